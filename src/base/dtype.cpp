@@ -1,0 +1,72 @@
+#include "base/dtype.h"
+
+#include <array>
+#include <atomic>
+#include <utility>
+
+#include "base/error.h"
+
+namespace lucid {
+namespace {
+
+constexpr std::array<std::string_view, kDtypeCount> kNames = {"bool", "u8",  "i8",   "i16", "i32",
+                                                              "i64",  "f16", "bf16", "f32", "f64"};
+
+constexpr std::pair<std::string_view, Dtype> kLongNames[] = {
+    {"uint8", Dtype::kU8},      {"int8", Dtype::kI8},          {"int16", Dtype::kI16},   {"short", Dtype::kI16},
+    {"int32", Dtype::kI32},     {"int", Dtype::kI32},          {"int64", Dtype::kI64},   {"long", Dtype::kI64},
+    {"float16", Dtype::kF16},   {"half", Dtype::kF16},         {"bfloat16", Dtype::kBF16}, {"float32", Dtype::kF32},
+    {"float", Dtype::kF32},     {"float64", Dtype::kF64},      {"double", Dtype::kF64},
+};
+
+int category(Dtype dtype) { return is_bool(dtype) ? 0 : is_integer(dtype) ? 1 : 2; }
+
+std::atomic<Dtype> g_default_float{Dtype::kF32};
+
+}  // namespace
+
+std::string_view name_of(Dtype dtype) { return kNames[static_cast<size_t>(dtype)]; }
+
+std::optional<Dtype> parse_dtype(std::string_view name) {
+  for (int i = 0; i < kDtypeCount; ++i)
+    if (kNames[static_cast<size_t>(i)] == name) return static_cast<Dtype>(i);
+  for (const auto& [long_name, dtype] : kLongNames)
+    if (long_name == name) return dtype;
+  return std::nullopt;
+}
+
+Dtype promote(Dtype a, Dtype b) {
+  if (a == b) return a;
+  if (a > b) std::swap(a, b);
+  if (a == Dtype::kU8 && b == Dtype::kI8) return Dtype::kI16;
+  if (a == Dtype::kF16 && b == Dtype::kBF16) return Dtype::kF32;
+  return b;
+}
+
+void Promotion::add(Dtype dtype, Rank rank) {
+  auto& best = best_[static_cast<int>(rank)];
+  best = best ? promote(*best, dtype) : dtype;
+}
+
+Dtype Promotion::result() const {
+  std::optional<Dtype> result;
+  for (int rank = 2; rank >= 0; --rank) {
+    const auto& candidate = best_[rank];
+    if (!candidate) continue;
+    // A weaker operand counts only if its category is higher, and a bare number brings no width of its own.
+    if (!result || category(*candidate) > category(*result))
+      result = rank == 0 && is_float(*candidate) ? default_float() : *candidate;
+  }
+  LUCID_CHECK(result.has_value(), "promotion of no operands");
+  return *result;
+}
+
+Dtype default_float() { return g_default_float.load(std::memory_order_relaxed); }
+
+void set_default_float(Dtype dtype) {
+  if (!is_float(dtype))
+    throw TypeError("set_default_dtype: {} is not a floating-point dtype; use f16, bf16, f32 or f64", name_of(dtype));
+  g_default_float.store(dtype, std::memory_order_relaxed);
+}
+
+}  // namespace lucid

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/dtype.h"
+
+namespace lucid {
+
+/// A number as the user's language has it: bool, integer or float, without a width. In promotion it gives way to tensors.
+class Scalar {
+ public:
+  constexpr Scalar() : kind_(Dtype::kI64), integer_(0) {}
+  constexpr Scalar(bool value) : kind_(Dtype::kBool), integer_(value) {}    // NOLINT
+  constexpr Scalar(int value) : kind_(Dtype::kI64), integer_(value) {}      // NOLINT
+  constexpr Scalar(int64_t value) : kind_(Dtype::kI64), integer_(value) {}  // NOLINT
+  constexpr Scalar(double value) : kind_(Dtype::kF64), real_(value) {}      // NOLINT
+
+  /// kBool, kI64 or kF64: the category, not a width.
+  constexpr Dtype kind() const { return kind_; }
+  constexpr bool is_float() const { return kind_ == Dtype::kF64; }
+  constexpr double to_double() const { return is_float() ? real_ : static_cast<double>(integer_); }
+  /// Floats saturate; NaN becomes 0.
+  int64_t to_int() const;
+  /// Writes the value as one element of `dtype`, with the same conversion that a kernel's cast makes.
+  void store(Dtype dtype, void* element) const;
+  /// Reads one element of `dtype`.
+  static Scalar load(Dtype dtype, const void* element);
+
+  bool operator==(const Scalar& other) const;
+  uint64_t bits() const;
+
+ private:
+  Dtype kind_;
+  union {
+    int64_t integer_;
+    double real_;
+  };
+};
+
+/// "3", "2.5", "true", "inf", "nan": parses back to the same bits (NaNs to one NaN).
+std::string to_string(const Scalar& scalar);
+
+// Conversions between f32 and the 16-bit floats, rounding to nearest even.
+float f16_to_f32(uint16_t bits);
+uint16_t f32_to_f16(float value);
+float bf16_to_f32(uint16_t bits);
+uint16_t f32_to_bf16(float value);
+
+}  // namespace lucid

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/ref.h"
+#include "loop/kernel.h"
+
+namespace lucid::codegen {
+
+/// Instruction sets that kernels are generated for. All give the same bits.
+enum class Target : uint8_t { kScalar, kAvx2, kAvx512 };
+
+std::string_view name_of(Target target);
+/// The best target this machine runs.
+Target host_target();
+
+/// Machine code in memory, executable while referenced. Pages are never writable and executable at once.
+class LoadedCode : public RefCounted {
+ public:
+  loop::KernelFunction function() const { return function_; }
+  size_t code_bytes() const { return code_bytes_; }
+
+ protected:
+  loop::KernelFunction function_ = nullptr;
+  size_t code_bytes_ = 0;
+};
+
+/// Turns kernels into machine code in two steps, so that the object code between them can be kept on disk.
+class CodeGenerator {
+ public:
+  virtual ~CodeGenerator() = default;
+  /// Relocatable object code; the same kernel and target always give the same bytes.
+  virtual std::string compile(const loop::Kernel& kernel, Target target) = 0;
+  /// Makes object code executable. The symbol shows the kernel's name to perf and gdb.
+  virtual Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object) = 0;
+  /// Changes whenever the same kernel might give other object code.
+  virtual std::string version() const = 0;
+};
+
+/// The LLVM code generator. Thread safe: several threads may compile at once.
+std::unique_ptr<CodeGenerator> make_llvm_generator();
+
+}  // namespace lucid::codegen

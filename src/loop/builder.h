@@ -1,0 +1,138 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "loop/kernel.h"
+
+namespace lucid::loop {
+
+class Builder;
+
+/// A value of the kernel under construction. Operators append instructions; a scalar operand beside a vector is splatted.
+class Value {
+ public:
+  Value() = default;
+  Value(Builder* builder, Id id, Type type) : builder_(builder), id_(id), type_(type) {}
+  Builder& builder() const { return *builder_; }
+  Id id() const { return id_; }
+  Type type() const { return type_; }
+  Dtype dtype() const { return type_.element; }
+  bool is_vector() const { return type_.vector; }
+  explicit operator bool() const { return builder_ != nullptr; }
+
+ private:
+  Builder* builder_ = nullptr;
+  Id id_ = 0;
+  Type type_;
+};
+
+/// Names one of the kernel's buffers.
+struct BufferRef {
+  uint32_t index = 0;
+  Dtype dtype = Dtype::kF32;
+};
+
+/// Builds one kernel. Equal pure instructions in scope are shared, so lowerings need not avoid repeating themselves.
+class Builder {
+ public:
+  explicit Builder(std::string name);
+  Builder(const Builder&) = delete;
+  Builder& operator=(const Builder&) = delete;
+
+  /// Declares the next argument buffer. All arguments are declared before any other buffer.
+  BufferRef argument(Dtype dtype);
+  BufferRef scratch(Dtype dtype, int64_t count);
+  BufferRef table(Dtype dtype, std::vector<uint64_t> bits);
+  /// Declares the next run-time integer.
+  Value param();
+  Value begin();
+  Value end();
+
+  Value constant(Dtype dtype, double value);
+  Value constant(Dtype dtype, int64_t value);
+  Value constant(Dtype dtype, int value) { return constant(dtype, static_cast<int64_t>(value)); }
+  /// An i64, the type of indices.
+  Value index(int64_t value) { return constant(Dtype::kI64, value); }
+  /// A constant of `like`'s element type.
+  Value like(Value like, double value);
+  /// 0, 1, ..., 15.
+  Value iota(Dtype dtype = Dtype::kI64);
+
+  Value unary(Code code, Value x);
+  /// Also comparisons, whose result is kBool.
+  Value binary(Code code, Value x, Value y);
+  Value fma(Value x, Value y, Value z);
+  Value select(Value condition, Value x, Value y);
+  Value convert(Value x, Dtype dtype);
+  Value bitcast(Value x, Dtype dtype);
+  Value splat(Value x);
+  Value extract(Value x, int lane);
+  Value rotate(Value x, int lanes);
+  Value any(Value mask);
+
+  /// One element.
+  Value load(BufferRef buffer, Value index);
+  /// kLanes adjacent elements from `index`; `mask` may be empty.
+  Value load_vector(BufferRef buffer, Value index, Value mask = {});
+  /// Elements at a vector of indices.
+  Value gather(BufferRef buffer, Value indices, Value mask = {});
+  /// Stores a scalar or a vector of adjacent elements.
+  void store(BufferRef buffer, Value index, Value value, Value mask = {});
+  void scatter(BufferRef buffer, Value indices, Value value, Value mask = {});
+  void prefetch(BufferRef buffer, Value index);
+
+  /// for i = lo; i < hi; i += step. The body gets i and the carried values and returns their next ones.
+  using LoopBody = std::function<std::vector<Value>(Value i, std::span<const Value> carried)>;
+  std::vector<Value> for_loop(Value lo, Value hi, int64_t step, std::span<const Value> initial, const LoopBody& body);
+  /// A loop that carries nothing.
+  void for_loop(Value lo, Value hi, int64_t step, const std::function<void(Value i)>& body);
+  void if_then(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+
+  /// The mask of lanes j with j < count, for an i64 count of any size.
+  Value lanes_below(Value count);
+
+  /// Ends construction; the builder must not be used afterwards. Verifies.
+  Kernel finish();
+
+ private:
+  Value append(Instruction instruction);
+  std::pair<Value, Value> unify(Value x, Value y);
+  Value memory_access(Instruction instruction, Value mask);
+
+  Kernel kernel_;
+  std::vector<uint32_t> open_blocks_;
+  // For each open block, the pure instructions appended so far, for sharing.
+  std::vector<std::vector<Id>> shareable_;
+};
+
+inline Value operator+(Value x, Value y) { return x.builder().binary(Code::kAdd, x, y); }
+inline Value operator-(Value x, Value y) { return x.builder().binary(Code::kSub, x, y); }
+inline Value operator*(Value x, Value y) { return x.builder().binary(Code::kMul, x, y); }
+inline Value operator/(Value x, Value y) { return x.builder().binary(Code::kDiv, x, y); }
+inline Value operator-(Value x) { return x.builder().unary(Code::kNeg, x); }
+inline Value operator<(Value x, Value y) { return x.builder().binary(Code::kLt, x, y); }
+inline Value operator<=(Value x, Value y) { return x.builder().binary(Code::kLe, x, y); }
+inline Value operator>(Value x, Value y) { return x.builder().binary(Code::kGt, x, y); }
+inline Value operator>=(Value x, Value y) { return x.builder().binary(Code::kGe, x, y); }
+inline Value operator==(Value x, Value y) { return x.builder().binary(Code::kEq, x, y); }
+inline Value operator!=(Value x, Value y) { return x.builder().binary(Code::kNe, x, y); }
+inline Value operator&(Value x, Value y) { return x.builder().binary(Code::kAnd, x, y); }
+inline Value operator|(Value x, Value y) { return x.builder().binary(Code::kOr, x, y); }
+inline Value operator^(Value x, Value y) { return x.builder().binary(Code::kXor, x, y); }
+inline Value operator!(Value x) { return x.builder().unary(Code::kNot, x); }
+
+// With a plain number on one side, the number takes the other side's element type.
+Value operator+(Value x, double y);
+Value operator-(Value x, double y);
+Value operator*(Value x, double y);
+Value operator/(Value x, double y);
+Value operator+(double x, Value y);
+Value operator-(double x, Value y);
+Value operator*(double x, Value y);
+Value operator/(double x, Value y);
+
+}  // namespace lucid::loop

@@ -1,0 +1,157 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/small_vector.h"
+
+/// The loop language: what kernels are written in before they become machine code.
+///
+/// A kernel is a function of buffers and run-time integers. Its body is structured: blocks of instructions in SSA form, with
+/// counted loops that carry values and conditionals that carry none. Values are scalars or vectors of exactly kLanes lanes,
+/// whatever the machine's registers hold, so that the lanes of a reduction are part of a kernel's meaning and every target
+/// computes the same bits. Nothing is implied: no contraction, no reassociation, no promotion.
+namespace lucid::loop {
+
+inline constexpr int kLanes = 16;
+
+/// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may only
+/// be loaded, stored, selected and converted.
+struct Type {
+  Dtype element = Dtype::kF32;
+  bool vector = false;
+  bool operator==(const Type&) const = default;
+};
+
+enum class Code : uint8_t {
+  // Leaves. kConst: `real` for floats, `integer` otherwise. kParam: run-time i64 number `integer`.
+  // kBegin and kEnd: the half-open range of work items this call must do. kIota: the vector 0, 1, ..., 15 of `type`.
+  kConst,
+  kParam,
+  kBegin,
+  kEnd,
+  kIota,
+  // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate; the divisor must not be 0, nor
+  // -1 for the smallest dividend: lowerings guard. kShr is arithmetic for signed types and logical for u8.
+  // kMin and kMax are for integers only: floating-point lowerings spell out what NaN does.
+  kAdd,
+  kSub,
+  kMul,
+  kDiv,
+  kRem,
+  kMin,
+  kMax,
+  kAnd,
+  kOr,
+  kXor,
+  kShl,
+  kShr,
+  kShrLogical,
+  kCopySign,
+  // One operand. kRound rounds halves to even. kNot is bitwise (logical for kBool).
+  kNeg,
+  kAbs,
+  kNot,
+  kSqrt,
+  kFloor,
+  kCeil,
+  kTrunc,
+  kRound,
+  // a * b + c with one rounding.
+  kFma,
+  // Comparisons give kBool. On floats all are false for NaN, except kNe, which is true.
+  kEq,
+  kNe,
+  kLt,
+  kLe,
+  kGt,
+  kGe,
+  // select(condition, a, b), lane by lane; the condition may be scalar for vector operands.
+  kSelect,
+  // To `type`'s element: float to integer truncates and saturates, NaN becomes 0; to kBool is "!= 0"; rounding is to nearest
+  // even. kBitcast reinterprets between elements of one size.
+  kConvert,
+  kBitcast,
+  // Scalar to vector; lane `integer` of a vector; the vector whose lane j is lane (j + `integer`) mod 16 of the operand.
+  kSplat,
+  kExtract,
+  kRotate,
+  // Is any lane of a kBool vector set?
+  kAny,
+  // Memory. Operand 0 is the index, an i64: scalar for kLoad and kStore, which touch one element (or kLanes adjacent ones when
+  // the value is a vector), a vector for kGather and kScatter. `buffer` names the buffer. Vector accesses may carry a mask as
+  // their last operand: masked-off lanes load 0 and touch no memory. kStore and kScatter take the value as operand 1.
+  // kScatter writes lanes in ascending order.
+  kLoad,
+  kGather,
+  kStore,
+  kScatter,
+  // Fetches the cache line of element operand 0 for reading.
+  kPrefetch,
+  // for i = operand 0; i < operand 1; i += `integer`, carrying operands 2... through the body's arguments (argument 0 is i).
+  // The carried results are read with kResult number `integer` of the loop, its operand.
+  kFor,
+  kResult,
+  // Runs block 0 when the scalar condition holds, else block 1 if there is one. Carries nothing.
+  kIf,
+  // An argument of a block; defined by the block, listed in Block::arguments.
+  kArgument,
+};
+
+/// An instruction's number in Kernel::instructions; also names its result.
+using Id = uint32_t;
+
+struct Instruction {
+  Code code;
+  Type type;  // of the result; meaningless for kStore, kScatter, kPrefetch, kFor, kIf
+  SmallVector<Id, 4> operands;
+  int64_t integer = 0;
+  double real = 0;
+  uint32_t buffer = 0;
+  bool masked = false;  // the last operand is a mask
+  SmallVector<uint32_t, 2> blocks;  // of kFor and kIf: indices into Kernel::blocks
+};
+
+/// A straight sequence; a loop body ends by handing `yields` to the next iteration.
+struct Block {
+  std::vector<Id> arguments;
+  std::vector<Id> instructions;
+  std::vector<Id> yields;
+};
+
+struct Buffer {
+  enum class Kind : uint8_t {
+    kArgument,  // passed in, in order
+    kScratch,   // `count` elements on the stack, uninitialised
+    kTable,     // read-only constants, the raw bits of each element
+  };
+  Kind kind = Kind::kArgument;
+  Dtype dtype = Dtype::kF32;
+  int64_t count = 0;
+  std::vector<uint64_t> table;
+};
+
+struct Kernel {
+  std::string name;
+  std::vector<Buffer> buffers;  // the arguments first
+  int64_t param_count = 0;
+  std::vector<Instruction> instructions;
+  std::vector<Block> blocks;  // block 0 is the body
+
+  bool operator==(const Kernel& other) const;
+};
+
+/// What a compiled kernel is: buffers in argument order, run-time integers, and the half-open range of work items to do.
+/// Work items are independent: any split of the range, in any order, on any threads, gives the same memory afterwards.
+using KernelFunction = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end);
+
+/// The text form, which parses back to an equal kernel; it is also the key of the kernel cache.
+std::string to_text(const Kernel& kernel);
+/// Throws ValueError with line and column for text that is no kernel.
+Kernel parse_kernel(const std::string& text);
+/// Throws InternalError naming the instruction that breaks a rule (types, dominance, arity, buffer kinds).
+void verify(const Kernel& kernel);
+
+}  // namespace lucid::loop
