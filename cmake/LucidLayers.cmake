@@ -1,0 +1,35 @@
+# One static library `lucid_<layer>` for each folder of src that has sources, in the order in which data passes through
+# them. All see the same include directories; tools/check_layers holds the includes to the order.
+
+set(LUCID_LAYERS base ir loop ops passes schedule codegen runtime compiler tensor jit nn optim data models)
+
+foreach(layer IN LISTS LUCID_LAYERS)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)
+  if(sources)
+    add_library(lucid_${layer} STATIC ${sources})
+    target_link_libraries(lucid_${layer} PUBLIC lucid_flags)
+  endif()
+endforeach()
+
+if(TARGET lucid_codegen)
+  include(LucidLLVM)
+endif()
+
+# Links `target` with the named layers, those that have sources, as one group: ir declares the op table that ops
+# defines, so the archives refer to each other both ways.
+function(lucid_link_layers target scope)
+  set(libraries "")
+  foreach(layer IN LISTS ARGN)
+    if(TARGET lucid_${layer})
+      list(APPEND libraries lucid_${layer})
+    endif()
+  endforeach()
+  if(libraries)
+    list(JOIN libraries "," libraries)
+    target_link_libraries(${target} ${scope} "$<LINK_GROUP:RESCAN,${libraries}>")
+  endif()
+  target_link_libraries(${target} ${scope} lucid_flags)
+endfunction()
+
+add_library(lucid_all INTERFACE)
+lucid_link_layers(lucid_all INTERFACE ${LUCID_LAYERS})

@@ -1,0 +1,58 @@
+# How every file of the project is compiled and linked, and the dependencies that every layer may use.
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+# The heavy loops are generated, so -O3 would only slow the build.
+set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# A layer's files may be compiled before the archives of the layers below it exist.
+set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
+
+if(NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  find_program(LUCID_CCACHE ccache)
+  mark_as_advanced(LUCID_CCACHE)
+  if(LUCID_CCACHE)
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${LUCID_CCACHE})
+  endif()
+endif()
+
+set(THREADS_PREFER_PTHREAD_FLAG ON)
+find_package(Threads REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_path(LUCID_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
+mark_as_advanced(LUCID_XXHASH_INCLUDE_DIR)
+
+add_library(lucid_flags INTERFACE)
+target_include_directories(lucid_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_include_directories(lucid_flags SYSTEM INTERFACE ${LUCID_XXHASH_INCLUDE_DIR})
+target_compile_definitions(lucid_flags INTERFACE XXH_INLINE_ALL)
+target_link_libraries(lucid_flags INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
+
+# -ffp-contract=off keeps every product rounded: results must not depend on what a compiler chose to fuse.
+target_compile_options(lucid_flags INTERFACE
+  -Wall -Wextra -fno-math-errno -ffp-contract=off -ffunction-sections -fdata-sections)
+if(LUCID_WERROR)
+  target_compile_options(lucid_flags INTERFACE -Werror)
+endif()
+
+target_link_options(lucid_flags INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--exclude-libs,ALL)
+find_program(LUCID_LLD NAMES ld.lld-22 ld.lld)
+mark_as_advanced(LUCID_LLD)
+if(LUCID_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  target_link_options(lucid_flags INTERFACE --ld-path=${LUCID_LLD})
+endif()
+
+if(LUCID_SANITIZE)
+  target_compile_options(lucid_flags INTERFACE
+    -fsanitize=${LUCID_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_link_options(lucid_flags INTERFACE -fsanitize=${LUCID_SANITIZE})
+endif()
