@@ -1,0 +1,92 @@
+#include "base/options.h"
+
+#include <charconv>
+#include <cstdlib>
+#include <mutex>
+
+#include "base/error.h"
+
+namespace lucid {
+namespace {
+
+constexpr CpuLevel kLevels[] = {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512};
+
+int parse_num_threads(std::string_view text) {
+  int threads = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, threads);
+  if (error != std::errc() || stop != end || threads < 1 || threads > kMaxThreads)
+    throw ValueError("LUCID_NUM_THREADS is \"{}\"; it has to be a number from 1 to {}", text, kMaxThreads);
+  return threads;
+}
+
+CpuLevel parse_target(std::string_view text) {
+  for (CpuLevel level : kLevels)
+    if (name_of(level) == text) return level;
+  throw ValueError("LUCID_TARGET is \"{}\"; it has to be avx512, avx2 or scalar", text);
+}
+
+struct Current {
+  std::mutex mutex;
+  Options options;
+};
+
+/// Never destroyed: worker threads and destructors of static objects may still ask.
+Current& current() {
+  static Current* const instance =
+      new Current{.mutex = {}, .options = read_options([](const char* name) -> const char* { return std::getenv(name); })};
+  return *instance;
+}
+
+}  // namespace
+
+std::string_view name_of(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::kScalar:
+      return "scalar";
+    case CpuLevel::kAvx2:
+      return "avx2";
+    case CpuLevel::kAvx512:
+      return "avx512";
+  }
+  return "unknown";
+}
+
+bool Options::logs(std::string_view topic) const {
+  std::string_view rest = log;
+  while (!rest.empty()) {
+    const size_t comma = rest.find(',');
+    const std::string_view name = rest.substr(0, comma);
+    if (name == topic || name == "all") return true;
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return false;
+}
+
+Options read_options(const char* (*lookup)(const char* variable)) {
+  const auto find = [&](const char* variable) {
+    const char* const text = lookup(variable);
+    return std::string_view(text ? text : "");
+  };
+  Options options;
+  // An empty variable counts as unset, the way a shell script turns one off.
+  if (const auto text = find("LUCID_NUM_THREADS"); !text.empty()) options.num_threads = parse_num_threads(text);
+  if (const auto text = find("LUCID_TARGET"); !text.empty()) options.target = parse_target(text);
+  options.cache_dir = find("LUCID_CACHE_DIR");
+  options.log = find("LUCID_LOG");
+  return options;
+}
+
+Options options() {
+  Current& state = current();
+  const std::lock_guard lock(state.mutex);
+  return state.options;
+}
+
+void set_options(const Options& options) {
+  Current& state = current();
+  const std::lock_guard lock(state.mutex);
+  state.options = options;
+}
+
+}  // namespace lucid

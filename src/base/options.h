@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lucid {
+
+/// The vector instructions that kernels are generated for. Results have the same bits at every level.
+enum class CpuLevel : uint8_t { kScalar, kAvx2, kAvx512 };
+
+std::string_view name_of(CpuLevel level);
+
+/// Settings of the whole process. None is needed: every default is chosen from the machine.
+struct Options {
+  /// LUCID_NUM_THREADS. 0 means as many as the process may use.
+  int num_threads = 0;
+  /// LUCID_TARGET: "avx512", "avx2" or "scalar". Nothing means the best that the CPU has.
+  std::optional<CpuLevel> target;
+  /// LUCID_CACHE_DIR: where compiled kernels are kept between runs. Empty means the user's cache directory.
+  std::string cache_dir;
+  /// LUCID_LOG: topics to log, separated by commas ("passes,cache"), or "all".
+  std::string log;
+
+  bool operator==(const Options&) const = default;
+  bool logs(std::string_view topic) const;
+};
+
+inline constexpr int kMaxThreads = 1024;
+
+/// Reads options through `lookup`, which returns null for a variable that is not set. Throws ValueError naming the
+/// variable, what it holds and what it may hold.
+Options read_options(const char* (*lookup)(const char* variable));
+
+/// A copy of the current options. The environment is read at the first call, and not again.
+Options options();
+void set_options(const Options& options);
+
+/// Replaces the options until the end of a scope; for tests.
+class OptionsScope {
+ public:
+  explicit OptionsScope(const Options& options) : saved_(lucid::options()) { set_options(options); }
+  OptionsScope(const OptionsScope&) = delete;
+  OptionsScope& operator=(const OptionsScope&) = delete;
+  ~OptionsScope() { set_options(saved_); }
+
+ private:
+  Options saved_;
+};
+
+}  // namespace lucid

@@ -1,0 +1,323 @@
+#include "base/shape.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "base/error.h"
+
+namespace lucid {
+namespace {
+
+bool same(DimsView a, DimsView b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); ++i)
+    if (a[i] != b[i]) return false;
+  return true;
+}
+
+bool is_empty(DimsView sizes) { return std::find(sizes.begin(), sizes.end(), 0) != sizes.end(); }
+
+void check_rank(std::string_view op, DimsView sizes) {
+  if (static_cast<int64_t>(sizes.size()) > kMaxRank)
+    throw ValueError("{}: {} dimensions are too many; a tensor has at most {}", op, sizes.size(), kMaxRank);
+}
+
+/// The image layout [batch, channel, height, width] with the channels innermost.
+constexpr std::array<size_t, 4> kChannelsLastOrder = {1, 3, 2, 0};
+
+bool is_channels_last(DimsView sizes, DimsView strides) {
+  if (sizes.size() != 4) return false;
+  int64_t expected = 1;
+  for (size_t dim : kChannelsLastOrder) {
+    if (sizes[dim] == 1) continue;
+    if (strides[dim] != expected) return false;
+    expected *= sizes[dim];
+  }
+  return true;
+}
+
+Dims channels_last_strides(DimsView sizes) {
+  Dims strides(4);
+  int64_t next = 1;
+  for (size_t dim : kChannelsLastOrder) {
+    strides[dim] = next;
+    next *= std::max<int64_t>(sizes[dim], 1);
+  }
+  return strides;
+}
+
+/// One operand's strides aligned to the result's dimensions.
+using AlignedStrides = std::array<int64_t, kMaxRank>;
+
+AlignedStrides align(DimsView shape, const Geometry& operand) {
+  AlignedStrides aligned;
+  const size_t lead = shape.size() - operand.sizes.size();
+  std::fill_n(aligned.begin(), lead, 0);
+  for (size_t i = 0; i < operand.sizes.size(); ++i) {
+    const bool stretched = operand.sizes[i] == 1 && shape[lead + i] != 1;
+    aligned[lead + i] = stretched ? 0 : operand.strides[i];
+  }
+  return aligned;
+}
+
+/// Positive when `a`, the inner of two dimensions so far, should be the outer one; 0 when no operand can tell, because
+/// each is broadcast along one of them.
+int compare_order(DimsView shape, std::span<const AlignedStrides> operands, size_t a, size_t b) {
+  for (const AlignedStrides& strides : operands) {
+    if (strides[a] == 0 || strides[b] == 0) continue;
+    if (strides[a] != strides[b]) return strides[a] < strides[b] ? -1 : 1;
+    if (shape[a] > shape[b]) return 1;
+  }
+  return 0;
+}
+
+/// Dense strides whose order of dimensions follows the operands'. This is an insertion sort and has to stay one: the
+/// order above is not transitive, so another sort would choose other layouts than PyTorch does.
+Dims sorted_strides(DimsView shape, std::span<const Geometry* const> operands) {
+  SmallVector<AlignedStrides, 4> aligned;
+  for (const Geometry* operand : operands) aligned.push_back(align(shape, *operand));
+  const std::span<const AlignedStrides> all = aligned;
+
+  const size_t rank = shape.size();
+  std::array<size_t, kMaxRank> inner_to_outer;
+  for (size_t i = 0; i < rank; ++i) inner_to_outer[i] = rank - 1 - i;
+  for (size_t i = 1; i < rank; ++i) {
+    size_t moving = i;
+    for (size_t j = i; j-- > 0;) {
+      const int order = compare_order(shape, all, inner_to_outer[j], inner_to_outer[moving]);
+      if (order < 0) break;
+      if (order == 0) continue;
+      std::swap(inner_to_outer[j], inner_to_outer[moving]);
+      moving = j;
+    }
+  }
+
+  Dims strides(rank);
+  uint64_t next = 1;
+  for (size_t i = 0; i < rank; ++i) {
+    const size_t dim = inner_to_outer[i];
+    strides[dim] = static_cast<int64_t>(next);
+    next *= static_cast<uint64_t>(std::max<int64_t>(shape[dim], 1));
+  }
+  return strides;
+}
+
+template <typename Predicate>
+bool every(std::span<const Geometry* const> operands, Predicate predicate) {
+  return std::all_of(operands.begin(), operands.end(), [&](const Geometry* operand) { return predicate(*operand); });
+}
+
+}  // namespace
+
+std::string to_string(const TensorType& type) {
+  return fmt::format("{}{}", name_of(type.dtype), to_string(DimsView(type.shape)));
+}
+
+std::string to_string(DimsView dims) {
+  std::string text = "[";
+  for (size_t i = 0; i < dims.size(); ++i) {
+    if (i > 0) text += ',';
+    text += fmt::format_int(dims[i]).str();
+  }
+  return text + ']';
+}
+
+int64_t numel(DimsView sizes) {
+  uint64_t count = 1;
+  for (int64_t size : sizes) count *= static_cast<uint64_t>(size);
+  return static_cast<int64_t>(count);
+}
+
+int64_t checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
+  check_rank(op, sizes);
+  // Zeros are left out of the product, so that the strides of an empty tensor fit as well.
+  int64_t bytes = static_cast<int64_t>(element_bytes);
+  bool fits = true;
+  for (int64_t size : sizes) {
+    if (size < 0) throw ValueError("{}: shape {} has a negative size", op, to_string(sizes));
+    fits &= !__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes);
+  }
+  if (!fits)
+    throw ValueError("{}: shape {} is too large: its {}-byte elements would not fit in 63 bits of address", op,
+                     to_string(sizes), element_bytes);
+  return is_empty(sizes) ? 0 : bytes / static_cast<int64_t>(element_bytes);
+}
+
+Dims contiguous_strides(DimsView sizes) {
+  Dims strides(sizes.size());
+  uint64_t next = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = static_cast<int64_t>(next);
+    next *= static_cast<uint64_t>(std::max<int64_t>(sizes[i], 1));
+  }
+  return strides;
+}
+
+bool is_contiguous(DimsView sizes, DimsView strides) {
+  int64_t expected = 1;
+  bool in_order = true;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 1) continue;
+    if (sizes[i] == 0) return true;
+    if (in_order && strides[i] != expected) in_order = false;
+    if (in_order) expected *= sizes[i];
+  }
+  return in_order;
+}
+
+bool is_dense(DimsView sizes, DimsView strides) {
+  if (is_contiguous(sizes, strides)) return true;
+  std::array<std::pair<int64_t, int64_t>, kMaxRank> dims;
+  size_t count = 0;
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] != 1) dims[count++] = {strides[i], sizes[i]};
+  std::sort(dims.begin(), dims.begin() + count);
+  int64_t expected = 1;
+  for (size_t i = 0; i < count; ++i) {
+    if (dims[i].first != expected) return false;
+    expected *= dims[i].second;
+  }
+  return true;
+}
+
+bool has_internal_overlap(DimsView sizes, DimsView strides) {
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] > 1 && strides[i] == 0) return true;
+  return false;
+}
+
+std::pair<int64_t, int64_t> element_range(const Geometry& geometry) {
+  int64_t first = geometry.offset, last = geometry.offset;
+  for (size_t i = 0; i < geometry.sizes.size(); ++i) {
+    if (geometry.sizes[i] == 0) return {geometry.offset, geometry.offset};
+    const int64_t reach = (geometry.sizes[i] - 1) * geometry.strides[i];
+    (reach < 0 ? first : last) += reach;
+  }
+  return {first, last + 1};
+}
+
+Dims broadcast(std::string_view op, DimsView a, DimsView b) {
+  if (same(a, b)) return Dims(a);
+  const DimsView longer = a.size() >= b.size() ? a : b;
+  const DimsView shorter = a.size() >= b.size() ? b : a;
+  const size_t lead = longer.size() - shorter.size();
+  Dims shape(longer);
+  for (size_t i = 0; i < shorter.size(); ++i) {
+    int64_t& size = shape[lead + i];
+    if (size == shorter[i] || shorter[i] == 1) continue;
+    if (size != 1)
+      throw ValueError("{}: shapes {} and {} do not broadcast: dimension {} from the right is {} and {}; it must be equal "
+                       "in both, or 1 in one",
+                       op, to_string(a), to_string(b), shorter.size() - i, a[a.size() - shorter.size() + i],
+                       b[b.size() - shorter.size() + i]);
+    size = shorter[i];
+  }
+  return shape;
+}
+
+Dims broadcast_strides(DimsView sizes, DimsView strides, DimsView shape) {
+  if (same(sizes, shape)) return Dims(strides);
+  LUCID_CHECK(sizes.size() <= shape.size(), "{} read as {}", to_string(sizes), to_string(shape));
+  const size_t lead = shape.size() - sizes.size();
+  Dims result(shape.size());
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    const bool stretched = sizes[i] != shape[lead + i];
+    LUCID_CHECK(!stretched || sizes[i] == 1, "{} read as {}", to_string(sizes), to_string(shape));
+    result[lead + i] = stretched ? 0 : strides[i];
+  }
+  return result;
+}
+
+int64_t normalize_axis(std::string_view op, int64_t axis, int64_t rank) {
+  const int64_t axes = std::max<int64_t>(rank, 1);
+  if (axis < -axes || axis >= axes)
+    throw IndexError("{}: axis {} is out of range for a tensor with {} dimension{}; expected {} to {}", op, axis, rank,
+                     rank == 1 ? "" : "s", -axes, axes - 1);
+  return axis < 0 ? axis + axes : axis;
+}
+
+Dims normalize_axes(std::string_view op, DimsView axes, int64_t rank) {
+  Dims result;
+  for (int64_t axis : axes) result.push_back(normalize_axis(op, axis, rank));
+  std::sort(result.begin(), result.end());
+  const auto* twice = std::adjacent_find(result.begin(), result.end());
+  if (twice != result.end())
+    throw ValueError("{}: axes {} name axis {} more than once", op, to_string(axes), *twice);
+  return result;
+}
+
+Dims infer_shape(std::string_view op, DimsView requested, int64_t elements) {
+  check_rank(op, requested);
+  Dims shape(requested);
+  int64_t* unknown = nullptr;
+  int64_t known = 1;
+  bool fits = true;
+  for (int64_t& size : shape) {
+    if (size == -1) {
+      if (unknown) throw ValueError("{}: shape {} has more than one -1; only one size can be inferred", op, to_string(requested));
+      unknown = &size;
+    } else if (size < 0) {
+      throw ValueError("{}: shape {} has a negative size; only -1, meaning \"infer\", is allowed", op, to_string(requested));
+    } else {
+      fits &= !__builtin_mul_overflow(known, size, &known);
+    }
+  }
+  if (is_empty(requested)) known = 0, fits = true;
+  if (unknown && known == 0 && elements == 0)
+    throw ValueError("{}: the -1 in shape {} is ambiguous: with no elements any size fits; write the size", op,
+                     to_string(requested));
+  if (unknown && fits && known > 0 && elements % known == 0) {
+    *unknown = elements / known;
+    return shape;
+  }
+  if (unknown || !fits || known != elements)
+    throw ValueError("{}: shape {} does not hold {} element{}", op, to_string(requested), elements,
+                     elements == 1 ? "" : "s");
+  return shape;
+}
+
+std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shape) {
+  if (is_empty(sizes)) return same(sizes, shape) ? Dims(strides) : contiguous_strides(shape);
+  Dims result(shape.size(), 1);
+  if (sizes.empty()) return result;
+
+  // Source dimensions are taken from the right in chunks that step evenly through memory; each chunk has to be split
+  // exactly by the next few dimensions of the new shape.
+  size_t left = shape.size();
+  int64_t step = strides.back();
+  int64_t chunk = 1;
+  int64_t covered = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    chunk *= sizes[i];
+    const bool chunk_ends = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != chunk * step);
+    if (!chunk_ends) continue;
+    while (left > 0 && (covered < chunk || shape[left - 1] == 1)) {
+      --left;
+      result[left] = covered * step;
+      covered *= shape[left];
+    }
+    if (covered != chunk) return std::nullopt;
+    if (i > 0) {
+      step = strides[i - 1];
+      chunk = covered = 1;
+    }
+  }
+  return left == 0 ? std::optional<Dims>(std::move(result)) : std::nullopt;
+}
+
+Dims elementwise_strides(DimsView shape, std::span<const Geometry* const> operands) {
+  const bool same_shape = every(operands, [&](const Geometry& operand) { return same(operand.sizes, shape); });
+  if (same_shape) {
+    if (every(operands, [](const Geometry& g) { return is_contiguous(g.sizes, g.strides); }))
+      return contiguous_strides(shape);
+    if (every(operands, [](const Geometry& g) { return is_channels_last(g.sizes, g.strides); }))
+      return channels_last_strides(shape);
+    const Dims& first = operands.front()->strides;
+    if (is_dense(shape, first) && every(operands, [&](const Geometry& g) { return same(g.strides, first); }))
+      return first;
+  }
+  return sorted_strides(shape, operands);
+}
+
+}  // namespace lucid

@@ -1,0 +1,97 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "ir/emitter.h"
+#include "ir/op.h"
+
+namespace lucid {
+
+/// Names a value of one graph; `%3` in text.
+using ValueId = int32_t;
+
+/// What is known of a value without running the graph.
+struct IRValue {
+  TensorType type;
+  std::string device = "cpu";
+  bool operator==(const IRValue&) const = default;
+};
+
+/// An operand of a node: a value, a number, or nothing (an absent optional operand).
+struct IROperand {
+  ValueId id = -1;
+  std::optional<Scalar> number;
+  bool operator==(const IROperand&) const = default;
+};
+
+/// One op applied. Nodes stand in execution order: operands are defined before they are used.
+struct IRNode {
+  const Op* op = nullptr;
+  std::vector<IROperand> inputs;
+  Attributes attributes;
+  std::vector<ValueId> outputs;
+  /// Whether a backward pass may run through this node.
+  bool has_gradient = true;
+  /// Where the user's code asked for it: "example.py:4"; may be empty.
+  std::string source;
+  bool operator==(const IRNode&) const = default;
+};
+
+/// A recorded computation: purely functional. State that outlives a call enters through state_ids and leaves through
+/// updates; nothing else is read or written.
+struct IRGraph {
+  std::string name = "graph";
+  /// The function's arguments, in order.
+  std::vector<ValueId> input_ids;
+  /// Parameters: read afresh at each call.
+  std::vector<ValueId> param_ids;
+  /// Other state read: buffers, optimizer state, the random generator.
+  std::vector<ValueId> state_ids;
+  /// Values that no node computes and no caller passes: tensors made from data while recording.
+  std::vector<ValueId> constant_ids;
+  std::vector<IRNode> nodes;
+  std::map<ValueId, IRValue> values;
+  std::vector<ValueId> output_ids;
+  /// State (a param_id or state_id) and the value it has afterwards.
+  std::vector<std::pair<ValueId, ValueId>> updates;
+
+  ValueId add_value(const TensorType& type);
+  ValueId add_input(const TensorType& type);
+  const TensorType& type(ValueId id) const { return values.at(id).type; }
+  bool operator==(const IRGraph&) const = default;
+};
+
+/// The text form, which parses back to an equal graph; the grammar is in docs/ir.md.
+std::string to_text(const IRGraph& graph);
+/// Throws ValueError with line and column. Ops are looked up in op_table().
+IRGraph parse_graph(const std::string& text);
+/// Throws InternalError showing the node and its neighbours when a rule is broken.
+void verify(const IRGraph& graph);
+
+/// A value of a graph under construction.
+class GraphValue : public ValueBase {
+ public:
+  GraphValue(const TensorType& type, ValueId id) : ValueBase(type.dtype, type.shape), id_(id) {}
+  ValueId id() const { return id_; }
+
+ private:
+  ValueId id_;
+};
+
+/// Appends nodes to a graph.
+class GraphEmitter : public Emitter {
+ public:
+  explicit GraphEmitter(IRGraph& graph) : graph_(graph) {}
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override;
+  Value value(ValueId id) const;
+  static ValueId id_of(const Value& value) { return static_cast<GraphValue*>(value.get())->id(); }
+
+ private:
+  IRGraph& graph_;
+};
+
+}  // namespace lucid

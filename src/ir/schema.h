@@ -1,0 +1,69 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/small_vector.h"
+
+namespace lucid {
+
+/// The value of a parameter that is not a tensor. std::monostate is None.
+using Attribute = std::variant<std::monostate, bool, int64_t, double, Dtype, Dims, std::string>;
+
+/// One for each non-tensor parameter of the op, in the order of the signature.
+using Attributes = std::vector<Attribute>;
+
+/// "[1,2]", "true", "0.5", "\"mean\"", "f32", "none": parses back.
+std::string to_string(const Attribute& attribute);
+uint64_t hash_of(const Attributes& attributes);
+
+enum class ParameterKind : uint8_t {
+  kTensor,    // x            a tensor or a number
+  kTensors,   // xs: tensors  a list of tensors; at most one in an op
+  kBool,      // : bool
+  kInt,       // : int
+  kFloat,     // : float
+  kInts,      // : ints       one integer or several
+  kVarInts,   // : ints*      likewise, and Python also takes them spread over positional arguments
+  kDtype,     // : dtype
+  kString,    // : str
+};
+
+/// True where the parameter's values are attributes, not operands.
+constexpr bool is_attribute(ParameterKind kind) { return kind > ParameterKind::kTensors; }
+
+struct Parameter {
+  std::string name;
+  ParameterKind kind = ParameterKind::kTensor;
+  bool optional = false;      // `?`: None is allowed
+  bool keyword_only = false;  // after `*`
+  bool has_default = false;
+  Attribute default_value;  // of attributes; an optional tensor's default is always None
+};
+
+/// An op's signature, parsed once from its text, for instance
+///   "sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)"
+///   "max_dim(x, dim: int, keepdim: bool = False) -> values, indices"
+///   "split(x, sizes: ints, dim: int = 0) -> tensors"
+struct Schema {
+  std::string name;
+  std::vector<Parameter> parameters;
+  std::vector<std::string> results;  // names of several results; empty for one unnamed result
+  bool returns_list = false;         // "-> tensors": as many as the call makes
+
+  /// Position among the attributes, or -1.
+  int attribute_index(std::string_view parameter) const;
+  /// Position among the tensor parameters, or -1.
+  int operand_index(std::string_view parameter) const;
+  Attributes default_attributes() const;
+  std::string to_string() const;
+};
+
+/// Throws InternalError for text that is no signature: signatures are written by us.
+Schema parse_schema(std::string_view text);
+
+}  // namespace lucid
