@@ -17,7 +17,6 @@ namespace lucid {
 
 class Emitter;
 class HostCall;
-class ReferenceCall;
 struct Op;
 
 /// An op applied to operands: what shape rules, lowerings and decompositions are given.
@@ -114,7 +113,7 @@ struct Op {
   std::function<void(HostCall&)> host;
 
   /// What lowered ops mean, in plain C++ on contiguous arrays.
-  std::function<void(ReferenceCall&)> reference;
+  std::function<void(HostCall&)> reference;
   Gradient gradient;
   /// Messages of checks made by kernels (ElementContext::fail_if), and the class they raise.
   std::vector<std::string> errors;
