@@ -44,7 +44,7 @@ if(LUCID_WERROR)
   target_compile_options(lucid_flags INTERFACE -Werror)
 endif()
 
-target_link_options(lucid_flags INTERFACE -Wl,--gc-sections -Wl,--as-needed -Wl,--exclude-libs,ALL)
+target_link_options(lucid_flags INTERFACE -Wl,--gc-sections -Wl,--as-needed)
 find_program(LUCID_LLD NAMES ld.lld-22 ld.lld)
 mark_as_advanced(LUCID_LLD)
 if(LUCID_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -56,3 +56,11 @@ if(LUCID_SANITIZE)
     -fsanitize=${LUCID_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   target_link_options(lucid_flags INTERFACE -fsanitize=${LUCID_SANITIZE})
 endif()
+
+# Lets only the names in cmake/<script> out of a shared library. Not for executables: there the sanitizers' runtime, an
+# archive too, must be seen by the C library.
+function(lucid_hide_symbols target script)
+  set(script ${PROJECT_SOURCE_DIR}/cmake/${script})
+  target_link_options(${target} PRIVATE -Wl,--exclude-libs,ALL -Wl,--version-script=${script})
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${script})
+endfunction()

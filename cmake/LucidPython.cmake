@@ -1,0 +1,28 @@
+# The nanobind module lucid._core. It lies beside the Python sources in the wheel and, for work on a checkout, in
+# <build>/python/lucid together with links to them: PYTHONPATH=<build>/python imports it.
+
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/python/bindings/*.cpp
+     ${PROJECT_SOURCE_DIR}/python/capture/*.cpp)
+if(NOT sources)
+  message(STATUS "No Python module: python/bindings has no sources")
+  return()
+endif()
+
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
+                OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+
+nanobind_add_module(_core NOMINSIZE NB_STATIC ${sources})
+target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/python)
+target_link_libraries(_core PRIVATE lucid_all)
+lucid_hide_symbols(_core python_module.map)
+set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/lucid)
+install(TARGETS _core LIBRARY DESTINATION lucid COMPONENT python)
+
+file(GLOB package CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/lucid ${PROJECT_SOURCE_DIR}/python/lucid/*)
+list(REMOVE_ITEM package __pycache__)
+file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/lucid)
+foreach(entry IN LISTS package)
+  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/lucid/${entry} ${PROJECT_BINARY_DIR}/python/lucid/${entry} SYMBOLIC)
+endforeach()
