@@ -3,6 +3,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -99,13 +100,32 @@ class Builder {
   Kernel finish();
 
  private:
+  // Instructions are hashed and compared by what they compute.
+  struct Hash {
+    const Kernel* kernel;
+    size_t operator()(Id id) const;
+  };
+  struct Equal {
+    const Kernel* kernel;
+    bool operator()(Id a, Id b) const;
+  };
+
+  BufferRef declare(Buffer buffer);
+  uint32_t open_block();
+  void close_block();
+  /// Numbers an instruction without placing it in a block.
+  Id add(Instruction instruction);
+  /// Places an instruction in the innermost open block, or finds an equal one that is in scope.
   Value append(Instruction instruction);
+  bool shareable(const Instruction& instruction) const;
+  Id use(Value value) const;
   std::pair<Value, Value> unify(Value x, Value y);
   Value memory_access(Instruction instruction, Value mask);
 
   Kernel kernel_;
   std::vector<uint32_t> open_blocks_;
-  // For each open block, the pure instructions appended so far, for sharing.
+  // The pure instructions in scope, and which of them go out of scope with each open block.
+  std::unordered_set<Id, Hash, Equal> shared_;
   std::vector<std::vector<Id>> shareable_;
 };
 

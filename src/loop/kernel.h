@@ -106,12 +106,12 @@ using Id = uint32_t;
 struct Instruction {
   Code code;
   Type type;  // of the result; meaningless for kStore, kScatter, kPrefetch, kFor, kIf
-  SmallVector<Id, 4> operands;
+  SmallVector<Id, 4> operands = {};
   int64_t integer = 0;
   double real = 0;
   uint32_t buffer = 0;
   bool masked = false;  // the last operand is a mask
-  SmallVector<uint32_t, 2> blocks;  // of kFor and kIf: indices into Kernel::blocks
+  SmallVector<uint32_t, 2> blocks = {};  // of kFor and kIf: indices into Kernel::blocks
 };
 
 /// A straight sequence; a loop body ends by handing `yields` to the next iteration.

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <llvm/Target/TargetMachine.h>
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "codegen/code_generator.h"
+
+namespace lucid::codegen {
+
+/// Lends LLVM's target machines, which take long to make and serve one thread at a time.
+class TargetMachinePool {
+ public:
+  /// Returns the machine to the pool when it goes out of scope.
+  class Lease {
+   public:
+    Lease(TargetMachinePool* pool, Target target, std::unique_ptr<llvm::TargetMachine> machine)
+        : pool_(pool), target_(target), machine_(std::move(machine)) {}
+    Lease(const Lease&) = delete;
+    Lease& operator=(const Lease&) = delete;
+    ~Lease() { pool_->give_back(target_, std::move(machine_)); }
+    llvm::TargetMachine& operator*() const { return *machine_; }
+    llvm::TargetMachine* operator->() const { return machine_.get(); }
+
+   private:
+    TargetMachinePool* pool_;
+    Target target_;
+    std::unique_ptr<llvm::TargetMachine> machine_;
+  };
+
+  Lease borrow(Target target);
+
+ private:
+  void give_back(Target target, std::unique_ptr<llvm::TargetMachine> machine);
+
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[3];
+};
+
+/// The widest register that code for `target` should use, in bits.
+int vector_bits(Target target);
+
+}  // namespace lucid::codegen

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "loop/kernel.h"
+
+namespace lucid::loop {
+
+/// How a code's operands and result relate; what the builder, the verifier and the text form share.
+enum class Family : uint8_t {
+  kLeaf,        // no operands
+  kBinary,      // two operands and a result of one type
+  kUnary,       // one operand and a result of one type
+  kFma,         // three operands and a result of one type
+  kComparison,  // two operands of one type, kBool result
+  kSelect,
+  kConversion,  // one operand, same shape, another element
+  kLanes,       // one operand, between scalar and vector or within a vector
+  kMemory,
+  kControl,
+};
+
+struct CodeInfo {
+  std::string_view name;
+  Family family = Family::kLeaf;
+  /// The element types of the operands.
+  DtypeSet dtypes = kAllDtypes;
+};
+
+const CodeInfo& info_of(Code code);
+inline std::string_view name_of(Code code) { return info_of(code).name; }
+/// The code that the text form calls `name`.
+std::optional<Code> parse_code(std::string_view name);
+
+/// Does the instruction define a value? kFor does not: its results are read with kResult.
+bool has_result(Code code);
+
+/// "f32" or "f32x16".
+std::string to_string(Type type);
+
+}  // namespace lucid::loop

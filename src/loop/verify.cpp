@@ -1,0 +1,2 @@
+#include "loop/kernel.h"
+namespace lucid::loop { void verify(const Kernel&) {} }

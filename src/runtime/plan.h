@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/shape.h"
+#include "codegen/code_generator.h"
+
+namespace lucid {
+
+/// Where a step finds a buffer when the plan runs.
+struct Slot {
+  enum class Area : uint8_t { kInput, kOutput, kArena, kError };
+  Area area = Area::kInput;
+  int32_t index = 0;        // of kInput and kOutput
+  int64_t byte_offset = 0;  // from the area's or buffer's start
+};
+
+/// One kernel launch, ready to run.
+struct PlanStep {
+  Ref<codegen::LoadedCode> code;
+  std::vector<Slot> slots;
+  std::vector<int64_t> params;
+  int64_t items = 0;
+  int64_t grain = 1;
+};
+
+/// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may run it
+/// at once, each with a frame of its own.
+class Plan : public RefCounted {
+ public:
+  struct Output {
+    TensorType type;
+    Dims strides;
+    size_t bytes = 0;
+  };
+
+  std::vector<Output> outputs;
+  std::vector<PlanStep> steps;
+  size_t arena_bytes = 0;
+
+  /// Runs all steps. Pointers are to the first element of each input and output. Returns the error word: 0, or the code of
+  /// a check that failed, in which case the outputs are meaningless.
+  int64_t run(std::span<void* const> inputs, std::span<void* const> outputs) const;
+};
+
+}  // namespace lucid
