@@ -45,10 +45,16 @@ struct Parameter {
   Attribute default_value;  // of attributes; an optional tensor's default is always None
 };
 
+/// `value` as the parameter stores it: an integer where a float or several integers are wanted is converted. Nothing when
+/// the parameter does not take such a value.
+std::optional<Attribute> convert_attribute(const Parameter& parameter, const Attribute& value);
+
 /// An op's signature, parsed once from its text, for instance
 ///   "sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)"
 ///   "max_dim(x, dim: int, keepdim: bool = False) -> values, indices"
 ///   "split(x, sizes: ints, dim: int = 0) -> tensors"
+///   "linear(x, weight, bias? = None)"
+/// Operands of a call are the tensor parameters in order, a list being spread over as many as it has.
 struct Schema {
   std::string name;
   std::vector<Parameter> parameters;

@@ -143,7 +143,8 @@ inline Value operator!=(Value x, Value y) { return x.builder().binary(Code::kNe,
 inline Value operator&(Value x, Value y) { return x.builder().binary(Code::kAnd, x, y); }
 inline Value operator|(Value x, Value y) { return x.builder().binary(Code::kOr, x, y); }
 inline Value operator^(Value x, Value y) { return x.builder().binary(Code::kXor, x, y); }
-inline Value operator!(Value x) { return x.builder().unary(Code::kNot, x); }
+// There is no operator!: `!value` asks whether a handle is empty.
+inline Value operator~(Value x) { return x.builder().unary(Code::kNot, x); }
 
 // With a plain number on one side, the number takes the other side's element type.
 Value operator+(Value x, double y);

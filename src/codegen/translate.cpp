@@ -1,0 +1,311 @@
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/DerivedTypes.h>
+#include <llvm/IR/GlobalVariable.h>
+
+#include "base/error.h"
+#include "base/scalar.h"
+#include "codegen/target.h"
+#include "codegen/translator.h"
+
+namespace lucid::codegen {
+
+using loop::Code;
+using loop::kLanes;
+
+namespace {
+
+constexpr int kFrameAlignment = 64;
+constexpr int kPageBytes = 4096;
+
+llvm::Constant* constant_from_bits(llvm::Type* type, Dtype dtype, uint64_t bits) {
+  llvm::LLVMContext& context = type->getContext();
+  switch (dtype) {
+    case Dtype::kF32:
+      return llvm::ConstantFP::get(context, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits)));
+    case Dtype::kF64:
+      return llvm::ConstantFP::get(context, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+    default:
+      return llvm::ConstantInt::get(
+          type, llvm::APInt(type->getIntegerBitWidth(), bits, /*isSigned=*/false, /*implicitTrunc=*/true));
+  }
+}
+
+llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
+  switch (dtype) {
+    case Dtype::kF16:
+      return llvm::ConstantInt::get(type, f32_to_f16(static_cast<float>(real)));
+    case Dtype::kBF16:
+      return llvm::ConstantInt::get(type, f32_to_bf16(static_cast<float>(real)));
+    default:
+      return llvm::ConstantFP::get(type, real);
+  }
+}
+
+}  // namespace
+
+std::string symbol_of(const loop::Kernel& kernel) { return "lucid." + kernel.name; }
+
+Translator::Translator(const loop::Kernel& kernel, Target target, llvm::Module* module)
+    : kernel_(kernel),
+      target_(target),
+      module_(module),
+      builder_(module->getContext()),
+      values_(kernel.instructions.size()),
+      loop_results_(kernel.instructions.size()) {}
+
+void Translator::run() {
+  llvm::Type* pointer = builder_.getPtrTy();
+  llvm::Type* integer = builder_.getInt64Ty();
+  auto* type =
+      llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, /*isVarArg=*/false);
+  function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(kernel_), module_);
+  function_->addFnAttr(llvm::Attribute::NoUnwind);
+  const std::string bits = std::to_string(vector_bits(target_));
+  function_->addFnAttr("prefer-vector-width", bits);
+  function_->addFnAttr("min-legal-vector-width", bits);
+  // Whether results are flushed is known only when the kernel runs.
+  function_->addFnAttr("denormal-fp-math", "dynamic,ieee");
+  for (int number : {0, 1}) {
+    function_->addParamAttr(number, llvm::Attribute::ReadOnly);
+    function_->addParamAttr(number, llvm::Attribute::NoAlias);
+  }
+
+  builder_.SetInsertPoint(new_block("entry"));
+  make_buffers(function_->getArg(0));
+  block(0);
+  builder_.CreateRetVoid();
+}
+
+void Translator::make_buffers(Value* arguments) {
+  uint64_t scratch_bytes = 0;
+  for (size_t number = 0; number < kernel_.buffers.size(); ++number) {
+    const loop::Buffer& buffer = kernel_.buffers[number];
+    llvm::Type* element = memory_type(buffer.dtype);
+    switch (buffer.kind) {
+      case loop::Buffer::Kind::kArgument: {
+        Value* slot = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), arguments, number);
+        buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), slot));
+        break;
+      }
+      case loop::Buffer::Kind::kScratch: {
+        auto* scratch = builder_.CreateAlloca(llvm::ArrayType::get(element, buffer.count));
+        scratch->setAlignment(llvm::Align(kFrameAlignment));
+        buffers_.push_back(scratch);
+        scratch_bytes += buffer.count * size_of(buffer.dtype);
+        break;
+      }
+      case loop::Buffer::Kind::kTable: {
+        std::vector<llvm::Constant*> elements;
+        elements.reserve(buffer.table.size());
+        for (uint64_t bits : buffer.table) elements.push_back(constant_from_bits(element, buffer.dtype, bits));
+        auto* type = llvm::ArrayType::get(element, elements.size());
+        auto* table = new llvm::GlobalVariable(*module_, type, /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage,
+                                               llvm::ConstantArray::get(type, elements), "table");
+        table->setAlignment(llvm::Align(kFrameAlignment));
+        buffers_.push_back(table);
+        break;
+      }
+    }
+  }
+  // A large frame must touch its pages in order, or it could step over the guard page at the end of the stack.
+  if (scratch_bytes >= kPageBytes) function_->addFnAttr("probe-stack", "inline-asm");
+}
+
+void Translator::block(uint32_t index) {
+  for (loop::Id id : kernel_.blocks[index].instructions) {
+    const Instruction& current = kernel_.instructions[id];
+    if (current.code == Code::kFor) {
+      for_loop(current, id);
+    } else {
+      values_[id] = instruction(current);
+    }
+  }
+}
+
+llvm::Value* Translator::instruction(const Instruction& current) {
+  switch (current.code) {
+    case Code::kConst:
+      return constant(current);
+    case Code::kParam: {
+      // At the entry, so that a loop does not load it again.
+      llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+      llvm::BasicBlock& entry = function_->getEntryBlock();
+      if (llvm::Instruction* terminator = entry.getTerminator()) builder_.SetInsertPoint(terminator);
+      Value* slot =
+          builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(1), current.integer);
+      return builder_.CreateLoad(builder_.getInt64Ty(), slot);
+    }
+    case Code::kBegin:
+      return function_->getArg(2);
+    case Code::kEnd:
+      return function_->getArg(3);
+    case Code::kIota:
+      return iota(current.type);
+    case Code::kSelect:
+      return select(current);
+    case Code::kConvert:
+      return convert(operand(current, 0), operand_type(current, 0), current.type);
+    case Code::kBitcast:
+      return bitcast(operand(current, 0), operand_type(current, 0), current.type);
+    case Code::kSplat:
+      return builder_.CreateVectorSplat(kLanes, operand(current, 0));
+    case Code::kExtract:
+      return builder_.CreateExtractElement(operand(current, 0), builder_.getInt64(current.integer));
+    case Code::kRotate: {
+      int lanes[kLanes];
+      for (int lane = 0; lane < kLanes; ++lane) {
+        lanes[lane] = static_cast<int>(((lane + current.integer) % kLanes + kLanes) % kLanes);
+      }
+      return builder_.CreateShuffleVector(operand(current, 0), lanes);
+    }
+    case Code::kAny: {
+      Value* bits = builder_.CreateBitCast(operand(current, 0), builder_.getInt16Ty());
+      return builder_.CreateICmpNE(bits, builder_.getInt16(0));
+    }
+    case Code::kLoad:
+      return load(current);
+    case Code::kGather:
+      return gather(current);
+    case Code::kStore:
+      store(current);
+      return nullptr;
+    case Code::kScatter:
+      scatter(current);
+      return nullptr;
+    case Code::kPrefetch:
+      prefetch(current);
+      return nullptr;
+    case Code::kResult:
+      return loop_results_[current.operands[0]][current.integer];
+    case Code::kIf:
+      if_then(current);
+      return nullptr;
+    case Code::kFor:
+    case Code::kArgument:
+      throw InternalError("codegen: kernel {}: a loop or a block's argument is no value", kernel_.name);
+    default:
+      return arithmetic(current);
+  }
+}
+
+llvm::Value* Translator::constant(const Instruction& current) {
+  const Dtype dtype = current.type.element;
+  llvm::Type* type = element_type(dtype);
+  llvm::Constant* scalar = is_float(dtype)
+                               ? constant_from_real(type, dtype, current.real)
+                               : constant_from_bits(type, dtype, static_cast<uint64_t>(current.integer));
+  if (!current.type.vector) return scalar;
+  return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(kLanes), scalar);
+}
+
+llvm::Value* Translator::iota(loop::Type type) {
+  llvm::Constant* lanes[kLanes];
+  llvm::Type* element = element_type(type.element);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    lanes[lane] = is_float(type.element) ? constant_from_real(element, type.element, lane)
+                                         : constant_from_bits(element, type.element, lane);
+  }
+  return llvm::ConstantVector::get(lanes);
+}
+
+// Entered through a guard and tested at the end, with a block of its own before and after the loop: the form that LLVM's
+// loop strength reduction wants, which otherwise it would have to make.
+void Translator::for_loop(const Instruction& current, loop::Id id) {
+  const loop::Block& body = kernel_.blocks[current.blocks[0]];
+  Value* low = operand(current, 0);
+  Value* high = operand(current, 1);
+  llvm::BasicBlock* guard = builder_.GetInsertBlock();
+  llvm::BasicBlock* before = new_block("before");
+  llvm::BasicBlock* head = new_block("loop");
+
+  Value* entered = builder_.CreateICmpSLT(low, high);
+  builder_.SetInsertPoint(before);
+  builder_.CreateBr(head);
+  builder_.SetInsertPoint(head);
+  std::vector<llvm::PHINode*> arguments;
+  for (size_t number = 0; number < body.arguments.size(); ++number) {
+    Value* initial = number == 0 ? low : operand(current, number + 1);
+    llvm::PHINode* argument = builder_.CreatePHI(initial->getType(), 2);
+    argument->addIncoming(initial, before);
+    values_[body.arguments[number]] = argument;
+    arguments.push_back(argument);
+  }
+  block(current.blocks[0]);
+
+  llvm::BasicBlock* last = builder_.GetInsertBlock();
+  llvm::BasicBlock* after = new_block("after");
+  llvm::BasicBlock* join = new_block("join");
+  Value* next = builder_.CreateAdd(arguments[0], builder_.getInt64(current.integer));
+  builder_.CreateCondBr(builder_.CreateICmpSLT(next, high), head, after);
+  arguments[0]->addIncoming(next, last);
+  for (size_t number = 0; number < body.yields.size(); ++number) {
+    arguments[number + 1]->addIncoming(values_[body.yields[number]], last);
+  }
+  builder_.SetInsertPoint(after);
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(guard);
+  builder_.CreateCondBr(entered, before, join);
+
+  builder_.SetInsertPoint(join);
+  for (size_t number = 0; number < body.yields.size(); ++number) {
+    Value* initial = operand(current, number + 2);
+    llvm::PHINode* result = builder_.CreatePHI(initial->getType(), 2);
+    result->addIncoming(initial, guard);
+    result->addIncoming(values_[body.yields[number]], after);
+    loop_results_[id].push_back(result);
+  }
+}
+
+void Translator::if_then(const Instruction& current) {
+  llvm::BasicBlock* origin = builder_.GetInsertBlock();
+  llvm::BasicBlock* branches[2] = {nullptr, nullptr};
+  llvm::BasicBlock* ends[2] = {nullptr, nullptr};
+  for (size_t number = 0; number < current.blocks.size(); ++number) {
+    branches[number] = new_block(number == 0 ? "then" : "else");
+    builder_.SetInsertPoint(branches[number]);
+    block(current.blocks[number]);
+    ends[number] = builder_.GetInsertBlock();
+  }
+  llvm::BasicBlock* join = new_block("join");
+  for (llvm::BasicBlock* end : ends) {
+    if (!end) continue;
+    builder_.SetInsertPoint(end);
+    builder_.CreateBr(join);
+  }
+  builder_.SetInsertPoint(origin);
+  builder_.CreateCondBr(operand(current, 0), branches[0], branches[1] ? branches[1] : join);
+  builder_.SetInsertPoint(join);
+}
+
+llvm::Type* Translator::element_type(Dtype dtype) const {
+  return is_bool(dtype) ? llvm::Type::getInt1Ty(module_->getContext()) : memory_type(dtype);
+}
+
+llvm::Type* Translator::memory_type(Dtype dtype) const {
+  llvm::LLVMContext& context = module_->getContext();
+  switch (dtype) {
+    case Dtype::kF32:
+      return llvm::Type::getFloatTy(context);
+    case Dtype::kF64:
+      return llvm::Type::getDoubleTy(context);
+    default:
+      return llvm::Type::getIntNTy(context, 8 * static_cast<unsigned>(size_of(dtype)));
+  }
+}
+
+llvm::Type* Translator::vector_of(llvm::Type* element) const { return llvm::FixedVectorType::get(element, kLanes); }
+
+llvm::Type* Translator::type_of(loop::Type type) const {
+  llvm::Type* element = element_type(type.element);
+  return type.vector ? vector_of(element) : element;
+}
+
+llvm::Type* Translator::with_element(llvm::Type* like, llvm::Type* element) const {
+  return like->isVectorTy() ? vector_of(element) : element;
+}
+
+llvm::BasicBlock* Translator::new_block(const char* name) {
+  return llvm::BasicBlock::Create(module_->getContext(), name, function_);
+}
+
+}  // namespace lucid::codegen

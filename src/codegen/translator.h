@@ -1,0 +1,105 @@
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Module.h>
+
+#include <string>
+#include <vector>
+
+#include "codegen/code_generator.h"
+#include "loop/kernel.h"
+
+namespace lucid::codegen {
+
+/// The symbol of a kernel's function. The prefix keeps a kernel named "fma" or "memcpy" from being taken for the C
+/// library's function.
+std::string symbol_of(const loop::Kernel& kernel);
+
+/// Translates one verified kernel into one function of an LLVM module.
+///
+/// How values look in LLVM: kBool is i1 in registers and i8 in memory; the 16-bit floats are i16 everywhere, since they are
+/// only moved and converted; everything else is itself. Vectors have 16 elements whatever the target; LLVM splits them.
+class Translator {
+ public:
+  Translator(const loop::Kernel& kernel, Target target, llvm::Module* module);
+  void run();
+
+ private:
+  using Value = llvm::Value;
+  using Instruction = loop::Instruction;
+
+  // translate.cpp: leaves and structure.
+  void make_buffers(Value* arguments);
+  void block(uint32_t index);
+  Value* instruction(const Instruction& instruction);
+  Value* constant(const Instruction& instruction);
+  Value* iota(loop::Type type);
+  void for_loop(const Instruction& instruction, loop::Id id);
+  void if_then(const Instruction& instruction);
+
+  // arithmetic.cpp
+  Value* arithmetic(const Instruction& instruction);
+  Value* float_arithmetic(const Instruction& instruction);
+  Value* integer_arithmetic(const Instruction& instruction);
+  Value* comparison(const Instruction& instruction);
+  Value* select(const Instruction& instruction);
+  /// Hides a constant operand from LLVM if it could otherwise drop the operation. LLVM takes x * 1 for x and computes
+  /// operations on constants itself; but when denormal results are flushed, x * 1 is not x.
+  Value* keep(Value* operand, Value* other);
+  Value* opaque(Value* value);
+
+  // convert.cpp
+  Value* convert(Value* value, loop::Type from, loop::Type to);
+  Value* bitcast(Value* value, loop::Type from, loop::Type to);
+  Value* float_to_integer(Value* value, loop::Type from, loop::Type to);
+  Value* f16_to_f32(Value* bits);
+  Value* f32_to_f16(Value* value);
+  Value* f32_to_f16_by_integers(Value* value);
+  Value* f16_to_f32_by_integers(Value* bits);
+  Value* bf16_to_f32(Value* bits);
+  Value* f32_to_bf16(Value* value);
+
+  // memory.cpp
+  Value* load(const Instruction& instruction);
+  void store(const Instruction& instruction);
+  Value* gather(const Instruction& instruction);
+  void scatter(const Instruction& instruction);
+  void prefetch(const Instruction& instruction);
+  Value* masked_load(llvm::Type* type, Value* pointer, Value* mask, Dtype element);
+  void masked_store(Value* value, Value* pointer, Value* mask, Dtype element);
+  /// Runs `body(lane)` for each set lane of a mask, in ascending order.
+  template <typename Body>
+  void for_each_set_lane(Value* bits, const Body& body);
+  Value* element_pointer(const Instruction& instruction, Value* index);
+  Value* lane_pointers(const Instruction& instruction);
+  bool has_masked_access(Dtype element) const;
+  bool has_gather(Dtype element) const;
+  Value* to_register(Value* memory, Dtype element);
+  Value* to_memory(Value* value, Dtype element);
+  /// A slot of the function's frame, made once and shared by all who ask for the same bytes.
+  Value* frame_slot(const char* name, int bytes, bool zeroed);
+
+  llvm::Type* element_type(Dtype dtype) const;
+  llvm::Type* memory_type(Dtype dtype) const;
+  llvm::Type* type_of(loop::Type type) const;
+  /// `like` with another element type: i32 for each lane, or one i32.
+  llvm::Type* with_element(llvm::Type* like, llvm::Type* element) const;
+  llvm::Type* vector_of(llvm::Type* element) const;
+  Value* operand(const Instruction& instruction, size_t number) const { return values_[instruction.operands[number]]; }
+  loop::Type operand_type(const Instruction& instruction, size_t number) const {
+    return kernel_.instructions[instruction.operands[number]].type;
+  }
+  llvm::BasicBlock* new_block(const char* name);
+
+  const loop::Kernel& kernel_;
+  Target target_;
+  llvm::Module* module_;
+  llvm::IRBuilder<> builder_;
+  llvm::Function* function_ = nullptr;
+  std::vector<Value*> values_;   // by instruction; for kFor unused
+  std::vector<Value*> buffers_;  // base pointers
+  std::vector<std::vector<Value*>> loop_results_;  // by instruction, for kFor
+  std::vector<std::pair<std::string, Value*>> frame_slots_;
+};
+
+}  // namespace lucid::codegen

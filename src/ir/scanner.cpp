@@ -1,0 +1,211 @@
+#include "ir/scanner.h"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+
+#include "base/error.h"
+#include "base/scalar.h"
+#include "base/shape.h"
+
+namespace lucid {
+namespace {
+
+// Not <cctype>: its answers depend on the locale, and it is undefined for bytes above 127.
+constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
+constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
+constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
+constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+constexpr size_t kMaxShown = 24;
+
+int hex_digit(char c) {
+  if (is_digit(c)) return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+}  // namespace
+
+void Scanner::fail(const std::string& message) {
+  const size_t at = std::min(at_, text_.size());
+  const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+  const size_t newline = at == 0 ? std::string_view::npos : text_.rfind('\n', at - 1);
+  const size_t column = newline == std::string_view::npos ? at + 1 : at - newline;
+  std::string_view shown = text_.substr(at, kMaxShown);
+  shown = shown.substr(0, shown.find('\n'));
+  throw ValueError("{}, line {}, column {}: {}, found {}", what_, line, column, message,
+                   at == text_.size() ? "the end" : shown.empty() ? "the end of the line" : quoted(shown));
+}
+
+void Scanner::skip_space() {
+  while (at_ < text_.size() && (is_blank(text_[at_]) || text_[at_] == '\n')) ++at_;
+}
+
+bool Scanner::at_end() {
+  skip_space();
+  return at_ == text_.size();
+}
+
+bool Scanner::peek(std::string_view token) {
+  skip_space();
+  if (!text_.substr(at_).starts_with(token)) return false;
+  // A word is only that word when it does not go on.
+  const size_t after = at_ + token.size();
+  return !is_word(token.back()) || after == text_.size() || !is_word(text_[after]);
+}
+
+bool Scanner::take(std::string_view token) {
+  if (!peek(token)) return false;
+  at_ += token.size();
+  return true;
+}
+
+void Scanner::expect(std::string_view token) {
+  if (!take(token)) fail(fmt::format("expected `{}`", token));
+}
+
+bool Scanner::peek_identifier() {
+  skip_space();
+  return at_ < text_.size() && is_letter(text_[at_]);
+}
+
+std::string_view Scanner::identifier(std::string_view wanted) {
+  if (!peek_identifier()) fail(fmt::format("expected {}", wanted));
+  const size_t begin = at_;
+  while (at_ < text_.size() && is_word(text_[at_])) ++at_;
+  return text_.substr(begin, at_ - begin);
+}
+
+int64_t Scanner::integer(std::string_view wanted) {
+  skip_space();
+  int64_t value = 0;
+  const char* begin = text_.data() + at_;
+  const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
+  if (error == std::errc::result_out_of_range) fail(fmt::format("{} does not fit in 64 bits", wanted));
+  if (error != std::errc()) fail(fmt::format("expected {}", wanted));
+  at_ += static_cast<size_t>(end - begin);
+  return value;
+}
+
+Dims Scanner::dims() {
+  Dims dims;
+  expect("[");
+  if (take("]")) return dims;
+  do dims.push_back(integer("an integer"));
+  while (take(","));
+  expect("]");
+  return dims;
+}
+
+std::string Scanner::string() {
+  skip_space();
+  if (at_ == text_.size() || (text_[at_] != '"' && text_[at_] != '\'')) fail("expected a quoted string");
+  const char quote = text_[at_++];
+  std::string result;
+  for (;; ++at_) {
+    if (at_ == text_.size() || text_[at_] == '\n') fail(fmt::format("expected a closing {}", quote));
+    char c = text_[at_];
+    if (c == quote) break;
+    if (c == '\\') {
+      const std::string_view escape = text_.substr(++at_, 3);
+      const char kind = escape.empty() ? '\0' : escape[0];
+      if (kind == 'n') {
+        c = '\n';
+      } else if (kind == 'x' && escape.size() == 3 && hex_digit(escape[1]) >= 0 && hex_digit(escape[2]) >= 0) {
+        c = static_cast<char>(hex_digit(escape[1]) * 16 + hex_digit(escape[2]));
+        at_ += 2;
+      } else if (kind == '\\' || kind == '"' || kind == '\'') {
+        c = kind;
+      } else {
+        fail("expected an escape: \\n, \\\\, \\\", \\' or \\x and two hexadecimal digits");
+      }
+    }
+    result += c;
+  }
+  ++at_;
+  return result;
+}
+
+std::string_view Scanner::number_token() {
+  size_t end = at_;
+  while (end < text_.size() && (is_word(text_[end]) || text_[end] == '+' || text_[end] == '-')) ++end;
+  return text_.substr(at_, end - at_);
+}
+
+Attribute Scanner::attribute() {
+  skip_space();
+  if (peek("[")) return dims();
+  if (peek("\"") || peek("'")) return string();
+  if (take("true") || take("True")) return true;
+  if (take("false") || take("False")) return false;
+  if (take("none") || take("None")) return std::monostate();
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  if (take("inf")) return kInfinity;
+  if (take("-inf")) return -kInfinity;
+  if (take("nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (peek_identifier()) {
+    const size_t begin = at_;
+    if (const auto dtype = parse_dtype(identifier("a value"))) return *dtype;
+    at_ = begin;
+    fail("expected a value");
+  }
+  const std::string_view token = number_token();
+  if (token.find_first_of(".e") == std::string_view::npos) return integer("a value");
+  double value = 0;
+  const auto [end, error] = std::from_chars(token.data(), token.data() + token.size(), value);
+  if (error != std::errc() || end != token.data() + token.size()) fail("expected a number");
+  at_ += token.size();
+  return value;
+}
+
+std::string_view Scanner::rest_of_line() {
+  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  const size_t end = std::min(text_.find('\n', at_), text_.size());
+  std::string_view line = text_.substr(at_, end - at_);
+  at_ = end;
+  while (!line.empty() && is_blank(line.back())) line.remove_suffix(1);
+  return line;
+}
+
+bool Scanner::at_line_end() {
+  while (at_ < text_.size() && is_blank(text_[at_])) ++at_;
+  return at_ == text_.size() || text_[at_] == '\n';
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '\n') {
+      result += "\\n";
+    } else if (c == '"' || c == '\\') {
+      result += '\\';
+      result += c;
+    } else if (byte < 0x20 || byte == 0x7f) {
+      result += fmt::format("\\x{:02x}", byte);
+    } else {
+      result += c;
+    }
+  }
+  return result + '"';
+}
+
+bool is_plain_identifier(std::string_view text) {
+  return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_word);
+}
+
+std::string to_string(const Attribute& attribute) {
+  struct Printer {
+    std::string operator()(std::monostate) const { return "none"; }
+    std::string operator()(bool value) const { return value ? "true" : "false"; }
+    std::string operator()(int64_t value) const { return fmt::format("{}", value); }
+    std::string operator()(double value) const { return to_string(Scalar(value)); }
+    std::string operator()(Dtype value) const { return std::string(name_of(value)); }
+    std::string operator()(const Dims& value) const { return to_string(DimsView(value)); }
+    std::string operator()(const std::string& value) const { return quoted(value); }
+  };
+  return std::visit(Printer(), attribute);
+}
+
+}  // namespace lucid
