@@ -30,7 +30,8 @@ uint64_t hash_span(std::span<const T> values, uint64_t seed = 0) {
   return hash_bytes(values.data(), values.size_bytes(), seed);
 }
 
-/// Folds one more word into a hash. The order matters: combine(combine(h, a), b) differs from combine(combine(h, b), a).
+/// Folds one more word into a hash. The order matters: combine(combine(h, a), b) differs from combine(combine(h, b),
+/// a).
 inline uint64_t hash_combine(uint64_t hash, uint64_t word) {
   const uint64_t words[2] = {hash, word};
   return XXH3_64bits(words, sizeof words);

@@ -33,8 +33,8 @@ struct Current {
 
 /// Never destroyed: worker threads and destructors of static objects may still ask.
 Current& current() {
-  static Current* const instance =
-      new Current{.mutex = {}, .options = read_options([](const char* name) -> const char* { return std::getenv(name); })};
+  static Current* const instance = new Current{
+      .mutex = {}, .options = read_options([](const char* name) -> const char* { return std::getenv(name); })};
   return *instance;
 }
 

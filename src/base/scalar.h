@@ -22,12 +22,16 @@ class Scalar {
   constexpr double to_double() const { return is_float() ? real_ : static_cast<double>(integer_); }
   /// Floats saturate; NaN becomes 0.
   int64_t to_int() const;
-  /// Writes the value as one element of `dtype`, with the same conversion that a kernel's cast makes.
+  /// Writes the value as one element of `dtype`, with the conversion that a kernel's cast makes: floats saturate when
+  /// they become integers, wide integers wrap, and 16-bit floats are rounded from f32. What it writes never depends on
+  /// the thread's floating-point control word, so subnormal numbers are kept.
   void store(Dtype dtype, void* element) const;
   /// Reads one element of `dtype`.
   static Scalar load(Dtype dtype, const void* element);
 
+  /// Same category and same bits: 0.0 differs from -0.0, 1 from 1.0; all NaNs are equal.
   bool operator==(const Scalar& other) const;
+  /// The value's 64 bits, one pattern for all NaNs: what hashes and guards use.
   uint64_t bits() const;
 
  private:
@@ -41,7 +45,7 @@ class Scalar {
 /// "3", "2.5", "true", "inf", "nan": parses back to the same bits (NaNs to one NaN).
 std::string to_string(const Scalar& scalar);
 
-// Conversions between f32 and the 16-bit floats, rounding to nearest even.
+// Conversions between f32 and the 16-bit floats, rounding to nearest even. Subnormal numbers are kept, NaNs made quiet.
 float f16_to_f32(uint16_t bits);
 uint16_t f32_to_f16(float value);
 float bf16_to_f32(uint16_t bits);

@@ -207,10 +207,11 @@ Dims broadcast(std::string_view op, DimsView a, DimsView b) {
     int64_t& size = shape[lead + i];
     if (size == shorter[i] || shorter[i] == 1) continue;
     if (size != 1)
-      throw ValueError("{}: shapes {} and {} do not broadcast: dimension {} from the right is {} and {}; it must be equal "
-                       "in both, or 1 in one",
-                       op, to_string(a), to_string(b), shorter.size() - i, a[a.size() - shorter.size() + i],
-                       b[b.size() - shorter.size() + i]);
+      throw ValueError(
+          "{}: shapes {} and {} do not broadcast: dimension {} from the right is {} and {}; it must be equal "
+          "in both, or 1 in one",
+          op, to_string(a), to_string(b), shorter.size() - i, a[a.size() - shorter.size() + i],
+          b[b.size() - shorter.size() + i]);
     size = shorter[i];
   }
   return shape;
@@ -242,8 +243,7 @@ Dims normalize_axes(std::string_view op, DimsView axes, int64_t rank) {
   for (int64_t axis : axes) result.push_back(normalize_axis(op, axis, rank));
   std::sort(result.begin(), result.end());
   const auto* twice = std::adjacent_find(result.begin(), result.end());
-  if (twice != result.end())
-    throw ValueError("{}: axes {} name axis {} more than once", op, to_string(axes), *twice);
+  if (twice != result.end()) throw ValueError("{}: axes {} name axis {} more than once", op, to_string(axes), *twice);
   return result;
 }
 
@@ -255,10 +255,12 @@ Dims infer_shape(std::string_view op, DimsView requested, int64_t elements) {
   bool fits = true;
   for (int64_t& size : shape) {
     if (size == -1) {
-      if (unknown) throw ValueError("{}: shape {} has more than one -1; only one size can be inferred", op, to_string(requested));
+      if (unknown)
+        throw ValueError("{}: shape {} has more than one -1; only one size can be inferred", op, to_string(requested));
       unknown = &size;
     } else if (size < 0) {
-      throw ValueError("{}: shape {} has a negative size; only -1, meaning \"infer\", is allowed", op, to_string(requested));
+      throw ValueError("{}: shape {} has a negative size; only -1, meaning \"infer\", is allowed", op,
+                       to_string(requested));
     } else {
       fits &= !__builtin_mul_overflow(known, size, &known);
     }

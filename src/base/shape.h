@@ -35,8 +35,10 @@ std::string to_string(const TensorType& type);
 /// "[8,4]".
 std::string to_string(DimsView dims);
 
-/// The number of elements. Throws ValueError naming `op` when it does not fit in 63 bits.
+/// The number of elements of a shape that is known to be valid.
 int64_t numel(DimsView sizes);
+/// The number of elements of a shape that a user asked for. Throws ValueError naming `op` when a size is negative, when
+/// there are more than kMaxRank, or when the bytes (or the strides, if it is empty) would not fit in 63 bits.
 int64_t checked_numel(std::string_view op, DimsView sizes, size_t element_bytes);
 
 Dims contiguous_strides(DimsView sizes);
@@ -60,11 +62,13 @@ Dims normalize_axes(std::string_view op, DimsView axes, int64_t rank);
 
 /// Resolves one -1 in a requested shape against the number of elements. Throws ValueError naming `op`.
 Dims infer_shape(std::string_view op, DimsView requested, int64_t elements);
-/// The strides that view `sizes`/`strides` as `shape` without moving memory, if there are any.
+/// The strides that view `sizes`/`strides` as `shape`, which has as many elements, without moving memory, if there are
+/// any.
 std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shape);
 
 /// The strides of an elementwise result, by PyTorch's rule: operands that agree on a dense layout pass it on; otherwise
-/// dimensions are ordered by the operands' strides, the first operand deciding.
+/// dimensions are ordered by the operands' strides, the first operand deciding. Along dimensions where an operand is
+/// broadcast it has no say. The result is always dense.
 Dims elementwise_strides(DimsView shape, std::span<const Geometry* const> operands);
 
 }  // namespace lucid

@@ -1,0 +1,76 @@
+#include "base/options.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <string>
+
+#include "base/error.h"
+
+namespace lucid {
+namespace {
+
+std::map<std::string, std::string> g_variables;
+
+Options read(std::map<std::string, std::string> variables) {
+  g_variables = std::move(variables);
+  return read_options([](const char* name) -> const char* {
+    const auto found = g_variables.find(name);
+    return found == g_variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+std::string message_of(std::map<std::string, std::string> variables) {
+  try {
+    read(std::move(variables));
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "did not throw";
+}
+
+TEST(Options, DefaultsNeedNoEnvironment) {
+  EXPECT_EQ(read({}), Options{});
+  EXPECT_EQ(read({{"LUCID_NUM_THREADS", ""}, {"LUCID_TARGET", ""}}), Options{});
+}
+
+TEST(Options, AreReadFromTheEnvironment) {
+  const Options options = read({{"LUCID_NUM_THREADS", "7"},
+                                {"LUCID_TARGET", "avx2"},
+                                {"LUCID_CACHE_DIR", "/tmp/kernels"},
+                                {"LUCID_LOG", "passes"}});
+  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes"}));
+  for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
+    EXPECT_EQ(read({{"LUCID_TARGET", std::string(name_of(level))}}).target, level);
+}
+
+TEST(Options, ErrorsNameTheVariableAndWhatItMayHold) {
+  for (const char* text : {"0", "-1", "two", "3x", "1025", "99999999999"})
+    EXPECT_EQ(message_of({{"LUCID_NUM_THREADS", text}}),
+              fmt::format("LUCID_NUM_THREADS is \"{}\"; it has to be a number from 1 to 1024", text));
+  EXPECT_EQ(message_of({{"LUCID_TARGET", "sse"}}), "LUCID_TARGET is \"sse\"; it has to be avx512, avx2 or scalar");
+}
+
+TEST(Options, LogTopicsAreSeparatedByCommas) {
+  Options options;
+  EXPECT_FALSE(options.logs("passes"));
+  options.log = "cache,passes";
+  EXPECT_TRUE(options.logs("passes"));
+  EXPECT_TRUE(options.logs("cache"));
+  EXPECT_FALSE(options.logs("pass"));
+  options.log = "all";
+  EXPECT_TRUE(options.logs("passes"));
+}
+
+TEST(Options, AScopeRestoresWhatWasSet) {
+  const Options before = options();
+  {
+    const OptionsScope scope(Options{3, CpuLevel::kScalar, "", "x"});
+    EXPECT_EQ(options().num_threads, 3);
+    EXPECT_EQ(options().target, CpuLevel::kScalar);
+  }
+  EXPECT_EQ(options(), before);
+}
+
+}  // namespace
+}  // namespace lucid
