@@ -13,6 +13,10 @@ namespace {
 
 Type type_like(Value value, Dtype element) { return {element, value.is_vector()}; }
 
+void check_element(Code code, Value x) {
+  LUCID_CHECK(info_of(code).dtypes.contains(x.dtype()), "{} does not work on {}", name_of(code), name_of(x.dtype()));
+}
+
 }  // namespace
 
 size_t Builder::Hash::operator()(Id id) const { return hash_of(kernel->instructions[id]); }
@@ -133,12 +137,14 @@ std::pair<Value, Value> Builder::unify(Value x, Value y) {
 
 Value Builder::unary(Code code, Value x) {
   LUCID_CHECK(info_of(code).family == Family::kUnary, "{} takes not one operand", name_of(code));
+  check_element(code, x);
   return append({.code = code, .type = x.type(), .operands = {use(x)}});
 }
 
 Value Builder::binary(Code code, Value x, Value y) {
   const Family family = info_of(code).family;
   LUCID_CHECK(family == Family::kBinary || family == Family::kComparison, "{} takes not two operands", name_of(code));
+  check_element(code, x);
   const Id x_id = use(x), y_id = use(y);
   if (const auto folded = fold_index(kernel_, code, x_id, y_id)) {
     if (folded->id) {
@@ -157,6 +163,7 @@ Value Builder::fma(Value x, Value y, Value z) {
   std::tie(x, y) = unify(x, y);
   std::tie(x, z) = unify(x, z);
   std::tie(x, y) = unify(x, y);
+  check_element(Code::kFma, x);
   return append({.code = Code::kFma, .type = x.type(), .operands = {use(x), use(y), use(z)}});
 }
 

@@ -96,6 +96,10 @@ class Builder {
   /// The mask of lanes j with j < count, for an i64 count of any size.
   Value lanes_below(Value count);
 
+  /// The instruction that defines a value, for writers that choose an access by how an index was made.
+  const Instruction& definition(Value value) const { return kernel_.instructions[value.id()]; }
+  Value value(Id id) { return {this, id, kernel_.instructions[id].type}; }
+
   /// Ends construction; the builder must not be used afterwards. Verifies.
   Kernel finish();
 

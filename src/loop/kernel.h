@@ -16,9 +16,11 @@
 namespace lucid::loop {
 
 inline constexpr int kLanes = 16;
+/// How deep blocks may nest.
+inline constexpr int kMaxDepth = 64;
 
 /// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may only
-/// be loaded, stored, selected and converted.
+/// be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool knows logic, kEq and kNe.
 struct Type {
   Dtype element = Dtype::kF32;
   bool vector = false;
@@ -34,7 +36,8 @@ enum class Code : uint8_t {
   kEnd,
   kIota,
   // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate; the divisor must not be 0, nor
-  // -1 for the smallest dividend: lowerings guard. kShr is arithmetic for signed types and logical for u8.
+  // -1 for the smallest dividend: lowerings guard. kShr is arithmetic for signed types and logical for u8;
+  // a shift by the width or more, or by a negative number, must not happen either. kRem is for integers only.
   // kMin and kMax are for integers only: floating-point lowerings spell out what NaN does.
   kAdd,
   kSub,
@@ -71,7 +74,8 @@ enum class Code : uint8_t {
   // select(condition, a, b), lane by lane; the condition may be scalar for vector operands.
   kSelect,
   // To `type`'s element: float to integer truncates and saturates, NaN becomes 0; to kBool is "!= 0"; rounding is to nearest
-  // even. kBitcast reinterprets between elements of one size.
+  // even; the 16-bit floats are reached from, and left for, anything else by way of f32. kBitcast reinterprets between
+  // elements of one size.
   kConvert,
   kBitcast,
   // Scalar to vector; lane `integer` of a vector; the vector whose lane j is lane (j + `integer`) mod 16 of the operand.
