@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -18,6 +19,8 @@ namespace lucid::loop {
 inline constexpr int kLanes = 16;
 /// How deep blocks may nest.
 inline constexpr int kMaxDepth = 64;
+/// How much scratch a kernel may put on the stack.
+inline constexpr size_t kMaxScratchBytes = size_t{4} << 20;
 
 /// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may only
 /// be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool knows logic, kEq and kNe.

@@ -1,9 +1,9 @@
+#include "loop/verify.h"
+
 #include <cmath>
 
-#include "base/error.h"
 #include "loop/codes.h"
 #include "loop/fold.h"
-#include "loop/kernel.h"
 
 namespace lucid::loop {
 namespace {
@@ -35,20 +35,28 @@ class Verifier {
   void require(bool holds, fmt::format_string<Args...> rule, Args&&... args) const {
     if (holds) [[likely]]
       return;
+    std::string place;
+    if (current_ != BrokenRule::kNone) {
+      place = fmt::format("%{} = {}: ", current_, name_of(kernel_.instructions[current_].code));
+    }
     const std::string message = fmt::format(rule, std::forward<Args>(args)...);
-    if (current_ == kNone) throw InternalError("kernel {}: {}", kernel_.name, message);
-    throw InternalError("kernel {}: %{} = {}: {}", kernel_.name, current_, name_of(kernel_.instructions[current_].code),
-                        message);
+    throw BrokenRule(fmt::format("kernel {}: {}{}", kernel_.name, place, message), current_);
   }
 
   void check_buffers() const {
     bool arguments_over = false;
+    size_t scratch_bytes = 0;
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
       const bool is_argument = buffer.kind == Buffer::Kind::kArgument;
       require(!is_argument || !arguments_over, "argument @{} comes after scratch or a table", i);
       arguments_over |= !is_argument;
       require(is_argument ? buffer.count == 0 : buffer.count > 0, "@{} has {} elements", i, buffer.count);
+      if (buffer.kind == Buffer::Kind::kScratch) {
+        const size_t room = (kMaxScratchBytes - scratch_bytes) / size_of(buffer.dtype);
+        require(static_cast<size_t>(buffer.count) <= room, "@{}: more than {} bytes of scratch", i, kMaxScratchBytes);
+        scratch_bytes += static_cast<size_t>(buffer.count) * size_of(buffer.dtype);
+      }
       const bool is_table = buffer.kind == Buffer::Kind::kTable;
       require(buffer.table.size() == static_cast<size_t>(is_table ? buffer.count : 0), "@{} has {} table elements", i,
               buffer.table.size());
@@ -280,12 +288,11 @@ class Verifier {
     check_result(x, kernel_.instructions[source.operands[static_cast<size_t>(x.integer) + 2]].type);
   }
 
-  static constexpr Id kNone = ~Id{0};
   const Kernel& kernel_;
   std::vector<bool> in_scope_;
   std::vector<bool> placed_;
   std::vector<bool> entered_;
-  Id current_ = kNone;
+  Id current_ = BrokenRule::kNone;
 };
 
 }  // namespace

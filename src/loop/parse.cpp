@@ -1,0 +1,316 @@
+#include <charconv>
+#include <limits>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/error.h"
+#include "loop/codes.h"
+#include "loop/fold.h"
+#include "loop/kernel.h"
+#include "loop/lexer.h"
+#include "loop/verify.h"
+
+namespace lucid::loop {
+namespace {
+
+/// Builds the kernel while reading; numbers follow the text.
+class Parser {
+ public:
+  explicit Parser(std::string_view text) : lexer_(text) {}
+
+  Kernel run() {
+    lexer_.expect("kernel");
+    kernel_.name = lexer_.at('"') ? lexer_.quoted() : std::string(lexer_.word("the kernel's name"));
+    parse_arguments();
+    if (lexer_.accept("params")) kernel_.param_count = lexer_.integer("a number of params", 0);
+    lexer_.expect("{");
+    while (lexer_.at('@')) parse_buffer();
+    kernel_.blocks.emplace_back();
+    parse_statements(0, 0);
+    lexer_.finish();
+    check();
+    return std::move(kernel_);
+  }
+
+ private:
+  void check() const {
+    try {
+      verify(kernel_);
+    } catch (const BrokenRule& broken) {
+      lexer_.fail_at(broken.instruction() == BrokenRule::kNone ? 0 : places_[broken.instruction()], broken.what());
+    }
+  }
+
+  void expect_buffer_number() {
+    lexer_.expect("@");
+    const size_t place = lexer_.place();
+    const int64_t number = lexer_.integer("a buffer's number", 0);
+    if (number != static_cast<int64_t>(kernel_.buffers.size())) {
+      lexer_.fail_at(place, fmt::format("buffers are numbered in order: expected @{}", kernel_.buffers.size()));
+    }
+  }
+
+  Dtype parse_element() {
+    const size_t place = lexer_.place();
+    const std::string_view name = lexer_.word("a type");
+    const auto dtype = parse_dtype(name);
+    if (!dtype || name_of(*dtype) != name) lexer_.fail_at(place, fmt::format("'{}' is no element type", name));
+    return *dtype;
+  }
+
+  Type parse_type() {
+    const size_t place = lexer_.place();
+    std::string_view name = lexer_.word("a type");
+    const std::string_view whole = name;
+    const bool vector = name.ends_with("x16");
+    if (vector) name.remove_suffix(3);
+    const auto dtype = parse_dtype(name);
+    if (!dtype || name_of(*dtype) != name) lexer_.fail_at(place, fmt::format("'{}' is no type", whole));
+    return {*dtype, vector};
+  }
+
+  void parse_arguments() {
+    lexer_.expect("(");
+    if (lexer_.accept(")")) return;
+    do {
+      expect_buffer_number();
+      lexer_.expect(":");
+      kernel_.buffers.push_back({Buffer::Kind::kArgument, parse_element(), 0, {}});
+    } while (lexer_.accept(","));
+    lexer_.expect(")");
+  }
+
+  void parse_buffer() {
+    expect_buffer_number();
+    lexer_.expect("=");
+    const size_t place = lexer_.place();
+    const std::string_view kind = lexer_.word("scratch or table");
+    if (kind != "scratch" && kind != "table") lexer_.fail_at(place, "expected scratch or table");
+    Buffer buffer;
+    buffer.kind = kind == "table" ? Buffer::Kind::kTable : Buffer::Kind::kScratch;
+    buffer.dtype = parse_element();
+    lexer_.expect("[");
+    buffer.count = lexer_.integer("a number of elements", 1);
+    lexer_.expect("]");
+    if (buffer.kind == Buffer::Kind::kTable) {
+      lexer_.expect("{");
+      do {
+        buffer.table.push_back(lexer_.hexadecimal());
+      } while (lexer_.accept(","));
+      lexer_.expect("}");
+    }
+    kernel_.buffers.push_back(std::move(buffer));
+  }
+
+  /// Numbers the next instruction, which begins at `place`.
+  Id number(size_t place) {
+    places_.push_back(place);
+    kernel_.instructions.push_back({.code = Code::kConst, .type = {}});
+    return static_cast<Id>(kernel_.instructions.size() - 1);
+  }
+
+  std::string_view parse_name() {
+    lexer_.expect("%");
+    return lexer_.name();
+  }
+
+  void bind(std::string_view name, Id id, size_t place) {
+    if (!names_.emplace(name, id).second) lexer_.fail_at(place, fmt::format("%{} is defined twice", name));
+  }
+
+  Id parse_use() {
+    const size_t place = lexer_.place();
+    const std::string_view name = parse_name();
+    const auto found = names_.find(name);
+    if (found == names_.end()) lexer_.fail_at(place, fmt::format("%{} is not defined", name));
+    return found->second;
+  }
+
+  void parse_statements(uint32_t block, int depth) {
+    if (depth > kMaxDepth) lexer_.fail_at(lexer_.place(), fmt::format("blocks nest deeper than {}", kMaxDepth));
+    while (!lexer_.accept("}")) {
+      const size_t place = lexer_.place();
+      if (lexer_.at('%')) {
+        parse_definition(block, depth, place);
+        continue;
+      }
+      const std::string_view word = lexer_.word("a statement or }");
+      if (word == "yield") {
+        do {
+          kernel_.blocks[block].yields.push_back(parse_use());
+        } while (lexer_.accept(","));
+        lexer_.expect("}");
+        return;
+      }
+      const Id id = number(place);
+      kernel_.blocks[block].instructions.push_back(id);
+      if (word == "for") {
+        parse_for(id, depth);
+        if (kernel_.instructions[id].operands.size() > 2) lexer_.fail_at(place, "a loop that carries needs a name");
+      } else if (word == "if") {
+        parse_if(id, depth);
+      } else {
+        const auto code = parse_code(word);
+        if (!code || has_result(*code)) lexer_.fail_at(place, fmt::format("'{}' is no statement", word));
+        kernel_.instructions[id].code = *code;
+        parse_access(kernel_.instructions[id]);
+      }
+    }
+  }
+
+  void parse_definition(uint32_t block, int depth, size_t place) {
+    const std::string_view name = parse_name();
+    const Id id = number(place);
+    kernel_.blocks[block].instructions.push_back(id);
+    if (lexer_.accept("=")) {
+      lexer_.expect("for");
+      parse_for(id, depth);
+      if (kernel_.instructions[id].operands.size() == 2) lexer_.fail_at(place, "a loop that carries nothing has no name");
+    } else {
+      lexer_.expect(":");
+      Instruction& x = kernel_.instructions[id];
+      x.type = parse_type();
+      lexer_.expect("=");
+      parse_right_side(x);
+    }
+    bind(name, id, place);
+  }
+
+  void parse_right_side(Instruction& x) {
+    if (lexer_.at_number() || lexer_.at_any_of({"true", "false", "inf", "nan"})) return parse_constant(x);
+    const size_t place = lexer_.place();
+    const std::string_view word = lexer_.word("an instruction or a number");
+    const auto code = parse_code(word);
+    if (!code || !has_result(*code) || *code == Code::kConst || *code == Code::kArgument) {
+      lexer_.fail_at(place, fmt::format("'{}' is no instruction with a result", word));
+    }
+    x.code = *code;
+    switch (*code) {
+      case Code::kParam:
+        x.integer = lexer_.integer("a param's number", 0);
+        return;
+      case Code::kLoad:
+      case Code::kGather:
+        return parse_access(x);
+      case Code::kExtract:
+      case Code::kRotate:
+      case Code::kResult:
+        x.operands.push_back(parse_use());
+        lexer_.expect(",");
+        x.integer = lexer_.integer("a number", 0);
+        return;
+      default:
+        break;
+    }
+    if (info_of(*code).family == Family::kLeaf) return;
+    do {
+      x.operands.push_back(parse_use());
+    } while (lexer_.accept(","));
+  }
+
+  void parse_constant(Instruction& x) {
+    const size_t place = lexer_.place();
+    const std::string_view digits = lexer_.number();
+    const Dtype dtype = x.type.element;
+    bool good = false;
+    if (dtype == Dtype::kBool) {
+      x.integer = digits == "true";
+      good = x.integer || digits == "false";
+    } else if (is_integer(dtype)) {
+      const auto [end, error] = std::from_chars(digits.begin(), digits.end(), x.integer);
+      good = error == std::errc() && end == digits.end();
+    } else if (digits == "nan") {
+      x.real = std::numeric_limits<double>::quiet_NaN();
+      good = true;
+    } else if (dtype == Dtype::kF64) {
+      const auto [end, error] = std::from_chars(digits.begin(), digits.end(), x.real);
+      good = error == std::errc() && end == digits.end();
+    } else {
+      float real = 0;
+      const auto [end, error] = std::from_chars(digits.begin(), digits.end(), real);
+      good = error == std::errc() && end == digits.end();
+      x.real = real;
+    }
+    if (!good) lexer_.fail_at(place, fmt::format("'{}' is no {}", digits, name_of(dtype)));
+  }
+
+  void parse_access(Instruction& x) {
+    lexer_.expect("@");
+    x.buffer = static_cast<uint32_t>(lexer_.integer("a buffer's number", 0, std::numeric_limits<uint32_t>::max()));
+    lexer_.expect("[");
+    x.operands.push_back(parse_use());
+    lexer_.expect("]");
+    if (lexer_.accept(",")) x.operands.push_back(parse_use());
+    if (lexer_.accept("mask")) {
+      x.operands.push_back(parse_use());
+      x.masked = true;
+    }
+  }
+
+  uint32_t new_block(Id owner) {
+    const auto block = static_cast<uint32_t>(kernel_.blocks.size());
+    kernel_.blocks.emplace_back();
+    kernel_.instructions[owner].blocks.push_back(block);
+    return block;
+  }
+
+  void parse_for(Id id, int depth) {
+    // Not a reference: the body's instructions move this one.
+    auto add_operand = [&](Id operand) { kernel_.instructions[id].operands.push_back(operand); };
+    kernel_.instructions[id].code = Code::kFor;
+    const uint32_t block = new_block(id);
+    std::vector<std::pair<std::string_view, Id>> arguments;
+    auto parse_argument = [&] {
+      const size_t place = lexer_.place();
+      const std::string_view name = parse_name();
+      const Id argument = number(place);
+      kernel_.instructions[argument] = {.code = Code::kArgument, .type = {Dtype::kI64}};
+      kernel_.blocks[block].arguments.push_back(argument);
+      arguments.emplace_back(name, argument);
+      return argument;
+    };
+    parse_argument();
+    lexer_.expect("=");
+    add_operand(parse_use());
+    lexer_.expect("to");
+    add_operand(parse_use());
+    lexer_.expect("step");
+    kernel_.instructions[id].integer = lexer_.integer("a step", 1);
+    if (lexer_.accept("carry")) {
+      lexer_.expect("(");
+      do {
+        const Id argument = parse_argument();
+        lexer_.expect(":");
+        kernel_.instructions[argument].type = parse_type();
+        lexer_.expect("=");
+        add_operand(parse_use());
+      } while (lexer_.accept(","));
+      lexer_.expect(")");
+    }
+    // Only now: a loop's bounds and initial values cannot use its arguments.
+    for (const auto& [name, argument] : arguments) bind(name, argument, places_[argument]);
+    lexer_.expect("{");
+    parse_statements(block, depth + 1);
+  }
+
+  void parse_if(Id id, int depth) {
+    kernel_.instructions[id].code = Code::kIf;
+    kernel_.instructions[id].operands.push_back(parse_use());
+    do {
+      lexer_.expect("{");
+      parse_statements(new_block(id), depth + 1);
+    } while (kernel_.instructions[id].blocks.size() < 2 && lexer_.accept("else"));
+  }
+
+  Lexer lexer_;
+  Kernel kernel_;
+  // Where each instruction begins, for messages.
+  std::vector<size_t> places_;
+  std::unordered_map<std::string_view, Id> names_;
+};
+
+}  // namespace
+
+Kernel parse_kernel(const std::string& text) { return Parser(text).run(); }
+
+}  // namespace lucid::loop

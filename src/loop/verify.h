@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/error.h"
+#include "loop/kernel.h"
+
+namespace lucid::loop {
+
+/// What verify() throws: the rule that is broken, and where.
+class BrokenRule : public InternalError {
+ public:
+  /// The instruction number for faults of the kernel as a whole.
+  static constexpr Id kNone = ~Id{0};
+  BrokenRule(const std::string& message, Id instruction) : InternalError(message), instruction_(instruction) {}
+  Id instruction() const { return instruction_; }
+
+ private:
+  Id instruction_;
+};
+
+}  // namespace lucid::loop
