@@ -47,26 +47,29 @@ Dims channels_last_strides(DimsView sizes) {
   return strides;
 }
 
-/// One operand's strides aligned to the result's dimensions.
-using AlignedStrides = std::array<int64_t, kMaxRank>;
+/// The operands' strides aligned to the result's dimensions, 0 where an operand is broadcast: a row for each operand.
+using StrideRows = SmallVector<int64_t, 32>;
 
-AlignedStrides align(DimsView shape, const Geometry& operand) {
-  AlignedStrides aligned;
-  const size_t lead = shape.size() - operand.sizes.size();
-  std::fill_n(aligned.begin(), lead, 0);
-  for (size_t i = 0; i < operand.sizes.size(); ++i) {
-    const bool stretched = operand.sizes[i] == 1 && shape[lead + i] != 1;
-    aligned[lead + i] = stretched ? 0 : operand.strides[i];
+StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
+  StrideRows rows;
+  for (const Geometry* operand : operands) {
+    const size_t lead = shape.size() - operand->sizes.size();
+    for (size_t i = 0; i < lead; ++i) rows.push_back(0);
+    for (size_t i = 0; i < operand->sizes.size(); ++i) {
+      const bool stretched = operand->sizes[i] == 1 && shape[lead + i] != 1;
+      rows.push_back(stretched ? 0 : operand->strides[i]);
+    }
   }
-  return aligned;
+  return rows;
 }
 
 /// Positive when `a`, the inner of two dimensions so far, should be the outer one; 0 when no operand can tell, because
 /// each is broadcast along one of them.
-int compare_order(DimsView shape, std::span<const AlignedStrides> operands, size_t a, size_t b) {
-  for (const AlignedStrides& strides : operands) {
-    if (strides[a] == 0 || strides[b] == 0) continue;
-    if (strides[a] != strides[b]) return strides[a] < strides[b] ? -1 : 1;
+int compare_order(DimsView shape, const StrideRows& rows, size_t a, size_t b) {
+  for (size_t row = 0; row < rows.size(); row += shape.size()) {
+    const int64_t stride_a = rows[row + a], stride_b = rows[row + b];
+    if (stride_a == 0 || stride_b == 0) continue;
+    if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
     if (shape[a] > shape[b]) return 1;
   }
   return 0;
@@ -75,17 +78,14 @@ int compare_order(DimsView shape, std::span<const AlignedStrides> operands, size
 /// Dense strides whose order of dimensions follows the operands'. This is an insertion sort and has to stay one: the
 /// order above is not transitive, so another sort would choose other layouts than PyTorch does.
 Dims sorted_strides(DimsView shape, std::span<const Geometry* const> operands) {
-  SmallVector<AlignedStrides, 4> aligned;
-  for (const Geometry* operand : operands) aligned.push_back(align(shape, *operand));
-  const std::span<const AlignedStrides> all = aligned;
-
+  const StrideRows rows = align(shape, operands);
   const size_t rank = shape.size();
   std::array<size_t, kMaxRank> inner_to_outer;
   for (size_t i = 0; i < rank; ++i) inner_to_outer[i] = rank - 1 - i;
   for (size_t i = 1; i < rank; ++i) {
     size_t moving = i;
     for (size_t j = i; j-- > 0;) {
-      const int order = compare_order(shape, all, inner_to_outer[j], inner_to_outer[moving]);
+      const int order = compare_order(shape, rows, inner_to_outer[j], inner_to_outer[moving]);
       if (order < 0) break;
       if (order == 0) continue;
       std::swap(inner_to_outer[j], inner_to_outer[moving]);
@@ -309,16 +309,23 @@ std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shap
 }
 
 Dims elementwise_strides(DimsView shape, std::span<const Geometry* const> operands) {
-  const bool same_shape = every(operands, [&](const Geometry& operand) { return same(operand.sizes, shape); });
-  if (same_shape) {
-    if (every(operands, [](const Geometry& g) { return is_contiguous(g.sizes, g.strides); }))
-      return contiguous_strides(shape);
-    if (every(operands, [](const Geometry& g) { return is_channels_last(g.sizes, g.strides); }))
-      return channels_last_strides(shape);
-    const Dims& first = operands.front()->strides;
-    if (is_dense(shape, first) && every(operands, [&](const Geometry& g) { return same(g.strides, first); }))
-      return first;
+  // Nearly every call ends in this loop, so it does no more than compare.
+  Dims contiguous = contiguous_strides(shape);
+  bool same_shape = true;
+  bool all_contiguous = true;
+  for (const Geometry* operand : operands) {
+    same_shape = same_shape && same(operand->sizes, shape);
+    if (!same_shape) break;
+    all_contiguous =
+        all_contiguous && (same(operand->strides, contiguous) || is_contiguous(operand->sizes, operand->strides));
   }
+  if (!same_shape) return sorted_strides(shape, operands);
+  if (all_contiguous) return contiguous;
+  if (every(operands, [](const Geometry& g) { return is_channels_last(g.sizes, g.strides); }))
+    return channels_last_strides(shape);
+  const Dims& first = operands.front()->strides;
+  if (is_dense(shape, first) && every(operands, [&](const Geometry& g) { return same(g.strides, first); }))
+    return first;
   return sorted_strides(shape, operands);
 }
 

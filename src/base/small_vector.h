@@ -24,7 +24,15 @@ class SmallVector {
   using const_iterator = const T*;
 
   SmallVector() = default;
-  explicit SmallVector(size_t count, T value = T{}) { assign(count, value); }
+  explicit SmallVector(size_t count, T value = T{}) {
+    if (count <= kInline) {
+      // A fill of constant size is a few moves instead of a call.
+      std::fill_n(inline_, kInline, value);
+      size_ = count;
+    } else {
+      assign(count, value);
+    }
+  }
   SmallVector(std::initializer_list<T> values) : SmallVector(values.begin(), values.end()) {}
   SmallVector(std::span<const T> values) : SmallVector(values.begin(), values.end()) {}  // NOLINT
   template <std::input_iterator It>
@@ -111,8 +119,13 @@ class SmallVector {
 
  private:
   void copy_from(const SmallVector& other) {
-    reserve(other.size_);
-    if (other.size_) std::memcpy(static_cast<void*>(data_), other.data_, other.size_ * sizeof(T));
+    if (other.size_ <= kInline) {
+      // Every buffer has room for kInline elements, and a copy of constant size is a few moves instead of a call.
+      std::memcpy(static_cast<void*>(data_), other.data_, kInline * sizeof(T));
+    } else {
+      reserve(other.size_);
+      std::memcpy(static_cast<void*>(data_), other.data_, other.size_ * sizeof(T));
+    }
     size_ = other.size_;
   }
   void take(SmallVector&& other) {
