@@ -67,6 +67,8 @@ struct IRGraph {
 
 /// The text form, which parses back to an equal graph; the grammar is in docs/ir.md.
 std::string to_text(const IRGraph& graph);
+/// One node's line, without indentation.
+std::string to_text(const IRGraph& graph, const IRNode& node);
 /// Throws ValueError with line and column. Ops are looked up in op_table().
 IRGraph parse_graph(const std::string& text);
 /// Throws InternalError showing the node and its neighbours when a rule is broken.

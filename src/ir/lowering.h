@@ -20,6 +20,9 @@ class Value;
 /// input and leave in the compute dtype of the output; the schedule loads, converts and stores.
 struct PointwiseLowering {
   std::function<loop::Value(loop::Builder&, std::span<const loop::Value> inputs, const Call& call)> body;
+  /// Optional: a kBool that reports error 1 of Op::errors where it holds for an element that exists. May return nothing when
+  /// these dtypes need no check.
+  std::function<loop::Value(loop::Builder&, std::span<const loop::Value> inputs, const Call& call)> fails = {};
 };
 
 /// One output element, or kLanes neighbours along some axis, as an indexed lowering sees it.

@@ -63,6 +63,8 @@ class GradientCall : public Call {
   const Value& in(size_t i) const;
   /// Result i; Gradient::saves_outputs must be set.
   const Value& out(size_t i = 0) const;
+  /// Operand i for use in the rule: a number as it was given, or in(i).
+  Operand argument(size_t i) const;
   /// Whether the gradient of operand i is wanted. Rules may return it all the same.
   bool needs(size_t i) const { return i < needed_.size() && needed_[i]; }
 
@@ -100,11 +102,14 @@ struct Op {
   /// The dtypes of operand 0 that it accepts (after promotion, for promoting ops).
   DtypeSet dtypes = kAllDtypes;
   Promote promote = Promote::kNone;
-  /// Dtypes and shapes of the results. Pointwise ops with a promotion need none: broadcasting and promotion say it.
+  /// Dtypes and shapes of the results. Ops with a promotion need none: broadcasting and promotion say it. Composites may
+  /// leave it out: then their decomposition says it. Host ops whose results' sizes depend on data have none.
   std::function<std::vector<TensorType>(const Call&)> infer;
 
   // How it computes: exactly one of the four.
   Lowering lowering;
+  /// `inputs` has a value for each operand that is one, already converted to operand_dtype(); argument() in ops/rules.h
+  /// gives numbers too.
   std::function<Values(Emitter& e, const Call& call, std::span<const Value> inputs)> decompose;
   /// Reads the operand's memory through another geometry. Nothing when these strides cannot be viewed so: then a
   /// contiguous copy is viewed.
@@ -150,7 +155,7 @@ class OpTable {
 /// The one table; defined in ops/table.cpp.
 const OpTable& op_table();
 
-/// The result types of a call, checking its operands: the op's own rule, or broadcasting with promotion.
+/// The result types of a call, checking its operands: broadcasting with promotion, the op's own rule, or its decomposition.
 std::vector<TensorType> infer_types(const Call& call);
 
 /// The dtype that operand i is converted to before the op computes; its own when the op does not promote.

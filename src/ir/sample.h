@@ -41,7 +41,7 @@ struct SampleTensor {
 /// Arguments of one valid call: tensors for the operands and values for attributes that differ from their defaults.
 struct Sample {
   std::vector<SampleTensor> tensors;
-  std::vector<std::pair<std::string, Attribute>> attributes;
+  std::vector<std::pair<std::string, Attribute>> attributes = {};
 };
 
 inline SampleTensor normal(Dims shape) { return {.shape = std::move(shape)}; }

@@ -35,7 +35,9 @@ void Scanner::fail(const std::string& message) {
   std::string_view shown = text_.substr(at, kMaxShown);
   shown = shown.substr(0, shown.find('\n'));
   throw ValueError("{}, line {}, column {}: {}, found {}", what_, line, column, message,
-                   at == text_.size() ? "the end" : shown.empty() ? "the end of the line" : quoted(shown));
+                   at == text_.size() ? "the end"
+                   : shown.empty()    ? "the end of the line"
+                                      : quoted(shown));
 }
 
 void Scanner::skip_space() {

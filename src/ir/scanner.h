@@ -8,8 +8,8 @@
 
 namespace lucid {
 
-/// Reads the small textual languages of this layer: signatures and graphs. Every mistake in the text becomes a ValueError
-/// that gives line and column; no text, however long or malformed, does more harm than that.
+/// Reads the small textual languages of this layer: signatures and graphs. Every mistake in the text becomes a
+/// ValueError that gives line and column; no text, however long or malformed, does more harm than that.
 class Scanner {
  public:
   Scanner(std::string_view what, std::string_view text) : what_(what), text_(text) {}

@@ -47,7 +47,7 @@ Parameter parse_parameter(Scanner& scanner) {
   return parameter;
 }
 
-std::string to_string(const Parameter& parameter) {
+std::string text_of(const Parameter& parameter) {
   std::string text = parameter.name;
   if (parameter.kind == ParameterKind::kVarInts) {
     text += ": ints*";
@@ -56,7 +56,7 @@ std::string to_string(const Parameter& parameter) {
       if (kind == parameter.kind) text += fmt::format(": {}", name);
   }
   if (parameter.optional) text += '?';
-  if (parameter.has_default) text += fmt::format(" = {}", lucid::to_string(parameter.default_value));
+  if (parameter.has_default) text += fmt::format(" = {}", to_string(parameter.default_value));
   return text;
 }
 
@@ -137,7 +137,7 @@ std::string Schema::to_string() const {
     if (i > 0) text += ", ";
     if (parameters[i].keyword_only && !keyword_only) text += "*, ";
     keyword_only = parameters[i].keyword_only;
-    text += lucid::to_string(parameters[i]);
+    text += text_of(parameters[i]);
   }
   text += ')';
   if (returns_list) return text + " -> tensors";

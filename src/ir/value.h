@@ -76,7 +76,7 @@ class Operand {
 
  private:
   static const Dims& no_dims() {
-    static const Dims dims;
+    static const Dims dims{};
     return dims;
   }
 

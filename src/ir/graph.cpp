@@ -1,0 +1,34 @@
+#include "ir/graph.h"
+
+namespace lucid {
+
+ValueId IRGraph::add_value(const TensorType& type) {
+  const ValueId id = values.empty() ? 0 : values.rbegin()->first + 1;
+  values.emplace_hint(values.end(), id, IRValue{type});
+  return id;
+}
+
+ValueId IRGraph::add_input(const TensorType& type) {
+  input_ids.push_back(add_value(type));
+  return input_ids.back();
+}
+
+Values GraphEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
+  IRNode node{.op = &op, .attributes = attributes};
+  for (const Operand& operand : operands) {
+    IROperand& input = node.inputs.emplace_back();
+    if (operand.is_scalar()) input.number = operand.scalar();
+    if (operand.is_value()) input.id = static_cast<const GraphValue*>(operand.value())->id();
+  }
+  Values results;
+  for (const TensorType& type : infer_types(Call(op, operands, attributes))) {
+    node.outputs.push_back(graph_.add_value(type));
+    results.push_back(value(node.outputs.back()));
+  }
+  graph_.nodes.push_back(std::move(node));
+  return results;
+}
+
+Value GraphEmitter::value(ValueId id) const { return make_ref<GraphValue>(graph_.type(id), id); }
+
+}  // namespace lucid

@@ -1,0 +1,132 @@
+// What calls give: result types by the op's rule, or by broadcasting and promotion.
+
+#include <algorithm>
+
+#include "ir/emitter.h"
+#include "ir/op.h"
+
+namespace lucid {
+namespace {
+
+/// "bool, i32 or f32": the cure in messages about dtypes.
+std::string list_of(DtypeSet dtypes) {
+  std::vector<std::string_view> names;
+  for (int i = 0; i < kDtypeCount; ++i)
+    if (dtypes.contains(static_cast<Dtype>(i))) names.push_back(name_of(static_cast<Dtype>(i)));
+  std::string text;
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+/// Checks that the operands fit the signature: how many there are, and that only optional ones are absent.
+void check_operands(const Call& call) {
+  const auto& parameters = call.op().schema.parameters;
+  const auto tensors = std::ranges::count_if(parameters, [](const Parameter& p) { return !is_attribute(p.kind); });
+  const auto lists =
+      std::ranges::count_if(parameters, [](const Parameter& p) { return p.kind == ParameterKind::kTensors; });
+  const auto given = static_cast<std::ptrdiff_t>(call.count());
+  if (lists == 0 ? given != tensors : given < tensors - 1)
+    throw TypeError("{}: takes {}{} tensors, got {}", call.name(), lists ? "at least " : "", tensors - lists, given);
+  const size_t list_size = static_cast<size_t>(given - (tensors - lists));
+  size_t next = 0;
+  for (const Parameter& parameter : parameters) {
+    if (is_attribute(parameter.kind)) continue;
+    const bool is_list = parameter.kind == ParameterKind::kTensors;
+    for (size_t left = is_list ? list_size : 1; left > 0; --left, ++next) {
+      if (!call.has(next) && !parameter.optional)
+        throw TypeError("{}: argument {} is missing", call.name(), parameter.name);
+      if (is_list && call.operand(next).is_scalar())
+        throw TypeError("{}: argument {} must hold tensors, not numbers", call.name(), parameter.name);
+    }
+  }
+}
+
+Dtype common_dtype(const Call& call) {
+  const Promote promote = call.op().promote;
+  Promotion promotion;
+  for (size_t i = promote == Promote::kTail ? 1 : 0; i < call.count(); ++i)
+    if (call.has(i)) promotion.add(call.dtype(i), call.operand(i).promotion_rank());
+  const Dtype dtype = promotion.result();
+  return promote == Promote::kFloat && !is_float(dtype) ? default_float() : dtype;
+}
+
+void check_dtype(const Call& call, Dtype dtype) {
+  if (call.op().dtypes.contains(dtype)) return;
+  throw TypeError("{}: does not take {}; convert to {}", call.name(), name_of(dtype), list_of(call.op().dtypes));
+}
+
+std::vector<TensorType> infer_pointwise(const Call& call) {
+  const Op& op = call.op();
+  const Dtype dtype = common_dtype(call);
+  if (op.promote == Promote::kTail && !is_bool(call.dtype(0)))
+    throw TypeError("{}: argument {} must be bool, got {}", call.name(), op.schema.parameters.front().name,
+                    to_string(call.operand(0).type()));
+  check_dtype(call, dtype);
+  Dims shape;
+  for (size_t i = 0; i < call.count(); ++i)
+    if (call.has(i)) shape = broadcast(call.name(), shape, call.shape(i));
+  return {{op.promote == Promote::kCompare ? Dtype::kBool : dtype, std::move(shape)}};
+}
+
+/// Follows a decomposition for its types alone.
+class TypeEmitter : public Emitter {
+ public:
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
+    Values values;
+    for (TensorType& type : infer_types(Call(op, operands, attributes))) values.push_back(value(std::move(type)));
+    return values;
+  }
+  static Value value(TensorType type) { return make_ref<ValueBase>(type.dtype, std::move(type.shape)); }
+};
+
+std::vector<TensorType> infer_by_decomposition(const Call& call) {
+  Values inputs;
+  for (size_t i = 0; i < call.count(); ++i)
+    inputs.push_back(call.operand(i).is_value() ? TypeEmitter::value(call.operand(i).type()) : Value());
+  TypeEmitter emitter;
+  std::vector<TensorType> types;
+  for (const Value& value : call.op().decompose(emitter, call, inputs)) types.push_back(value.type());
+  return types;
+}
+
+}  // namespace
+
+std::vector<TensorType> infer_types(const Call& call) {
+  const Op& op = call.op();
+  check_operands(call);
+  std::vector<TensorType> types;
+  if (op.promote != Promote::kNone) {
+    types = infer_pointwise(call);
+  } else {
+    if (call.count() > 0 && call.has(0)) check_dtype(call, call.dtype(0));
+    if (op.infer) {
+      types = op.infer(call);
+    } else if (op.decompose) {
+      types = infer_by_decomposition(call);
+    } else {
+      throw NotImplementedError(
+          "{}: the shape of its result depends on its values, so it cannot be known before it runs", call.name());
+    }
+  }
+  for (const TensorType& type : types) checked_numel(call.name(), type.shape, size_of(type.dtype));
+  return types;
+}
+
+Dtype operand_dtype(const Call& call, size_t i) {
+  switch (call.op().promote) {
+    case Promote::kNone:
+      return call.dtype(i);
+    case Promote::kTail:
+      return i == 0 ? Dtype::kBool : common_dtype(call);
+    case Promote::kSame:
+    case Promote::kFloat:
+    case Promote::kCompare:
+      return common_dtype(call);
+  }
+  return call.dtype(i);
+}
+
+}  // namespace lucid

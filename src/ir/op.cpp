@@ -1,0 +1,78 @@
+#include "ir/op.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "ir/emitter.h"
+
+namespace lucid {
+namespace {
+
+template <typename T>
+const T& typed(const Call& call, std::string_view name) {
+  const T* value = std::get_if<T>(&call.attribute(name));
+  LUCID_CHECK(value, "{}: attribute {} is {}, read as another type", call.name(), name,
+              to_string(call.attribute(name)));
+  return *value;
+}
+
+}  // namespace
+
+const std::string& Call::name() const { return op_.name(); }
+
+const Attribute& Call::attribute(std::string_view name) const {
+  const int index = op_.schema.attribute_index(name);
+  LUCID_CHECK(index >= 0, "{} has no attribute {}", op_.name(), name);
+  LUCID_CHECK(static_cast<size_t>(index) < attributes_.size(), "{}: the call lacks attribute {}", op_.name(), name);
+  return attributes_[static_cast<size_t>(index)];
+}
+
+bool Call::flag(std::string_view name) const { return typed<bool>(*this, name); }
+int64_t Call::integer(std::string_view name) const { return typed<int64_t>(*this, name); }
+double Call::real(std::string_view name) const { return typed<double>(*this, name); }
+Dtype Call::dtype_of(std::string_view name) const { return typed<Dtype>(*this, name); }
+const Dims& Call::ints(std::string_view name) const { return typed<Dims>(*this, name); }
+const std::string& Call::text(std::string_view name) const { return typed<std::string>(*this, name); }
+
+const Value& GradientCall::in(size_t i) const {
+  LUCID_CHECK(i < inputs_.size() && inputs_[i], "{}: its gradient reads input {}, which was not saved", name(), i);
+  return inputs_[i];
+}
+
+const Value& GradientCall::out(size_t i) const {
+  LUCID_CHECK(i < outputs_.size() && outputs_[i], "{}: its gradient reads result {}, which was not saved", name(), i);
+  return outputs_[i];
+}
+
+Operand GradientCall::argument(size_t i) const { return operand(i).is_value() ? Operand(in(i)) : operand(i); }
+
+OpTable::OpTable(std::vector<Op> ops) : ops_(std::move(ops)) {
+  LUCID_CHECK(ops_.size() <= UINT16_MAX, "{} ops", ops_.size());
+  for (size_t i = 0; i < ops_.size(); ++i) {
+    Op& op = ops_[i];
+    op.schema = parse_schema(op.signature);
+    op.id = static_cast<uint16_t>(i);
+    const int ways =
+        op.is_lowered() + static_cast<bool>(op.decompose) + static_cast<bool>(op.view) + static_cast<bool>(op.host);
+    LUCID_CHECK(ways == 1, "{} computes in {} ways; lowering, decompose, view, host: choose one", op.name(), ways);
+  }
+  by_name_.resize(ops_.size());
+  std::iota(by_name_.begin(), by_name_.end(), uint16_t{0});
+  std::ranges::sort(by_name_, {}, [this](uint16_t id) -> const std::string& { return ops_[id].name(); });
+  const auto twin = std::ranges::adjacent_find(by_name_, {}, [this](uint16_t id) { return ops_[id].name(); });
+  LUCID_CHECK(twin == by_name_.end(), "two ops are named {}", ops_[*twin].name());
+}
+
+const Op* OpTable::find(std::string_view name) const {
+  const auto found =
+      std::ranges::lower_bound(by_name_, name, {}, [this](uint16_t id) -> std::string_view { return ops_[id].name(); });
+  return found != by_name_.end() && ops_[*found].name() == name ? &ops_[*found] : nullptr;
+}
+
+const Op& OpTable::at(std::string_view name) const {
+  const Op* op = find(name);
+  LUCID_CHECK(op, "no op is named {}", name);
+  return *op;
+}
+
+}  // namespace lucid

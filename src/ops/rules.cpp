@@ -1,0 +1,82 @@
+#include "ops/rules.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lucid {
+
+std::vector<TensorType> same_as_input(const Call& call) { return {call.operand(0).type()}; }
+
+Dims reduced_axes(const Call& call, int64_t rank, std::string_view name) {
+  const Attribute& attribute = call.attribute(name);
+  if (const auto* axis = std::get_if<int64_t>(&attribute)) {
+    if (rank == 0) {
+      normalize_axis(call.name(), *axis, rank);
+      return {};
+    }
+    return {normalize_axis(call.name(), *axis, rank)};
+  }
+  if (const auto* axes = std::get_if<Dims>(&attribute)) {
+    Dims normalized = normalize_axes(call.name(), *axes, rank);
+    if (rank == 0) normalized.clear();
+    return normalized;
+  }
+  Dims all(static_cast<size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
+  Dims result;
+  for (size_t i = 0; i < shape.size(); ++i) {
+    if (std::ranges::find(axes, static_cast<int64_t>(i)) == axes.end())
+      result.push_back(shape[i]);
+    else if (keepdim)
+      result.push_back(1);
+  }
+  return result;
+}
+
+Gradient zero_gradient() {
+  return {.rule = [](Emitter&, const GradientCall& call, std::span<const Value>) { return Values(call.count()); }};
+}
+
+std::vector<Sample> unary_samples(Fill fill) {
+  return {
+      {{filled({37}, fill)}},
+      {{filled({3, 4}, fill)}},
+      {{strided({4, 3}, {1, 4}, fill)}},
+      {{strided({3, 5}, {0, 1}, fill)}},
+      {{filled({2, 0, 3}, fill)}},
+      {{filled({}, fill)}},
+  };
+}
+
+std::vector<Sample> binary_samples(Fill first, Fill second) {
+  const auto number_of = [](Fill fill) { return number(fill == Fill::kNormal ? -2 : 2); };
+  return {
+      {{filled({37}, first), filled({37}, second)}},
+      {{filled({3, 1}, first), filled({1, 4}, second)}},
+      {{filled({2, 3, 4}, first), filled({4}, second)}},
+      {{strided({4, 3}, {1, 4}, first), filled({4, 3}, second)}},
+      {{filled({5}, first), strided({3, 5}, {0, 1}, second)}},
+      {{filled({0, 3}, first), filled({1, 3}, second)}},
+      {{filled({}, first), filled({}, second)}},
+      {{filled({2, 3}, first), filled({}, second)}},
+      {{filled({19}, first), number_of(second)}},
+      {{number_of(first), filled({19}, second)}},
+  };
+}
+
+std::vector<Sample> with(std::vector<Sample> samples, std::vector<std::pair<std::string, Attribute>> attributes) {
+  for (Sample& sample : samples)
+    sample.attributes.insert(sample.attributes.end(), attributes.begin(), attributes.end());
+  return samples;
+}
+
+std::vector<Sample> operator+(std::vector<Sample> a, std::vector<Sample> b) {
+  a.insert(a.end(), std::make_move_iterator(b.begin()), std::make_move_iterator(b.end()));
+  return a;
+}
+
+}  // namespace lucid
