@@ -24,18 +24,28 @@ llvm::Constant* constant_from_bits(llvm::Type* type, Dtype dtype, uint64_t bits)
       return llvm::ConstantFP::get(context, llvm::APFloat(llvm::APFloat::IEEEsingle(), llvm::APInt(32, bits)));
     case Dtype::kF64:
       return llvm::ConstantFP::get(context, llvm::APFloat(llvm::APFloat::IEEEdouble(), llvm::APInt(64, bits)));
+    case Dtype::kBool:
+      return llvm::ConstantInt::get(type, bits != 0);
     default:
       return llvm::ConstantInt::get(
           type, llvm::APInt(type->getIntegerBitWidth(), bits, /*isSigned=*/false, /*implicitTrunc=*/true));
   }
 }
 
+// By integer arithmetic: the compiling thread may be one that flushes denormals.
+float to_float(double real) {
+  llvm::APFloat value(real);
+  bool inexact = false;
+  value.convert(llvm::APFloat::IEEEsingle(), llvm::APFloat::rmNearestTiesToEven, &inexact);
+  return value.convertToFloat();
+}
+
 llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
   switch (dtype) {
     case Dtype::kF16:
-      return llvm::ConstantInt::get(type, f32_to_f16(static_cast<float>(real)));
+      return llvm::ConstantInt::get(type, f32_to_f16(to_float(real)));
     case Dtype::kBF16:
-      return llvm::ConstantInt::get(type, f32_to_bf16(static_cast<float>(real)));
+      return llvm::ConstantInt::get(type, f32_to_bf16(to_float(real)));
     default:
       return llvm::ConstantFP::get(type, real);
   }
@@ -72,6 +82,10 @@ void Translator::run() {
 
   builder_.SetInsertPoint(new_block("entry"));
   make_buffers(function_->getArg(0));
+  for (int64_t number = 0; number < kernel_.param_count; ++number) {
+    Value* slot = builder_.CreateConstInBoundsGEP1_64(integer, function_->getArg(1), number);
+    params_.push_back(builder_.CreateLoad(integer, slot));
+  }
   block(0);
   builder_.CreateRetVoid();
 }
@@ -126,15 +140,8 @@ llvm::Value* Translator::instruction(const Instruction& current) {
   switch (current.code) {
     case Code::kConst:
       return constant(current);
-    case Code::kParam: {
-      // At the entry, so that a loop does not load it again.
-      llvm::IRBuilder<>::InsertPointGuard guard(builder_);
-      llvm::BasicBlock& entry = function_->getEntryBlock();
-      if (llvm::Instruction* terminator = entry.getTerminator()) builder_.SetInsertPoint(terminator);
-      Value* slot =
-          builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(1), current.integer);
-      return builder_.CreateLoad(builder_.getInt64Ty(), slot);
-    }
+    case Code::kParam:
+      return params_[current.integer];
     case Code::kBegin:
       return function_->getArg(2);
     case Code::kEnd:

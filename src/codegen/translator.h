@@ -97,6 +97,7 @@ class Translator {
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
   std::vector<Value*> values_;   // by instruction; for kFor unused
+  std::vector<Value*> params_;
   std::vector<Value*> buffers_;  // base pointers
   std::vector<std::vector<Value*>> loop_results_;  // by instruction, for kFor
   std::vector<std::pair<std::string, Value*>> frame_slots_;

@@ -1,0 +1,49 @@
+#include <llvm/Config/llvm-config.h>
+#include <llvm/IR/LLVMContext.h>
+#include <llvm/IR/Module.h>
+
+#include "base/error.h"
+#include "codegen/code_generator.h"
+#include "codegen/loader.h"
+#include "codegen/object.h"
+#include "codegen/target.h"
+#include "codegen/translator.h"
+
+namespace lucid::codegen {
+
+namespace {
+
+// Raised with every change to what this folder generates.
+constexpr int kGeneratorVersion = 1;
+
+class LlvmGenerator : public CodeGenerator {
+ public:
+  std::string compile(const loop::Kernel& kernel, Target target) override {
+    TargetMachinePool::Lease machine = machines_.borrow(target);
+    llvm::LLVMContext context;
+    context.setDiscardValueNames(true);
+    llvm::Module module("lucid", context);
+    module.setTargetTriple(machine->getTargetTriple());
+    module.setDataLayout(machine->createDataLayout());
+    Translator(kernel, target, &module).run();
+    return emit_object(module, *machine);
+  }
+
+  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object) override {
+    return loader_.load(symbol_of(kernel), object);
+  }
+
+  std::string version() const override {
+    return fmt::format("lucid codegen {} with LLVM {}", kGeneratorVersion, LLVM_VERSION_STRING);
+  }
+
+ private:
+  TargetMachinePool machines_;
+  Loader loader_;
+};
+
+}  // namespace
+
+std::unique_ptr<CodeGenerator> make_llvm_generator() { return std::make_unique<LlvmGenerator>(); }
+
+}  // namespace lucid::codegen

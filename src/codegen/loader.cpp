@@ -1,0 +1,109 @@
+#include "codegen/loader.h"
+
+#include <llvm/ExecutionEngine/JITLink/ELF_x86_64.h>
+#include <llvm/ExecutionEngine/JITLink/JITLink.h>
+#include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
+#include <llvm/ExecutionEngine/Orc/SymbolStringPool.h>
+#include <llvm/Support/MemoryBuffer.h>
+
+#include <unistd.h>
+
+#include "base/error.h"
+#include "codegen/library_calls.h"
+
+namespace lucid::codegen {
+
+namespace {
+
+namespace jitlink = llvm::jitlink;
+namespace orc = llvm::orc;
+
+using Allocation = jitlink::JITLinkMemoryManager::FinalizedAlloc;
+
+class LinkedCode : public LoadedCode {
+ public:
+  LinkedCode(loop::KernelFunction function, size_t code_bytes, Allocation allocation,
+             std::shared_ptr<jitlink::InProcessMemoryManager> memory)
+      : allocation_(std::move(allocation)), memory_(std::move(memory)) {
+    function_ = function;
+    code_bytes_ = code_bytes;
+  }
+
+ private:
+  ~LinkedCode() override { llvm::consumeError(memory_->deallocate(std::move(allocation_))); }
+
+  Allocation allocation_;
+  std::shared_ptr<jitlink::InProcessMemoryManager> memory_;
+};
+
+/// What linking one object came to.
+struct Outcome {
+  std::string error;
+  orc::ExecutorAddr function;
+  size_t code_bytes = 0;
+  Allocation allocation;
+};
+
+class LinkContext : public jitlink::JITLinkContext {
+ public:
+  LinkContext(std::string symbol, jitlink::JITLinkMemoryManager* memory, Outcome* outcome)
+      : JITLinkContext(nullptr), symbol_(std::move(symbol)), memory_(memory), outcome_(outcome) {}
+
+  jitlink::JITLinkMemoryManager& getMemoryManager() override { return *memory_; }
+
+  void notifyFailed(llvm::Error error) override { outcome_->error = llvm::toString(std::move(error)); }
+
+  void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> then) override {
+    jitlink::AsyncLookupResult found;
+    for (const auto& [name, flags] : symbols) {
+      void* address = library_function(std::string_view(*name));
+      if (!address) {
+        return then->run(
+            llvm::createStringError(llvm::inconvertibleErrorCode(), "calls the unknown function " + (*name).str()));
+      }
+      found[name] = {orc::ExecutorAddr::fromPtr(address), llvm::JITSymbolFlags::Exported};
+    }
+    then->run(std::move(found));
+  }
+
+  llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
+    for (jitlink::Symbol* symbol : graph.defined_symbols()) {
+      if (symbol->hasName() && *symbol->getName() == symbol_) {
+        outcome_->function = symbol->getAddress();
+        outcome_->code_bytes = symbol->getSize();
+      }
+    }
+    if (!outcome_->function) {
+      return llvm::createStringError(llvm::inconvertibleErrorCode(), "the object code has no function " + symbol_);
+    }
+    return llvm::Error::success();
+  }
+
+  void notifyFinalized(Allocation allocation) override { outcome_->allocation = std::move(allocation); }
+
+ private:
+  std::string symbol_;
+  jitlink::JITLinkMemoryManager* memory_;
+  Outcome* outcome_;
+};
+
+}  // namespace
+
+Loader::Loader()
+    : memory_(std::make_shared<jitlink::InProcessMemoryManager>(static_cast<uint64_t>(sysconf(_SC_PAGESIZE)))),
+      names_(std::make_shared<orc::SymbolStringPool>()) {}
+
+Loader::~Loader() = default;
+
+Ref<LoadedCode> Loader::load(const std::string& symbol, std::string_view object) {
+  auto graph = jitlink::createLinkGraphFromELFObject_x86_64(llvm::MemoryBufferRef(object, symbol), names_);
+  if (!graph) throw InternalError("codegen: cannot load {}: {}", symbol, llvm::toString(graph.takeError()));
+  Outcome outcome;
+  // Everything here is done when this returns: nothing in the context waits for another thread.
+  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, memory_.get(), &outcome));
+  if (!outcome.error.empty()) throw InternalError("codegen: cannot load {}: {}", symbol, outcome.error);
+  return make_ref<LinkedCode>(outcome.function.toPtr<loop::KernelFunction>(), outcome.code_bytes,
+                              std::move(outcome.allocation), memory_);
+}
+
+}  // namespace lucid::codegen

@@ -1,0 +1,201 @@
+#include <llvm/IR/Constants.h>
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Metadata.h>
+
+#include "codegen/translator.h"
+
+namespace lucid::codegen {
+
+using loop::kLanes;
+
+namespace {
+
+constexpr int kLargestElement = 8;
+
+llvm::Align alignment_of(Dtype dtype) { return llvm::Align(size_of(dtype)); }
+
+}  // namespace
+
+llvm::Value* Translator::element_pointer(const Instruction& current, Value* index) {
+  return builder_.CreateGEP(memory_type(kernel_.buffers[current.buffer].dtype), buffers_[current.buffer], index);
+}
+
+llvm::Value* Translator::to_register(Value* memory, Dtype element) {
+  return is_bool(element) ? builder_.CreateICmpNE(memory, llvm::Constant::getNullValue(memory->getType())) : memory;
+}
+
+llvm::Value* Translator::to_memory(Value* value, Dtype element) {
+  return is_bool(element) ? builder_.CreateZExt(value, with_element(value->getType(), builder_.getInt8Ty())) : value;
+}
+
+bool Translator::has_masked_access(Dtype element) const {
+  return target_ == Target::kAvx512 || (target_ == Target::kAvx2 && size_of(element) >= 4);
+}
+
+bool Translator::has_gather(Dtype element) const { return target_ == Target::kAvx512 && size_of(element) >= 4; }
+
+llvm::Value* Translator::frame_slot(const char* name, int bytes, bool zeroed) {
+  for (const auto& [known, slot] : frame_slots_) {
+    if (known == name) return slot;
+  }
+  llvm::IRBuilder<>::InsertPointGuard guard(builder_);
+  llvm::BasicBlock& entry = function_->getEntryBlock();
+  builder_.SetInsertPoint(&entry, entry.begin());
+  auto* slot = builder_.CreateAlloca(llvm::ArrayType::get(builder_.getInt8Ty(), bytes), nullptr, name);
+  slot->setAlignment(llvm::Align(bytes < kLanes ? bytes : kLanes));
+  if (zeroed) builder_.CreateStore(llvm::Constant::getNullValue(builder_.getIntNTy(8 * bytes)), slot);
+  frame_slots_.emplace_back(name, slot);
+  return slot;
+}
+
+llvm::Value* Translator::load(const Instruction& current) {
+  const Dtype element = current.type.element;
+  Value* pointer = element_pointer(current, operand(current, 0));
+  llvm::Type* type = current.type.vector ? vector_of(memory_type(element)) : memory_type(element);
+  if (current.masked) return to_register(masked_load(type, pointer, operand(current, 1), element), element);
+  auto* load = builder_.CreateAlignedLoad(type, pointer, alignment_of(element));
+  if (kernel_.buffers[current.buffer].kind == loop::Buffer::Kind::kTable) {
+    load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(module_->getContext(), {}));
+  }
+  return to_register(load, element);
+}
+
+void Translator::store(const Instruction& current) {
+  const loop::Type type = operand_type(current, 1);
+  Value* pointer = element_pointer(current, operand(current, 0));
+  Value* value = to_memory(operand(current, 1), type.element);
+  if (current.masked) return masked_store(value, pointer, operand(current, 2), type.element);
+  builder_.CreateAlignedStore(value, pointer, alignment_of(type.element));
+}
+
+// Where the target has no masked access LLVM would branch for each lane, sixteen times. Instead: a plain access when all
+// lanes are on, as in all but the last step of a loop, else a loop over the lanes that are.
+template <typename Body>
+void Translator::for_each_set_lane(Value* bits, const Body& body) {
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
+  llvm::BasicBlock* head = new_block("lane");
+  llvm::BasicBlock* after = new_block("lanes_done");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(bits, builder_.getInt32(0)), after, head);
+  builder_.SetInsertPoint(head);
+  llvm::PHINode* left = builder_.CreatePHI(bits->getType(), 2);
+  left->addIncoming(bits, before);
+  Value* lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue());
+  body(builder_.CreateZExt(lane, builder_.getInt64Ty()));
+  Value* next = builder_.CreateAnd(left, builder_.CreateSub(left, builder_.getInt32(1)));
+  left->addIncoming(next, builder_.GetInsertBlock());
+  builder_.CreateCondBr(builder_.CreateICmpEQ(next, builder_.getInt32(0)), after, head);
+  builder_.SetInsertPoint(after);
+}
+
+llvm::Value* Translator::masked_load(llvm::Type* type, Value* pointer, Value* mask, Dtype element) {
+  llvm::Constant* zero = llvm::Constant::getNullValue(type);
+  if (has_masked_access(element)) {
+    return builder_.CreateMaskedLoad(type, pointer, alignment_of(element), mask, zero);
+  }
+  llvm::BasicBlock* whole = new_block("load_whole");
+  llvm::BasicBlock* partial = new_block("load_partial");
+  llvm::BasicBlock* join = new_block("loaded");
+  Value* bits = builder_.CreateZExt(builder_.CreateBitCast(mask, builder_.getInt16Ty()), builder_.getInt32Ty());
+  builder_.CreateCondBr(builder_.CreateICmpEQ(bits, builder_.getInt32(0xffff)), whole, partial);
+
+  builder_.SetInsertPoint(whole);
+  Value* all = builder_.CreateAlignedLoad(type, pointer, alignment_of(element));
+  builder_.CreateBr(join);
+
+  builder_.SetInsertPoint(partial);
+  Value* slot = frame_slot("lanes", kLanes * kLargestElement, /*zeroed=*/false);
+  builder_.CreateAlignedStore(zero, slot, alignment_of(element));
+  llvm::Type* scalar = memory_type(element);
+  for_each_set_lane(bits, [&](Value* lane) {
+    Value* value = builder_.CreateAlignedLoad(scalar, builder_.CreateGEP(scalar, pointer, lane), alignment_of(element));
+    builder_.CreateAlignedStore(value, builder_.CreateGEP(scalar, slot, lane), alignment_of(element));
+  });
+  Value* some = builder_.CreateAlignedLoad(type, slot, alignment_of(element));
+  llvm::BasicBlock* partial_end = builder_.GetInsertBlock();
+  builder_.CreateBr(join);
+
+  builder_.SetInsertPoint(join);
+  llvm::PHINode* result = builder_.CreatePHI(type, 2);
+  result->addIncoming(all, whole);
+  result->addIncoming(some, partial_end);
+  return result;
+}
+
+void Translator::masked_store(Value* value, Value* pointer, Value* mask, Dtype element) {
+  if (has_masked_access(element)) {
+    builder_.CreateMaskedStore(value, pointer, alignment_of(element), mask);
+    return;
+  }
+  llvm::BasicBlock* whole = new_block("store_whole");
+  llvm::BasicBlock* partial = new_block("store_partial");
+  llvm::BasicBlock* join = new_block("stored");
+  Value* bits = builder_.CreateZExt(builder_.CreateBitCast(mask, builder_.getInt16Ty()), builder_.getInt32Ty());
+  builder_.CreateCondBr(builder_.CreateICmpEQ(bits, builder_.getInt32(0xffff)), whole, partial);
+
+  builder_.SetInsertPoint(whole);
+  builder_.CreateAlignedStore(value, pointer, alignment_of(element));
+  builder_.CreateBr(join);
+
+  builder_.SetInsertPoint(partial);
+  Value* slot = frame_slot("lanes", kLanes * kLargestElement, /*zeroed=*/false);
+  builder_.CreateAlignedStore(value, slot, alignment_of(element));
+  llvm::Type* scalar = memory_type(element);
+  for_each_set_lane(bits, [&](Value* lane) {
+    Value* moved = builder_.CreateAlignedLoad(scalar, builder_.CreateGEP(scalar, slot, lane), alignment_of(element));
+    builder_.CreateAlignedStore(moved, builder_.CreateGEP(scalar, pointer, lane), alignment_of(element));
+  });
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+}
+
+llvm::Value* Translator::lane_pointers(const Instruction& current) {
+  return element_pointer(current, operand(current, 0));
+}
+
+llvm::Value* Translator::gather(const Instruction& current) {
+  const Dtype element = current.type.element;
+  llvm::Type* scalar = memory_type(element);
+  llvm::Type* type = vector_of(scalar);
+  Value* mask = current.masked ? operand(current, 1) : nullptr;
+  if (has_gather(element)) {
+    Value* zero = llvm::Constant::getNullValue(type);
+    Value* pointers = lane_pointers(current);
+    return to_register(builder_.CreateMaskedGather(type, pointers, alignment_of(element), mask, zero), element);
+  }
+  // Lanes that are off load from a zero of our own, without a branch.
+  Value* zero = mask ? frame_slot("zero", kLargestElement, /*zeroed=*/true) : nullptr;
+  Value* result = llvm::PoisonValue::get(type);
+  for (int lane = 0; lane < kLanes; ++lane) {
+    Value* pointer = element_pointer(current, builder_.CreateExtractElement(operand(current, 0), lane));
+    if (mask) pointer = builder_.CreateSelect(builder_.CreateExtractElement(mask, lane), pointer, zero);
+    Value* value = builder_.CreateAlignedLoad(scalar, pointer, alignment_of(element));
+    result = builder_.CreateInsertElement(result, value, lane);
+  }
+  return to_register(result, element);
+}
+
+void Translator::scatter(const Instruction& current) {
+  const Dtype element = operand_type(current, 1).element;
+  Value* value = to_memory(operand(current, 1), element);
+  Value* mask = current.masked ? operand(current, 2) : nullptr;
+  if (has_gather(element)) {
+    builder_.CreateMaskedScatter(value, lane_pointers(current), alignment_of(element), mask);
+    return;
+  }
+  // Lanes that are off store where nobody reads.
+  Value* sink = mask ? frame_slot("sink", kLargestElement, /*zeroed=*/false) : nullptr;
+  for (int lane = 0; lane < kLanes; ++lane) {
+    Value* pointer = element_pointer(current, builder_.CreateExtractElement(operand(current, 0), lane));
+    if (mask) pointer = builder_.CreateSelect(builder_.CreateExtractElement(mask, lane), pointer, sink);
+    builder_.CreateAlignedStore(builder_.CreateExtractElement(value, lane), pointer, alignment_of(element));
+  }
+}
+
+void Translator::prefetch(const Instruction& current) {
+  Value* pointer = element_pointer(current, operand(current, 0));
+  // For reading, to be kept in all caches, as data.
+  builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
+                           {pointer, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
+}
+
+}  // namespace lucid::codegen

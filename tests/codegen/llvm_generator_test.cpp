@@ -1,0 +1,109 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "codegen/code_generator.h"
+#include "loop/builder.h"
+
+namespace lucid::codegen {
+namespace {
+
+loop::Kernel add_kernel(const std::string& name = "add") {
+  loop::Builder b(name);
+  const auto x = b.argument(Dtype::kF32), y = b.argument(Dtype::kF32), out = b.argument(Dtype::kF32);
+  b.for_loop(b.begin(), b.end(), loop::kLanes, [&](loop::Value i) {
+    const auto mask = b.lanes_below(b.end() - i);
+    b.store(out, i, b.load_vector(x, i, mask) + b.load_vector(y, i, mask), mask);
+  });
+  return b.finish();
+}
+
+std::vector<Target> runnable_targets() {
+  std::vector<Target> targets;
+  for (Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512}) {
+    if (target <= host_target()) targets.push_back(target);
+  }
+  return targets;
+}
+
+TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
+  auto generator = make_llvm_generator();
+  const loop::Kernel kernel = add_kernel();
+  for (Target target : runnable_targets()) {
+    const auto code = generator->load(kernel, generator->compile(kernel, target));
+    EXPECT_GT(code->code_bytes(), 0u);
+    std::vector<float> x(100), y(100), out(100, -1.f);
+    std::iota(x.begin(), x.end(), 0.5f);
+    std::iota(y.begin(), y.end(), 100.f);
+    void* buffers[] = {x.data(), y.data(), out.data()};
+    code->function()(buffers, nullptr, 3, 90);
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(out[i], i < 3 || i >= 90 ? -1.f : x[i] + y[i]) << name_of(target) << " at " << i;
+    }
+  }
+}
+
+TEST(LlvmGenerator, GivesTheSameBytesForTheSameKernel) {
+  const loop::Kernel kernel = add_kernel();
+  for (Target target : runnable_targets()) {
+    auto first = make_llvm_generator(), second = make_llvm_generator();
+    const std::string object = first->compile(kernel, target);
+    EXPECT_EQ(object, first->compile(kernel, target));
+    EXPECT_EQ(object, second->compile(kernel, target));
+  }
+}
+
+TEST(LlvmGenerator, KernelsNamedLikeLibraryFunctionsAreNotTakenForThem) {
+  auto generator = make_llvm_generator();
+  const loop::Kernel kernel = add_kernel("memcpy");
+  const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+  float x = 1, y = 2, out = 0;
+  void* buffers[] = {&x, &y, &out};
+  code->function()(buffers, nullptr, 0, 1);
+  EXPECT_EQ(out, 3.f);
+}
+
+TEST(LlvmGenerator, LoadedCodeOutlivesItsGenerator) {
+  auto generator = make_llvm_generator();
+  const loop::Kernel kernel = add_kernel();
+  auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+  generator.reset();
+  float x = 1, y = 2, out = 0;
+  void* buffers[] = {&x, &y, &out};
+  code->function()(buffers, nullptr, 0, 1);
+  EXPECT_EQ(out, 3.f);
+}
+
+TEST(LlvmGenerator, RefusesWhatIsNoObjectCode) {
+  auto generator = make_llvm_generator();
+  const loop::Kernel kernel = add_kernel();
+  EXPECT_THROW(generator->load(kernel, "no object"), InternalError);
+  EXPECT_THROW(generator->load(kernel, ""), InternalError);
+  const std::string object = generator->compile(kernel, host_target());
+  EXPECT_THROW(generator->load(add_kernel("another"), object), InternalError);
+}
+
+TEST(LlvmGenerator, CompilesAndLoadsOnSeveralThreads) {
+  auto generator = make_llvm_generator();
+  std::vector<std::thread> threads;
+  std::vector<float> results(8);
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int repeat = 0; repeat < 3; ++repeat) {
+        const loop::Kernel kernel = add_kernel("add" + std::to_string(t));
+        const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+        float x = static_cast<float>(t), y = 10;
+        void* buffers[] = {&x, &y, &results[t]};
+        code->function()(buffers, nullptr, 0, 1);
+      }
+    });
+  }
+  for (auto& thread : threads) thread.join();
+  for (int t = 0; t < 8; ++t) EXPECT_EQ(results[t], t + 10.f);
+}
+
+}  // namespace
+}  // namespace lucid::codegen
