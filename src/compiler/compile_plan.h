@@ -13,7 +13,9 @@ namespace lucid {
 IRGraph expand_to_primitives(const IRGraph& graph);
 
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the graph's
-/// input_ids in order, its outputs the output_ids.
-Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs);
+/// input_ids in order, its outputs the output_ids. With `destination`, the graph's one output, which a pointwise node computes,
+/// is written with those strides.
+Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
+                       const Geometry* destination = nullptr);
 
 }  // namespace lucid

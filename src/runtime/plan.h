@@ -33,12 +33,13 @@ class Plan : public RefCounted {
   struct Output {
     TensorType type;
     Dims strides;
-    size_t bytes = 0;
   };
 
   std::vector<Output> outputs;
   std::vector<PlanStep> steps;
   size_t arena_bytes = 0;
+  /// Every node is pointwise: each output element depends only on the input elements at its own index.
+  bool elementwise = false;
 
   /// Runs all steps. Pointers are to the first element of each input and output. Returns the error word: 0, or the code of
   /// a check that failed, in which case the outputs are meaningless.

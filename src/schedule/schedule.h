@@ -44,13 +44,18 @@ struct Layout {
 struct Schedule {
   std::vector<KernelStep> steps;
   std::vector<int64_t> scratch_bytes;
-  /// Of every value that exists in memory; values fused into their consumers have none.
+  /// Of every value, also of those that are fused into their consumers and never stored.
   std::map<ValueId, Layout> layouts;
 };
 
-/// Groups the nodes of a graph of primitives into kernels and writes their loops. `inputs` gives the strides of each graph
-/// input, parameter, state and constant value (offset 0: the caller passes the address of the first element).
-Schedule schedule_graph(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs);
+/// Gives every value of a graph of primitives its place in memory, as eager results have it, and inserts a contiguous copy
+/// before each view that the strides do not allow. `inputs` gives the strides of each value that no node computes (offset 0:
+/// the caller passes the address of the first element). `outputs` imposes strides on results of pointwise nodes.
+std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
+                                         const std::map<ValueId, Geometry>& outputs = {});
+
+/// Groups the nodes of a graph of primitives into kernels and writes their loops.
+Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts);
 
 /// A materialised operand or result as a kernel writer sees it.
 struct MemoryOperand {

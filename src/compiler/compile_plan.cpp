@@ -1,0 +1,124 @@
+#include "compiler/compile_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "compiler/memory.h"
+#include "runtime/kernel_cache.h"
+#include "schedule/schedule.h"
+
+namespace lucid {
+namespace {
+
+// A plan's outputs own their memory: one that would be a part of something else, or the same as another, is copied.
+void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts) {
+  std::set<ValueId> taken(graph.input_ids.begin(), graph.input_ids.end());
+  taken.insert(graph.param_ids.begin(), graph.param_ids.end());
+  taken.insert(graph.state_ids.begin(), graph.state_ids.end());
+  taken.insert(graph.constant_ids.begin(), graph.constant_ids.end());
+  for (ValueId& id : graph.output_ids) {
+    const Layout& layout = layouts.at(id);
+    const bool whole = is_dense(layout.geometry.sizes, layout.geometry.strides) && layout.geometry.offset == 0 &&
+                       numel(layout.geometry.sizes) == numel(graph.type(layout.storage).shape);
+    if (whole && taken.insert(layout.storage).second) continue;
+    const TensorType type = graph.type(id);
+    const Op& copy = op_table().at("contiguous");
+    const ValueId copied = graph.add_value(type);
+    graph.nodes.push_back({&copy, {{id, std::nullopt}}, copy.schema.default_attributes(), {copied}, false, ""});
+    layouts[copied] = {copied, {type.shape, contiguous_strides(type.shape), 0}};
+    taken.insert(copied);
+    id = copied;
+  }
+}
+
+/// Turns a schedule's buffers into places of the plan.
+class SlotMap {
+ public:
+  SlotMap(const IRGraph& graph, const Schedule& schedule) {
+    auto place = [&](const std::vector<ValueId>& ids, Slot::Area area, bool through_layout) {
+      for (size_t i = 0; i < ids.size(); ++i) {
+        const ValueId id = through_layout ? schedule.layouts.at(ids[i]).storage : ids[i];
+        slots_[{BufferUse::Kind::kValue, id}] = {area, static_cast<int32_t>(i), 0};
+      }
+    };
+    place(graph.output_ids, Slot::Area::kOutput, true);
+    place(graph.input_ids, Slot::Area::kInput, false);
+    slots_[{BufferUse::Kind::kError, 0}] = {Slot::Area::kError, 0, 0};
+
+    std::map<Key, ArenaBlock> blocks;
+    for (size_t step = 0; step < schedule.steps.size(); ++step) {
+      for (const BufferUse& use : schedule.steps[step].buffers) {
+        const Key key{use.kind, use.index};
+        if (slots_.contains(key)) continue;
+        const auto [block, fresh] = blocks.try_emplace(key);
+        if (fresh) {
+          block->second.first_step = step;
+          block->second.bytes = use.kind == BufferUse::Kind::kScratch
+                                    ? schedule.scratch_bytes[static_cast<size_t>(use.index)]
+                                    : bytes_of(graph.type(use.index));
+        }
+        block->second.last_step = step;
+      }
+    }
+    std::vector<ArenaBlock> placed;
+    for (auto& [_, block] : blocks) placed.push_back(block);
+    arena_bytes_ = place_blocks(placed);
+    size_t next = 0;
+    for (auto& [key, _] : blocks) slots_[key] = {Slot::Area::kArena, 0, placed[next++].offset};
+  }
+
+  Slot slot(const BufferUse& use) const {
+    Slot slot = slots_.at({use.kind, use.index});
+    slot.byte_offset += use.byte_offset;
+    return slot;
+  }
+  int64_t arena_bytes() const { return arena_bytes_; }
+
+ private:
+  using Key = std::pair<BufferUse::Kind, int32_t>;
+  static int64_t bytes_of(const TensorType& type) {
+    return std::max<int64_t>(numel(type.shape), 1) * static_cast<int64_t>(size_of(type.dtype));
+  }
+  std::map<Key, Slot> slots_;
+  int64_t arena_bytes_ = 0;
+};
+
+codegen::Target current_target() {
+  const auto chosen = options().target;
+  return chosen ? static_cast<codegen::Target>(*chosen) : codegen::host_target();
+}
+
+}  // namespace
+
+Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const Geometry* destination) {
+  IRGraph graph = expand_to_primitives(source);
+  std::map<ValueId, Geometry> geometries;
+  for (size_t i = 0; i < source.input_ids.size(); ++i)
+    geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
+  std::map<ValueId, Geometry> imposed;
+  if (destination) imposed[graph.output_ids.at(0)] = *destination;
+  std::map<ValueId, Layout> layouts = assign_layouts(graph, geometries, imposed);
+  if (!destination) own_outputs(graph, layouts);
+  const Schedule schedule = schedule_graph(graph, std::move(layouts));
+
+  auto plan = make_ref<Plan>();
+  plan->elementwise = std::all_of(graph.nodes.begin(), graph.nodes.end(),
+                                  [](const IRNode& node) { return node.op->is_pointwise(); });
+  for (ValueId id : graph.output_ids) plan->outputs.push_back({graph.type(id), schedule.layouts.at(id).geometry.strides});
+  const SlotMap slots(graph, schedule);
+  plan->arena_bytes = static_cast<size_t>(slots.arena_bytes());
+  for (const KernelStep& step : schedule.steps) {
+    PlanStep ready;
+    ready.code = kernel_cache().get(step.kernel, current_target());
+    for (const BufferUse& use : step.buffers) ready.slots.push_back(slots.slot(use));
+    ready.params = step.params;
+    ready.items = step.items;
+    ready.grain = step.grain;
+    plan->steps.push_back(std::move(ready));
+  }
+  return plan;
+}
+
+}  // namespace lucid

@@ -1,0 +1,105 @@
+#include <map>
+
+#include "base/error.h"
+#include "compiler/compile_plan.h"
+#include "schedule/node_call.h"
+
+namespace lucid {
+namespace {
+
+bool is_half(Dtype dtype) { return is_float(dtype) && compute_dtype(dtype) != dtype; }
+
+/// Emits primitives only: composites are replaced by their decomposition as they are emitted.
+class PrimitiveEmitter : public GraphEmitter {
+ public:
+  explicit PrimitiveEmitter(IRGraph& graph) : GraphEmitter(graph) {}
+
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
+    const Call call(op, operands, attributes);
+    if (op.decompose) return decompose(call);
+    LUCID_CHECK(op.is_lowered() || op.view, "{} runs on the host and cannot be part of a plan", op.name());
+    return convert_and_emit(call);
+  }
+
+ private:
+  Values convert_and_emit(const Call& call) {
+    std::vector<Operand> operands(call.operands().begin(), call.operands().end());
+    std::vector<Value> converted;
+    converted.reserve(operands.size());
+    for (size_t i = 0; i < operands.size(); ++i) {
+      if (!operands[i].is_value()) continue;
+      const Dtype wanted = operand_dtype(call, i);
+      if (wanted == operands[i].dtype()) continue;
+      // A number beside 16-bit floats arrives in f32, the dtype that kernels compute in: it is not rounded first.
+      if (operands[i].rank() == 0 && operands[i].dtype() == compute_dtype(wanted) && call.op().is_pointwise()) continue;
+      converted.push_back(cast(Value(Ref<ValueBase>(const_cast<ValueBase*>(operands[i].value()))), wanted));
+      operands[i] = Operand(converted.back());
+    }
+    return GraphEmitter::emit(call.op(), operands, call.attributes());
+  }
+
+  Values decompose(const Call& call) {
+    const std::vector<TensorType> types = infer_types(call);
+    Values inputs;
+    for (size_t i = 0; i < call.count(); ++i) {
+      const Operand& operand = call.operand(i);
+      if (!operand.is_value()) {
+        inputs.emplace_back();
+        continue;
+      }
+      const Value value(Ref<ValueBase>(const_cast<ValueBase*>(operand.value())));
+      inputs.push_back(is_half(value.dtype()) ? cast(value, Dtype::kF32) : value);
+    }
+    std::vector<Operand> operands;
+    for (size_t i = 0; i < call.count(); ++i)
+      operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
+    Values results = call.op().decompose(*this, Call(call.op(), operands, call.attributes()), inputs);
+    LUCID_CHECK(results.size() == types.size(), "{} decomposed into {} results instead of {}", call.name(),
+                results.size(), types.size());
+    for (size_t i = 0; i < results.size(); ++i) {
+      LUCID_CHECK(results[i].shape() == types[i].shape, "{} decomposed into {} instead of {}", call.name(),
+                  to_string(results[i].type()), to_string(types[i]));
+      results[i] = cast(results[i], types[i].dtype);
+    }
+    return results;
+  }
+};
+
+}  // namespace
+
+IRGraph expand_to_primitives(const IRGraph& graph) {
+  IRGraph expanded;
+  expanded.name = graph.name;
+  std::map<ValueId, Value> known;
+  PrimitiveEmitter emitter(expanded);
+  auto copy_leaves = [&](const std::vector<ValueId>& from, std::vector<ValueId>& to) {
+    for (ValueId id : from) {
+      const ValueId copy = expanded.add_value(graph.type(id));
+      known[id] = emitter.value(copy);
+      to.push_back(copy);
+    }
+  };
+  copy_leaves(graph.input_ids, expanded.input_ids);
+  copy_leaves(graph.param_ids, expanded.param_ids);
+  copy_leaves(graph.state_ids, expanded.state_ids);
+  copy_leaves(graph.constant_ids, expanded.constant_ids);
+  for (const IRNode& node : graph.nodes) {
+    std::vector<Operand> operands;
+    for (const IROperand& input : node.inputs) {
+      if (input.id >= 0)
+        operands.emplace_back(known.at(input.id));
+      else if (input.number)
+        operands.emplace_back(*input.number);
+      else
+        operands.emplace_back();
+    }
+    Values results = emitter.emit(*node.op, operands, node.attributes);
+    for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = std::move(results[i]);
+  }
+  for (ValueId id : graph.output_ids) expanded.output_ids.push_back(GraphEmitter::id_of(known.at(id)));
+  for (const auto& [state, value] : graph.updates)
+    expanded.updates.emplace_back(GraphEmitter::id_of(known.at(state)), GraphEmitter::id_of(known.at(value)));
+  return expanded;
+}
+
+}  // namespace lucid

@@ -1,0 +1,231 @@
+#include "schedule/element_tree.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "schedule/indexed_context.h"
+#include "schedule/node_call.h"
+
+namespace lucid {
+
+
+namespace {
+
+// Merging dimension d into d - 1 needs every operand to step over all of d when it takes one step of d - 1.
+bool runs_on(int64_t outer_stride, int64_t inner_stride, int64_t inner_size) {
+  return outer_stride == inner_stride * inner_size;
+}
+
+// Sixteen-bit floats round at every node, fused or not.
+loop::Value round_to(loop::Builder& b, loop::Value value, Dtype dtype) {
+  if (compute_dtype(dtype) == dtype) return value;
+  return b.convert(b.convert(value, dtype), compute_dtype(dtype));
+}
+
+}  // namespace
+
+ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group,
+                         ValueId value, DimsView shape, std::span<const MemoryOperand> extra, DimsView order,
+                         size_t outer)
+    : graph_(graph), value_(value) {
+  for (size_t node : group.nodes)
+    if (graph.nodes[node].op->is_lowered()) producers_[graph.nodes[node].outputs[0]] = node;
+
+  auto memory_of = [&](ValueId id) {
+    const Layout& layout = layouts.at(id);
+    return MemoryOperand{layout.storage, graph.type(id).dtype, layout.geometry};
+  };
+  auto add_read = [&](ValueId id) {
+    if (reads_.contains(id)) return;
+    MemoryOperand memory = memory_of(id);
+    Dims strides = broadcast_strides(memory.geometry.sizes, memory.geometry.strides, shape);
+    reads_[id] = operands_.size();
+    operands_.push_back({std::move(memory), std::move(strides), {}, {}});
+  };
+
+  // Walks the expression from the root, so that only what it needs is read.
+  std::vector<ValueId> pending = {value};
+  std::map<ValueId, bool> seen;
+  while (!pending.empty()) {
+    const ValueId id = pending.back();
+    pending.pop_back();
+    if (std::exchange(seen[id], true)) continue;
+    const auto producer = producers_.find(id);
+    const bool fused = producer != producers_.end() && (graph.nodes[producer->second].op->is_pointwise() ||
+                                                        std::holds_alternative<IndexedLowering>(
+                                                            graph.nodes[producer->second].op->lowering));
+    if (!fused) {
+      add_read(id);
+      continue;
+    }
+    const IRNode& node = graph.nodes[producer->second];
+    cost_ += node.op->ulp > 0 ? 20 : 1;
+    has_checks_ = has_checks_ || !node.op->errors.empty();
+    const bool pointwise = node.op->is_pointwise();
+    indexed_ = indexed_ || !pointwise;
+    for (const IROperand& input : node.inputs) {
+      if (input.id < 0) continue;
+      if (pointwise) {
+        pending.push_back(input.id);
+      } else {
+        MemoryOperand memory = memory_of(input.id);
+        Dims strides = memory.geometry.strides;
+        indexed_inputs_.try_emplace(input.id, Access{std::move(memory), std::move(strides), {}, {}});
+      }
+    }
+  }
+  extra_begin_ = operands_.size();
+  for (const MemoryOperand& memory : extra)
+    operands_.push_back({memory, broadcast_strides(memory.geometry.sizes, memory.geometry.strides, shape), {}, {}});
+  cost_ += static_cast<double>(operands_.size() + indexed_inputs_.size());
+  merge_dimensions(shape, order, outer);
+}
+
+void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer) {
+  Dims kept;  // the innermost dimension of each merged one
+  for (size_t position = 0; position < order.size(); ++position) {
+    // Indexed nodes ask for the index along each axis.
+    const auto d = indexed_ ? position : static_cast<size_t>(order[position]);
+    if (!indexed_ && shape[d] == 1) continue;
+    const bool first_inner = position >= outer && kept.size() == outer_count_;
+    const bool merges = !indexed_ && !kept.empty() && !first_inner &&
+                        std::all_of(operands_.begin(), operands_.end(), [&](const Access& access) {
+                          return runs_on(access.strides[static_cast<size_t>(kept.back())], access.strides[d], shape[d]);
+                        });
+    if (merges) {
+      sizes_.back() *= shape[d];
+      kept.back() = static_cast<int64_t>(d);
+    } else {
+      kept.push_back(static_cast<int64_t>(d));
+      sizes_.push_back(shape[d]);
+      if (position < outer) ++outer_count_;
+    }
+  }
+  for (Access& access : operands_) {
+    Dims strides;
+    for (int64_t d : kept) strides.push_back(access.strides[static_cast<size_t>(d)]);
+    access.strides = std::move(strides);
+  }
+}
+
+void ElementTree::declare(KernelWriter& writer) {
+  writer_ = &writer;
+  for (Access& access : operands_) access.buffer = writer.value(access.memory);
+  for (auto& [_, access] : indexed_inputs_) access.buffer = writer.value(access.memory);
+  if (has_checks_) writer.declare_error();
+  auto make_strides = [&](Access& access) {
+    access.stride_values.resize(access.strides.size());
+    for (size_t d = 0; d < access.strides.size(); ++d)
+      if (step(access, d) == Step::kAny) access.stride_values[d] = writer.number(access.strides[d]);
+  };
+  for (Access& access : operands_) make_strides(access);
+  for (auto& [_, access] : indexed_inputs_) make_strides(access);
+}
+
+loop::Value ElementTree::base_address(Access& access, const Point& point) {
+  loop::Builder& b = writer_->builder();
+  loop::Value sum = b.index(0);
+  for (size_t d = 0; d < access.strides.size(); ++d) {
+    if (static_cast<int64_t>(d) == point.lane_axis || step(access, d) == Step::kZero) continue;
+    const loop::Value term = step(access, d) == Step::kOne ? point.index[d] : point.index[d] * access.stride_values[d];
+    sum = sum + term;
+  }
+  return sum;
+}
+
+void ElementTree::hoist(const Point& point) {
+  for (Access& access : operands_) base_address(access, point);
+}
+
+loop::Value ElementTree::load(Access& access, const Point& point) {
+  loop::Builder& b = writer_->builder();
+  const loop::Value base = base_address(access, point);
+  loop::Value value;
+  if (point.lane_axis < 0) {
+    value = b.load(access.buffer, base);
+  } else {
+    const auto lane = static_cast<size_t>(point.lane_axis);
+    const loop::Value start = point.index[lane];
+    switch (step(access, lane)) {
+      case Step::kZero:
+        value = b.load(access.buffer, base);
+        break;
+      case Step::kOne:
+        value = b.load_vector(access.buffer, base + start, point.mask);
+        break;
+      case Step::kAny:
+        value = b.gather(access.buffer, (b.splat(start) + b.iota()) * access.stride_values[lane] + base, point.mask);
+        break;
+    }
+  }
+  return b.convert(value, compute_dtype(access.memory.dtype));
+}
+
+loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const Point& point,
+                           std::map<ValueId, loop::Value>& known) {
+  loop::Builder& b = writer_->builder();
+  if (operand.number) {
+    return is_float(wanted) ? b.constant(compute_dtype(wanted), operand.number->to_double())
+                            : b.constant(wanted, operand.number->to_int());
+  }
+  const auto found = known.find(operand.id);
+  if (found != known.end()) return found->second;
+  loop::Value value;
+  if (const auto read = reads_.find(operand.id); read != reads_.end()) {
+    value = load(operands_[read->second], point);
+  } else {
+    value = evaluate_node(producers_.at(operand.id), point, known);
+  }
+  known[operand.id] = value;
+  return value;
+}
+
+loop::Value ElementTree::evaluate_node(size_t index, const Point& point, std::map<ValueId, loop::Value>& known) {
+  loop::Builder& b = writer_->builder();
+  const IRNode& node = graph_.nodes[index];
+  const Dtype result = graph_.type(node.outputs[0]).dtype;
+  const NodeCall call(graph_, node);
+  if (const auto* pointwise = std::get_if<PointwiseLowering>(&node.op->lowering)) {
+    std::vector<loop::Value> inputs;
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      const bool present = node.inputs[i].id >= 0 || node.inputs[i].number;
+      inputs.push_back(present ? operand(node.inputs[i], operand_dtype(call.call(), i), point, known) : loop::Value());
+    }
+    return round_to(b, b.convert(pointwise->body(b, inputs, call.call()), compute_dtype(result)), result);
+  }
+  NodeContext context(*this, node, point);
+  const auto& indexed = std::get<IndexedLowering>(node.op->lowering);
+  return round_to(b, b.convert(indexed.body(context, call.call()), compute_dtype(result)), result);
+}
+
+loop::Value ElementTree::evaluate(const Point& point) {
+  std::map<ValueId, loop::Value> known;
+  return operand({value_, std::nullopt}, graph_.type(value_).dtype, point, known);
+}
+
+void ElementTree::store(size_t which, const Point& point, loop::Value value) {
+  loop::Builder& b = writer_->builder();
+  Access& access = operands_[extra_begin_ + which];
+  value = b.convert(value, access.memory.dtype);
+  const loop::Value base = base_address(access, point);
+  if (point.lane_axis < 0) {
+    b.store(access.buffer, base, value);
+    return;
+  }
+  if (!value.is_vector()) value = b.splat(value);
+  const auto lane = static_cast<size_t>(point.lane_axis);
+  if (step(access, lane) == Step::kOne) {
+    b.store(access.buffer, base + point.index[lane], value, point.mask);
+  } else {
+    const loop::Value stride = step(access, lane) == Step::kZero ? b.index(0) : access.stride_values[lane];
+    b.scatter(access.buffer, (b.splat(point.index[lane]) + b.iota()) * stride + base, value, point.mask);
+  }
+}
+
+bool ElementTree::reads_adjacent(size_t dimension) const {
+  return std::all_of(operands_.begin(), operands_.begin() + static_cast<std::ptrdiff_t>(extra_begin_),
+                     [&](const Access& access) { return step(access, dimension) != Step::kAny; });
+}
+
+}  // namespace lucid

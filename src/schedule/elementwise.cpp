@@ -1,0 +1,85 @@
+#include <algorithm>
+#include <numeric>
+
+#include "schedule/element_tree.h"
+#include "schedule/kernels.h"
+#include "schedule/row_loop.h"
+
+namespace lucid {
+
+using loop::kLanes;
+
+namespace {
+
+// The dimensions by descending stride: iterating so makes stores adjacent whatever the result's strides.
+Dims memory_order(const Geometry& geometry) {
+  Dims order(geometry.sizes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+    const int64_t step_a = geometry.strides[static_cast<size_t>(a)];
+    const int64_t step_b = geometry.strides[static_cast<size_t>(b)];
+    return step_a != step_b ? step_a > step_b : a < b;
+  });
+  return order;
+}
+
+// One dimension: an item is one vector of elements.
+KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
+  loop::Builder& b = writer.builder();
+  const int64_t elements = tree.sizes().empty() ? 1 : tree.sizes()[0];
+  const bool point = tree.sizes().empty();
+  const loop::Value size = writer.number(elements);
+  const loop::Value lo = b.begin() * b.index(kLanes);
+  const loop::Value hi = b.binary(loop::Code::kMin, b.end() * b.index(kLanes), size);
+  if (point) {
+    tree.store(0, {}, tree.evaluate({}));
+  } else {
+    row_loop(b, lo, hi, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
+      const ElementTree::Point at{{i}, 0, mask};
+      tree.store(0, at, tree.evaluate(at));
+    });
+  }
+  return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
+}
+
+// Several dimensions: an item is one row along the last.
+KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
+  loop::Builder& b = writer.builder();
+  const Dims& sizes = tree.sizes();
+  const size_t last = sizes.size() - 1;
+  int64_t rows = 1;
+  std::vector<loop::Value> size_values;
+  for (size_t d = 0; d < last; ++d) {
+    rows *= sizes[d];
+    size_values.push_back(writer.number(sizes[d]));
+  }
+  const loop::Value length = writer.number(sizes[last]);
+  b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
+    ElementTree::Point at{split_index(b, row, size_values), static_cast<int64_t>(last), {}};
+    at.index.push_back(b.index(0));
+    tree.hoist(at);
+    row_loop(b, b.index(0), length, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
+      at.index[last] = i;
+      at.mask = mask;
+      tree.store(0, at, tree.evaluate(at));
+    });
+  });
+  const double vectors = static_cast<double>((sizes[last] + kLanes - 1) / kLanes);
+  return writer.finish(rows, 5 + vectors * (1 + 0.4 * tree.cost()));
+}
+
+}  // namespace
+
+void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group& group) {
+  const IRNode& root = graph.nodes[group.root()];
+  const ValueId result = root.outputs[0];
+  const MemoryOperand memory = memory_of(schedule, graph, result);
+  if (numel(memory.geometry.sizes) == 0) return;
+  ElementTree tree(graph, schedule.layouts, group, result, memory.geometry.sizes, {&memory, 1},
+                   memory_order(memory.geometry));
+  KernelWriter writer(kernel_name(graph, group));
+  tree.declare(writer);
+  schedule.steps.push_back(tree.sizes().size() <= 1 ? write_flat(tree, writer) : write_rows(tree, writer));
+}
+
+}  // namespace lucid

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "ir/graph.h"
+#include "schedule/schedule.h"
+
+namespace lucid {
+
+/// Nodes that become one kernel: a root, whose results are stored, and pointwise or indexed nodes before it whose results
+/// exist only in registers. Nodes are indices into the graph, ascending, the root last.
+struct Group {
+  std::vector<size_t> nodes;
+  size_t root() const { return nodes.back(); }
+};
+
+/// Partitions the nodes of a graph of primitives. A pointwise or indexed node joins its consumers' group when all of them are
+/// in one group, it has the root's iteration shape, and nobody outside needs its result.
+std::vector<Group> group_nodes(const IRGraph& graph);
+
+}  // namespace lucid

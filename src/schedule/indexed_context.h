@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "schedule/element_tree.h"
+
+namespace lucid {
+
+/// What an indexed lowering sees of the point that a kernel is at.
+class ElementTree::NodeContext : public ElementContext {
+ public:
+  NodeContext(ElementTree& tree, const IRNode& node, const Point& point) : tree_(tree), node_(node), point_(point) {}
+
+  loop::Builder& builder() override { return tree_.writer_->builder(); }
+  loop::Value index(int64_t axis) override;
+  loop::Value number(int64_t value) override;
+  loop::Value input_size(int input, int64_t axis) override;
+  loop::Value load(int input, std::span<const loop::Value> index, loop::Value valid) override;
+  void fail_if(loop::Value condition, int64_t code) override;
+
+ private:
+  ElementTree& tree_;
+  const IRNode& node_;
+  const Point& point_;
+  size_t numbers_asked_ = 0;
+};
+
+}  // namespace lucid

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "loop/builder.h"
+
+namespace lucid {
+
+/// Calls `body(i, mask)` for vectors covering [lo, hi): whole vectors, `unroll` at a time, with an empty mask, then the rest
+/// with a mask of the lanes that exist.
+void row_loop(loop::Builder& b, loop::Value lo, loop::Value hi, int unroll,
+              const std::function<void(loop::Value i, loop::Value mask)>& body);
+
+/// How often to repeat a body of this many instructions so that loop overhead and latency disappear.
+int unroll_for(double cost);
+
+/// The index along each dimension of element number `linear` of a row-major box.
+std::vector<loop::Value> split_index(loop::Builder& b, loop::Value linear, std::span<const loop::Value> sizes);
+
+}  // namespace lucid

@@ -1,0 +1,106 @@
+#include "tensor/execute.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tensor/plan_cache.h"
+
+namespace lucid {
+namespace {
+
+/// The addresses a plan reads from. Numbers lie in the frame itself.
+class Frame {
+ public:
+  Frame(const Call& call, const EagerPlan& plan) {
+    const bool numbers = passes_numbers(call.op());
+    numbers_.reserve(call.count());
+    for (size_t i = 0; i < call.count(); ++i) {
+      const Operand& operand = call.operand(i);
+      if (operand.is_value()) {
+        inputs_.push_back(tensor_of(operand)->data());
+      } else if (operand.is_scalar() && numbers) {
+        numbers_.push_back(0);
+        operand.scalar().store(plan.number_dtypes[i], &numbers_.back());
+        inputs_.push_back(&numbers_.back());
+      }
+    }
+  }
+  std::span<void* const> inputs() const { return {inputs_.data(), inputs_.size()}; }
+
+ private:
+  SmallVector<int64_t, 6> numbers_;  // reserved up front: addresses stay
+  SmallVector<void*, 8> inputs_;
+};
+
+[[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
+  const auto& errors = call.op().errors;
+  const auto index = static_cast<size_t>(code - 1);
+  LUCID_CHECK(index < errors.size(), "{} reported unknown error {}", call.name(), code);
+  throw Error(call.op().error_class, call.name() + ": " + errors[index]);
+}
+
+void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs) {
+  const Frame frame(call, plan);
+  if (const int64_t code = plan.plan->run(frame.inputs(), outputs)) raise_kernel_error(call, code);
+}
+
+bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {
+  if (a.cell()->storage() != b.cell()->storage()) return false;
+  const auto bytes = [](const TensorImpl& t) {
+    const auto [low, high] = element_range(t.geometry());
+    const auto size = static_cast<int64_t>(size_of(t.dtype()));
+    return std::pair(low * size, high * size);
+  };
+  const auto [a_low, a_high] = bytes(a);
+  const auto [b_low, b_high] = bytes(b);
+  return a_low < b_high && b_low < a_high;
+}
+
+bool same_place(const TensorImpl& a, const TensorImpl& b) {
+  return a.dtype() == b.dtype() && a.geometry() == b.geometry();
+}
+
+Value contiguous_copy(const Operand& operand) {
+  static const Op& copy = op_table().at("contiguous");
+  const Operand operands[] = {operand};
+  const Attributes attributes = copy.schema.default_attributes();
+  return std::move(execute(Call(copy, operands, attributes)).front());
+}
+
+}  // namespace
+
+Values execute(const Call& call) {
+  const EagerPlan& plan = eager_plan(call, nullptr);
+  Values results;
+  results.reserve(plan.plan->outputs.size());
+  SmallVector<void*, 4> outputs;
+  for (const Plan::Output& output : plan.plan->outputs) {
+    TensorRef tensor = make_tensor(output.type.dtype, output.type.shape, output.strides);
+    outputs.push_back(tensor->data());
+    results.emplace_back(std::move(tensor));
+  }
+  // The plan may be evicted by another call of this thread only after this one returns.
+  run(call, plan, {outputs.data(), outputs.size()});
+  return results;
+}
+
+void execute_into(const Call& call, TensorImpl& destination) {
+  const Ref<EagerPlan> plan(const_cast<EagerPlan*>(&eager_plan(call, &destination)));
+  Values copies;
+  std::vector<Operand> operands(call.operands().begin(), call.operands().end());
+  for (Operand& operand : operands) {
+    if (!operand.is_value() || !ranges_overlap(*tensor_of(operand), destination)) continue;
+    if (plan->plan->elementwise && same_place(*tensor_of(operand), destination)) continue;
+    copies.push_back(contiguous_copy(operand));
+    operand = Operand(copies.back());
+  }
+  void* const output = destination.data();
+  if (copies.empty()) {
+    run(call, *plan, {&output, 1});
+  } else {
+    const Call copied(call.op(), operands, call.attributes());
+    run(copied, eager_plan(copied, &destination), {&output, 1});
+  }
+}
+
+}  // namespace lucid

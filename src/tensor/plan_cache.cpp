@@ -1,0 +1,201 @@
+#include "tensor/plan_cache.h"
+
+#include <array>
+#include <atomic>
+#include <bit>
+#include <deque>
+#include <mutex>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "compiler/compile_plan.h"
+
+namespace lucid {
+namespace {
+
+enum class OperandTag : int64_t { kAbsent, kNumber, kTensor };
+
+struct AttributeWriter {
+  PlanKey& key;
+  void operator()(const std::monostate&) const {}
+  void operator()(bool value) const { key.push_back(value); }
+  void operator()(int64_t value) const { key.push_back(value); }
+  void operator()(double value) const { key.push_back(std::bit_cast<int64_t>(value)); }
+  void operator()(Dtype value) const { key.push_back(static_cast<int64_t>(value)); }
+  void operator()(const Dims& value) const {
+    key.push_back(value.rank());
+    for (int64_t n : value) key.push_back(n);
+  }
+  void operator()(const std::string& value) const {
+    key.push_back(static_cast<int64_t>(value.size()));
+    for (char c : value) key.push_back(c);
+  }
+};
+
+void append_geometry(PlanKey& key, DimsView sizes, DimsView strides) {
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    key.push_back(sizes[d]);
+    key.push_back(strides[d]);
+  }
+}
+
+void append_tensor(PlanKey& key, const TensorImpl& tensor) {
+  key.push_back(static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
+                tensor.sizes().rank() << 16);
+  append_geometry(key, tensor.sizes(), tensor.strides());
+}
+
+void build_key(PlanKey& key, const Call& call, const TensorImpl* destination) {
+  key.push_back(call.op().id | static_cast<int64_t>(default_float()) << 16 |
+                static_cast<int64_t>(destination != nullptr) << 24 | static_cast<int64_t>(call.count()) << 32);
+  for (const Operand& operand : call.operands()) {
+    if (operand.is_value()) {
+      append_tensor(key, *tensor_of(operand));
+    } else if (operand.is_scalar()) {
+      key.push_back(static_cast<int64_t>(OperandTag::kNumber) | static_cast<int64_t>(operand.scalar().kind()) << 8);
+      if (!passes_numbers(call.op())) key.push_back(static_cast<int64_t>(operand.scalar().bits()));
+    } else {
+      key.push_back(static_cast<int64_t>(OperandTag::kAbsent));
+    }
+  }
+  for (const Attribute& attribute : call.attributes()) {
+    key.push_back(static_cast<int64_t>(attribute.index()));
+    std::visit(AttributeWriter{key}, attribute);
+  }
+  if (destination) append_tensor(key, *destination);
+}
+
+bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
+  return plan.hash == hash && plan.key.size() == key.size() && std::equal(key.begin(), key.end(), plan.key.begin());
+}
+
+// A number beside tensors with dimensions keeps the precision that kernels compute in; among 0-d tensors it must not change
+// the promotion.
+Dtype number_dtype(const Call& call, size_t i) {
+  if (call.op().promote == Promote::kNone) return call.operand(i).scalar().kind();
+  const Dtype dtype = operand_dtype(call, i);
+  for (const Operand& operand : call.operands())
+    if (operand.present() && operand.promotion_rank() == Rank::kTensor) return compute_dtype(dtype);
+  return dtype;
+}
+
+Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
+  infer_types(call);  // checks the call while its operands are still numbers, so that messages speak of them
+  auto entry = make_ref<EagerPlan>();
+  IRGraph graph;
+  graph.name = call.name();
+  GraphEmitter emitter(graph);
+  std::map<ValueId, Geometry> inputs;
+  Values held;
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Operand& operand = call.operand(i);
+    entry->number_dtypes.push_back(Dtype::kF64);
+    if (operand.is_value()) {
+      const TensorImpl& tensor = *tensor_of(operand);
+      const ValueId id = graph.add_input(tensor.type());
+      inputs[id] = {tensor.sizes(), tensor.strides(), 0};
+      held.push_back(emitter.value(id));
+    } else if (operand.is_scalar() && passes_numbers(call.op())) {
+      entry->number_dtypes.back() = number_dtype(call, i);
+      const ValueId id = graph.add_input({entry->number_dtypes.back(), {}});
+      inputs[id] = {};
+      held.push_back(emitter.value(id));
+    } else {
+      held.emplace_back();
+    }
+  }
+  for (size_t i = 0; i < call.count(); ++i) operands.push_back(held[i] ? Operand(held[i]) : call.operand(i));
+  Values results = emitter.emit(call.op(), operands, call.attributes());
+  if (destination) {
+    // An explicit conversion, also between equal dtypes: its layout is the destination's, and what can be fused into it is.
+    const Operand result[] = {results.front()};
+    results = emitter.emit(op_table().at("to"), result, {destination->dtype()});
+  }
+  for (const Value& result : results) graph.output_ids.push_back(GraphEmitter::id_of(result));
+  if (destination) {
+    const Geometry geometry{destination->sizes(), destination->strides(), 0};
+    entry->plan = compile_plan(graph, inputs, &geometry);
+  } else {
+    entry->plan = compile_plan(graph, inputs);
+  }
+  return entry;
+}
+
+/// All plans, shared by the threads; the oldest go first.
+class PlanStore {
+ public:
+  Ref<EagerPlan> find(uint64_t hash, const PlanKey& key) {
+    const std::lock_guard lock(mutex_);
+    const auto [first, last] = plans_.equal_range(hash);
+    for (auto it = first; it != last; ++it)
+      if (matches(*it->second, hash, key)) return it->second;
+    return nullptr;
+  }
+  void insert(const Ref<EagerPlan>& plan) {
+    const std::lock_guard lock(mutex_);
+    plans_.emplace(plan->hash, plan);
+    order_.push_back(plan->hash);
+    if (order_.size() <= kMostPlans) return;
+    plans_.erase(plans_.find(order_.front()));
+    order_.pop_front();
+  }
+  void clear() {
+    const std::lock_guard lock(mutex_);
+    plans_.clear();
+    order_.clear();
+    epoch_.fetch_add(1, std::memory_order_relaxed);
+  }
+  uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr size_t kMostPlans = 8192;
+  std::mutex mutex_;
+  std::unordered_multimap<uint64_t, Ref<EagerPlan>> plans_;
+  std::deque<uint64_t> order_;
+  std::atomic<uint64_t> epoch_{0};
+};
+
+PlanStore& plan_store() {
+  static PlanStore& store = *new PlanStore;  // outlives threads that still run at exit
+  return store;
+}
+
+/// The plans that a thread used last, found without a lock.
+struct RecentPlans {
+  static constexpr size_t kCount = 1024;
+  uint64_t epoch = 0;
+  std::array<Ref<EagerPlan>, kCount> plans;
+};
+
+}  // namespace
+
+bool passes_numbers(const Op& op) { return op.promote != Promote::kNone || op.is_lowered(); }
+
+const EagerPlan& eager_plan(const Call& call, const TensorImpl* destination) {
+  thread_local RecentPlans recent;
+  PlanKey key;
+  build_key(key, call, destination);
+  const uint64_t hash = hash_span(std::span<const int64_t>(key));
+  PlanStore& store = plan_store();
+  if (recent.epoch != store.epoch()) {
+    recent.plans.fill(nullptr);
+    recent.epoch = store.epoch();
+  }
+  Ref<EagerPlan>& slot = recent.plans[hash % RecentPlans::kCount];
+  if (slot && matches(*slot, hash, key)) [[likely]]
+    return *slot;
+  Ref<EagerPlan> plan = store.find(hash, key);
+  if (!plan) {
+    plan = build_plan(call, destination);
+    plan->hash = hash;
+    plan->key.assign(key.begin(), key.end());
+    store.insert(plan);
+  }
+  slot = std::move(plan);
+  return *slot;
+}
+
+void clear_eager_plans() { plan_store().clear(); }
+
+}  // namespace lucid

@@ -1,0 +1,35 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/small_vector.h"
+#include "ir/op.h"
+#include "runtime/plan.h"
+#include "tensor/tensor_impl.h"
+
+namespace lucid {
+
+/// Everything that a one-op plan depends on, as numbers: the op, its attributes, the operands' dtypes, sizes and strides, and
+/// the destination's geometry for in-place calls.
+using PlanKey = SmallVector<int64_t, 48>;
+
+/// A compiled one-op plan and how its operands are passed.
+struct EagerPlan : RefCounted {
+  uint64_t hash = 0;
+  std::vector<int64_t> key;
+  Ref<Plan> plan;
+  /// For each operand, the dtype that a number is stored as; plan inputs are the operands that are present, in order.
+  std::vector<Dtype> number_dtypes;
+};
+
+/// True when a number in this position is passed at run time, so that its value is not part of the key.
+bool passes_numbers(const Op& op);
+
+/// The plan for a call, compiled at its first use. With `destination`, the plan writes its result there.
+const EagerPlan& eager_plan(const Call& call, const TensorImpl* destination);
+
+/// Forgets all plans; for tests that change options.
+void clear_eager_plans();
+
+}  // namespace lucid
