@@ -1,0 +1,300 @@
+#include "runtime/thread_pool.h"
+
+#include <immintrin.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "runtime/cpu_count.h"
+#include "runtime/float_mode.h"
+
+namespace lucid {
+namespace thread_pool_detail {
+
+constinit std::atomic<int> g_num_threads{0};
+
+}  // namespace thread_pool_detail
+
+namespace {
+
+using thread_pool_detail::g_num_threads;
+
+/// About a millisecond: regions that follow each other faster than that find the workers awake.
+constexpr int kSpins = 20000;
+/// With more threads than CPUs, spinning only keeps the one that has work from running.
+constexpr int kSpinsWhenCrowded = 50;
+/// A few ranges for each thread even out threads that were interrupted.
+constexpr int64_t kChunksPerThread = 4;
+constexpr size_t kCacheLine = 64;
+
+/// True on workers always, and on a caller inside its region.
+constinit thread_local bool t_in_region = false;
+
+long futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
+  static_assert(sizeof word == sizeof(uint32_t));
+  return syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, nullptr, nullptr, 0);
+}
+void sleep_while_equal(std::atomic<uint32_t>& word, uint32_t value) { futex(word, FUTEX_WAIT, value); }
+void wake_one(std::atomic<uint32_t>& word) { futex(word, FUTEX_WAKE, 1); }
+
+/// The chunks that a participant takes first. When they are gone it helps the others, so a late worker delays nobody;
+/// while all are on time, the same thread gets the same part of the data in region after region.
+struct alignas(kCacheLine) Lane {
+  std::atomic<int64_t> next{0};
+  int64_t end = 0;
+};
+
+/// How a sleeping worker is called: its own word, so that a region wakes no more workers than it can use.
+struct alignas(kCacheLine) Bell {
+  std::atomic<uint32_t> rings{0};
+  std::atomic<bool> asleep{false};
+};
+
+class Pool;
+
+struct Worker {
+  Worker(Pool* owner, size_t worker_number) : pool(owner), number(worker_number) {}
+  Pool* const pool;
+  const size_t number;
+  Bell bell;
+};
+
+/// The workers and the one region that they can be running.
+///
+/// The gate is how workers come and go: its low bits count those inside the region, and they may enter only while it is
+/// open. Whoever is inside may read the region's description; the caller closes the gate when no chunks are left and
+/// waits for the count to reach zero. A worker that wakes up too late finds the gate closed, and nobody waited for it.
+class Pool {
+ public:
+  Pool() { lanes_ = std::make_unique<Lane[]>(1); }
+
+  /// False when another thread is using the pool.
+  bool try_run(int64_t count, int64_t grain, RangeFunction body, int threads) {
+    if (busy_.exchange(true, std::memory_order_acquire)) return false;
+    const Release release{busy_};
+    run(count, grain, body, threads);
+    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    return true;
+  }
+
+ private:
+  struct Release {
+    std::atomic<bool>& busy;
+    ~Release() { busy.store(false, std::memory_order_release); }
+  };
+  static constexpr uint32_t kOpen = 1u << 31;
+  static constexpr uint32_t kCallerSleeps = 1u << 30;
+  static constexpr uint32_t kInside = kCallerSleeps - 1;
+
+  void run(int64_t count, int64_t grain, RangeFunction body, int threads);
+  void hire(size_t workers);
+  void take_part(size_t number);
+  void run_chunk(int64_t chunk);
+  void wait_until_empty();
+  void work(Worker& self);
+  static void* worker_main(void* argument);
+
+  std::atomic<bool> busy_{false};
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::unique_ptr<Lane[]> lanes_;
+  size_t lane_capacity_ = 1;
+  std::atomic<int> spins_{kSpins};
+  const int cpus_ = usable_cpus();
+
+  // The region.
+  const RangeFunction* body_ = nullptr;
+  int64_t count_ = 0;
+  int64_t chunks_ = 0;
+  size_t participants_ = 0;
+  uint32_t float_mode_ = 0;
+  std::atomic<int64_t> failed_chunk_{0};
+  std::mutex error_mutex_;
+  std::exception_ptr error_;
+
+  alignas(kCacheLine) std::atomic<uint32_t> gate_{0};
+};
+
+void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
+  const int64_t most = count / std::max<int64_t>(grain, 1);
+  participants_ = static_cast<size_t>(std::min<int64_t>(threads, most));
+  const auto participants = static_cast<int64_t>(participants_);
+  chunks_ = std::min(kChunksPerThread, most / participants) * participants;
+  count_ = count;
+  body_ = &body;
+  float_mode_ = current_float_mode();
+  failed_chunk_.store(std::numeric_limits<int64_t>::max(), std::memory_order_relaxed);
+  spins_.store(threads <= cpus_ ? kSpins : kSpinsWhenCrowded, std::memory_order_relaxed);
+  hire(participants_ - 1);
+  for (size_t i = 0; i < participants_; ++i) {
+    const auto number = static_cast<int64_t>(i);
+    lanes_[i].next.store(number * chunks_ / participants, std::memory_order_relaxed);
+    lanes_[i].end = (number + 1) * chunks_ / participants;
+  }
+
+  gate_.store(kOpen, std::memory_order_release);
+  for (size_t i = 0; i < std::min(participants_ - 1, workers_.size()); ++i) {
+    Bell& bell = workers_[i]->bell;
+    // Ordered against the worker's own store and load when it falls asleep: one of the two sees the other.
+    bell.rings.fetch_add(1, std::memory_order_seq_cst);
+    if (bell.asleep.load(std::memory_order_seq_cst)) wake_one(bell.rings);
+  }
+  t_in_region = true;
+  take_part(0);
+  t_in_region = false;
+  gate_.fetch_and(~kOpen, std::memory_order_acq_rel);
+  wait_until_empty();
+}
+
+/// Called while nobody is inside the gate. When the system has no more threads to give, those there are do the work.
+void Pool::hire(size_t workers) {
+  if (lane_capacity_ < participants_) {
+    lanes_ = std::make_unique<Lane[]>(participants_);
+    lane_capacity_ = participants_;
+  }
+  if (workers_.size() >= workers) return;
+  workers_.reserve(workers);
+  // Signals are for the threads of the program, not for ours; workers inherit the mask.
+  sigset_t all, saved;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &saved);
+  while (workers_.size() < workers) {
+    auto worker = std::make_unique<Worker>(this, workers_.size() + 1);
+    pthread_t thread;
+    if (pthread_create(&thread, nullptr, worker_main, worker.get()) != 0) break;
+    pthread_setname_np(thread, ("lucid-" + std::to_string(worker->number)).c_str());
+    // Never joined: an idle worker touches nothing but this pool, which lives as long as the process.
+    pthread_detach(thread);
+    workers_.push_back(std::move(worker));
+  }
+  pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+}
+
+void Pool::take_part(size_t number) {
+  for (size_t i = 0; i < participants_; ++i) {
+    Lane& lane = lanes_[(number + i) % participants_];
+    while (lane.next.load(std::memory_order_relaxed) < lane.end) {
+      const int64_t chunk = lane.next.fetch_add(1, std::memory_order_relaxed);
+      if (chunk >= lane.end) break;
+      run_chunk(chunk);
+    }
+  }
+}
+
+void Pool::run_chunk(int64_t chunk) {
+  // Chunks below a failed one still run: the lowest exception is the one that a single thread would have met.
+  if (chunk > failed_chunk_.load(std::memory_order_relaxed)) return;
+  // Without the product of chunk and count, which may not fit.
+  const int64_t size = count_ / chunks_, rest = count_ % chunks_;
+  const int64_t begin = chunk * size + std::min(chunk, rest);
+  try {
+    (*body_)(begin, begin + size + (chunk < rest ? 1 : 0));
+  } catch (...) {
+    const std::lock_guard lock(error_mutex_);
+    if (chunk < failed_chunk_.load(std::memory_order_relaxed)) {
+      failed_chunk_.store(chunk, std::memory_order_relaxed);
+      error_ = std::current_exception();
+    }
+  }
+}
+
+void Pool::wait_until_empty() {
+  for (int spin = spins_.load(std::memory_order_relaxed); spin > 0; --spin) {
+    if (gate_.load(std::memory_order_acquire) == 0) return;
+    _mm_pause();
+  }
+  uint32_t gate = gate_.fetch_or(kCallerSleeps, std::memory_order_acq_rel) | kCallerSleeps;
+  while (gate & kInside) {
+    sleep_while_equal(gate_, gate);
+    gate = gate_.load(std::memory_order_acquire);
+  }
+  gate_.store(0, std::memory_order_relaxed);
+}
+
+void Pool::work(Worker& self) {
+  t_in_region = true;
+  Bell& bell = self.bell;
+  uint32_t heard = 0;
+  for (;;) {
+    for (int spin = spins_.load(std::memory_order_relaxed); spin > 0; --spin) {
+      if (bell.rings.load(std::memory_order_acquire) != heard) break;
+      _mm_pause();
+    }
+    while (bell.rings.load(std::memory_order_acquire) == heard) {
+      bell.asleep.store(true, std::memory_order_seq_cst);
+      if (bell.rings.load(std::memory_order_seq_cst) == heard) sleep_while_equal(bell.rings, heard);
+      bell.asleep.store(false, std::memory_order_relaxed);
+    }
+    heard = bell.rings.load(std::memory_order_acquire);
+
+    uint32_t gate = gate_.load(std::memory_order_relaxed);
+    while ((gate & kOpen) && !gate_.compare_exchange_weak(gate, gate + 1, std::memory_order_acquire)) {
+    }
+    if (!(gate & kOpen)) continue;
+    {
+      const FloatModeScope mode(float_mode_);
+      take_part(self.number);
+    }
+    const uint32_t before = gate_.fetch_sub(1, std::memory_order_acq_rel);
+    if ((before & kCallerSleeps) && (before & kInside) == 1) wake_one(gate_);
+  }
+}
+
+void* Pool::worker_main(void* argument) {
+  auto* const self = static_cast<Worker*>(argument);
+  self->pool->work(*self);
+  return nullptr;
+}
+
+/// Null until the first region, and again in the child of a fork, which has no workers: it leaves the parent's pool
+/// alone, in whatever state it was copied, and hires its own when it needs them.
+constinit std::atomic<Pool*> g_pool{nullptr};
+
+Pool& pool() {
+  Pool* current = g_pool.load(std::memory_order_acquire);
+  if (current) return *current;
+  // No lock that a fork could copy while it is held. Registering the handler twice does no harm.
+  pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
+  auto made = std::make_unique<Pool>();
+  if (g_pool.compare_exchange_strong(current, made.get(), std::memory_order_acq_rel)) current = made.release();
+  return *current;
+}
+
+}  // namespace
+
+namespace thread_pool_detail {
+
+void run(int64_t count, int64_t grain, RangeFunction body) {
+  const int threads = num_threads();
+  const bool divisible = count / std::max<int64_t>(grain, 1) > 1;
+  if (threads == 1 || !divisible || t_in_region || !pool().try_run(count, grain, body, threads)) body(0, count);
+}
+
+}  // namespace thread_pool_detail
+
+int num_threads() {
+  const int threads = g_num_threads.load(std::memory_order_relaxed);
+  if (threads > 0) return threads;
+  const int wanted = options().num_threads;
+  int unset = 0;
+  g_num_threads.compare_exchange_strong(unset, wanted > 0 ? wanted : std::min(usable_cpus(), kMaxThreads));
+  return g_num_threads.load(std::memory_order_relaxed);
+}
+
+void set_num_threads(int threads) {
+  if (threads < 1 || threads > kMaxThreads)
+    throw ValueError("set_num_threads: {} threads; expected 1 to {}", threads, kMaxThreads);
+  g_num_threads.store(threads, std::memory_order_relaxed);
+}
+
+}  // namespace lucid
