@@ -1,0 +1,15 @@
+#pragma once
+
+#include <cstddef>
+
+#include "runtime/allocator.h"
+
+namespace lucid {
+
+/// A block of exactly `bytes` between two pages that may not be touched, against the one that `mode` says, filled with
+/// 0xff: a NaN in every float type. Null if the system has no memory.
+void* guarded_allocate(size_t bytes, GuardMode mode);
+/// False when `data` did not come from guarded_allocate.
+bool guarded_release(void* data);
+
+}  // namespace lucid
