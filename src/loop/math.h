@@ -21,8 +21,8 @@ Value log10(Value x);
 /// log(1 + x) without the rounding of 1 + x.
 Value log1p(Value x);
 
-/// x to the power y, with C's special cases: pow(x, 0) and pow(1, y) are 1 even for NaN, a negative x has a real power only
-/// for integral y.
+/// x to the power y, with C's special cases: pow(x, 0) and pow(1, y) are 1 even for NaN, a negative x has a real power
+/// only for integral y.
 Value pow(Value x, Value y);
 /// 1 / sqrt(x); -inf for -0.
 Value rsqrt(Value x);

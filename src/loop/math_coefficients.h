@@ -40,10 +40,10 @@ inline constexpr double kExp[] = {
     0x1.a01a01afe9bd8p-13, 0x1.a01a017b95e3bp-16, 0x1.71ddf841c54d2p-19, 0x1.27e5366059c02p-22, 0x1.af5ee8b9b367p-26,
     0x1.1ee88720a8b9fp-29,
 };
-// exp(r) = 1 + r + r^2 P(r): 2^-37.5
+// exp(r) = 1 + r + r^2 P(r): 2^-31.0
 inline constexpr double kExpShort[] = {
-    0x1.00000000173dp-1, 0x1.555555737a29ep-3, 0x1.555554f2e6772p-5, 0x1.1110b1c984487p-7, 0x1.6c17677ff8fbcp-10,
-    0x1.a170029b104ecp-13, 0x1.a00364f7c34cep-16,
+    0x1.000000466cd9ep-1, 0x1.555555749e42fp-3, 0x1.55546f6c230dap-5, 0x1.1110aaee046a4p-7, 0x1.6da824da74223p-10,
+    0x1.a17eac930ac76p-13,
 };
 // 2^r = 1 + r P(r): 2^-26.2
 inline constexpr double kExp2F32[] = {
@@ -55,71 +55,71 @@ inline constexpr double kExp2[] = {
     0x1.430912f86a08dp-13, 0x1.ffcbfc7e79305p-17, 0x1.62c0224961aa8p-20, 0x1.b524ca2b2197dp-24,
     0x1.e4cef638c2fa7p-28, 0x1.ea1d13a160afap-32, 0x1.c4c957cc8dc8dp-36,
 };
-// 2^r = 1 + r P(r): 2^-39.2
+// 2^r = 1 + r P(r): 2^-34.3
 inline constexpr double kExp2Short[] = {
-    0x1.62e42fef6c636p-1, 0x1.ebfbdff81d0a6p-3, 0x1.c6b08e07dc5f9p-5, 0x1.3b2ab725a6783p-7, 0x1.5d8714c0648cfp-10,
-    0x1.4308916b89e62p-13, 0x1.00f8400f64008p-16, 0x1.63f0340e4267fp-20,
+    0x1.62e42ff0e42c4p-1, 0x1.ebfbe0784a415p-3, 0x1.c6b08abc3a44dp-5, 0x1.3b29f2d6045ep-7, 0x1.5d8a88a4d46afp-10,
+    0x1.445d313cfccfcp-13, 0x1.fde4f50b4c9b3p-17,
 };
 // log(1 + f) = f - f^2 / 2 + f^3 P(f): 2^-27.3
 inline constexpr double kLogF32[] = {
     0x1.555554p-2, -0x1.000228p-2, 0x1.99a036p-3, -0x1.54721ep-3, 0x1.22d5aep-3, -0x1.0d8224p-3, 0x1.057b44p-3,
     -0x1.39198p-4,
 };
-// log(1 + f) = f P(f): 2^-41.1
+// log(1 + f) = f P(f): 2^-38.5
 inline constexpr double kLogShort[] = {
-    0x1.00000000004c5p+0, -0x1.ffffffffc482fp-2, 0x1.55555550d6542p-2, -0x1.000000439ea8ep-2, 0x1.99999f6a6448dp-3,
-    -0x1.55552bd1041bp-3, 0x1.2490d2a4e234fp-3, -0x1.0004ea4ee3f12p-3, 0x1.c777dfe43aa11p-4, -0x1.99316a897eb95p-4,
-    0x1.6ea81b214070fp-4, -0x1.53a205ebf29eap-4, 0x1.6615390771aa8p-4, -0x1.5eb1297d2633bp-4, 0x1.66c28d7932a1cp-5,
+    0x1.fffffffffc5bap-1, -0x1.fffffffe9b858p-2, 0x1.5555556b3f272p-2, -0x1.00000187fdf1cp-2, 0x1.999985d52e2adp-3,
+    -0x1.55545668f2e22p-3, 0x1.249521c8859ebp-3, -0x1.00244beb39933p-3, 0x1.c6e047257b02bp-4, -0x1.94926fb6e79cep-4,
+    0x1.71de7fdce7a67p-4, -0x1.7e3b2e6433b8fp-4, 0x1.7838c094fcf23p-4, -0x1.8c001d8ebb2c6p-5,
 };
-// log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2: 2^-65.5
+// log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2: 2^-58.4
 inline constexpr double kLog[] = {
-    0x1.5555555555555p-1, 0x1.9999999999d17p-2, 0x1.2492492438db5p-2, 0x1.c71c724c3b076p-3, 0x1.745ce185008fcp-3,
-    0x1.3b202ffb0a774p-3, 0x1.0f664756b18fap-3, 0x1.0f1688c8bd955p-3,
+    0x1.5555555555594p-1, 0x1.999999997f58p-2, 0x1.249249425f521p-2, 0x1.c71c51b3eb197p-3, 0x1.74664fbbc8df3p-3,
+    0x1.39a018259bbbcp-3, 0x1.2f1554898f597p-3,
 };
 // log(1 + r) = r - r^2 / 2 + r^3 P(r): 2^-69.5
 inline constexpr double kLogTable[] = {
     0x1.5555555555555p-2, -0x1.0000000000067p-2, 0x1.9999999999b11p-3, -0x1.555555449c7f4p-3, 0x1.2492491005fe7p-3,
     -0x1.00068f7beb48bp-3, 0x1.c729cec2fcf33p-4,
 };
-// sin(r) = r + r z P(z), z = r^2: 2^-63.2
+// sin(r) = r + r z P(z), z = r^2: 2^-57.9
 inline constexpr double kSin[] = {
-    -0x1.5555555555555p-3, 0x1.1111111111069p-7, -0x1.a01a019ffe522p-13, 0x1.71de3a33a54dep-19,
-    -0x1.ae642c51483b3p-26, 0x1.6109bd1d86ddap-33, -0x1.9ffd43d48e283p-41,
+    -0x1.5555555555548p-3, 0x1.111111110f73p-7, -0x1.a01a019be91fcp-13, 0x1.71de3555288dbp-19,
+    -0x1.ae5e4b80d4b9bp-26, 0x1.5d8b547641c73p-33,
 };
 // sin(r) = r + r z P(z), z = r^2: 2^-37.5
 inline constexpr double kSinShort[] = {
     -0x1.5555554c5fbap-3, 0x1.1111085d1badbp-7, -0x1.a00f74653045ep-13, 0x1.6ccf5dd31082ep-19,
 };
-// cos(r) = 1 - z / 2 + z^2 P(z), z = r^2: 2^-69.0
+// cos(r) = 1 - z / 2 + z^2 P(z), z = r^2: 2^-63.9
 inline constexpr double kCos[] = {
-    0x1.5555555555555p-5, -0x1.6c16c16c16b3p-10, 0x1.a01a019ffcb8ep-16, -0x1.27e4fb5a22d5ep-22, 0x1.1eed6f852adp-29,
-    -0x1.93745a913e92p-37, 0x1.9db2b9c0f9029p-45,
+    0x1.555555555554bp-5, -0x1.6c16c16c15005p-10, 0x1.a01a019c8c7c9p-16, -0x1.27e4f7ef0c2b1p-22,
+    0x1.1ee9d9c563b99p-29, -0x1.8fa552cdd9e51p-37,
 };
-// cos(r) = 1 - z / 2 + z^2 P(z), z = r^2: 2^-42.9
+// cos(r) = 1 - z / 2 + z^2 P(z), z = r^2: 2^-33.0
 inline constexpr double kCosShort[] = {
-    0x1.5555554ecbea3p-5, -0x1.6c16b81b95ff3p-10, 0x1.a010d55171f32p-16, -0x1.241ca855ea776p-22,
+    0x1.555549ffb8bacp-5, -0x1.6c0c28b6502cfp-10, 0x1.99e86c830594ap-16,
 };
-// asin(x) = x + x z P(z), z = x^2: 2^-63.8
+// asin(x) = x + x z P(z), z = x^2: 2^-59.9
 inline constexpr double kAsin[] = {
-    0x1.5555555555553p-3, 0x1.33333333339edp-4, 0x1.6db6db6d4beabp-5, 0x1.f1c71ca718202p-6, 0x1.6e8b9b1139313p-6,
-    0x1.1c4f8338b1082p-6, 0x1.c9811981bb6b9p-7, 0x1.7ba24000aaf2ep-7, 0x1.36cf36bb91891p-7, 0x1.47d398055d314p-7,
-    0x1.6de8d08ae324ep-11, 0x1.96417af8a777fp-6, -0x1.abddcb68ab453p-6, 0x1.1377ac8d27288p-5,
+    0x1.5555555555577p-3, 0x1.333333332e10bp-4, 0x1.6db6db72153efp-5, 0x1.f1c71a9399433p-6, 0x1.6e8bdf0c96338p-6,
+    0x1.1c49ece2d1356p-6, 0x1.ca1fe8577fe0fp-7, 0x1.75826b4191b85p-7, 0x1.614f1c04799acp-7, 0x1.e4ce1b330774bp-9,
+    0x1.63fa89d4b4969p-6, -0x1.58884964e7dfp-6, 0x1.0b73d0f5f233fp-5,
 };
-// asin(x) = x + x z P(z), z = x^2: 2^-39.9
+// asin(x) = x + x z P(z), z = x^2: 2^-31.8
 inline constexpr double kAsinShort[] = {
-    0x1.55555547d28e8p-3, 0x1.333340920604dp-4, 0x1.6db259b5008dbp-5, 0x1.f282112185fffp-6, 0x1.663f9ee768689p-6,
-    0x1.52449cacb6407p-6, 0x1.036ff66742f61p-9, 0x1.0d9c8d28c814bp-5,
+    0x1.55554c59a2606p-3, 0x1.33387fbee5481p-4, 0x1.6cae4fca1876fp-5, 0x1.04962cb6a6e86p-5, 0x1.d8d6c38a043a2p-7,
+    0x1.3370b19a0922ap-5,
 };
-// atan(u) = u + u z P(z), z = u^2: 2^-65.9
+// atan(u) = u + u z P(z), z = u^2: 2^-59.4
 inline constexpr double kAtan[] = {
-    -0x1.5555555555555p-2, 0x1.9999999999888p-3, -0x1.2492492488b67p-3, 0x1.c71c71c1b8224p-4, -0x1.745d1660ef138p-4,
-    0x1.3b1398e5a92cp-4, -0x1.110f52e5dc838p-4, 0x1.e1b59a7dccb9dp-5, -0x1.ad9dd3bc85338p-5, 0x1.7c770c5a91d1p-5,
-    -0x1.3a8e5e4614ebbp-5, 0x1.9d0c2c83bf4p-6, -0x1.2712396579fbp-7,
+    -0x1.555555555553dp-2, 0x1.9999999995868p-3, -0x1.24924922ad467p-3, 0x1.c71c70e602ad5p-4, -0x1.745cf8dad4a7ep-4,
+    0x1.3b1118ffb528fp-4, -0x1.10ebb710a4a24p-4, 0x1.df0f3b04b186cp-5, -0x1.9cd27bc52dc2dp-5, 0x1.37d5142737b34p-5,
+    -0x1.25694b90ff483p-6,
 };
-// atan(u) = u + u z P(z), z = u^2: 2^-40.2
+// atan(u) = u + u z P(z), z = u^2: 2^-35.4
 inline constexpr double kAtanShort[] = {
-    -0x1.5555554eded74p-2, 0x1.999991fbc60c8p-3, -0x1.2490c2f8f1b13p-3, 0x1.c6d1e9e487e91p-4, -0x1.7082a8234a5ebp-4,
-    0x1.1e5c05d91d7dap-4, -0x1.36ac6171a9394p-5,
+    -0x1.555554c5f80a9p-2, 0x1.9999189990264p-3, -0x1.247ed99e6d1d5p-3, 0x1.c463ebc61459fp-4, -0x1.5b2fc60940dbcp-4,
+    0x1.84a077f6a6c25p-5,
 };
 // tanh(x) = x + x z P(z), z = x^2: 2^-27.7
 inline constexpr double kTanhF32[] = {
@@ -131,23 +131,22 @@ inline constexpr double kTanh[] = {
     0x1.d6d35a3775409p-9, -0x1.7d9c33043db2fp-10, 0x1.350b8710fcc28p-11, -0x1.f113477edcd69p-13,
     0x1.801b71c63b6bap-14, -0x1.fac52e7e440c9p-16, 0x1.9604bdce2661dp-18,
 };
-// sinh(r) = r + r z P(z), z = r^2: 2^-65.2
+// sinh(r) = r + r z P(z), z = r^2: 2^-61.7
 inline constexpr double kSinh[] = {
-    0x1.5555555555555p-3, 0x1.1111111111387p-7, 0x1.a01a019ea0935p-13, 0x1.71de408107fc1p-19, 0x1.ae4cdae92f975p-26,
-    0x1.82a22af30b99dp-33,
+    0x1.5555555555559p-3, 0x1.111111110f624p-7, 0x1.a01a01b0250bep-13, 0x1.71ddf79e16884p-19, 0x1.af601c7b42c21p-26,
 };
 // sinh(r) = r + r z P(z), z = r^2: 2^-37.5
 inline constexpr double kSinhShort[] = {
     0x1.5555557387e1ep-3, 0x1.1110b1b15f1d6p-7, 0x1.a1702773d5cdfp-13,
 };
-// cosh(r) = 1 + z P(z), z = r^2: 2^-73.0
+// cosh(r) = 1 + z P(z), z = r^2: 2^-70.0
 inline constexpr double kCosh[] = {
-    0x1p-1, 0x1.5555555555555p-5, 0x1.6c16c16c16fap-10, 0x1.a01a019e6802cp-16, 0x1.27e5017ff7003p-22,
-    0x1.1ed948838328bp-29, 0x1.c7e2441cefee4p-37,
+    0x1p-1, 0x1.5555555555558p-5, 0x1.6c16c16c14ff1p-10, 0x1.a01a01ad86bccp-16, 0x1.27e4cbf6e9999p-22,
+    0x1.1f8c13761f308p-29,
 };
-// cosh(r) = 1 + z P(z), z = r^2: 2^-45.9
+// cosh(r) = 1 + z P(z), z = r^2: 2^-34.3
 inline constexpr double kCoshShort[] = {
-    0x1.ffffffffee88fp-2, 0x1.55555581b19ep-5, 0x1.6c1635a0e6fc9p-10, 0x1.a174b875085e8p-16,
+    0x1.00000043474a5p-1, 0x1.55547fd090584p-5, 0x1.6d96eedefee0bp-10,
 };
 // erf(x) = x + x P(z), z = x^2: 2^-27.1
 inline constexpr double kErfF32[] = {
@@ -155,23 +154,21 @@ inline constexpr double kErfF32[] = {
 };
 // erf(x) = x + x P(z), z = x^2: 2^-56.3
 inline constexpr double kErf[] = {
-    0x1.06eba8214db69p-3, -0x1.812746b0379e7p-2, 0x1.ce2f21a042be2p-4, -0x1.b82ce31288b47p-6, 0x1.565bcd0e6a2c6p-8,
-    -0x1.c02db40035516p-11, 0x1.f9a326f79297cp-14, -0x1.f4d25bf6dfbbcp-17, 0x1.b9e6c357ab17dp-20,
-    -0x1.5f73c0d0bd41bp-23, 0x1.fcbaf8b805a0fp-27, -0x1.517b6ac1545b7p-30, 0x1.9a032b7a3307p-34,
-    -0x1.b3ce1f5d39e5dp-38, 0x1.3b6f7a6bfae49p-42,
+    0x1.06eba8214db69p-3, -0x1.812746b037a25p-2, 0x1.ce2f21a0458d4p-4, -0x1.b82ce31354a9ep-6, 0x1.565bcd2c5abbbp-8,
+    -0x1.c02db9312b379p-11, 0x1.f9a3b90e22e2bp-14, -0x1.f4dceb4ae2efdp-17, 0x1.ba68bcc05b181p-20,
+    -0x1.638d8eb999838p-23, 0x1.130dde906a984p-26, -0x1.c43d610dc4b2ep-30, 0x1.3aed94be3e509p-33,
 };
 // erf(x) = 1 - 2^P(x): 2^-28.8
 inline constexpr double kErfTailF32[] = {
     -0x1.3c637ep-13, -0x1.a0a06ap+0, -0x1.d62bd6p-1, -0x1.34d5fp-3, 0x1.0a244ep-5, -0x1.26c9cep-8, 0x1.341f4p-12,
 };
-// erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-54.1
+// erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-54.0
 inline constexpr double kErfc[] = {
-    0x1.3ba5916e9fd7fp+0, -0x1.1df1ad154a28ep-3, 0x1.f7f5df66fd7b7p-7, 0x1.16ecefcfa53a3p-4, -0x1.9ddb23c3e90cfp-4,
-    0x1.7fee004e122e1p-4, -0x1.0fb06dfe4914p-4, 0x1.3079edf688c19p-5, -0x1.096238852f87ep-6, 0x1.49c67283fa22fp-8,
-    -0x1.8d4a99b12b4c5p-11, -0x1.a1df23699c969p-13, 0x1.3be03644f7df6p-13, -0x1.99599594ea6fcp-16,
-    -0x1.78827ee68ea2bp-17, 0x1.7f2d3b843ae7ep-18, 0x1.38b8d4ff0b5a5p-22, -0x1.bb6d15c892e1ap-21,
-    0x1.5010832f8f4cfp-24, 0x1.de0015f56ab83p-24, -0x1.68f52028ff498p-26, -0x1.0b28733f44553p-26,
-    0x1.bf8aebfd76153p-29, 0x1.1f4c12a992625p-29, -0x1.0ed60171e60bfp-32, -0x1.7314152a34b6ep-33,
+    0x1.3ba5916e9fd7fp+0, -0x1.1df1ad154a26cp-3, 0x1.f7f5df66fc116p-7, 0x1.16ecefcfa3284p-4, -0x1.9ddb23c3de21ep-4,
+    0x1.7fee004e5dfa2p-4, -0x1.0fb06dff4dca7p-4, 0x1.3079edec8a682p-5, -0x1.09623853cbed5p-6, 0x1.49c6756df0ef6p-8,
+    -0x1.8d4ac4d44df6fp-11, -0x1.a1e131fd6828ep-13, 0x1.3be31a866ae0fp-13, -0x1.991ed4f1ab4b7p-16,
+    -0x1.78ff7b4e45c14p-17, 0x1.7d14d8db9b6c2p-18, 0x1.5322ef1cadabcp-22, -0x1.a37a4f1c626ddp-21,
+    0x1.c9e6adf4771dbp-25, 0x1.3dbd86ce40a58p-24, -0x1.f7398e6b5f334p-28,
 };
 // erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-32.8
 inline constexpr double kErfcShort[] = {

@@ -1,7 +1,8 @@
 """Best polynomial approximations whose coefficients are machine numbers.
 
 The exchange algorithm runs on a fine grid in high precision. Coefficients are then rounded to the target format one at a
-time, the most significant first, and the others fitted again, so that each rounding is absorbed by what is still free.
+time, the most significant first, and the others fitted again, so that each rounding is absorbed by what is still free;
+where that is no better than rounding them all at once, they are.
 """
 
 import numpy
@@ -92,11 +93,15 @@ class Problem:
     def fit(self, fmt):
         """Machine-number coefficients and the base-2 logarithm of the largest error, before and after rounding."""
         exact = self.solve([])
-        ideal = max(abs(e) for e in self.errors(exact))
+        ideal = self.worst(exact)
+        plain = [round_to(c, fmt) for c in exact]
         fixed, current = [], exact
         for k in range(self.degree + 1):
             fixed.append(round_to(current[k], fmt))
             if k < self.degree:
                 current = self.solve(fixed)
-        worst = max(abs(e) for e in self.errors(fixed))
-        return fixed, float(mp.log(ideal, 2)), float(mp.log(worst, 2))
+        best = min(plain, fixed, key=self.worst)
+        return best, float(mp.log(ideal, 2)), float(mp.log(self.worst(best), 2))
+
+    def worst(self, coefficients):
+        return max(abs(e) for e in self.errors(coefficients))

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "loop/builder.h"
+
+/// What the math functions are made of. An f32 function either computes in f32 throughout or, where that is simpler,
+/// converts its argument and computes in f64.
+namespace lucid::loop::math {
+
+/// An unevaluated sum, `lo` being at most half a unit in the last place of `hi`.
+struct Pair {
+  Value hi;
+  Value lo;
+};
+
+inline bool is_f64(Value x) { return x.dtype() == Dtype::kF64; }
+inline Value number(Value like, double value) { return like.builder().like(like, value); }
+
+inline Value fma(Value x, Value y, Value z) { return x.builder().fma(x, y, z); }
+inline Value fma(Value x, Value y, double z) { return fma(x, y, number(x, z)); }
+inline Value fma(Value x, double y, Value z) { return fma(x, number(x, y), z); }
+inline Value fma(Value x, double y, double z) { return fma(x, number(x, y), number(x, z)); }
+inline Value select(Value condition, Value x, Value y) { return condition.builder().select(condition, x, y); }
+inline Value select(Value condition, Value x, double y) { return select(condition, x, number(x, y)); }
+inline Value select(Value condition, double x, Value y) { return select(condition, number(y, x), y); }
+inline Value operator<(Value x, double y) { return x < number(x, y); }
+inline Value operator>(Value x, double y) { return x > number(x, y); }
+inline Value operator==(Value x, double y) { return x == number(x, y); }
+inline Value operator!=(Value x, double y) { return x != number(x, y); }
+inline Value abs(Value x) { return x.builder().unary(Code::kAbs, x); }
+inline Value sqrt(Value x) { return x.builder().unary(Code::kSqrt, x); }
+inline Value trunc(Value x) { return x.builder().unary(Code::kTrunc, x); }
+inline Value copysign(Value x, Value sign) { return x.builder().binary(Code::kCopySign, x, sign); }
+inline Value is_nan(Value x) { return x != x; }
+
+/// x, but at most `limit`; NaN stays.
+inline Value at_most(Value x, double limit) { return select(x > limit, limit, x); }
+inline Value at_least(Value x, double limit) { return select(x < limit, limit, x); }
+
+// Integers.
+inline Value integer(Value like, int64_t value) { return like.builder().constant(like.dtype(), value); }
+inline Value shift_left(Value x, int count) { return x.builder().binary(Code::kShl, x, integer(x, count)); }
+inline Value shift_right(Value x, int count) { return x.builder().binary(Code::kShr, x, integer(x, count)); }
+inline Value integer_max(Value x, int64_t y) { return x.builder().binary(Code::kMax, x, integer(x, y)); }
+inline Value plus(Value x, int64_t y) { return x + integer(x, y); }
+
+/// How the bits of f32 or f64 lie.
+struct Format {
+  int mantissa_bits;
+  int bias;
+  Dtype integer;
+  /// 1.5 * 2^mantissa_bits: adding it rounds a small float to an integer, which then stands in the low bits.
+  double magic;
+  int64_t magic_bits;
+};
+inline const Format& format_of(Value x) {
+  static constexpr Format f32{23, 127, Dtype::kI32, 0x1.8p23, 0x4B400000};
+  static constexpr Format f64{52, 1023, Dtype::kI64, 0x1.8p52, 0x4338000000000000};
+  return x.dtype() == Dtype::kF64 || x.dtype() == Dtype::kI64 ? f64 : f32;
+}
+inline Value bits_of(Value x) { return x.builder().bitcast(x, format_of(x).integer); }
+inline Value from_bits(Value x) { return x.builder().bitcast(x, x.dtype() == Dtype::kI64 ? Dtype::kF64 : Dtype::kF32); }
+/// A float equal to an integer of the same width that is small beside 2^mantissa_bits. Machines without 64-bit
+/// conversions do this much faster than a conversion.
+inline Value small_integer_to_float(Value x) {
+  const Format& format = format_of(x);
+  return from_bits(plus(x, format.magic_bits)) - format.magic;
+}
+/// 2^(exponent - bias), from a biased exponent; only the bits that reach the exponent field count. 0 gives zero.
+inline Value power_of_two(Value biased_exponent) {
+  return from_bits(shift_left(biased_exponent, format_of(biased_exponent).mantissa_bits));
+}
+
+/// x * 2^n in two factors, neither of which leaves the range of normal numbers, for twice the range of exponents.
+Value scale_by_power(Value x, Value n);
+
+/// Horner's rule, one fma for each coefficient after the first; the constant term comes first.
+Value polynomial(Value x, std::span<const double> coefficients);
+
+/// Exact sums and products as pairs. fast_two_sum needs |x| >= |y| or x = 0.
+Pair two_sum(Value x, Value y);
+Pair fast_two_sum(Value x, Value y);
+Pair two_product(Value x, Value y);
+
+/// Applies `body` to the carried values `rounds` times if the condition holds in any lane, else not at all. The body
+/// must leave alone the lanes for which it does not hold.
+std::vector<Value> repeat_if_any(Value condition, int rounds, std::span<const Value> initial,
+                                 const std::function<std::vector<Value>(std::span<const Value>)>& body);
+
+/// Element `index` of a table, lane by lane.
+Value look_up(BufferRef table, Value index);
+
+/// Computes an f32 function in f64.
+template <typename Function>
+Value in_f64(Value x, Function function) {
+  Builder& builder = x.builder();
+  return builder.convert(function(builder.convert(x, Dtype::kF64)), Dtype::kF32);
+}
+
+/// Throws InternalError unless x is f32 or f64.
+void check_float(Value x, const char* function);
+
+}  // namespace lucid::loop::math

@@ -1,0 +1,77 @@
+#include "loop/math.h"
+#include "loop/math_coefficients.h"
+#include "loop/math_detail.h"
+#include "loop/math_exp.h"
+
+namespace lucid::loop {
+namespace math {
+namespace {
+
+/// erf(x) for 0 <= x <= 1 in f64.
+Value erf_near(Value x) { return fma(x, polynomial(x * x, kErf), x); }
+
+/// erfc(x) in f64 as exp(-x^2) P(t) / (1 + 2 x) with t = (x - 4) / (x + 4): for x >= 0.47 when precise, else x >= 0.
+Value erfc_far(Value x, bool precise) {
+  x = at_most(x, precise ? 28 : 10.3);
+  const Pair square = two_product(x, x);
+  const ExpReduction reduced = reduce_exp(-square.hi, 2 * 1023);
+  const Value half = shift_right(reduced.n, 1);
+  const Value scale_1 = power_of_two(half), scale_2 = power_of_two(reduced.n - half);
+  const Value r = reduced.r;
+  const Value t = (x - 4.0) / (x + 4.0);
+  const Value double_x = x + x;
+  const Value divisor = double_x + 1.0;
+  if (!precise) {
+    const Value power = fma(fma(polynomial(r, kExpShort), r, 1.0), r, 1.0);
+    return power * polynomial(t, kErfcShort) / divisor * scale_1 * scale_2;
+  }
+  // Four factors meet, so each keeps what its rounding left.
+  const Pair power = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
+  const Value power_lo = fma(power.hi, reduced.r_error - square.lo, power.lo);
+  const Value slope = polynomial(t, std::span(kErfc).subspan(1));
+  const Pair p = fast_two_sum(number(x, kErfc[0]), t * slope);
+  const Value divisor_lo = two_sum(double_x, number(x, 1)).lo;
+  const Value inverse = 1.0 / divisor;
+  const Value quotient = p.hi * inverse;
+  const Value quotient_lo = (fma(-quotient, divisor, p.hi) + fma(-quotient, divisor_lo, p.lo)) * inverse;
+  const Value product = fma(power.hi, quotient, fma(power.hi, quotient_lo, power_lo * quotient));
+  return product * scale_1 * scale_2;
+}
+
+}  // namespace
+}  // namespace math
+
+using namespace math;
+
+Value erf(Value x) {
+  check_float(x, "erf");
+  const Value magnitude = abs(x);
+  if (is_f64(x)) {
+    return copysign(select(magnitude < 1.0, erf_near(magnitude), 1.0 - erfc_far(magnitude, true)), x);
+  }
+  const Value near = fma(magnitude, polynomial(magnitude * magnitude, kErfF32), magnitude);
+  // erfc(x) = 2^P(x) = 2^(n + r); at 4 its rest no longer changes 1.
+  const Format& format = format_of(x);
+  const double magic = format.magic + format.bias;
+  const Value logarithm = polynomial(at_most(magnitude, 4), kErfTailF32);
+  const Value shifted = logarithm + magic;
+  const Value r = logarithm - (shifted - magic);
+  const Value power = fma(polynomial(r, kExp2F32), r, 1.0);
+  const Value far = fma(-power, power_of_two(bits_of(shifted)), 1.0);
+  return copysign(select(magnitude < 0.85, near, far), x);
+}
+
+Value erfc(Value x) {
+  check_float(x, "erfc");
+  const auto compute = [](Value wide, bool precise) {
+    const Value magnitude = abs(wide);
+    const Value far = erfc_far(magnitude, precise);
+    const Value result = select(wide < 0.0, 2.0 - far, far);
+    if (!precise) return result;
+    return select(magnitude < 0.47, 1.0 - copysign(erf_near(magnitude), wide), result);
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+}  // namespace lucid::loop

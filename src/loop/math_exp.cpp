@@ -1,0 +1,161 @@
+#include "loop/math_exp.h"
+
+#include "loop/math.h"
+#include "loop/math_coefficients.h"
+#include "loop/math_detail.h"
+
+namespace lucid::loop {
+namespace math {
+namespace {
+
+/// 2^n in two factors, neither of which leaves the range of normal numbers, from the low bits n + 2 * bias.
+Value scale_in_two_steps(Value x, Value doubly_biased) {
+  const Value half = shift_right(doubly_biased, 1);
+  return x * power_of_two(half) * power_of_two(doubly_biased - half);
+}
+
+}  // namespace
+
+ExpReduction reduce_exp(Value x, int64_t bias) {
+  const Format& format = format_of(x);
+  const double magic = format.magic + static_cast<double>(bias);
+  const Value shifted = fma(x, kLog2E, magic);
+  const Value n = shifted - magic;
+  const double hi = is_f64(x) ? kLn2Hi : kLn2HiF32, lo = is_f64(x) ? kLn2Lo : kLn2LoF32;
+  const Value exact = fma(n, -hi, x);
+  const Value r = fma(n, -lo, exact);
+  return {.n = bits_of(shifted), .r = r, .r_error = fma(n, -lo, exact - r)};
+}
+
+Value exp_tail(Value r) { return polynomial(r, is_f64(r) ? std::span<const double>(kExp) : kExpF32); }
+
+Value exp_in_range(Value x) {
+  const ExpReduction reduced = reduce_exp(x, format_of(x).bias);
+  const Value r = reduced.r;
+  return fma(fma(exp_tail(r), r, 1.0), r, 1.0) * power_of_two(reduced.n);
+}
+
+Value exp_any(Value x) {
+  const ExpReduction reduced = reduce_exp(x, 2 * format_of(x).bias);
+  const Value r = reduced.r;
+  return scale_in_two_steps(fma(fma(exp_tail(r), r, 1.0), r, 1.0), reduced.n);
+}
+
+Value exp2_any(Value x, std::span<const double> coefficients) {
+  const Format& format = format_of(x);
+  const double magic = format.magic + 2 * format.bias;
+  const Value shifted = x + magic;
+  const Value r = x - (shifted - magic);
+  return scale_in_two_steps(fma(polynomial(r, coefficients), r, 1.0), bits_of(shifted));
+}
+
+namespace {
+
+struct Hyperbolic {
+  Value sinh;
+  Value cosh;
+};
+
+/// sinh and cosh of x >= 0 in f64. With x = n log(2) + r, e^x = 2^n (cosh r + sinh r) and e^-x = 2^-n (cosh r - sinh
+/// r), so that sinh x and cosh x are combinations of sinh r and cosh r with coefficients (2^n +- 2^-n) / 2.
+Hyperbolic hyperbolic(Value x, bool precise) {
+  // Coefficients are an eighth of 2^n and 2^-n, so that the largest finite result does not overflow on its way.
+  const ExpReduction reduced = reduce_exp(x, 1023 - 3);
+  const Value up = power_of_two(reduced.n);
+  // The low bits hold n + 1020; 2^-n is zero where it is too small to matter.
+  const Value n = reduced.n - integer(reduced.n, format_of(x).magic_bits);
+  const Value down = power_of_two(integer_max(integer(n, 2 * (1023 - 3)) - n, 0));
+  const Pair sum = fast_two_sum(up, down), difference = fast_two_sum(up, -down);
+  const Value r = reduced.r, z = r * r;
+  const Value cosh_tail = z * polynomial(z, precise ? std::span<const double>(kCosh) : kCoshShort);
+  Value sinh_tail = r * z * polynomial(z, precise ? std::span<const double>(kSinh) : kSinhShort);
+  Value sinh_low = difference.hi * cosh_tail, cosh_low = sum.hi * cosh_tail;
+  if (precise) {
+    sinh_tail = sinh_tail + reduced.r_error;
+    sinh_low = sinh_low + difference.lo;
+    cosh_low = cosh_low + sum.lo;
+  }
+  const Value sinh = fma(sum.hi, r, difference.hi) + fma(sum.hi, sinh_tail, sinh_low);
+  const Value cosh = fma(difference.hi, r, sum.hi) + fma(difference.hi, sinh_tail, cosh_low);
+  return {.sinh = sinh * 4.0, .cosh = cosh * 4.0};
+}
+
+Value sinh_of(Value x, bool precise) {
+  const Value magnitude = abs(x);
+  const Value result = hyperbolic(at_most(magnitude, 711), precise).sinh;
+  return copysign(select(magnitude < 0x1p-28, magnitude, result), x);
+}
+
+Value cosh_of(Value x, bool precise) { return hyperbolic(at_most(abs(x), 711), precise).cosh; }
+
+}  // namespace
+}  // namespace math
+
+using namespace math;
+
+Value exp(Value x) {
+  check_float(x, "exp");
+  // Beyond these the result is 0 or infinite; the clamp keeps the exponent in its field.
+  return exp_any(is_f64(x) ? at_least(at_most(x, 710), -746) : at_least(at_most(x, 89), -104));
+}
+
+Value exp2(Value x) {
+  check_float(x, "exp2");
+  if (is_f64(x)) return exp2_any(at_least(at_most(x, 1024), -1075), kExp2);
+  return exp2_any(at_least(at_most(x, 128), -150), kExp2F32);
+}
+
+Value expm1(Value x) {
+  check_float(x, "expm1");
+  const Format& format = format_of(x);
+  const Value clamped = is_f64(x) ? at_least(at_most(x, 710), -40) : at_least(at_most(x, 89), -20);
+  // 2^(n - 1), since 2^n may overflow where the result does not.
+  const ExpReduction reduced = reduce_exp(clamped, format.bias - 1);
+  const Value scale = power_of_two(reduced.n);
+  const Value r = reduced.r;
+  const Value tail = fma(r * r, exp_tail(r), reduced.r_error);
+  const Value head = fma(scale, r, scale - 0.5);
+  // The scaling would lose the bits of a subnormal.
+  return select(abs(x) < (is_f64(x) ? 0x1p-54 : 0x1p-25), x, fma(scale, tail, head) * 2.0);
+}
+
+Value sinh(Value x) {
+  check_float(x, "sinh");
+  if (is_f64(x)) return sinh_of(x, true);
+  return in_f64(x, [](Value wide) { return sinh_of(wide, false); });
+}
+
+Value cosh(Value x) {
+  check_float(x, "cosh");
+  if (is_f64(x)) return cosh_of(x, true);
+  return in_f64(x, [](Value wide) { return cosh_of(wide, false); });
+}
+
+Value tanh(Value x) {
+  check_float(x, "tanh");
+  const Value magnitude = abs(x);
+  const Value z = magnitude * magnitude;
+  const Value near =
+      fma(magnitude * z, polynomial(z, is_f64(x) ? std::span<const double>(kTanh) : kTanhF32), magnitude);
+  const Value power = exp_in_range(at_most(magnitude + magnitude, is_f64(x) ? 40 : 20));
+  const Value far = 1.0 - 2.0 / (power + 1.0);
+  return copysign(select(magnitude < 0.625, near, far), x);
+}
+
+Value sigmoid(Value x) {
+  check_float(x, "sigmoid");
+  // With p = exp(-|x|) it is p / (1 + p) or 1 / (1 + p). Three roundings would add up, so p and 1 + p keep what theirs
+  // left.
+  const ExpReduction reduced = reduce_exp(at_least(-abs(x), is_f64(x) ? -746 : -104), 2 * format_of(x).bias);
+  const Value r = reduced.r;
+  const Pair unscaled = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
+  const Pair power = {scale_in_two_steps(unscaled.hi, reduced.n), scale_in_two_steps(unscaled.lo, reduced.n)};
+  const Pair divisor = fast_two_sum(number(x, 1), power.hi);
+  const Value negative = x < 0.0;
+  const Pair dividend = {select(negative, power.hi, 1.0), select(negative, power.lo, 0.0)};
+  const Value inverse = 1.0 / divisor.hi;
+  const Value residue = fma(-inverse, divisor.hi, 1.0) - inverse * (divisor.lo + power.lo);
+  return fma(dividend.hi, inverse, inverse * fma(dividend.hi, residue, dividend.lo));
+}
+
+}  // namespace lucid::loop

@@ -1,0 +1,71 @@
+#include <limits>
+
+#include "loop/math.h"
+#include "loop/math_detail.h"
+
+namespace lucid::loop {
+namespace math {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// A positive number as normal * 2^-lift, where nothing that is computed from it is subnormal.
+struct Lifted {
+  Value normal;
+  Value lift;      // 500 for tiny numbers, else 0
+  Value exponent;  // of the number itself, biased
+};
+Lifted lifted(Value x) {
+  const Value tiny = x < 0x1p-400;
+  const Value normal = select(tiny, x * 0x1p500, x);
+  const Value zero = integer(bits_of(x), 0);
+  const Value lift = select(tiny, integer(zero, 500), zero);
+  return {.normal = normal, .lift = lift, .exponent = shift_right(bits_of(normal), 52) - lift};
+}
+
+constexpr int kStepBits = 51;
+
+/// Takes a multiple of y * 2^k off the rest and leaves less than y * 2^k, with the smallest k >= 0 for which the
+/// quotient has no more than 52 bits. The truncated quotient is right or one too large, and either way the difference
+/// is representable: so the fma is exact.
+Value step(Value rest, const Lifted& y) {
+  const Lifted x = lifted(rest);
+  const Value k = integer_max(plus(x.exponent - y.exponent, -kStepBits), 0);
+  const Value divisor = scale_by_power(y.normal, k + (x.lift - y.lift));
+  const Value quotient = trunc(x.normal / divisor);
+  const Value remainder = fma(-quotient, divisor, x.normal);
+  const Value positive = select(remainder < 0.0, remainder + divisor, remainder);
+  const Value result = select(x.normal < divisor, x.normal, positive);
+  return select(x.lift == integer(x.lift, 0), result, result * 0x1p-500);
+}
+
+/// fmod of f64, with at most `rounds` steps before the last.
+Value fmod_of(Value x, Value y, int rounds) {
+  const Value magnitude = abs(x), divisor = abs(y);
+  const Value usable = (magnitude < kInfinity) & (divisor > 0.0) & (divisor < kInfinity);
+  const Lifted by = lifted(select(usable, divisor, 1.0));
+  const Value start = select(usable, magnitude, 0.0);
+  const Value large = lifted(start).exponent - by.exponent > integer(by.exponent, kStepBits);
+  const std::vector<Value> rest =
+      repeat_if_any(large, rounds, std::span(&start, 1),
+                    [&](std::span<const Value> carried) { return std::vector<Value>{step(carried[0], by)}; });
+  const Value remainder = step(rest[0], by);
+  const Value whole = (divisor == kInfinity) & (magnitude < kInfinity);
+  return select(usable, copysign(remainder, x), select(whole, x, kNaN));
+}
+
+}  // namespace
+}  // namespace math
+
+using namespace math;
+
+Value fmod(Value x, Value y) {
+  check_float(x, "fmod");
+  // Quotients of f64 are below 2^2098, those of f32 below 2^277; a step takes off at least 51 bits.
+  if (is_f64(x)) return fmod_of(x, y, 41);
+  Builder& builder = x.builder();
+  return in_f64(x, [&](Value wide) { return fmod_of(wide, builder.convert(y, Dtype::kF64), 5); });
+}
+
+}  // namespace lucid::loop

@@ -1,0 +1,192 @@
+#include "loop/math_log.h"
+
+#include <limits>
+
+#include "loop/math.h"
+#include "loop/math_coefficients.h"
+
+namespace lucid::loop {
+namespace math {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+LogReduction split_normal(Value x) {
+  const Format& format = format_of(x);
+  const Value bits = bits_of(x);
+  // The bits of sqrt(1/2).
+  const int64_t root = format.mantissa_bits == 52 ? 0x3FE6A09E667F3BCD : 0x3F3504F3;
+  const Value exponent = shift_right(plus(bits, -root), format.mantissa_bits);
+  const Value mantissa = from_bits(bits - shift_left(exponent, format.mantissa_bits));
+  return {.exponent = exponent, .e = {}, .f = mantissa - 1.0};
+}
+
+/// log(1 + f) = head + tail in f64, where head is nearly the whole.
+Pair log_parts(Value f, Value f_error) {
+  const Value s = f / (f + 2.0);
+  const Value z = s * s;
+  const Value half_square = f * f * 0.5;
+  const Value square_error = fma(f * 0.5, f, -half_square);
+  const Value head = f - half_square;
+  const Value rest = fma(z, polynomial(z, kLog), half_square);
+  const Value tail = fma(s, rest, ((f - head) - half_square) - (square_error - f_error));
+  return {head, tail};
+}
+
+Value log_sum(Value e, Value f, Value f_error, bool precise) {
+  if (!precise) return fma(e, kLn2Hi, (f + f_error) * polynomial(f + f_error, kLogShort));
+  const Pair parts = log_parts(f, f_error);
+  const Pair sum = two_sum(e * kLn2Hi, parts.hi);
+  return sum.hi + (sum.lo + fma(e, kLn2Lo, parts.lo));
+}
+
+/// e + log(1 + f) / log(base) in f64, given 1 / log(base) and the logarithm of 2 in the base.
+Value log_in_base(LogReduction x, Pair scale, Pair log_of_2) {
+  const Pair parts = log_parts(x.f, number(x.f, 0));
+  const Pair product = two_product(parts.hi, scale.hi);
+  const Value product_error = fma(parts.hi, scale.lo, fma(parts.lo, scale.hi, product.lo));
+  const Pair sum = two_sum(x.e * log_of_2.hi, product.hi);
+  return sum.hi + (sum.lo + fma(x.e, log_of_2.lo, product_error));
+}
+
+}  // namespace
+
+LogReduction reduce_log(Value x) {
+  const bool wide = is_f64(x);
+  const Value tiny = x < (wide ? 0x1p-1022 : 0x1p-126);
+  LogReduction reduced = split_normal(select(tiny, x * (wide ? 0x1p52 : 0x1p23), x));
+  reduced.exponent =
+      reduced.exponent + select(tiny, integer(reduced.exponent, wide ? -52 : -23), integer(reduced.exponent, 0));
+  reduced.e = small_integer_to_float(reduced.exponent);
+  return reduced;
+}
+
+LogReduction reduce_normal_log(Value x) {
+  LogReduction reduced = split_normal(x);
+  reduced.e = small_integer_to_float(reduced.exponent);
+  return reduced;
+}
+
+Value with_log_specials(Value x, Value result) {
+  const Value upper = select(x < kInfinity, result, x);
+  return select(x > 0.0, upper, select(x == 0.0, number(x, -kInfinity), number(x, kNaN)));
+}
+
+Value log1p_of(Pair x, bool precise) {
+  const Pair sum = two_sum(number(x.hi, 1), x.hi);
+  const LogReduction reduced = reduce_normal_log(sum.hi);
+  // What 1 + x.hi rounded off, on the scale of f. It no longer matters where 2^-e is no normal number.
+  const Value scale = power_of_two(integer_max(integer(reduced.exponent, 1023) - reduced.exponent, 0));
+  const Pair f = two_sum(reduced.f, (sum.lo + x.lo) * scale);
+  return log_sum(reduced.e, f.hi, f.lo, precise);
+}
+
+Value log_of(Value x, Value addend, bool precise) {
+  const LogReduction reduced = reduce_log(x);
+  return log_sum(reduced.e + addend, reduced.f, number(x, 0), precise);
+}
+
+}  // namespace math
+
+using namespace math;
+
+Value log(Value x) {
+  check_float(x, "log");
+  if (is_f64(x)) return with_log_specials(x, log_of(x, number(x, 0), true));
+  const LogReduction reduced = reduce_log(x);
+  const Value f = reduced.f, e = reduced.e;
+  const Value tail = fma(polynomial(f, kLogF32), f, -0.5);
+  const Value low = fma(f * f, tail, e * kLn2LoF32);
+  // The sum of the two large parts is taken last, so that only its rounding counts where they nearly cancel.
+  return with_log_specials(x, fma(e, kLn2HiF32, f + low));
+}
+
+Value log2(Value x) {
+  check_float(x, "log2");
+  const LogReduction reduced = reduce_log(x);
+  if (is_f64(x)) {
+    const Value one = number(x, 1), zero = number(x, 0);
+    return with_log_specials(x, log_in_base(reduced, {number(x, kLog2E), number(x, kLog2ELo)}, {one, zero}));
+  }
+  Builder& builder = x.builder();
+  const Value f = builder.convert(reduced.f, Dtype::kF64), e = builder.convert(reduced.e, Dtype::kF64);
+  const Value result = fma(f * polynomial(f, kLogShort), kLog2E, e);
+  return with_log_specials(x, builder.convert(result, Dtype::kF32));
+}
+
+Value log10(Value x) {
+  check_float(x, "log10");
+  const LogReduction reduced = reduce_log(x);
+  if (is_f64(x)) {
+    const Pair scale{number(x, kLog10E), number(x, kLog10ELo)};
+    return with_log_specials(x, log_in_base(reduced, scale, {number(x, kLog10Of2Hi), number(x, kLog10Of2Rest)}));
+  }
+  Builder& builder = x.builder();
+  const Value f = builder.convert(reduced.f, Dtype::kF64), e = builder.convert(reduced.e, Dtype::kF64);
+  const Value result = fma(f * polynomial(f, kLogShort), kLog10E, e * kLog10Of2);
+  return with_log_specials(x, builder.convert(result, Dtype::kF32));
+}
+
+Value log1p(Value x) {
+  check_float(x, "log1p");
+  const auto compute = [](Value wide, bool precise) {
+    const Value clamped = select(wide < kInfinity, wide, 0.0);
+    const Value result = select(wide < kInfinity, log1p_of({clamped, number(wide, 0)}, precise), wide);
+    const Value below = select(wide == -1.0, number(wide, -kInfinity), number(wide, kNaN));
+    return select(abs(wide) < 0x1p-54, wide, select(wide > -1.0, result, below));
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+Value asinh(Value x) {
+  check_float(x, "asinh");
+  // asinh(x) = log1p(x + x^2 / (1 + sqrt(1 + x^2))), and log(2 x) where x^2 would overflow.
+  const auto compute = [](Value wide, bool precise) {
+    const Value magnitude = abs(wide);
+    const Value moderate = at_most(magnitude, 0x1p30);
+    const Value square = moderate * moderate;
+    const Pair sum = fast_two_sum(moderate, square / (sqrt(square + 1.0) + 1.0));
+    const Value near = log1p_of(sum, precise);
+    const Value far = log_of(at_least(at_most(magnitude, 0x1.fffffffffffffp1023), 1), number(wide, 1), precise);
+    const Value finite = select(magnitude < 0x1p30, near, select(magnitude < kInfinity, far, magnitude));
+    return copysign(select(magnitude < 0x1p-28, magnitude, finite), wide);
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+Value acosh(Value x) {
+  check_float(x, "acosh");
+  // With t = x - 1, acosh(x) = log1p(t + sqrt(2 t + t^2)), and log(2 x) where t^2 would overflow.
+  const auto compute = [](Value wide, bool precise) {
+    const Value t = at_most(wide, 0x1p30) - 1.0;
+    const Value near = log1p_of(two_sum(sqrt(fma(t, t, t + t)), t), precise);
+    const Value far = log_of(at_least(at_most(wide, 0x1.fffffffffffffp1023), 1), number(wide, 1), precise);
+    const Value finite = select(wide < 0x1p30, near, select(wide < kInfinity, far, wide));
+    return select(wide < 1.0, number(wide, kNaN), finite);
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+Value atanh(Value x) {
+  check_float(x, "atanh");
+  // atanh(x) = log1p(2 x / (1 - x)) / 2.
+  const auto compute = [](Value wide, bool precise) {
+    const Value magnitude = abs(wide);
+    const Value inside = select(magnitude < 1.0, magnitude, 0.0);
+    const Pair divisor = fast_two_sum(number(wide, 1), -inside);
+    const Value dividend = inside + inside;
+    const Value quotient = dividend / divisor.hi;
+    const Value remainder = fma(-quotient, divisor.hi, dividend) - quotient * divisor.lo;
+    const Value result = log1p_of({quotient, remainder / divisor.hi}, precise) * 0.5;
+    const Value edge = select(magnitude == 1.0, number(wide, kInfinity), number(wide, kNaN));
+    return copysign(select(magnitude < 0x1p-28, magnitude, select(magnitude < 1.0, result, edge)), wide);
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+}  // namespace lucid::loop

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "loop/math_detail.h"
+
+/// The parts of the logarithm that other functions use.
+namespace lucid::loop::math {
+
+/// x = 2^e (1 + f) for positive finite x, with 1 + f between sqrt(1/2) and sqrt(2).
+struct LogReduction {
+  Value exponent;  // e, an integer
+  Value e;         // e as a float
+  Value f;
+};
+LogReduction reduce_log(Value x);
+/// The same for x that is not subnormal.
+LogReduction reduce_normal_log(Value x);
+
+/// log(1 + x.hi + x.lo) in f64 for finite x.hi > -1. `precise` is for f64 results, otherwise the error is that of f32.
+Value log1p_of(Pair x, bool precise);
+/// log(x) + addend * log(2) in f64 for positive finite x.
+Value log_of(Value x, Value addend, bool precise);
+
+/// `result` where x is positive and finite; the logarithm's special cases elsewhere.
+Value with_log_specials(Value x, Value result);
+
+}  // namespace lucid::loop::math

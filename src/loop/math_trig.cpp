@@ -1,0 +1,187 @@
+#include <limits>
+
+#include "loop/math.h"
+#include "loop/math_coefficients.h"
+#include "loop/math_detail.h"
+
+namespace lucid::loop {
+namespace math {
+namespace {
+
+/// x = quadrant * pi / 2 + angle, the angle being at most pi / 4 in magnitude. Only the low two bits of the quadrant
+/// count.
+struct Reduction {
+  Value quadrant;
+  Pair angle;
+};
+
+constexpr int kLimbBits = 27;
+constexpr int64_t kLimbMask = (int64_t{1} << kLimbBits) - 1;
+// Words of 1 / (2 pi) that are multiplied with the argument: the product's error is below 2^(80 - 8 * 27).
+constexpr int kWords = 8;
+
+/// The reduction of finite x of 2^30 and above, by integer arithmetic on 27-bit limbs. With x = m 2^e, the words of
+/// 1 / (2 pi) whose product with x is a whole number of turns are left out, and the fraction of the rest is kept.
+Reduction reduce_huge(Value x) {
+  Builder& builder = x.builder();
+  const Value bits = bits_of(abs(x));
+  const Value mantissa = plus(bits & integer(bits, (int64_t{1} << 52) - 1), int64_t{1} << 52);
+  // x = mantissa * 2^(shift - 27) after the point moves past the table's leading word of zeros.
+  const Value shift = plus(shift_right(bits, 52), kLimbBits - 1075);
+  // shift / 27 by a multiplication, exact in this range.
+  const Value skipped = shift_right(shift * integer(shift, 2428), 16);
+  const Value rest = shift - skipped * integer(shift, kLimbBits);
+  // mantissa << rest in three limbs.
+  const Value mask = integer(bits, kLimbMask);
+  const auto shl = [&](Value value, Value count) { return builder.binary(Code::kShl, value, count); };
+  const Value upper = shift_right(mantissa, kLimbBits), lower = mantissa & mask;
+  const Value low = shl(lower, rest), high = shl(upper, rest) + shift_right(low, kLimbBits);
+  const Value limbs[3] = {low & mask, high & mask, shift_right(high, kLimbBits)};
+
+  const BufferRef table =
+      builder.table(Dtype::kI64, std::vector<uint64_t>(std::begin(kInverseTwoPi), std::end(kInverseTwoPi)));
+  Value words[kWords];
+  for (int k = 0; k < kWords; ++k) words[k] = look_up(table, plus(skipped, k));
+
+  // Limbs of the fraction, the most significant one last. Products of two limbs have 54 bits: six may be added.
+  Value fraction[kWords];
+  Value carry = integer(bits, 0);
+  for (int position = 0; position < kWords; ++position) {
+    Value sum = carry;
+    for (int k = 0; k < 3; ++k) {
+      if (k <= position) sum = sum + limbs[k] * words[kWords - 1 - (position - k)];
+    }
+    fraction[position] = sum & mask;
+    carry = shift_right(sum, kLimbBits);
+  }
+  // Four times the fraction is the angle in quadrants; the nearest whole one is taken off.
+  const Value top = shift_left(fraction[7], kLimbBits) + fraction[6];
+  const Value quadrant = shift_right(plus(top, int64_t{1} << 51), 52);
+  const auto scaled = [&](Value value, double unit) { return builder.convert(value, Dtype::kF64) * unit; };
+  Pair sum = two_sum(scaled(top - shift_left(quadrant, 52), 0x1p-52), scaled(fraction[5], 0x1p-79));
+  sum = fast_two_sum(sum.hi, sum.lo + (scaled(fraction[4], 0x1p-106) + scaled(fraction[3], 0x1p-133)));
+  Pair angle = two_product(sum.hi, number(x, kHalfPi));
+  angle.lo = fma(sum.lo, kHalfPi, fma(sum.hi, kHalfPiLo, angle.lo));
+  const Value negative = x < 0.0;
+  return {.quadrant = select(negative, -quadrant, quadrant),
+          .angle = {select(negative, -angle.hi, angle.hi), select(negative, -angle.lo, angle.lo)}};
+}
+
+/// In f64. Without `precise` the angle is right to about f64's precision, but has no low part.
+Reduction reduce(Value x, bool precise) {
+  const Format& format = format_of(x);
+  const Value shifted = fma(x, 2 / 3.14159265358979323846, format.magic);
+  const Value n = shifted - format.magic;
+  // The first product cancels all leading bits of x, exactly; so does the second but for what `error` keeps.
+  const Value exact = fma(n, -kHalfPi, x);
+  Pair angle;
+  if (precise) {
+    const Pair product = two_product(n, number(n, kHalfPiLo));
+    angle = two_sum(exact, -product.hi);
+    angle.lo = fma(n, -kHalfPiLowest, angle.lo - product.lo);
+  } else {
+    angle.hi = fma(n, -kHalfPiLo, exact);
+  }
+  const Value magnitude = abs(x);
+  const Value huge = magnitude > 0x1p30;
+  std::vector<Value> initial = {bits_of(shifted), angle.hi};
+  if (precise) initial.push_back(angle.lo);
+  const auto result = repeat_if_any(huge, 1, initial, [&](std::span<const Value> carried) {
+    // Lanes that are not huge, and infinity, get some huge number: the table has no words for them.
+    const Value finite = magnitude < std::numeric_limits<double>::infinity();
+    const Reduction reduction = reduce_huge(select(huge & finite, x, 0x1p100));
+    std::vector<Value> next = {select(huge, reduction.quadrant, carried[0]),
+                               select(huge, reduction.angle.hi, carried[1])};
+    if (precise) next.push_back(select(huge, reduction.angle.lo, carried[2]));
+    return next;
+  });
+  return {.quadrant = result[0], .angle = {result[1], precise ? result[2] : Value()}};
+}
+
+/// sin of an angle within pi / 4, less the angle itself.
+Value sin_tail(Pair angle, Value z, bool precise) {
+  const Value r = angle.hi;
+  if (!precise) return r * z * polynomial(z, kSinShort);
+  return fma(r * z, polynomial(z, kSin), fma(z * -0.5, angle.lo, angle.lo));
+}
+
+/// cos of an angle within pi / 4.
+Pair cos_parts(Pair angle, Value z, bool precise) {
+  const Value half = z * 0.5;
+  const Value head = 1.0 - half;
+  if (!precise) return {head, z * z * polynomial(z, kCosShort)};
+  // The rounding of 1 - z / 2, and of z itself.
+  const Value z_error = fma(angle.hi, angle.hi, -z);
+  const Value rounding = ((1.0 - head) - half) - z_error * 0.5;
+  return {head, fma(z * z, polynomial(z, kCos), rounding - angle.hi * angle.lo)};
+}
+
+Value bit_set(Value x, int64_t bit) { return (x & integer(x, bit)) != integer(x, 0); }
+
+/// sin(x + shift * pi / 2).
+Value sin_of(Value x, int shift, bool precise) {
+  const Reduction reduction = reduce(x, precise);
+  const Value quadrant = shift == 0 ? reduction.quadrant : plus(reduction.quadrant, shift);
+  const Pair angle = reduction.angle;
+  const Value z = angle.hi * angle.hi;
+  const Pair cosine = cos_parts(angle, z, precise);
+  const Value result = select(bit_set(quadrant, 1), cosine.hi + cosine.lo, angle.hi + sin_tail(angle, z, precise));
+  return select(bit_set(quadrant, 2), -result, result);
+}
+
+/// Infinity has no sine: inf - inf is NaN.
+Value nan_unless_finite(Value x, Value result) {
+  return select(abs(x) < std::numeric_limits<double>::infinity(), result, x - x);
+}
+
+Value tan_of(Value x, bool precise) {
+  const Reduction reduction = reduce(x, precise);
+  const Pair angle = reduction.angle;
+  const Value z = angle.hi * angle.hi;
+  const Pair sine = fast_two_sum(angle.hi, sin_tail(angle, z, precise));
+  const Pair cosine_parts = cos_parts(angle, z, precise);
+  const Pair cosine = fast_two_sum(cosine_parts.hi, cosine_parts.lo);
+  // tan(a + pi / 2) = -cos(a) / sin(a).
+  const Value odd = bit_set(reduction.quadrant, 1);
+  const Pair dividend = {select(odd, -cosine.hi, sine.hi), select(odd, -cosine.lo, sine.lo)};
+  const Pair divisor = {select(odd, sine.hi, cosine.hi), select(odd, sine.lo, cosine.lo)};
+  if (!precise) return dividend.hi / divisor.hi;
+  const Value inverse = 1.0 / divisor.hi;
+  const Value quotient = dividend.hi * inverse;
+  const Value remainder = fma(-quotient, divisor.hi, dividend.hi) + fma(-quotient, divisor.lo, dividend.lo);
+  return fma(remainder, inverse, quotient);
+}
+
+}  // namespace
+}  // namespace math
+
+using namespace math;
+
+// Where the cubic term is lost anyway, sine and tangent are the argument, and keep its sign and its subnormal bits.
+
+Value sin(Value x) {
+  check_float(x, "sin");
+  const auto compute = [](Value wide, bool precise) {
+    return nan_unless_finite(wide, select(abs(wide) < 0x1p-30, wide, sin_of(wide, 0, precise)));
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+Value cos(Value x) {
+  check_float(x, "cos");
+  const auto compute = [](Value wide, bool precise) { return nan_unless_finite(wide, sin_of(wide, 1, precise)); };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+Value tan(Value x) {
+  check_float(x, "tan");
+  const auto compute = [](Value wide, bool precise) {
+    return nan_unless_finite(wide, select(abs(wide) < 0x1p-30, wide, tan_of(wide, precise)));
+  };
+  if (is_f64(x)) return compute(x, true);
+  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+}
+
+}  // namespace lucid::loop
