@@ -87,4 +87,7 @@ class ElementTree {
   KernelWriter* writer_ = nullptr;
 };
 
+/// Writes the kernel that stores a tree's value to its one extra access, at every point of the space.
+void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name);
+
 }  // namespace lucid

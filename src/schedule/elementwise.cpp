@@ -70,6 +70,12 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
 
 }  // namespace
 
+void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name) {
+  KernelWriter writer(name);
+  tree.declare(writer);
+  schedule.steps.push_back(tree.sizes().size() <= 1 ? write_flat(tree, writer) : write_rows(tree, writer));
+}
+
 void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group& group) {
   const IRNode& root = graph.nodes[group.root()];
   const ValueId result = root.outputs[0];
@@ -77,9 +83,7 @@ void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group&
   if (numel(memory.geometry.sizes) == 0) return;
   ElementTree tree(graph, schedule.layouts, group, result, memory.geometry.sizes, {&memory, 1},
                    memory_order(memory.geometry));
-  KernelWriter writer(kernel_name(graph, group));
-  tree.declare(writer);
-  schedule.steps.push_back(tree.sizes().size() <= 1 ? write_flat(tree, writer) : write_rows(tree, writer));
+  write_elementwise(schedule, tree, kernel_name(graph, group));
 }
 
 }  // namespace lucid
