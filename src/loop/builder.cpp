@@ -20,9 +20,7 @@ void check_element(Code code, Value x) {
 }  // namespace
 
 size_t Builder::Hash::operator()(Id id) const { return hash_of(kernel->instructions[id]); }
-bool Builder::Equal::operator()(Id a, Id b) const {
-  return equal(kernel->instructions[a], kernel->instructions[b]);
-}
+bool Builder::Equal::operator()(Id a, Id b) const { return equal(kernel->instructions[a], kernel->instructions[b]); }
 
 Builder::Builder(std::string name) : shared_(64, Hash{&kernel_}, Equal{&kernel_}) {
   kernel_.name = std::move(name);
@@ -239,22 +237,17 @@ void Builder::store(BufferRef buffer, Value index, Value value, Value mask) {
   if (mask) value = splat(value);
   LUCID_CHECK(value.dtype() == buffer.dtype, "kernel {}: store of {} to a buffer of {}", kernel_.name,
               to_string(value.type()), name_of(buffer.dtype));
-  memory_access({.code = Code::kStore,
-                 .type = value.type(),
-                 .operands = {use(index), use(value)},
-                 .buffer = buffer.index},
-                mask);
+  memory_access(
+      {.code = Code::kStore, .type = value.type(), .operands = {use(index), use(value)}, .buffer = buffer.index}, mask);
 }
 
 void Builder::scatter(BufferRef buffer, Value indices, Value value, Value mask) {
   value = splat(value);
   LUCID_CHECK(value.dtype() == buffer.dtype, "kernel {}: scatter of {} to a buffer of {}", kernel_.name,
               to_string(value.type()), name_of(buffer.dtype));
-  memory_access({.code = Code::kScatter,
-                 .type = value.type(),
-                 .operands = {use(indices), use(value)},
-                 .buffer = buffer.index},
-                mask);
+  memory_access(
+      {.code = Code::kScatter, .type = value.type(), .operands = {use(indices), use(value)}, .buffer = buffer.index},
+      mask);
 }
 
 void Builder::prefetch(BufferRef buffer, Value index) {

@@ -13,7 +13,8 @@ namespace lucid::loop {
 
 class Builder;
 
-/// A value of the kernel under construction. Operators append instructions; a scalar operand beside a vector is splatted.
+/// A value of the kernel under construction. Operators append instructions; a scalar operand beside a vector is
+/// splatted.
 class Value {
  public:
   Value() = default;

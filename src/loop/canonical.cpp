@@ -102,8 +102,9 @@ class Renumbering {
 }  // namespace
 
 bool equal(const Instruction& a, const Instruction& b) {
-  return a.code == b.code && (!has_result(a.code) || a.type == b.type) && a.operands == b.operands && a.integer == b.integer &&
-         bits_of(a.real) == bits_of(b.real) && a.buffer == b.buffer && a.masked == b.masked && a.blocks == b.blocks;
+  return a.code == b.code && (!has_result(a.code) || a.type == b.type) && a.operands == b.operands &&
+         a.integer == b.integer && bits_of(a.real) == bits_of(b.real) && a.buffer == b.buffer && a.masked == b.masked &&
+         a.blocks == b.blocks;
 }
 
 size_t hash_of(const Instruction& instruction) {

@@ -8,7 +8,8 @@ namespace lucid::loop {
 bool equal(const Instruction& a, const Instruction& b);
 size_t hash_of(const Instruction& instruction);
 
-/// The same kernel without unused pure instructions, and with instructions and blocks numbered in the order of the text.
+/// The same kernel without unused pure instructions, and with instructions and blocks numbered in the order of the
+/// text.
 Kernel canonical(const Kernel& kernel);
 
 }  // namespace lucid::loop

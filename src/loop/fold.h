@@ -13,8 +13,8 @@ struct Folded {
   int64_t constant = 0;
 };
 
-/// Folds x + 0, x * 1, x * 0 and the like, and operations on two constants, of i64 operands only. Floating point is never
-/// folded: what a kernel says is what it computes.
+/// Folds x + 0, x * 1, x * 0 and the like, and operations on two constants, of i64 operands only. Floating point is
+/// never folded: what a kernel says is what it computes.
 std::optional<Folded> fold_index(const Kernel& kernel, Code code, Id x, Id y);
 
 /// An integer as `dtype` holds it: wrapped, sign-extended; kBool is 0 or 1.

@@ -10,10 +10,10 @@
 
 /// The loop language: what kernels are written in before they become machine code.
 ///
-/// A kernel is a function of buffers and run-time integers. Its body is structured: blocks of instructions in SSA form, with
-/// counted loops that carry values and conditionals that carry none. Values are scalars or vectors of exactly kLanes lanes,
-/// whatever the machine's registers hold, so that the lanes of a reduction are part of a kernel's meaning and every target
-/// computes the same bits. Nothing is implied: no contraction, no reassociation, no promotion.
+/// A kernel is a function of buffers and run-time integers. Its body is structured: blocks of instructions in SSA form,
+/// with counted loops that carry values and conditionals that carry none. Values are scalars or vectors of exactly
+/// kLanes lanes, whatever the machine's registers hold, so that the lanes of a reduction are part of a kernel's meaning
+/// and every target computes the same bits. Nothing is implied: no contraction, no reassociation, no promotion.
 namespace lucid::loop {
 
 inline constexpr int kLanes = 16;
@@ -22,8 +22,9 @@ inline constexpr int kMaxDepth = 64;
 /// How much scratch a kernel may put on the stack.
 inline constexpr size_t kMaxScratchBytes = size_t{4} << 20;
 
-/// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may only
-/// be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool knows logic, kEq and kNe.
+/// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may
+/// only be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool knows logic, kEq and
+/// kNe.
 struct Type {
   Dtype element = Dtype::kF32;
   bool vector = false;
@@ -38,7 +39,8 @@ enum class Code : uint8_t {
   kBegin,
   kEnd,
   kIota,
-  // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate; the divisor must not be 0, nor
+  // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate; the divisor must not be 0,
+  // nor
   // -1 for the smallest dividend: lowerings guard. kShr is arithmetic for signed types and logical for u8;
   // a shift by the width or more, or by a negative number, must not happen either. kRem is for integers only.
   // kMin and kMax are for integers only: floating-point lowerings spell out what NaN does.
@@ -76,19 +78,23 @@ enum class Code : uint8_t {
   kGe,
   // select(condition, a, b), lane by lane; the condition may be scalar for vector operands.
   kSelect,
-  // To `type`'s element: float to integer truncates and saturates, NaN becomes 0; to kBool is "!= 0"; rounding is to nearest
+  // To `type`'s element: float to integer truncates and saturates, NaN becomes 0; to kBool is "!= 0"; rounding is to
+  // nearest
   // even; the 16-bit floats are reached from, and left for, anything else by way of f32. kBitcast reinterprets between
   // elements of one size.
   kConvert,
   kBitcast,
-  // Scalar to vector; lane `integer` of a vector; the vector whose lane j is lane (j + `integer`) mod 16 of the operand.
+  // Scalar to vector; lane `integer` of a vector; the vector whose lane j is lane (j + `integer`) mod 16 of the
+  // operand.
   kSplat,
   kExtract,
   kRotate,
   // Is any lane of a kBool vector set?
   kAny,
-  // Memory. Operand 0 is the index, an i64: scalar for kLoad and kStore, which touch one element (or kLanes adjacent ones when
-  // the value is a vector), a vector for kGather and kScatter. `buffer` names the buffer. Vector accesses may carry a mask as
+  // Memory. Operand 0 is the index, an i64: scalar for kLoad and kStore, which touch one element (or kLanes adjacent
+  // ones when
+  // the value is a vector), a vector for kGather and kScatter. `buffer` names the buffer. Vector accesses may carry a
+  // mask as
   // their last operand: masked-off lanes load 0 and touch no memory. kStore and kScatter take the value as operand 1.
   // kScatter writes lanes in ascending order.
   kLoad,
@@ -97,7 +103,8 @@ enum class Code : uint8_t {
   kScatter,
   // Fetches the cache line of element operand 0 for reading.
   kPrefetch,
-  // for i = operand 0; i < operand 1; i += `integer`, carrying operands 2... through the body's arguments (argument 0 is i).
+  // for i = operand 0; i < operand 1; i += `integer`, carrying operands 2... through the body's arguments (argument 0
+  // is i).
   // The carried results are read with kResult number `integer` of the loop, its operand.
   kFor,
   kResult,
@@ -117,7 +124,7 @@ struct Instruction {
   int64_t integer = 0;
   double real = 0;
   uint32_t buffer = 0;
-  bool masked = false;  // the last operand is a mask
+  bool masked = false;                   // the last operand is a mask
   SmallVector<uint32_t, 2> blocks = {};  // of kFor and kIf: indices into Kernel::blocks
 };
 
@@ -150,8 +157,9 @@ struct Kernel {
   bool operator==(const Kernel& other) const;
 };
 
-/// What a compiled kernel is: buffers in argument order, run-time integers, and the half-open range of work items to do.
-/// Work items are independent: any split of the range, in any order, on any threads, gives the same memory afterwards.
+/// What a compiled kernel is: buffers in argument order, run-time integers, and the half-open range of work items to
+/// do. Work items are independent: any split of the range, in any order, on any threads, gives the same memory
+/// afterwards.
 using KernelFunction = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end);
 
 /// The text form, which parses back to an equal kernel; it is also the key of the kernel cache.

@@ -54,8 +54,7 @@ bool Lexer::at_any_of(std::initializer_list<std::string_view> words) const {
 }
 
 bool Lexer::accept(std::string_view piece) {
-  const bool found =
-      is_letter(piece[0]) ? peek_word() == piece : text_.substr(next_, piece.size()) == piece;
+  const bool found = is_letter(piece[0]) ? peek_word() == piece : text_.substr(next_, piece.size()) == piece;
   if (found) take(piece.size());
   return found;
 }

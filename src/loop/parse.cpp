@@ -165,7 +165,8 @@ class Parser {
     if (lexer_.accept("=")) {
       lexer_.expect("for");
       parse_for(id, depth);
-      if (kernel_.instructions[id].operands.size() == 2) lexer_.fail_at(place, "a loop that carries nothing has no name");
+      if (kernel_.instructions[id].operands.size() == 2)
+        lexer_.fail_at(place, "a loop that carries nothing has no name");
     } else {
       lexer_.expect(":");
       Instruction& x = kernel_.instructions[id];

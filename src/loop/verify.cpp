@@ -158,7 +158,9 @@ class Verifier {
       case Family::kMemory:
         return check_memory(x);
       case Family::kControl:
-        return x.code == Code::kFor ? check_for(x, depth) : x.code == Code::kIf ? check_if(x, depth) : check_result_of(x);
+        return x.code == Code::kFor  ? check_for(x, depth)
+               : x.code == Code::kIf ? check_if(x, depth)
+                                     : check_result_of(x);
     }
   }
 
@@ -283,8 +285,8 @@ class Verifier {
     require(loop < kernel_.instructions.size() && in_scope_[loop], "%{} is not in scope", loop);
     const Instruction& source = kernel_.instructions[loop];
     require(source.code == Code::kFor, "%{} is no loop", loop);
-    require(x.integer >= 0 && static_cast<size_t>(x.integer) + 2 < source.operands.size(),
-            "the loop has no result {}", x.integer);
+    require(x.integer >= 0 && static_cast<size_t>(x.integer) + 2 < source.operands.size(), "the loop has no result {}",
+            x.integer);
     check_result(x, kernel_.instructions[source.operands[static_cast<size_t>(x.integer) + 2]].type);
   }
 

@@ -87,8 +87,17 @@ TEST(Text, ConstantsKeepTheirBits) {
   for (Dtype dtype : {Dtype::kF16, Dtype::kBF16, Dtype::kF32, Dtype::kF64}) {
     Builder b("k");
     const BufferRef out = b.argument(dtype);
-    std::vector<double> values = {0.0, -0.0, infinity, -infinity, std::numeric_limits<double>::quiet_NaN(), 5e-324, 1e-45,
-                                  std::numeric_limits<double>::max(), std::numeric_limits<float>::max(), 0.1, 1.0 / 3};
+    std::vector<double> values = {0.0,
+                                  -0.0,
+                                  infinity,
+                                  -infinity,
+                                  std::numeric_limits<double>::quiet_NaN(),
+                                  5e-324,
+                                  1e-45,
+                                  std::numeric_limits<double>::max(),
+                                  std::numeric_limits<float>::max(),
+                                  0.1,
+                                  1.0 / 3};
     for (int i = 0; i < 200; ++i) {
       const auto bits = random();
       values.push_back(std::bit_cast<double>(bits));
@@ -187,7 +196,8 @@ TEST(Text, SaysWhereTheTextIsWrong) {
   expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %1 step 1 { } }", "%1 is not defined");
   expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %0 step 0 { } }", "expected a step");
   expect_error("kernel k() { %0: i64 = begin %2 = for %1 = %0 to %0 step 1 { } }", "carries nothing has no name");
-  expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %0 step 1 carry (%2: i64 = %0) { yield %2 } }", "needs a name");
+  expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %0 step 1 carry (%2: i64 = %0) { yield %2 } }",
+               "needs a name");
   expect_error("kernel k() { %0: i64 = begin yield %0 }", "yields nothing");
 }
 

@@ -19,7 +19,8 @@ inline constexpr int64_t kRandomKernelItems = 200;
 
 /// Makes kernels that use every code on every type it takes, and whose results are fully defined: arguments 0 to 9 are
 /// inputs, one for each Dtype in order, arguments 10 to 19 outputs, likewise; param 0 may be any number. Work items are
-/// elements of the outputs. What a NaN's sign and payload are never reaches an integer or a bool.
+/// elements of the outputs; ranges begin at multiples of kLanes. What a NaN's sign and payload are never reaches an
+/// integer or a bool.
 class RandomKernel {
  public:
   explicit RandomKernel(uint32_t seed) : random_(seed), b_("random") {}
@@ -38,6 +39,9 @@ class RandomKernel {
       values_.push_back(mask_);
       values_.push_back(param_);
       grow(length, 0);
+      for (size_t d = 0; d < kDtypeCount; ++d) {
+        b_.store(arguments_[kDtypeCount + d], i, pick(static_cast<Dtype>(d), true), mask_ & pick(Dtype::kBool, true));
+      }
     });
     return b_.finish();
   }
@@ -66,10 +70,10 @@ class RandomKernel {
   Value without_nan(Value x) { return is_float(x.dtype()) ? b_.select(x == x, x, b_.like(x, 1.0)) : x; }
 
   Value binary() {
-    static constexpr Code kCodes[] = {Code::kAdd, Code::kSub, Code::kMul, Code::kDiv, Code::kRem,
-                                      Code::kMin, Code::kMax, Code::kAnd, Code::kOr,  Code::kXor,
-                                      Code::kShl, Code::kShr, Code::kShrLogical,      Code::kCopySign,
-                                      Code::kEq,  Code::kNe,  Code::kLt,  Code::kLe,  Code::kGt,  Code::kGe};
+    static constexpr Code kCodes[] = {Code::kAdd, Code::kSub, Code::kMul,        Code::kDiv,      Code::kRem,
+                                      Code::kMin, Code::kMax, Code::kAnd,        Code::kOr,       Code::kXor,
+                                      Code::kShl, Code::kShr, Code::kShrLogical, Code::kCopySign, Code::kEq,
+                                      Code::kNe,  Code::kLt,  Code::kLe,         Code::kGt,       Code::kGe};
     const Code code = kCodes[below(std::size(kCodes))];
     const Dtype dtype = any_dtype(info_of(code).dtypes);
     const Value x = pick(dtype, below(2)), y = pick(dtype, below(2));
@@ -165,17 +169,18 @@ class RandomKernel {
   void loop(int length, int depth) {
     std::vector<Value> initial;
     for (int k = below(4); k > 0; --k) initial.push_back(pick(any_dtype(kAllDtypes), below(2)));
-    const auto results =
-        b_.for_loop(b_.index(0), b_.index(below(4)), 1 + below(2), initial, [&](Value i, std::span<const Value> carried) {
-          const size_t scope = values_.size();
-          values_.push_back(i);
-          values_.insert(values_.end(), carried.begin(), carried.end());
-          grow(length, depth + 1);
-          std::vector<Value> next;
-          for (Value value : carried) next.push_back(pick(value.dtype(), value.is_vector()));
-          values_.resize(scope);
-          return next;
-        });
+    const auto results = b_.for_loop(b_.index(0), b_.index(below(4)), 1 + below(2), initial,
+                                     [&](Value i, std::span<const Value> carried) {
+                                       const size_t scope = values_.size();
+                                       values_.push_back(i);
+                                       values_.insert(values_.end(), carried.begin(), carried.end());
+                                       grow(length, depth + 1);
+                                       std::vector<Value> next;
+                                       for (Value value : carried)
+                                         next.push_back(pick(value.dtype(), value.is_vector()));
+                                       values_.resize(scope);
+                                       return next;
+                                     });
     values_.insert(values_.end(), results.begin(), results.end());
   }
 
