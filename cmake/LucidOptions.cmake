@@ -31,11 +31,15 @@ find_package(nlohmann_json REQUIRED)
 find_path(LUCID_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 mark_as_advanced(LUCID_XXHASH_INCLUDE_DIR)
 
+add_library(lucid_fmt STATIC ${PROJECT_SOURCE_DIR}/cmake/fmt.cpp)
+target_include_directories(lucid_fmt SYSTEM PUBLIC $<TARGET_PROPERTY:fmt::fmt,INTERFACE_INCLUDE_DIRECTORIES>)
+target_compile_options(lucid_fmt PRIVATE -ffunction-sections -fdata-sections)
+
 add_library(lucid_flags INTERFACE)
 target_include_directories(lucid_flags INTERFACE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_include_directories(lucid_flags SYSTEM INTERFACE ${LUCID_XXHASH_INCLUDE_DIR})
 target_compile_definitions(lucid_flags INTERFACE XXH_INLINE_ALL)
-target_link_libraries(lucid_flags INTERFACE fmt::fmt-header-only nlohmann_json::nlohmann_json Threads::Threads)
+target_link_libraries(lucid_flags INTERFACE lucid_fmt nlohmann_json::nlohmann_json Threads::Threads)
 
 # -ffp-contract=off keeps every product rounded: results must not depend on what a compiler chose to fuse.
 target_compile_options(lucid_flags INTERFACE

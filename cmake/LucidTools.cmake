@@ -1,0 +1,6 @@
+# Programs for work on Lucid itself.
+
+# Measures the math functions against the C library; docs/accuracy.md says how.
+add_executable(accuracy_sweep ${PROJECT_SOURCE_DIR}/tools/accuracy/sweep.cpp)
+target_include_directories(accuracy_sweep PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
+lucid_link_layers(accuracy_sweep PRIVATE base loop codegen)
