@@ -37,5 +37,6 @@ foreach(path IN LISTS test_folders)
   target_link_libraries(${folder}_test PRIVATE GTest::gtest_main)
   lucid_layers_under_test(${folder} layers)
   lucid_link_layers(${folder}_test PRIVATE ${layers})
-  gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST TEST_PREFIX "${folder}/" PROPERTIES LABELS ${folder})
+  gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${folder}/"
+                       PROPERTIES LABELS ${folder} TIMEOUT 300)
 endforeach()
