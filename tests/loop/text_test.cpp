@@ -1,6 +1,8 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <random>
 #include <string>
@@ -51,6 +53,15 @@ constexpr const char* kRowSums = R"(kernel row_sums(@0: f32, @1: f32) params 1 {
 )";
 
 TEST(Text, PrintsWhatItParses) { EXPECT_EQ(to_text(parse_kernel(kRowSums)), kRowSums); }
+
+TEST(Text, TheDocumentedExampleIsCanonical) {
+  std::ifstream file(LUCID_TEST_DIR "/../../src/loop/README.md");
+  const std::string readme{std::istreambuf_iterator<char>(file), {}};
+  const size_t start = readme.find("kernel row_sums");
+  ASSERT_NE(start, std::string::npos);
+  const std::string example = readme.substr(start, readme.find("```", start) - start);
+  EXPECT_EQ(to_text(parse_kernel(example)), example);
+}
 
 TEST(Text, ReadsNamesCommentsAndAnyLayout) {
   const std::string text = R"(
