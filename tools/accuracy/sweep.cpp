@@ -1,0 +1,183 @@
+// Measures the math functions of the loop language: every f32 argument of the unary ones, random arguments of the others and
+// of f64, with and without flushing of subnormal results. Prints a table in Markdown. See docs/accuracy.md.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+
+#include "codegen/code_generator.h"
+#include "math_reference.h"
+
+namespace lucid::math_reference {
+namespace {
+
+struct Options {
+  uint64_t stride = 1;            // take every so manieth f32 argument
+  uint64_t pairs = 1'000'000'000;  // of a binary f32 function
+  uint64_t doubles = 10'000'000;   // random f64 arguments
+  unsigned threads = 1;
+  std::vector<std::string> names;  // all if empty
+};
+
+constexpr size_t kBlock = 4096;
+
+struct Worst {
+  double error = -1;
+  double x = 0, y = 0;
+  void take(double new_error, double new_x, double new_y) {
+    if (new_error > error) *this = {new_error, new_x, new_y};
+  }
+  void take(const Worst& other) { take(other.error, other.x, other.y); }
+};
+
+/// Without and with flushing.
+using Result = std::array<Worst, 2>;
+
+
+/// Arguments of one block, and the outputs of the kernel for them in both modes.
+template <typename T>
+struct Block {
+  std::vector<T> x = std::vector<T>(kBlock), y = std::vector<T>(kBlock), out = std::vector<T>(kBlock);
+  size_t count = 0;
+};
+
+template <typename T, typename Function>
+void measure(const Function& function, loop::KernelFunction kernel, Block<T>& block, Result& result) {
+  constexpr bool binary = std::is_same_v<Function, Binary>;
+  std::vector<std::conditional_t<std::is_same_v<T, float>, double, long double>> truth(block.count);
+  for (size_t i = 0; i < block.count; ++i) {
+    if constexpr (binary) {
+      truth[i] = exact(function, block.x[i], block.y[i]);
+    } else {
+      truth[i] = exact(function, block.x[i]);
+    }
+  }
+  for (int flushed = 0; flushed < 2; ++flushed) {
+    void* buffers[] = {block.x.data(), binary ? block.y.data() : block.out.data(), block.out.data()};
+    {
+      FlushScope scope(flushed != 0);
+      kernel(buffers, nullptr, 0, static_cast<int64_t>(block.count));
+    }
+    for (size_t i = 0; i < block.count; ++i) {
+      result[flushed].take(ulp_error(block.out[i], truth[i], flushed != 0), block.x[i], binary ? block.y[i] : 0);
+    }
+  }
+}
+
+/// Runs `part(index, result)` on every thread and joins the results.
+template <typename Part>
+Result on_threads(unsigned count, const Part& part) {
+  std::vector<Result> results(count);
+  std::vector<std::thread> threads;
+  for (unsigned t = 0; t < count; ++t) threads.emplace_back([&, t] { part(t, results[t]); });
+  for (auto& thread : threads) thread.join();
+  Result worst;
+  for (const Result& result : results) {
+    for (int mode = 0; mode < 2; ++mode) worst[mode].take(result[mode]);
+  }
+  return worst;
+}
+
+Result sweep_all(const Unary& function, loop::KernelFunction kernel, const Options& options) {
+  return on_threads(options.threads, [&](unsigned thread, Result& result) {
+    Block<float> block;
+    const uint64_t total = (uint64_t{1} << 32) / options.stride;
+    for (uint64_t start = thread * kBlock; start < total; start += options.threads * kBlock) {
+      block.count = std::min<uint64_t>(kBlock, total - start);
+      for (size_t i = 0; i < block.count; ++i) {
+        block.x[i] = std::bit_cast<float>(static_cast<uint32_t>((start + i) * options.stride));
+      }
+      measure(function, kernel, block, result);
+    }
+  });
+}
+
+template <typename T, typename Function>
+Result sweep_random(const Function& function, loop::KernelFunction kernel, uint64_t count, const Options& options) {
+  const std::vector<T> special = special_values<T>();
+  return on_threads(options.threads, [&](unsigned thread, Result& result) {
+    std::mt19937_64 generator(thread + 1);
+    Block<T> block;
+    block.count = kBlock;
+    for (uint64_t done = thread * kBlock; done < count; done += options.threads * kBlock) {
+      for (size_t i = 0; i < kBlock; ++i) {
+        block.x[i] = random_number<T>(generator);
+        block.y[i] = random_number<T>(generator);
+      }
+      // The first blocks hold all pairs of special values; later ones mix them in.
+      if (done == 0) {
+        for (size_t i = 0; i < kBlock; ++i) {
+          block.x[i] = special[i % special.size()];
+          block.y[i] = special[i / special.size() % special.size()];
+        }
+      } else {
+        for (size_t i = 0; i < 64; ++i) block.x[i] = special[generator() % special.size()];
+        for (size_t i = 64; i < 128; ++i) block.y[i] = special[generator() % special.size()];
+      }
+      measure(function, kernel, block, result);
+    }
+  });
+}
+
+std::string cell(const Worst& worst, bool binary) {
+  const std::string arguments = binary ? fmt::format("{:a}, {:a}", worst.x, worst.y) : fmt::format("{:a}", worst.x);
+  return fmt::format("{:.3f} ({})", worst.error, arguments);
+}
+
+void report(const char* name, const Result& f32, const Result& f64, bool binary) {
+  fmt::print("| {} | {} | {} | {} | {} |\n", name, cell(f32[0], binary), cell(f32[1], binary), cell(f64[0], binary),
+             cell(f64[1], binary));
+  std::fflush(stdout);
+}
+
+Ref<codegen::LoadedCode> compiled(codegen::CodeGenerator& generator, const loop::Kernel& kernel) {
+  return generator.load(kernel, generator.compile(kernel, codegen::host_target()));
+}
+
+void run(const Options& options) {
+  const auto wanted = [&](const char* name) {
+    return options.names.empty() || std::find(options.names.begin(), options.names.end(), name) != options.names.end();
+  };
+  const auto generator = codegen::make_llvm_generator();
+  fmt::print("| function | f32 | f32, flushing | f64 | f64, flushing |\n|---|---|---|---|---|\n");
+  for (const Unary& function : unary_functions()) {
+    if (!wanted(function.name)) continue;
+    const auto f32 = compiled(*generator, kernel_of(function, Dtype::kF32));
+    const auto f64 = compiled(*generator, kernel_of(function, Dtype::kF64));
+    report(function.name, sweep_all(function, f32->function(), options),
+           sweep_random<double>(function, f64->function(), options.doubles, options), false);
+  }
+  for (const Binary& function : binary_functions()) {
+    if (!wanted(function.name)) continue;
+    const auto f32 = compiled(*generator, kernel_of(function, Dtype::kF32));
+    const auto f64 = compiled(*generator, kernel_of(function, Dtype::kF64));
+    report(function.name, sweep_random<float>(function, f32->function(), options.pairs, options),
+           sweep_random<double>(function, f64->function(), options.doubles, options), true);
+  }
+}
+
+}  // namespace
+}  // namespace lucid::math_reference
+
+int main(int argc, char** argv) {
+  lucid::math_reference::Options options;
+  for (int i = 1; i < argc; ++i) {
+    const auto number = [&](const char* flag, auto& value) {
+      if (std::strcmp(argv[i], flag) != 0 || i + 1 == argc) return false;
+      value = static_cast<std::decay_t<decltype(value)>>(std::max(1ull, std::strtoull(argv[++i], nullptr, 10)));
+      return true;
+    };
+    if (number("--stride", options.stride) || number("--pairs", options.pairs) || number("--doubles", options.doubles) ||
+        number("--threads", options.threads)) {
+      continue;
+    }
+    if (argv[i][0] == '-') {
+      fmt::print(stderr, "usage: accuracy_sweep [--stride N] [--pairs N] [--doubles N] [--threads N] [function...]\n");
+      return 1;
+    }
+    options.names.emplace_back(argv[i]);
+  }
+  lucid::math_reference::run(options);
+}
