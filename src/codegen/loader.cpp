@@ -5,7 +5,6 @@
 #include <llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h>
 #include <llvm/ExecutionEngine/Orc/SymbolStringPool.h>
 #include <llvm/Support/MemoryBuffer.h>
-
 #include <unistd.h>
 
 #include "base/error.h"

@@ -68,8 +68,8 @@ void Translator::store(const Instruction& current) {
   builder_.CreateAlignedStore(value, pointer, alignment_of(type.element));
 }
 
-// Where the target has no masked access LLVM would branch for each lane, sixteen times. Instead: a plain access when all
-// lanes are on, as in all but the last step of a loop, else a loop over the lanes that are.
+// Where the target has no masked access LLVM would branch for each lane, sixteen times. Instead: a plain access when
+// all lanes are on, as in all but the last step of a loop, else a loop over the lanes that are.
 template <typename Body>
 void Translator::for_each_set_lane(Value* bits, const Body& body) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();

@@ -66,8 +66,7 @@ Translator::Translator(const loop::Kernel& kernel, Target target, llvm::Module* 
 void Translator::run() {
   llvm::Type* pointer = builder_.getPtrTy();
   llvm::Type* integer = builder_.getInt64Ty();
-  auto* type =
-      llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, /*isVarArg=*/false);
+  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, /*isVarArg=*/false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(kernel_), module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   const std::string bits = std::to_string(vector_bits(target_));
@@ -198,9 +197,8 @@ llvm::Value* Translator::instruction(const Instruction& current) {
 llvm::Value* Translator::constant(const Instruction& current) {
   const Dtype dtype = current.type.element;
   llvm::Type* type = element_type(dtype);
-  llvm::Constant* scalar = is_float(dtype)
-                               ? constant_from_real(type, dtype, current.real)
-                               : constant_from_bits(type, dtype, static_cast<uint64_t>(current.integer));
+  llvm::Constant* scalar = is_float(dtype) ? constant_from_real(type, dtype, current.real)
+                                           : constant_from_bits(type, dtype, static_cast<uint64_t>(current.integer));
   if (!current.type.vector) return scalar;
   return llvm::ConstantVector::getSplat(llvm::ElementCount::getFixed(kLanes), scalar);
 }
@@ -215,8 +213,8 @@ llvm::Value* Translator::iota(loop::Type type) {
   return llvm::ConstantVector::get(lanes);
 }
 
-// Entered through a guard and tested at the end, with a block of its own before and after the loop: the form that LLVM's
-// loop strength reduction wants, which otherwise it would have to make.
+// Entered through a guard and tested at the end, with a block of its own before and after the loop: the form that
+// LLVM's loop strength reduction wants, which otherwise it would have to make.
 void Translator::for_loop(const Instruction& current, loop::Id id) {
   const loop::Block& body = kernel_.blocks[current.blocks[0]];
   Value* low = operand(current, 0);

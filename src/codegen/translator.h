@@ -17,8 +17,9 @@ std::string symbol_of(const loop::Kernel& kernel);
 
 /// Translates one verified kernel into one function of an LLVM module.
 ///
-/// How values look in LLVM: kBool is i1 in registers and i8 in memory; the 16-bit floats are i16 everywhere, since they are
-/// only moved and converted; everything else is itself. Vectors have 16 elements whatever the target; LLVM splits them.
+/// How values look in LLVM: kBool is i1 in registers and i8 in memory; the 16-bit floats are i16 everywhere, since they
+/// are only moved and converted; everything else is itself. Vectors have 16 elements whatever the target; LLVM splits
+/// them.
 class Translator {
  public:
   Translator(const loop::Kernel& kernel, Target target, llvm::Module* module);
@@ -96,9 +97,9 @@ class Translator {
   llvm::Module* module_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;
-  std::vector<Value*> values_;   // by instruction; for kFor unused
+  std::vector<Value*> values_;  // by instruction; for kFor unused
   std::vector<Value*> params_;
-  std::vector<Value*> buffers_;  // base pointers
+  std::vector<Value*> buffers_;                    // base pointers
   std::vector<std::vector<Value*>> loop_results_;  // by instruction, for kFor
   std::vector<std::pair<std::string, Value*>> frame_slots_;
 };

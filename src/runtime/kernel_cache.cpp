@@ -1,0 +1,126 @@
+#include "runtime/kernel_cache.h"
+
+#include <fmt/format.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace lucid {
+
+KernelCache::KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory, uint64_t disk_limit)
+    : generator_(std::move(generator)), store_(std::move(directory), disk_limit) {}
+
+Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, codegen::Target target) {
+  const std::string key = fmt::format("{}\n{}", codegen::name_of(target), loop::to_text(kernel));
+  std::shared_ptr<Entry> entry;
+  {
+    std::unique_lock lock(mutex_);
+    const auto [found, inserted] = entries_.try_emplace(key);
+    if (!inserted) return wait_for(found->second, lock);
+    entry = found->second = std::make_shared<Entry>();
+  }
+  misses_.fetch_add(1, std::memory_order_relaxed);
+  try {
+    Ref<codegen::LoadedCode> code = make(kernel, target);
+    const std::lock_guard lock(mutex_);
+    entry->code = code;
+    entry->done.notify_all();
+    return code;
+  } catch (const Error& error) {
+    fail(key, entry.get(), {error.error_class(), error.what()});
+    throw;
+  } catch (const std::exception& error) {
+    fail(key, entry.get(), {ErrorClass::kInternal, error.what()});
+    throw;
+  }
+}
+
+Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& entry,
+                                               std::unique_lock<std::mutex>& lock) {
+  // Kept alive here: a failed entry leaves the map while we wait.
+  const std::shared_ptr<Entry> awaited = entry;
+  awaited->done.wait(lock, [&] { return awaited->code || awaited->failure; });
+  if (awaited->code) {
+    hits_.fetch_add(1, std::memory_order_relaxed);
+    return awaited->code;
+  }
+  const Failure& failure = *awaited->failure;
+  if (failure.error_class == ErrorClass::kInternal) throw InternalError(failure.message);
+  throw Error(failure.error_class, failure.message);
+}
+
+void KernelCache::fail(const std::string& key, Entry* entry, Failure failure) {
+  const std::lock_guard lock(mutex_);
+  entries_.erase(key);
+  entry->failure = std::move(failure);
+  entry->done.notify_all();
+}
+
+std::string KernelCache::store_key(const loop::Kernel& kernel, codegen::Target target) const {
+  return fmt::format("{}\n{}\n{}", generator_->version(), codegen::name_of(target), loop::to_text(kernel));
+}
+
+Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, codegen::Target target) {
+  const std::string key = store_key(kernel, target);
+  if (const auto object = store_.get(key)) {
+    try {
+      Ref<codegen::LoadedCode> code = generator_->load(kernel, *object);
+      disk_hits_.fetch_add(1, std::memory_order_relaxed);
+      return code;
+    } catch (const Error&) {
+      // Intact, and yet not to be used: compiled anew below, and overwritten.
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const std::string object = generator_->compile(kernel, target);
+  Ref<codegen::LoadedCode> code = generator_->load(kernel, object);
+  const auto spent = std::chrono::steady_clock::now() - start;
+  compiles_.fetch_add(1, std::memory_order_relaxed);
+  compile_nanoseconds_.fetch_add(
+      static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count()),
+      std::memory_order_relaxed);
+  store_.put(key, object);
+  return code;
+}
+
+KernelCacheStats KernelCache::stats() const {
+  return {.hits = hits_,
+          .misses = misses_,
+          .disk_hits = disk_hits_,
+          .compiles = compiles_,
+          .compile_nanoseconds = compile_nanoseconds_};
+}
+
+void KernelCache::clear() {
+  const std::lock_guard lock(mutex_);
+  // Entries under way stay: those who wait for them must hear of the end, and others should not start again.
+  std::erase_if(entries_, [](const auto& entry) { return static_cast<bool>(entry.second->code); });
+}
+
+void KernelCache::after_fork_in_child() {
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    if (entry->second->code) {
+      ++entry;
+      continue;
+    }
+    // Leaked, for its condition variable remembers waiters that this process does not have.
+    new std::shared_ptr<Entry>(entry->second);
+    entry = entries_.erase(entry);
+  }
+  mutex_.unlock();
+}
+
+KernelCache& kernel_cache() {
+  // Never destroyed: other threads may still run kernels while the process exits.
+  static KernelCache* const cache = [] {
+    auto* made = new KernelCache(codegen::make_llvm_generator(), default_cache_directory());
+    ::pthread_atfork([] { kernel_cache().before_fork(); }, [] { kernel_cache().after_fork_in_parent(); },
+                     [] { kernel_cache().after_fork_in_child(); });
+    return made;
+  }();
+  return *cache;
+}
+
+}  // namespace lucid

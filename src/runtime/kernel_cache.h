@@ -1,0 +1,80 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/error.h"
+#include "base/ref.h"
+#include "codegen/code_generator.h"
+#include "loop/kernel.h"
+#include "runtime/object_store.h"
+
+namespace lucid {
+
+/// What a kernel cache has done so far.
+struct KernelCacheStats {
+  uint64_t hits = 0;
+  /// Everything that was not in memory: found on disk, compiled, or failed.
+  uint64_t misses = 0;
+  uint64_t disk_hits = 0;
+  uint64_t compiles = 0;
+  uint64_t compile_nanoseconds = 0;
+};
+
+/// Machine code by kernel and target, in memory and on disk. Thread safe. Whoever asks for a kernel that is being
+/// compiled waits for that one compilation.
+class KernelCache {
+ public:
+  KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory,
+              uint64_t disk_limit = ObjectStore::kDefaultLimit);
+
+  /// Throws what compiling threw, to all who waited for it; the next call tries again.
+  Ref<codegen::LoadedCode> get(const loop::Kernel& kernel, codegen::Target target);
+
+  KernelCacheStats stats() const;
+  /// Forgets what is in memory; code that others refer to lives on.
+  void clear();
+
+  /// The store and the key that a kernel has in it; for tests.
+  ObjectStore& store() { return store_; }
+  std::string store_key(const loop::Kernel& kernel, codegen::Target target) const;
+
+  // For fork: the child must find the lock free, and must not wait for compilations that only the parent is doing.
+  void before_fork() { mutex_.lock(); }
+  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_child();
+
+ private:
+  struct Failure {
+    ErrorClass error_class;
+    std::string message;
+  };
+  /// A kernel that is there, or is being made, or could not be made.
+  struct Entry {
+    Ref<codegen::LoadedCode> code;
+    std::optional<Failure> failure;
+    std::condition_variable done;
+  };
+
+  Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<std::mutex>& lock);
+  Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, codegen::Target target);
+  void fail(const std::string& key, Entry* entry, Failure failure);
+
+  std::unique_ptr<codegen::CodeGenerator> generator_;
+  ObjectStore store_;
+  std::mutex mutex_;
+  std::unordered_map<std::string, std::shared_ptr<Entry>> entries_;
+  std::atomic<uint64_t> hits_{0}, misses_{0}, disk_hits_{0}, compiles_{0}, compile_nanoseconds_{0};
+};
+
+/// The process's own cache, with the LLVM generator and the default directory. LLVM starts with the first compilation.
+KernelCache& kernel_cache();
+
+}  // namespace lucid

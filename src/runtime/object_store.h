@@ -1,0 +1,52 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace lucid {
+
+/// Object code kept on disk between runs, one file for each key. It can be lost, cut short, flipped or written by
+/// another process at any time: whatever is not exactly what was put is as if it were not there, and nothing here
+/// fails.
+///
+/// Digests protect against accidents. Against other users protects the directory, which must belong to this user and be
+/// writable for nobody else; otherwise nothing is read or written, and one warning says so.
+class ObjectStore {
+ public:
+  static constexpr uint64_t kDefaultLimit = uint64_t{256} << 20;
+
+  /// An empty directory means no store. When its files exceed `limit` bytes, those unused for longest are removed.
+  explicit ObjectStore(std::string directory, uint64_t limit = kDefaultLimit);
+  ObjectStore(const ObjectStore&) = delete;
+  ObjectStore& operator=(const ObjectStore&) = delete;
+  ~ObjectStore();
+
+  std::optional<std::string> get(std::string_view key);
+  void put(std::string_view key, std::string_view object);
+
+  /// Where a key's file is; for tests.
+  std::string path_of(std::string_view key) const;
+
+ private:
+  /// The directory's descriptor, or -1 when there is no store.
+  int directory();
+  void open_directory();
+  void remove_oldest();
+
+  const std::string path_;
+  const uint64_t limit_;
+  std::once_flag opened_;
+  int descriptor_ = -1;
+  std::atomic<uint64_t> written_{0};
+  std::atomic<bool> checked_{false};
+};
+
+/// LUCID_CACHE_DIR, or else lucid under $XDG_CACHE_HOME or ~/.cache. Empty, meaning no store, when LUCID_CACHE_DIR is
+/// set but empty, when LUCID_DISK_CACHE is 0, or when there is no home.
+std::string default_cache_directory();
+
+}  // namespace lucid
