@@ -68,18 +68,22 @@ struct ScanLowering {
 
 enum class ScatterCombine : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
 
-/// Starts from input 0 and combines elements of the last input into it, in ascending order of the source's row-major index.
+/// Starts from input 0 and combines elements of input `source` into it, in ascending order of the source's row-major index.
 /// `target` gives, for a source element (its index along each source axis is asked from the context), the index in the
 /// output along each axis.
 struct ScatterLowering {
   ScatterCombine combine = ScatterCombine::kReplace;
+  int source = 2;
   std::function<std::vector<loop::Value>(ElementContext& source, const Call& call)> target;
 };
 
 /// The batched matrix product in0[b, m, k] @ in1[b, k, n] in the canonical order of loop/README.md.
 struct ContractionLowering {};
 
+/// The inputs one after another along attribute "dim".
+struct ConcatLowering {};
+
 using Lowering = std::variant<std::monostate, PointwiseLowering, IndexedLowering, ReduceLowering, ScanLowering,
-                              ScatterLowering, ContractionLowering>;
+                              ScatterLowering, ContractionLowering, ConcatLowering>;
 
 }  // namespace lucid

@@ -192,6 +192,10 @@ loop::Value ElementTree::evaluate_node(size_t index, const Point& point, std::ma
       const bool present = node.inputs[i].id >= 0 || node.inputs[i].number;
       inputs.push_back(present ? operand(node.inputs[i], operand_dtype(call.call(), i), point, known) : loop::Value());
     }
+    if (pointwise->fails) {
+      const loop::Value failed = pointwise->fails(b, inputs, call.call());
+      if (failed) NodeContext(*this, node, point).fail_if(failed, 1);
+    }
     return round_to(b, b.convert(pointwise->body(b, inputs, call.call()), compute_dtype(result)), result);
   }
   NodeContext context(*this, node, point);

@@ -87,6 +87,9 @@ class ElementTree {
   KernelWriter* writer_ = nullptr;
 };
 
+/// 0, 1, 2, ...: loops nested as the shape is written.
+Dims natural_order(int64_t rank);
+
 /// Writes the kernel that stores a tree's value to its one extra access, at every point of the space.
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name);
 

@@ -3,6 +3,7 @@
 
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
+#include "schedule/node_call.h"
 #include "schedule/row_loop.h"
 
 namespace lucid {
@@ -13,8 +14,7 @@ namespace {
 
 // The dimensions by descending stride: iterating so makes stores adjacent whatever the result's strides.
 Dims memory_order(const Geometry& geometry) {
-  Dims order(geometry.sizes.size());
-  std::iota(order.begin(), order.end(), 0);
+  Dims order = natural_order(geometry.sizes.rank());
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
     const int64_t step_a = geometry.strides[static_cast<size_t>(a)];
     const int64_t step_b = geometry.strides[static_cast<size_t>(b)];
@@ -70,6 +70,12 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
 
 }  // namespace
 
+Dims natural_order(int64_t rank) {
+  Dims order(static_cast<size_t>(rank));
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name) {
   KernelWriter writer(name);
   tree.declare(writer);
@@ -84,6 +90,25 @@ void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group&
   ElementTree tree(graph, schedule.layouts, group, result, memory.geometry.sizes, {&memory, 1},
                    memory_order(memory.geometry));
   write_elementwise(schedule, tree, kernel_name(graph, group));
+}
+
+void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& group) {
+  const IRNode& node = graph.nodes[group.root()];
+  const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
+  const int64_t rank = result.geometry.sizes.rank();
+  const NodeCall call(graph, node);
+  const auto axis = static_cast<size_t>(normalize_axis(node.op->name(), call.call().integer("dim"), rank));
+  int64_t start = 0;
+  for (const IROperand& input : node.inputs) {
+    const Dims& shape = graph.type(input.id).shape;
+    MemoryOperand part = result;
+    part.geometry.sizes = shape;
+    part.geometry.offset += start * result.geometry.strides[axis];
+    start += shape[axis];
+    if (numel(shape) == 0) continue;
+    ElementTree tree(graph, schedule.layouts, group, input.id, shape, {&part, 1}, natural_order(rank));
+    write_elementwise(schedule, tree, node.op->name());
+  }
 }
 
 }  // namespace lucid

@@ -10,6 +10,7 @@ namespace lucid {
 void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_reduce(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group);
+void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& group);
 
 /// The memory of a value that has some.

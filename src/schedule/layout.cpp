@@ -10,7 +10,7 @@ Geometry contiguous(const Dims& shape) { return {shape, contiguous_strides(shape
 Geometry result_geometry(const IRGraph& graph, const IRNode& node, ValueId result,
                          const std::map<ValueId, Layout>& layouts) {
   const Dims& shape = graph.type(result).shape;
-  if (!node.op->is_pointwise()) return contiguous(shape);
+  if (!node.op->is_pointwise() || node.op->contiguous_result) return contiguous(shape);
   std::vector<const Geometry*> operands;
   for (const IROperand& input : node.inputs)
     if (input.id >= 0) operands.push_back(&layouts.at(input.id).geometry);

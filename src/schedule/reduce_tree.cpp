@@ -64,8 +64,9 @@ ReduceState Reducer::best(const ReduceState& left, const ReduceState& right) con
   loop::Builder& b = builder_;
   const loop::Value x = left[0];
   const loop::Value y = right[0];
-  // NaN beats every number, and what came first beats what is equal.
-  loop::Value takes_right = takes_largest(combine_) ? y > x : y < x;
+  // NaN beats every number, and what came first beats what is equal. Bools have no order of their own.
+  const auto less = [&](loop::Value a, loop::Value c) { return is_bool(element_) ? ~a & c : a < c; };
+  loop::Value takes_right = takes_largest(combine_) ? less(x, y) : less(y, x);
   loop::Value tie = x == y;
   if (is_float(element_)) {
     const loop::Value x_nan = x != x;

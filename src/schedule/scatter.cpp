@@ -86,11 +86,7 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value held,
 void copy_base(Schedule& schedule, const IRGraph& graph, const Group& group, const MemoryOperand& result) {
   const IRNode& node = graph.nodes[group.root()];
   ElementTree tree(graph, schedule.layouts, group, node.inputs[0].id, result.geometry.sizes, {&result, 1},
-                   [&] {
-                     Dims order;
-                     for (int64_t d = 0; d < result.geometry.sizes.rank(); ++d) order.push_back(d);
-                     return order;
-                   }());
+                   natural_order(result.geometry.sizes.rank()));
   write_elementwise(schedule, tree, "copy");
 }
 
@@ -102,7 +98,7 @@ void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& gro
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   if (numel(result.geometry.sizes) == 0) return;
   copy_base(schedule, graph, group, result);
-  const MemoryOperand source = memory_of(schedule, graph, node.inputs.back().id);
+  const MemoryOperand source = memory_of(schedule, graph, node.inputs[static_cast<size_t>(lowering.source)].id);
   const int64_t elements = numel(source.geometry.sizes);
   if (elements == 0) return;
 
@@ -131,7 +127,7 @@ void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& gro
       const std::vector<loop::Value> target = lowering.target(context, call.call());
       auto update = [&] {
         const loop::Value address = out.address(b, target);
-        const ScatterOperand& from = operands.back();
+        const ScatterOperand& from = operands[static_cast<size_t>(lowering.source)];
         const loop::Value next = b.convert(b.load(from.buffer, from.address(b, index)), dtype);
         const loop::Value held = b.convert(b.load(out.buffer, address), dtype);
         b.store(out.buffer, address, b.convert(combined(lowering.combine, b, held, next), result.dtype));

@@ -24,6 +24,7 @@ struct KindScheduler {
   void operator()(const ReduceLowering&) const { schedule_reduce(schedule, graph, group); }
   void operator()(const ScanLowering&) const { schedule_scan(schedule, graph, group); }
   void operator()(const ScatterLowering&) const { schedule_scatter(schedule, graph, group); }
+  void operator()(const ConcatLowering&) const { schedule_concat(schedule, graph, group); }
   void operator()(const ContractionLowering&) const { schedule_contraction_node(schedule, graph, group); }
 };
 

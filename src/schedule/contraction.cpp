@@ -1,0 +1,139 @@
+#include "schedule/contraction.h"
+
+#include <string_view>
+
+#include "base/error.h"
+
+namespace lucid {
+
+using contraction::Blocking;
+using contraction::Product;
+
+namespace {
+
+contraction::Strides strides_of(const MemoryOperand& operand) {
+  const Geometry& geometry = operand.geometry;
+  // The stride of an axis with one element means nothing: a fixed one lets equal cases look equal.
+  auto stride = [&](size_t axis, int64_t alone) { return geometry.sizes[axis] == 1 ? alone : geometry.strides[axis]; };
+  return {.batch = stride(0, 0), .row = stride(1, 0), .column = stride(2, 1)};
+}
+
+void check_operand(std::string_view name, const MemoryOperand& operand, Dtype dtype, int64_t batch, int64_t rows,
+                   int64_t columns) {
+  const Dims& sizes = operand.geometry.sizes;
+  LUCID_CHECK(
+      operand.dtype == dtype && sizes.size() == 3 && sizes[0] == batch && sizes[1] == rows && sizes[2] == columns,
+      "contraction: {} is {}, expected {}", name, to_string(TensorType{operand.dtype, sizes}),
+      to_string(TensorType{dtype, {batch, rows, columns}}));
+}
+
+BufferUse use_of(const MemoryOperand& operand) {
+  return {.kind = BufferUse::Kind::kValue,
+          .index = operand.id,
+          .byte_offset = operand.geometry.offset * static_cast<int64_t>(size_of(operand.dtype))};
+}
+
+Product describe(const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
+  LUCID_CHECK(c.geometry.sizes.size() == 3 && a.geometry.sizes.size() == 3, "contraction: operands need 3 axes");
+  const Product product{.dtype = c.dtype,
+                        .batches = c.geometry.sizes[0],
+                        .m = c.geometry.sizes[1],
+                        .n = c.geometry.sizes[2],
+                        .k = a.geometry.sizes[2],
+                        .a = strides_of(a),
+                        .b = strides_of(b),
+                        .a_use = use_of(a),
+                        .b_use = use_of(b),
+                        .c_use = use_of(c)};
+  check_operand("a", a, c.dtype, product.batches, product.m, product.k);
+  check_operand("b", b, c.dtype, product.batches, product.k, product.n);
+  LUCID_CHECK(!is_bool(c.dtype), "contraction: bool has no product");
+  LUCID_CHECK(is_contiguous(c.geometry.sizes, c.geometry.strides), "contraction: c has strides {}",
+              to_string(DimsView(c.geometry.strides)));
+  return product;
+}
+
+/// Batches that share b are further rows of one product, when a's rows go on with one stride.
+void merge_batches(Product& product) {
+  if (product.b.batch != 0 || product.batches == 1) return;
+  if (product.m == 1) {
+    product.a.row = product.a.batch;
+  } else if (product.a.batch != product.m * product.a.row) {
+    return;
+  }
+  product.m *= product.batches;
+  product.batches = 1;
+  product.a.batch = 0;
+}
+
+BufferUse new_scratch(Schedule& schedule, int64_t elements, Dtype dtype) {
+  schedule.scratch_bytes.push_back(elements * static_cast<int64_t>(size_of(dtype)));
+  return {.kind = BufferUse::Kind::kScratch, .index = static_cast<int32_t>(schedule.scratch_bytes.size() - 1)};
+}
+
+void schedule_tiles(Schedule& schedule, const Product& product, const Registers& registers) {
+  const Blocking blocking = contraction::choose_blocking(product, registers);
+  const Dtype dtype = compute_dtype(product.dtype);
+  BufferUse b = product.b_use;
+  if (blocking.packs_b) {
+    const int64_t batches = product.b.batch == 0 ? 1 : product.batches;
+    b = new_scratch(schedule, batches * blocking.panels * contraction::panel_rows(product.k) * blocking.tile.columns(),
+                    dtype);
+    schedule.steps.push_back(contraction::pack_step(product, blocking, b));
+  }
+  BufferUse totals;
+  if (contraction::needs_totals(product)) {
+    totals = new_scratch(schedule, product.batches * product.m * product.n, dtype);
+  }
+  schedule.steps.push_back(contraction::tile_step(product, blocking, registers, b, totals));
+}
+
+CpuLevel detect_level() {
+#if defined(__x86_64__)
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) return CpuLevel::kAvx512;
+  if (__builtin_cpu_supports("x86-64-v3")) return CpuLevel::kAvx2;
+#endif
+  return CpuLevel::kScalar;
+}
+
+}  // namespace
+
+Registers registers_of(CpuLevel level) {
+  switch (level) {
+    case CpuLevel::kScalar:
+      return {.count = 16, .bytes = 16};
+    case CpuLevel::kAvx2:
+      return {.count = 16, .bytes = 32};
+    case CpuLevel::kAvx512:
+      return {.count = 32, .bytes = 64};
+  }
+  throw InternalError("no CPU level numbered {}", static_cast<int>(level));
+}
+
+Registers current_registers() {
+  static const CpuLevel detected = detect_level();
+  return registers_of(options().target.value_or(detected));
+}
+
+void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
+  schedule_contraction(schedule, a, b, c, current_registers());
+}
+
+void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
+                          const Registers& registers) {
+  Product product = describe(a, b, c);
+  if (product.batches == 0 || product.m == 0 || product.n == 0) return;
+  merge_batches(product);
+  if (product.k == 0) {
+    schedule.steps.push_back(contraction::zero_step(product));
+  } else if (is_integer(product.dtype)) {
+    schedule.steps.push_back(contraction::integer_step(product));
+  } else if (product.n == 1) {
+    schedule.steps.push_back(contraction::column_step(product));
+  } else {
+    schedule_tiles(schedule, product, registers);
+  }
+}
+
+}  // namespace lucid

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/options.h"
+#include "loop/builder.h"
+#include "schedule/schedule.h"
+
+/// Matrix products as kernels. The orders of accumulation stand in docs/decisions/0002-canonical-orders.md; tiles,
+/// packing and the split into items decide only how fast a product is.
+namespace lucid {
+
+/// The vector registers that a tile of a product may fill.
+struct Registers {
+  int count = 32;
+  int bytes = 64;
+};
+
+Registers registers_of(CpuLevel level);
+/// Of the target that the options name, or else of this machine.
+Registers current_registers();
+
+void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
+                          const Registers& registers);
+
+namespace contraction {
+
+/// A block of k whose products are accumulated in one chain.
+inline constexpr int64_t kChain = 512;
+/// A block of the reduction that a product with one column is.
+inline constexpr int64_t kColumnBlock = 256;
+
+struct Strides {
+  int64_t batch = 0;
+  int64_t row = 0;
+  int64_t column = 0;
+};
+
+/// c[i, m, n] = sum over k of a[i, m, k] * b[i, k, n]; c is contiguous. Strides are in elements.
+struct Product {
+  Dtype dtype = Dtype::kF32;
+  int64_t batches = 1;
+  int64_t m = 0;
+  int64_t n = 0;
+  int64_t k = 0;
+  Strides a;
+  Strides b;
+  BufferUse a_use;
+  BufferUse b_use;
+  BufferUse c_use;
+
+  /// Multiplications in all.
+  int64_t work() const { return batches * m * n * k; }
+};
+
+/// What a kernel keeps in registers: `rows` by `vectors` * kLanes accumulators.
+struct Tile {
+  int rows = 1;
+  int vectors = 1;
+  int64_t columns() const { return static_cast<int64_t>(vectors) * loop::kLanes; }
+  bool operator==(const Tile&) const = default;
+};
+
+/// How a product is cut: tiles of rows by panels of columns, and which rectangle of them makes a work item.
+struct Blocking {
+  Tile tile;
+  int64_t tiles = 0;
+  int64_t panels = 0;
+  int64_t tiles_per_item = 1;
+  int64_t panels_per_item = 1;
+  /// Tiles whose rows a kernel can hold in scratch at once; tiles_per_item is at most that.
+  int64_t held_tiles = 1;
+  /// Are panels of b copied beforehand, and rows of a inside the kernel?
+  bool packs_b = false;
+  bool copies_a = true;
+
+  int64_t row_blocks() const { return (tiles + tiles_per_item - 1) / tiles_per_item; }
+  int64_t column_blocks() const { return (panels + panels_per_item - 1) / panels_per_item; }
+};
+
+Blocking choose_blocking(const Product& product, const Registers& registers);
+
+/// How the elements that a copy reads lie: adjacent along k, adjacent along the other axis, or neither.
+enum class Adjacent : uint8_t { kAlongK, kAcross, kNeither };
+Adjacent adjacency(int64_t stride_along_k, int64_t stride_across);
+
+// The launches. Sizes and strides are run-time numbers; a kernel's text depends on the dtype, the tile, which elements
+// are adjacent, and whether tiles fit the sizes.
+
+/// Copies b into `packed`: panels of the tile's columns, each with panel_rows(k) rows, in the compute dtype.
+KernelStep pack_step(const Product& product, const Blocking& blocking, const BufferUse& packed);
+int64_t panel_rows(int64_t k);
+
+/// The product by tiles; `b` is product.b_use or what pack_step wrote. `totals` is for the partial sums of 16-bit
+/// products whose k has more than one block; otherwise it is not used.
+KernelStep tile_step(const Product& product, const Blocking& blocking, const Registers& registers, const BufferUse& b,
+                     const BufferUse& totals);
+bool needs_totals(const Product& product);
+
+/// A product with one column: a reduction by the 256-block rule.
+KernelStep column_step(const Product& product);
+/// Integers, row by row.
+KernelStep integer_step(const Product& product);
+/// Zeros, which a product over an empty k is.
+KernelStep zero_step(const Product& product);
+
+}  // namespace contraction
+}  // namespace lucid

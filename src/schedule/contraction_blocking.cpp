@@ -1,0 +1,117 @@
+#include <algorithm>
+#include <limits>
+
+#include "schedule/contraction.h"
+
+namespace lucid::contraction {
+namespace {
+
+// Two multiply-adds start in each cycle and take four; two loads start in each cycle.
+constexpr double kPerCycle = 2;
+constexpr double kLatency = 4;
+/// What a vector of b costs beyond its load, since it comes from the second-level cache.
+constexpr double kStreaming = 0.25;
+
+/// Bytes of a's rows that an item may hold on the stack, and of b's panels that the second-level cache should hold.
+constexpr int64_t kHeldBytes = 256 << 10;
+constexpr int64_t kPanelBytes = 1 << 20;
+/// An unpacked b larger than this leaves the second-level cache.
+constexpr int64_t kDirectBytes = 1 << 20;
+/// Items that a product should have, so that threads finish together, if each is worth at least kItemProducts.
+constexpr int64_t kItems = 16;
+constexpr int64_t kItemProducts = 400'000;
+/// Below this many panels copying rows of a costs more than it saves.
+constexpr int64_t kFewPanels = 4;
+
+int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+/// Registers that a vector of kLanes elements takes.
+int registers_per_vector(Dtype dtype, const Registers& registers) {
+  return static_cast<int>(size_of(dtype)) * loop::kLanes / registers.bytes;
+}
+
+bool fits(Tile tile, int per_vector, const Registers& registers) {
+  const int accumulators = tile.rows * tile.vectors * per_vector;
+  // One row uses each vector of b once, straight from memory, and needs no more than hides the latency.
+  if (tile.rows == 1) return accumulators <= registers.count / 2;
+  return accumulators + tile.vectors * per_vector + 1 <= registers.count;
+}
+
+/// Cycles that one step of k takes, by the busiest part of the core.
+double step_cycles(Tile tile, int per_vector) {
+  const double arithmetic = tile.rows * tile.vectors * per_vector / kPerCycle;
+  const double loads = (tile.rows + tile.vectors * per_vector) / kPerCycle;
+  return std::max({arithmetic, loads, kLatency}) + kStreaming * tile.vectors * per_vector;
+}
+
+Tile choose_tile(const Product& product, const Registers& registers) {
+  const int per_vector = registers_per_vector(compute_dtype(product.dtype), registers);
+  Tile best;
+  double best_cycles = std::numeric_limits<double>::infinity();
+  const int64_t vectors = ceil_div(product.n, loop::kLanes);
+  for (int rows = 1; rows <= std::min<int64_t>(product.m, registers.count); ++rows) {
+    for (int width = 1; width <= std::min<int64_t>(vectors, registers.count); ++width) {
+      const Tile tile{rows, width};
+      if (!fits(tile, per_vector, registers)) break;
+      const double cycles =
+          static_cast<double>(ceil_div(product.m, rows) * ceil_div(vectors, width)) * step_cycles(tile, per_vector);
+      if (cycles < best_cycles) {
+        best = tile;
+        best_cycles = cycles;
+      }
+    }
+  }
+  return best;
+}
+
+bool worth_packing(const Product& product, const Blocking& blocking) {
+  if (product.b.column != 1) return true;
+  // Packing reads and writes b once: three passes over it must follow.
+  if (blocking.tiles < 3) return false;
+  if (product.dtype != compute_dtype(product.dtype)) return true;
+  const auto bytes = static_cast<int64_t>(size_of(product.dtype));
+  // Rows a multiple of 4 KiB apart fall on the same few lines of the caches.
+  const bool rows_collide = product.b.row * bytes % 4096 == 0 && product.k > 16;
+  return rows_collide || product.k * product.n * bytes > kDirectBytes;
+}
+
+}  // namespace
+
+Blocking choose_blocking(const Product& product, const Registers& registers) {
+  Blocking blocking;
+  blocking.tile = choose_tile(product, registers);
+  blocking.tiles = ceil_div(product.m, blocking.tile.rows);
+  blocking.panels = ceil_div(product.n, blocking.tile.columns());
+  blocking.packs_b = worth_packing(product, blocking);
+  blocking.copies_a = blocking.tile.rows > 1;
+
+  const auto bytes = static_cast<int64_t>(size_of(compute_dtype(product.dtype)));
+  blocking.held_tiles = std::max<int64_t>(1, kHeldBytes / (blocking.tile.rows * (kChain + loop::kLanes) * bytes));
+  int64_t& tiles = blocking.tiles_per_item;
+  int64_t& panels = blocking.panels_per_item;
+  tiles = std::min(blocking.tiles, blocking.held_tiles);
+  panels = std::clamp<int64_t>(kPanelBytes / (blocking.tile.columns() * kChain * bytes), 1, blocking.panels);
+  auto items = [&] { return product.batches * blocking.row_blocks() * blocking.column_blocks(); };
+  while (items() < kItems && product.work() / items() > kItemProducts) {
+    if (tiles > 1) {
+      tiles = ceil_div(tiles, 2);
+    } else if (panels > kFewPanels) {
+      panels = ceil_div(panels, 2);
+    } else {
+      break;
+    }
+  }
+  // Even shares of what was chosen.
+  tiles = ceil_div(blocking.tiles, blocking.row_blocks());
+  panels = ceil_div(blocking.panels, blocking.column_blocks());
+  return blocking;
+}
+
+Adjacent adjacency(int64_t stride_along_k, int64_t stride_across) {
+  if (stride_along_k == 1) return Adjacent::kAlongK;
+  return stride_across == 1 ? Adjacent::kAcross : Adjacent::kNeither;
+}
+
+int64_t panel_rows(int64_t k) { return ceil_div(k, loop::kLanes) * loop::kLanes; }
+
+}  // namespace lucid::contraction

@@ -1,0 +1,146 @@
+#include <string>
+#include <vector>
+
+#include "schedule/contraction.h"
+#include "schedule/kernel_writer.h"
+
+namespace lucid::contraction {
+namespace {
+
+using loop::BufferRef;
+using loop::Builder;
+using loop::Code;
+using loop::kLanes;
+using loop::Value;
+
+/// Rows of k that an item packs.
+constexpr int64_t kPackedRows = 128;
+constexpr double kNanosecondsPerByte = 0.1;
+
+/// Turns kLanes rows into kLanes columns by exchanging ever smaller squares across the diagonal.
+void transpose(Builder& builder, std::vector<Value>& rows) {
+  for (int size = kLanes / 2; size > 0; size /= 2) {
+    const Value upper = (builder.iota(Dtype::kI32) & builder.splat(builder.constant(Dtype::kI32, size))) ==
+                        builder.constant(Dtype::kI32, 0);
+    for (int i = 0; i < kLanes; ++i) {
+      if (i & size) continue;
+      const Value low = rows[i];
+      const Value high = rows[i + size];
+      rows[i] = builder.select(upper, low, builder.rotate(high, kLanes - size));
+      rows[i + size] = builder.select(upper, builder.rotate(low, size), high);
+    }
+  }
+}
+
+/// Packs rows [first, last) of k of one panel. Columns that b does not have are copies of its last one or zeros: nobody
+/// stores what comes of them.
+class PanelWriter {
+ public:
+  PanelWriter(KernelWriter& writer, const Product& product, const Blocking& blocking, const BufferUse& packed)
+      : builder_(writer.builder()),
+        dtype_(compute_dtype(product.dtype)),
+        tile_(blocking.tile),
+        b_(writer.buffer(product.b_use, product.dtype)),
+        packed_(writer.buffer(packed, dtype_)),
+        k_(writer.number(product.k)),
+        n_(writer.number(product.n)),
+        row_(writer.number(product.b.row)),
+        column_(writer.number(product.b.column)) {}
+
+  /// `source` is the index of the batch in b, `target` that of the panel's first element.
+  void write(Adjacent adjacent, Value source, Value target, Value column, Value first, Value last) {
+    if (adjacent == Adjacent::kAlongK) {
+      write_transposed(source, target, column, first, last);
+    } else {
+      write_rows(adjacent == Adjacent::kAcross, source, target, column, first, last);
+    }
+  }
+
+ private:
+  void write_rows(bool adjacent, Value source, Value target, Value column, Value first, Value last) {
+    std::vector<Value> masks, lanes;
+    for (int j = 0; j < tile_.vectors; ++j) {
+      const Value start = column + builder_.index(j * kLanes);
+      masks.push_back(builder_.lanes_below(n_ - start));
+      lanes.push_back(adjacent ? source + start : source + (start + builder_.iota()) * column_);
+    }
+    builder_.for_loop(first, last, 1, [&](Value k) {
+      const Value from = k * row_;
+      const Value to = target + k * builder_.index(tile_.columns());
+      for (int j = 0; j < tile_.vectors; ++j) {
+        const Value at = lanes[j] + from;
+        const Value elements = adjacent ? builder_.load_vector(b_, at, masks[j]) : builder_.gather(b_, at, masks[j]);
+        builder_.store(packed_, to + builder_.index(j * kLanes), builder_.convert(elements, dtype_));
+      }
+    });
+  }
+
+  void write_transposed(Value source, Value target, Value column, Value first, Value last) {
+    const Value end = n_ - builder_.index(1);
+    builder_.for_loop(first, last, kLanes, [&](Value k) {
+      const Value mask = builder_.lanes_below(k_ - k);
+      const Value from = source + k;
+      const Value to = target + k * builder_.index(tile_.columns());
+      for (int j = 0; j < tile_.vectors; ++j) {
+        std::vector<Value> square;
+        for (int i = 0; i < kLanes; ++i) {
+          const Value n = builder_.binary(Code::kMin, column + builder_.index(j * kLanes + i), end);
+          square.push_back(builder_.convert(builder_.load_vector(b_, from + n * column_, mask), dtype_));
+        }
+        transpose(builder_, square);
+        for (int i = 0; i < kLanes; ++i) {
+          builder_.store(packed_, to + builder_.index(i * tile_.columns() + j * kLanes), square[i]);
+        }
+      }
+    });
+  }
+
+  Builder& builder_;
+  Dtype dtype_;
+  Tile tile_;
+  BufferRef b_;
+  BufferRef packed_;
+  Value k_;
+  Value n_;
+  Value row_;
+  Value column_;
+};
+
+}  // namespace
+
+KernelStep pack_step(const Product& product, const Blocking& blocking, const BufferUse& packed) {
+  const Adjacent adjacent = adjacency(product.b.row, product.b.column);
+  const char* const layouts[] = {"columns", "rows", "strided"};
+  KernelWriter writer("pack_" + std::string(name_of(product.dtype)) + "_" + std::to_string(blocking.tile.columns()) +
+                      "_" + layouts[static_cast<int>(adjacent)]);
+  Builder& builder = writer.builder();
+  PanelWriter panel_writer(writer, product, blocking, packed);
+  const int64_t batches = product.b.batch == 0 ? 1 : product.batches;
+  const int64_t chunk_count = (product.k + kPackedRows - 1) / kPackedRows;
+  const int64_t panel_elements = panel_rows(product.k) * blocking.tile.columns();
+  const Value k = writer.number(product.k);
+  const Value panels = writer.number(blocking.panels);
+  const Value chunks = writer.number(chunk_count);
+  const Value b_batch = writer.number(product.b.batch);
+  const Value panel_size = writer.number(panel_elements);
+
+  builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {
+    // Neighbouring items pack neighbouring panels of the same rows.
+    const Value panel = builder.binary(Code::kRem, item, panels);
+    const Value rest = item / panels;
+    const Value chunk = builder.binary(Code::kRem, rest, chunks);
+    const Value batch = rest / chunks;
+    const Value first = chunk * builder.index(kPackedRows);
+    const Value last = builder.binary(Code::kMin, first + builder.index(kPackedRows), k);
+    panel_writer.write(adjacent, batch * b_batch, (batch * panels + panel) * panel_size,
+                       panel * builder.index(blocking.tile.columns()), first, last);
+  });
+  const int64_t items = batches * blocking.panels * chunk_count;
+  const double bytes = static_cast<double>(batches * blocking.panels * panel_elements) *
+                       static_cast<double>(size_of(compute_dtype(product.dtype)));
+  KernelStep step = writer.finish(items, bytes * kNanosecondsPerByte / static_cast<double>(items));
+  step.packs = product.b_use.index;
+  return step;
+}
+
+}  // namespace lucid::contraction
