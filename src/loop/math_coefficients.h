@@ -162,13 +162,14 @@ inline constexpr double kErf[] = {
 inline constexpr double kErfTailF32[] = {
     -0x1.3c637ep-13, -0x1.a0a06ap+0, -0x1.d62bd6p-1, -0x1.34d5fp-3, 0x1.0a244ep-5, -0x1.26c9cep-8, 0x1.341f4p-12,
 };
-// erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-54.0
+// erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-54.3
 inline constexpr double kErfc[] = {
-    0x1.3ba5916e9fd7fp+0, -0x1.1df1ad154a26cp-3, 0x1.f7f5df66fc116p-7, 0x1.16ecefcfa3284p-4, -0x1.9ddb23c3de21ep-4,
-    0x1.7fee004e5dfa2p-4, -0x1.0fb06dff4dca7p-4, 0x1.3079edec8a682p-5, -0x1.09623853cbed5p-6, 0x1.49c6756df0ef6p-8,
-    -0x1.8d4ac4d44df6fp-11, -0x1.a1e131fd6828ep-13, 0x1.3be31a866ae0fp-13, -0x1.991ed4f1ab4b7p-16,
-    -0x1.78ff7b4e45c14p-17, 0x1.7d14d8db9b6c2p-18, 0x1.5322ef1cadabcp-22, -0x1.a37a4f1c626ddp-21,
-    0x1.c9e6adf4771dbp-25, 0x1.3dbd86ce40a58p-24, -0x1.f7398e6b5f334p-28,
+    0x1.3ba5916e9fd7fp+0, -0x1.1df1ad154a28ep-3, 0x1.f7f5df66fd71ap-7, 0x1.16ecefcfa52b2p-4, -0x1.9ddb23c3e8b22p-4,
+    0x1.7fee004e14c63p-4, -0x1.0fb06dfe53476p-4, 0x1.3079edf61ed39p-5, -0x1.09623882d77dfp-6, 0x1.49c672a9b2b48p-8,
+    -0x1.8d4a9c34395cep-11, -0x1.a1df446774c6cp-13, 0x1.3be06c11c4606p-13, -0x1.9954ecb3d2295p-16,
+    -0x1.788e1ebd4869ap-17, 0x1.7ef59ef36cac2p-18, 0x1.3bfc62b205d56p-22, -0x1.b8034569c72f1p-21,
+    0x1.3d6a89990e9cdp-24, 0x1.bbccebae3106p-24, -0x1.2949e52d546e6p-26, -0x1.4ca1810ecc4f1p-27,
+    0x1.bdfb729388a15p-30,
 };
 // erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-32.8
 inline constexpr double kErfcShort[] = {

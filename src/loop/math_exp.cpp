@@ -144,18 +144,21 @@ Value tanh(Value x) {
 
 Value sigmoid(Value x) {
   check_float(x, "sigmoid");
-  // With p = exp(-|x|) it is p / (1 + p) or 1 / (1 + p). Three roundings would add up, so p and 1 + p keep what theirs
-  // left.
+  // With exp(-|x|) = scale (1 + t) it is 1 / (1 + scale (1 + t)), times that same power where x is negative. The
+  // quotient is corrected for its own rounding and that of its divisor, so that only the last rounding counts.
   const ExpReduction reduced = reduce_exp(at_least(-abs(x), is_f64(x) ? -746 : -104), 2 * format_of(x).bias);
   const Value r = reduced.r;
-  const Pair unscaled = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
-  const Pair power = {scale_in_two_steps(unscaled.hi, reduced.n), scale_in_two_steps(unscaled.lo, reduced.n)};
-  const Pair divisor = fast_two_sum(number(x, 1), power.hi);
+  const Value t = fma(r * r, exp_tail(r), r);
+  const Value half = shift_right(reduced.n, 1);
+  // A power of 2 is exact even where it is subnormal; where it is flushed, so is the result.
+  const Value scale = power_of_two(half) * power_of_two(reduced.n - half);
+  const Value power = fma(scale, t, scale);
+  const Pair divisor = fast_two_sum(number(x, 1), power);
+  const Value quotient = 1.0 / divisor.hi;
+  const Value error = fma(-quotient, divisor.lo, fma(-quotient, divisor.hi, 1.0));
   const Value negative = x < 0.0;
-  const Pair dividend = {select(negative, power.hi, 1.0), select(negative, power.lo, 0.0)};
-  const Value inverse = 1.0 / divisor.hi;
-  const Value residue = fma(-inverse, divisor.hi, 1.0) - inverse * (divisor.lo + power.lo);
-  return fma(dividend.hi, inverse, inverse * fma(dividend.hi, residue, dividend.lo));
+  const Value growth = select(negative, t, 0.0);
+  return fma(quotient, growth + fma(growth, error, error), quotient) * select(negative, scale, 1.0);
 }
 
 }  // namespace lucid::loop

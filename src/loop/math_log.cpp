@@ -145,13 +145,16 @@ Value asinh(Value x) {
   // asinh(x) = log1p(x + x^2 / (1 + sqrt(1 + x^2))), and log(2 x) where x^2 would overflow.
   const auto compute = [](Value wide, bool precise) {
     const Value magnitude = abs(wide);
-    const Value moderate = at_most(magnitude, 0x1p30);
+    const Value moderate = precise ? at_most(magnitude, 0x1p30) : at_most(magnitude, 0x1p130);
     const Value square = moderate * moderate;
     const Pair sum = fast_two_sum(moderate, square / (sqrt(square + 1.0) + 1.0));
-    const Value near = log1p_of(sum, precise);
-    const Value far = log_of(at_least(at_most(magnitude, 0x1.fffffffffffffp1023), 1), number(wide, 1), precise);
-    const Value finite = select(magnitude < 0x1p30, near, select(magnitude < kInfinity, far, magnitude));
-    return copysign(select(magnitude < 0x1p-28, magnitude, finite), wide);
+    Value result = log1p_of(sum, precise);
+    if (precise) {
+      const Value far = log_of(at_least(at_most(magnitude, 0x1.fffffffffffffp1023), 1), number(wide, 1), true);
+      result = select(magnitude < 0x1p30, result, far);
+    }
+    result = select(magnitude < kInfinity, result, magnitude);
+    return copysign(select(magnitude < 0x1p-28, magnitude, result), wide);
   };
   if (is_f64(x)) return compute(x, true);
   return in_f64(x, [&](Value wide) { return compute(wide, false); });
@@ -161,11 +164,14 @@ Value acosh(Value x) {
   check_float(x, "acosh");
   // With t = x - 1, acosh(x) = log1p(t + sqrt(2 t + t^2)), and log(2 x) where t^2 would overflow.
   const auto compute = [](Value wide, bool precise) {
-    const Value t = at_most(wide, 0x1p30) - 1.0;
-    const Value near = log1p_of(two_sum(sqrt(fma(t, t, t + t)), t), precise);
-    const Value far = log_of(at_least(at_most(wide, 0x1.fffffffffffffp1023), 1), number(wide, 1), precise);
-    const Value finite = select(wide < 0x1p30, near, select(wide < kInfinity, far, wide));
-    return select(wide < 1.0, number(wide, kNaN), finite);
+    const Value t = (precise ? at_most(wide, 0x1p30) : at_most(wide, 0x1p130)) - 1.0;
+    Value result = log1p_of(two_sum(sqrt(fma(t, t, t + t)), t), precise);
+    if (precise) {
+      const Value far = log_of(at_least(at_most(wide, 0x1.fffffffffffffp1023), 1), number(wide, 1), true);
+      result = select(wide < 0x1p30, result, far);
+    }
+    result = select(wide < kInfinity, result, wide);
+    return select(wide < 1.0, number(wide, kNaN), result);
   };
   if (is_f64(x)) return compute(x, true);
   return in_f64(x, [&](Value wide) { return compute(wide, false); });

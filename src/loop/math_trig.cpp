@@ -67,12 +67,30 @@ Reduction reduce_huge(Value x) {
           .angle = {select(negative, -angle.hi, angle.hi), select(negative, -angle.lo, angle.lo)}};
 }
 
+/// The same, lane by lane: huge arguments are rare, and scalar code for them is compiled much sooner.
+Reduction reduce_huge_lanes(Value x) {
+  if (!x.is_vector()) return reduce_huge(x);
+  Builder& builder = x.builder();
+  const BufferRef arguments = builder.scratch(Dtype::kF64, kLanes), quadrants = builder.scratch(Dtype::kI64, kLanes);
+  const BufferRef highs = builder.scratch(Dtype::kF64, kLanes), lows = builder.scratch(Dtype::kF64, kLanes);
+  const Value first = builder.index(0);
+  builder.store(arguments, first, x);
+  builder.for_loop(first, builder.index(kLanes), 1, [&](Value lane) {
+    const Reduction reduction = reduce_huge(builder.load(arguments, lane));
+    builder.store(quadrants, lane, reduction.quadrant);
+    builder.store(highs, lane, reduction.angle.hi);
+    builder.store(lows, lane, reduction.angle.lo);
+  });
+  return {.quadrant = builder.load_vector(quadrants, first),
+          .angle = {builder.load_vector(highs, first), builder.load_vector(lows, first)}};
+}
+
 /// In f64. Without `precise` the angle is right to about f64's precision, but has no low part.
 Reduction reduce(Value x, bool precise) {
   const Format& format = format_of(x);
   const Value shifted = fma(x, 2 / 3.14159265358979323846, format.magic);
   const Value n = shifted - format.magic;
-  // The first product cancels all leading bits of x, exactly; so does the second but for what `error` keeps.
+  // The first product cancels the leading bits of x exactly.
   const Value exact = fma(n, -kHalfPi, x);
   Pair angle;
   if (precise) {
@@ -89,7 +107,7 @@ Reduction reduce(Value x, bool precise) {
   const auto result = repeat_if_any(huge, 1, initial, [&](std::span<const Value> carried) {
     // Lanes that are not huge, and infinity, get some huge number: the table has no words for them.
     const Value finite = magnitude < std::numeric_limits<double>::infinity();
-    const Reduction reduction = reduce_huge(select(huge & finite, x, 0x1p100));
+    const Reduction reduction = reduce_huge_lanes(select(huge & finite, x, 0x1p100));
     std::vector<Value> next = {select(huge, reduction.quadrant, carried[0]),
                                select(huge, reduction.angle.hi, carried[1])};
     if (precise) next.push_back(select(huge, reduction.angle.lo, carried[2]));

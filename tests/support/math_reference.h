@@ -83,8 +83,8 @@ inline long double exact(const Unary& f, double x) { return f.in_long_double(x);
 inline double exact(const Binary& f, float x, float y) { return f.in_double(x, y); }
 inline long double exact(const Binary& f, double x, double y) { return f.in_long_double(x, y); }
 
-/// |got - exact| in units of the last place of `exact`; infinite for a wrong special case or sign of zero. With `flushed`, a
-/// zero of the right sign is right for a subnormal result.
+/// |got - exact| in units of the last place of `exact`; infinite for a wrong special case or sign of zero. With
+/// `flushed`, a zero of the right sign is right for a subnormal result.
 template <typename T, typename Exact>
 double ulp_error(T got, Exact exact, bool flushed) {
   using Limits = std::numeric_limits<T>;
@@ -120,8 +120,8 @@ class FlushScope {
 template <typename T>
 constexpr Dtype kDtypeOf = std::is_same_v<T, float> ? Dtype::kF32 : Dtype::kF64;
 
-/// A kernel that applies a function to its argument buffers, the last of which receives the results; vector by vector, or one
-/// element at a time.
+/// A kernel that applies a function to its argument buffers, the last of which receives the results; vector by vector,
+/// or one element at a time.
 inline loop::Kernel kernel_of(const Unary& function, Dtype dtype, bool vectors = true) {
   loop::Builder b(std::string(function.name) + "_test");
   const auto x = b.argument(dtype), out = b.argument(dtype);
@@ -144,7 +144,8 @@ inline loop::Kernel kernel_of(const Binary& function, Dtype dtype, bool vectors 
   return b.finish();
 }
 
-/// Zeros, infinities, NaN, the ends of the subnormal and normal numbers, and values where functions change their formula.
+/// Zeros, infinities, NaN, the ends of the subnormal and normal numbers, and values where functions change their
+/// formula.
 template <typename T>
 std::vector<T> special_values() {
   using Limits = std::numeric_limits<T>;
@@ -190,8 +191,8 @@ std::vector<T> special_values() {
   return values;
 }
 
-/// A number of one of several kinds: all bits random, all magnitudes around 1, uniform in the range of exp, close to 1, a
-/// small integer, close to a multiple of pi / 2.
+/// A number of one of several kinds: all bits random, all magnitudes around 1, uniform in the range of exp, close to 1,
+/// a small integer, close to a multiple of pi / 2.
 template <typename T>
 T random_number(std::mt19937_64& generator) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;

@@ -1,5 +1,5 @@
-// Measures the math functions of the loop language: every f32 argument of the unary ones, random arguments of the others and
-// of f64, with and without flushing of subnormal results. Prints a table in Markdown. See docs/accuracy.md.
+// Measures the math functions of the loop language: every f32 argument of the unary ones, random arguments of the
+// others and of f64, with and without flushing of subnormal results. Prints a table in Markdown. See docs/accuracy.md.
 
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace lucid::math_reference {
 namespace {
 
 struct Options {
-  uint64_t stride = 1;            // take every so manieth f32 argument
+  uint64_t stride = 1;             // take every so manieth f32 argument
   uint64_t pairs = 1'000'000'000;  // of a binary f32 function
   uint64_t doubles = 10'000'000;   // random f64 arguments
   unsigned threads = 1;
@@ -34,7 +34,6 @@ struct Worst {
 
 /// Without and with flushing.
 using Result = std::array<Worst, 2>;
-
 
 /// Arguments of one block, and the outputs of the kernel for them in both modes.
 template <typename T>
@@ -169,8 +168,8 @@ int main(int argc, char** argv) {
       value = static_cast<std::decay_t<decltype(value)>>(std::max(1ull, std::strtoull(argv[++i], nullptr, 10)));
       return true;
     };
-    if (number("--stride", options.stride) || number("--pairs", options.pairs) || number("--doubles", options.doubles) ||
-        number("--threads", options.threads)) {
+    if (number("--stride", options.stride) || number("--pairs", options.pairs) ||
+        number("--doubles", options.doubles) || number("--threads", options.threads)) {
       continue;
     }
     if (argv[i][0] == '-') {
