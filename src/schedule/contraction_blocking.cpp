@@ -20,7 +20,7 @@ constexpr int64_t kDirectBytes = 1 << 20;
 /// Items that a product should have, so that threads finish together, if each is worth at least kItemProducts.
 constexpr int64_t kItems = 16;
 constexpr int64_t kItemProducts = 400'000;
-/// Below this many panels copying rows of a costs more than it saves.
+/// Items keep at least this many panels, to share what they copied of a.
 constexpr int64_t kFewPanels = 4;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
@@ -64,15 +64,26 @@ Tile choose_tile(const Product& product, const Registers& registers) {
   return best;
 }
 
+/// Rows a multiple of 4 KiB apart fall on the same few lines of the caches.
+bool rows_collide(int64_t row_stride, const Product& product) {
+  return row_stride * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 && product.k > loop::kLanes;
+}
+
 bool worth_packing(const Product& product, const Blocking& blocking) {
   if (product.b.column != 1) return true;
   // Packing reads and writes b once: three passes over it must follow.
   if (blocking.tiles < 3) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
   const auto bytes = static_cast<int64_t>(size_of(product.dtype));
-  // Rows a multiple of 4 KiB apart fall on the same few lines of the caches.
-  const bool rows_collide = product.b.row * bytes % 4096 == 0 && product.k > 16;
-  return rows_collide || product.k * product.n * bytes > kDirectBytes;
+  return rows_collide(product.b.row, product) || product.k * product.n * bytes > kDirectBytes;
+}
+
+/// Rows that are read where they lie cost nothing to copy; rows that collide in the caches, or whose elements are far
+/// apart or in need of conversion, are worth a copy when several panels use it.
+bool worth_copying(const Product& product, const Blocking& blocking) {
+  if (blocking.tile.rows == 1 || blocking.panels == 1) return false;
+  if (product.dtype != compute_dtype(product.dtype)) return true;
+  return product.a.column != 1 || rows_collide(product.a.row, product);
 }
 
 }  // namespace
@@ -83,7 +94,7 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   blocking.tiles = ceil_div(product.m, blocking.tile.rows);
   blocking.panels = ceil_div(product.n, blocking.tile.columns());
   blocking.packs_b = worth_packing(product, blocking);
-  blocking.copies_a = blocking.tile.rows > 1;
+  blocking.copies_a = worth_copying(product, blocking);
 
   const auto bytes = static_cast<int64_t>(size_of(compute_dtype(product.dtype)));
   blocking.held_tiles = std::max<int64_t>(1, kHeldBytes / (blocking.tile.rows * (kChain + loop::kLanes) * bytes));
