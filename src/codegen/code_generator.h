@@ -15,6 +15,8 @@ enum class Target : uint8_t { kScalar, kAvx2, kAvx512 };
 std::string_view name_of(Target target);
 /// The best target this machine runs.
 Target host_target();
+/// The target that options() name, or else the best this machine runs. Throws ValueError when it does not run that one.
+Target chosen_target();
 
 /// Machine code in memory, executable while referenced. Pages are never writable and executable at once.
 class LoadedCode : public RefCounted {

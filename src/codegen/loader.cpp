@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "codegen/debuggers.h"
 #include "codegen/library_calls.h"
 
 namespace lucid::codegen {
@@ -22,17 +23,21 @@ using Allocation = jitlink::JITLinkMemoryManager::FinalizedAlloc;
 class LinkedCode : public LoadedCode {
  public:
   LinkedCode(loop::KernelFunction function, size_t code_bytes, Allocation allocation,
-             std::shared_ptr<jitlink::InProcessMemoryManager> memory)
-      : allocation_(std::move(allocation)), memory_(std::move(memory)) {
+             std::shared_ptr<jitlink::InProcessMemoryManager> memory, std::unique_ptr<GdbRegistration> gdb)
+      : allocation_(std::move(allocation)), memory_(std::move(memory)), gdb_(std::move(gdb)) {
     function_ = function;
     code_bytes_ = code_bytes;
   }
 
  private:
-  ~LinkedCode() override { llvm::consumeError(memory_->deallocate(std::move(allocation_))); }
+  ~LinkedCode() override {
+    gdb_.reset();
+    llvm::consumeError(memory_->deallocate(std::move(allocation_)));
+  }
 
   Allocation allocation_;
   std::shared_ptr<jitlink::InProcessMemoryManager> memory_;
+  std::unique_ptr<GdbRegistration> gdb_;
 };
 
 /// What linking one object came to.
@@ -90,7 +95,8 @@ class LinkContext : public jitlink::JITLinkContext {
 
 Loader::Loader()
     : memory_(std::make_shared<jitlink::InProcessMemoryManager>(static_cast<uint64_t>(sysconf(_SC_PAGESIZE)))),
-      names_(std::make_shared<orc::SymbolStringPool>()) {}
+      names_(std::make_shared<orc::SymbolStringPool>()),
+      debuggers_(debugger_options_from_environment()) {}
 
 Loader::~Loader() = default;
 
@@ -101,8 +107,12 @@ Ref<LoadedCode> Loader::load(const std::string& symbol, std::string_view object)
   // Everything here is done when this returns: nothing in the context waits for another thread.
   jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, memory_.get(), &outcome));
   if (!outcome.error.empty()) throw InternalError("codegen: cannot load {}: {}", symbol, outcome.error);
+  const void* address = outcome.function.toPtr<const void*>();
+  std::unique_ptr<GdbRegistration> gdb;
+  if (debuggers_.perf) tell_perf(symbol, address, outcome.code_bytes);
+  if (debuggers_.gdb) gdb = std::make_unique<GdbRegistration>(object, symbol, address);
   return make_ref<LinkedCode>(outcome.function.toPtr<loop::KernelFunction>(), outcome.code_bytes,
-                              std::move(outcome.allocation), memory_);
+                              std::move(outcome.allocation), memory_, std::move(gdb));
 }
 
 }  // namespace lucid::codegen

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "codegen/code_generator.h"
+#include "codegen/debuggers.h"
 
 namespace llvm::jitlink {
 class InProcessMemoryManager;
@@ -27,6 +28,7 @@ class Loader {
   // Shared with the loaded code, which may outlive the loader.
   std::shared_ptr<llvm::jitlink::InProcessMemoryManager> memory_;
   std::shared_ptr<llvm::orc::SymbolStringPool> names_;
+  DebuggerOptions debuggers_;
 };
 
 }  // namespace lucid::codegen

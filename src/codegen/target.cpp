@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/options.h"
 
 namespace lucid::codegen {
 
@@ -81,6 +82,20 @@ std::string_view name_of(Target target) {
 
 Target host_target() {
   static const Target target = detect_host();
+  return target;
+}
+
+Target chosen_target() {
+  static_assert(static_cast<int>(Target::kScalar) == static_cast<int>(CpuLevel::kScalar) &&
+                static_cast<int>(Target::kAvx2) == static_cast<int>(CpuLevel::kAvx2) &&
+                static_cast<int>(Target::kAvx512) == static_cast<int>(CpuLevel::kAvx512));
+  const auto named = options().target;
+  if (!named) return host_target();
+  const auto target = static_cast<Target>(*named);
+  if (target > host_target()) {
+    throw ValueError("LUCID_TARGET is {}, but this machine runs {} at most; unset it or choose a lower one",
+                     name_of(target), name_of(host_target()));
+  }
   return target;
 }
 

@@ -1,12 +1,33 @@
+#include <elf.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
+
+extern "C" {
+struct jit_code_entry {
+  jit_code_entry* next_entry;
+  jit_code_entry* prev_entry;
+  const char* symfile_addr;
+  uint64_t symfile_size;
+};
+struct jit_descriptor {
+  uint32_t version;
+  uint32_t action_flag;
+  jit_code_entry* relevant_entry;
+  jit_code_entry* first_entry;
+};
+extern jit_descriptor __jit_debug_descriptor;
+}
 
 namespace lucid::codegen {
 namespace {
@@ -103,6 +124,66 @@ TEST(LlvmGenerator, CompilesAndLoadsOnSeveralThreads) {
   }
   for (auto& thread : threads) thread.join();
   for (int t = 0; t < 8; ++t) EXPECT_EQ(results[t], t + 10.f);
+}
+
+/// Sets an environment variable until the end of the scope.
+class VariableScope {
+ public:
+  explicit VariableScope(const char* name) : name_(name) { ::setenv(name, "1", 1); }
+  VariableScope(const VariableScope&) = delete;
+  VariableScope& operator=(const VariableScope&) = delete;
+  ~VariableScope() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST(LlvmGenerator, PerfFindsKernelsByName) {
+  const VariableScope on("LUCID_PERF");
+  auto generator = make_llvm_generator();
+  const loop::Kernel kernel = add_kernel("seen_by_perf");
+  const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+  const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
+  std::ifstream map(path);
+  uintptr_t address = 0;
+  size_t bytes = 0;
+  std::string symbol;
+  map >> std::hex >> address >> bytes >> symbol;
+  EXPECT_EQ(address, reinterpret_cast<uintptr_t>(code->function()));
+  EXPECT_EQ(bytes, code->code_bytes());
+  EXPECT_EQ(symbol, "lucid.seen_by_perf");
+  ::unlink(path.c_str());
+}
+
+TEST(LlvmGenerator, GdbSeesKernelsWhileTheyAreLoaded) {
+  const VariableScope on("LUCID_GDB");
+  auto generator = make_llvm_generator();
+  const loop::Kernel kernel = add_kernel();
+  {
+    const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+    const auto* entry = __jit_debug_descriptor.first_entry;
+    ASSERT_TRUE(entry);
+    // The section that holds the function, at offset 0, says where it lies.
+    bool placed = false;
+    const auto* header = reinterpret_cast<const Elf64_Ehdr*>(entry->symfile_addr);
+    const auto* sections = reinterpret_cast<const Elf64_Shdr*>(entry->symfile_addr + header->e_shoff);
+    for (int i = 0; i < header->e_shnum; ++i) {
+      placed |= sections[i].sh_addr == reinterpret_cast<uintptr_t>(code->function());
+    }
+    EXPECT_TRUE(placed);
+  }
+  EXPECT_FALSE(__jit_debug_descriptor.first_entry);
+}
+
+TEST(ChosenTarget, IsThatOfTheOptionsIfTheMachineRunsIt) {
+  Options options;
+  {
+    const OptionsScope scope(options);
+    EXPECT_EQ(chosen_target(), host_target());
+  }
+  options.target = CpuLevel::kScalar;
+  const OptionsScope scope(options);
+  EXPECT_EQ(chosen_target(), Target::kScalar);
 }
 
 }  // namespace

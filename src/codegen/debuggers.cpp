@@ -1,0 +1,121 @@
+#include "codegen/debuggers.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+// gdb's interface for generated code: it sets a break point in the function and reads the list.
+extern "C" {
+
+struct jit_code_entry {
+  jit_code_entry* next_entry;
+  jit_code_entry* prev_entry;
+  const char* symfile_addr;
+  uint64_t symfile_size;
+};
+
+struct jit_descriptor {
+  uint32_t version;
+  uint32_t action_flag;
+  jit_code_entry* relevant_entry;
+  jit_code_entry* first_entry;
+};
+
+// Used, and not inlined, because only gdb looks at them.
+__attribute__((used, visibility("default"))) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
+
+__attribute__((used, noinline, visibility("default"))) void __jit_debug_register_code() {
+  asm volatile("" ::: "memory");
+}
+}
+
+namespace lucid::codegen {
+
+namespace {
+
+constexpr uint32_t kRegister = 1;
+constexpr uint32_t kUnregister = 2;
+
+std::mutex& gdb_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
+bool is_one(const char* variable) {
+  const char* value = std::getenv(variable);
+  return value && std::strcmp(value, "1") == 0;
+}
+
+template <typename T>
+T* at(std::string& object, uint64_t offset) {
+  return reinterpret_cast<T*>(object.data() + offset);
+}
+
+/// Writes into the object code where its section with the function has come to lie.
+void place(std::string& object, const std::string& symbol, const void* address) {
+  auto* header = at<Elf64_Ehdr>(object, 0);
+  auto* sections = at<Elf64_Shdr>(object, header->e_shoff);
+  for (int number = 0; number < header->e_shnum; ++number) {
+    const Elf64_Shdr& section = sections[number];
+    if (section.sh_type != SHT_SYMTAB) continue;
+    const uint64_t names = sections[section.sh_link].sh_offset;
+    for (uint64_t entry = 0; entry < section.sh_size / sizeof(Elf64_Sym); ++entry) {
+      const auto* found = at<Elf64_Sym>(object, section.sh_offset + entry * sizeof(Elf64_Sym));
+      if (symbol != at<char>(object, names + found->st_name) || found->st_shndx >= header->e_shnum) continue;
+      sections[found->st_shndx].sh_addr = reinterpret_cast<uint64_t>(address) - found->st_value;
+    }
+  }
+}
+
+}  // namespace
+
+DebuggerOptions debugger_options_from_environment() { return {is_one("LUCID_PERF"), is_one("LUCID_GDB")}; }
+
+void tell_perf(const std::string& symbol, const void* address, size_t bytes) {
+  const std::string path = fmt::format("/tmp/perf-{}.map", ::getpid());
+  std::FILE* file = std::fopen(path.c_str(), "ae");
+  if (!file) return;
+  // One write, so that the lines of several threads do not mix.
+  const std::string line = fmt::format("{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(address), bytes, symbol);
+  std::fwrite(line.data(), 1, line.size(), file);
+  std::fclose(file);
+}
+
+struct GdbRegistration::Entry {
+  std::string object;
+  jit_code_entry link{};
+};
+
+GdbRegistration::GdbRegistration(std::string_view object, const std::string& symbol, const void* address)
+    : entry_(std::make_unique<Entry>()) {
+  entry_->object = object;
+  place(entry_->object, symbol, address);
+  jit_code_entry* link = &entry_->link;
+  link->symfile_addr = entry_->object.data();
+  link->symfile_size = entry_->object.size();
+  const std::lock_guard lock(gdb_mutex());
+  link->next_entry = __jit_debug_descriptor.first_entry;
+  if (link->next_entry) link->next_entry->prev_entry = link;
+  __jit_debug_descriptor.first_entry = link;
+  __jit_debug_descriptor.relevant_entry = link;
+  __jit_debug_descriptor.action_flag = kRegister;
+  __jit_debug_register_code();
+}
+
+GdbRegistration::~GdbRegistration() {
+  jit_code_entry* link = &entry_->link;
+  const std::lock_guard lock(gdb_mutex());
+  if (link->next_entry) link->next_entry->prev_entry = link->prev_entry;
+  (link->prev_entry ? link->prev_entry->next_entry : __jit_debug_descriptor.first_entry) = link->next_entry;
+  __jit_debug_descriptor.relevant_entry = link;
+  __jit_debug_descriptor.action_flag = kUnregister;
+  __jit_debug_register_code();
+}
+
+}  // namespace lucid::codegen
