@@ -34,7 +34,7 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
 
   auto memory_of = [&](ValueId id) {
     const Layout& layout = layouts.at(id);
-    return MemoryOperand{layout.storage, graph.type(id).dtype, layout.geometry};
+    return MemoryOperand{layout.storage, graph.type(id).dtype, layout.geometry, BufferUse::Kind::kValue};
   };
   auto add_read = [&](ValueId id) {
     if (reads_.contains(id)) return;
@@ -75,11 +75,24 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
       }
     }
   }
+  add_extra(extra, shape);
+  merge_dimensions(shape, order, outer);
+}
+
+ElementTree::ElementTree(const IRGraph& graph, const MemoryOperand& source, std::span<const MemoryOperand> extra,
+                         DimsView order, size_t outer)
+    : graph_(graph), value_(-1) {
+  reads_[value_] = 0;
+  operands_.push_back({source, source.geometry.strides, {}, {}});
+  add_extra(extra, source.geometry.sizes);
+  merge_dimensions(source.geometry.sizes, order, outer);
+}
+
+void ElementTree::add_extra(std::span<const MemoryOperand> extra, DimsView shape) {
   extra_begin_ = operands_.size();
   for (const MemoryOperand& memory : extra)
     operands_.push_back({memory, broadcast_strides(memory.geometry.sizes, memory.geometry.strides, shape), {}, {}});
   cost_ += static_cast<double>(operands_.size() + indexed_inputs_.size());
-  merge_dimensions(shape, order, outer);
 }
 
 void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer) {
@@ -196,6 +209,10 @@ loop::Value ElementTree::evaluate_node(size_t index, const Point& point, std::ma
       const loop::Value failed = pointwise->fails(b, inputs, call.call());
       if (failed) NodeContext(*this, node, point).fail_if(failed, 1);
     }
+    NodeContext context(*this, node, point);
+    if (pointwise->fails) {
+      if (const loop::Value failed = pointwise->fails(b, inputs, call.call())) context.fail_if(failed, 1);
+    }
     return round_to(b, b.convert(pointwise->body(b, inputs, call.call()), compute_dtype(result)), result);
   }
   NodeContext context(*this, node, point);
@@ -204,8 +221,9 @@ loop::Value ElementTree::evaluate_node(size_t index, const Point& point, std::ma
 }
 
 loop::Value ElementTree::evaluate(const Point& point) {
+  if (const auto read = reads_.find(value_); read != reads_.end()) return load(operands_[read->second], point);
   std::map<ValueId, loop::Value> known;
-  return operand({value_, std::nullopt}, graph_.type(value_).dtype, point, known);
+  return evaluate_node(producers_.at(value_), point, known);
 }
 
 void ElementTree::store(size_t which, const Point& point, loop::Value value) {

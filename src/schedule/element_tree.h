@@ -23,6 +23,10 @@ class ElementTree {
   ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group, ValueId value,
               DimsView shape, std::span<const MemoryOperand> extra, DimsView order, size_t outer = 0);
 
+  /// The expression that only reads `source`, over its own shape.
+  ElementTree(const IRGraph& graph, const MemoryOperand& source, std::span<const MemoryOperand> extra, DimsView order,
+              size_t outer = 0);
+
   /// The merged sizes, and how many of them came from the first `outer` dimensions.
   const Dims& sizes() const { return sizes_; }
   size_t outer_count() const { return outer_count_; }
@@ -65,6 +69,7 @@ class ElementTree {
     const int64_t stride = access.strides[dimension];
     return stride == 0 ? Step::kZero : stride == 1 ? Step::kOne : Step::kAny;
   }
+  void add_extra(std::span<const MemoryOperand> extra, DimsView shape);
   void merge_dimensions(DimsView shape, DimsView order, size_t outer);
   loop::Value base_address(Access& access, const Point& point);
   loop::Value load(Access& access, const Point& point);

@@ -21,7 +21,7 @@ class KernelWriter {
   /// The argument for a use; equal uses share one. All are declared before anything is computed.
   loop::BufferRef buffer(const BufferUse& use, Dtype dtype);
   loop::BufferRef value(const MemoryOperand& operand) {
-    return buffer({BufferUse::Kind::kValue, operand.id, operand.geometry.offset * int64_t(size_of(operand.dtype))},
+    return buffer({operand.kind, operand.id, operand.geometry.offset * int64_t(size_of(operand.dtype))},
                   operand.dtype);
   }
   loop::BufferRef scratch(int32_t area, Dtype dtype) { return buffer({BufferUse::Kind::kScratch, area, 0}, dtype); }

@@ -48,7 +48,7 @@ class ReduceKernel {
     for (int64_t axis : axes.reduced) order.push_back(axis);
     tree_.emplace(graph, schedule.layouts, group, node_.inputs[0].id, shape, std::span<const MemoryOperand>{}, order,
                   axes.kept.size());
-    LUCID_CHECK(tree_->sizes().size() <= tree_->outer_count() + 1, "{} over axes that do not run on", node_.op->name());
+    if (tree_->sizes().size() > tree_->outer_count() + 1) gather_rows(axes, shape, order);
     length_ = 1;
     for (int64_t axis : axes.reduced) length_ *= shape[static_cast<size_t>(axis)];
     rows_ = numel(result_.geometry.sizes);
@@ -72,6 +72,24 @@ class ReduceKernel {
 
  private:
   using Writer = KernelWriter;
+
+  // The reduced axes do not run on into one another: the elements are first brought into rows.
+  void gather_rows(const ReduceAxes& axes, const Dims& shape, const Dims& order) {
+    const Dtype dtype = graph_.type(node_.inputs[0].id).dtype;
+    Dims sizes;
+    for (int64_t axis : order) sizes.push_back(shape[static_cast<size_t>(axis)]);
+    const Dims row_strides = contiguous_strides(sizes);
+    Dims strides(shape.size());
+    for (size_t i = 0; i < order.size(); ++i) strides[static_cast<size_t>(order[i])] = row_strides[i];
+    const auto area = static_cast<int32_t>(schedule_.scratch_bytes.size());
+    schedule_.scratch_bytes.push_back(numel(shape) * static_cast<int64_t>(size_of(dtype)));
+    const MemoryOperand rows{area, dtype, {shape, strides, 0}, BufferUse::Kind::kScratch};
+    if (numel(shape) > 0) {
+      ElementTree gathered(graph_, schedule_.layouts, group_, node_.inputs[0].id, shape, {&rows, 1}, order);
+      write_elementwise(schedule_, gathered, kernel_name(graph_, group_) + "_rows");
+    }
+    tree_.emplace(graph_, rows, std::span<const MemoryOperand>{}, order, axes.kept.size());
+  }
 
   ReduceState element(ElementTree::Point& point, loop::Value position, loop::Value lanes_from) {
     loop::Builder& b = lanes_from.builder();

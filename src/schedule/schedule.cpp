@@ -32,7 +32,7 @@ struct KindScheduler {
 
 MemoryOperand memory_of(const Schedule& schedule, const IRGraph& graph, ValueId id) {
   const Layout& layout = schedule.layouts.at(id);
-  return {layout.storage, graph.type(id).dtype, layout.geometry};
+  return {layout.storage, graph.type(id).dtype, layout.geometry, BufferUse::Kind::kValue};
 }
 
 std::string kernel_name(const IRGraph& graph, const Group& group) {

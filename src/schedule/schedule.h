@@ -57,11 +57,12 @@ std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId,
 /// Groups the nodes of a graph of primitives into kernels and writes their loops.
 Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts);
 
-/// A materialised operand or result as a kernel writer sees it.
+/// An operand or result in memory as a kernel writer sees it.
 struct MemoryOperand {
-  ValueId id = -1;  // the value whose storage is used
+  int32_t id = -1;  // the value whose storage is used, or the scratch area
   Dtype dtype = Dtype::kF32;
   Geometry geometry;
+  BufferUse::Kind kind = BufferUse::Kind::kValue;
 };
 
 /// The batched product c[b,m,n] = a[b,m,k] @ b[b,k,n], of any strides (broadcast batches have stride 0); c is contiguous.

@@ -1,0 +1,168 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/options.h"
+#include "codegen/code_generator.h"
+#include "compiler/compile_plan.h"
+#include "runtime/allocator.h"
+#include "runtime/thread_pool.h"
+#include "tensor/eager.h"
+#include "tensor/plan_cache.h"
+#include "tensor_samples.h"
+
+// Walks the op table: every op, every sample, every dtype. A new entry is tested without a new test.
+namespace lucid {
+namespace {
+
+using test::TensorSample;
+
+class EveryOp : public testing::TestWithParam<const Op*> {
+ protected:
+  template <typename F>
+  void for_each_sample(F f) {
+    for (const Sample& sample : GetParam()->samples)
+      for (Dtype dtype : test::dtypes_of(*GetParam())) {
+        const TensorSample made(*GetParam(), sample, dtype);
+        SCOPED_TRACE(test::describe(made.reference));
+        f(made);
+      }
+  }
+};
+
+std::vector<const Op*> all_ops() {
+  std::vector<const Op*> ops;
+  for (const Op& op : op_table().ops()) ops.push_back(&op);
+  return ops;
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, EveryOp, testing::ValuesIn(all_ops()),
+                         [](const auto& info) { return info.param->name(); });
+
+// The largest error in ULP that the parts of an op may make against their references; 0 when all are exact.
+double error_bound(const Call& call) {
+  if (call.op().is_lowered() || call.op().host) return call.op().ulp;
+  if (call.op().view) return 0;
+  IRGraph graph;
+  GraphEmitter emitter(graph);
+  Values held;
+  std::vector<Operand> operands;
+  held.reserve(call.count());
+  for (const Operand& operand : call.operands()) {
+    if (operand.is_value()) {
+      held.push_back(emitter.value(graph.add_input(operand.type())));
+      operands.emplace_back(held.back());
+    } else {
+      operands.push_back(operand);
+    }
+  }
+  emitter.emit(call.op(), operands, call.attributes());
+  double bound = 0;
+  for (const IRNode& node : expand_to_primitives(graph).nodes) bound += 16 * node.op->ulp;
+  return bound;
+}
+
+bool has_host_part(const Call& call) {
+  try {
+    error_bound(call);
+    return false;
+  } catch (const InternalError&) {
+    return true;  // such composites run part by part
+  }
+}
+
+double ulp_of(Dtype dtype, double value) {
+  const int digits = dtype == Dtype::kF64 ? 53 : dtype == Dtype::kF32 ? 24 : dtype == Dtype::kF16 ? 11 : 8;
+  const int smallest = dtype == Dtype::kF64 ? -1022 : dtype == Dtype::kF16 ? -14 : -126;
+  const int exponent = value == 0 ? smallest : std::max(std::ilogb(value), smallest);
+  return std::ldexp(1.0, exponent - digits + 1);
+}
+
+TEST_P(EveryOp, AgreesWithItsReference) {
+  for_each_sample([&](const TensorSample& sample) {
+    const Values results = eager().emit(GetParam()[0], sample.operands, sample.reference.attributes);
+    const Values expected = Interpreter().emit(GetParam()[0], sample.reference.operands, sample.reference.attributes);
+    ASSERT_EQ(results.size(), expected.size());
+    const double bound = has_host_part(sample.reference.call()) ? 0 : error_bound(sample.reference.call());
+    for (size_t k = 0; k < results.size(); ++k) {
+      ASSERT_EQ(to_string(results[k].type()), to_string(expected[k].type()));
+      const TensorImpl& got = *tensor_of(results[k]);
+      const HostArray want = Interpreter::array(expected[k]);
+      double largest = 1;
+      for (int64_t i = 0; i < got.numel(); ++i) {
+        const double y = Scalar::load(got.dtype(), want.as<char>() + i * int64_t(size_of(got.dtype()))).to_double();
+        if (std::isfinite(y)) largest = std::max(largest, std::fabs(y));
+      }
+      for (int64_t i = 0; i < got.numel(); ++i) {
+        const double x = Scalar::load(got.dtype(), test::element_at(got, i)).to_double();
+        const double y = Scalar::load(got.dtype(), want.as<char>() + i * int64_t(size_of(got.dtype()))).to_double();
+        if ((x != x && y != y) || (x == y && std::signbit(x) == std::signbit(y))) continue;
+        ASSERT_GT(bound, 0) << "element " << i << " is " << x << " instead of " << y;
+        const double scale = GetParam()->decompose ? largest : y;
+        ASSERT_LE(std::fabs(x - y), bound * ulp_of(got.dtype(), scale)) << "element " << i << ": " << x << " for " << y;
+      }
+    }
+  });
+}
+
+std::vector<std::string> run_bits(const TensorSample& sample) {
+  std::vector<std::string> bits;
+  for (const Value& result : eager().emit(sample.reference.op, sample.operands, sample.reference.attributes))
+    bits.push_back(test::bits_of(*tensor_of(result)));
+  return bits;
+}
+
+TEST_P(EveryOp, GivesTheSameBitsOnEveryTarget) {
+  for_each_sample([&](const TensorSample& sample) {
+    const std::vector<std::string> expected = run_bits(sample);
+    for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2}) {
+      Options changed = options();
+      changed.target = level;
+      const OptionsScope scope(changed);
+      clear_eager_plans();
+      ASSERT_EQ(run_bits(sample), expected) << name_of(level);
+    }
+    clear_eager_plans();
+  });
+}
+
+TEST_P(EveryOp, GivesTheSameBitsOnAnyNumberOfThreads) {
+  const int before = num_threads();
+  for_each_sample([&](const TensorSample& sample) {
+    const std::vector<std::string> expected = run_bits(sample);
+    if (GetParam()->is_lowered()) {
+      // Every item may go to another thread, however little there is to do.
+      const EagerPlan& plan = eager_plan(sample.call(), nullptr);
+      for (PlanStep& step : plan.plan->steps) step.grain = 1;
+    }
+    for (int threads : {1, 2, 7}) {
+      set_num_threads(threads);
+      ASSERT_EQ(run_bits(sample), expected) << threads << " threads";
+    }
+    set_num_threads(before);
+  });
+  clear_eager_plans();
+}
+
+class GuardScope {
+ public:
+  explicit GuardScope(GuardMode mode) { set_guard_mode(mode); }
+  ~GuardScope() { set_guard_mode(GuardMode::kOff); }
+};
+
+TEST_P(EveryOp, TouchesNoMemoryBesideItsBuffers) {
+  for (const Sample& sample : GetParam()->samples)
+    for (Dtype dtype : test::dtypes_of(*GetParam())) {
+      const TensorSample plain(*GetParam(), sample, dtype);
+      const std::vector<std::string> expected = run_bits(plain);
+      for (GuardMode mode : {GuardMode::kGuardAfter, GuardMode::kGuardBefore}) {
+        const GuardScope guard(mode);
+        const TensorSample guarded(*GetParam(), sample, dtype);
+        SCOPED_TRACE(test::describe(guarded.reference));
+        ASSERT_EQ(run_bits(guarded), expected);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace lucid
