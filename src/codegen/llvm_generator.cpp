@@ -13,9 +13,6 @@ namespace lucid::codegen {
 
 namespace {
 
-// Raised with every change to what this folder generates.
-constexpr int kGeneratorVersion = 1;
-
 class LlvmGenerator : public CodeGenerator {
  public:
   std::string compile(const loop::Kernel& kernel, Target target) override {
@@ -34,7 +31,7 @@ class LlvmGenerator : public CodeGenerator {
   }
 
   std::string version() const override {
-    return fmt::format("lucid codegen {} with LLVM {}", kGeneratorVersion, LLVM_VERSION_STRING);
+    return fmt::format("lucid codegen {} with LLVM {}", LUCID_CODEGEN_DIGEST, LLVM_VERSION_STRING);
   }
 
  private:

@@ -53,7 +53,7 @@ llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
 
 }  // namespace
 
-std::string symbol_of(const loop::Kernel& kernel) { return "lucid." + kernel.name; }
+std::string symbol_of(const loop::Kernel& kernel) { return "lucid_" + kernel.name; }
 
 Translator::Translator(const loop::Kernel& kernel, Target target, llvm::Module* module)
     : kernel_(kernel),

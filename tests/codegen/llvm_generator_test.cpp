@@ -151,7 +151,7 @@ TEST(LlvmGenerator, PerfFindsKernelsByName) {
   map >> std::hex >> address >> bytes >> symbol;
   EXPECT_EQ(address, reinterpret_cast<uintptr_t>(code->function()));
   EXPECT_EQ(bytes, code->code_bytes());
-  EXPECT_EQ(symbol, "lucid.seen_by_perf");
+  EXPECT_EQ(symbol, "lucid_seen_by_perf");
   ::unlink(path.c_str());
 }
 
