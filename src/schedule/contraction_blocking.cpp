@@ -18,7 +18,7 @@ constexpr int64_t kPanelBytes = 1 << 20;
 /// An unpacked b larger than this leaves the second-level cache.
 constexpr int64_t kDirectBytes = 1 << 20;
 /// Items that a product should have, so that threads finish together, if each is worth at least kItemProducts.
-constexpr int64_t kItems = 16;
+constexpr int64_t kItems = 32;
 constexpr int64_t kItemProducts = 400'000;
 /// Items keep at least this many panels, to share what they copied of a.
 constexpr int64_t kFewPanels = 4;

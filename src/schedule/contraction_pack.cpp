@@ -81,17 +81,17 @@ class PanelWriter {
       const Value mask = builder_.lanes_below(k_ - k);
       const Value from = source + k;
       const Value to = target + k * builder_.index(tile_.columns());
-      for (int j = 0; j < tile_.vectors; ++j) {
+      builder_.for_loop(builder_.index(0), builder_.index(tile_.columns()), kLanes, [&](Value j) {
         std::vector<Value> square;
         for (int i = 0; i < kLanes; ++i) {
-          const Value n = builder_.binary(Code::kMin, column + builder_.index(j * kLanes + i), end);
+          const Value n = builder_.binary(Code::kMin, column + j + builder_.index(i), end);
           square.push_back(builder_.convert(builder_.load_vector(b_, from + n * column_, mask), dtype_));
         }
         transpose(builder_, square);
         for (int i = 0; i < kLanes; ++i) {
-          builder_.store(packed_, to + builder_.index(i * tile_.columns() + j * kLanes), square[i]);
+          builder_.store(packed_, to + j + builder_.index(i * tile_.columns()), square[static_cast<size_t>(i)]);
         }
-      }
+      });
     });
   }
 
