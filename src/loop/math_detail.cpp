@@ -6,13 +6,11 @@ namespace lucid::loop::math {
 
 Value polynomial(Value x, std::span<const double> coefficients) {
   Value sum = number(x, coefficients.back());
-  if (x.is_vector()) sum = x.builder().splat(sum);
   for (size_t k = coefficients.size() - 1; k-- > 0;) sum = fma(sum, x, coefficients[k]);
   return sum;
 }
 
-Value scale_by_power(Value x, Value n) {
-  const Value doubly_biased = plus(n, 2 * format_of(n).bias);
+Value scale_in_two_steps(Value x, Value doubly_biased) {
   const Value half = shift_right(doubly_biased, 1);
   return x * power_of_two(half) * power_of_two(doubly_biased - half);
 }

@@ -74,8 +74,9 @@ inline Value power_of_two(Value biased_exponent) {
   return from_bits(shift_left(biased_exponent, format_of(biased_exponent).mantissa_bits));
 }
 
-/// x * 2^n in two factors, neither of which leaves the range of normal numbers, for twice the range of exponents.
-Value scale_by_power(Value x, Value n);
+/// x * 2^n for an integer whose low bits are n + 2 * bias, in two factors that are normal numbers even where 2^n is
+/// none.
+Value scale_in_two_steps(Value x, Value doubly_biased);
 
 /// Horner's rule, one fma for each coefficient after the first; the constant term comes first.
 Value polynomial(Value x, std::span<const double> coefficients);

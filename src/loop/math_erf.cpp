@@ -15,15 +15,13 @@ Value erfc_far(Value x, bool precise) {
   x = at_most(x, precise ? 28 : 10.3);
   const Pair square = two_product(x, x);
   const ExpReduction reduced = reduce_exp(-square.hi, 2 * 1023);
-  const Value half = shift_right(reduced.n, 1);
-  const Value scale_1 = power_of_two(half), scale_2 = power_of_two(reduced.n - half);
   const Value r = reduced.r;
   const Value t = (x - 4.0) / (x + 4.0);
   const Value double_x = x + x;
   const Value divisor = double_x + 1.0;
   if (!precise) {
     const Value power = fma(fma(polynomial(r, kExpShort), r, 1.0), r, 1.0);
-    return power * polynomial(t, kErfcShort) / divisor * scale_1 * scale_2;
+    return scale_in_two_steps(power * polynomial(t, kErfcShort) / divisor, reduced.n);
   }
   // Four factors meet, so each keeps what its rounding left.
   const Pair power = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
@@ -35,7 +33,7 @@ Value erfc_far(Value x, bool precise) {
   const Value quotient = p.hi * inverse;
   const Value quotient_lo = (fma(-quotient, divisor, p.hi) + fma(-quotient, divisor_lo, p.lo)) * inverse;
   const Value product = fma(power.hi, quotient, fma(power.hi, quotient_lo, power_lo * quotient));
-  return product * scale_1 * scale_2;
+  return scale_in_two_steps(product, reduced.n);
 }
 
 }  // namespace

@@ -6,15 +6,6 @@
 
 namespace lucid::loop {
 namespace math {
-namespace {
-
-/// 2^n in two factors, neither of which leaves the range of normal numbers, from the low bits n + 2 * bias.
-Value scale_in_two_steps(Value x, Value doubly_biased) {
-  const Value half = shift_right(doubly_biased, 1);
-  return x * power_of_two(half) * power_of_two(doubly_biased - half);
-}
-
-}  // namespace
 
 ExpReduction reduce_exp(Value x, int64_t bias) {
   const Format& format = format_of(x);
@@ -133,6 +124,7 @@ Value cosh(Value x) {
 
 Value tanh(Value x) {
   check_float(x, "tanh");
+  // 1 - 2 / (exp(2 |x|) + 1) would cancel near 0, where a polynomial takes over.
   const Value magnitude = abs(x);
   const Value z = magnitude * magnitude;
   const Value near =
@@ -149,9 +141,8 @@ Value sigmoid(Value x) {
   const ExpReduction reduced = reduce_exp(at_least(-abs(x), is_f64(x) ? -746 : -104), 2 * format_of(x).bias);
   const Value r = reduced.r;
   const Value t = fma(r * r, exp_tail(r), r);
-  const Value half = shift_right(reduced.n, 1);
   // A power of 2 is exact even where it is subnormal; where it is flushed, so is the result.
-  const Value scale = power_of_two(half) * power_of_two(reduced.n - half);
+  const Value scale = scale_in_two_steps(number(x, 1), reduced.n);
   const Value power = fma(scale, t, scale);
   const Pair divisor = fast_two_sum(number(x, 1), power);
   const Value quotient = 1.0 / divisor.hi;

@@ -32,7 +32,7 @@ constexpr int kStepBits = 51;
 Value step(Value rest, const Lifted& y) {
   const Lifted x = lifted(rest);
   const Value k = integer_max(plus(x.exponent - y.exponent, -kStepBits), 0);
-  const Value divisor = scale_by_power(y.normal, k + (x.lift - y.lift));
+  const Value divisor = scale_in_two_steps(y.normal, plus(k + (x.lift - y.lift), 2 * 1023));
   const Value quotient = trunc(x.normal / divisor);
   const Value remainder = fma(-quotient, divisor, x.normal);
   const Value positive = select(remainder < 0.0, remainder + divisor, remainder);

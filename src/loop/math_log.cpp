@@ -82,9 +82,9 @@ Value log1p_of(Pair x, bool precise) {
   return log_sum(reduced.e, f.hi, f.lo, precise);
 }
 
-Value log_of(Value x, Value addend, bool precise) {
+Value log_of(Value x, Value addend) {
   const LogReduction reduced = reduce_log(x);
-  return log_sum(reduced.e + addend, reduced.f, number(x, 0), precise);
+  return log_sum(reduced.e + addend, reduced.f, number(x, 0), true);
 }
 
 }  // namespace math
@@ -93,7 +93,7 @@ using namespace math;
 
 Value log(Value x) {
   check_float(x, "log");
-  if (is_f64(x)) return with_log_specials(x, log_of(x, number(x, 0), true));
+  if (is_f64(x)) return with_log_specials(x, log_of(x, number(x, 0)));
   const LogReduction reduced = reduce_log(x);
   const Value f = reduced.f, e = reduced.e;
   const Value tail = fma(polynomial(f, kLogF32), f, -0.5);
@@ -150,7 +150,7 @@ Value asinh(Value x) {
     const Pair sum = fast_two_sum(moderate, square / (sqrt(square + 1.0) + 1.0));
     Value result = log1p_of(sum, precise);
     if (precise) {
-      const Value far = log_of(at_least(at_most(magnitude, 0x1.fffffffffffffp1023), 1), number(wide, 1), true);
+      const Value far = log_of(at_least(at_most(magnitude, 0x1.fffffffffffffp1023), 1), number(wide, 1));
       result = select(magnitude < 0x1p30, result, far);
     }
     result = select(magnitude < kInfinity, result, magnitude);
@@ -167,7 +167,7 @@ Value acosh(Value x) {
     const Value t = (precise ? at_most(wide, 0x1p30) : at_most(wide, 0x1p130)) - 1.0;
     Value result = log1p_of(two_sum(sqrt(fma(t, t, t + t)), t), precise);
     if (precise) {
-      const Value far = log_of(at_least(at_most(wide, 0x1.fffffffffffffp1023), 1), number(wide, 1), true);
+      const Value far = log_of(at_least(at_most(wide, 0x1.fffffffffffffp1023), 1), number(wide, 1));
       result = select(wide < 0x1p30, result, far);
     }
     result = select(wide < kInfinity, result, wide);

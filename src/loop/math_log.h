@@ -18,7 +18,7 @@ LogReduction reduce_normal_log(Value x);
 /// log(1 + x.hi + x.lo) in f64 for finite x.hi > -1. `precise` is for f64 results, otherwise the error is that of f32.
 Value log1p_of(Pair x, bool precise);
 /// log(x) + addend * log(2) in f64 for positive finite x.
-Value log_of(Value x, Value addend, bool precise);
+Value log_of(Value x, Value addend);
 
 /// `result` where x is positive and finite; the logarithm's special cases elsewhere.
 Value with_log_specials(Value x, Value result);

@@ -59,8 +59,7 @@ Value precise_power(Value x, Value y) {
   const Value r = reduced.r;
   const Pair head = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
   const Value power = head.hi + fma(head.hi, reduced.r_error + product_lo, head.lo);
-  const Value half = shift_right(reduced.n, 1);
-  return power * power_of_two(half) * power_of_two(reduced.n - half);
+  return scale_in_two_steps(power, reduced.n);
 }
 
 /// The same for arguments that were f32, and with f32's precision.
