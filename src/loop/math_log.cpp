@@ -22,6 +22,31 @@ LogReduction split_normal(Value x) {
   return {.exponent = exponent, .e = {}, .f = mantissa - 1.0};
 }
 
+/// 1 + x = 2^e (1 + f) for finite x.hi > -1.
+struct Log1pReduction {
+  Value e;
+  Pair f;
+};
+
+Log1pReduction reduce_log1p(Pair x) {
+  const Pair sum = two_sum(number(x.hi, 1), x.hi);
+  const LogReduction reduced = reduce_normal_log(sum.hi);
+  // What 1 + x.hi rounded off, on the scale of f. It no longer matters where 2^-e is no normal number.
+  const int64_t bias = format_of(x.hi).bias;
+  const Value scale = power_of_two(integer_max(integer(reduced.exponent, bias) - reduced.exponent, 0));
+  const Value rest = x.lo ? sum.lo + x.lo : sum.lo;
+  // f is 0 or at least a unit in the last place of 1, of which the rest is at most half.
+  return {.e = reduced.e, .f = fast_two_sum(reduced.f, rest * scale)};
+}
+
+/// e log(2) + log(1 + f.hi + f.lo) in f32; f.lo may be empty.
+Value log_sum_f32(Value e, Pair f) {
+  const Value tail = fma(polynomial(f.hi, kLogF32), f.hi, -0.5);
+  const Value low = fma(f.hi * f.hi, tail, f.lo ? fma(e, kLn2LoF32, f.lo) : e * kLn2LoF32);
+  // The sum of the two large parts is taken last, so that only its rounding counts where they nearly cancel.
+  return fma(e, kLn2HiF32, f.hi + low);
+}
+
 /// log(1 + f) = head + tail in f64, where head is nearly the whole.
 Pair log_parts(Value f, Value f_error) {
   const Value s = f / (f + 2.0);
@@ -74,12 +99,8 @@ Value with_log_specials(Value x, Value result) {
 }
 
 Value log1p_of(Pair x, bool precise) {
-  const Pair sum = two_sum(number(x.hi, 1), x.hi);
-  const LogReduction reduced = reduce_normal_log(sum.hi);
-  // What 1 + x.hi rounded off, on the scale of f. It no longer matters where 2^-e is no normal number.
-  const Value scale = power_of_two(integer_max(integer(reduced.exponent, 1023) - reduced.exponent, 0));
-  const Pair f = two_sum(reduced.f, (sum.lo + x.lo) * scale);
-  return log_sum(reduced.e, f.hi, f.lo, precise);
+  const Log1pReduction reduced = reduce_log1p(x);
+  return log_sum(reduced.e, reduced.f.hi, reduced.f.lo, precise);
 }
 
 Value log_of(Value x, Value addend) {
@@ -95,11 +116,7 @@ Value log(Value x) {
   check_float(x, "log");
   if (is_f64(x)) return with_log_specials(x, log_of(x, number(x, 0)));
   const LogReduction reduced = reduce_log(x);
-  const Value f = reduced.f, e = reduced.e;
-  const Value tail = fma(polynomial(f, kLogF32), f, -0.5);
-  const Value low = fma(f * f, tail, e * kLn2LoF32);
-  // The sum of the two large parts is taken last, so that only its rounding counts where they nearly cancel.
-  return with_log_specials(x, fma(e, kLn2HiF32, f + low));
+  return with_log_specials(x, log_sum_f32(reduced.e, {reduced.f, {}}));
 }
 
 Value log2(Value x) {
@@ -130,14 +147,18 @@ Value log10(Value x) {
 
 Value log1p(Value x) {
   check_float(x, "log1p");
-  const auto compute = [](Value wide, bool precise) {
-    const Value clamped = select(wide < kInfinity, wide, 0.0);
-    const Value result = select(wide < kInfinity, log1p_of({clamped, number(wide, 0)}, precise), wide);
-    const Value below = select(wide == -1.0, number(wide, -kInfinity), number(wide, kNaN));
-    return select(abs(wide) < 0x1p-54, wide, select(wide > -1.0, result, below));
-  };
-  if (is_f64(x)) return compute(x, true);
-  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+  const Value finite = select(x < kInfinity, x, 0.0);
+  Value result;
+  if (is_f64(x)) {
+    result = log1p_of({finite, {}}, true);
+  } else {
+    const Log1pReduction reduced = reduce_log1p({finite, {}});
+    result = log_sum_f32(reduced.e, reduced.f);
+  }
+  result = select(x < kInfinity, result, x);
+  const Value outside = select(x == -1.0, number(x, -kInfinity), number(x, kNaN));
+  // log(1 + x) is x where its square is lost, and keeps the sign of zero and the bits of a subnormal number.
+  return select(abs(x) < (is_f64(x) ? 0x1p-54 : 0x1p-25), x, select(x > -1.0, result, outside));
 }
 
 Value asinh(Value x) {

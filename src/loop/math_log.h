@@ -15,7 +15,8 @@ LogReduction reduce_log(Value x);
 /// The same for x that is not subnormal.
 LogReduction reduce_normal_log(Value x);
 
-/// log(1 + x.hi + x.lo) in f64 for finite x.hi > -1. `precise` is for f64 results, otherwise the error is that of f32.
+/// log(1 + x.hi + x.lo) in f64 for finite x.hi > -1; x.lo may be empty. `precise` is for f64 results, otherwise the
+/// error is that of f32.
 Value log1p_of(Pair x, bool precise);
 /// log(x) + addend * log(2) in f64 for positive finite x.
 Value log_of(Value x, Value addend);

@@ -100,7 +100,7 @@ def approximations():
                lambda t: 1 / erfc_scaled(t), erfc_range(lo, hi))
 
 
-def number(value, fmt):
+def number(value):
     """A C++ hexadecimal literal."""
     text = float(value).hex()
     mantissa, exponent = text.split("p")
@@ -203,13 +203,13 @@ def main():
     for name, comment, value in constants():
         if comment:
             out.append(f"// {comment}")
-        out.append(f"inline constexpr double {name} = {number(value, 'f64')};")
+        out.append(f"inline constexpr double {name} = {number(value)};")
     out.append("")
     for name, meaning, fmt, degree, target, weight, (lo, hi) in approximations():
         coefficients, ideal, worst = Problem(target, weight, lo, hi, degree).fit(fmt)
         print(f"{name:14} {fmt} degree {degree:2}: 2^{ideal:.1f}, rounded 2^{worst:.1f}", flush=True)
         out.append(f"// {meaning}: 2^{worst:.1f}")
-        out.append(f"inline constexpr double {name}[] = {{\n{wrapped([number(c, fmt) for c in coefficients])}\n}};")
+        out.append(f"inline constexpr double {name}[] = {{\n{wrapped([number(c) for c in coefficients])}\n}};")
     out.append("")
     out.append("// 1 / (2 pi) in limbs of 27 bits, the first of them before the binary point")
     limbs = wrapped([str(w) for w in inverse_two_pi(27, 50)])
@@ -217,7 +217,7 @@ def main():
     out.append("")
     out.append("// For 128 intervals from 0.6953125 up to its double: 1/c, exact, and log(c) in two parts")
     for column, name in enumerate(("kLogTableInverse", "kLogTableHi", "kLogTableLo")):
-        items = wrapped([number(row[column], "f64") for row in log_table()])
+        items = wrapped([number(row[column]) for row in log_table()])
         out.append(f"inline constexpr double {name}[] = {{\n{items}\n}};")
     out += ["", "}  // namespace lucid::loop::math", ""]
     path = pathlib.Path(__file__).resolve().parents[2] / "src/loop/math_coefficients.h"
