@@ -112,6 +112,19 @@ TEST(Math, ScalarsGetTheBitsOfVectors) {
   check(binary_functions(), random_numbers<double>(300, 10), random_numbers<double>(300, 11));
 }
 
+TEST(Math, KernelsHaveATextThatParsesBack) {
+  const auto check = [](const auto& functions) {
+    for (const auto& function : functions) {
+      for (Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
+        const loop::Kernel kernel = kernel_of(function, dtype);
+        EXPECT_EQ(loop::parse_kernel(to_text(kernel)), kernel) << function.name << " of " << name_of(dtype);
+      }
+    }
+  };
+  check(unary_functions());
+  check(binary_functions());
+}
+
 template <typename T>
 T apply(loop::Value (*function)(loop::Value), T x) {
   return interpreted<T>(kernel_of(Unary{"f", function, nullptr, nullptr}, kDtypeOf<T>), {x}, {}, false)[0];
