@@ -1,0 +1,301 @@
+// Tensors joined and cut.
+
+#include <algorithm>
+
+#include "ops/reference_index.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+/// The operands of a join, as values. Numbers cannot be joined.
+void check_tensors(const Call& call) {
+  if (call.count() == 0) throw ValueError("{}: expected at least one tensor", call.name());
+  for (size_t i = 0; i < call.count(); ++i)
+    if (!call.operand(i).is_value()) throw TypeError("{}: element {} of tensors is no tensor", call.name(), i);
+}
+
+Dtype joined_dtype(const Call& call) {
+  Promotion promotion;
+  for (const Operand& operand : call.operands()) promotion.add(operand.dtype(), operand.promotion_rank());
+  return promotion.result();
+}
+
+Op cat_same() {
+  return {
+      .signature = "cat_same(tensors: tensors, dim: int = 0)",
+      .doc = R"(Tensors of one dtype and rank, one after another along a dimension: what cat comes down to.
+
+>>> lucid.cat_same([lucid.tensor([1]), lucid.tensor([2, 3])])
+tensor([1, 2, 3]))",
+      .infer = [](const Call& call) -> Types {
+        check_tensors(call);
+        const int64_t rank = call.rank(0);
+        if (rank == 0) throw ValueError("{}: 0-d tensors cannot be joined; use stack", call.name());
+        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), rank));
+        TensorType result{call.dtype(0), call.shape(0)};
+        for (size_t i = 1; i < call.count(); ++i) {
+          Dims shape = call.shape(i);
+          const bool same_rank = shape.rank() == rank;
+          const int64_t size = same_rank ? shape[axis] : 0;
+          if (same_rank) shape[axis] = result.shape[axis];
+          if (!same_rank || shape != result.shape)
+            throw ValueError("cat: sizes must match except along dimension {}: element 0 is {}, element {} is {}", axis,
+                             to_string(call.operand(0).type()), i, to_string(call.operand(i).type()));
+          result.shape[axis] += size;
+        }
+        checked_numel("cat", result.shape, size_of(result.dtype));
+        return {result};
+      },
+      .lowering = ConcatLowering{},
+      .reference =
+          [](HostCall& call) {
+            const HostArray out = call.make_output(infer_types(call).front());
+            const auto axis = static_cast<size_t>(normalize_axis("cat", call.integer("dim"), out.type.shape.rank()));
+            int64_t start = 0;
+            for (size_t i = 0; i < call.count(); ++i) {
+              const Dims& shape = call.in(i).type.shape;
+              int64_t at = 0;
+              for_each_index(shape, [&](const Dims& index) {
+                Dims target = index;
+                target[axis] += start;
+                copy_element(call.in(i), at++, out, position(out.type.shape, target));
+              });
+              start += shape[axis];
+            }
+          },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+        const int64_t axis = normalize_axis("cat", call.integer("dim"), g[0].rank());
+        Values result;
+        int64_t start = 0;
+        for (size_t i = 0; i < call.count(); ++i) {
+          const int64_t size = call.shape(i)[static_cast<size_t>(axis)];
+          result.push_back(call.needs(i) ? e.narrow(g[0], axis, start, size) : Value());
+          start += size;
+        }
+        return result;
+      }},
+      .samples =
+          std::vector<Sample>{{{normal({3}), normal({20})}}, {{normal({2, 3}), normal({0, 3}), normal({1, 3})}}} +
+          with({{{normal({2, 3}), strided({2, 5}, {1, 2})}}}, {{"dim", int64_t{-1}}}),
+  };
+}
+
+Op cat() {
+  return {
+      .signature = "cat(tensors: tensors, dim: int = 0)",
+      .doc = R"(Tensors one after another along a dimension. Dtypes are promoted.
+
+>>> lucid.cat([lucid.tensor([1, 2]), lucid.tensor([3.5])])
+tensor([1.0000, 2.0000, 3.5000]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        check_tensors(call);
+        const Dtype dtype = joined_dtype(call);
+        Values parts;
+        for (const Value& input : inputs) {
+          // torch passes over 1-d empty tensors of any kind beside others.
+          if (input.shape() == Dims{0} &&
+              std::any_of(inputs.begin(), inputs.end(), [](const Value& other) { return other.rank() > 1; }))
+            continue;
+          parts.push_back(e.cast(input, dtype));
+        }
+        return {e.cat_same(parts, call.integer("dim"))};
+      },
+      .samples = std::vector<Sample>{{{normal({3}), normal({20})}}, {{normal({2, 3}), normal({0}), normal({1, 3})}}} +
+                 with({{{normal({2, 3}), normal({2, 1})}}}, {{"dim", int64_t{1}}}),
+  };
+}
+
+Op stack() {
+  return {
+      .signature = "stack(tensors: tensors, dim: int = 0)",
+      .doc = R"(Tensors of one shape side by side along a new dimension.
+
+>>> lucid.stack([lucid.tensor([1, 2]), lucid.tensor([3, 4])])
+tensor([[1, 2],
+        [3, 4]]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        check_tensors(call);
+        for (size_t i = 1; i < inputs.size(); ++i)
+          if (inputs[i].shape() != inputs[0].shape())
+            throw ValueError("stack: tensors must have one shape: element 0 is {}, element {} is {}",
+                             to_string(inputs[0].type()), i, to_string(inputs[i].type()));
+        const int64_t axis = normalize_axis("stack", call.integer("dim"), inputs[0].rank() + 1);
+        Values parts;
+        for (const Value& input : inputs) parts.push_back(e.unsqueeze(input, axis));
+        return {e.cat(parts, axis)};
+      },
+      .samples = std::vector<Sample>{{{normal({}), normal({})}}, {{normal({2, 3}), strided({2, 3}, {1, 2})}}} +
+                 with({{{normal({2, 3}), normal({2, 3})}}}, {{"dim", int64_t{-1}}}),
+  };
+}
+
+/// hstack and its kin: every tensor gets at least so many dimensions, then they are joined.
+Op stacked(Op op, int64_t rank, int64_t dim) {
+  op.decompose = [rank, dim](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+    check_tensors(call);
+    Values parts;
+    for (Value part : inputs) {
+      if (part.rank() == 0) part = e.unsqueeze(part, 0);
+      if (rank >= 2 && part.rank() == 1) part = e.unsqueeze(part, 0);
+      if (rank >= 3 && part.rank() == 2) part = e.unsqueeze(part, 2);
+      parts.push_back(part);
+    }
+    const bool flat = dim == 1 && parts[0].rank() == 1;
+    return {e.cat(parts, flat ? 0 : dim)};
+  };
+  op.samples = {{{normal({3}), normal({3})}}, {{normal({2, 3}), normal({2, 3})}}, {{normal({}), normal({})}}};
+  return op;
+}
+
+Op hstack() {
+  return stacked({.signature = "hstack(tensors: tensors)",
+                  .doc = R"(Tensors side by side: along the first dimension if they are 1-d, else along the second.
+
+>>> lucid.hstack([lucid.tensor([1, 2]), lucid.tensor([3])])
+tensor([1, 2, 3]))"},
+                 1, 1);
+}
+
+Op vstack() {
+  return stacked({.signature = "vstack(tensors: tensors)", .doc = R"(Tensors below one another, vectors as rows.
+
+>>> lucid.vstack([lucid.tensor([1, 2]), lucid.tensor([3, 4])])
+tensor([[1, 2],
+        [3, 4]]))"},
+                 2, 0);
+}
+
+Op dstack() {
+  return stacked(
+      {.signature = "dstack(tensors: tensors)", .doc = R"(Tensors behind one another along the third dimension.
+
+>>> lucid.dstack([lucid.tensor([1, 2]), lucid.tensor([3, 4])]).shape
+(1, 2, 2))"},
+      3, 2);
+}
+
+Op split() {
+  return {
+      .signature = "split(x, split_size: ints, dim: int = 0) -> tensors",
+      .doc = R"(Parts of x along a dimension: of one size, the last perhaps smaller, or of the sizes in a list.
+
+>>> [len(part) for part in lucid.split(lucid.arange(7), 3)]
+[3, 3, 1])",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        if (inputs[0].rank() == 0) throw ValueError("split: a 0-d tensor cannot be split");
+        const int64_t axis = normalize_axis("split", call.integer("dim"), inputs[0].rank());
+        const int64_t size = inputs[0].size(axis);
+        Dims sizes = call.ints("split_size");
+        for (int64_t part : sizes)
+          if (part < 0) throw ValueError("split: negative size {} in {}", part, to_string(sizes));
+        if (sizes.size() == 1) {
+          const int64_t each = sizes[0];
+          if (each == 0 && size != 0)
+            throw ValueError("split: split_size 0 never covers dimension {} of {}", axis, to_string(inputs[0].type()));
+          sizes.clear();
+          for (int64_t start = 0; start < size; start += each) sizes.push_back(std::min(each, size - start));
+          if (sizes.empty()) sizes.push_back(0);
+        }
+        int64_t total = 0;
+        for (int64_t part : sizes) total = std::min(total + part, size + 1);
+        if (total != size)
+          throw ValueError("split: sizes {} must add up to {}, the size of dimension {} of {}", to_string(sizes), size,
+                           axis, to_string(inputs[0].type()));
+        Values parts;
+        int64_t start = 0;
+        for (int64_t part : sizes) {
+          parts.push_back(e.narrow(inputs[0], axis, start, part));
+          start += part;
+        }
+        return parts;
+      },
+      .samples = with({{{normal({7, 2})}}}, {{"split_size", Dims{3}}}) +
+                 with({{{normal({2, 7})}}}, {{"split_size", Dims{3, 0, 4}}, {"dim", int64_t{1}}}),
+  };
+}
+
+Op chunk() {
+  return {
+      .signature = "chunk(x, chunks: int, dim: int = 0) -> tensors",
+      .doc = R"(x cut into at most so many parts of equal size along a dimension, the last perhaps smaller.
+
+>>> [len(part) for part in lucid.chunk(lucid.arange(7), 3)]
+[3, 3, 1])",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        if (inputs[0].rank() == 0) throw ValueError("chunk: a 0-d tensor cannot be cut");
+        const int64_t axis = normalize_axis("chunk", call.integer("dim"), inputs[0].rank());
+        const int64_t chunks = call.integer("chunks");
+        if (chunks <= 0) throw ValueError("chunk: chunks must be positive, got {}", chunks);
+        const int64_t size = inputs[0].size(axis);
+        const int64_t each = size == 0 ? 0 : (size - 1) / std::min(chunks, size) + 1;
+        return e.split(inputs[0], {each}, axis);
+      },
+      .samples = with({{{normal({7, 2})}}}, {{"chunks", int64_t{3}}}) +
+                 with({{{normal({2, 7})}}}, {{"chunks", int64_t{2}}, {"dim", int64_t{-1}}}),
+  };
+}
+
+Op unbind() {
+  return {
+      .signature = "unbind(x, dim: int = 0) -> tensors",
+      .doc = R"(The parts of x at each index along a dimension.
+
+>>> a, b = lucid.unbind(lucid.tensor([[1, 2], [3, 4]])); b
+tensor([3, 4]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        if (inputs[0].rank() == 0) throw ValueError("unbind: a 0-d tensor has no dimension to unbind");
+        const int64_t axis = normalize_axis("unbind", call.integer("dim"), inputs[0].rank());
+        Values parts;
+        for (int64_t i = 0; i < inputs[0].size(axis); ++i) parts.push_back(e.select(inputs[0], axis, i));
+        return parts;
+      },
+      .samples = std::vector<Sample>{{{normal({3, 2})}}} + with({{{normal({2, 3})}}}, {{"dim", int64_t{1}}}),
+  };
+}
+
+Op meshgrid() {
+  return {
+      .signature = "meshgrid(tensors: tensors, *, indexing: str = \"ij\") -> tensors",
+      .doc = R"(Coordinate grids from 1-d coordinates: one tensor for each, all of the grid's shape.
+
+>>> lucid.meshgrid([lucid.tensor([1, 2]), lucid.tensor([3, 4, 5])])[0]
+tensor([[1, 1, 1],
+        [2, 2, 2]]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        check_tensors(call);
+        const std::string& indexing = call.text("indexing");
+        if (indexing != "ij" && indexing != "xy")
+          throw ValueError("meshgrid: indexing must be \"ij\" or \"xy\", got \"{}\"", indexing);
+        const bool swaps = indexing == "xy" && inputs.size() >= 2;
+        Dims shape;
+        for (const Value& input : inputs) {
+          if (input.rank() > 1)
+            throw ValueError("meshgrid: tensors must be 0-d or 1-d, got {}", to_string(input.type()));
+          shape.push_back(numel(input.shape()));
+        }
+        if (swaps) std::swap(shape[0], shape[1]);
+        Values grids;
+        for (size_t i = 0; i < inputs.size(); ++i) {
+          const size_t axis = swaps && i < 2 ? 1 - i : i;
+          Dims placed(shape.size(), 1);
+          placed[axis] = shape[axis];
+          grids.push_back(e.expand(e.reshape(inputs[i], placed), shape));
+        }
+        return grids;
+      },
+      .samples = std::vector<Sample>{{{normal({2}), normal({3})}}, {{normal({2}), normal({}), normal({3})}}} +
+                 with({{{normal({2}), normal({3})}}}, {{"indexing", std::string("xy")}}),
+  };
+}
+
+}  // namespace
+
+void add_join_ops(std::vector<Op>& ops) {
+  for (auto make : {cat_same, cat, stack, hstack, vstack, dstack, split, chunk, unbind, meshgrid})
+    ops.push_back(make());
+}
+
+}  // namespace lucid

@@ -1,0 +1,439 @@
+// Elements placed by indices that are themselves tensors.
+
+#include "ops/index_rules.h"
+#include "ops/reference.h"
+#include "ops/reference_index.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+/// Combines one element into another, as scatters do, in the dtype that kernels compute in.
+void reference_combine(ScatterCombine combine, const HostArray& out, int64_t to, const HostArray& source,
+                       int64_t from) {
+  dispatch_all(out.type.dtype, [&]<typename T>() {
+    const T held = element_as<T>(out.type.dtype, element_of(out, to));
+    const T next = element_as<T>(out.type.dtype, element_of(source, from));
+    T result = next;
+    if (combine == ScatterCombine::kAdd) result = static_cast<T>(held + next);
+    if (combine == ScatterCombine::kMul) result = static_cast<T>(held * next);
+    if (combine == ScatterCombine::kMax) result = next > held || next != next ? next : held;
+    if (combine == ScatterCombine::kMin) result = next < held || next != next ? next : held;
+    write_element(out, to, result);
+  });
+}
+
+void check_source(const Call& call, size_t source) {
+  if (call.operand(source).is_value() && call.dtype(source) != call.dtype(0))
+    throw TypeError("{}: source {} and tensor {} must have one dtype", call.name(),
+                    to_string(call.operand(source).type()), to_string(call.operand(0).type()));
+}
+
+/// Places source elements along one dimension by an index tensor of their shape.
+ScatterLowering scatter_along(ScatterCombine combine) {
+  return {.combine = combine, .source = 2, .target = [](ElementContext& source, const Call& call) {
+            const int64_t rank = call.rank(0);
+            auto index = all_indices(source, rank);
+            if (rank == 0) return index;
+            const int64_t axis = indexed_axis(call);
+            index[static_cast<size_t>(axis)] = checked_index(source, source.load(1, index, {}), axis, false);
+            return index;
+          }};
+}
+
+auto reference_scatter(ScatterCombine combine) {
+  return [combine](HostCall& call) {
+    const HostArray out = call.make_output(call.in(0).type);
+    std::memcpy(out.data, call.in(0).data, static_cast<size_t>(out.size()) * size_of(out.type.dtype));
+    int64_t at = 0;
+    for_each_index(call.shape(1), [&](Dims index) {
+      const int64_t from = position(call.shape(2), index);
+      if (!index.empty()) {
+        const auto axis = static_cast<size_t>(indexed_axis(call));
+        index[axis] = reference_index(call, 1, at, call.shape(0)[axis], false);
+      }
+      reference_combine(combine, out, position(out.type.shape, index), call.in(2), from);
+      ++at;
+    });
+  };
+}
+
+std::vector<Sample> scatter_samples() {
+  return with({{{normal({5, 3}), offsets({4, 3}, 5), normal({4, 3})}}, {{normal({6}), offsets({20}, 6), normal({20})}}},
+              {{"dim", int64_t{0}}}) +
+         with({{{strided({4, 3}, {1, 4}), offsets({2, 7}, 3), normal({2, 7})}},
+               {{normal({2, 3}), offsets({2, 0}, 3), normal({2, 0})}}},
+              {{"dim", int64_t{-1}}});
+}
+
+/// The primitives behind scatter: index and source have one shape.
+Op scatter_primitive(Op op, ScatterCombine combine, Gradient gradient) {
+  op.infer = [](const Call& call) -> Types {
+    check_index_dtype(call, 1);
+    check_source(call, 2);
+    check_gather_shape(call, 1, "index");
+    if (call.shape(1) != call.shape(2))
+      throw ValueError("{}: index {} and src {} must have one shape", call.name(), to_string(call.operand(1).type()),
+                       to_string(call.operand(2).type()));
+    return {{call.dtype(0), call.shape(0)}};
+  };
+  op.lowering = scatter_along(combine);
+  op.reference = reference_scatter(combine);
+  op.gradient = std::move(gradient);
+  op.errors = {kOutOfRange};
+  op.samples = scatter_samples();
+  return op;
+}
+
+Op scatter_add() {
+  return scatter_primitive({.signature = "scatter_add(x, dim: int, index, src)",
+                            .doc = R"(x with src added in at places given by index along a dimension.
+
+>>> lucid.scatter_add(lucid.zeros(3), 0, lucid.tensor([0, 2, 0]), lucid.tensor([1., 2., 3.]))
+tensor([4., 0., 2.]))"},
+                           ScatterCombine::kAdd,
+                           {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                              return {g[0], Value(),
+                                      call.needs(2) ? e.gather(g[0], call.integer("dim"), call.in(1)) : Value()};
+                            },
+                            .saved_inputs = {1}});
+}
+
+/// Each element's row-major number, for finding out which of several writes to one place came last.
+Value numbers_of(Emitter& e, const Dims& shape) { return e.reshape(e.iota(Dims{numel(shape)}), shape); }
+
+/// Which elements of src are still there after a scatter_set.
+Value survivors(Emitter& e, const GradientCall& call) {
+  const int64_t dim = call.integer("dim");
+  const Value numbers = numbers_of(e, call.shape(1));
+  const Value last = e.scatter_set(e.full(call.shape(0), 0, Dtype::kI64), dim, call.in(1), numbers);
+  return e.eq(e.gather(last, dim, call.in(1)), numbers);
+}
+
+Op scatter_set() {
+  return scatter_primitive(
+      {.signature = "scatter_set(x, dim: int, index, src)",
+       .doc = R"(x with src written at places given by index along a dimension; the last of several wins.
+
+>>> lucid.scatter_set(lucid.zeros(3), 0, lucid.tensor([0, 2]), lucid.tensor([1., 2.]))
+tensor([1., 0., 2.]))"},
+      ScatterCombine::kReplace,
+      {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+         const int64_t dim = call.integer("dim");
+         const Value zeros = e.full(call.shape(1), 0, g[0].dtype());
+         return {call.needs(0) ? e.scatter_set(g[0], dim, call.in(1), zeros) : Value(), Value(),
+                 call.needs(2) ? e.mul(e.gather(g[0], dim, call.in(1)), survivors(e, call)) : Value()};
+       },
+       .saved_inputs = {1}});
+}
+
+/// The gradient of a maximum or minimum goes, in equal parts, to whatever attained it.
+Gradient extremum_gradient() {
+  return {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+            const int64_t dim = call.integer("dim");
+            const Value& index = call.in(1);
+            const Dtype dtype = g[0].dtype();
+            const Value from_x = e.cast(e.eq(call.in(0), call.out()), dtype);
+            const Value from_src = e.cast(e.eq(call.in(2), e.gather(call.out(), dim, index)), dtype);
+            const Value count = e.scatter_add(from_x, dim, index, from_src);
+            const Value share = e.div(g[0], count);
+            return {e.mul(from_x, share), Value(), e.mul(from_src, e.gather(share, dim, index))};
+          },
+          .saved_inputs = {0, 1, 2},
+          .saves_outputs = true};
+}
+
+Op scatter_amax() {
+  return scatter_primitive({.signature = "scatter_amax(x, dim: int, index, src)",
+                            .doc = R"(x with src taken in where it is larger, at places given by index.
+
+>>> lucid.scatter_amax(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., 3., -1.]))
+tensor([3., 0.]))"},
+                           ScatterCombine::kMax, extremum_gradient());
+}
+
+Op scatter_amin() {
+  return scatter_primitive({.signature = "scatter_amin(x, dim: int, index, src)",
+                            .doc = R"(x with src taken in where it is smaller, at places given by index.
+
+>>> lucid.scatter_amin(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., -3., 1.]))
+tensor([-3.,  0.]))"},
+                           ScatterCombine::kMin, extremum_gradient());
+}
+
+Op scatter_mul() {
+  return scatter_primitive(
+      {.signature = "scatter_mul(x, dim: int, index, src)", .doc = R"(x with src multiplied in at places given by index.
+
+>>> lucid.scatter_mul(lucid.ones(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([2., 3., 4.]))
+tensor([6., 4.]))"},
+      ScatterCombine::kMul,
+      {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+         const int64_t dim = call.integer("dim");
+         const Value& x = call.in(0);
+         const Value& index = call.in(1);
+         const Value& src = call.in(2);
+         Value x_gradient;
+         if (call.needs(0)) x_gradient = e.mul(g[0], e.scatter_mul(e.ones_of(x), dim, index, src));
+         if (!call.needs(2)) return {x_gradient, Value(), Value()};
+         // The product of the other factors is the whole one divided by src; where there is one zero it alone sees the
+         // rest, and two zeros leave nothing.
+         const Value is_zero = e.eq(src, 0);
+         const Value nonzero = e.where(is_zero, 1, src);
+         const Value rest = e.gather(e.scatter_mul(x, dim, index, nonzero), dim, index);
+         const Value none = e.full(call.shape(0), 0, Dtype::kI64);
+         const Value zeros = e.gather(e.scatter_add(none, dim, index, e.cast(is_zero, Dtype::kI64)), dim, index);
+         const Value others =
+             e.where(is_zero, e.where(e.eq(zeros, 1), rest, 0), e.where(e.eq(zeros, 0), e.div(rest, nonzero), 0));
+         return {x_gradient, Value(), e.mul(e.gather(g[0], dim, index), others)};
+       },
+       .saved_inputs = {0, 1, 2}});
+}
+
+Op scatter() {
+  return {
+      .signature = "scatter(x, dim: int, index, src, *, reduce: str? = None)",
+      .doc =
+          R"(x with src, a tensor or a number, written at places given by index along a dimension, or added or multiplied in.
+
+>>> lucid.scatter(lucid.zeros(3), 0, lucid.tensor([0, 2]), 1.5)
+tensor([1.5000, 0.0000, 1.5000]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        const Value& index = inputs[1];
+        check_index_dtype(call, 1);
+        Value src = inputs[2];
+        const Dtype dtype = inputs[0].dtype();
+        if (!src) {
+          src = e.full(index.shape(), call.operand(2), dtype);
+        } else if (src.shape() != index.shape()) {
+          if (src.rank() != index.rank())
+            throw ValueError("scatter: index {} and src {} must have one rank", to_string(index.type()),
+                             to_string(src.type()));
+          for (int64_t d = 0; d < src.rank(); ++d) {
+            if (src.size(d) < index.size(d))
+              throw ValueError("scatter: src {} is smaller than index {}", to_string(src.type()),
+                               to_string(index.type()));
+            src = e.narrow(src, d, 0, index.size(d));
+          }
+        }
+        const int64_t dim = call.integer("dim");
+        if (call.is_none("reduce")) return {e.scatter_set(inputs[0], dim, index, src)};
+        const std::string& reduce = call.text("reduce");
+        if (reduce == "add") return {e.scatter_add(inputs[0], dim, index, src)};
+        if (reduce == "multiply") return {e.scatter_mul(inputs[0], dim, index, src)};
+        throw ValueError("scatter: reduce must be None, \"add\" or \"multiply\", got \"{}\"", reduce);
+      },
+      .samples = scatter_samples() +
+                 with({{{normal({5, 3}), offsets({4, 2}, 5), number(2)}},
+                       {{normal({5, 3}), offsets({4, 2}, 5), normal({4, 3})}}},
+                      {{"dim", int64_t{0}}}) +
+                 with({{{normal({5, 3}), offsets({4, 2}, 5), normal({4, 2})}}},
+                      {{"dim", int64_t{0}}, {"reduce", std::string("add")}}),
+  };
+}
+
+Op scatter_reduce() {
+  return {
+      .signature = "scatter_reduce(x, dim: int, index, src, reduce: str, *, include_self: bool = True)",
+      .doc = R"(x with src combined in at places given by index: "sum", "prod", "mean", "amax" or "amin".
+
+>>> lucid.scatter_reduce(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., 3., 5.]), "mean", include_self=False)
+tensor([2., 5.]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        check_index_dtype(call, 1);
+        const int64_t dim = call.integer("dim");
+        const Value& index = inputs[1];
+        const Value& src = inputs[2];
+        const std::string& reduce = call.text("reduce");
+        const Dtype dtype = inputs[0].dtype();
+        Value x = inputs[0];
+        auto start_from = [&](const Operand& value) {
+          if (!call.flag("include_self")) x = e.scatter_set(x, dim, index, e.full(index.shape(), value, dtype));
+        };
+        const bool largest = reduce == "amax";
+        if (reduce == "sum" || reduce == "mean") {
+          start_from(0);
+          const Value total = e.scatter_add(x, dim, index, src);
+          if (reduce == "sum") return {total};
+          const Value ones = e.ones_of(src);
+          const Value base = call.flag("include_self") ? e.ones_of(x) : e.zeros_of(x);
+          const Value count = e.maximum(e.scatter_add(base, dim, index, ones), 1);
+          return {is_float(dtype) ? e.div(total, count) : e.floor_divide(total, count)};
+        }
+        if (reduce == "prod") {
+          start_from(1);
+          return {e.scatter_mul(x, dim, index, src)};
+        }
+        if (!largest && reduce != "amin")
+          throw ValueError("scatter_reduce: reduce must be sum, prod, mean, amax or amin, got \"{}\"", reduce);
+        if (!call.flag("include_self")) {
+          // Any source element will do to start from: it takes part anyway.
+          x = e.scatter_set(x, dim, index, src);
+        }
+        return {largest ? e.scatter_amax(x, dim, index, src) : e.scatter_amin(x, dim, index, src)};
+      },
+      .samples = with({{{normal({5, 3}), offsets({4, 3}, 5), normal({4, 3})}}},
+                      {{"dim", int64_t{0}}, {"reduce", std::string("sum")}}) +
+                 with({{{normal({5, 3}), offsets({4, 3}, 5), normal({4, 3})}}},
+                      {{"dim", int64_t{0}}, {"reduce", std::string("mean")}, {"include_self", false}}) +
+                 with({{{normal({5, 3}), offsets({4, 3}, 5), distinct({4, 3})}}},
+                      {{"dim", int64_t{0}}, {"reduce", std::string("amax")}}),
+  };
+}
+
+Op index_add() {
+  return {
+      .signature = "index_add(x, dim: int, index, source)",
+      .doc = R"(x with the parts of source added in at the given indices along a dimension.
+
+>>> lucid.index_add(lucid.zeros(3), 0, lucid.tensor([0, 2, 0]), lucid.tensor([1., 2., 3.]))
+tensor([4., 0., 2.]))",
+      .infer = [](const Call& call) -> Types {
+        check_index_dtype(call, 1);
+        check_source(call, 2);
+        if (call.rank(1) != 1 || call.rank(0) == 0)
+          throw ValueError("index_add: index must be 1-d and the tensor not 0-d, got {} and {}",
+                           to_string(call.operand(1).type()), to_string(call.operand(0).type()));
+        Dims expected = call.shape(0);
+        expected[static_cast<size_t>(indexed_axis(call))] = call.shape(1)[0];
+        if (call.shape(2) != expected)
+          throw ValueError("index_add: source must be {} for tensor {} and index {}, got {}", to_string(expected),
+                           to_string(call.operand(0).type()), to_string(call.operand(1).type()),
+                           to_string(call.operand(2).type()));
+        return {{call.dtype(0), call.shape(0)}};
+      },
+      .lowering = ScatterLowering{.combine = ScatterCombine::kAdd,
+                                  .source = 2,
+                                  .target =
+                                      [](ElementContext& source, const Call& call) {
+                                        auto index = all_indices(source, call.rank(0));
+                                        const int64_t axis = indexed_axis(call);
+                                        loop::Value& i = index[static_cast<size_t>(axis)];
+                                        const loop::Value at[] = {i};
+                                        i = checked_index(source, source.load(1, at, {}), axis, false);
+                                        return index;
+                                      }},
+      .reference =
+          [](HostCall& call) {
+            const HostArray out = call.make_output(call.in(0).type);
+            std::memcpy(out.data, call.in(0).data, static_cast<size_t>(out.size()) * size_of(out.type.dtype));
+            const auto axis = static_cast<size_t>(indexed_axis(call));
+            int64_t at = 0;
+            for_each_index(call.shape(2), [&](Dims index) {
+              index[axis] = reference_index(call, 1, index[axis], call.shape(0)[axis], false);
+              reference_combine(ScatterCombine::kAdd, out, position(out.type.shape, index), call.in(2), at++);
+            });
+          },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     return {g[0], Value(),
+                             call.needs(2) ? e.index_select(g[0], call.integer("dim"), call.in(1)) : Value()};
+                   },
+                   .saved_inputs = {1}},
+      .errors = {kOutOfRange},
+      .samples =
+          with({{{normal({5, 3}), offsets({4}, 5), normal({4, 3})}}, {{normal({6}), offsets({20}, 6), normal({20})}}},
+               {{"dim", int64_t{0}}}) +
+          with({{{strided({4, 3}, {1, 4}), offsets({2}, 3), normal({4, 2})}}}, {{"dim", int64_t{-1}}}),
+  };
+}
+
+Op index_put_primitive(Op op, ScatterCombine combine) {
+  op.infer = [](const Call& call) -> Types {
+    check_leading_indices(call, 2);
+    check_source(call, 1);
+    const Dims shape = indexed_shape(call, 2);
+    if (call.shape(1) != shape)
+      throw ValueError("{}: values must be {} for tensor {}, got {}", call.name(), to_string(shape),
+                       to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+    return {{call.dtype(0), call.shape(0)}};
+  };
+  op.lowering =
+      ScatterLowering{.combine = combine, .source = 1, .target = [](ElementContext& source, const Call& call) {
+                        return leading_index(source, call, 2);
+                      }};
+  op.reference = [combine](HostCall& call) {
+    const HostArray out = call.make_output(call.in(0).type);
+    std::memcpy(out.data, call.in(0).data, static_cast<size_t>(out.size()) * size_of(out.type.dtype));
+    int64_t at = 0;
+    for_each_index(call.shape(1), [&](const Dims& index) {
+      reference_combine(combine, out, position(out.type.shape, reference_leading(call, index, 2)), call.in(1), at++);
+    });
+  };
+  op.gradient = {.rule = [combine](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                   Values indices;
+                   for (size_t i = 2; i < call.count(); ++i) indices.push_back(call.in(i));
+                   Values result(call.count());
+                   if (call.needs(0))
+                     result[0] = combine == ScatterCombine::kAdd
+                                     ? g[0]
+                                     : e.index_put_set(g[0], e.full(call.shape(1), 0, g[0].dtype()), indices);
+                   if (!call.needs(1)) return result;
+                   result[1] = e.index(g[0], indices);
+                   if (combine == ScatterCombine::kAdd) return result;
+                   // Of several writes to one place only the last counts.
+                   const Value numbers = numbers_of(e, call.shape(1));
+                   const Value last = e.index_put_set(e.full(call.shape(0), 0, Dtype::kI64), numbers, indices);
+                   result[1] = e.mul(result[1], e.eq(e.index(last, indices), numbers));
+                   return result;
+                 },
+                 .saved_inputs = index_operands(2)};
+  op.errors = {kOutOfRange};
+  op.samples = {{{normal({5, 3}), normal({4, 3}), indices({4}, 5)}},
+                {{normal({5, 4}), normal({20}), indices({20}, 5), indices({20}, 4)}},
+                {{strided({4, 3}, {1, 4}), normal({2, 3}), indices({2}, 4)}}};
+  return op;
+}
+
+Op index_put_set() {
+  return index_put_primitive({.signature = "index_put_set(x, values, indices: tensors)",
+                              .doc = R"(x with values written at places given by index tensors, in row-major order.
+
+>>> lucid.index_put_set(lucid.zeros(3), lucid.tensor([1., 2.]), [lucid.tensor([0, 2])])
+tensor([1., 0., 2.]))"},
+                             ScatterCombine::kReplace);
+}
+
+Op index_put_add() {
+  return index_put_primitive({.signature = "index_put_add(x, values, indices: tensors)",
+                              .doc = R"(x with values added at places given by index tensors, in row-major order.
+
+>>> lucid.index_put_add(lucid.zeros(3), lucid.tensor([1., 2.]), [lucid.tensor([2, 2])])
+tensor([0., 0., 3.]))"},
+                             ScatterCombine::kAdd);
+}
+
+Op index_put() {
+  return {
+      .signature = "index_put(x, values, indices: tensors, accumulate: bool = False)",
+      .doc =
+          R"(x with values, broadcast as needed, written or added at places given by index tensors for the leading dimensions.
+
+>>> lucid.index_put(lucid.zeros(3), lucid.tensor(1.), [lucid.tensor([0, 2])])
+tensor([1., 0., 1.]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        check_leading_indices(call, 2);
+        const Dims shape = indexed_shape(call, 2);
+        const Dtype dtype = inputs[0].dtype();
+        Value values = inputs[1] ? e.cast(inputs[1], dtype) : e.full(shape, call.operand(1), dtype);
+        if (values.shape() != shape) values = e.expand(values, shape);
+        const Values indices(inputs.begin() + 2, inputs.end());
+        return {call.flag("accumulate") ? e.index_put_add(inputs[0], values, indices)
+                                        : e.index_put_set(inputs[0], values, indices)};
+      },
+      .samples = std::vector<Sample>{{{normal({5, 3}), normal({3}), indices({4}, 5)}},
+                                     {{normal({5, 3}), number(2), indices({4}, 5)}}} +
+                 with({{{normal({5, 4}), normal({20}), indices({20}, 5), indices({20}, 4)}}}, {{"accumulate", true}}),
+  };
+}
+
+}  // namespace
+
+void add_scatter_ops(std::vector<Op>& ops) {
+  for (auto make : {scatter_add, scatter_set, scatter_amax, scatter_amin, scatter_mul, scatter, scatter_reduce,
+                    index_add, index_put_set, index_put_add, index_put})
+    ops.push_back(make());
+}
+
+}  // namespace lucid
