@@ -207,8 +207,12 @@ Value atanh(Value x) {
     const Pair divisor = fast_two_sum(number(wide, 1), -inside);
     const Value dividend = inside + inside;
     const Value quotient = dividend / divisor.hi;
-    const Value remainder = fma(-quotient, divisor.hi, dividend) - quotient * divisor.lo;
-    const Value result = log1p_of({quotient, remainder / divisor.hi}, precise) * 0.5;
+    Value quotient_lo;
+    if (precise) {
+      const Value remainder = fma(-quotient, divisor.hi, dividend) - quotient * divisor.lo;
+      quotient_lo = remainder / divisor.hi;
+    }
+    const Value result = log1p_of({quotient, quotient_lo}, precise) * 0.5;
     const Value edge = select(magnitude == 1.0, number(wide, kInfinity), number(wide, kNaN));
     return copysign(select(magnitude < 0x1p-28, magnitude, select(magnitude < 1.0, result, edge)), wide);
   };
