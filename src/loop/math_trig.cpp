@@ -17,72 +17,86 @@ struct Reduction {
 
 constexpr int kLimbBits = 27;
 constexpr int64_t kLimbMask = (int64_t{1} << kLimbBits) - 1;
-// Words of 1 / (2 pi) that are multiplied with the argument: the product's error is below 2^(80 - 8 * 27).
-constexpr int kWords = 8;
 
 /// The reduction of finite x of 2^30 and above, by integer arithmetic on 27-bit limbs. With x = m 2^e, the words of
 /// 1 / (2 pi) whose product with x is a whole number of turns are left out, and the fraction of the rest is kept.
-Reduction reduce_huge(Value x) {
+/// Without `precise`, x is an f32 number, and the angle has no low part.
+Reduction reduce_huge(Value x, bool precise) {
   Builder& builder = x.builder();
+  // No f64 is closer than 2^-62 to a multiple of pi / 2, no f32 closer than 2^-30. The first word left out changes the
+  // angle by less than 2^(80 - 8 * 27) or 2^(51 - 5 * 27).
+  const int word_count = precise ? 8 : 5;
+  const int spare_bits = precise ? 0 : 29;
   const Value bits = bits_of(abs(x));
-  const Value mantissa = plus(bits & integer(bits, (int64_t{1} << 52) - 1), int64_t{1} << 52);
+  const Value mantissa = shift_right(plus(bits & integer(bits, (int64_t{1} << 52) - 1), int64_t{1} << 52), spare_bits);
   // x = mantissa * 2^(shift - 27) after the point moves past the table's leading word of zeros.
-  const Value shift = plus(shift_right(bits, 52), kLimbBits - 1075);
+  const Value shift = plus(shift_right(bits, 52), kLimbBits + spare_bits - 1075);
   // shift / 27 by a multiplication, exact in this range.
   const Value skipped = shift_right(shift * integer(shift, 2428), 16);
   const Value rest = shift - skipped * integer(shift, kLimbBits);
-  // mantissa << rest in three limbs.
-  const Value mask = integer(bits, kLimbMask);
-  const auto shl = [&](Value value, Value count) { return builder.binary(Code::kShl, value, count); };
-  const Value upper = shift_right(mantissa, kLimbBits), lower = mantissa & mask;
-  const Value low = shl(lower, rest), high = shl(upper, rest) + shift_right(low, kLimbBits);
-  const Value limbs[3] = {low & mask, high & mask, shift_right(high, kLimbBits)};
+  const auto limb = [](Value value) { return value & integer(value, kLimbMask); };
+  // mantissa << rest in limbs, the least significant one first.
+  std::vector<Value> limbs;
+  const Value low = builder.binary(Code::kShl, precise ? limb(mantissa) : mantissa, rest);
+  if (precise) {
+    const Value upper = builder.binary(Code::kShl, shift_right(mantissa, kLimbBits), rest);
+    const Value high = upper + shift_right(low, kLimbBits);
+    limbs = {limb(low), limb(high), shift_right(high, kLimbBits)};
+  } else {
+    limbs = {limb(low), shift_right(low, kLimbBits)};
+  }
 
-  const BufferRef table =
-      builder.table(Dtype::kI64, std::vector<uint64_t>(std::begin(kInverseTwoPi), std::end(kInverseTwoPi)));
-  Value words[kWords];
-  for (int k = 0; k < kWords; ++k) words[k] = look_up(table, plus(skipped, k));
+  // f32 reaches no farther than the tenth word.
+  const auto words_end = precise ? std::end(kInverseTwoPi) : std::begin(kInverseTwoPi) + 10;
+  const BufferRef table = builder.table(Dtype::kI64, std::vector<uint64_t>(std::begin(kInverseTwoPi), words_end));
+  std::vector<Value> words;
+  for (int k = 0; k < word_count; ++k) words.push_back(look_up(table, plus(skipped, k)));
 
-  // Limbs of the fraction, the most significant one last. Products of two limbs have 54 bits: six may be added.
-  Value fraction[kWords];
+  // Limbs of the fraction, the most significant one last. Products of two limbs have 54 bits: many may be added.
+  std::vector<Value> fraction;
   Value carry = integer(bits, 0);
-  for (int position = 0; position < kWords; ++position) {
+  for (int position = 0; position < word_count; ++position) {
     Value sum = carry;
-    for (int k = 0; k < 3; ++k) {
-      if (k <= position) sum = sum + limbs[k] * words[kWords - 1 - (position - k)];
+    for (int k = 0; k < static_cast<int>(limbs.size()) && k <= position; ++k) {
+      sum = sum + limbs[k] * words[word_count - 1 - (position - k)];
     }
-    fraction[position] = sum & mask;
+    fraction.push_back(limb(sum));
     carry = shift_right(sum, kLimbBits);
   }
   // Four times the fraction is the angle in quadrants; the nearest whole one is taken off.
-  const Value top = shift_left(fraction[7], kLimbBits) + fraction[6];
+  const auto from_top = [&](int k) { return fraction[word_count - 1 - k]; };
+  const Value top = shift_left(from_top(0), kLimbBits) + from_top(1);
   const Value quadrant = shift_right(plus(top, int64_t{1} << 51), 52);
   const auto scaled = [&](Value value, double unit) { return builder.convert(value, Dtype::kF64) * unit; };
-  Pair sum = two_sum(scaled(top - shift_left(quadrant, 52), 0x1p-52), scaled(fraction[5], 0x1p-79));
-  sum = fast_two_sum(sum.hi, sum.lo + (scaled(fraction[4], 0x1p-106) + scaled(fraction[3], 0x1p-133)));
-  Pair angle = two_product(sum.hi, number(x, kHalfPi));
-  angle.lo = fma(sum.lo, kHalfPi, fma(sum.hi, kHalfPiLo, angle.lo));
+  Pair sum = two_sum(scaled(top - shift_left(quadrant, 52), 0x1p-52), scaled(from_top(2), 0x1p-79));
+  Pair angle = {sum.hi * kHalfPi, {}};
+  if (precise) {
+    sum = fast_two_sum(sum.hi, sum.lo + (scaled(from_top(3), 0x1p-106) + scaled(from_top(4), 0x1p-133)));
+    angle = two_product(sum.hi, number(x, kHalfPi));
+    angle.lo = fma(sum.lo, kHalfPi, fma(sum.hi, kHalfPiLo, angle.lo));
+  }
   const Value negative = x < 0.0;
-  return {.quadrant = select(negative, -quadrant, quadrant),
-          .angle = {select(negative, -angle.hi, angle.hi), select(negative, -angle.lo, angle.lo)}};
+  const auto with_sign = [&](Value value) { return value ? select(negative, -value, value) : value; };
+  return {.quadrant = with_sign(quadrant), .angle = {with_sign(angle.hi), with_sign(angle.lo)}};
 }
 
 /// The same, lane by lane: huge arguments are rare, and scalar code for them is compiled much sooner.
-Reduction reduce_huge_lanes(Value x) {
-  if (!x.is_vector()) return reduce_huge(x);
+Reduction reduce_huge_lanes(Value x, bool precise) {
+  if (!x.is_vector()) return reduce_huge(x, precise);
   Builder& builder = x.builder();
   const BufferRef arguments = builder.scratch(Dtype::kF64, kLanes), quadrants = builder.scratch(Dtype::kI64, kLanes);
-  const BufferRef highs = builder.scratch(Dtype::kF64, kLanes), lows = builder.scratch(Dtype::kF64, kLanes);
+  const BufferRef highs = builder.scratch(Dtype::kF64, kLanes);
+  const BufferRef lows = precise ? builder.scratch(Dtype::kF64, kLanes) : highs;
   const Value first = builder.index(0);
   builder.store(arguments, first, x);
   builder.for_loop(first, builder.index(kLanes), 1, [&](Value lane) {
-    const Reduction reduction = reduce_huge(builder.load(arguments, lane));
+    const Reduction reduction = reduce_huge(builder.load(arguments, lane), precise);
     builder.store(quadrants, lane, reduction.quadrant);
     builder.store(highs, lane, reduction.angle.hi);
-    builder.store(lows, lane, reduction.angle.lo);
+    if (precise) builder.store(lows, lane, reduction.angle.lo);
   });
   return {.quadrant = builder.load_vector(quadrants, first),
-          .angle = {builder.load_vector(highs, first), builder.load_vector(lows, first)}};
+          .angle = {builder.load_vector(highs, first), precise ? builder.load_vector(lows, first) : Value()}};
 }
 
 /// In f64. Without `precise` the angle is right to about f64's precision, but has no low part.
@@ -107,7 +121,7 @@ Reduction reduce(Value x, bool precise) {
   const auto result = repeat_if_any(huge, 1, initial, [&](std::span<const Value> carried) {
     // Lanes that are not huge, and infinity, get some huge number: the table has no words for them.
     const Value finite = magnitude < std::numeric_limits<double>::infinity();
-    const Reduction reduction = reduce_huge_lanes(select(huge & finite, x, 0x1p100));
+    const Reduction reduction = reduce_huge_lanes(select(huge & finite, x, 0x1p100), precise);
     std::vector<Value> next = {select(huge, reduction.quadrant, carried[0]),
                                select(huge, reduction.angle.hi, carried[1])};
     if (precise) next.push_back(select(huge, reduction.angle.lo, carried[2]));
