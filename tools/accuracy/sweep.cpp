@@ -106,17 +106,14 @@ Result sweep_random(const Function& function, loop::KernelFunction kernel, uint6
     std::mt19937_64 generator(thread + 1);
     Block<T> block;
     for (uint64_t done = thread * kBlock; done < count; done += options.threads * kBlock) {
+      // All pairs of special values come first; later blocks mix some in.
       for (size_t i = 0; i < kBlock; ++i) {
-        block.x[i] = random_number<T>(generator);
-        block.y[i] = random_number<T>(generator);
+        const uint64_t pair = done + i;
+        const bool both = pair < special.size() * special.size();
+        block.x[i] = both ? special[pair % special.size()] : random_number<T>(generator);
+        block.y[i] = both ? special[pair / special.size()] : random_number<T>(generator);
       }
-      // The first blocks hold all pairs of special values; later ones mix them in.
-      if (done == 0) {
-        for (size_t i = 0; i < kBlock; ++i) {
-          block.x[i] = special[i % special.size()];
-          block.y[i] = special[i / special.size() % special.size()];
-        }
-      } else {
+      if (done > special.size() * special.size()) {
         for (size_t i = 0; i < 64; ++i) block.x[i] = special[generator() % special.size()];
         for (size_t i = 64; i < 128; ++i) block.y[i] = special[generator() % special.size()];
       }
