@@ -58,19 +58,6 @@ void check_dtype(const Call& call, Dtype dtype) {
   throw TypeError("{}: does not take {}; convert to {}", call.name(), name_of(dtype), list_of(call.op().dtypes));
 }
 
-std::vector<TensorType> infer_pointwise(const Call& call) {
-  const Op& op = call.op();
-  const Dtype dtype = common_dtype(call);
-  if (op.promote == Promote::kTail && !is_bool(call.dtype(0)))
-    throw TypeError("{}: argument {} must be bool, got {}", call.name(), op.schema.parameters.front().name,
-                    to_string(call.operand(0).type()));
-  check_dtype(call, dtype);
-  Dims shape;
-  for (size_t i = 0; i < call.count(); ++i)
-    if (call.has(i)) shape = broadcast(call.name(), shape, call.shape(i));
-  return {{op.promote == Promote::kCompare ? Dtype::kBool : dtype, std::move(shape)}};
-}
-
 /// Follows a decomposition for its types alone.
 class TypeEmitter : public Emitter {
  public:
@@ -94,22 +81,33 @@ std::vector<TensorType> infer_by_decomposition(const Call& call) {
 
 }  // namespace
 
+std::vector<TensorType> infer_pointwise(const Call& call) {
+  const Op& op = call.op();
+  const Dtype dtype = common_dtype(call);
+  if (op.promote == Promote::kTail && !is_bool(call.dtype(0)))
+    throw TypeError("{}: argument {} must be bool, got {}", call.name(), op.schema.parameters.front().name,
+                    to_string(call.operand(0).type()));
+  check_dtype(call, dtype);
+  Dims shape;
+  for (size_t i = 0; i < call.count(); ++i)
+    if (call.has(i)) shape = broadcast(call.name(), shape, call.shape(i));
+  return {{op.promote == Promote::kCompare ? Dtype::kBool : dtype, std::move(shape)}};
+}
+
 std::vector<TensorType> infer_types(const Call& call) {
   const Op& op = call.op();
   check_operands(call);
+  if (op.promote == Promote::kNone && call.count() > 0 && call.has(0)) check_dtype(call, call.dtype(0));
   std::vector<TensorType> types;
-  if (op.promote != Promote::kNone) {
+  if (op.infer) {
+    types = op.infer(call);
+  } else if (op.promote != Promote::kNone) {
     types = infer_pointwise(call);
+  } else if (op.decompose) {
+    types = infer_by_decomposition(call);
   } else {
-    if (call.count() > 0 && call.has(0)) check_dtype(call, call.dtype(0));
-    if (op.infer) {
-      types = op.infer(call);
-    } else if (op.decompose) {
-      types = infer_by_decomposition(call);
-    } else {
-      throw NotImplementedError(
-          "{}: the shape of its result depends on its values, so it cannot be known before it runs", call.name());
-    }
+    throw NotImplementedError("{}: the shape of its result depends on its values, so it cannot be known before it runs",
+                              call.name());
   }
   for (const TensorType& type : types) checked_numel(call.name(), type.shape, size_of(type.dtype));
   return types;

@@ -46,6 +46,22 @@ const Value& GradientCall::out(size_t i) const {
 
 Operand GradientCall::argument(size_t i) const { return operand(i).is_value() ? Operand(in(i)) : operand(i); }
 
+namespace {
+
+using Decompose = decltype(Op::decompose);
+
+/// Brings the inputs of a promoting composite to the dtype it computes in before they reach its decomposition.
+Decompose after_promotion(Decompose decompose) {
+  return [decompose = std::move(decompose)](Emitter& e, const Call& call, std::span<const Value> inputs) {
+    Values converted(inputs.begin(), inputs.end());
+    for (size_t i = 0; i < converted.size(); ++i)
+      if (converted[i]) converted[i] = e.cast(converted[i], operand_dtype(call, i));
+    return decompose(e, call, converted);
+  };
+}
+
+}  // namespace
+
 OpTable::OpTable(std::vector<Op> ops) : ops_(std::move(ops)) {
   LUCID_CHECK(ops_.size() <= UINT16_MAX, "{} ops", ops_.size());
   for (size_t i = 0; i < ops_.size(); ++i) {
@@ -54,6 +70,7 @@ OpTable::OpTable(std::vector<Op> ops) : ops_(std::move(ops)) {
     op.id = static_cast<uint16_t>(i);
     const int ways =
         op.is_lowered() + static_cast<bool>(op.decompose) + static_cast<bool>(op.view) + static_cast<bool>(op.host);
+    if (op.decompose && op.promote != Promote::kNone) op.decompose = after_promotion(std::move(op.decompose));
     LUCID_CHECK(ways == 1, "{} computes in {} ways; lowering, decompose, view, host: choose one", op.name(), ways);
   }
   by_name_.resize(ops_.size());

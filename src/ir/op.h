@@ -106,6 +106,9 @@ struct Op {
   /// leave it out: then their decomposition says it. Host ops whose results' sizes depend on data have none.
   std::function<std::vector<TensorType>(const Call&)> infer;
 
+  /// The result is contiguous although the op is pointwise; otherwise such results follow their operands' strides.
+  bool contiguous_result = false;
+
   // How it computes: exactly one of the four.
   Lowering lowering;
   /// `inputs` has a value for each operand that is one, already converted to operand_dtype(); argument() in ops/rules.h
@@ -119,6 +122,7 @@ struct Op {
 
   /// What lowered ops mean, in plain C++ on contiguous arrays.
   std::function<void(HostCall&)> reference;
+  /// Composites may have none: then their decomposition is differentiated.
   Gradient gradient;
   /// Messages of checks made by kernels (ElementContext::fail_if), and the class they raise.
   std::vector<std::string> errors;
@@ -155,8 +159,11 @@ class OpTable {
 /// The one table; defined in ops/table.cpp.
 const OpTable& op_table();
 
-/// The result types of a call, checking its operands: broadcasting with promotion, the op's own rule, or its decomposition.
+/// The result types of a call, checking its operands: the op's own rule, broadcasting with promotion, or its decomposition.
 std::vector<TensorType> infer_types(const Call& call);
+
+/// Broadcasting with promotion: what infer_types does for promoting ops. For rules that add checks to it.
+std::vector<TensorType> infer_pointwise(const Call& call);
 
 /// The dtype that operand i is converted to before the op computes; its own when the op does not promote.
 Dtype operand_dtype(const Call& call, size_t i);

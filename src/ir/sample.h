@@ -15,6 +15,7 @@ namespace lucid {
 enum class Fill : uint8_t {
   kNormal,    // around zero, both signs; small integers for integer dtypes
   kPositive,  // above zero
+  kLarge,     // above one
   kUnit,      // inside (-1, 1)
   kNonZero,   // away from zero on both sides
   kDistinct,  // no two elements equal: for sorting and arg-reductions

@@ -40,31 +40,37 @@ void Scanner::fail(const std::string& message) {
                                       : quoted(shown));
 }
 
-void Scanner::skip_space() {
-  while (at_ < text_.size() && (is_blank(text_[at_]) || text_[at_] == '\n')) ++at_;
+size_t Scanner::next_token() const {
+  size_t at = at_;
+  while (at < text_.size() && (is_blank(text_[at]) || text_[at] == '\n')) ++at;
+  return at;
 }
+
+void Scanner::skip_space() { at_ = next_token(); }
 
 bool Scanner::at_end() {
   skip_space();
   return at_ == text_.size();
 }
 
-bool Scanner::peek(std::string_view token) {
-  skip_space();
-  if (!text_.substr(at_).starts_with(token)) return false;
+bool Scanner::peek(std::string_view token) const {
+  const size_t at = next_token();
+  if (!text_.substr(at).starts_with(token)) return false;
   // A word is only that word when it does not go on.
-  const size_t after = at_ + token.size();
+  const size_t after = at + token.size();
   return !is_word(token.back()) || after == text_.size() || !is_word(text_[after]);
 }
 
 bool Scanner::take(std::string_view token) {
   if (!peek(token)) return false;
-  at_ += token.size();
+  at_ = next_token() + token.size();
   return true;
 }
 
 void Scanner::expect(std::string_view token) {
-  if (!take(token)) fail(fmt::format("expected `{}`", token));
+  if (take(token)) return;
+  skip_space();
+  fail(fmt::format("expected `{}`", token));
 }
 
 bool Scanner::peek_identifier() {
@@ -197,7 +203,7 @@ bool is_plain_identifier(std::string_view text) {
   return !text.empty() && is_letter(text.front()) && std::all_of(text.begin(), text.end(), is_word);
 }
 
-std::string to_string(const Attribute& attribute) {
+std::string attribute_text(const Attribute& attribute) {
   struct Printer {
     std::string operator()(std::monostate) const { return "none"; }
     std::string operator()(bool value) const { return value ? "true" : "false"; }

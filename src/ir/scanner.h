@@ -16,8 +16,8 @@ class Scanner {
 
   /// Skips spaces and newlines, then says whether nothing is left.
   bool at_end();
-  /// Whether the next token starts with `token`; if so, `take` also consumes it.
-  bool peek(std::string_view token);
+  /// Whether `token` comes next, after spaces and newlines; if so, `take` also consumes it. If not, nothing is skipped.
+  bool peek(std::string_view token) const;
   bool take(std::string_view token);
   void expect(std::string_view token);
   bool peek_identifier();
@@ -38,6 +38,7 @@ class Scanner {
   [[noreturn]] void fail(const std::string& message);
 
  private:
+  size_t next_token() const;
   void skip_space();
   std::string_view number_token();
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,7 +19,12 @@ using Attribute = std::variant<std::monostate, bool, int64_t, double, Dtype, Dim
 using Attributes = std::vector<Attribute>;
 
 /// "[1,2]", "true", "0.5", "\"mean\"", "f32", "none": parses back.
-std::string to_string(const Attribute& attribute);
+std::string attribute_text(const Attribute& attribute);
+/// The same, for attributes only: not for what would convert to one.
+template <std::same_as<Attribute> T>
+std::string to_string(const T& attribute) {
+  return attribute_text(attribute);
+}
 uint64_t hash_of(const Attributes& attributes);
 
 enum class ParameterKind : uint8_t {

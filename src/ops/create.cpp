@@ -24,6 +24,7 @@ tensor([[1.5000, 1.5000],
         if (call.rank(0) != 0)
           throw ValueError("full: fill_value must be a number or a 0-d tensor, got {}",
                            to_string(call.operand(0).type()));
+        checked_numel(call.name(), call.ints("size"), size_of(full_dtype(call)));
         return {{full_dtype(call), call.ints("size")}};
       },
       .lowering = IndexedLowering{.body =
@@ -45,10 +46,164 @@ tensor([[1.5000, 1.5000],
   };
 }
 
+int64_t numbered_axis(const Call& call) {
+  return normalize_axis(call.name(), call.integer("dim"), call.ints("size").rank());
+}
+
+Op iota() {
+  return {
+      .signature = "iota(size: ints, dim: int = 0)",
+      .doc = R"(A tensor of i64 in which each element is its own index along dim.
+
+>>> lucid.iota((2, 3), 1)
+tensor([[0, 1, 2],
+        [0, 1, 2]]))",
+      .infer = [](const Call& call) -> std::vector<TensorType> {
+        numbered_axis(call);
+        checked_numel(call.name(), call.ints("size"), sizeof(int64_t));
+        return {{Dtype::kI64, call.ints("size")}};
+      },
+      .lowering = IndexedLowering{.body =
+                                      [](ElementContext& element, const Call& call) {
+                                        return call.ints("size").empty() ? element.number(0)
+                                                                         : element.index(numbered_axis(call));
+                                      }},
+      .reference =
+          [](HostCall& call) {
+            const Dims& size = call.ints("size");
+            const HostArray out = call.make_output({Dtype::kI64, size});
+            const auto axis = static_cast<size_t>(numbered_axis(call));
+            const int64_t stride = size.empty() ? 1 : contiguous_strides(size)[axis];
+            for (int64_t i = 0; i < out.size(); ++i) out.as<int64_t>()[i] = size.empty() ? 0 : i / stride % size[axis];
+          },
+      .gradient = zero_gradient(),
+      .samples = with({Sample{}}, {{"size", Dims{37}}}) +
+                 with({Sample{}}, {{"size", Dims{2, 3, 4}}, {"dim", int64_t{1}}}) +
+                 with({Sample{}}, {{"size", Dims{0, 3}}, {"dim", int64_t{-1}}}) + with({Sample{}}, {{"size", Dims{}}}),
+  };
+}
+
+/// zeros, ones and empty.
+Op filled_with(Op op, Scalar value) {
+  op.decompose = [value](Emitter& e, const Call& call, std::span<const Value>) -> Values {
+    const Dtype dtype = call.is_none("dtype") ? default_float() : call.dtype_of("dtype");
+    checked_numel(call.name(), call.ints("size"), size_of(dtype));
+    return {e.full(call.ints("size"), value, dtype)};
+  };
+  op.samples = with({Sample{}}, {{"size", Dims{2, 3}}}) +
+               with({Sample{}}, {{"size", Dims{}}, {"dtype", Dtype::kI32}}) + with({Sample{}}, {{"size", Dims{0, 2}}});
+  return op;
+}
+
+Op zeros() {
+  return filled_with({.signature = "zeros(size: ints*, *, dtype: dtype? = None)",
+                      .doc = R"(A tensor of zeros.
+
+>>> lucid.zeros(2, 3)
+tensor([[0., 0., 0.],
+        [0., 0., 0.]]))"},
+                     0);
+}
+
+Op ones() {
+  return filled_with({.signature = "ones(size: ints*, *, dtype: dtype? = None)",
+                      .doc = R"(A tensor of ones.
+
+>>> lucid.ones(3, dtype=lucid.int64)
+tensor([1, 1, 1]))"},
+                     1);
+}
+
+Op empty() {
+  return filled_with({.signature = "empty(size: ints*, *, dtype: dtype? = None)",
+                      .doc = R"(A tensor whose elements are still to be written. They are zero, but do not rely on it.
+
+>>> lucid.empty(2, 3).shape
+(2, 3))"},
+                     0);
+}
+
+Dtype like_dtype(const Call& call) { return call.is_none("dtype") ? call.dtype(0) : call.dtype_of("dtype"); }
+
+/// zeros_like, ones_like and empty_like.
+Op filled_like(Op op, Scalar value) {
+  op.infer = [](const Call& call) -> std::vector<TensorType> { return {{like_dtype(call), call.shape(0)}}; };
+  op.decompose = [value](Emitter& e, const Call& call, std::span<const Value>) -> Values {
+    return {e.full(call.shape(0), value, like_dtype(call))};
+  };
+  op.gradient = zero_gradient();
+  op.samples = std::vector<Sample>{{{normal({2, 3})}}, {{normal({})}}, {{strided({2, 3}, {1, 2})}}} +
+               with({{{normal({0, 2})}}}, {{"dtype", Dtype::kI32}});
+  return op;
+}
+
+Op zeros_like() {
+  return filled_like({.signature = "zeros_like(x, *, dtype: dtype? = None)",
+                      .doc = R"(Zeros of the shape and dtype of x.
+
+>>> lucid.zeros_like(lucid.tensor([1, 2]))
+tensor([0, 0]))"},
+                     0);
+}
+
+Op ones_like() {
+  return filled_like({.signature = "ones_like(x, *, dtype: dtype? = None)",
+                      .doc = R"(Ones of the shape and dtype of x.
+
+>>> lucid.ones_like(lucid.tensor([1, 2]))
+tensor([1, 1]))"},
+                     1);
+}
+
+Op empty_like() {
+  return filled_like(
+      {.signature = "empty_like(x, *, dtype: dtype? = None)",
+       .doc = R"(A tensor of the shape and dtype of x whose elements are still to be written. They are zero, but do not rely on it.
+
+>>> lucid.empty_like(lucid.tensor([1, 2])).shape
+(2,))"},
+      0);
+}
+
+Op full_like() {
+  return {
+      .signature = "full_like(x, fill_value, *, dtype: dtype? = None)",
+      .doc = R"(A tensor of the shape and dtype of x, filled with one value.
+
+>>> lucid.full_like(lucid.tensor([1, 2]), 5)
+tensor([5, 5]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        return {e.full(call.shape(0), argument(call, inputs, 1), like_dtype(call))};
+      },
+      .samples = std::vector<Sample>{{{normal({2, 3}), number(2)}}, {{normal({2}), normal({})}}} +
+                 with({{{normal({2}), number(1.5)}}}, {{"dtype", Dtype::kF64}}),
+  };
+}
+
+Op eye() {
+  return {
+      .signature = "eye(n: int, m: int? = None, *, dtype: dtype? = None)",
+      .doc = R"(The matrix with ones on its diagonal and zeros elsewhere.
+
+>>> lucid.eye(2)
+tensor([[1., 0.],
+        [0., 1.]]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value>) -> Values {
+        const Dtype dtype = call.is_none("dtype") ? default_float() : call.dtype_of("dtype");
+        const Dims size{call.integer("n"), call.is_none("m") ? call.integer("n") : call.integer("m")};
+        checked_numel(call.name(), size, size_of(dtype));
+        return {e.cast(e.eq(e.iota(size, 0), e.iota(size, 1)), dtype)};
+      },
+      .samples = with({Sample{}}, {{"n", int64_t{3}}}) +
+                 with({Sample{}}, {{"n", int64_t{2}}, {"m", int64_t{19}}, {"dtype", Dtype::kI64}}) +
+                 with({Sample{}}, {{"n", int64_t{0}}}),
+  };
+}
+
 }  // namespace
 
 void add_create_ops(std::vector<Op>& ops) {
-  for (auto make : {full}) ops.push_back(make());
+  for (auto make : {full, iota, zeros, ones, empty, zeros_like, ones_like, empty_like, full_like, eye}) ops.push_back(make());
 }
 
 }  // namespace lucid

@@ -76,11 +76,14 @@ T element_as(Dtype dtype, const void* element) {
     return static_cast<T>(value.to_int());
 }
 
-/// Operand i converted to `dtype` and broadcast to `shape`, in row-major order.
+/// Operand i converted to `dtype` and broadcast to `shape`, in row-major order. What is already in the dtype that `dtype`
+/// computes in stays so: a number beside 16-bit floats is not rounded to them.
 template <typename T>
 std::vector<T> read_operand(const HostCall& call, size_t i, Dtype dtype, const Dims& shape) {
   const HostArray& array = call.in(i);
   const Dims strides = broadcast_strides(array.type.shape, contiguous_strides(array.type.shape), shape);
+  const bool stays = array.type.dtype == compute_dtype(dtype) && array.type.shape.empty();
+  const Dtype target = stays ? array.type.dtype : dtype;
   std::vector<T> values;
   Dims index(shape.size());
   for (int64_t left = numel(shape); left > 0; --left) {
@@ -88,8 +91,8 @@ std::vector<T> read_operand(const HostCall& call, size_t i, Dtype dtype, const D
     for (size_t d = 0; d < index.size(); ++d) at += index[d] * strides[d];
     const char* source = array.as<const char>() + at * static_cast<int64_t>(size_of(array.type.dtype));
     uint64_t converted = 0;
-    Scalar::load(array.type.dtype, source).store(dtype, &converted);
-    values.push_back(element_as<T>(dtype, &converted));
+    Scalar::load(array.type.dtype, source).store(target, &converted);
+    values.push_back(element_as<T>(target, &converted));
     for (size_t d = index.size(); d-- > 0;) {
       if (++index[d] < shape[d]) break;
       index[d] = 0;

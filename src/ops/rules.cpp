@@ -16,7 +16,7 @@ Dims reduced_axes(const Call& call, int64_t rank, std::string_view name) {
     }
     return {normalize_axis(call.name(), *axis, rank)};
   }
-  if (const auto* axes = std::get_if<Dims>(&attribute)) {
+  if (const auto* axes = std::get_if<Dims>(&attribute); axes && !axes->empty()) {
     Dims normalized = normalize_axes(call.name(), *axes, rank);
     if (rank == 0) normalized.clear();
     return normalized;
@@ -34,6 +34,20 @@ Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
     else if (keepdim)
       result.push_back(1);
   }
+  return result;
+}
+
+int64_t reduced_count(const Call& call, std::string_view name) {
+  int64_t count = 1;
+  for (const int64_t axis : reduced_axes(call, call.rank(0), name)) count *= call.shape(0)[static_cast<size_t>(axis)];
+  return count;
+}
+
+Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_view name) {
+  // In ascending order, each new dimension lands where it was.
+  Value result = reduced;
+  if (reduced.rank() != call.rank(0))
+    for (const int64_t axis : reduced_axes(call, call.rank(0), name)) result = e.unsqueeze(result, axis);
   return result;
 }
 

@@ -24,10 +24,15 @@ inline Operand argument(const Call& call, std::span<const Value> inputs, size_t 
 /// A shape rule: the type of operand 0.
 std::vector<TensorType> same_as_input(const Call& call);
 
-/// The axes of attribute `name` of a call on a tensor of this rank, sorted; all of them when it is None.
+/// The axes of attribute `name` of a call on a tensor of this rank, sorted; all of them when it is None or empty.
 Dims reduced_axes(const Call& call, int64_t rank, std::string_view name = "dim");
 /// A shape with `axes` (normalised, sorted) removed, or kept with size 1.
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim);
+
+/// How many elements of operand 0 make one of the result.
+int64_t reduced_count(const Call& call, std::string_view name = "dim");
+/// A result of a reduction of operand 0, or its gradient, with the dimensions that were removed put back with size 1.
+Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_view name = "dim");
 
 // Pointwise lowerings from functions of one, two or three loop values.
 

@@ -6,7 +6,23 @@ const OpTable& op_table() {
   static const OpTable table = [] {
     std::vector<Op> ops;
     add_arithmetic_ops(ops);
+    add_power_ops(ops);
+    add_math_ops(ops);
+    add_activation_ops(ops);
+    add_compare_ops(ops);
+    add_bitwise_ops(ops);
     add_select_ops(ops);
+    add_reduce_ops(ops);
+    add_statistics_ops(ops);
+    add_scan_ops(ops);
+    add_softmax_ops(ops);
+    add_view_ops(ops);
+    add_slice_ops(ops);
+    add_movement_ops(ops);
+    add_join_ops(ops);
+    add_pad_ops(ops);
+    add_index_ops(ops);
+    add_scatter_ops(ops);
     add_create_ops(ops);
     return OpTable(std::move(ops));
   }();

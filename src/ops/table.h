@@ -8,14 +8,33 @@
 
 namespace lucid {
 
-// One function for each family of ops; each appends its entries. The table lists them in table.cpp.
+// One function for each family of ops; each appends its entries. The table lists them in table.cpp. Every entry writes its
+// signature as a literal, `.signature = "name(x, dim: int)"`, because tools/generate reads the sources.
 void add_arithmetic_ops(std::vector<Op>& ops);
+void add_power_ops(std::vector<Op>& ops);
 void add_math_ops(std::vector<Op>& ops);
 void add_activation_ops(std::vector<Op>& ops);
 void add_compare_ops(std::vector<Op>& ops);
 void add_bitwise_ops(std::vector<Op>& ops);
 void add_select_ops(std::vector<Op>& ops);
+void add_reduce_ops(std::vector<Op>& ops);
+void add_statistics_ops(std::vector<Op>& ops);
+void add_scan_ops(std::vector<Op>& ops);
+void add_softmax_ops(std::vector<Op>& ops);
+void add_view_ops(std::vector<Op>& ops);
+void add_slice_ops(std::vector<Op>& ops);
+void add_movement_ops(std::vector<Op>& ops);
+void add_join_ops(std::vector<Op>& ops);
+void add_pad_ops(std::vector<Op>& ops);
+void add_index_ops(std::vector<Op>& ops);
+void add_scatter_ops(std::vector<Op>& ops);
 void add_create_ops(std::vector<Op>& ops);
+void add_range_ops(std::vector<Op>& ops);
+void add_random_ops(std::vector<Op>& ops);
+void add_linalg_ops(std::vector<Op>& ops);
+void add_einsum_ops(std::vector<Op>& ops);
+void add_sort_ops(std::vector<Op>& ops);
+void add_search_ops(std::vector<Op>& ops);
 
 /// The signatures that tools/generate saw, sorted by name: those of the table, unless the generated files are stale.
 std::span<const std::string_view> generated_signatures();

@@ -1,0 +1,546 @@
+// Generated from the op table by tools/generate; do not edit.
+// clang-format off
+#pragma once
+
+#include <lucid/tensor.h>
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// The ops, each as a function of tensors and numbers.
+namespace lucid {
+
+/// The absolute value, elementwise.
+Tensor abs(const Argument& x);
+
+/// The angle in [0, pi] whose cosine is x, elementwise.
+Tensor acos(const Argument& x);
+
+/// The inverse of the hyperbolic cosine, elementwise. NaN below 1.
+Tensor acosh(const Argument& x);
+
+/// x + y, elementwise. For bools, logical or.
+Tensor add(const Argument& x, const Argument& y);
+
+/// x + value * tensor1 / tensor2, elementwise.
+Tensor addcdiv(const Argument& x, const Argument& tensor1, const Argument& tensor2, double value = 1.0);
+
+/// x + value * tensor1 * tensor2, elementwise.
+Tensor addcmul(const Argument& x, const Argument& tensor1, const Argument& tensor2, double value = 1.0);
+
+/// Whether all elements over some dimensions, or all, are nonzero.
+Tensor all(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// The largest element over some dimensions, or all; NaN if there is one.
+Tensor amax(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// The smallest element over some dimensions, or all; NaN if there is one.
+Tensor amin(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// Whether any element over some dimensions, or all, is nonzero.
+Tensor any(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// The index of the largest element along dim, or in the flattened tensor; the first of equals.
+Tensor argmax(const Argument& x, std::optional<int64_t> dim = std::nullopt, bool keepdim = false);
+
+/// The index of the smallest element along dim, or in the flattened tensor; the first of equals.
+Tensor argmin(const Argument& x, std::optional<int64_t> dim = std::nullopt, bool keepdim = false);
+
+/// The angle in [-pi/2, pi/2] whose sine is x, elementwise.
+Tensor asin(const Argument& x);
+
+/// The inverse of the hyperbolic sine, elementwise.
+Tensor asinh(const Argument& x);
+
+/// The angle in [-pi/2, pi/2] whose tangent is x, elementwise.
+Tensor atan(const Argument& x);
+
+/// The angle of the point (x, y), in [-pi, pi], elementwise.
+Tensor atan2(const Argument& y, const Argument& x);
+
+/// The inverse of the hyperbolic tangent, elementwise.
+Tensor atanh(const Argument& x);
+
+/// The bits set in both x and y, elementwise.
+Tensor bitwise_and(const Argument& x, const Argument& y);
+
+/// x with its bits moved up by y places, elementwise. 0 when y is negative or no less than the number of bits.
+Tensor bitwise_left_shift(const Argument& x, const Argument& y);
+
+/// x with every bit flipped, elementwise. For bools, logical not.
+Tensor bitwise_not(const Argument& x);
+
+/// The bits set in x or y, elementwise.
+Tensor bitwise_or(const Argument& x, const Argument& y);
+
+/// x with its bits moved down by y places, keeping the sign, elementwise. A y that is negative or too large
+/// moves all of them out.
+Tensor bitwise_right_shift(const Argument& x, const Argument& y);
+
+/// The bits set in exactly one of x and y, elementwise.
+Tensor bitwise_xor(const Argument& x, const Argument& y);
+
+/// x with its dimensions of size 1 repeated to the given sizes without copying; another name for expand.
+Tensor broadcast_to(const Argument& x, const Shape& size);
+
+/// Tensors one after another along a dimension. Dtypes are promoted.
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0);
+
+/// Tensors of one dtype and rank, one after another along a dimension: what cat comes down to.
+Tensor cat_same(const std::vector<Tensor>& tensors, int64_t dim = 0);
+
+/// The smallest integer not below x, elementwise.
+Tensor ceil(const Argument& x);
+
+/// x where it is above 0, else alpha * (exp(x / alpha) - 1).
+Tensor celu(const Argument& x, double alpha = 1.0);
+
+/// x cut into at most so many parts of equal size along a dimension, the last perhaps smaller.
+std::vector<Tensor> chunk(const Argument& x, int64_t chunks, int64_t dim = 0);
+
+/// x, but no less than min and no more than max, elementwise. max wins where they contradict.
+Tensor clamp(const Argument& x, const Argument& min = Argument(), const Argument& max = Argument());
+
+/// Another name of clamp.
+Tensor clip(const Argument& x, const Argument& min = Argument(), const Argument& max = Argument());
+
+/// A copy of x with memory of its own.
+Tensor clone(const Argument& x);
+
+/// x with so many elements of one value before and after the last dimension, then the one before it, and so on; negative numbers cut.
+Tensor constant_pad(const Argument& x, const Shape& pad, double value = 0.0);
+
+/// x laid out in row-major order: x itself if it is already, else a copy.
+Tensor contiguous(const Argument& x);
+
+/// The cosine of an angle in radians, elementwise.
+Tensor cos(const Argument& x);
+
+/// The hyperbolic cosine, elementwise.
+Tensor cosh(const Argument& x);
+
+/// How many elements over some dimensions, or all, are nonzero.
+Tensor count_nonzero(const Argument& x, const std::optional<Shape>& dim = std::nullopt);
+
+/// The product of each element and those before it along dim. Integers and bools are multiplied as i64.
+Tensor cumprod(const Argument& x, int64_t dim, std::optional<Dtype> dtype = std::nullopt);
+
+/// The sum of each element and those before it along dim. Integers and bools are summed as i64.
+Tensor cumsum(const Argument& x, int64_t dim, std::optional<Dtype> dtype = std::nullopt);
+
+/// The diagonal of a matrix, or the matrix with a vector on its diagonal.
+Tensor diag(const Argument& x, int64_t diagonal = 0);
+
+/// The diagonal of x over two dimensions, as the last dimension of the result.
+Tensor diagonal(const Argument& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
+
+/// x / y, elementwise. Integers give floats.
+Tensor div(const Argument& x, const Argument& y);
+
+/// Tensors behind one another along the third dimension.
+Tensor dstack(const std::vector<Tensor>& tensors);
+
+/// x where it is above 0, else alpha * (exp(x) - 1).
+Tensor elu(const Argument& x, double alpha = 1.0);
+
+/// The rows of weight at the given indices, of any shape.
+Tensor embedding(const Argument& weight, const Argument& indices);
+
+/// Whether x equals y, elementwise.
+Tensor eq(const Argument& x, const Argument& y);
+
+/// The error function, elementwise.
+Tensor erf(const Argument& x);
+
+/// 1 - erf(x), accurate for large x, elementwise.
+Tensor erfc(const Argument& x);
+
+/// e to the power x, elementwise.
+Tensor exp(const Argument& x);
+
+/// 2 to the power x, elementwise.
+Tensor exp2(const Argument& x);
+
+/// x with its dimensions of size 1 repeated to the given sizes without copying; -1 keeps a size.
+Tensor expand(const Argument& x, const Shape& size);
+
+/// e to the power x, minus 1, accurate near 0, elementwise.
+Tensor expm1(const Argument& x);
+
+/// x with the dimensions from start_dim to end_dim made one.
+Tensor flatten(const Argument& x, int64_t start_dim = 0, int64_t end_dim = -1);
+
+/// x with the order of elements reversed along the given dimensions.
+Tensor flip(const Argument& x, const Shape& dims);
+
+/// The largest integer not above x, elementwise.
+Tensor floor(const Argument& x);
+
+/// The largest integer not above x / y, elementwise. Dividing an integer by zero is an error.
+Tensor floor_divide(const Argument& x, const Argument& y);
+
+/// What division rounded towards zero leaves of x, with the sign of x. Dividing an integer by zero is an error.
+Tensor fmod(const Argument& x, const Argument& y);
+
+/// A tensor of the given size, filled with one value.
+Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype = std::nullopt);
+
+/// Elements of x, picked along one dimension by an index tensor of the result's shape.
+Tensor gather(const Argument& x, int64_t dim, const Argument& index);
+
+/// Whether x is not below y, elementwise.
+Tensor ge(const Argument& x, const Argument& y);
+
+/// x times the probability that a normal variable is below x. approximate='tanh' is the faster form of old models.
+Tensor gelu(const Argument& x, const std::string& approximate = "none");
+
+/// Whether x is above y, elementwise.
+Tensor gt(const Argument& x, const Argument& y);
+
+/// x, but 0 where |x| is at most lambd.
+Tensor hardshrink(const Argument& x, double lambd = 0.5);
+
+/// x / 6 + 1/2, held between 0 and 1.
+Tensor hardsigmoid(const Argument& x);
+
+/// x * hardsigmoid(x).
+Tensor hardswish(const Argument& x);
+
+/// x held between two bounds.
+Tensor hardtanh(const Argument& x, double min_val = -1.0, double max_val = 1.0);
+
+/// Tensors side by side: along the first dimension if they are 1-d, else along the second.
+Tensor hstack(const std::vector<Tensor>& tensors);
+
+/// Elements of x picked by index tensors of one shape, one for each leading dimension: what x[i, j] comes down to.
+Tensor index(const Argument& x, const std::vector<Tensor>& indices);
+
+/// x with the parts of source added in at the given indices along a dimension.
+Tensor index_add(const Argument& x, int64_t dim, const Argument& index, const Argument& source);
+
+/// x with values, broadcast as needed, written or added at places given by index tensors for the leading dimensions.
+Tensor index_put(const Argument& x, const Argument& values, const std::vector<Tensor>& indices, bool accumulate = false);
+
+/// x with values added at places given by index tensors, in row-major order.
+Tensor index_put_add(const Argument& x, const Argument& values, const std::vector<Tensor>& indices);
+
+/// x with values written at places given by index tensors, in row-major order.
+Tensor index_put_set(const Argument& x, const Argument& values, const std::vector<Tensor>& indices);
+
+/// The parts of x at the given indices along a dimension.
+Tensor index_select(const Argument& x, int64_t dim, const Argument& index);
+
+/// A tensor of i64 in which each element is its own index along dim.
+Tensor iota(const Shape& size, int64_t dim = 0);
+
+/// Whether |x - y| <= atol + rtol * |y|, elementwise. NaNs are close to each other only with equal_nan.
+Tensor isclose(const Argument& x, const Argument& y, double rtol = 1e-05, double atol = 1e-08, bool equal_nan = false);
+
+/// Whether x is neither infinite nor NaN, elementwise.
+Tensor isfinite(const Argument& x);
+
+/// Whether x is infinite, elementwise.
+Tensor isinf(const Argument& x);
+
+/// Whether x is NaN, elementwise.
+Tensor isnan(const Argument& x);
+
+/// Whether x is not above y, elementwise.
+Tensor le(const Argument& x, const Argument& y);
+
+/// x where it is above 0, else x * negative_slope.
+Tensor leaky_relu(const Argument& x, double negative_slope = 0.01);
+
+/// x + weight * (end - x), elementwise: x for weight 0, end for weight 1.
+Tensor lerp(const Argument& x, const Argument& end, const Argument& weight);
+
+/// The natural logarithm, elementwise.
+Tensor log(const Argument& x);
+
+/// The logarithm to base 10, elementwise.
+Tensor log10(const Argument& x);
+
+/// The natural logarithm of 1 + x, accurate near 0, elementwise.
+Tensor log1p(const Argument& x);
+
+/// The logarithm to base 2, elementwise.
+Tensor log2(const Argument& x);
+
+/// The logarithm of softmax(x, dim), without underflow.
+Tensor log_softmax(const Argument& x, int64_t dim = -1, std::optional<Dtype> dtype = std::nullopt);
+
+/// Whether both x and y are nonzero, elementwise.
+Tensor logical_and(const Argument& x, const Argument& y);
+
+/// Whether x is zero, elementwise.
+Tensor logical_not(const Argument& x);
+
+/// Whether x or y is nonzero, elementwise.
+Tensor logical_or(const Argument& x, const Argument& y);
+
+/// Whether exactly one of x and y is nonzero, elementwise.
+Tensor logical_xor(const Argument& x, const Argument& y);
+
+/// log(sigmoid(x)), without overflow.
+Tensor logsigmoid(const Argument& x);
+
+/// The logarithm of the sum of exp(x) over some dimensions, or all, without overflow.
+Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// Whether x is below y, elementwise.
+Tensor lt(const Argument& x, const Argument& y);
+
+/// x with `value`, a number or a 0-d tensor, wherever the mask is true. The dtype stays that of x.
+Tensor masked_fill(const Argument& x, const Argument& mask, const Argument& value);
+
+/// The elements of x where the mask holds, in row-major order, as a vector.
+Tensor masked_select(const Argument& x, const Argument& mask);
+
+/// The largest elements along dim and their indices; the first of equals.
+std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim = false);
+
+/// The larger of x and y, elementwise; NaN if either is NaN.
+Tensor maximum(const Argument& x, const Argument& y);
+
+/// The mean over some dimensions, or all: the sum divided by the number of elements. Integers give floats.
+Tensor mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+
+/// Coordinate grids from 1-d coordinates: one tensor for each, all of the grid's shape.
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing = "ij");
+
+/// The smallest elements along dim and their indices; the first of equals.
+std::vector<Tensor> min_dim(const Argument& x, int64_t dim, bool keepdim = false);
+
+/// The smaller of x and y, elementwise; NaN if either is NaN.
+Tensor minimum(const Argument& x, const Argument& y);
+
+/// x * tanh(softplus(x)).
+Tensor mish(const Argument& x);
+
+/// x with some dimensions moved to new positions, the others keeping their order.
+Tensor movedim(const Argument& x, const Shape& source, const Shape& destination);
+
+/// x * y, elementwise. For bools, logical and.
+Tensor mul(const Argument& x, const Argument& y);
+
+/// x with NaN and the infinities replaced, elementwise: by default, by 0 and the largest finite numbers.
+Tensor nan_to_num(const Argument& x, double nan = 0.0, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt);
+
+/// The mean over some dimensions, or all, of the elements that are not NaN.
+Tensor nanmean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// The sum over some dimensions, or all, of the elements that are not NaN.
+Tensor nansum(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+
+/// `length` neighbouring indices of x from start along a dimension.
+Tensor narrow(const Argument& x, int64_t dim, int64_t start, int64_t length);
+
+/// Whether x differs from y, elementwise.
+Tensor ne(const Argument& x, const Argument& y);
+
+/// -x, elementwise.
+Tensor neg(const Argument& x);
+
+/// The indices of the elements of x that are not zero, a row for each, in row-major order.
+Tensor nonzero(const Argument& x);
+
+/// The p-norm over some dimensions, or all. inf and -inf give the largest and the smallest absolute value.
+Tensor norm(const Argument& x, double p = 2.0, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// Ones at the given classes along a new last dimension, zeros elsewhere.
+Tensor one_hot(const Argument& x, int64_t num_classes);
+
+/// x made larger at the ends of its last dimensions: by a constant, or by its own elements reflected, replicated or in a circle.
+Tensor pad(const Argument& x, const Shape& pad, const std::string& mode = "constant", double value = 0.0);
+
+/// x with its dimensions in another order.
+Tensor permute(const Argument& x, const Shape& dims);
+
+/// x to the power y, elementwise. The numbers 2, 3, 0.5, -0.5, -1 and -2 are computed by products and roots.
+Tensor pow(const Argument& x, const Argument& y);
+
+/// x to the power y, elementwise, the same way for every y. Integers wrap; their negative powers are 0, except
+/// those of 1 and -1.
+Tensor power(const Argument& x, const Argument& y);
+
+/// The product over some dimensions, or all. Integers and bools are multiplied as i64.
+Tensor prod(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+
+/// 1 / x, elementwise.
+Tensor reciprocal(const Argument& x);
+
+/// x where it is above 0, else 0; NaN stays NaN.
+Tensor relu(const Argument& x);
+
+/// x held between 0 and 6.
+Tensor relu6(const Argument& x);
+
+/// What floor division leaves of x, with the sign of y. Dividing an integer by zero is an error.
+Tensor remainder(const Argument& x, const Argument& y);
+
+/// x repeated so often along each dimension; new dimensions come first.
+Tensor repeat(const Argument& x, const Shape& repeats);
+
+/// Each element of x repeated so often in place along a dimension, or of x flattened.
+Tensor repeat_interleave(const Argument& x, int64_t repeats, std::optional<int64_t> dim = std::nullopt);
+
+/// The same elements in row-major order under another shape; one size may be -1. A view if the strides allow it.
+Tensor reshape(const Argument& x, const Shape& shape);
+
+/// x with its elements moved on along dimensions, or flattened, those past the end coming back at the start.
+Tensor roll(const Argument& x, const Shape& shifts, const std::optional<Shape>& dims = std::nullopt);
+
+/// x with its elements moved on along one dimension, those past the end coming back at the start.
+Tensor roll_one(const Argument& x, int64_t shift, int64_t dim);
+
+/// The nearest integer, halves to the even one, elementwise.
+Tensor round(const Argument& x);
+
+/// 1 divided by the square root, elementwise.
+Tensor rsqrt(const Argument& x);
+
+/// x with src, a tensor or a number, written at places given by index along a dimension, or added or multiplied in.
+Tensor scatter(const Argument& x, int64_t dim, const Argument& index, const Argument& src, const std::optional<std::string>& reduce = std::nullopt);
+
+/// x with src added in at places given by index along a dimension.
+Tensor scatter_add(const Argument& x, int64_t dim, const Argument& index, const Argument& src);
+
+/// x with src taken in where it is larger, at places given by index.
+Tensor scatter_amax(const Argument& x, int64_t dim, const Argument& index, const Argument& src);
+
+/// x with src taken in where it is smaller, at places given by index.
+Tensor scatter_amin(const Argument& x, int64_t dim, const Argument& index, const Argument& src);
+
+/// x with src multiplied in at places given by index.
+Tensor scatter_mul(const Argument& x, int64_t dim, const Argument& index, const Argument& src);
+
+/// x with src combined in at places given by index: "sum", "prod", "mean", "amax" or "amin".
+Tensor scatter_reduce(const Argument& x, int64_t dim, const Argument& index, const Argument& src, const std::string& reduce, bool include_self = true);
+
+/// x with src written at places given by index along a dimension; the last of several wins.
+Tensor scatter_set(const Argument& x, int64_t dim, const Argument& index, const Argument& src);
+
+/// The part of x at one index along a dimension, which disappears.
+Tensor select(const Argument& x, int64_t dim, int64_t index);
+
+/// elu with the constants that keep mean 0 and variance 1 through many layers.
+Tensor selu(const Argument& x);
+
+/// 1 / (1 + exp(-x)), elementwise.
+Tensor sigmoid(const Argument& x);
+
+/// -1, 0 or 1 by the sign of x, elementwise. NaN gives 0.
+Tensor sign(const Argument& x);
+
+/// x * sigmoid(x), also called swish.
+Tensor silu(const Argument& x);
+
+/// The sine of an angle in radians, elementwise.
+Tensor sin(const Argument& x);
+
+/// The hyperbolic sine, elementwise.
+Tensor sinh(const Argument& x);
+
+/// Every step-th index of x from start to end along a dimension; bounds are clipped as Python's slices are.
+Tensor slice(const Argument& x, int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1);
+
+/// exp(x), scaled to sum to 1 along dim.
+Tensor softmax(const Argument& x, int64_t dim = -1, std::optional<Dtype> dtype = std::nullopt);
+
+/// log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold.
+Tensor softplus(const Argument& x, double beta = 1.0, double threshold = 20.0);
+
+/// x moved towards 0 by lambd, and 0 where it would pass it.
+Tensor softshrink(const Argument& x, double lambd = 0.5);
+
+/// x / (1 + |x|).
+Tensor softsign(const Argument& x);
+
+/// Parts of x along a dimension: of one size, the last perhaps smaller, or of the sizes in a list.
+std::vector<Tensor> split(const Argument& x, const Shape& split_size, int64_t dim = 0);
+
+/// The square root, correctly rounded, elementwise.
+Tensor sqrt(const Argument& x);
+
+/// x * x, elementwise.
+Tensor square(const Argument& x);
+
+/// x without its dimensions of size 1, or without those given that have size 1.
+Tensor squeeze(const Argument& x, const std::optional<Shape>& dim = std::nullopt);
+
+/// Tensors of one shape side by side along a new dimension.
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
+
+/// The standard deviation over some dimensions, or all: the square root of the variance.
+Tensor std(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+
+/// x - y, elementwise.
+Tensor sub(const Argument& x, const Argument& y);
+
+/// The sum over some dimensions, or all. Integers and bools are summed as i64.
+Tensor sum(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+
+/// x with two dimensions exchanged; another name for transpose.
+Tensor swapaxes(const Argument& x, int64_t dim0, int64_t dim1);
+
+/// x with two dimensions exchanged; another name for transpose.
+Tensor swapdims(const Argument& x, int64_t dim0, int64_t dim1);
+
+/// Elements of x picked by an index tensor along a dimension, the other dimensions broadcast; flattened without one.
+Tensor take_along_dim(const Argument& x, const Argument& indices, std::optional<int64_t> dim = std::nullopt);
+
+/// The tangent of an angle in radians, elementwise.
+Tensor tan(const Argument& x);
+
+/// The hyperbolic tangent, elementwise.
+Tensor tanh(const Argument& x);
+
+/// x - tanh(x).
+Tensor tanhshrink(const Argument& x);
+
+/// x where it is above the threshold, else value.
+Tensor threshold(const Argument& x, double threshold, double value);
+
+/// x repeated so often along each of the last dimensions; new dimensions come first.
+Tensor tile(const Argument& x, const Shape& dims);
+
+/// x converted to another dtype. Floats become integers by dropping the fraction and saturating; NaN becomes 0.
+Tensor to(const Argument& x, Dtype dtype);
+
+/// x with two dimensions exchanged.
+Tensor transpose(const Argument& x, int64_t dim0, int64_t dim1);
+
+/// The lower triangle of a matrix, zeros above the given diagonal.
+Tensor tril(const Argument& x, int64_t diagonal = 0);
+
+/// The upper triangle of a matrix, zeros below the given diagonal.
+Tensor triu(const Argument& x, int64_t diagonal = 0);
+
+/// x without its fraction, elementwise.
+Tensor trunc(const Argument& x);
+
+/// The parts of x at each index along a dimension.
+std::vector<Tensor> unbind(const Argument& x, int64_t dim = 0);
+
+/// x with one dimension split into several; one size may be -1.
+Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes);
+
+/// x with a dimension of size 1 inserted before position dim.
+Tensor unsqueeze(const Argument& x, int64_t dim);
+
+/// The variance over some dimensions, or all: the squared deviations from the mean, summed and divided by their
+/// number less the correction.
+Tensor var(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+
+/// The variance and the mean over some dimensions, or all.
+std::vector<Tensor> var_mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+
+/// Tensors below one another, vectors as rows.
+Tensor vstack(const std::vector<Tensor>& tensors);
+
+/// x where the condition holds, y elsewhere.
+Tensor where(const Argument& condition, const Argument& x, const Argument& y);
+
+}  // namespace lucid

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "loop/builder.h"
+
+/// Philox4x32-10, a counter-based generator of random bits: each 128-bit counter gives 128 bits that depend on it and on a
+/// 64-bit key. Here the counter is the number of the element drawn since the generator was seeded.
+namespace lucid::philox {
+
+inline constexpr uint32_t kMultipliers[2] = {0xD2511F53, 0xCD9E8D57};
+inline constexpr uint32_t kKeySteps[2] = {0x9E3779B9, 0xBB67AE85};
+inline constexpr int kRounds = 10;
+
+/// The four words of element `counter` of the generator with this seed.
+inline std::array<uint32_t, 4> words(uint64_t seed, uint64_t counter) {
+  std::array<uint32_t, 4> c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
+  uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
+  for (int round = 0; round < kRounds; ++round) {
+    const uint64_t first = uint64_t{kMultipliers[0]} * c[0];
+    const uint64_t second = uint64_t{kMultipliers[1]} * c[2];
+    c = {static_cast<uint32_t>(second >> 32) ^ c[1] ^ key[0], static_cast<uint32_t>(second),
+         static_cast<uint32_t>(first >> 32) ^ c[3] ^ key[1], static_cast<uint32_t>(first)};
+    key[0] += kKeySteps[0];
+    key[1] += kKeySteps[1];
+  }
+  return c;
+}
+
+/// The same in the loop language: i64 values in, four i64 values below 2^32 out.
+std::array<loop::Value, 4> words(loop::Value seed, loop::Value counter);
+
+/// The high 64 bits of the 128-bit product of two unsigned numbers: scales 64 random bits to a range.
+uint64_t multiply_high(uint64_t x, uint64_t y);
+loop::Value multiply_high(loop::Value x, loop::Value y);
+
+}  // namespace lucid::philox

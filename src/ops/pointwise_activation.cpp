@@ -1,0 +1,335 @@
+// Activation functions of neural networks.
+
+#include <numbers>
+
+#include "ops/reference.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+using Decompose = Value (*)(Emitter& e, const Call& call, const Value& x);
+
+/// Completes an activation that is composed of other ops.
+Op activation(Op op, Decompose decompose) {
+  op.dtypes = kFloats;
+  op.promote = Promote::kSame;
+  op.decompose = [decompose](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+    return {decompose(e, call, in[0])};
+  };
+  op.samples = unary_samples() + op.samples;
+  return op;
+}
+
+/// A gradient that reads the input and the call's attributes: slope(e, call, x) times the gradient of the result.
+template <typename F>
+Gradient by_slope(F slope) {
+  return {.rule = [slope](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+            return {e.mul(g[0], slope(e, call, call.in(0)))};
+          },
+          .saved_inputs = {0}};
+}
+
+Op relu() {
+  return {
+      .signature = "relu(x)",
+      .doc = R"(x where it is above 0, else 0; NaN stays NaN.
+
+>>> lucid.relu(lucid.tensor([-1.0, 2.0]))
+tensor([0., 2.]))",
+      .dtypes = kNumbers,
+      .promote = Promote::kSame,
+      .lowering = lower_unary([](loop::Value x) {
+        const loop::Value zero = x.builder().like(x, 0);
+        return x.builder().select(x <= zero, zero, x);
+      }),
+      .reference = reference_unary<Domain::kNumbers>([]<typename T>(T x) { return x <= T(0) ? T(0) : x; }),
+      .gradient =
+          gradient_of_output([](Emitter& e, const Value& g, const Value& y) { return e.where(e.le(y, 0), 0, g); }),
+      .samples = unary_samples(),
+  };
+}
+
+Op relu6() {
+  Op op = activation({.signature = "relu6(x)", .doc = R"(x held between 0 and 6.
+
+>>> lucid.relu6(lucid.tensor([-1.0, 2.0, 9.0]))
+tensor([0., 2., 6.]))"},
+                     [](Emitter& e, const Call&, const Value& x) { return e.clamp(x, 0, 6); });
+  op.dtypes = kNumbers;
+  return op;
+}
+
+Op hardtanh() {
+  Op op = activation({.signature = "hardtanh(x, min_val: float = -1.0, max_val: float = 1.0)",
+                      .doc = R"(x held between two bounds.
+
+>>> lucid.hardtanh(lucid.tensor([-3.0, 0.5]))
+tensor([-1.0000,  0.5000]))",
+                      .samples = with({{{normal({19})}}}, {{"min_val", -0.5}, {"max_val", 2.0}})},
+                     [](Emitter& e, const Call& call, const Value& x) {
+                       return e.clamp(x, call.real("min_val"), call.real("max_val"));
+                     });
+  return op;
+}
+
+bool is_tanh_form(const Call& call) { return call.text("approximate") == "tanh"; }
+
+constexpr double kCubic = 0.044715;
+constexpr double kSqrtTwoOverPi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
+
+/// sqrt(2 / pi) * (x + 0.044715 * x^3): gelu(x) is about x * (1 + tanh of this) / 2.
+Value gelu_argument(Emitter& e, const Value& x) {
+  return e.mul(e.add(x, e.mul(e.mul(e.mul(x, x), x), kCubic)), kSqrtTwoOverPi);
+}
+
+Op gelu() {
+  Op op = activation(
+      {.signature = "gelu(x, *, approximate: str = 'none')",
+       .doc =
+           R"(x times the probability that a normal variable is below x. approximate='tanh' is the faster form of old models.
+
+>>> lucid.gelu(lucid.tensor([-1.0, 0.0, 1.0]))
+tensor([-0.1587,  0.0000,  0.8413]))",
+       .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
+         if (is_tanh_form(call)) {
+           const Value t = e.tanh(gelu_argument(e, x));
+           const Value inner = e.mul(e.add(e.mul(e.mul(x, x), 3 * kCubic), 1), kSqrtTwoOverPi);
+           const Value bend = e.mul(e.mul(x, e.sub(1, e.mul(t, t))), inner);
+           return e.mul(e.add(e.add(t, 1), bend), 0.5);
+         }
+         const Value below = e.mul(e.add(e.erf(e.mul(x, 1 / std::numbers::sqrt2)), 1), 0.5);
+         const Value density = e.mul(e.exp(e.mul(e.mul(x, x), -0.5)), 0.5 * kSqrtTwoOverPi);
+         return e.add(below, e.mul(x, density));
+       }),
+       .samples = with(unary_samples(), {{"approximate", std::string("tanh")}})},
+      [](Emitter& e, const Call& call, const Value& x) {
+        const Value part = is_tanh_form(call) ? e.tanh(gelu_argument(e, x)) : e.erf(e.mul(x, 1 / std::numbers::sqrt2));
+        return e.mul(e.mul(x, 0.5), e.add(part, 1));
+      });
+  op.infer = [](const Call& call) {
+    if (const std::string& form = call.text("approximate"); form != "none" && form != "tanh")
+      throw ValueError("gelu: approximate is 'none' or 'tanh', got '{}'", form);
+    return infer_pointwise(call);
+  };
+  return op;
+}
+
+Op silu() {
+  return activation({.signature = "silu(x)",
+                     .doc = R"(x * sigmoid(x), also called swish.
+
+>>> lucid.silu(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.7311]))",
+                     .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
+                       const Value s = e.sigmoid(x);
+                       return e.mul(s, e.add(e.mul(x, e.sub(1, s)), 1));
+                     })},
+                    [](Emitter& e, const Call&, const Value& x) { return e.mul(x, e.sigmoid(x)); });
+}
+
+Op mish() {
+  return activation({.signature = "mish(x)", .doc = R"(x * tanh(softplus(x)).
+
+>>> lucid.mish(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.8651]))"},
+                    [](Emitter& e, const Call&, const Value& x) { return e.mul(x, e.tanh(e.softplus(x))); });
+}
+
+Op leaky_relu() {
+  return activation(
+      {.signature = "leaky_relu(x, negative_slope: float = 0.01)",
+       .doc = R"(x where it is above 0, else x * negative_slope.
+
+>>> lucid.leaky_relu(lucid.tensor([-1.0, 2.0]), 0.5)
+tensor([-0.5000,  2.0000]))",
+       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                      return {e.where(e.gt(call.in(0), 0), g[0], e.mul(g[0], call.real("negative_slope")))};
+                    },
+                    .saved_inputs = {0}},
+       .samples = with({{{normal({19})}}}, {{"negative_slope", 0.5}})},
+      [](Emitter& e, const Call& call, const Value& x) {
+        return e.where(e.gt(x, 0), x, e.mul(x, call.real("negative_slope")));
+      });
+}
+
+/// scale * x above 0, and bend * (exp(x * rate) - 1) below.
+Value exponential_unit(Emitter& e, const Value& x, double scale, double bend, double rate) {
+  const Value above = scale == 1 ? x : e.mul(x, scale);
+  const Value curve = e.expm1(rate == 1 ? x : e.mul(x, rate));
+  return e.where(e.gt(x, 0), above, bend == 1 ? curve : e.mul(curve, bend));
+}
+
+/// The slope of exponential_unit. The exponential is of a number that is not above 0: an infinity would make second
+/// derivatives NaN.
+Value exponential_slope(Emitter& e, const Value& x, double scale, double bend, double rate) {
+  const Value curve = e.mul(e.exp(e.mul(e.minimum(x, 0), rate)), bend * rate);
+  return e.where(e.gt(x, 0), scale, curve);
+}
+
+Op elu() {
+  return activation(
+      {.signature = "elu(x, alpha: float = 1.0)",
+       .doc = R"(x where it is above 0, else alpha * (exp(x) - 1).
+
+>>> lucid.elu(lucid.tensor([-1.0, 2.0]))
+tensor([-0.6321,  2.0000]))",
+       .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
+         return exponential_slope(e, x, 1, call.real("alpha"), 1);
+       }),
+       .samples = with({{{normal({19})}}}, {{"alpha", 1.5}})},
+      [](Emitter& e, const Call& call, const Value& x) { return exponential_unit(e, x, 1, call.real("alpha"), 1); });
+}
+
+Op celu() {
+  return activation({.signature = "celu(x, alpha: float = 1.0)",
+                     .doc = R"(x where it is above 0, else alpha * (exp(x / alpha) - 1).
+
+>>> lucid.celu(lucid.tensor([-1.0, 2.0]))
+tensor([-0.6321,  2.0000]))",
+                     .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
+                       return exponential_slope(e, x, 1, call.real("alpha"), 1 / call.real("alpha"));
+                     }),
+                     .samples = with({{{normal({19})}}}, {{"alpha", 1.5}})},
+                    [](Emitter& e, const Call& call, const Value& x) {
+                      return exponential_unit(e, x, 1, call.real("alpha"), 1 / call.real("alpha"));
+                    });
+}
+
+// The fixed point of self-normalising networks.
+constexpr double kSeluAlpha = 1.6732632423543772848170429916717;
+constexpr double kSeluScale = 1.0507009873554804934193349852946;
+
+Op selu() {
+  return activation({.signature = "selu(x)",
+                     .doc = R"(elu with the constants that keep mean 0 and variance 1 through many layers.
+
+>>> lucid.selu(lucid.tensor([-1.0, 2.0]))
+tensor([-1.1113,  2.1014]))",
+                     .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
+                       return exponential_slope(e, x, kSeluScale, kSeluScale * kSeluAlpha, 1);
+                     })},
+                    [](Emitter& e, const Call&, const Value& x) {
+                      return exponential_unit(e, x, kSeluScale, kSeluScale * kSeluAlpha, 1);
+                    });
+}
+
+Op softplus() {
+  return activation({.signature = "softplus(x, beta: float = 1.0, threshold: float = 20.0)",
+                     .doc = R"(log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold.
+
+>>> lucid.softplus(lucid.tensor([0.0, 1.0]))
+tensor([0.6931, 1.3133]))",
+                     .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
+                       const Value scaled = e.mul(x, call.real("beta"));
+                       return e.where(e.gt(scaled, call.real("threshold")), 1.0, e.sigmoid(scaled));
+                     }),
+                     .samples = with({{{normal({19})}}}, {{"beta", 2.0}, {"threshold", 1.0}})},
+                    [](Emitter& e, const Call& call, const Value& x) {
+                      const Value scaled = e.mul(x, call.real("beta"));
+                      const Value soft = e.div(e.log1p(e.exp(scaled)), call.real("beta"));
+                      return e.where(e.gt(scaled, call.real("threshold")), x, soft);
+                    });
+}
+
+Op logsigmoid() {
+  return activation(
+      {.signature = "logsigmoid(x)",
+       .doc = R"(log(sigmoid(x)), without overflow.
+
+>>> lucid.logsigmoid(lucid.tensor([0.0, 1.0]))
+tensor([-0.6931, -0.3133]))",
+       .gradient = by_slope([](Emitter& e, const Call&, const Value& x) { return e.sigmoid(e.neg(x)); })},
+      [](Emitter& e, const Call&, const Value& x) { return e.sub(e.minimum(x, 0), e.log1p(e.exp(e.neg(e.abs(x))))); });
+}
+
+Op softsign() {
+  return activation({.signature = "softsign(x)", .doc = R"(x / (1 + |x|).
+
+>>> lucid.softsign(lucid.tensor([-1.0, 3.0]))
+tensor([-0.5000,  0.7500]))"},
+                    [](Emitter& e, const Call&, const Value& x) { return e.div(x, e.add(e.abs(x), 1)); });
+}
+
+Op tanhshrink() {
+  return activation({.signature = "tanhshrink(x)", .doc = R"(x - tanh(x).
+
+>>> lucid.tanhshrink(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.2384]))"},
+                    [](Emitter& e, const Call&, const Value& x) { return e.sub(x, e.tanh(x)); });
+}
+
+Op hardshrink() {
+  return activation(
+      {.signature = "hardshrink(x, lambd: float = 0.5)",
+       .doc = R"(x, but 0 where |x| is at most lambd.
+
+>>> lucid.hardshrink(lucid.tensor([-1.0, 0.25]))
+tensor([-1.,  0.]))",
+       .samples = with({{{normal({19})}}}, {{"lambd", 1.0}})},
+      [](Emitter& e, const Call& call, const Value& x) { return e.where(e.le(e.abs(x), call.real("lambd")), 0, x); });
+}
+
+Op softshrink() {
+  return activation({.signature = "softshrink(x, lambd: float = 0.5)",
+                     .doc = R"(x moved towards 0 by lambd, and 0 where it would pass it.
+
+>>> lucid.softshrink(lucid.tensor([-1.0, 0.25]))
+tensor([-0.5000,  0.0000]))",
+                     .samples = with({{{normal({19})}}}, {{"lambd", 1.0}})},
+                    [](Emitter& e, const Call& call, const Value& x) {
+                      const double lambd = call.real("lambd");
+                      const Value below = e.where(e.lt(x, -lambd), e.add(x, lambd), e.mul(x, 0));
+                      return e.where(e.gt(x, lambd), e.sub(x, lambd), below);
+                    });
+}
+
+Op threshold() {
+  Op op = activation({.signature = "threshold(x, threshold: float, value: float)",
+                      .doc = R"(x where it is above the threshold, else value.
+
+>>> lucid.threshold(lucid.tensor([-1.0, 2.0]), 0.5, 9.0)
+tensor([9., 2.]))"},
+                     [](Emitter& e, const Call& call, const Value& x) {
+                       return e.where(e.gt(x, call.real("threshold")), x, call.real("value"));
+                     });
+  op.samples = with(op.samples, {{"threshold", 0.25}, {"value", -2.0}});
+  return op;
+}
+
+Op hardsigmoid() {
+  return activation({.signature = "hardsigmoid(x)",
+                     .doc = R"(x / 6 + 1/2, held between 0 and 1.
+
+>>> lucid.hardsigmoid(lucid.tensor([-4.0, 0.0, 4.0]))
+tensor([0.0000, 0.5000, 1.0000]))",
+                     .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                                    return {e.where(e.lt(e.abs(call.in(0)), 3), e.mul(g[0], 1.0 / 6), 0)};
+                                  },
+                                  .saved_inputs = {0}}},
+                    [](Emitter& e, const Call&, const Value& x) { return e.div(e.clamp(e.add(x, 3), 0, 6), 6); });
+}
+
+Op hardswish() {
+  return activation(
+      {.signature = "hardswish(x)",
+       .doc = R"(x * hardsigmoid(x).
+
+>>> lucid.hardswish(lucid.tensor([-4.0, 1.0, 4.0]))
+tensor([-0.0000,  0.6667,  4.0000]))",
+       .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
+         const Value middle = e.add(e.div(x, 3), 0.5);
+         return e.where(e.lt(x, -3), 0, e.where(e.le(x, 3), middle, 1.0));
+       })},
+      [](Emitter& e, const Call&, const Value& x) { return e.div(e.mul(x, e.clamp(e.add(x, 3), 0, 6)), 6); });
+}
+
+}  // namespace
+
+void add_activation_ops(std::vector<Op>& ops) {
+  for (auto make : {relu, relu6, threshold, hardtanh, gelu, silu, mish, leaky_relu, elu, celu, selu, softplus,
+                    logsigmoid, softsign, tanhshrink, hardshrink, softshrink, hardsigmoid, hardswish})
+    ops.push_back(make());
+}
+
+}  // namespace lucid

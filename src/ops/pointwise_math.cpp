@@ -1,0 +1,355 @@
+// Mathematical functions of one or two real numbers. Their loops are in loop/math.h.
+
+#include <numbers>
+
+#include "loop/math.h"
+#include "ops/reference.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+/// The type in which references compute, so that rounding to T gives nearly always the nearest T.
+template <typename T>
+using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+
+/// Completes a function of floats whose loop is `lower` and whose meaning is `f`, given in a wider type.
+template <typename F>
+Op function(Op op, loop::Value (*lower)(loop::Value), F f, Fill fill = Fill::kNormal) {
+  op.promote = Promote::kFloat;
+  op.lowering = lower_unary(lower);
+  op.reference = reference_unary<Domain::kFloats>([f]<typename T>(T x) { return static_cast<T>(f(Wide<T>(x))); });
+  op.samples = unary_samples(fill);
+  if (op.ulp == 0) op.ulp = 2;
+  return op;
+}
+
+Op exp() {
+  return function(
+      {.signature = "exp(x)",
+       .doc = R"(e to the power x, elementwise.
+
+>>> lucid.exp(lucid.tensor([0.0, 1.0]))
+tensor([1.0000, 2.7183]))",
+       .gradient = gradient_of_output([](Emitter& e, const Value& g, const Value& y) { return e.mul(g, y); })},
+      loop::exp, [](auto x) { return std::exp(x); });
+}
+
+Op exp2() {
+  return function({.signature = "exp2(x)",
+                   .doc = R"(2 to the power x, elementwise.
+
+>>> lucid.exp2(lucid.tensor([0.0, 3.0]))
+tensor([1., 8.]))",
+                   .gradient = gradient_of_output([](Emitter& e, const Value& g, const Value& y) {
+                     return e.mul(g, e.mul(y, std::numbers::ln2));
+                   })},
+                  loop::exp2, [](auto x) { return std::exp2(x); });
+}
+
+Op expm1() {
+  return function({.signature = "expm1(x)",
+                   .doc = R"(e to the power x, minus 1, accurate near 0, elementwise.
+
+>>> lucid.expm1(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 1.7183]))",
+                   .gradient = gradient_of_output(
+                       [](Emitter& e, const Value& g, const Value& y) { return e.mul(g, e.add(y, 1)); })},
+                  loop::expm1, [](auto x) { return std::expm1(x); });
+}
+
+Op log() {
+  return function(
+      {.signature = "log(x)",
+       .doc = R"(The natural logarithm, elementwise.
+
+>>> lucid.log(lucid.tensor([1.0, 10.0]))
+tensor([0.0000, 2.3026]))",
+       .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) { return e.div(g, x); })},
+      loop::log, [](auto x) { return std::log(x); }, Fill::kPositive);
+}
+
+Op log2() {
+  return function(
+      {.signature = "log2(x)",
+       .doc = R"(The logarithm to base 2, elementwise.
+
+>>> lucid.log2(lucid.tensor([1.0, 8.0]))
+tensor([0., 3.]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.div(g, e.mul(x, std::numbers::ln2)); })},
+      loop::log2, [](auto x) { return std::log2(x); }, Fill::kPositive);
+}
+
+Op log10() {
+  return function(
+      {.signature = "log10(x)",
+       .doc = R"(The logarithm to base 10, elementwise.
+
+>>> lucid.log10(lucid.tensor([1.0, 1000.0]))
+tensor([0., 3.]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.div(g, e.mul(x, std::numbers::ln10)); })},
+      loop::log10, [](auto x) { return std::log10(x); }, Fill::kPositive);
+}
+
+Op log1p() {
+  return function(
+      {.signature = "log1p(x)",
+       .doc = R"(The natural logarithm of 1 + x, accurate near 0, elementwise.
+
+>>> lucid.log1p(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.6931]))",
+       .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) { return e.div(g, e.add(x, 1)); })},
+      loop::log1p, [](auto x) { return std::log1p(x); }, Fill::kPositive);
+}
+
+Op sqrt() {
+  Op op = function(
+      {.signature = "sqrt(x)",
+       .doc = R"(The square root, correctly rounded, elementwise.
+
+>>> lucid.sqrt(lucid.tensor([4.0, 9.0]))
+tensor([2., 3.]))",
+       .gradient =
+           gradient_of_output([](Emitter& e, const Value& g, const Value& y) { return e.div(g, e.mul(y, 2)); })},
+      [](loop::Value x) { return x.builder().unary(loop::Code::kSqrt, x); }, [](auto x) { return std::sqrt(x); },
+      Fill::kPositive);
+  op.reference = reference_unary<Domain::kFloats>([](auto x) { return std::sqrt(x); });
+  op.ulp = 0;
+  return op;
+}
+
+Op rsqrt() {
+  return function(
+      {.signature = "rsqrt(x)",
+       .doc = R"(1 divided by the square root, elementwise.
+
+>>> lucid.rsqrt(lucid.tensor([4.0, 16.0]))
+tensor([0.5000, 0.2500]))",
+       .gradient = gradient_of_output(
+           [](Emitter& e, const Value& g, const Value& y) { return e.mul(e.mul(g, -0.5), e.mul(y, e.mul(y, y))); })},
+      loop::rsqrt, [](auto x) { return 1 / std::sqrt(x); }, Fill::kPositive);
+}
+
+Op reciprocal() {
+  Op op = function(
+      {.signature = "reciprocal(x)",
+       .doc = R"(1 / x, elementwise.
+
+>>> lucid.reciprocal(lucid.tensor([2.0, -4.0]))
+tensor([ 0.5000, -0.2500]))",
+       .gradient =
+           gradient_of_output([](Emitter& e, const Value& g, const Value& y) { return e.neg(e.mul(g, e.mul(y, y))); })},
+      [](loop::Value x) { return 1.0 / x; }, [](auto x) { return 1 / x; }, Fill::kNonZero);
+  op.reference = reference_unary<Domain::kFloats>([]<typename T>(T x) { return T(1) / x; });
+  op.ulp = 0;
+  return op;
+}
+
+Op sin() {
+  return function(
+      {.signature = "sin(x)",
+       .doc = R"(The sine of an angle in radians, elementwise.
+
+>>> lucid.sin(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.8415]))",
+       .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) { return e.mul(g, e.cos(x)); })},
+      loop::sin, [](auto x) { return std::sin(x); });
+}
+
+Op cos() {
+  return function({.signature = "cos(x)",
+                   .doc = R"(The cosine of an angle in radians, elementwise.
+
+>>> lucid.cos(lucid.tensor([0.0, 1.0]))
+tensor([1.0000, 0.5403]))",
+                   .gradient = gradient_of_input(
+                       [](Emitter& e, const Value& g, const Value& x) { return e.neg(e.mul(g, e.sin(x))); })},
+                  loop::cos, [](auto x) { return std::cos(x); });
+}
+
+Op tan() {
+  return function(
+      {.signature = "tan(x)",
+       .doc = R"(The tangent of an angle in radians, elementwise.
+
+>>> lucid.tan(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 1.5574]))",
+       .gradient = gradient_of_output(
+           [](Emitter& e, const Value& g, const Value& y) { return e.mul(g, e.add(e.mul(y, y), 1)); })},
+      loop::tan, [](auto x) { return std::tan(x); }, Fill::kUnit);
+}
+
+Op asin() {
+  return function(
+      {.signature = "asin(x)",
+       .doc = R"(The angle in [-pi/2, pi/2] whose sine is x, elementwise.
+
+>>> lucid.asin(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 1.5708]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.mul(g, e.rsqrt(e.sub(1, e.mul(x, x)))); })},
+      loop::asin, [](auto x) { return std::asin(x); }, Fill::kUnit);
+}
+
+Op acos() {
+  return function(
+      {.signature = "acos(x)",
+       .doc = R"(The angle in [0, pi] whose cosine is x, elementwise.
+
+>>> lucid.acos(lucid.tensor([1.0, 0.0]))
+tensor([0.0000, 1.5708]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.neg(e.mul(g, e.rsqrt(e.sub(1, e.mul(x, x))))); })},
+      loop::acos, [](auto x) { return std::acos(x); }, Fill::kUnit);
+}
+
+Op atan() {
+  return function({.signature = "atan(x)",
+                   .doc = R"(The angle in [-pi/2, pi/2] whose tangent is x, elementwise.
+
+>>> lucid.atan(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.7854]))",
+                   .gradient = gradient_of_input(
+                       [](Emitter& e, const Value& g, const Value& x) { return e.div(g, e.add(e.mul(x, x), 1)); })},
+                  loop::atan, [](auto x) { return std::atan(x); });
+}
+
+Op atan2() {
+  return {
+      .signature = "atan2(y, x)",
+      .doc = R"(The angle of the point (x, y), in [-pi, pi], elementwise.
+
+>>> lucid.atan2(lucid.tensor([1.0, 0.0]), lucid.tensor([1.0, -1.0]))
+tensor([0.7854, 3.1416]))",
+      .promote = Promote::kFloat,
+      .lowering = lower_binary(loop::atan2),
+      .reference = reference_binary<Domain::kFloats>(
+          []<typename T>(T y, T x) { return static_cast<T>(std::atan2(Wide<T>(y), Wide<T>(x))); }),
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     const Operand y = call.argument(0);
+                     const Operand x = call.argument(1);
+                     const Value scaled = e.div(g[0], e.add(e.mul(x, x), e.mul(y, y)));
+                     return {e.mul(scaled, x), e.neg(e.mul(scaled, y))};
+                   },
+                   .saved_inputs = {0, 1}},
+      .samples = binary_samples(Fill::kNonZero, Fill::kNonZero),
+      .ulp = 2,
+  };
+}
+
+Op sinh() {
+  return function(
+      {.signature = "sinh(x)",
+       .doc = R"(The hyperbolic sine, elementwise.
+
+>>> lucid.sinh(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 1.1752]))",
+       .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) { return e.mul(g, e.cosh(x)); })},
+      loop::sinh, [](auto x) { return std::sinh(x); });
+}
+
+Op cosh() {
+  return function(
+      {.signature = "cosh(x)",
+       .doc = R"(The hyperbolic cosine, elementwise.
+
+>>> lucid.cosh(lucid.tensor([0.0, 1.0]))
+tensor([1.0000, 1.5431]))",
+       .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) { return e.mul(g, e.sinh(x)); })},
+      loop::cosh, [](auto x) { return std::cosh(x); });
+}
+
+Op tanh() {
+  return function({.signature = "tanh(x)",
+                   .doc = R"(The hyperbolic tangent, elementwise.
+
+>>> lucid.tanh(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.7616]))",
+                   .gradient = gradient_of_output(
+                       [](Emitter& e, const Value& g, const Value& y) { return e.mul(g, e.sub(1, e.mul(y, y))); })},
+                  loop::tanh, [](auto x) { return std::tanh(x); });
+}
+
+Op asinh() {
+  return function({.signature = "asinh(x)",
+                   .doc = R"(The inverse of the hyperbolic sine, elementwise.
+
+>>> lucid.asinh(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.8814]))",
+                   .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) {
+                     return e.mul(g, e.rsqrt(e.add(e.mul(x, x), 1)));
+                   })},
+                  loop::asinh, [](auto x) { return std::asinh(x); });
+}
+
+Op acosh() {
+  return function(
+      {.signature = "acosh(x)",
+       .doc = R"(The inverse of the hyperbolic cosine, elementwise. NaN below 1.
+
+>>> lucid.acosh(lucid.tensor([1.0, 2.0]))
+tensor([0.0000, 1.3170]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.mul(g, e.rsqrt(e.sub(e.mul(x, x), 1))); })},
+      loop::acosh, [](auto x) { return std::acosh(x); }, Fill::kLarge);
+}
+
+Op atanh() {
+  return function(
+      {.signature = "atanh(x)",
+       .doc = R"(The inverse of the hyperbolic tangent, elementwise.
+
+>>> lucid.atanh(lucid.tensor([0.0, 0.5]))
+tensor([0.0000, 0.5493]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.div(g, e.sub(1, e.mul(x, x))); })},
+      loop::atanh, [](auto x) { return std::atanh(x); }, Fill::kUnit);
+}
+
+Op sigmoid() {
+  return function({.signature = "sigmoid(x)",
+                   .doc = R"(1 / (1 + exp(-x)), elementwise.
+
+>>> lucid.sigmoid(lucid.tensor([0.0, 1.0]))
+tensor([0.5000, 0.7311]))",
+                   .gradient = gradient_of_output(
+                       [](Emitter& e, const Value& g, const Value& y) { return e.mul(g, e.mul(e.sub(1, y), y)); })},
+                  loop::sigmoid, [](auto x) { return 1 / (1 + std::exp(-x)); });
+}
+
+/// 2 / sqrt(pi) * exp(-x * x): how fast erf grows.
+Value erf_slope(Emitter& e, const Value& x) { return e.mul(e.exp(e.neg(e.mul(x, x))), 2 * std::numbers::inv_sqrtpi); }
+
+Op erf() {
+  return function({.signature = "erf(x)",
+                   .doc = R"(The error function, elementwise.
+
+>>> lucid.erf(lucid.tensor([0.0, 1.0]))
+tensor([0.0000, 0.8427]))",
+                   .gradient = gradient_of_input(
+                       [](Emitter& e, const Value& g, const Value& x) { return e.mul(g, erf_slope(e, x)); })},
+                  loop::erf, [](auto x) { return std::erf(x); });
+}
+
+Op erfc() {
+  return function({.signature = "erfc(x)",
+                   .doc = R"(1 - erf(x), accurate for large x, elementwise.
+
+>>> lucid.erfc(lucid.tensor([0.0, 1.0]))
+tensor([1.0000, 0.1573]))",
+                   .gradient = gradient_of_input(
+                       [](Emitter& e, const Value& g, const Value& x) { return e.neg(e.mul(g, erf_slope(e, x))); })},
+                  loop::erfc, [](auto x) { return std::erfc(x); });
+}
+
+}  // namespace
+
+void add_math_ops(std::vector<Op>& ops) {
+  for (auto make : {exp,  exp2, expm1, log,   log2, log10, log1p, sqrt,  rsqrt, reciprocal, sin,     cos, tan,
+                    asin, acos, atan,  atan2, sinh, cosh,  tanh,  asinh, acosh, atanh,      sigmoid, erf, erfc})
+    ops.push_back(make());
+}
+
+}  // namespace lucid

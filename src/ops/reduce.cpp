@@ -1,0 +1,337 @@
+// Reductions that lower to loops: sums, products, extrema, any and all.
+
+#include "ops/reference_reduce.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+bool keeps_dims(const Call& call) { return call.flag("keepdim"); }
+
+TensorType reduced_type(const Call& call, Dtype dtype) {
+  return {dtype, reduced_shape(call.shape(0), reduced_axes(call, call.rank(0)), keeps_dims(call))};
+}
+
+/// Of sums and products: attribute "dtype", or i64 for integers and bools.
+Dtype accumulated_dtype(const Call& call) {
+  if (!call.is_none("dtype")) return call.dtype_of("dtype");
+  return is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
+}
+
+std::vector<TensorType> infer_accumulated(const Call& call) { return {reduced_type(call, accumulated_dtype(call))}; }
+
+std::vector<TensorType> infer_extremum(const Call& call) {
+  if (reduced_count(call) == 0)
+    throw ValueError("{}: {} has no elements along the reduced dimensions, so there is no result", call.name(),
+                     to_string(call.operand(0).type()));
+  return {reduced_type(call, call.dtype(0))};
+}
+
+std::vector<TensorType> infer_position(const Call& call) {
+  std::vector<TensorType> types = infer_extremum(call);
+  types[0].dtype = Dtype::kI64;
+  return types;
+}
+
+std::vector<Sample> reduce_samples(Fill fill) {
+  const auto axis = [](int64_t i) { return std::pair<std::string, Attribute>("dim", Dims{i}); };
+  return std::vector<Sample>{{{filled({37}, fill)}}, {{filled({2, 3, 4}, fill)}}, {{filled({}, fill)}}} +
+         with({{{filled({5, 37}, fill)}}}, {axis(1)}) +
+         with({{{filled({37, 5}, fill)}}}, {axis(0), {"keepdim", true}}) +
+         with({{{filled({3, 4, 5}, fill)}}}, {{"dim", Dims{0, -1}}}) +
+         with({{{strided({4, 3}, {1, 4}, fill)}}}, {axis(-1)}) + with({{{filled({2, 600}, fill)}}}, {axis(1)}) +
+         with({{{filled({0, 3}, fill)}}}, {axis(1)});
+}
+
+std::vector<Sample> position_samples(Fill fill) {
+  const auto axis = [](int64_t i) { return std::pair<std::string, Attribute>("dim", i); };
+  return with({{{filled({5, 37}, fill)}}}, {axis(1)}) +
+         with({{{filled({37, 5}, fill)}}}, {axis(0), {"keepdim", true}}) +
+         with({{{strided({4, 3}, {1, 4}, fill)}}}, {axis(-1)}) + with({{{filled({}, fill)}}}, {axis(0)}) +
+         with({{{filled({0, 3}, fill)}}}, {axis(1)});
+}
+
+/// Spreads the gradient of a reduction over the elements that made each result.
+Value spread(Emitter& e, const Call& call, const Value& g) { return e.expand(restored(e, call, g), call.shape(0)); }
+
+template <typename F>
+auto accumulate_reference(int identity, F combine) {
+  return [=](HostCall& call) {
+    const TensorType type = infer_types(call).front();
+    const HostArray out = call.make_output(type);
+    dispatch_all(type.dtype, [&]<typename T>() {
+      for_each_group<T>(call, type.dtype, [&](int64_t i, const std::vector<T>& values) {
+        write_element(out, i, canonical_reduce<T>(values, static_cast<T>(identity), combine));
+      });
+    });
+  };
+}
+
+template <typename T>
+T sum_of(T x, T y) {
+  if constexpr (std::is_same_v<T, bool>)
+    return x || y;
+  else if constexpr (std::is_integral_v<T>)
+    return wrapped<T>(bits_of(x) + bits_of(y));
+  else
+    return x + y;
+}
+
+template <typename T>
+T product_of(T x, T y) {
+  if constexpr (std::is_same_v<T, bool>)
+    return x && y;
+  else if constexpr (std::is_integral_v<T>)
+    return wrapped<T>(bits_of(x) * bits_of(y));
+  else
+    return x * y;
+}
+
+Op sum() {
+  return {
+      .signature = "sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .doc = R"(The sum over some dimensions, or all. Integers and bools are summed as i64.
+
+>>> lucid.sum(lucid.tensor([[1, 2], [3, 4]]), 0)
+tensor([4, 6]))",
+      .infer = infer_accumulated,
+      .lowering = ReduceLowering{.combine = Combine::kSum},
+      .reference = accumulate_reference(0, [](auto x, auto y) { return sum_of(x, y); }),
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+        return {spread(e, call, g[0])};
+      }},
+      .samples = reduce_samples(Fill::kNormal) + with({{{normal({2, 19})}}}, {{"dtype", Dtype::kF64}}),
+  };
+}
+
+Op mean() {
+  return {
+      .signature = "mean(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .doc = R"(The mean over some dimensions, or all: the sum divided by the number of elements. Integers give floats.
+
+>>> lucid.mean(lucid.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
+tensor([2., 3.]))",
+      .infer = [](const Call& call) -> std::vector<TensorType> {
+        const Dtype natural = is_float(call.dtype(0)) ? call.dtype(0) : default_float();
+        const Dtype dtype = call.is_none("dtype") ? natural : call.dtype_of("dtype");
+        if (!is_float(dtype)) throw TypeError("mean: dtype must be floating-point, got {}", name_of(dtype));
+        return {reduced_type(call, dtype)};
+      },
+      .lowering = ReduceLowering{.combine = Combine::kSum,
+                                 .finish = [](loop::Builder& b, loop::Value total,
+                                              loop::Value count) { return total / b.convert(count, total.dtype()); }},
+      .reference =
+          [](HostCall& call) {
+            const TensorType type = infer_types(call).front();
+            const HostArray out = call.make_output(type);
+            dispatch<Domain::kFloats>(type.dtype, [&]<typename T>() {
+              for_each_group<T>(call, type.dtype, [&](int64_t i, const std::vector<T>& values) {
+                const T total = canonical_reduce<T>(values, T(0), [](T x, T y) { return x + y; });
+                write_element(out, i, total / static_cast<T>(values.size()));
+              });
+            });
+          },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+        return {spread(e, call, e.div(g[0], reduced_count(call)))};
+      }},
+      .samples = reduce_samples(Fill::kNormal) + with({{{normal({2, 19})}}}, {{"dtype", Dtype::kF64}}),
+  };
+}
+
+Op prod() {
+  return {
+      .signature = "prod(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
+      .doc = R"(The product over some dimensions, or all. Integers and bools are multiplied as i64.
+
+>>> lucid.prod(lucid.tensor([[1, 2], [3, 4]]), 1)
+tensor([ 2, 12]))",
+      .infer = infer_accumulated,
+      .lowering = ReduceLowering{.combine = Combine::kProd},
+      .reference = accumulate_reference(1, [](auto x, auto y) { return product_of(x, y); }),
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     // The product of the others is p / x without zeros, p of the rest at a single zero, and 0
+                     // otherwise.
+                     const Value& x = call.in(0);
+                     const Dims axes = reduced_axes(call, call.rank(0));
+                     const Value is_zero = e.eq(x, 0);
+                     const Value nonzero = e.where(is_zero, 1, x);
+                     const Value rest = e.prod(nonzero, axes, true);
+                     const Value zeros = e.sum(is_zero, axes, true);
+                     const Value others = e.where(is_zero, e.where(e.eq(zeros, 1), rest, 0),
+                                                  e.where(e.eq(zeros, 0), e.div(rest, nonzero), 0));
+                     return {e.mul(restored(e, call, g[0]), others)};
+                   },
+                   .saved_inputs = {0}},
+      .samples = reduce_samples(Fill::kUnit) + with({{{nonzero({2, 7})}}}, {{"dtype", Dtype::kF64}}),
+  };
+}
+
+/// amax and amin. Equal best elements share the gradient.
+Op extremum(Op op, Combine combine) {
+  op.dtypes = kNumbers;
+  op.infer = infer_extremum;
+  op.lowering = ReduceLowering{.combine = combine};
+  op.reference = [combine](HostCall& call) {
+    const TensorType type = infer_types(call).front();
+    const HostArray out = call.make_output(type);
+    dispatch<Domain::kNumbers>(type.dtype, [&]<typename T>() {
+      for_each_group<T>(call, type.dtype, [&](int64_t i, const std::vector<T>& values) {
+        T best = values.front();
+        for (const T value : values)
+          if (best == best && (value != value || (combine == Combine::kMax ? value > best : value < best)))
+            best = value;
+        write_element(out, i, best);
+      });
+    });
+  };
+  op.gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                   const Value best = e.eq(call.in(0), restored(e, call, call.out()));
+                   const Value count = e.sum(best, reduced_axes(call, call.rank(0)), true);
+                   return {e.where(best, e.div(restored(e, call, g[0]), count), 0)};
+                 },
+                 .saved_inputs = {0},
+                 .saves_outputs = true};
+  op.samples = reduce_samples(Fill::kNormal);
+  return op;
+}
+
+Op amax() {
+  return extremum({.signature = "amax(x, dim: ints? = None, keepdim: bool = False)",
+                   .doc = R"(The largest element over some dimensions, or all; NaN if there is one.
+
+>>> lucid.amax(lucid.tensor([[1, 5], [3, 2]]), 1)
+tensor([5, 3]))"},
+                  Combine::kMax);
+}
+
+Op amin() {
+  return extremum({.signature = "amin(x, dim: ints? = None, keepdim: bool = False)",
+                   .doc = R"(The smallest element over some dimensions, or all; NaN if there is one.
+
+>>> lucid.amin(lucid.tensor([[1, 5], [3, 2]]), 1)
+tensor([1, 2]))"},
+                  Combine::kMin);
+}
+
+Op position(Op op, Combine combine) {
+  op.dtypes = kNumbers;
+  op.infer = infer_position;
+  op.lowering = ReduceLowering{.combine = combine};
+  op.reference = [combine](HostCall& call) {
+    const HostArray out = call.make_output(infer_types(call).front());
+    const Dtype dtype = call.dtype(0);
+    dispatch<Domain::kNumbers>(dtype, [&]<typename T>() {
+      for_each_group<T>(call, dtype, [&](int64_t i, const std::vector<T>& values) {
+        size_t best = 0;
+        for (size_t j = 1; j < values.size(); ++j) {
+          const T value = values[j];
+          const T held = values[best];
+          if (held == held && (value != value || (combine == Combine::kArgMax ? value > held : value < held))) best = j;
+        }
+        write_element(out, i, static_cast<int64_t>(best));
+      });
+    });
+  };
+  op.gradient = zero_gradient();
+  op.samples = std::vector<Sample>{{{distinct({37})}}, {{distinct({2, 3, 4})}}} + position_samples(Fill::kNormal);
+  return op;
+}
+
+Op argmax() {
+  return position(
+      {.signature = "argmax(x, dim: int? = None, keepdim: bool = False)",
+       .doc = R"(The index of the largest element along dim, or in the flattened tensor; the first of equals.
+
+>>> lucid.argmax(lucid.tensor([[1, 5], [3, 2]]), 1)
+tensor([1, 0]))"},
+      Combine::kArgMax);
+}
+
+Op argmin() {
+  return position(
+      {.signature = "argmin(x, dim: int? = None, keepdim: bool = False)",
+       .doc = R"(The index of the smallest element along dim, or in the flattened tensor; the first of equals.
+
+>>> lucid.argmin(lucid.tensor([[1, 5], [3, 2]]), 1)
+tensor([0, 1]))"},
+      Combine::kArgMin);
+}
+
+/// max_dim and min_dim: the best elements and where they stand. The gradient goes to those elements alone.
+Op best_of(Op op, bool largest) {
+  op.dtypes = kNumbers;
+  op.decompose = [largest](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+    const int64_t dim = call.integer("dim");
+    const bool keepdim = keeps_dims(call);
+    if (largest) return {e.amax(in[0], Dims{dim}, keepdim), e.argmax(in[0], dim, keepdim)};
+    return {e.amin(in[0], Dims{dim}, keepdim), e.argmin(in[0], dim, keepdim)};
+  };
+  op.gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                   const Value at = e.iota(call.shape(0), call.integer("dim"));
+                   const Value chosen = e.eq(at, restored(e, call, call.out(1)));
+                   return {e.where(chosen, restored(e, call, g[0]), 0)};
+                 },
+                 .saves_outputs = true};
+  op.samples = position_samples(Fill::kDistinct);
+  return op;
+}
+
+Op max_dim() {
+  return best_of({.signature = "max_dim(x, dim: int, keepdim: bool = False) -> values, indices",
+                  .doc = R"(The largest elements along dim and their indices; the first of equals.
+
+>>> lucid.max_dim(lucid.tensor([[1, 5], [3, 2]]), 1)
+(tensor([5, 3]), tensor([1, 0])))"},
+                 true);
+}
+
+Op min_dim() {
+  return best_of({.signature = "min_dim(x, dim: int, keepdim: bool = False) -> values, indices",
+                  .doc = R"(The smallest elements along dim and their indices; the first of equals.
+
+>>> lucid.min_dim(lucid.tensor([[1, 5], [3, 2]]), 1)
+(tensor([1, 2]), tensor([0, 1])))"},
+                 false);
+}
+
+Op quantifier(Op op, Combine combine) {
+  op.infer = [](const Call& call) -> std::vector<TensorType> { return {reduced_type(call, Dtype::kBool)}; };
+  op.lowering = ReduceLowering{.combine = combine};
+  op.reference = [combine](HostCall& call) {
+    const HostArray out = call.make_output(infer_types(call).front());
+    for_each_group<bool>(call, Dtype::kBool, [&](int64_t i, const std::vector<bool>& values) {
+      const bool sought = combine == Combine::kAny;
+      const bool found = std::ranges::find(values, sought) != values.end();
+      write_element(out, i, found == sought);
+    });
+  };
+  op.gradient = zero_gradient();
+  op.samples = reduce_samples(Fill::kNormal) + with({{{mask({5, 37})}}}, {{"dim", Dims{1}}});
+  return op;
+}
+
+Op any() {
+  return quantifier({.signature = "any(x, dim: ints? = None, keepdim: bool = False)",
+                     .doc = R"(Whether any element over some dimensions, or all, is nonzero.
+
+>>> lucid.any(lucid.tensor([[False, True], [False, False]]), 1)
+tensor([ True, False]))"},
+                    Combine::kAny);
+}
+
+Op all() {
+  return quantifier({.signature = "all(x, dim: ints? = None, keepdim: bool = False)",
+                     .doc = R"(Whether all elements over some dimensions, or all, are nonzero.
+
+>>> lucid.all(lucid.tensor([[True, True], [True, False]]), 1)
+tensor([ True, False]))"},
+                    Combine::kAll);
+}
+
+}  // namespace
+
+void add_reduce_ops(std::vector<Op>& ops) {
+  for (auto make : {sum, mean, prod, amax, amin, argmax, argmin, max_dim, min_dim, any, all}) ops.push_back(make());
+}
+
+}  // namespace lucid

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "ops/reference.h"
+#include "ops/rules.h"
+
+/// Helpers for references of reductions.
+namespace lucid {
+
+/// Combines values in the canonical order: element i goes to lane i mod 16 of block i / 256, each lane of a block is a
+/// chain from the identity, blocks combine pairwise as a binary counter carries, leftovers from small to large, lanes
+/// fold last.
+/// `take` adds an element to a lane.
+template <typename T, typename Element, typename G, typename F>
+T canonical_reduce(const std::vector<Element>& values, T identity, G take, F combine) {
+  constexpr size_t kLanes = 16;
+  constexpr size_t kBlock = 256;
+  using Lanes = std::array<T, kLanes>;
+  const auto combine_lanes = [&](const Lanes& a, const Lanes& b) {
+    Lanes result;
+    for (size_t lane = 0; lane < kLanes; ++lane) result[lane] = combine(a[lane], b[lane]);
+    return result;
+  };
+  std::vector<Lanes> held;  // one for each set bit of the count of blocks, the largest first
+  size_t blocks = 0;
+  for (size_t start = 0; start < values.size(); start += kBlock, ++blocks) {
+    Lanes block;
+    block.fill(identity);
+    for (size_t i = start; i < std::min(values.size(), start + kBlock); ++i)
+      block[i % kLanes] = take(block[i % kLanes], Element(values[i]));
+    for (size_t bit = blocks; bit & 1; bit >>= 1) {
+      block = combine_lanes(held.back(), block);
+      held.pop_back();
+    }
+    held.push_back(block);
+  }
+  if (held.empty()) return identity;
+  Lanes total = held.back();
+  for (size_t i = held.size() - 1; i-- > 0;) total = combine_lanes(held[i], total);
+  for (size_t distance = kLanes / 2; distance > 0; distance /= 2)
+    for (size_t lane = 0; lane < distance; ++lane) total[lane] = combine(total[lane], total[lane + distance]);
+  return total[0];
+}
+
+template <typename T, typename F>
+T canonical_reduce(const std::vector<T>& values, T identity, F combine) {
+  return canonical_reduce(values, identity, combine, combine);
+}
+
+/// Calls f(i, values) for each element i of the result with the elements that make it, in row-major order, in dtype
+/// `as`.
+template <typename T, typename F>
+void for_each_group(const HostCall& call, Dtype as, F f) {
+  const Dims& shape = call.in(0).type.shape;
+  const std::vector<T> x = read_operand<T>(call, 0, as, shape);
+  const Dims axes = reduced_axes(call, shape.rank());
+  const Dims strides = contiguous_strides(shape);
+  const Dims kept = contiguous_strides(reduced_shape(shape, axes, true));
+  std::vector<std::vector<T>> groups(static_cast<size_t>(numel(reduced_shape(shape, axes, true))));
+  for (int64_t i = 0; i < numel(shape); ++i) {
+    int64_t group = 0;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (std::ranges::find(axes, static_cast<int64_t>(d)) == axes.end()) group += i / strides[d] % shape[d] * kept[d];
+    groups[static_cast<size_t>(group)].push_back(x[static_cast<size_t>(i)]);
+  }
+  for (size_t i = 0; i < groups.size(); ++i) f(static_cast<int64_t>(i), groups[i]);
+}
+
+}  // namespace lucid

@@ -1,0 +1,119 @@
+// Softmax and its kin: exponentials weighed against the largest element, so that none overflows.
+
+#include <limits>
+
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+Dims axis_of(const Call& call) { return {normalize_axis(call.name(), call.integer("dim"), call.rank(0))}; }
+
+/// The input in the dtype that attribute "dtype" asks for.
+Value requested(Emitter& e, const Call& call, const Value& x) {
+  return call.is_none("dtype") ? x : e.cast(x, call.dtype_of("dtype"));
+}
+
+std::vector<TensorType> infer_softmax(const Call& call) {
+  axis_of(call);
+  const Dtype dtype = call.is_none("dtype") ? call.dtype(0) : call.dtype_of("dtype");
+  if (!is_float(dtype))
+    throw TypeError("{}: needs floats, got {}; convert it, or pass dtype=lucid.float32", call.name(),
+                    to_string(call.operand(0).type()));
+  return {{dtype, call.shape(0)}};
+}
+
+std::vector<Sample> softmax_samples() {
+  const auto dim = [](int64_t axis) { return std::pair<std::string, Attribute>("dim", axis); };
+  return with({{{normal({37})}}}, {dim(0)}) + with({{{normal({3, 19})}}}, {dim(-1)}) +
+         with({{{normal({19, 3})}}}, {dim(0)}) + with({{{strided({4, 3}, {1, 4})}}}, {dim(1)}) +
+         with({{{normal({0, 3})}}}, {dim(1)}) + with({{{normal({})}}}, {dim(0)}) +
+         with({{{normal({2, 5})}}}, {dim(1), {"dtype", Dtype::kF64}});
+}
+
+Op softmax() {
+  return {
+      .signature = "softmax(x, dim: int = -1, *, dtype: dtype? = None)",
+      .doc = R"(exp(x), scaled to sum to 1 along dim.
+
+>>> lucid.softmax(lucid.tensor([0.0, 0.0, 0.0, 0.0]), 0)
+tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
+      .dtypes = kFloats,
+      .infer = infer_softmax,
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const Value x = requested(e, call, in[0]);
+        const Dims axis = axis_of(call);
+        if (numel(x.shape()) == 0) return {e.exp(x)};
+        const Value weight = e.exp(e.sub(x, e.amax(x, axis, true)));
+        return {e.div(weight, e.sum(weight, axis, true))};
+      },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     const Value weighed = e.mul(g[0], call.out());
+                     return {e.sub(weighed, e.mul(call.out(), e.sum(weighed, axis_of(call), true)))};
+                   },
+                   .saves_outputs = true},
+      .samples = softmax_samples(),
+  };
+}
+
+Op log_softmax() {
+  return {
+      .signature = "log_softmax(x, dim: int = -1, *, dtype: dtype? = None)",
+      .doc = R"(The logarithm of softmax(x, dim), without underflow.
+
+>>> lucid.log_softmax(lucid.tensor([0.0, 0.0]), 0)
+tensor([-0.6931, -0.6931]))",
+      .dtypes = kFloats,
+      .infer = infer_softmax,
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const Value x = requested(e, call, in[0]);
+        const Dims axis = axis_of(call);
+        if (numel(x.shape()) == 0) return {e.exp(x)};
+        const Value shifted = e.sub(x, e.amax(x, axis, true));
+        return {e.sub(shifted, e.log(e.sum(e.exp(shifted), axis, true)))};
+      },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     return {e.sub(g[0], e.mul(e.exp(call.out()), e.sum(g[0], axis_of(call), true)))};
+                   },
+                   .saves_outputs = true},
+      .samples = softmax_samples(),
+  };
+}
+
+Op logsumexp() {
+  return {
+      .signature = "logsumexp(x, dim: ints? = None, keepdim: bool = False)",
+      .doc = R"(The logarithm of the sum of exp(x) over some dimensions, or all, without overflow.
+
+>>> lucid.logsumexp(lucid.tensor([0.0, 0.0]), 0)
+tensor(0.6931))",
+      .dtypes = kFloats,
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const Value& x = in[0];
+        const Dims axes = reduced_axes(call, call.rank(0));
+        const bool keepdim = call.flag("keepdim");
+        if (reduced_count(call) == 0) return {e.log(e.sum(e.exp(x), axes, keepdim))};
+        // An infinite largest element would turn the others into NaN.
+        const auto finite = [&](const Value& largest) { return e.where(e.isinf(largest), 0, largest); };
+        const Value weight = e.exp(e.sub(x, finite(e.amax(x, axes, true))));
+        return {e.add(e.log(e.sum(weight, axes, keepdim)), finite(e.amax(x, axes, keepdim)))};
+      },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     return {e.mul(restored(e, call, g[0]), e.exp(e.sub(call.in(0), restored(e, call, call.out()))))};
+                   },
+                   .saved_inputs = {0},
+                   .saves_outputs = true},
+      .samples =
+          std::vector<Sample>{{{normal({37})}}, {{normal({})}}} + with({{{normal({5, 37})}}}, {{"dim", Dims{1}}}) +
+          with({{{normal({37, 5})}}}, {{"dim", Dims{0}}, {"keepdim", true}}) +
+          with({{{strided({4, 3}, {1, 4})}}}, {{"dim", Dims{0, 1}}}) + with({{{normal({2, 0})}}}, {{"dim", Dims{1}}}),
+  };
+}
+
+}  // namespace
+
+void add_softmax_ops(std::vector<Op>& ops) {
+  for (auto make : {softmax, log_softmax, logsumexp}) ops.push_back(make());
+}
+
+}  // namespace lucid

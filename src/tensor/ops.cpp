@@ -1,0 +1,730 @@
+// Generated from the op table by tools/generate; do not edit.
+// clang-format off
+
+#include <lucid/ops.h>
+
+#include "tensor/api.h"
+#include "tensor/eager.h"
+
+namespace lucid {
+namespace {
+
+Dims dims_of(const Shape& shape) { return Dims(shape.begin(), shape.end()); }
+
+std::optional<Dims> dims_of(const std::optional<Shape>& shape) {
+  return shape ? std::optional(dims_of(*shape)) : std::nullopt;
+}
+
+Values values_of(const std::vector<Tensor>& tensors) {
+  Values values;
+  for (const Tensor& tensor : tensors) values.push_back(value_of(tensor));
+  return values;
+}
+
+}  // namespace
+
+Tensor abs(const Argument& x) {
+  return wrap(eager().abs(operand_of(x)));
+}
+
+Tensor acos(const Argument& x) {
+  return wrap(eager().acos(operand_of(x)));
+}
+
+Tensor acosh(const Argument& x) {
+  return wrap(eager().acosh(operand_of(x)));
+}
+
+Tensor add(const Argument& x, const Argument& y) {
+  return wrap(eager().add(operand_of(x), operand_of(y)));
+}
+
+Tensor addcdiv(const Argument& x, const Argument& tensor1, const Argument& tensor2, double value) {
+  return wrap(eager().addcdiv(operand_of(x), operand_of(tensor1), operand_of(tensor2), value));
+}
+
+Tensor addcmul(const Argument& x, const Argument& tensor1, const Argument& tensor2, double value) {
+  return wrap(eager().addcmul(operand_of(x), operand_of(tensor1), operand_of(tensor2), value));
+}
+
+Tensor all(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().all(operand_of(x), dims_of(dim), keepdim));
+}
+
+Tensor amax(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().amax(operand_of(x), dims_of(dim), keepdim));
+}
+
+Tensor amin(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().amin(operand_of(x), dims_of(dim), keepdim));
+}
+
+Tensor any(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().any(operand_of(x), dims_of(dim), keepdim));
+}
+
+Tensor argmax(const Argument& x, std::optional<int64_t> dim, bool keepdim) {
+  return wrap(eager().argmax(operand_of(x), dim, keepdim));
+}
+
+Tensor argmin(const Argument& x, std::optional<int64_t> dim, bool keepdim) {
+  return wrap(eager().argmin(operand_of(x), dim, keepdim));
+}
+
+Tensor asin(const Argument& x) {
+  return wrap(eager().asin(operand_of(x)));
+}
+
+Tensor asinh(const Argument& x) {
+  return wrap(eager().asinh(operand_of(x)));
+}
+
+Tensor atan(const Argument& x) {
+  return wrap(eager().atan(operand_of(x)));
+}
+
+Tensor atan2(const Argument& y, const Argument& x) {
+  return wrap(eager().atan2(operand_of(y), operand_of(x)));
+}
+
+Tensor atanh(const Argument& x) {
+  return wrap(eager().atanh(operand_of(x)));
+}
+
+Tensor bitwise_and(const Argument& x, const Argument& y) {
+  return wrap(eager().bitwise_and(operand_of(x), operand_of(y)));
+}
+
+Tensor bitwise_left_shift(const Argument& x, const Argument& y) {
+  return wrap(eager().bitwise_left_shift(operand_of(x), operand_of(y)));
+}
+
+Tensor bitwise_not(const Argument& x) {
+  return wrap(eager().bitwise_not(operand_of(x)));
+}
+
+Tensor bitwise_or(const Argument& x, const Argument& y) {
+  return wrap(eager().bitwise_or(operand_of(x), operand_of(y)));
+}
+
+Tensor bitwise_right_shift(const Argument& x, const Argument& y) {
+  return wrap(eager().bitwise_right_shift(operand_of(x), operand_of(y)));
+}
+
+Tensor bitwise_xor(const Argument& x, const Argument& y) {
+  return wrap(eager().bitwise_xor(operand_of(x), operand_of(y)));
+}
+
+Tensor broadcast_to(const Argument& x, const Shape& size) {
+  return wrap(eager().broadcast_to(operand_of(x), dims_of(size)));
+}
+
+Tensor cat(const std::vector<Tensor>& tensors, int64_t dim) {
+  return wrap(eager().cat(values_of(tensors), dim));
+}
+
+Tensor cat_same(const std::vector<Tensor>& tensors, int64_t dim) {
+  return wrap(eager().cat_same(values_of(tensors), dim));
+}
+
+Tensor ceil(const Argument& x) {
+  return wrap(eager().ceil(operand_of(x)));
+}
+
+Tensor celu(const Argument& x, double alpha) {
+  return wrap(eager().celu(operand_of(x), alpha));
+}
+
+std::vector<Tensor> chunk(const Argument& x, int64_t chunks, int64_t dim) {
+  return wrap(eager().chunk(operand_of(x), chunks, dim));
+}
+
+Tensor clamp(const Argument& x, const Argument& min, const Argument& max) {
+  return wrap(eager().clamp(operand_of(x), operand_of(min), operand_of(max)));
+}
+
+Tensor clip(const Argument& x, const Argument& min, const Argument& max) {
+  return wrap(eager().clip(operand_of(x), operand_of(min), operand_of(max)));
+}
+
+Tensor clone(const Argument& x) {
+  return wrap(eager().clone(operand_of(x)));
+}
+
+Tensor constant_pad(const Argument& x, const Shape& pad, double value) {
+  return wrap(eager().constant_pad(operand_of(x), dims_of(pad), value));
+}
+
+Tensor contiguous(const Argument& x) {
+  return wrap(eager().contiguous(operand_of(x)));
+}
+
+Tensor cos(const Argument& x) {
+  return wrap(eager().cos(operand_of(x)));
+}
+
+Tensor cosh(const Argument& x) {
+  return wrap(eager().cosh(operand_of(x)));
+}
+
+Tensor count_nonzero(const Argument& x, const std::optional<Shape>& dim) {
+  return wrap(eager().count_nonzero(operand_of(x), dims_of(dim)));
+}
+
+Tensor cumprod(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
+  return wrap(eager().cumprod(operand_of(x), dim, dtype));
+}
+
+Tensor cumsum(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
+  return wrap(eager().cumsum(operand_of(x), dim, dtype));
+}
+
+Tensor diag(const Argument& x, int64_t diagonal) {
+  return wrap(eager().diag(operand_of(x), diagonal));
+}
+
+Tensor diagonal(const Argument& x, int64_t offset, int64_t dim1, int64_t dim2) {
+  return wrap(eager().diagonal(operand_of(x), offset, dim1, dim2));
+}
+
+Tensor div(const Argument& x, const Argument& y) {
+  return wrap(eager().div(operand_of(x), operand_of(y)));
+}
+
+Tensor dstack(const std::vector<Tensor>& tensors) {
+  return wrap(eager().dstack(values_of(tensors)));
+}
+
+Tensor elu(const Argument& x, double alpha) {
+  return wrap(eager().elu(operand_of(x), alpha));
+}
+
+Tensor embedding(const Argument& weight, const Argument& indices) {
+  return wrap(eager().embedding(operand_of(weight), operand_of(indices)));
+}
+
+Tensor eq(const Argument& x, const Argument& y) {
+  return wrap(eager().eq(operand_of(x), operand_of(y)));
+}
+
+Tensor erf(const Argument& x) {
+  return wrap(eager().erf(operand_of(x)));
+}
+
+Tensor erfc(const Argument& x) {
+  return wrap(eager().erfc(operand_of(x)));
+}
+
+Tensor exp(const Argument& x) {
+  return wrap(eager().exp(operand_of(x)));
+}
+
+Tensor exp2(const Argument& x) {
+  return wrap(eager().exp2(operand_of(x)));
+}
+
+Tensor expand(const Argument& x, const Shape& size) {
+  return wrap(eager().expand(operand_of(x), dims_of(size)));
+}
+
+Tensor expm1(const Argument& x) {
+  return wrap(eager().expm1(operand_of(x)));
+}
+
+Tensor flatten(const Argument& x, int64_t start_dim, int64_t end_dim) {
+  return wrap(eager().flatten(operand_of(x), start_dim, end_dim));
+}
+
+Tensor flip(const Argument& x, const Shape& dims) {
+  return wrap(eager().flip(operand_of(x), dims_of(dims)));
+}
+
+Tensor floor(const Argument& x) {
+  return wrap(eager().floor(operand_of(x)));
+}
+
+Tensor floor_divide(const Argument& x, const Argument& y) {
+  return wrap(eager().floor_divide(operand_of(x), operand_of(y)));
+}
+
+Tensor fmod(const Argument& x, const Argument& y) {
+  return wrap(eager().fmod(operand_of(x), operand_of(y)));
+}
+
+Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype) {
+  return wrap(eager().full(dims_of(size), operand_of(fill_value), dtype));
+}
+
+Tensor gather(const Argument& x, int64_t dim, const Argument& index) {
+  return wrap(eager().gather(operand_of(x), dim, operand_of(index)));
+}
+
+Tensor ge(const Argument& x, const Argument& y) {
+  return wrap(eager().ge(operand_of(x), operand_of(y)));
+}
+
+Tensor gelu(const Argument& x, const std::string& approximate) {
+  return wrap(eager().gelu(operand_of(x), approximate));
+}
+
+Tensor gt(const Argument& x, const Argument& y) {
+  return wrap(eager().gt(operand_of(x), operand_of(y)));
+}
+
+Tensor hardshrink(const Argument& x, double lambd) {
+  return wrap(eager().hardshrink(operand_of(x), lambd));
+}
+
+Tensor hardsigmoid(const Argument& x) {
+  return wrap(eager().hardsigmoid(operand_of(x)));
+}
+
+Tensor hardswish(const Argument& x) {
+  return wrap(eager().hardswish(operand_of(x)));
+}
+
+Tensor hardtanh(const Argument& x, double min_val, double max_val) {
+  return wrap(eager().hardtanh(operand_of(x), min_val, max_val));
+}
+
+Tensor hstack(const std::vector<Tensor>& tensors) {
+  return wrap(eager().hstack(values_of(tensors)));
+}
+
+Tensor index(const Argument& x, const std::vector<Tensor>& indices) {
+  return wrap(eager().index(operand_of(x), values_of(indices)));
+}
+
+Tensor index_add(const Argument& x, int64_t dim, const Argument& index, const Argument& source) {
+  return wrap(eager().index_add(operand_of(x), dim, operand_of(index), operand_of(source)));
+}
+
+Tensor index_put(const Argument& x, const Argument& values, const std::vector<Tensor>& indices, bool accumulate) {
+  return wrap(eager().index_put(operand_of(x), operand_of(values), values_of(indices), accumulate));
+}
+
+Tensor index_put_add(const Argument& x, const Argument& values, const std::vector<Tensor>& indices) {
+  return wrap(eager().index_put_add(operand_of(x), operand_of(values), values_of(indices)));
+}
+
+Tensor index_put_set(const Argument& x, const Argument& values, const std::vector<Tensor>& indices) {
+  return wrap(eager().index_put_set(operand_of(x), operand_of(values), values_of(indices)));
+}
+
+Tensor index_select(const Argument& x, int64_t dim, const Argument& index) {
+  return wrap(eager().index_select(operand_of(x), dim, operand_of(index)));
+}
+
+Tensor iota(const Shape& size, int64_t dim) {
+  return wrap(eager().iota(dims_of(size), dim));
+}
+
+Tensor isclose(const Argument& x, const Argument& y, double rtol, double atol, bool equal_nan) {
+  return wrap(eager().isclose(operand_of(x), operand_of(y), rtol, atol, equal_nan));
+}
+
+Tensor isfinite(const Argument& x) {
+  return wrap(eager().isfinite(operand_of(x)));
+}
+
+Tensor isinf(const Argument& x) {
+  return wrap(eager().isinf(operand_of(x)));
+}
+
+Tensor isnan(const Argument& x) {
+  return wrap(eager().isnan(operand_of(x)));
+}
+
+Tensor le(const Argument& x, const Argument& y) {
+  return wrap(eager().le(operand_of(x), operand_of(y)));
+}
+
+Tensor leaky_relu(const Argument& x, double negative_slope) {
+  return wrap(eager().leaky_relu(operand_of(x), negative_slope));
+}
+
+Tensor lerp(const Argument& x, const Argument& end, const Argument& weight) {
+  return wrap(eager().lerp(operand_of(x), operand_of(end), operand_of(weight)));
+}
+
+Tensor log(const Argument& x) {
+  return wrap(eager().log(operand_of(x)));
+}
+
+Tensor log10(const Argument& x) {
+  return wrap(eager().log10(operand_of(x)));
+}
+
+Tensor log1p(const Argument& x) {
+  return wrap(eager().log1p(operand_of(x)));
+}
+
+Tensor log2(const Argument& x) {
+  return wrap(eager().log2(operand_of(x)));
+}
+
+Tensor log_softmax(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
+  return wrap(eager().log_softmax(operand_of(x), dim, dtype));
+}
+
+Tensor logical_and(const Argument& x, const Argument& y) {
+  return wrap(eager().logical_and(operand_of(x), operand_of(y)));
+}
+
+Tensor logical_not(const Argument& x) {
+  return wrap(eager().logical_not(operand_of(x)));
+}
+
+Tensor logical_or(const Argument& x, const Argument& y) {
+  return wrap(eager().logical_or(operand_of(x), operand_of(y)));
+}
+
+Tensor logical_xor(const Argument& x, const Argument& y) {
+  return wrap(eager().logical_xor(operand_of(x), operand_of(y)));
+}
+
+Tensor logsigmoid(const Argument& x) {
+  return wrap(eager().logsigmoid(operand_of(x)));
+}
+
+Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().logsumexp(operand_of(x), dims_of(dim), keepdim));
+}
+
+Tensor lt(const Argument& x, const Argument& y) {
+  return wrap(eager().lt(operand_of(x), operand_of(y)));
+}
+
+Tensor masked_fill(const Argument& x, const Argument& mask, const Argument& value) {
+  return wrap(eager().masked_fill(operand_of(x), operand_of(mask), operand_of(value)));
+}
+
+Tensor masked_select(const Argument& x, const Argument& mask) {
+  return wrap(eager().masked_select(operand_of(x), operand_of(mask)));
+}
+
+std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim) {
+  return wrap(eager().max_dim(operand_of(x), dim, keepdim));
+}
+
+Tensor maximum(const Argument& x, const Argument& y) {
+  return wrap(eager().maximum(operand_of(x), operand_of(y)));
+}
+
+Tensor mean(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
+  return wrap(eager().mean(operand_of(x), dims_of(dim), keepdim, dtype));
+}
+
+std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing) {
+  return wrap(eager().meshgrid(values_of(tensors), indexing));
+}
+
+std::vector<Tensor> min_dim(const Argument& x, int64_t dim, bool keepdim) {
+  return wrap(eager().min_dim(operand_of(x), dim, keepdim));
+}
+
+Tensor minimum(const Argument& x, const Argument& y) {
+  return wrap(eager().minimum(operand_of(x), operand_of(y)));
+}
+
+Tensor mish(const Argument& x) {
+  return wrap(eager().mish(operand_of(x)));
+}
+
+Tensor movedim(const Argument& x, const Shape& source, const Shape& destination) {
+  return wrap(eager().movedim(operand_of(x), dims_of(source), dims_of(destination)));
+}
+
+Tensor mul(const Argument& x, const Argument& y) {
+  return wrap(eager().mul(operand_of(x), operand_of(y)));
+}
+
+Tensor nan_to_num(const Argument& x, double nan, std::optional<double> posinf, std::optional<double> neginf) {
+  return wrap(eager().nan_to_num(operand_of(x), nan, posinf, neginf));
+}
+
+Tensor nanmean(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().nanmean(operand_of(x), dims_of(dim), keepdim));
+}
+
+Tensor nansum(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
+  return wrap(eager().nansum(operand_of(x), dims_of(dim), keepdim, dtype));
+}
+
+Tensor narrow(const Argument& x, int64_t dim, int64_t start, int64_t length) {
+  return wrap(eager().narrow(operand_of(x), dim, start, length));
+}
+
+Tensor ne(const Argument& x, const Argument& y) {
+  return wrap(eager().ne(operand_of(x), operand_of(y)));
+}
+
+Tensor neg(const Argument& x) {
+  return wrap(eager().neg(operand_of(x)));
+}
+
+Tensor nonzero(const Argument& x) {
+  return wrap(eager().nonzero(operand_of(x)));
+}
+
+Tensor norm(const Argument& x, double p, const std::optional<Shape>& dim, bool keepdim) {
+  return wrap(eager().norm(operand_of(x), p, dims_of(dim), keepdim));
+}
+
+Tensor one_hot(const Argument& x, int64_t num_classes) {
+  return wrap(eager().one_hot(operand_of(x), num_classes));
+}
+
+Tensor pad(const Argument& x, const Shape& pad, const std::string& mode, double value) {
+  return wrap(eager().pad(operand_of(x), dims_of(pad), mode, value));
+}
+
+Tensor permute(const Argument& x, const Shape& dims) {
+  return wrap(eager().permute(operand_of(x), dims_of(dims)));
+}
+
+Tensor pow(const Argument& x, const Argument& y) {
+  return wrap(eager().pow(operand_of(x), operand_of(y)));
+}
+
+Tensor power(const Argument& x, const Argument& y) {
+  return wrap(eager().power(operand_of(x), operand_of(y)));
+}
+
+Tensor prod(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
+  return wrap(eager().prod(operand_of(x), dims_of(dim), keepdim, dtype));
+}
+
+Tensor reciprocal(const Argument& x) {
+  return wrap(eager().reciprocal(operand_of(x)));
+}
+
+Tensor relu(const Argument& x) {
+  return wrap(eager().relu(operand_of(x)));
+}
+
+Tensor relu6(const Argument& x) {
+  return wrap(eager().relu6(operand_of(x)));
+}
+
+Tensor remainder(const Argument& x, const Argument& y) {
+  return wrap(eager().remainder(operand_of(x), operand_of(y)));
+}
+
+Tensor repeat(const Argument& x, const Shape& repeats) {
+  return wrap(eager().repeat(operand_of(x), dims_of(repeats)));
+}
+
+Tensor repeat_interleave(const Argument& x, int64_t repeats, std::optional<int64_t> dim) {
+  return wrap(eager().repeat_interleave(operand_of(x), repeats, dim));
+}
+
+Tensor reshape(const Argument& x, const Shape& shape) {
+  return wrap(eager().reshape(operand_of(x), dims_of(shape)));
+}
+
+Tensor roll(const Argument& x, const Shape& shifts, const std::optional<Shape>& dims) {
+  return wrap(eager().roll(operand_of(x), dims_of(shifts), dims_of(dims)));
+}
+
+Tensor roll_one(const Argument& x, int64_t shift, int64_t dim) {
+  return wrap(eager().roll_one(operand_of(x), shift, dim));
+}
+
+Tensor round(const Argument& x) {
+  return wrap(eager().round(operand_of(x)));
+}
+
+Tensor rsqrt(const Argument& x) {
+  return wrap(eager().rsqrt(operand_of(x)));
+}
+
+Tensor scatter(const Argument& x, int64_t dim, const Argument& index, const Argument& src, const std::optional<std::string>& reduce) {
+  return wrap(eager().scatter(operand_of(x), dim, operand_of(index), operand_of(src), reduce));
+}
+
+Tensor scatter_add(const Argument& x, int64_t dim, const Argument& index, const Argument& src) {
+  return wrap(eager().scatter_add(operand_of(x), dim, operand_of(index), operand_of(src)));
+}
+
+Tensor scatter_amax(const Argument& x, int64_t dim, const Argument& index, const Argument& src) {
+  return wrap(eager().scatter_amax(operand_of(x), dim, operand_of(index), operand_of(src)));
+}
+
+Tensor scatter_amin(const Argument& x, int64_t dim, const Argument& index, const Argument& src) {
+  return wrap(eager().scatter_amin(operand_of(x), dim, operand_of(index), operand_of(src)));
+}
+
+Tensor scatter_mul(const Argument& x, int64_t dim, const Argument& index, const Argument& src) {
+  return wrap(eager().scatter_mul(operand_of(x), dim, operand_of(index), operand_of(src)));
+}
+
+Tensor scatter_reduce(const Argument& x, int64_t dim, const Argument& index, const Argument& src, const std::string& reduce, bool include_self) {
+  return wrap(eager().scatter_reduce(operand_of(x), dim, operand_of(index), operand_of(src), reduce, include_self));
+}
+
+Tensor scatter_set(const Argument& x, int64_t dim, const Argument& index, const Argument& src) {
+  return wrap(eager().scatter_set(operand_of(x), dim, operand_of(index), operand_of(src)));
+}
+
+Tensor select(const Argument& x, int64_t dim, int64_t index) {
+  return wrap(eager().select(operand_of(x), dim, index));
+}
+
+Tensor selu(const Argument& x) {
+  return wrap(eager().selu(operand_of(x)));
+}
+
+Tensor sigmoid(const Argument& x) {
+  return wrap(eager().sigmoid(operand_of(x)));
+}
+
+Tensor sign(const Argument& x) {
+  return wrap(eager().sign(operand_of(x)));
+}
+
+Tensor silu(const Argument& x) {
+  return wrap(eager().silu(operand_of(x)));
+}
+
+Tensor sin(const Argument& x) {
+  return wrap(eager().sin(operand_of(x)));
+}
+
+Tensor sinh(const Argument& x) {
+  return wrap(eager().sinh(operand_of(x)));
+}
+
+Tensor slice(const Argument& x, int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step) {
+  return wrap(eager().slice(operand_of(x), dim, start, end, step));
+}
+
+Tensor softmax(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
+  return wrap(eager().softmax(operand_of(x), dim, dtype));
+}
+
+Tensor softplus(const Argument& x, double beta, double threshold) {
+  return wrap(eager().softplus(operand_of(x), beta, threshold));
+}
+
+Tensor softshrink(const Argument& x, double lambd) {
+  return wrap(eager().softshrink(operand_of(x), lambd));
+}
+
+Tensor softsign(const Argument& x) {
+  return wrap(eager().softsign(operand_of(x)));
+}
+
+std::vector<Tensor> split(const Argument& x, const Shape& split_size, int64_t dim) {
+  return wrap(eager().split(operand_of(x), dims_of(split_size), dim));
+}
+
+Tensor sqrt(const Argument& x) {
+  return wrap(eager().sqrt(operand_of(x)));
+}
+
+Tensor square(const Argument& x) {
+  return wrap(eager().square(operand_of(x)));
+}
+
+Tensor squeeze(const Argument& x, const std::optional<Shape>& dim) {
+  return wrap(eager().squeeze(operand_of(x), dims_of(dim)));
+}
+
+Tensor stack(const std::vector<Tensor>& tensors, int64_t dim) {
+  return wrap(eager().stack(values_of(tensors), dim));
+}
+
+Tensor std(const Argument& x, const std::optional<Shape>& dim, bool keepdim, double correction) {
+  return wrap(eager().std(operand_of(x), dims_of(dim), keepdim, correction));
+}
+
+Tensor sub(const Argument& x, const Argument& y) {
+  return wrap(eager().sub(operand_of(x), operand_of(y)));
+}
+
+Tensor sum(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
+  return wrap(eager().sum(operand_of(x), dims_of(dim), keepdim, dtype));
+}
+
+Tensor swapaxes(const Argument& x, int64_t dim0, int64_t dim1) {
+  return wrap(eager().swapaxes(operand_of(x), dim0, dim1));
+}
+
+Tensor swapdims(const Argument& x, int64_t dim0, int64_t dim1) {
+  return wrap(eager().swapdims(operand_of(x), dim0, dim1));
+}
+
+Tensor take_along_dim(const Argument& x, const Argument& indices, std::optional<int64_t> dim) {
+  return wrap(eager().take_along_dim(operand_of(x), operand_of(indices), dim));
+}
+
+Tensor tan(const Argument& x) {
+  return wrap(eager().tan(operand_of(x)));
+}
+
+Tensor tanh(const Argument& x) {
+  return wrap(eager().tanh(operand_of(x)));
+}
+
+Tensor tanhshrink(const Argument& x) {
+  return wrap(eager().tanhshrink(operand_of(x)));
+}
+
+Tensor threshold(const Argument& x, double threshold, double value) {
+  return wrap(eager().threshold(operand_of(x), threshold, value));
+}
+
+Tensor tile(const Argument& x, const Shape& dims) {
+  return wrap(eager().tile(operand_of(x), dims_of(dims)));
+}
+
+Tensor to(const Argument& x, Dtype dtype) {
+  return wrap(eager().to(operand_of(x), dtype));
+}
+
+Tensor transpose(const Argument& x, int64_t dim0, int64_t dim1) {
+  return wrap(eager().transpose(operand_of(x), dim0, dim1));
+}
+
+Tensor tril(const Argument& x, int64_t diagonal) {
+  return wrap(eager().tril(operand_of(x), diagonal));
+}
+
+Tensor triu(const Argument& x, int64_t diagonal) {
+  return wrap(eager().triu(operand_of(x), diagonal));
+}
+
+Tensor trunc(const Argument& x) {
+  return wrap(eager().trunc(operand_of(x)));
+}
+
+std::vector<Tensor> unbind(const Argument& x, int64_t dim) {
+  return wrap(eager().unbind(operand_of(x), dim));
+}
+
+Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes) {
+  return wrap(eager().unflatten(operand_of(x), dim, dims_of(sizes)));
+}
+
+Tensor unsqueeze(const Argument& x, int64_t dim) {
+  return wrap(eager().unsqueeze(operand_of(x), dim));
+}
+
+Tensor var(const Argument& x, const std::optional<Shape>& dim, bool keepdim, double correction) {
+  return wrap(eager().var(operand_of(x), dims_of(dim), keepdim, correction));
+}
+
+std::vector<Tensor> var_mean(const Argument& x, const std::optional<Shape>& dim, bool keepdim, double correction) {
+  return wrap(eager().var_mean(operand_of(x), dims_of(dim), keepdim, correction));
+}
+
+Tensor vstack(const std::vector<Tensor>& tensors) {
+  return wrap(eager().vstack(values_of(tensors)));
+}
+
+Tensor where(const Argument& condition, const Argument& x, const Argument& y) {
+  return wrap(eager().where(operand_of(condition), operand_of(x), operand_of(y)));
+}
+
+}  // namespace lucid

@@ -1,0 +1,89 @@
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "ir/graph.h"
+
+namespace lucid {
+namespace {
+
+class Infer : public testing::Test {
+ protected:
+  Value value(Dtype dtype, Dims shape) { return e_.value(graph_.add_input({dtype, std::move(shape)})); }
+
+  template <typename F>
+  std::string message_of(F f) {
+    try {
+      f();
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  }
+
+  IRGraph graph_;
+  GraphEmitter e_{graph_};
+};
+
+TEST_F(Infer, PromotesAndBroadcasts) {
+  const Value i = value(Dtype::kI32, {3, 1});
+  const Value f = value(Dtype::kF16, {4});
+  EXPECT_EQ(e_.add(i, f).type(), (TensorType{Dtype::kF16, {3, 4}}));
+  EXPECT_EQ(e_.add(i, 2.5).type(), (TensorType{Dtype::kF32, {3, 1}}));
+  EXPECT_EQ(e_.div(i, i).type(), (TensorType{Dtype::kF32, {3, 1}}));
+  EXPECT_EQ(e_.lt(i, f).type(), (TensorType{Dtype::kBool, {3, 4}}));
+  EXPECT_EQ(e_.where(e_.lt(i, f), i, 1).type(), (TensorType{Dtype::kI32, {3, 4}}));
+}
+
+TEST_F(Infer, SaysWhatOperandsAreConvertedTo) {
+  const Value i = value(Dtype::kI32, {3});
+  const Value f = value(Dtype::kF64, {});
+  const Value c = value(Dtype::kBool, {3});
+  const Operand operands[] = {c, i, f};
+  const Attributes none;
+  const Call call(op_table().at("where"), operands, none);
+  EXPECT_EQ(operand_dtype(call, 0), Dtype::kBool);
+  EXPECT_EQ(operand_dtype(call, 1), Dtype::kF64);
+  EXPECT_EQ(operand_dtype(call, 2), Dtype::kF64);
+}
+
+TEST_F(Infer, NamesOpDtypeAndCureWhenADtypeIsNotTaken) {
+  EXPECT_EQ(message_of([&] { e_.bitwise_and(value(Dtype::kF32, {2}), 1); }),
+            "bitwise_and: does not take f32; convert to bool, u8, i8, i16, i32 or i64");
+  EXPECT_EQ(message_of([&] { e_.softmax(value(Dtype::kI64, {2})); }),
+            "softmax: does not take i64; convert to f16, bf16, f32 or f64");
+  EXPECT_THROW(e_.neg(value(Dtype::kBool, {2})), TypeError);
+}
+
+TEST_F(Infer, ChecksConditionsShapesAndArguments) {
+  const Value x = value(Dtype::kF32, {2, 3});
+  EXPECT_EQ(message_of([&] { e_.where(x, x, x); }), "where: argument condition must be bool, got f32[2,3]");
+  EXPECT_THROW(e_.add(x, value(Dtype::kF32, {4})), ValueError);
+  EXPECT_THROW(e_.add(x, {}), TypeError);
+  EXPECT_THROW(e_.clamp(x), ValueError);
+  EXPECT_THROW(e_.pow(value(Dtype::kI32, {2}), -1), ValueError);
+  EXPECT_THROW(e_.gelu(x, "exact"), ValueError);
+  EXPECT_THROW(e_.amax(value(Dtype::kF32, {2, 0}), Dims{1}), ValueError);
+  EXPECT_THROW(e_.sum(x, Dims{2}), IndexError);
+  EXPECT_THROW(e_.expand(x, Dims{2, 4}), ValueError);
+  EXPECT_THROW(e_.full(Dims{-1}, 0), ValueError);
+}
+
+TEST_F(Infer, CompositesWithoutARuleFollowTheirDecomposition) {
+  const Value x = value(Dtype::kF16, {2, 3});
+  EXPECT_EQ(e_.norm(x, 2, Dims{1}).type(), (TensorType{Dtype::kF16, {2}}));
+  const Values both = e_.max_dim(x, 0, true);
+  EXPECT_EQ(both[0].type(), (TensorType{Dtype::kF16, {1, 3}}));
+  EXPECT_EQ(both[1].type(), (TensorType{Dtype::kI64, {1, 3}}));
+}
+
+TEST_F(Infer, UndoesBroadcasting) {
+  const Value x = value(Dtype::kF32, {5, 2, 3, 4});
+  EXPECT_EQ(e_.sum_to(x, Dims{5, 2, 3, 4}), x);
+  EXPECT_EQ(e_.sum_to(x, Dims{3, 4}).shape(), (Dims{3, 4}));
+  EXPECT_EQ(e_.sum_to(x, Dims{5, 1, 3, 1}).shape(), (Dims{5, 1, 3, 1}));
+  EXPECT_EQ(e_.sum_to(x, Dims{1, 4}).shape(), (Dims{1, 4}));
+  EXPECT_EQ(e_.sum_to(x, Dims{}).shape(), Dims{});
+}
+
+}  // namespace
+}  // namespace lucid

@@ -1,0 +1,82 @@
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "ops/interpreter.h"
+
+namespace lucid::test {
+
+/// Runs ops in the interpreter and remembers them, so that gradient rules can be tried on their own. What backward
+/// emits is remembered too: it can be differentiated again.
+class Tape : public Emitter {
+ public:
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
+    const Call call(op, operands, attributes);
+    Values inputs;
+    for (const Operand& operand : operands) {
+      inputs.push_back(operand.is_value() ? Value(Ref<ValueBase>(const_cast<ValueBase*>(operand.value()))) : Value());
+    }
+    if (op.decompose && !op.gradient) {
+      return op.decompose(*this, call, inputs);
+    }
+    Record record{&op, std::vector<Operand>(operands.begin(), operands.end()), inputs, attributes,
+                  interpreter_.emit(op, operands, attributes)};
+    records_.push_back(record);
+    return record.outputs;
+  }
+
+  /// The gradients of what led to `result`, for a gradient of ones.
+  std::map<const ValueBase*, Value> backward(const Value& result) {
+    std::map<const ValueBase*, Value> gradients{{result.get(), ones_of(result)}};
+    for (size_t i = records_.size(); i-- > 0;) {
+      const Record record = records_[i];
+      if (std::ranges::none_of(record.outputs, [&](const Value& v) { return gradients.contains(v.get()); })) continue;
+      Values grads;
+      for (const Value& output : record.outputs) {
+        const auto found = gradients.find(output.get());
+        grads.push_back(found != gradients.end()   ? found->second
+                        : is_float(output.dtype()) ? zeros_of(output)
+                                                   : Value());
+      }
+      const Values of_inputs = apply(record, grads);
+      for (size_t k = 0; k < record.inputs.size(); ++k) {
+        const Value& input = record.inputs[k];
+        if (k >= of_inputs.size() || !of_inputs[k] || !input || !is_float(input.dtype())) continue;
+        const Value gradient = cast(sum_to(of_inputs[k], input.shape()), input.dtype());
+        Value& held = gradients[input.get()];
+        held = held ? add(held, gradient) : gradient;
+      }
+    }
+    return gradients;
+  }
+
+ private:
+  struct Record {
+    const Op* op;
+    std::vector<Operand> operands;
+    Values inputs;
+    Attributes attributes;
+    Values outputs;
+  };
+
+  Values apply(const Record& record, const Values& grads) {
+    const Gradient& gradient = record.op->gradient;
+    LUCID_CHECK(gradient, "{} has no gradient", record.op->name());
+    // Only what the rule says that it reads.
+    Values saved(record.inputs.size());
+    std::vector<bool> needed;
+    for (const int i : gradient.saved_inputs)
+      if (static_cast<size_t>(i) < saved.size()) saved[static_cast<size_t>(i)] = record.inputs[static_cast<size_t>(i)];
+    for (const Value& input : record.inputs) needed.push_back(input && is_float(input.dtype()));
+    const Call call(*record.op, record.operands, record.attributes);
+    return gradient.rule(*this, GradientCall(call, saved, gradient.saves_outputs ? record.outputs : Values(), needed),
+                         grads);
+  }
+
+  Interpreter interpreter_;
+  std::vector<Record> records_;
+};
+
+}  // namespace lucid::test
