@@ -18,6 +18,9 @@ using loop::Value;
 /// Multiplications in a nanosecond, with registers of 64 bytes.
 constexpr double kProductsPerNanosecond = 75;
 
+/// How far ahead a packed panel is fetched; since panels lie one after another, the end of one fetches the next.
+constexpr int64_t kRowsAhead = 8;
+
 /// Where a tile finds its rows of a: element (i, k) at base + i * row + k * step.
 struct Rows {
   BufferRef buffer;
@@ -30,8 +33,6 @@ struct Rows {
 struct Panel {
   Value base;
   Value row;
-  /// What the next panel's share of prefetches starts at; empty for none.
-  Value next;
   /// For each vector, the columns that exist; no masks when all do.
   std::vector<Value> masks;
 };
@@ -133,16 +134,11 @@ class TileWriter {
         });
       }
       builder_.for_loop(first_panel, last_panel, 1, [&](Value panel) {
-        Panel place{.base = b_start + panel * b_panel_ + chain * b_row_, .row = b_row_, .next = {}, .masks = {}};
+        const Panel place{.base = b_start + panel * b_panel_ + chain * b_row_, .row = b_row_, .masks = {}};
         const std::vector<Value> masks = column_masks(panel);
         builder_.for_loop(first_tile, last_tile, 1, [&](Value tile) {
           const Value row = first_row(tile);
           const Rows rows = rows_of(tile - first_tile, a_chain + row * a_row_);
-          // Each tile fetches as many lines of the next panel as it has steps of k.
-          if (blocking_.packs_b) {
-            const Value share = least(tile - first_tile, builder_.index(tile_.vectors - 1));
-            place.next = place.base + b_panel_ + share * length * builder_.index(kLanes);
-          }
           const Target target{.index = (batch_ * m_ + row) * n_ + panel * builder_.index(tile_.columns()),
                               .first_row = tile * builder_.index(tile_.rows) - row,
                               .first_block = chain == builder_.index(0),
@@ -244,7 +240,11 @@ class TileWriter {
         columns.push_back(
             builder_.convert(builder_.load_vector(b_, b_index + builder_.index(j * kLanes), mask), dtype_));
       }
-      if (panel.next) builder_.prefetch(b_, panel.next + k * builder_.index(kLanes));
+      if (blocking_.packs_b) {
+        for (int j = 0; j < tile_.vectors; ++j) {
+          builder_.prefetch(b_, b_index + builder_.index(kRowsAhead * tile_.columns() + j * kLanes));
+        }
+      }
       const Value a_index = rows.base + k * rows.step;
       std::vector<Value> next;
       for (int i = 0; i < tile_.rows; ++i) {
