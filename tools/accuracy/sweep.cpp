@@ -25,7 +25,7 @@ struct Options {
 constexpr size_t kBlock = 4096;
 
 struct Worst {
-  double error = -1;
+  double error = 0;
   double x = 0, y = 0;
   void take(double new_error, double new_x, double new_y) {
     if (new_error > error) *this = {new_error, new_x, new_y};
