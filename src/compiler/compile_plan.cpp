@@ -4,7 +4,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "compiler/memory.h"
 #include "runtime/kernel_cache.h"
 #include "schedule/schedule.h"
@@ -85,11 +84,6 @@ class SlotMap {
   int64_t arena_bytes_ = 0;
 };
 
-codegen::Target current_target() {
-  const auto chosen = options().target;
-  return chosen ? static_cast<codegen::Target>(*chosen) : codegen::host_target();
-}
-
 }  // namespace
 
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const Geometry* destination) {
@@ -111,7 +105,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   plan->arena_bytes = static_cast<size_t>(slots.arena_bytes());
   for (const KernelStep& step : schedule.steps) {
     PlanStep ready;
-    ready.code = kernel_cache().get(step.kernel, current_target());
+    ready.code = kernel_cache().get(step.kernel, codegen::chosen_target());
     for (const BufferUse& use : step.buffers) ready.slots.push_back(slots.slot(use));
     ready.params = step.params;
     ready.items = step.items;

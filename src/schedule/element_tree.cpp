@@ -1,7 +1,8 @@
 #include "schedule/element_tree.h"
 
 #include <algorithm>
-#include <numeric>
+#include <bit>
+#include <utility>
 
 #include "base/error.h"
 #include "schedule/indexed_context.h"
@@ -179,8 +180,12 @@ loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const P
                            std::map<ValueId, loop::Value>& known) {
   loop::Builder& b = writer_->builder();
   if (operand.number) {
-    return is_float(wanted) ? b.constant(compute_dtype(wanted), operand.number->to_double())
-                            : b.constant(wanted, operand.number->to_int());
+    // Passed at run time: kernels that differ only in such numbers are one.
+    loop::Value& bits = constants_[&operand];
+    const bool real = is_float(wanted);
+    if (!bits)
+      bits = writer_->number(real ? std::bit_cast<int64_t>(operand.number->to_double()) : operand.number->to_int());
+    return b.convert(real ? b.bitcast(bits, Dtype::kF64) : bits, compute_dtype(wanted));
   }
   const auto found = known.find(operand.id);
   if (found != known.end()) return found->second;
@@ -204,10 +209,6 @@ loop::Value ElementTree::evaluate_node(size_t index, const Point& point, std::ma
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       const bool present = node.inputs[i].id >= 0 || node.inputs[i].number;
       inputs.push_back(present ? operand(node.inputs[i], operand_dtype(call.call(), i), point, known) : loop::Value());
-    }
-    if (pointwise->fails) {
-      const loop::Value failed = pointwise->fails(b, inputs, call.call());
-      if (failed) NodeContext(*this, node, point).fail_if(failed, 1);
     }
     NodeContext context(*this, node, point);
     if (pointwise->fails) {

@@ -89,6 +89,7 @@ class ElementTree {
   std::map<ValueId, size_t> reads_;           // leaf value -> access
   std::map<ValueId, Access> indexed_inputs_;  // of indexed nodes: strides along the operand's own axes
   std::map<const IRNode*, std::vector<loop::Value>> numbers_;  // run-time numbers that indexed nodes asked for
+  std::map<const IROperand*, loop::Value> constants_;
   KernelWriter* writer_ = nullptr;
 };
 

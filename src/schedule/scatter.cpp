@@ -67,6 +67,10 @@ class SourceContext : public ElementContext {
 };
 
 loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value held, loop::Value next) {
+  if (is_bool(held.dtype()) && combine != ScatterCombine::kReplace) {
+    // Bools are 0 and 1: the sum and the maximum are "or", the product and the minimum "and".
+    return combine == ScatterCombine::kAdd || combine == ScatterCombine::kMax ? held | next : held & next;
+  }
   switch (combine) {
     case ScatterCombine::kReplace:
       return next;
