@@ -30,6 +30,12 @@ Tensor addcdiv(const Argument& x, const Argument& tensor1, const Argument& tenso
 /// x + value * tensor1 * tensor2, elementwise.
 Tensor addcmul(const Argument& x, const Argument& tensor1, const Argument& tensor2, double value = 1.0);
 
+/// beta * x + alpha * (mat1 @ mat2), x being broadcast.
+Tensor addmm(const Argument& x, const Argument& mat1, const Argument& mat2, double beta = 1.0, double alpha = 1.0);
+
+/// beta * x + alpha * (mat @ vector).
+Tensor addmv(const Argument& x, const Argument& mat, const Argument& vector, double beta = 1.0, double alpha = 1.0);
+
 /// Whether all elements over some dimensions, or all, are nonzero.
 Tensor all(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
 
@@ -42,11 +48,18 @@ Tensor amin(const Argument& x, const std::optional<Shape>& dim = std::nullopt, b
 /// Whether any element over some dimensions, or all, is nonzero.
 Tensor any(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
 
+/// The numbers from start up to but not including end, in steps; with one argument, from 0 to it. Floats are computed as
+/// start + i * step in f64.
+Tensor arange(const Argument& start, const Argument& end = Argument(), const Argument& step = Argument(), std::optional<Dtype> dtype = std::nullopt);
+
 /// The index of the largest element along dim, or in the flattened tensor; the first of equals.
 Tensor argmax(const Argument& x, std::optional<int64_t> dim = std::nullopt, bool keepdim = false);
 
 /// The index of the smallest element along dim, or in the flattened tensor; the first of equals.
 Tensor argmin(const Argument& x, std::optional<int64_t> dim = std::nullopt, bool keepdim = false);
+
+/// The indices that put x in order along a dimension. Equal elements always keep their order.
+Tensor argsort(const Argument& x, int64_t dim = -1, bool descending = false, bool stable = false);
 
 /// The angle in [-pi/2, pi/2] whose sine is x, elementwise.
 Tensor asin(const Argument& x);
@@ -62,6 +75,15 @@ Tensor atan2(const Argument& y, const Argument& x);
 
 /// The inverse of the hyperbolic tangent, elementwise.
 Tensor atanh(const Argument& x);
+
+/// beta * x + alpha * (batch1 @ batch2) for batches of matrices, x being broadcast.
+Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta = 1.0, double alpha = 1.0);
+
+/// x @ weight[o] @ y + bias[o] for each output o, over the last dimensions of x and y.
+Tensor bilinear(const Argument& x, const Argument& y, const Argument& weight, const Argument& bias = Argument());
+
+/// How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights at its places.
+Tensor bincount(const Argument& x, const Argument& weights = Argument(), int64_t minlength = 0);
 
 /// The bits set in both x and y, elementwise.
 Tensor bitwise_and(const Argument& x, const Argument& y);
@@ -82,14 +104,23 @@ Tensor bitwise_right_shift(const Argument& x, const Argument& y);
 /// The bits set in exactly one of x and y, elementwise.
 Tensor bitwise_xor(const Argument& x, const Argument& y);
 
+/// The products of the matrices of two batches.
+Tensor bmm(const Argument& x, const Argument& y);
+
 /// x with its dimensions of size 1 repeated to the given sizes without copying; another name for expand.
 Tensor broadcast_to(const Argument& x, const Shape& size);
+
+/// The number of the bucket that each element falls into, between sorted boundaries.
+Tensor bucketize(const Argument& x, const Argument& boundaries, bool right = false);
 
 /// Tensors one after another along a dimension. Dtypes are promoted.
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim = 0);
 
 /// Tensors of one dtype and rank, one after another along a dimension: what cat comes down to.
 Tensor cat_same(const std::vector<Tensor>& tensors, int64_t dim = 0);
+
+/// The distances between every row of x and every row of y, by the p-norm; leading dimensions are batches.
+Tensor cdist(const Argument& x, const Argument& y, double p = 2.0);
 
 /// The smallest integer not below x, elementwise.
 Tensor ceil(const Argument& x);
@@ -136,17 +167,60 @@ Tensor diag(const Argument& x, int64_t diagonal = 0);
 /// The diagonal of x over two dimensions, as the last dimension of the result.
 Tensor diagonal(const Argument& x, int64_t offset = 0, int64_t dim1 = 0, int64_t dim2 = 1);
 
+/// The difference of each element and the one before it along dim, taken n times. For bools, whether they differ.
+Tensor diff(const Argument& x, int64_t n = 1, int64_t dim = -1);
+
 /// x / y, elementwise. Integers give floats.
 Tensor div(const Argument& x, const Argument& y);
 
+/// The sum of the products of two vectors' elements.
+Tensor dot(const Argument& x, const Argument& y);
+
+/// Ones with the probabilities in p, zeros otherwise: whether draw_uniform's number, of f64 for f64 and else of f32, is
+/// below p.
+Tensor draw_bernoulli(const Argument& state, const Argument& p);
+
+/// 64 random bits for each element: w0 above w1.
+Tensor draw_bits(const Argument& state, const Shape& size);
+
+/// Integers from low up to but not including high, all equally likely: low plus the high half of the product of high - low
+/// and the 64 bits w0 above w1. No integer's probability is off by more than 2^-64.
+Tensor draw_integers(const Argument& state, const Shape& size, int64_t low, int64_t high, std::optional<Dtype> dtype = std::nullopt);
+
+/// Indices drawn from each row of p with probabilities proportional to its elements: draw_uniform's f64 number of the
+/// element, times the sum of the weights that are left, decides.
+Tensor draw_multinomial(const Argument& state, const Argument& p, int64_t num_samples, bool replacement = false);
+
+/// Numbers from the normal distribution with mean 0 and variance 1, by Box and Muller: sqrt(-2 log u) cos(2 pi v). For f32
+/// and narrower u is (w0 + 1) / 2^32 and v the top 24 bits of w1 as a fraction; for f64 u is made of 53 bits of w0 and w1 and
+/// v of 53 bits of w2 and w3.
+Tensor draw_normal(const Argument& state, const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+
+/// The numbers from 0 to n - 1 in a random order: that of draw_bits' numbers.
+Tensor draw_permutation(const Argument& state, int64_t n);
+
+/// Numbers from the uniform distribution on [0, 1): the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and the top 53
+/// bits of w0 and w1 for f64, as a fraction.
+Tensor draw_uniform(const Argument& state, const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+
 /// Tensors behind one another along the third dimension.
 Tensor dstack(const std::vector<Tensor>& tensors);
+
+/// Sums of products over named dimensions, in Einstein's notation: a letter for each dimension of each tensor, those
+/// missing after the arrow being summed.
+Tensor einsum(const std::string& equation, const std::vector<Tensor>& tensors);
 
 /// x where it is above 0, else alpha * (exp(x) - 1).
 Tensor elu(const Argument& x, double alpha = 1.0);
 
 /// The rows of weight at the given indices, of any shape.
 Tensor embedding(const Argument& weight, const Argument& indices);
+
+/// A tensor whose elements are still to be written. They are zero, but do not rely on it.
+Tensor empty(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+
+/// A tensor of the shape and dtype of x whose elements are still to be written. They are zero, but do not rely on it.
+Tensor empty_like(const Argument& x, std::optional<Dtype> dtype = std::nullopt);
 
 /// Whether x equals y, elementwise.
 Tensor eq(const Argument& x, const Argument& y);
@@ -169,6 +243,9 @@ Tensor expand(const Argument& x, const Shape& size);
 /// e to the power x, minus 1, accurate near 0, elementwise.
 Tensor expm1(const Argument& x);
 
+/// The matrix with ones on its diagonal and zeros elsewhere.
+Tensor eye(int64_t n, std::optional<int64_t> m = std::nullopt, std::optional<Dtype> dtype = std::nullopt);
+
 /// x with the dimensions from start_dim to end_dim made one.
 Tensor flatten(const Argument& x, int64_t start_dim = 0, int64_t end_dim = -1);
 
@@ -186,6 +263,9 @@ Tensor fmod(const Argument& x, const Argument& y);
 
 /// A tensor of the given size, filled with one value.
 Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype = std::nullopt);
+
+/// A tensor of the shape and dtype of x, filled with one value.
+Tensor full_like(const Argument& x, const Argument& fill_value, std::optional<Dtype> dtype = std::nullopt);
 
 /// Elements of x, picked along one dimension by an index tensor of the result's shape.
 Tensor gather(const Argument& x, int64_t dim, const Argument& index);
@@ -211,6 +291,10 @@ Tensor hardswish(const Argument& x);
 /// x held between two bounds.
 Tensor hardtanh(const Argument& x, double min_val = -1.0, double max_val = 1.0);
 
+/// How many elements fall into each of so many equal intervals between min and max, or between the smallest and largest
+/// element if both are 0. What lies outside is not counted.
+Tensor histc(const Argument& x, int64_t bins = 100, double min = 0.0, double max = 0.0);
+
 /// Tensors side by side: along the first dimension if they are 1-d, else along the second.
 Tensor hstack(const std::vector<Tensor>& tensors);
 
@@ -232,6 +316,9 @@ Tensor index_put_set(const Argument& x, const Argument& values, const std::vecto
 /// The parts of x at the given indices along a dimension.
 Tensor index_select(const Argument& x, int64_t dim, const Argument& index);
 
+/// The sums of products over the last dimension of both tensors.
+Tensor inner(const Argument& x, const Argument& y);
+
 /// A tensor of i64 in which each element is its own index along dim.
 Tensor iota(const Shape& size, int64_t dim = 0);
 
@@ -247,6 +334,12 @@ Tensor isinf(const Argument& x);
 /// Whether x is NaN, elementwise.
 Tensor isnan(const Argument& x);
 
+/// The Kronecker product: each element of x replaced by its product with y.
+Tensor kron(const Argument& x, const Argument& y);
+
+/// The k-th smallest element along a dimension, counted from 1, and its index.
+std::vector<Tensor> kthvalue(const Argument& x, int64_t k, int64_t dim = -1, bool keepdim = false);
+
 /// Whether x is not above y, elementwise.
 Tensor le(const Argument& x, const Argument& y);
 
@@ -255,6 +348,12 @@ Tensor leaky_relu(const Argument& x, double negative_slope = 0.01);
 
 /// x + weight * (end - x), elementwise: x for weight 0, end for weight 1.
 Tensor lerp(const Argument& x, const Argument& end, const Argument& weight);
+
+/// x @ weight.T + bias: what a Linear layer computes.
+Tensor linear(const Argument& x, const Argument& weight, const Argument& bias = Argument());
+
+/// So many numbers in even steps from start to end, both included.
+Tensor linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype = std::nullopt);
 
 /// The natural logarithm, elementwise.
 Tensor log(const Argument& x);
@@ -286,6 +385,9 @@ Tensor logical_xor(const Argument& x, const Argument& y);
 /// log(sigmoid(x)), without overflow.
 Tensor logsigmoid(const Argument& x);
 
+/// Powers of the base whose exponents are so many numbers in even steps from start to end, both included.
+Tensor logspace(double start, double end, int64_t steps, double base = 10.0, std::optional<Dtype> dtype = std::nullopt);
+
 /// The logarithm of the sum of exp(x) over some dimensions, or all, without overflow.
 Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
 
@@ -298,6 +400,10 @@ Tensor masked_fill(const Argument& x, const Argument& mask, const Argument& valu
 /// The elements of x where the mask holds, in row-major order, as a vector.
 Tensor masked_select(const Argument& x, const Argument& mask);
 
+/// The matrix product. A vector on the left is a row, on the right a column, and its dimension disappears; the
+/// dimensions before the last two are batches, which broadcast.
+Tensor matmul(const Argument& x, const Argument& y);
+
 /// The largest elements along dim and their indices; the first of equals.
 std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim = false);
 
@@ -306,6 +412,13 @@ Tensor maximum(const Argument& x, const Argument& y);
 
 /// The mean over some dimensions, or all: the sum divided by the number of elements. Integers give floats.
 Tensor mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+
+/// The median of all elements: the lower of the two middle ones if their number is even; NaN if there is one.
+Tensor median(const Argument& x);
+
+/// The medians along a dimension and their indices: the lower of the two middle elements if their number is even; NaN if
+/// there is one.
+std::vector<Tensor> median_dim(const Argument& x, int64_t dim, bool keepdim = false);
 
 /// Coordinate grids from 1-d coordinates: one tensor for each, all of the grid's shape.
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing = "ij");
@@ -319,11 +432,20 @@ Tensor minimum(const Argument& x, const Argument& y);
 /// x * tanh(softplus(x)).
 Tensor mish(const Argument& x);
 
+/// The product of two matrices.
+Tensor mm(const Argument& x, const Argument& y);
+
 /// x with some dimensions moved to new positions, the others keeping their order.
 Tensor movedim(const Argument& x, const Shape& source, const Shape& destination);
 
+/// The elements of x in order along the first dimension.
+Tensor msort(const Argument& x);
+
 /// x * y, elementwise. For bools, logical and.
 Tensor mul(const Argument& x, const Argument& y);
+
+/// The product of a matrix and a vector.
+Tensor mv(const Argument& x, const Argument& vector);
 
 /// x with NaN and the infinities replaced, elementwise: by default, by 0 and the largest finite numbers.
 Tensor nan_to_num(const Argument& x, double nan = 0.0, std::optional<double> posinf = std::nullopt, std::optional<double> neginf = std::nullopt);
@@ -351,6 +473,15 @@ Tensor norm(const Argument& x, double p = 2.0, const std::optional<Shape>& dim =
 
 /// Ones at the given classes along a new last dimension, zeros elsewhere.
 Tensor one_hot(const Argument& x, int64_t num_classes);
+
+/// A tensor of ones.
+Tensor ones(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+
+/// Ones of the shape and dtype of x.
+Tensor ones_like(const Argument& x, std::optional<Dtype> dtype = std::nullopt);
+
+/// The products of every element of one vector with every element of another.
+Tensor outer(const Argument& x, const Argument& y);
 
 /// x made larger at the ends of its last dimensions: by a constant, or by its own elements reflected, replicated or in a circle.
 Tensor pad(const Argument& x, const Shape& pad, const std::string& mode = "constant", double value = 0.0);
@@ -422,6 +553,9 @@ Tensor scatter_reduce(const Argument& x, int64_t dim, const Argument& index, con
 /// x with src written at places given by index along a dimension; the last of several wins.
 Tensor scatter_set(const Argument& x, int64_t dim, const Argument& index, const Argument& src);
 
+/// Where each value would be inserted to keep a sorted sequence in order, before equal elements or, with right, after them.
+Tensor searchsorted(const Argument& sorted_sequence, const Argument& values, bool right = false);
+
 /// The part of x at one index along a dimension, which disappears.
 Tensor select(const Argument& x, int64_t dim, int64_t index);
 
@@ -457,6 +591,9 @@ Tensor softshrink(const Argument& x, double lambd = 0.5);
 
 /// x / (1 + |x|).
 Tensor softsign(const Argument& x);
+
+/// The elements of x in order along a dimension, and where each stood. Equal elements always keep their order.
+std::vector<Tensor> sort(const Argument& x, int64_t dim = -1, bool descending = false, bool stable = false);
 
 /// Parts of x along a dimension: of one size, the last perhaps smaller, or of the sizes in a list.
 std::vector<Tensor> split(const Argument& x, const Shape& split_size, int64_t dim = 0);
@@ -500,6 +637,10 @@ Tensor tanh(const Argument& x);
 /// x - tanh(x).
 Tensor tanhshrink(const Argument& x);
 
+/// The sums of products over several dimensions of two tensors: the last `dims` of x with the first of y, or those that
+/// dims and dims_y name.
+Tensor tensordot(const Argument& x, const Argument& y, const Shape& dims = Shape{2}, const std::optional<Shape>& dims_y = std::nullopt);
+
 /// x where it is above the threshold, else value.
 Tensor threshold(const Argument& x, double threshold, double value);
 
@@ -509,14 +650,26 @@ Tensor tile(const Argument& x, const Shape& dims);
 /// x converted to another dtype. Floats become integers by dropping the fraction and saturating; NaN becomes 0.
 Tensor to(const Argument& x, Dtype dtype);
 
+/// The k largest or smallest elements along a dimension, best first, and their indices; of equal ones the first.
+std::vector<Tensor> topk(const Argument& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true);
+
+/// The sum of a matrix's diagonal.
+Tensor trace(const Argument& x);
+
 /// x with two dimensions exchanged.
 Tensor transpose(const Argument& x, int64_t dim0, int64_t dim1);
 
 /// The lower triangle of a matrix, zeros above the given diagonal.
 Tensor tril(const Argument& x, int64_t diagonal = 0);
 
+/// The rows and columns of a matrix's lower triangle, in row-major order.
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0);
+
 /// The upper triangle of a matrix, zeros below the given diagonal.
 Tensor triu(const Argument& x, int64_t diagonal = 0);
+
+/// The rows and columns of a matrix's upper triangle, in row-major order.
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset = 0);
 
 /// x without its fraction, elementwise.
 Tensor trunc(const Argument& x);
@@ -526,6 +679,10 @@ std::vector<Tensor> unbind(const Argument& x, int64_t dim = 0);
 
 /// x with one dimension split into several; one size may be -1.
 Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes);
+
+/// The distinct elements of x, or its distinct parts along a dimension, in order; for each element or part which one it
+/// is; and how often each occurs. Every NaN is distinct.
+std::vector<Tensor> unique_all(const Argument& x, std::optional<int64_t> dim = std::nullopt);
 
 /// x with a dimension of size 1 inserted before position dim.
 Tensor unsqueeze(const Argument& x, int64_t dim);
@@ -537,10 +694,19 @@ Tensor var(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bo
 /// The variance and the mean over some dimensions, or all.
 std::vector<Tensor> var_mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
 
+/// The sum of the products of two vectors' elements, as dot for real numbers.
+Tensor vdot(const Argument& x, const Argument& y);
+
 /// Tensors below one another, vectors as rows.
 Tensor vstack(const std::vector<Tensor>& tensors);
 
 /// x where the condition holds, y elsewhere.
 Tensor where(const Argument& condition, const Argument& x, const Argument& y);
+
+/// A tensor of zeros.
+Tensor zeros(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+
+/// Zeros of the shape and dtype of x.
+Tensor zeros_like(const Argument& x, std::optional<Dtype> dtype = std::nullopt);
 
 }  // namespace lucid

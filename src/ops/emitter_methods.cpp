@@ -26,26 +26,36 @@ constexpr std::string_view kSignatures[] = {
     R"(add(x, y))",
     R"(addcdiv(x, tensor1, tensor2, *, value: float = 1.0))",
     R"(addcmul(x, tensor1, tensor2, *, value: float = 1.0))",
+    R"(addmm(x, mat1, mat2, *, beta: float = 1.0, alpha: float = 1.0))",
+    R"(addmv(x, mat, vector, *, beta: float = 1.0, alpha: float = 1.0))",
     R"(all(x, dim: ints? = None, keepdim: bool = False))",
     R"(amax(x, dim: ints? = None, keepdim: bool = False))",
     R"(amin(x, dim: ints? = None, keepdim: bool = False))",
     R"(any(x, dim: ints? = None, keepdim: bool = False))",
+    R"(arange(start, end? = None, step? = None, *, dtype: dtype? = None))",
     R"(argmax(x, dim: int? = None, keepdim: bool = False))",
     R"(argmin(x, dim: int? = None, keepdim: bool = False))",
+    R"(argsort(x, dim: int = -1, descending: bool = False, stable: bool = False))",
     R"(asin(x))",
     R"(asinh(x))",
     R"(atan(x))",
     R"(atan2(y, x))",
     R"(atanh(x))",
+    R"(baddbmm(x, batch1, batch2, *, beta: float = 1.0, alpha: float = 1.0))",
+    R"(bilinear(x, y, weight, bias? = None))",
+    R"(bincount(x, weights? = None, minlength: int = 0))",
     R"(bitwise_and(x, y))",
     R"(bitwise_left_shift(x, y))",
     R"(bitwise_not(x))",
     R"(bitwise_or(x, y))",
     R"(bitwise_right_shift(x, y))",
     R"(bitwise_xor(x, y))",
+    R"(bmm(x, y))",
     R"(broadcast_to(x, size: ints*))",
+    R"(bucketize(x, boundaries, *, right: bool = False))",
     R"(cat(tensors: tensors, dim: int = 0))",
     R"(cat_same(tensors: tensors, dim: int = 0))",
+    R"(cdist(x, y, p: float = 2.0))",
     R"(ceil(x))",
     R"(celu(x, alpha: float = 1.0))",
     R"(chunk(x, chunks: int, dim: int = 0) -> tensors)",
@@ -61,10 +71,22 @@ constexpr std::string_view kSignatures[] = {
     R"(cumsum(x, dim: int, *, dtype: dtype? = None))",
     R"(diag(x, diagonal: int = 0))",
     R"(diagonal(x, offset: int = 0, dim1: int = 0, dim2: int = 1))",
+    R"(diff(x, n: int = 1, dim: int = -1))",
     R"(div(x, y))",
+    R"(dot(x, y))",
+    R"(draw_bernoulli(state, p))",
+    R"(draw_bits(state, size: ints))",
+    R"(draw_integers(state, size: ints, low: int, high: int, *, dtype: dtype? = None))",
+    R"(draw_multinomial(state, p, num_samples: int, replacement: bool = False))",
+    R"(draw_normal(state, size: ints, *, dtype: dtype? = None))",
+    R"(draw_permutation(state, n: int))",
+    R"(draw_uniform(state, size: ints, *, dtype: dtype? = None))",
     R"(dstack(tensors: tensors))",
+    R"(einsum(equation: str, tensors: tensors))",
     R"(elu(x, alpha: float = 1.0))",
     R"(embedding(weight, indices))",
+    R"(empty(size: ints*, *, dtype: dtype? = None))",
+    R"(empty_like(x, *, dtype: dtype? = None))",
     R"(eq(x, y))",
     R"(erf(x))",
     R"(erfc(x))",
@@ -72,12 +94,14 @@ constexpr std::string_view kSignatures[] = {
     R"(exp2(x))",
     R"(expand(x, size: ints*))",
     R"(expm1(x))",
+    R"(eye(n: int, m: int? = None, *, dtype: dtype? = None))",
     R"(flatten(x, start_dim: int = 0, end_dim: int = -1))",
     R"(flip(x, dims: ints*))",
     R"(floor(x))",
     R"(floor_divide(x, y))",
     R"(fmod(x, y))",
     R"(full(size: ints, fill_value, *, dtype: dtype? = None))",
+    R"(full_like(x, fill_value, *, dtype: dtype? = None))",
     R"(gather(x, dim: int, index))",
     R"(ge(x, y))",
     R"(gelu(x, *, approximate: str = 'none'))",
@@ -86,6 +110,7 @@ constexpr std::string_view kSignatures[] = {
     R"(hardsigmoid(x))",
     R"(hardswish(x))",
     R"(hardtanh(x, min_val: float = -1.0, max_val: float = 1.0))",
+    R"(histc(x, bins: int = 100, min: float = 0.0, max: float = 0.0))",
     R"(hstack(tensors: tensors))",
     R"(index(x, indices: tensors))",
     R"(index_add(x, dim: int, index, source))",
@@ -93,14 +118,19 @@ constexpr std::string_view kSignatures[] = {
     R"(index_put_add(x, values, indices: tensors))",
     R"(index_put_set(x, values, indices: tensors))",
     R"(index_select(x, dim: int, index))",
+    R"(inner(x, y))",
     R"(iota(size: ints, dim: int = 0))",
     R"(isclose(x, y, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False))",
     R"(isfinite(x))",
     R"(isinf(x))",
     R"(isnan(x))",
+    R"(kron(x, y))",
+    R"(kthvalue(x, k: int, dim: int = -1, keepdim: bool = False) -> values, indices)",
     R"(le(x, y))",
     R"(leaky_relu(x, negative_slope: float = 0.01))",
     R"(lerp(x, end, weight))",
+    R"(linear(x, weight, bias? = None))",
+    R"(linspace(start: float, end: float, steps: int, *, dtype: dtype? = None))",
     R"(log(x))",
     R"(log10(x))",
     R"(log1p(x))",
@@ -111,19 +141,26 @@ constexpr std::string_view kSignatures[] = {
     R"(logical_or(x, y))",
     R"(logical_xor(x, y))",
     R"(logsigmoid(x))",
+    R"(logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype? = None))",
     R"(logsumexp(x, dim: ints? = None, keepdim: bool = False))",
     R"(lt(x, y))",
     R"(masked_fill(x, mask, value))",
     R"(masked_select(x, mask))",
+    R"(matmul(x, y))",
     R"(max_dim(x, dim: int, keepdim: bool = False) -> values, indices)",
     R"(maximum(x, y))",
     R"(mean(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
+    R"(median(x))",
+    R"(median_dim(x, dim: int, keepdim: bool = False) -> values, indices)",
     R"(meshgrid(tensors: tensors, *, indexing: str = "ij") -> tensors)",
     R"(min_dim(x, dim: int, keepdim: bool = False) -> values, indices)",
     R"(minimum(x, y))",
     R"(mish(x))",
+    R"(mm(x, y))",
     R"(movedim(x, source: ints, destination: ints))",
+    R"(msort(x))",
     R"(mul(x, y))",
+    R"(mv(x, vector))",
     R"(nan_to_num(x, nan: float = 0.0, posinf: float? = None, neginf: float? = None))",
     R"(nanmean(x, dim: ints? = None, keepdim: bool = False))",
     R"(nansum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
@@ -133,6 +170,9 @@ constexpr std::string_view kSignatures[] = {
     R"(nonzero(x))",
     R"(norm(x, p: float = 2.0, dim: ints? = None, keepdim: bool = False))",
     R"(one_hot(x, num_classes: int))",
+    R"(ones(size: ints*, *, dtype: dtype? = None))",
+    R"(ones_like(x, *, dtype: dtype? = None))",
+    R"(outer(x, y))",
     R"(pad(x, pad: ints, mode: str = "constant", value: float = 0.0))",
     R"(permute(x, dims: ints*))",
     R"(pow(x, y))",
@@ -156,6 +196,7 @@ constexpr std::string_view kSignatures[] = {
     R"(scatter_mul(x, dim: int, index, src))",
     R"(scatter_reduce(x, dim: int, index, src, reduce: str, *, include_self: bool = True))",
     R"(scatter_set(x, dim: int, index, src))",
+    R"(searchsorted(sorted_sequence, values, *, right: bool = False))",
     R"(select(x, dim: int, index: int))",
     R"(selu(x))",
     R"(sigmoid(x))",
@@ -168,6 +209,7 @@ constexpr std::string_view kSignatures[] = {
     R"(softplus(x, beta: float = 1.0, threshold: float = 20.0))",
     R"(softshrink(x, lambd: float = 0.5))",
     R"(softsign(x))",
+    R"(sort(x, dim: int = -1, descending: bool = False, stable: bool = False) -> values, indices)",
     R"(split(x, split_size: ints, dim: int = 0) -> tensors)",
     R"(sqrt(x))",
     R"(square(x))",
@@ -182,20 +224,29 @@ constexpr std::string_view kSignatures[] = {
     R"(tan(x))",
     R"(tanh(x))",
     R"(tanhshrink(x))",
+    R"(tensordot(x, y, dims: ints = [2], dims_y: ints? = None))",
     R"(threshold(x, threshold: float, value: float))",
     R"(tile(x, dims: ints*))",
     R"(to(x, dtype: dtype))",
+    R"(topk(x, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> values, indices)",
+    R"(trace(x))",
     R"(transpose(x, dim0: int, dim1: int))",
     R"(tril(x, diagonal: int = 0))",
+    R"(tril_indices(row: int, col: int, offset: int = 0))",
     R"(triu(x, diagonal: int = 0))",
+    R"(triu_indices(row: int, col: int, offset: int = 0))",
     R"(trunc(x))",
     R"(unbind(x, dim: int = 0) -> tensors)",
     R"(unflatten(x, dim: int, sizes: ints))",
+    R"(unique_all(x, dim: int? = None) -> values, inverse, counts)",
     R"(unsqueeze(x, dim: int))",
     R"(var(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0))",
     R"(var_mean(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0) -> var, mean)",
+    R"(vdot(x, y))",
     R"(vstack(tensors: tensors))",
     R"(where(condition, x, y))",
+    R"(zeros(size: ints*, *, dtype: dtype? = None))",
+    R"(zeros_like(x, *, dtype: dtype? = None))",
 };
 
 }  // namespace
@@ -238,6 +289,18 @@ Value Emitter::addcmul(Operand x, Operand tensor1, Operand tensor2, double value
   return emit_one(this_op, these, {attribute_of(value)});
 }
 
+Value Emitter::addmm(Operand x, Operand mat1, Operand mat2, double beta, double alpha) {
+  static const Op& this_op = op_table().at("addmm");
+  const Operand these[] = {x, mat1, mat2};
+  return emit_one(this_op, these, {attribute_of(beta), attribute_of(alpha)});
+}
+
+Value Emitter::addmv(Operand x, Operand mat, Operand vector, double beta, double alpha) {
+  static const Op& this_op = op_table().at("addmv");
+  const Operand these[] = {x, mat, vector};
+  return emit_one(this_op, these, {attribute_of(beta), attribute_of(alpha)});
+}
+
 Value Emitter::all(Operand x, const std::optional<Dims>& dim, bool keepdim) {
   static const Op& this_op = op_table().at("all");
   const Operand these[] = {x};
@@ -262,6 +325,12 @@ Value Emitter::any(Operand x, const std::optional<Dims>& dim, bool keepdim) {
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(keepdim)});
 }
 
+Value Emitter::arange(Operand start, Operand end, Operand step, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("arange");
+  const Operand these[] = {start, end, step};
+  return emit_one(this_op, these, {attribute_of(dtype)});
+}
+
 Value Emitter::argmax(Operand x, std::optional<int64_t> dim, bool keepdim) {
   static const Op& this_op = op_table().at("argmax");
   const Operand these[] = {x};
@@ -272,6 +341,12 @@ Value Emitter::argmin(Operand x, std::optional<int64_t> dim, bool keepdim) {
   static const Op& this_op = op_table().at("argmin");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(keepdim)});
+}
+
+Value Emitter::argsort(Operand x, int64_t dim, bool descending, bool stable) {
+  static const Op& this_op = op_table().at("argsort");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dim), attribute_of(descending), attribute_of(stable)});
 }
 
 Value Emitter::asin(Operand x) {
@@ -302,6 +377,24 @@ Value Emitter::atanh(Operand x) {
   static const Op& this_op = op_table().at("atanh");
   const Operand these[] = {x};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::baddbmm(Operand x, Operand batch1, Operand batch2, double beta, double alpha) {
+  static const Op& this_op = op_table().at("baddbmm");
+  const Operand these[] = {x, batch1, batch2};
+  return emit_one(this_op, these, {attribute_of(beta), attribute_of(alpha)});
+}
+
+Value Emitter::bilinear(Operand x, Operand y, Operand weight, Operand bias) {
+  static const Op& this_op = op_table().at("bilinear");
+  const Operand these[] = {x, y, weight, bias};
+  return emit_one(this_op, these, {});
+}
+
+Value Emitter::bincount(Operand x, Operand weights, int64_t minlength) {
+  static const Op& this_op = op_table().at("bincount");
+  const Operand these[] = {x, weights};
+  return emit_one(this_op, these, {attribute_of(minlength)});
 }
 
 Value Emitter::bitwise_and(Operand x, Operand y) {
@@ -340,10 +433,22 @@ Value Emitter::bitwise_xor(Operand x, Operand y) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::bmm(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("bmm");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
 Value Emitter::broadcast_to(Operand x, const Dims& size) {
   static const Op& this_op = op_table().at("broadcast_to");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(size)});
+}
+
+Value Emitter::bucketize(Operand x, Operand boundaries, bool right) {
+  static const Op& this_op = op_table().at("bucketize");
+  const Operand these[] = {x, boundaries};
+  return emit_one(this_op, these, {attribute_of(right)});
 }
 
 Value Emitter::cat(std::span<const Value> tensors, int64_t dim) {
@@ -358,6 +463,12 @@ Value Emitter::cat_same(std::span<const Value> tensors, int64_t dim) {
   std::vector<Operand> these;
   these.insert(these.end(), tensors.begin(), tensors.end());
   return emit_one(this_op, these, {attribute_of(dim)});
+}
+
+Value Emitter::cdist(Operand x, Operand y, double p) {
+  static const Op& this_op = op_table().at("cdist");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {attribute_of(p)});
 }
 
 Value Emitter::ceil(Operand x) {
@@ -450,10 +561,64 @@ Value Emitter::diagonal(Operand x, int64_t offset, int64_t dim1, int64_t dim2) {
   return emit_one(this_op, these, {attribute_of(offset), attribute_of(dim1), attribute_of(dim2)});
 }
 
+Value Emitter::diff(Operand x, int64_t n, int64_t dim) {
+  static const Op& this_op = op_table().at("diff");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(n), attribute_of(dim)});
+}
+
 Value Emitter::div(Operand x, Operand y) {
   static const Op& this_op = op_table().at("div");
   const Operand these[] = {x, y};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::dot(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("dot");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
+Value Emitter::draw_bernoulli(Operand state, Operand p) {
+  static const Op& this_op = op_table().at("draw_bernoulli");
+  const Operand these[] = {state, p};
+  return emit_one(this_op, these, {});
+}
+
+Value Emitter::draw_bits(Operand state, const Dims& size) {
+  static const Op& this_op = op_table().at("draw_bits");
+  const Operand these[] = {state};
+  return emit_one(this_op, these, {attribute_of(size)});
+}
+
+Value Emitter::draw_integers(Operand state, const Dims& size, int64_t low, int64_t high, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("draw_integers");
+  const Operand these[] = {state};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(low), attribute_of(high), attribute_of(dtype)});
+}
+
+Value Emitter::draw_multinomial(Operand state, Operand p, int64_t num_samples, bool replacement) {
+  static const Op& this_op = op_table().at("draw_multinomial");
+  const Operand these[] = {state, p};
+  return emit_one(this_op, these, {attribute_of(num_samples), attribute_of(replacement)});
+}
+
+Value Emitter::draw_normal(Operand state, const Dims& size, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("draw_normal");
+  const Operand these[] = {state};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(dtype)});
+}
+
+Value Emitter::draw_permutation(Operand state, int64_t n) {
+  static const Op& this_op = op_table().at("draw_permutation");
+  const Operand these[] = {state};
+  return emit_one(this_op, these, {attribute_of(n)});
+}
+
+Value Emitter::draw_uniform(Operand state, const Dims& size, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("draw_uniform");
+  const Operand these[] = {state};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(dtype)});
 }
 
 Value Emitter::dstack(std::span<const Value> tensors) {
@@ -461,6 +626,13 @@ Value Emitter::dstack(std::span<const Value> tensors) {
   std::vector<Operand> these;
   these.insert(these.end(), tensors.begin(), tensors.end());
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::einsum(const std::string& equation, std::span<const Value> tensors) {
+  static const Op& this_op = op_table().at("einsum");
+  std::vector<Operand> these;
+  these.insert(these.end(), tensors.begin(), tensors.end());
+  return emit_one(this_op, these, {attribute_of(equation)});
 }
 
 Value Emitter::elu(Operand x, double alpha) {
@@ -473,6 +645,17 @@ Value Emitter::embedding(Operand weight, Operand indices) {
   static const Op& this_op = op_table().at("embedding");
   const Operand these[] = {weight, indices};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::empty(const Dims& size, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("empty");
+  return emit_one(this_op, {}, {attribute_of(size), attribute_of(dtype)});
+}
+
+Value Emitter::empty_like(Operand x, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("empty_like");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dtype)});
 }
 
 Value Emitter::eq(Operand x, Operand y) {
@@ -517,6 +700,11 @@ Value Emitter::expm1(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::eye(int64_t n, std::optional<int64_t> m, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("eye");
+  return emit_one(this_op, {}, {attribute_of(n), attribute_of(m), attribute_of(dtype)});
+}
+
 Value Emitter::flatten(Operand x, int64_t start_dim, int64_t end_dim) {
   static const Op& this_op = op_table().at("flatten");
   const Operand these[] = {x};
@@ -551,6 +739,12 @@ Value Emitter::full(const Dims& size, Operand fill_value, std::optional<Dtype> d
   static const Op& this_op = op_table().at("full");
   const Operand these[] = {fill_value};
   return emit_one(this_op, these, {attribute_of(size), attribute_of(dtype)});
+}
+
+Value Emitter::full_like(Operand x, Operand fill_value, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("full_like");
+  const Operand these[] = {x, fill_value};
+  return emit_one(this_op, these, {attribute_of(dtype)});
 }
 
 Value Emitter::gather(Operand x, int64_t dim, Operand index) {
@@ -599,6 +793,12 @@ Value Emitter::hardtanh(Operand x, double min_val, double max_val) {
   static const Op& this_op = op_table().at("hardtanh");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(min_val), attribute_of(max_val)});
+}
+
+Value Emitter::histc(Operand x, int64_t bins, double min, double max) {
+  static const Op& this_op = op_table().at("histc");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(bins), attribute_of(min), attribute_of(max)});
 }
 
 Value Emitter::hstack(std::span<const Value> tensors) {
@@ -655,6 +855,12 @@ Value Emitter::index_select(Operand x, int64_t dim, Operand index) {
   return emit_one(this_op, these, {attribute_of(dim)});
 }
 
+Value Emitter::inner(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("inner");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
 Value Emitter::iota(const Dims& size, int64_t dim) {
   static const Op& this_op = op_table().at("iota");
   return emit_one(this_op, {}, {attribute_of(size), attribute_of(dim)});
@@ -684,6 +890,18 @@ Value Emitter::isnan(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::kron(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("kron");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
+Values Emitter::kthvalue(Operand x, int64_t k, int64_t dim, bool keepdim) {
+  static const Op& this_op = op_table().at("kthvalue");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(k), attribute_of(dim), attribute_of(keepdim)});
+}
+
 Value Emitter::le(Operand x, Operand y) {
   static const Op& this_op = op_table().at("le");
   const Operand these[] = {x, y};
@@ -700,6 +918,17 @@ Value Emitter::lerp(Operand x, Operand end, Operand weight) {
   static const Op& this_op = op_table().at("lerp");
   const Operand these[] = {x, end, weight};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::linear(Operand x, Operand weight, Operand bias) {
+  static const Op& this_op = op_table().at("linear");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {});
+}
+
+Value Emitter::linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("linspace");
+  return emit_one(this_op, {}, {attribute_of(start), attribute_of(end), attribute_of(steps), attribute_of(dtype)});
 }
 
 Value Emitter::log(Operand x) {
@@ -762,6 +991,11 @@ Value Emitter::logsigmoid(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::logspace(double start, double end, int64_t steps, double base, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("logspace");
+  return emit_one(this_op, {}, {attribute_of(start), attribute_of(end), attribute_of(steps), attribute_of(base), attribute_of(dtype)});
+}
+
 Value Emitter::logsumexp(Operand x, const std::optional<Dims>& dim, bool keepdim) {
   static const Op& this_op = op_table().at("logsumexp");
   const Operand these[] = {x};
@@ -786,6 +1020,12 @@ Value Emitter::masked_select(Operand x, Operand mask) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::matmul(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("matmul");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
 Values Emitter::max_dim(Operand x, int64_t dim, bool keepdim) {
   static const Op& this_op = op_table().at("max_dim");
   const Operand these[] = {x};
@@ -802,6 +1042,18 @@ Value Emitter::mean(Operand x, const std::optional<Dims>& dim, bool keepdim, std
   static const Op& this_op = op_table().at("mean");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(keepdim), attribute_of(dtype)});
+}
+
+Value Emitter::median(Operand x) {
+  static const Op& this_op = op_table().at("median");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {});
+}
+
+Values Emitter::median_dim(Operand x, int64_t dim, bool keepdim) {
+  static const Op& this_op = op_table().at("median_dim");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(dim), attribute_of(keepdim)});
 }
 
 Values Emitter::meshgrid(std::span<const Value> tensors, const std::string& indexing) {
@@ -829,15 +1081,33 @@ Value Emitter::mish(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::mm(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("mm");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
 Value Emitter::movedim(Operand x, const Dims& source, const Dims& destination) {
   static const Op& this_op = op_table().at("movedim");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(source), attribute_of(destination)});
 }
 
+Value Emitter::msort(Operand x) {
+  static const Op& this_op = op_table().at("msort");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {});
+}
+
 Value Emitter::mul(Operand x, Operand y) {
   static const Op& this_op = op_table().at("mul");
   const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
+Value Emitter::mv(Operand x, Operand vector) {
+  static const Op& this_op = op_table().at("mv");
+  const Operand these[] = {x, vector};
   return emit_one(this_op, these, {});
 }
 
@@ -893,6 +1163,23 @@ Value Emitter::one_hot(Operand x, int64_t num_classes) {
   static const Op& this_op = op_table().at("one_hot");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(num_classes)});
+}
+
+Value Emitter::ones(const Dims& size, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("ones");
+  return emit_one(this_op, {}, {attribute_of(size), attribute_of(dtype)});
+}
+
+Value Emitter::ones_like(Operand x, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("ones_like");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dtype)});
+}
+
+Value Emitter::outer(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("outer");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
 }
 
 Value Emitter::pad(Operand x, const Dims& pad, const std::string& mode, double value) {
@@ -1033,6 +1320,12 @@ Value Emitter::scatter_set(Operand x, int64_t dim, Operand index, Operand src) {
   return emit_one(this_op, these, {attribute_of(dim)});
 }
 
+Value Emitter::searchsorted(Operand sorted_sequence, Operand values, bool right) {
+  static const Op& this_op = op_table().at("searchsorted");
+  const Operand these[] = {sorted_sequence, values};
+  return emit_one(this_op, these, {attribute_of(right)});
+}
+
 Value Emitter::select(Operand x, int64_t dim, int64_t index) {
   static const Op& this_op = op_table().at("select");
   const Operand these[] = {x};
@@ -1103,6 +1396,12 @@ Value Emitter::softsign(Operand x) {
   static const Op& this_op = op_table().at("softsign");
   const Operand these[] = {x};
   return emit_one(this_op, these, {});
+}
+
+Values Emitter::sort(Operand x, int64_t dim, bool descending, bool stable) {
+  static const Op& this_op = op_table().at("sort");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(dim), attribute_of(descending), attribute_of(stable)});
 }
 
 Values Emitter::split(Operand x, const Dims& split_size, int64_t dim) {
@@ -1190,6 +1489,12 @@ Value Emitter::tanhshrink(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::tensordot(Operand x, Operand y, const Dims& dims, const std::optional<Dims>& dims_y) {
+  static const Op& this_op = op_table().at("tensordot");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {attribute_of(dims), attribute_of(dims_y)});
+}
+
 Value Emitter::threshold(Operand x, double threshold, double value) {
   static const Op& this_op = op_table().at("threshold");
   const Operand these[] = {x};
@@ -1208,6 +1513,18 @@ Value Emitter::to(Operand x, Dtype dtype) {
   return emit_one(this_op, these, {attribute_of(dtype)});
 }
 
+Values Emitter::topk(Operand x, int64_t k, int64_t dim, bool largest, bool sorted) {
+  static const Op& this_op = op_table().at("topk");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(k), attribute_of(dim), attribute_of(largest), attribute_of(sorted)});
+}
+
+Value Emitter::trace(Operand x) {
+  static const Op& this_op = op_table().at("trace");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {});
+}
+
 Value Emitter::transpose(Operand x, int64_t dim0, int64_t dim1) {
   static const Op& this_op = op_table().at("transpose");
   const Operand these[] = {x};
@@ -1220,10 +1537,20 @@ Value Emitter::tril(Operand x, int64_t diagonal) {
   return emit_one(this_op, these, {attribute_of(diagonal)});
 }
 
+Value Emitter::tril_indices(int64_t row, int64_t col, int64_t offset) {
+  static const Op& this_op = op_table().at("tril_indices");
+  return emit_one(this_op, {}, {attribute_of(row), attribute_of(col), attribute_of(offset)});
+}
+
 Value Emitter::triu(Operand x, int64_t diagonal) {
   static const Op& this_op = op_table().at("triu");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(diagonal)});
+}
+
+Value Emitter::triu_indices(int64_t row, int64_t col, int64_t offset) {
+  static const Op& this_op = op_table().at("triu_indices");
+  return emit_one(this_op, {}, {attribute_of(row), attribute_of(col), attribute_of(offset)});
 }
 
 Value Emitter::trunc(Operand x) {
@@ -1244,6 +1571,12 @@ Value Emitter::unflatten(Operand x, int64_t dim, const Dims& sizes) {
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(sizes)});
 }
 
+Values Emitter::unique_all(Operand x, std::optional<int64_t> dim) {
+  static const Op& this_op = op_table().at("unique_all");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(dim)});
+}
+
 Value Emitter::unsqueeze(Operand x, int64_t dim) {
   static const Op& this_op = op_table().at("unsqueeze");
   const Operand these[] = {x};
@@ -1262,6 +1595,12 @@ Values Emitter::var_mean(Operand x, const std::optional<Dims>& dim, bool keepdim
   return emit(this_op, these, {attribute_of(dim), attribute_of(keepdim), attribute_of(correction)});
 }
 
+Value Emitter::vdot(Operand x, Operand y) {
+  static const Op& this_op = op_table().at("vdot");
+  const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
 Value Emitter::vstack(std::span<const Value> tensors) {
   static const Op& this_op = op_table().at("vstack");
   std::vector<Operand> these;
@@ -1273,6 +1612,17 @@ Value Emitter::where(Operand condition, Operand x, Operand y) {
   static const Op& this_op = op_table().at("where");
   const Operand these[] = {condition, x, y};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::zeros(const Dims& size, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("zeros");
+  return emit_one(this_op, {}, {attribute_of(size), attribute_of(dtype)});
+}
+
+Value Emitter::zeros_like(Operand x, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("zeros_like");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dtype)});
 }
 
 }  // namespace lucid

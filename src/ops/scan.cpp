@@ -1,4 +1,6 @@
-// Running sums and products.
+// Running sums and products, and differences.
+
+#include <algorithm>
 
 #include "ops/reference.h"
 #include "ops/rules.h"
@@ -96,10 +98,45 @@ tensor([1, 2, 6]))",
       });
 }
 
+Op diff() {
+  return {
+      .signature = "diff(x, n: int = 1, dim: int = -1)",
+      .doc =
+          R"(The difference of each element and the one before it along dim, taken n times. For bools, whether they differ.
+
+>>> lucid.diff(lucid.tensor([1, 4, 9]))
+tensor([3, 5]))",
+      .infer = [](const Call& call) -> std::vector<TensorType> {
+        if (call.rank(0) == 0)
+          throw ValueError("diff: needs at least one dimension, got {}", to_string(call.operand(0).type()));
+        if (call.integer("n") < 0) throw ValueError("diff: n must not be negative, got {}", call.integer("n"));
+        TensorType type = call.operand(0).type();
+        int64_t& size = type.shape[static_cast<size_t>(axis_of(call))];
+        size = std::max<int64_t>(0, size - call.integer("n"));
+        return {type};
+      },
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const int64_t axis = axis_of(call);
+        Value x = in[0];
+        if (call.integer("n") == 0 || x.size(axis) == 0) return {e.clone(x)};
+        for (int64_t left = std::min(call.integer("n"), x.size(axis)); left > 0; --left) {
+          const int64_t length = x.size(axis) - 1;
+          const Value later = e.narrow(x, axis, 1, length);
+          const Value earlier = e.narrow(x, axis, 0, length);
+          x = is_bool(x.dtype()) ? e.logical_xor(later, earlier) : e.sub(later, earlier);
+        }
+        return {x};
+      },
+      .samples = std::vector<Sample>{{{normal({37})}}, {{strided({4, 3}, {1, 4})}}, {{normal({0})}}} +
+                 with({{{normal({5, 3})}}}, {{"dim", int64_t{0}}, {"n", int64_t{2}}}) +
+                 with({{{normal({2})}}}, {{"n", int64_t{0}}}) + with({{{normal({2, 2})}}}, {{"n", int64_t{5}}}),
+  };
+}
+
 }  // namespace
 
 void add_scan_ops(std::vector<Op>& ops) {
-  for (auto make : {cumsum, cumprod}) ops.push_back(make());
+  for (auto make : {cumsum, cumprod, diff}) ops.push_back(make());
 }
 
 }  // namespace lucid

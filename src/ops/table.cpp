@@ -24,6 +24,13 @@ const OpTable& op_table() {
     add_index_ops(ops);
     add_scatter_ops(ops);
     add_create_ops(ops);
+    add_range_ops(ops);
+    add_random_ops(ops);
+    add_sample_ops(ops);
+    add_linalg_ops(ops);
+    add_einsum_ops(ops);
+    add_sort_ops(ops);
+    add_search_ops(ops);
     return OpTable(std::move(ops));
   }();
   return table;

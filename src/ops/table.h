@@ -31,6 +31,7 @@ void add_scatter_ops(std::vector<Op>& ops);
 void add_create_ops(std::vector<Op>& ops);
 void add_range_ops(std::vector<Op>& ops);
 void add_random_ops(std::vector<Op>& ops);
+void add_sample_ops(std::vector<Op>& ops);
 void add_linalg_ops(std::vector<Op>& ops);
 void add_einsum_ops(std::vector<Op>& ops);
 void add_sort_ops(std::vector<Op>& ops);

@@ -47,6 +47,14 @@ Tensor addcmul(const Argument& x, const Argument& tensor1, const Argument& tenso
   return wrap(eager().addcmul(operand_of(x), operand_of(tensor1), operand_of(tensor2), value));
 }
 
+Tensor addmm(const Argument& x, const Argument& mat1, const Argument& mat2, double beta, double alpha) {
+  return wrap(eager().addmm(operand_of(x), operand_of(mat1), operand_of(mat2), beta, alpha));
+}
+
+Tensor addmv(const Argument& x, const Argument& mat, const Argument& vector, double beta, double alpha) {
+  return wrap(eager().addmv(operand_of(x), operand_of(mat), operand_of(vector), beta, alpha));
+}
+
 Tensor all(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
   return wrap(eager().all(operand_of(x), dims_of(dim), keepdim));
 }
@@ -63,12 +71,20 @@ Tensor any(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
   return wrap(eager().any(operand_of(x), dims_of(dim), keepdim));
 }
 
+Tensor arange(const Argument& start, const Argument& end, const Argument& step, std::optional<Dtype> dtype) {
+  return wrap(eager().arange(operand_of(start), operand_of(end), operand_of(step), dtype));
+}
+
 Tensor argmax(const Argument& x, std::optional<int64_t> dim, bool keepdim) {
   return wrap(eager().argmax(operand_of(x), dim, keepdim));
 }
 
 Tensor argmin(const Argument& x, std::optional<int64_t> dim, bool keepdim) {
   return wrap(eager().argmin(operand_of(x), dim, keepdim));
+}
+
+Tensor argsort(const Argument& x, int64_t dim, bool descending, bool stable) {
+  return wrap(eager().argsort(operand_of(x), dim, descending, stable));
 }
 
 Tensor asin(const Argument& x) {
@@ -89,6 +105,18 @@ Tensor atan2(const Argument& y, const Argument& x) {
 
 Tensor atanh(const Argument& x) {
   return wrap(eager().atanh(operand_of(x)));
+}
+
+Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta, double alpha) {
+  return wrap(eager().baddbmm(operand_of(x), operand_of(batch1), operand_of(batch2), beta, alpha));
+}
+
+Tensor bilinear(const Argument& x, const Argument& y, const Argument& weight, const Argument& bias) {
+  return wrap(eager().bilinear(operand_of(x), operand_of(y), operand_of(weight), operand_of(bias)));
+}
+
+Tensor bincount(const Argument& x, const Argument& weights, int64_t minlength) {
+  return wrap(eager().bincount(operand_of(x), operand_of(weights), minlength));
 }
 
 Tensor bitwise_and(const Argument& x, const Argument& y) {
@@ -115,8 +143,16 @@ Tensor bitwise_xor(const Argument& x, const Argument& y) {
   return wrap(eager().bitwise_xor(operand_of(x), operand_of(y)));
 }
 
+Tensor bmm(const Argument& x, const Argument& y) {
+  return wrap(eager().bmm(operand_of(x), operand_of(y)));
+}
+
 Tensor broadcast_to(const Argument& x, const Shape& size) {
   return wrap(eager().broadcast_to(operand_of(x), dims_of(size)));
+}
+
+Tensor bucketize(const Argument& x, const Argument& boundaries, bool right) {
+  return wrap(eager().bucketize(operand_of(x), operand_of(boundaries), right));
 }
 
 Tensor cat(const std::vector<Tensor>& tensors, int64_t dim) {
@@ -125,6 +161,10 @@ Tensor cat(const std::vector<Tensor>& tensors, int64_t dim) {
 
 Tensor cat_same(const std::vector<Tensor>& tensors, int64_t dim) {
   return wrap(eager().cat_same(values_of(tensors), dim));
+}
+
+Tensor cdist(const Argument& x, const Argument& y, double p) {
+  return wrap(eager().cdist(operand_of(x), operand_of(y), p));
 }
 
 Tensor ceil(const Argument& x) {
@@ -187,12 +227,52 @@ Tensor diagonal(const Argument& x, int64_t offset, int64_t dim1, int64_t dim2) {
   return wrap(eager().diagonal(operand_of(x), offset, dim1, dim2));
 }
 
+Tensor diff(const Argument& x, int64_t n, int64_t dim) {
+  return wrap(eager().diff(operand_of(x), n, dim));
+}
+
 Tensor div(const Argument& x, const Argument& y) {
   return wrap(eager().div(operand_of(x), operand_of(y)));
 }
 
+Tensor dot(const Argument& x, const Argument& y) {
+  return wrap(eager().dot(operand_of(x), operand_of(y)));
+}
+
+Tensor draw_bernoulli(const Argument& state, const Argument& p) {
+  return wrap(eager().draw_bernoulli(operand_of(state), operand_of(p)));
+}
+
+Tensor draw_bits(const Argument& state, const Shape& size) {
+  return wrap(eager().draw_bits(operand_of(state), dims_of(size)));
+}
+
+Tensor draw_integers(const Argument& state, const Shape& size, int64_t low, int64_t high, std::optional<Dtype> dtype) {
+  return wrap(eager().draw_integers(operand_of(state), dims_of(size), low, high, dtype));
+}
+
+Tensor draw_multinomial(const Argument& state, const Argument& p, int64_t num_samples, bool replacement) {
+  return wrap(eager().draw_multinomial(operand_of(state), operand_of(p), num_samples, replacement));
+}
+
+Tensor draw_normal(const Argument& state, const Shape& size, std::optional<Dtype> dtype) {
+  return wrap(eager().draw_normal(operand_of(state), dims_of(size), dtype));
+}
+
+Tensor draw_permutation(const Argument& state, int64_t n) {
+  return wrap(eager().draw_permutation(operand_of(state), n));
+}
+
+Tensor draw_uniform(const Argument& state, const Shape& size, std::optional<Dtype> dtype) {
+  return wrap(eager().draw_uniform(operand_of(state), dims_of(size), dtype));
+}
+
 Tensor dstack(const std::vector<Tensor>& tensors) {
   return wrap(eager().dstack(values_of(tensors)));
+}
+
+Tensor einsum(const std::string& equation, const std::vector<Tensor>& tensors) {
+  return wrap(eager().einsum(equation, values_of(tensors)));
 }
 
 Tensor elu(const Argument& x, double alpha) {
@@ -201,6 +281,14 @@ Tensor elu(const Argument& x, double alpha) {
 
 Tensor embedding(const Argument& weight, const Argument& indices) {
   return wrap(eager().embedding(operand_of(weight), operand_of(indices)));
+}
+
+Tensor empty(const Shape& size, std::optional<Dtype> dtype) {
+  return wrap(eager().empty(dims_of(size), dtype));
+}
+
+Tensor empty_like(const Argument& x, std::optional<Dtype> dtype) {
+  return wrap(eager().empty_like(operand_of(x), dtype));
 }
 
 Tensor eq(const Argument& x, const Argument& y) {
@@ -231,6 +319,10 @@ Tensor expm1(const Argument& x) {
   return wrap(eager().expm1(operand_of(x)));
 }
 
+Tensor eye(int64_t n, std::optional<int64_t> m, std::optional<Dtype> dtype) {
+  return wrap(eager().eye(n, m, dtype));
+}
+
 Tensor flatten(const Argument& x, int64_t start_dim, int64_t end_dim) {
   return wrap(eager().flatten(operand_of(x), start_dim, end_dim));
 }
@@ -253,6 +345,10 @@ Tensor fmod(const Argument& x, const Argument& y) {
 
 Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype) {
   return wrap(eager().full(dims_of(size), operand_of(fill_value), dtype));
+}
+
+Tensor full_like(const Argument& x, const Argument& fill_value, std::optional<Dtype> dtype) {
+  return wrap(eager().full_like(operand_of(x), operand_of(fill_value), dtype));
 }
 
 Tensor gather(const Argument& x, int64_t dim, const Argument& index) {
@@ -287,6 +383,10 @@ Tensor hardtanh(const Argument& x, double min_val, double max_val) {
   return wrap(eager().hardtanh(operand_of(x), min_val, max_val));
 }
 
+Tensor histc(const Argument& x, int64_t bins, double min, double max) {
+  return wrap(eager().histc(operand_of(x), bins, min, max));
+}
+
 Tensor hstack(const std::vector<Tensor>& tensors) {
   return wrap(eager().hstack(values_of(tensors)));
 }
@@ -315,6 +415,10 @@ Tensor index_select(const Argument& x, int64_t dim, const Argument& index) {
   return wrap(eager().index_select(operand_of(x), dim, operand_of(index)));
 }
 
+Tensor inner(const Argument& x, const Argument& y) {
+  return wrap(eager().inner(operand_of(x), operand_of(y)));
+}
+
 Tensor iota(const Shape& size, int64_t dim) {
   return wrap(eager().iota(dims_of(size), dim));
 }
@@ -335,6 +439,14 @@ Tensor isnan(const Argument& x) {
   return wrap(eager().isnan(operand_of(x)));
 }
 
+Tensor kron(const Argument& x, const Argument& y) {
+  return wrap(eager().kron(operand_of(x), operand_of(y)));
+}
+
+std::vector<Tensor> kthvalue(const Argument& x, int64_t k, int64_t dim, bool keepdim) {
+  return wrap(eager().kthvalue(operand_of(x), k, dim, keepdim));
+}
+
 Tensor le(const Argument& x, const Argument& y) {
   return wrap(eager().le(operand_of(x), operand_of(y)));
 }
@@ -345,6 +457,14 @@ Tensor leaky_relu(const Argument& x, double negative_slope) {
 
 Tensor lerp(const Argument& x, const Argument& end, const Argument& weight) {
   return wrap(eager().lerp(operand_of(x), operand_of(end), operand_of(weight)));
+}
+
+Tensor linear(const Argument& x, const Argument& weight, const Argument& bias) {
+  return wrap(eager().linear(operand_of(x), operand_of(weight), operand_of(bias)));
+}
+
+Tensor linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype) {
+  return wrap(eager().linspace(start, end, steps, dtype));
 }
 
 Tensor log(const Argument& x) {
@@ -387,6 +507,10 @@ Tensor logsigmoid(const Argument& x) {
   return wrap(eager().logsigmoid(operand_of(x)));
 }
 
+Tensor logspace(double start, double end, int64_t steps, double base, std::optional<Dtype> dtype) {
+  return wrap(eager().logspace(start, end, steps, base, dtype));
+}
+
 Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
   return wrap(eager().logsumexp(operand_of(x), dims_of(dim), keepdim));
 }
@@ -403,6 +527,10 @@ Tensor masked_select(const Argument& x, const Argument& mask) {
   return wrap(eager().masked_select(operand_of(x), operand_of(mask)));
 }
 
+Tensor matmul(const Argument& x, const Argument& y) {
+  return wrap(eager().matmul(operand_of(x), operand_of(y)));
+}
+
 std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim) {
   return wrap(eager().max_dim(operand_of(x), dim, keepdim));
 }
@@ -413,6 +541,14 @@ Tensor maximum(const Argument& x, const Argument& y) {
 
 Tensor mean(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
   return wrap(eager().mean(operand_of(x), dims_of(dim), keepdim, dtype));
+}
+
+Tensor median(const Argument& x) {
+  return wrap(eager().median(operand_of(x)));
+}
+
+std::vector<Tensor> median_dim(const Argument& x, int64_t dim, bool keepdim) {
+  return wrap(eager().median_dim(operand_of(x), dim, keepdim));
 }
 
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing) {
@@ -431,12 +567,24 @@ Tensor mish(const Argument& x) {
   return wrap(eager().mish(operand_of(x)));
 }
 
+Tensor mm(const Argument& x, const Argument& y) {
+  return wrap(eager().mm(operand_of(x), operand_of(y)));
+}
+
 Tensor movedim(const Argument& x, const Shape& source, const Shape& destination) {
   return wrap(eager().movedim(operand_of(x), dims_of(source), dims_of(destination)));
 }
 
+Tensor msort(const Argument& x) {
+  return wrap(eager().msort(operand_of(x)));
+}
+
 Tensor mul(const Argument& x, const Argument& y) {
   return wrap(eager().mul(operand_of(x), operand_of(y)));
+}
+
+Tensor mv(const Argument& x, const Argument& vector) {
+  return wrap(eager().mv(operand_of(x), operand_of(vector)));
 }
 
 Tensor nan_to_num(const Argument& x, double nan, std::optional<double> posinf, std::optional<double> neginf) {
@@ -473,6 +621,18 @@ Tensor norm(const Argument& x, double p, const std::optional<Shape>& dim, bool k
 
 Tensor one_hot(const Argument& x, int64_t num_classes) {
   return wrap(eager().one_hot(operand_of(x), num_classes));
+}
+
+Tensor ones(const Shape& size, std::optional<Dtype> dtype) {
+  return wrap(eager().ones(dims_of(size), dtype));
+}
+
+Tensor ones_like(const Argument& x, std::optional<Dtype> dtype) {
+  return wrap(eager().ones_like(operand_of(x), dtype));
+}
+
+Tensor outer(const Argument& x, const Argument& y) {
+  return wrap(eager().outer(operand_of(x), operand_of(y)));
 }
 
 Tensor pad(const Argument& x, const Shape& pad, const std::string& mode, double value) {
@@ -567,6 +727,10 @@ Tensor scatter_set(const Argument& x, int64_t dim, const Argument& index, const 
   return wrap(eager().scatter_set(operand_of(x), dim, operand_of(index), operand_of(src)));
 }
 
+Tensor searchsorted(const Argument& sorted_sequence, const Argument& values, bool right) {
+  return wrap(eager().searchsorted(operand_of(sorted_sequence), operand_of(values), right));
+}
+
 Tensor select(const Argument& x, int64_t dim, int64_t index) {
   return wrap(eager().select(operand_of(x), dim, index));
 }
@@ -613,6 +777,10 @@ Tensor softshrink(const Argument& x, double lambd) {
 
 Tensor softsign(const Argument& x) {
   return wrap(eager().softsign(operand_of(x)));
+}
+
+std::vector<Tensor> sort(const Argument& x, int64_t dim, bool descending, bool stable) {
+  return wrap(eager().sort(operand_of(x), dim, descending, stable));
 }
 
 std::vector<Tensor> split(const Argument& x, const Shape& split_size, int64_t dim) {
@@ -671,6 +839,10 @@ Tensor tanhshrink(const Argument& x) {
   return wrap(eager().tanhshrink(operand_of(x)));
 }
 
+Tensor tensordot(const Argument& x, const Argument& y, const Shape& dims, const std::optional<Shape>& dims_y) {
+  return wrap(eager().tensordot(operand_of(x), operand_of(y), dims_of(dims), dims_of(dims_y)));
+}
+
 Tensor threshold(const Argument& x, double threshold, double value) {
   return wrap(eager().threshold(operand_of(x), threshold, value));
 }
@@ -683,6 +855,14 @@ Tensor to(const Argument& x, Dtype dtype) {
   return wrap(eager().to(operand_of(x), dtype));
 }
 
+std::vector<Tensor> topk(const Argument& x, int64_t k, int64_t dim, bool largest, bool sorted) {
+  return wrap(eager().topk(operand_of(x), k, dim, largest, sorted));
+}
+
+Tensor trace(const Argument& x) {
+  return wrap(eager().trace(operand_of(x)));
+}
+
 Tensor transpose(const Argument& x, int64_t dim0, int64_t dim1) {
   return wrap(eager().transpose(operand_of(x), dim0, dim1));
 }
@@ -691,8 +871,16 @@ Tensor tril(const Argument& x, int64_t diagonal) {
   return wrap(eager().tril(operand_of(x), diagonal));
 }
 
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset) {
+  return wrap(eager().tril_indices(row, col, offset));
+}
+
 Tensor triu(const Argument& x, int64_t diagonal) {
   return wrap(eager().triu(operand_of(x), diagonal));
+}
+
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset) {
+  return wrap(eager().triu_indices(row, col, offset));
 }
 
 Tensor trunc(const Argument& x) {
@@ -707,6 +895,10 @@ Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes) {
   return wrap(eager().unflatten(operand_of(x), dim, dims_of(sizes)));
 }
 
+std::vector<Tensor> unique_all(const Argument& x, std::optional<int64_t> dim) {
+  return wrap(eager().unique_all(operand_of(x), dim));
+}
+
 Tensor unsqueeze(const Argument& x, int64_t dim) {
   return wrap(eager().unsqueeze(operand_of(x), dim));
 }
@@ -719,12 +911,24 @@ std::vector<Tensor> var_mean(const Argument& x, const std::optional<Shape>& dim,
   return wrap(eager().var_mean(operand_of(x), dims_of(dim), keepdim, correction));
 }
 
+Tensor vdot(const Argument& x, const Argument& y) {
+  return wrap(eager().vdot(operand_of(x), operand_of(y)));
+}
+
 Tensor vstack(const std::vector<Tensor>& tensors) {
   return wrap(eager().vstack(values_of(tensors)));
 }
 
 Tensor where(const Argument& condition, const Argument& x, const Argument& y) {
   return wrap(eager().where(operand_of(condition), operand_of(x), operand_of(y)));
+}
+
+Tensor zeros(const Shape& size, std::optional<Dtype> dtype) {
+  return wrap(eager().zeros(dims_of(size), dtype));
+}
+
+Tensor zeros_like(const Argument& x, std::optional<Dtype> dtype) {
+  return wrap(eager().zeros_like(operand_of(x), dtype));
 }
 
 }  // namespace lucid
