@@ -3,12 +3,13 @@
 #include <cstddef>
 #include <functional>
 
+#include "base/pool.h"
 #include "base/ref.h"
 
 namespace lucid {
 
 /// A block of memory. Storage never moves or changes size; cells swap one storage for another.
-class Storage : public RefCounted {
+class Storage : public RefCounted, public Pooled<Storage> {
  public:
   /// Uninitialised memory from the caching allocator, 64-byte aligned. Throws MemoryError.
   static Ref<Storage> allocate(size_t bytes);

@@ -1,40 +1,70 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <utility>
 
+#include "base/pool.h"
 #include "base/shape.h"
 #include "ir/value.h"
 #include "runtime/storage.h"
 
 namespace lucid {
 
-class Snapshots;
+class Snapshot;
+class SnapshotIndex;
 struct AutogradMeta;
 
 /// A buffer that handles share. Writing through any of them is seen by all. What was taken from it before (saved for
 /// backward, handed to NumPy, recorded by a trace) is a snapshot and never changes: see tensor/snapshot.h.
-class Cell : public RefCounted {
+class Cell : public RefCounted, public Pooled<Cell> {
  public:
-  explicit Cell(Ref<Storage> storage) : storage_(std::move(storage)) {}
+  explicit Cell(Ref<Storage> storage) : storage_(std::move(storage)), stripe_(next_stripe()) {}
   ~Cell() override;
 
   const Ref<Storage>& storage() const { return storage_; }
   void set_storage(Ref<Storage> storage) { storage_ = std::move(storage); }
   /// Counts writes, so that anything derived from the contents (a packed weight) knows when it is stale.
   uint64_t writes() const { return writes_; }
-  void count_write() { ++writes_; }
-  std::unique_ptr<Snapshots>& snapshots() { return snapshots_; }
+  bool has_snapshots() const { return snapshot_count_.load(std::memory_order_relaxed) != 0; }
+
+  /// Must precede every write to the memory in `geometry`: snapshots that it would change are copied out first, or the cell
+  /// moves to new memory and leaves the old to them.
+  void before_write(const Geometry& geometry, Dtype dtype) {
+    ++writes_;
+    if (has_snapshots()) [[unlikely]]
+      make_writable(geometry, dtype);
+  }
 
  private:
+  friend class Snapshot;
+  friend class SnapshotIndex;
+
+  Cell(Ref<Storage> storage, uint8_t stripe) : storage_(std::move(storage)), stripe_(stripe) {}
+  static uint8_t next_stripe();
+  void make_writable(const Geometry& geometry, Dtype dtype);
+  void link(Snapshot& snapshot);
+  void unlink(Snapshot& snapshot);
+  void leave_memory_to_snapshots();
+
   Ref<Storage> storage_;
   uint64_t writes_ = 0;
-  std::unique_ptr<Snapshots> snapshots_;
+  Snapshot* first_snapshot_ = nullptr;
+  SnapshotIndex* index_ = nullptr;  // owned; only while there are many snapshots
+  std::atomic<uint32_t> snapshot_count_ = 0;
+  uint8_t stripe_;  // the lock that guards the snapshots
+};
+
+/// How a view came about, which decides what may be recorded through it.
+enum class ViewKind : uint8_t {
+  kRecorded,       // with gradients enabled: its gradient node chains off the handle it was made from
+  kNoGrad,         // under no_grad: reports its root's requires_grad, but is a leaf and drops gradients
+  kChildOfNoGrad,  // of such a view: drops gradients too
 };
 
 /// A handle: what users hold. A cell, a strided view into it, and, when gradients are involved, its place in the graph.
-class TensorImpl : public ValueBase {
+class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
  public:
   TensorImpl(Dtype dtype, Dims sizes, Dims strides, int64_t offset, Ref<Cell> cell);
   ~TensorImpl() override;
@@ -50,11 +80,24 @@ class TensorImpl : public ValueBase {
   void* data() const {
     return static_cast<char*>(cell_->storage()->data()) + offset_ * static_cast<int64_t>(size_of(dtype_));
   }
+  /// Announces a write to the handle's memory; see Cell::before_write.
+  void before_write() { cell_->before_write({shape_, strides_, offset_}, dtype_); }
+
   /// Null until gradients are involved.
   AutogradMeta* autograd() const { return autograd_.get(); }
   AutogradMeta& ensure_autograd();
   /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell.
   void rebind(Dtype dtype, Dims sizes, Dims strides, int64_t offset, Ref<Cell> cell);
+
+  /// The handle that this one is a view of, itself no view; null for roots. A root is an autograd identity: a recorded
+  /// in-place operation through any of its views gives it, and through it all of them, a new gradient node.
+  const Ref<TensorImpl>& root() const { return root_; }
+  bool is_view() const { return static_cast<bool>(root_); }
+  ViewKind view_kind() const { return view_kind_; }
+  void set_view_of(Ref<TensorImpl> root, ViewKind kind);
+  /// Of a root: how often it got another place in the graph. Of a view: its root's number when its node was made.
+  uint32_t graph_version() const { return graph_version_; }
+  void set_graph_version(uint32_t version) { graph_version_ = version; }
 
   /// The Python object that wraps this handle while one is alive, so that identity survives the round trip.
   void* python_object = nullptr;
@@ -65,6 +108,9 @@ class TensorImpl : public ValueBase {
   int64_t numel_ = 0;
   Ref<Cell> cell_;
   std::unique_ptr<AutogradMeta> autograd_;
+  Ref<TensorImpl> root_;
+  uint32_t graph_version_ = 0;
+  ViewKind view_kind_ = ViewKind::kRecorded;
 };
 
 using TensorRef = Ref<TensorImpl>;
@@ -72,10 +118,19 @@ using TensorRef = Ref<TensorImpl>;
 /// A new root with memory of its own, uninitialised.
 TensorRef make_tensor(Dtype dtype, Dims sizes, Dims strides);
 TensorRef make_tensor(Dtype dtype, Dims sizes);
+/// A new root on the same memory: what `detach()` gives.
+TensorRef alias_of(const TensorImpl& tensor);
+/// A new root on part of the memory of `tensor`'s cell. The geometry is absolute.
+TensorRef alias_of(const TensorImpl& tensor, Geometry geometry);
+/// True when nobody else can see the memory: the one reference to the only handle of the cell, without snapshots.
+bool is_exclusive(const TensorRef& tensor);
 
 inline TensorImpl* tensor_of(const Value& value) { return static_cast<TensorImpl*>(value.get()); }
 inline const TensorImpl* tensor_of(const Operand& operand) {
   return static_cast<const TensorImpl*>(operand.value());
 }
+/// The handle behind an operand, as the caller holds it. Operands are const because rules must not touch them.
+inline TensorImpl& handle_of(const Operand& operand) { return const_cast<TensorImpl&>(*tensor_of(operand)); }
+inline Value value_of(const Operand& operand) { return Value(Ref<ValueBase>(&handle_of(operand))); }
 
 }  // namespace lucid

@@ -1,0 +1,6 @@
+#pragma once
+
+// Everything that a program using Lucid needs.
+#include "lucid/autograd.h"
+#include "lucid/random.h"
+#include "lucid/tensor.h"

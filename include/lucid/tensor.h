@@ -1,0 +1,249 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace lucid {
+
+/// Element types; the constants below name them.
+enum class Dtype : uint8_t;
+inline constexpr Dtype kBool = static_cast<Dtype>(0);
+inline constexpr Dtype kUint8 = static_cast<Dtype>(1);
+inline constexpr Dtype kInt8 = static_cast<Dtype>(2);
+inline constexpr Dtype kInt16 = static_cast<Dtype>(3);
+inline constexpr Dtype kInt32 = static_cast<Dtype>(4);
+inline constexpr Dtype kInt64 = static_cast<Dtype>(5);
+inline constexpr Dtype kFloat16 = static_cast<Dtype>(6);
+inline constexpr Dtype kBfloat16 = static_cast<Dtype>(7);
+inline constexpr Dtype kFloat32 = static_cast<Dtype>(8);
+inline constexpr Dtype kFloat64 = static_cast<Dtype>(9);
+
+/// The dtype with which values of a C++ type are stored.
+template <typename T>
+constexpr Dtype dtype_of();
+template <>
+constexpr Dtype dtype_of<bool>() {
+  return kBool;
+}
+template <>
+constexpr Dtype dtype_of<uint8_t>() {
+  return kUint8;
+}
+template <>
+constexpr Dtype dtype_of<int8_t>() {
+  return kInt8;
+}
+template <>
+constexpr Dtype dtype_of<int16_t>() {
+  return kInt16;
+}
+template <>
+constexpr Dtype dtype_of<int32_t>() {
+  return kInt32;
+}
+template <>
+constexpr Dtype dtype_of<int64_t>() {
+  return kInt64;
+}
+template <>
+constexpr Dtype dtype_of<float>() {
+  return kFloat32;
+}
+template <>
+constexpr Dtype dtype_of<double>() {
+  return kFloat64;
+}
+
+using Shape = std::vector<int64_t>;
+
+class TensorImpl;
+class Argument;
+class IndexItem;
+
+/// A handle on an n-dimensional array, as cheap to copy as a pointer: copies are the same tensor. Views share memory: writing
+/// through one is seen by all. A default-constructed Tensor is none at all.
+class Tensor {
+ public:
+  Tensor() : impl_(nullptr) {}
+  Tensor(const Tensor& other);
+  Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
+  Tensor& operator=(Tensor other) noexcept {
+    std::swap(impl_, other.impl_);
+    return *this;
+  }
+  ~Tensor();
+
+  bool defined() const { return impl_ != nullptr; }
+  /// Whether both are the same handle.
+  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+
+  Shape shape() const;
+  Shape strides() const;
+  int64_t dim() const;
+  int64_t numel() const;
+  int64_t size(int64_t axis) const;
+  Dtype dtype() const;
+  bool is_contiguous() const;
+
+  /// The value of a tensor of one element.
+  template <typename T>
+  T item() const {
+    T value;
+    read_item(&value, dtype_of<T>());
+    return value;
+  }
+  /// All elements in row-major order, converted.
+  template <typename T>
+  std::vector<T> to_vector() const {
+    static_assert(!std::is_same_v<T, bool>, "a vector of bools has no elements to point at: read bools as uint8_t");
+    std::vector<T> values(static_cast<size_t>(numel()));
+    read_all(values.data(), dtype_of<T>());
+    return values;
+  }
+  /// The address of the first element, for reading. Throws TypeError if T is not how the elements are stored.
+  template <typename T>
+  const T* data() const {
+    return static_cast<const T*>(read_pointer(dtype_of<T>()));
+  }
+  /// The same for writing: counts as an in-place operation that is not recorded.
+  template <typename T>
+  T* mutable_data() {
+    return static_cast<T*>(write_pointer(dtype_of<T>()));
+  }
+
+  // Gradients.
+
+  bool requires_grad() const;
+  Tensor& requires_grad_(bool requires_grad = true);
+  bool is_leaf() const;
+  /// The accumulated gradient; none if there is none yet.
+  Tensor grad() const;
+  void set_grad(const Tensor& gradient);
+  /// Adds the gradients of this tensor to the leaves it depends on. Without `gradient` it must have one element.
+  void backward(const Tensor& gradient = Tensor(), bool retain_graph = false, bool create_graph = false) const;
+  void retain_grad();
+  /// The same memory outside the gradient graph.
+  Tensor detach() const;
+
+  // Elements and in-place operations.
+
+  Tensor operator[](int64_t index) const;
+  Tensor index(std::initializer_list<IndexItem> items) const;
+  void set_index(std::initializer_list<IndexItem> items, const Argument& value);
+  Tensor& copy_(const Argument& source);
+  Tensor& fill_(const Argument& value);
+  Tensor& zero_();
+  Tensor& operator+=(const Argument& other);
+  Tensor& operator-=(const Argument& other);
+  Tensor& operator*=(const Argument& other);
+  Tensor& operator/=(const Argument& other);
+
+  /// For the library itself.
+  TensorImpl* impl() const { return impl_; }
+  explicit Tensor(TensorImpl* impl);
+
+ private:
+  void read_item(void* value, Dtype dtype) const;
+  void read_all(void* values, Dtype dtype) const;
+  const void* read_pointer(Dtype dtype) const;
+  void* write_pointer(Dtype dtype);
+
+  TensorImpl* impl_;
+};
+
+/// What ops take where a tensor is wanted: a tensor, or a number, which gives way to tensors in promotion.
+class Argument {
+ public:
+  Argument() = default;
+  Argument(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}                               // NOLINT
+  Argument(bool number) : integer_(number), kind_(Kind::kBool) {}                                         // NOLINT
+  Argument(int number) : integer_(number), kind_(Kind::kInteger) {}                                       // NOLINT
+  Argument(int64_t number) : integer_(number), kind_(Kind::kInteger) {}                                   // NOLINT
+  Argument(double number) : real_(number), kind_(Kind::kReal) {}                                          // NOLINT
+
+  enum class Kind : uint8_t { kNone, kTensor, kBool, kInteger, kReal };
+  Kind kind() const { return kind_; }
+  const Tensor& tensor() const { return tensor_; }
+  int64_t integer() const { return integer_; }
+  double real() const { return real_; }
+
+ private:
+  Tensor tensor_;
+  int64_t integer_ = 0;
+  double real_ = 0;
+  Kind kind_ = Kind::kNone;
+};
+
+/// One item of an index: an integer, a slice, a new axis, an ellipsis, a bool, or a tensor of integers or bools.
+class IndexItem {
+ public:
+  enum class Kind : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kBool, kTensor };
+
+  IndexItem(int index) : start_(index), kind_(Kind::kInteger) {}                   // NOLINT
+  IndexItem(int64_t index) : start_(index), kind_(Kind::kInteger) {}               // NOLINT
+  IndexItem(bool keep) : start_(keep), kind_(Kind::kBool) {}                       // NOLINT
+  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}       // NOLINT
+  static IndexItem slice(std::optional<int64_t> start, std::optional<int64_t> stop,
+                         std::optional<int64_t> step = std::nullopt) {
+    IndexItem item(Kind::kSlice);
+    item.start_ = start;
+    item.stop_ = stop;
+    item.step_ = step;
+    return item;
+  }
+  static IndexItem new_axis() { return IndexItem(Kind::kNewAxis); }
+  static IndexItem ellipsis() { return IndexItem(Kind::kEllipsis); }
+
+  Kind kind() const { return kind_; }
+  const Tensor& tensor() const { return tensor_; }
+  std::optional<int64_t> start() const { return start_; }
+  std::optional<int64_t> stop() const { return stop_; }
+  std::optional<int64_t> step() const { return step_; }
+
+ private:
+  explicit IndexItem(Kind kind) : kind_(kind) {}
+  Tensor tensor_;
+  std::optional<int64_t> start_;
+  std::optional<int64_t> stop_;
+  std::optional<int64_t> step_;
+  Kind kind_;
+};
+
+inline IndexItem slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
+                       std::optional<int64_t> step = std::nullopt) {
+  return IndexItem::slice(start, stop, step);
+}
+
+Tensor operator+(const Argument& x, const Argument& y);
+Tensor operator-(const Argument& x, const Argument& y);
+Tensor operator*(const Argument& x, const Argument& y);
+Tensor operator/(const Argument& x, const Argument& y);
+Tensor operator-(const Tensor& x);
+
+/// A tensor of the given shape with a copy of these elements, in row-major order.
+Tensor from_data(const void* data, const Shape& shape, Dtype dtype);
+template <typename T>
+Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
+  return from_data(values.data(), shape, dtype_of<T>());
+}
+/// A 1-d tensor.
+template <typename T>
+Tensor tensor(std::initializer_list<T> values) {
+  return from_data(std::data(values), {static_cast<int64_t>(values.size())}, dtype_of<T>());
+}
+/// A 0-d tensor.
+template <typename T>
+Tensor scalar(T value) {
+  return from_data(&value, {}, dtype_of<T>());
+}
+/// Uninitialised.
+Tensor empty(const Shape& shape, Dtype dtype = kFloat32);
+
+}  // namespace lucid

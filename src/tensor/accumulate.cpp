@@ -1,0 +1,63 @@
+#include "tensor/accumulate.h"
+
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
+
+namespace lucid {
+namespace {
+
+bool carries_graph(const Value& gradient) { return GradMode::enabled() && requires_grad(*tensor_of(gradient)); }
+
+TensorRef take_ref(Value value) {
+  TensorRef tensor(tensor_of(value));
+  value = Value();
+  return tensor;
+}
+
+/// A tensor of its own with the gradient's value and, if the pass creates a graph, its place there.
+TensorRef own_gradient(Value gradient, DimsView strides) {
+  TensorRef tensor = take_ref(std::move(gradient));
+  const bool fits = strides.empty() || Dims(strides) == tensor->strides();
+  if (fits && is_exclusive(tensor)) {
+    if (!GradMode::enabled() && tensor->autograd()) return detach(*tensor);
+    return tensor;
+  }
+  TensorRef copy = copy_of(*tensor, fits ? DimsView(tensor->strides()) : strides);
+  if (carries_graph(Value(tensor))) set_gradient_node(*copy, gradient_edge(*tensor));
+  return copy;
+}
+
+}  // namespace
+
+Value add_gradients(Value a, Value b) {
+  if (!carries_graph(a) && !carries_graph(b)) {
+    TensorRef sum = take_ref(std::move(a));
+    if (is_exclusive(sum)) {
+      add_into(*tensor_of(b), *sum);
+      return sum;
+    }
+    a = Value(std::move(sum));
+  }
+  return eager().add(a, b);
+}
+
+void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
+  if (!slot.grad) {
+    slot.grad = own_gradient(std::move(gradient), slot.strides);
+  } else if (create_graph) {
+    slot.grad = TensorRef(tensor_of(eager().add(Value(slot.grad), gradient)));
+  } else {
+    slot.grad->before_write();
+    add_into(*tensor_of(gradient), *slot.grad);
+  }
+}
+
+void retain_gradient(GradSlot& slot, const Value& gradient) {
+  if (!slot.grad)
+    slot.grad = own_gradient(gradient, {});
+  else
+    slot.grad = TensorRef(tensor_of(eager().add(Value(slot.grad), gradient)));
+}
+
+}  // namespace lucid

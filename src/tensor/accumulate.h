@@ -1,0 +1,16 @@
+#pragma once
+
+#include "tensor/node.h"
+
+namespace lucid {
+
+/// a + b, in the memory of `a` when nobody else can see it and nothing is recorded.
+Value add_gradients(Value a, Value b);
+
+/// Adds a gradient to a leaf's `.grad`: in place, so that handles on it see the sum, unless the pass creates a graph.
+void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph);
+
+/// Adds a gradient to the `.grad` of a tensor that asked to keep it.
+void retain_gradient(GradSlot& slot, const Value& gradient);
+
+}  // namespace lucid

@@ -1,0 +1,207 @@
+#include "tensor/api.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/engine.h"
+#include "tensor/grad_mode.h"
+#include "tensor/indexing.h"
+#include "tensor/inplace.h"
+#include "tensor/item.h"
+
+namespace lucid {
+
+static_assert(kBool == Dtype::kBool && kUint8 == Dtype::kU8 && kInt8 == Dtype::kI8 && kInt16 == Dtype::kI16 &&
+              kInt32 == Dtype::kI32 && kInt64 == Dtype::kI64 && kFloat16 == Dtype::kF16 && kBfloat16 == Dtype::kBF16 &&
+              kFloat32 == Dtype::kF32 && kFloat64 == Dtype::kF64);
+
+namespace {
+
+Index index_of(const IndexItem& item) {
+  switch (item.kind()) {
+    case IndexItem::Kind::kInteger:
+      return *item.start();
+    case IndexItem::Kind::kSlice:
+      return Slice{item.start(), item.stop(), item.step()};
+    case IndexItem::Kind::kNewAxis:
+      return NewAxis();
+    case IndexItem::Kind::kEllipsis:
+      return EllipsisIndex();
+    case IndexItem::Kind::kBool:
+      return *item.start() != 0;
+    case IndexItem::Kind::kTensor:
+      return TensorRef(&unwrap(item.tensor()));
+  }
+  LUCID_CHECK(false, "an index item of unknown kind");
+  return {};
+}
+
+std::vector<Index> indices_of(std::initializer_list<IndexItem> items) {
+  std::vector<Index> indices;
+  for (const IndexItem& item : items) indices.push_back(index_of(item));
+  return indices;
+}
+
+void apply_in_place(const char* name, const Tensor& self, const Argument& other) {
+  const Operand others[] = {operand_of(other)};
+  in_place(op_table().at(name), unwrap(self), others, {});
+}
+
+void check_stored_as(const TensorImpl& tensor, Dtype dtype) {
+  if (tensor.dtype() != dtype)
+    throw TypeError("data: the elements of {} are not stored as {}", to_string(tensor.type()), name_of(dtype));
+}
+
+}  // namespace
+
+std::vector<Tensor> wrap(const Values& values) {
+  std::vector<Tensor> tensors;
+  for (const Value& value : values) tensors.push_back(value ? wrap(value) : Tensor());
+  return tensors;
+}
+
+TensorImpl& unwrap(const Tensor& tensor) {
+  if (!tensor.defined()) throw ValueError("a default-constructed Tensor was used; it refers to no tensor");
+  return *tensor.impl();
+}
+
+Operand operand_of(const Argument& argument) {
+  switch (argument.kind()) {
+    case Argument::Kind::kNone:
+      return {};
+    case Argument::Kind::kTensor:
+      return argument.tensor().defined() ? Operand(argument.tensor().impl()) : Operand();
+    case Argument::Kind::kBool:
+      return Operand(argument.integer() != 0);
+    case Argument::Kind::kInteger:
+      return Operand(argument.integer());
+    case Argument::Kind::kReal:
+      return Operand(argument.real());
+  }
+  LUCID_CHECK(false, "an argument of unknown kind");
+  return {};
+}
+
+Tensor::Tensor(TensorImpl* impl) : impl_(impl) {
+  if (impl_) impl_->retain();
+}
+Tensor::Tensor(const Tensor& other) : Tensor(other.impl_) {}
+Tensor::~Tensor() {
+  if (impl_) Ref<TensorImpl>::adopt(impl_);
+}
+
+Shape Tensor::shape() const {
+  const Dims& sizes = unwrap(*this).sizes();
+  return {sizes.begin(), sizes.end()};
+}
+Shape Tensor::strides() const {
+  const Dims& strides = unwrap(*this).strides();
+  return {strides.begin(), strides.end()};
+}
+int64_t Tensor::dim() const { return unwrap(*this).sizes().rank(); }
+int64_t Tensor::numel() const { return unwrap(*this).numel(); }
+int64_t Tensor::size(int64_t axis) const {
+  const Dims& sizes = unwrap(*this).sizes();
+  if (sizes.empty()) throw IndexError("size: a 0-d tensor has no dimension {}", axis);
+  return sizes[static_cast<size_t>(normalize_axis("size", axis, sizes.rank()))];
+}
+Dtype Tensor::dtype() const { return unwrap(*this).dtype(); }
+bool Tensor::is_contiguous() const { return unwrap(*this).is_contiguous(); }
+
+void Tensor::read_item(void* value, Dtype dtype) const { lucid::item(unwrap(*this)).store(dtype, value); }
+
+void Tensor::read_all(void* values, Dtype dtype) const {
+  const GradModeScope no_grad(false);
+  const Value converted = eager().cast(Value(TensorRef(&unwrap(*this))), dtype);
+  const TensorRef dense = contiguous(TensorRef(tensor_of(converted)));
+  if (dense->numel() > 0) std::memcpy(values, dense->data(), static_cast<size_t>(dense->numel()) * size_of(dtype));
+}
+
+const void* Tensor::read_pointer(Dtype dtype) const {
+  check_stored_as(unwrap(*this), dtype);
+  return impl_->data();
+}
+
+void* Tensor::write_pointer(Dtype dtype) {
+  check_stored_as(unwrap(*this), dtype);
+  impl_->before_write();
+  return impl_->data();
+}
+
+bool Tensor::requires_grad() const { return lucid::requires_grad(unwrap(*this)); }
+Tensor& Tensor::requires_grad_(bool requires_grad) {
+  set_requires_grad(unwrap(*this), requires_grad);
+  return *this;
+}
+bool Tensor::is_leaf() const { return lucid::is_leaf(unwrap(*this)); }
+Tensor Tensor::grad() const { return wrap(gradient(unwrap(*this))); }
+void Tensor::set_grad(const Tensor& gradient) { set_gradient(unwrap(*this), ref_of(gradient)); }
+
+void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_graph) const {
+  const TensorRef outputs[] = {TensorRef(&unwrap(*this))};
+  const TensorRef gradients[] = {ref_of(gradient)};
+  lucid::backward(outputs, gradients, {.retain_graph = retain_graph, .create_graph = create_graph});
+}
+
+void Tensor::retain_grad() { lucid::retain_grad(unwrap(*this)); }
+Tensor Tensor::detach() const { return wrap(lucid::detach(unwrap(*this))); }
+
+Tensor Tensor::operator[](int64_t index) const {
+  const Index items[] = {index};
+  return wrap(get_item(Value(TensorRef(&unwrap(*this))), items));
+}
+Tensor Tensor::index(std::initializer_list<IndexItem> items) const {
+  return wrap(get_item(Value(TensorRef(&unwrap(*this))), indices_of(items)));
+}
+void Tensor::set_index(std::initializer_list<IndexItem> items, const Argument& value) {
+  set_item(unwrap(*this), indices_of(items), operand_of(value));
+}
+
+Tensor& Tensor::copy_(const Argument& source) {
+  lucid::copy_(unwrap(*this), operand_of(source));
+  return *this;
+}
+Tensor& Tensor::fill_(const Argument& value) {
+  lucid::fill_(unwrap(*this), operand_of(value));
+  return *this;
+}
+Tensor& Tensor::zero_() {
+  lucid::zero_(unwrap(*this));
+  return *this;
+}
+Tensor& Tensor::operator+=(const Argument& other) {
+  apply_in_place("add", *this, other);
+  return *this;
+}
+Tensor& Tensor::operator-=(const Argument& other) {
+  apply_in_place("sub", *this, other);
+  return *this;
+}
+Tensor& Tensor::operator*=(const Argument& other) {
+  apply_in_place("mul", *this, other);
+  return *this;
+}
+Tensor& Tensor::operator/=(const Argument& other) {
+  apply_in_place("div", *this, other);
+  return *this;
+}
+
+Tensor operator+(const Argument& x, const Argument& y) { return wrap(eager().add(operand_of(x), operand_of(y))); }
+Tensor operator-(const Argument& x, const Argument& y) { return wrap(eager().sub(operand_of(x), operand_of(y))); }
+Tensor operator*(const Argument& x, const Argument& y) { return wrap(eager().mul(operand_of(x), operand_of(y))); }
+Tensor operator/(const Argument& x, const Argument& y) { return wrap(eager().div(operand_of(x), operand_of(y))); }
+Tensor operator-(const Tensor& x) { return wrap(eager().neg(Operand(&unwrap(x)))); }
+
+Tensor from_data(const void* data, const Shape& shape, Dtype dtype) {
+  return wrap(tensor_from(data, dtype, Dims(shape.begin(), shape.end())));
+}
+
+Tensor empty(const Shape& shape, Dtype dtype) {
+  const Dims sizes(shape.begin(), shape.end());
+  checked_numel("empty", sizes, size_of(dtype));
+  return wrap(make_tensor(dtype, sizes));
+}
+
+}  // namespace lucid

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <lucid/tensor.h>
+
+#include "tensor/tensor_impl.h"
+
+namespace lucid {
+
+// Between the public handles and ours.
+
+inline Tensor wrap(const TensorRef& tensor) { return Tensor(tensor.get()); }
+inline Tensor wrap(const Value& value) { return Tensor(tensor_of(value)); }
+std::vector<Tensor> wrap(const Values& values);
+/// Throws ValueError for a handle that is no tensor.
+TensorImpl& unwrap(const Tensor& tensor);
+/// Null for none.
+inline TensorRef ref_of(const Tensor& tensor) { return TensorRef(tensor.impl()); }
+inline Value value_of(const Tensor& tensor) { return tensor.defined() ? Value(ref_of(tensor)) : Value(); }
+/// Borrows the tensor: the argument must outlive the call.
+Operand operand_of(const Argument& argument);
+
+}  // namespace lucid

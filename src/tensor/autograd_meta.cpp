@@ -1,0 +1,164 @@
+#include "tensor/autograd_meta.h"
+
+#include "base/error.h"
+#include "tensor/region.h"
+
+namespace lucid {
+namespace {
+
+GradSlot& ensure_slot(TensorImpl& tensor) {
+  AutogradMeta& meta = tensor.ensure_autograd();
+  if (!meta.slot) {
+    meta.slot = make_ref<GradSlot>();
+    meta.slot->requires_grad = meta.requires_grad;
+  }
+  return *meta.slot;
+}
+
+/// Keeps the gradient that arrives at the tensor's node, until the tensor gets another node.
+void attach_retained(TensorImpl& tensor, const Edge& edge) {
+  GradSlot& slot = ensure_slot(tensor);
+  slot.retained_from = edge.node.get();
+  GradNode::Retained retained{.output = edge.output, .slot = Ref<GradSlot>(&slot), .version = nullptr};
+  if (tensor.is_view()) {
+    AutogradMeta& root = tensor.root()->ensure_autograd();
+    if (!root.version) {
+      root.version = make_ref<RootVersion>();
+      root.version->number = tensor.root()->graph_version();
+    }
+    retained.version = root.version;
+    retained.number = tensor.graph_version();
+  }
+  edge.node->retained().push_back(std::move(retained));
+}
+
+void bump_version(TensorImpl& root) {
+  root.set_graph_version(root.graph_version() + 1);
+  if (AutogradMeta* meta = root.autograd(); meta && meta->version) meta->version->number = root.graph_version();
+}
+
+}  // namespace
+
+bool requires_grad(const TensorImpl& tensor) {
+  const AutogradMeta* meta = tensor.autograd();
+  if (meta && (meta->requires_grad || meta->edge)) return true;
+  if (!tensor.is_view()) return false;
+  const AutogradMeta* root = tensor.root()->autograd();
+  return root && (root->requires_grad || root->edge);
+}
+
+Edge gradient_node(TensorImpl& tensor) {
+  if (tensor.is_view()) {
+    TensorImpl& root = *tensor.root();
+    if (tensor.view_kind() == ViewKind::kNoGrad) return {};
+    // A view whose root was bound to other memory stays where it was in the graph.
+    const bool stale = tensor.view_kind() == ViewKind::kRecorded && tensor.graph_version() != root.graph_version() &&
+                       tensor.cell() == root.cell() && requires_grad(root);
+    if (stale) {
+      AutogradMeta& meta = tensor.ensure_autograd();
+      meta.edge = {make_ref<GatherNode>(gradient_edge(root), root.type(), region_of(root, tensor)), 0};
+      tensor.set_graph_version(root.graph_version());
+      if (meta.retains_grad) attach_retained(tensor, meta.edge);
+    }
+  }
+  const AutogradMeta* meta = tensor.autograd();
+  return meta ? meta->edge : Edge();
+}
+
+Edge gradient_edge(TensorImpl& tensor) {
+  if (Edge edge = gradient_node(tensor)) return edge;
+  AutogradMeta* meta = tensor.autograd();
+  if (!meta || !meta->requires_grad) return {};
+  if (!meta->accumulator) {
+    GradSlot& slot = ensure_slot(tensor);
+    slot.strides = is_dense(tensor.sizes(), tensor.strides()) ? tensor.strides() : contiguous_strides(tensor.sizes());
+    meta->accumulator = make_ref<AccumulateNode>(tensor.type(), Ref<GradSlot>(&slot));
+  }
+  return {meta->accumulator, 0};
+}
+
+void set_gradient_node(TensorImpl& tensor, Edge edge) { tensor.ensure_autograd().edge = std::move(edge); }
+
+void rebase(TensorImpl& root, Edge edge) {
+  AutogradMeta& meta = root.ensure_autograd();
+  meta.edge = std::move(edge);
+  meta.requires_grad = false;
+  if (meta.accumulator) meta.slot->became_interior = true;
+  bump_version(root);
+  if (meta.retains_grad && meta.edge) attach_retained(root, meta.edge);
+}
+
+void set_requires_grad(TensorImpl& tensor, bool wanted) {
+  if (wanted && !is_float(tensor.dtype()))
+    throw RuntimeError("requires_grad_: only tensors of a floating point dtype can require gradients, got {}",
+                       to_string(tensor.type()));
+  if (!is_leaf(tensor)) {
+    if (wanted) return;
+    throw RuntimeError(
+        "requires_grad_: the flag can only be cleared on leaf tensors; use detach() to take a result out of the graph");
+  }
+  AutogradMeta& meta = tensor.ensure_autograd();
+  meta.requires_grad = wanted;
+  if (meta.slot) meta.slot->requires_grad = wanted;
+  if (!tensor.is_view()) bump_version(tensor);
+}
+
+void retain_grad(TensorImpl& tensor) {
+  if (!requires_grad(tensor))
+    throw RuntimeError("retain_grad: the tensor does not require grad, so it will have no gradient to keep");
+  const Edge edge = gradient_node(tensor);
+  if (!edge) return;
+  AutogradMeta& meta = tensor.ensure_autograd();
+  if (meta.retains_grad) return;
+  meta.retains_grad = true;
+  attach_retained(tensor, edge);
+}
+
+bool retains_grad(const TensorImpl& tensor) { return tensor.autograd() && tensor.autograd()->retains_grad; }
+
+HookHandle register_hook(TensorImpl& tensor, GradientHook hook) {
+  if (!requires_grad(tensor))
+    throw RuntimeError("register_hook: the tensor does not require grad, so the hook would never be called");
+  auto shared = std::make_shared<GradientHook>(std::move(hook));
+  if (const Edge edge = gradient_edge(tensor)) edge.node->hooks().push_back({edge.output, shared});
+  return HookHandle(std::move(shared));
+}
+
+HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook) {
+  if (!requires_grad(tensor) || !is_leaf(tensor))
+    throw RuntimeError("register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient");
+  auto shared = std::make_shared<GradientHook>(std::move(hook));
+  ensure_slot(tensor).after_accumulate.push_back(shared);
+  return HookHandle(std::move(shared));
+}
+
+TensorRef gradient(const TensorImpl& tensor) {
+  const AutogradMeta* meta = tensor.autograd();
+  return meta && meta->slot ? meta->slot->grad : TensorRef();
+}
+
+void set_gradient(TensorImpl& tensor, TensorRef gradient) {
+  if (!gradient) {
+    if (AutogradMeta* meta = tensor.autograd(); meta && meta->slot) meta->slot->grad.reset();
+    return;
+  }
+  if (gradient.get() == &tensor) throw RuntimeError("grad: a tensor cannot be its own gradient");
+  if (gradient->sizes() != tensor.sizes() || gradient->dtype() != tensor.dtype())
+    throw RuntimeError("grad: the gradient of {} must have the same dtype and shape, got {}", to_string(tensor.type()),
+                       to_string(gradient->type()));
+  ensure_slot(tensor).grad = std::move(gradient);
+}
+
+TensorRef detach(const TensorImpl& tensor) { return alias_of(tensor); }
+
+void set_data(TensorImpl& tensor, const TensorImpl& source) {
+  if (requires_grad(tensor) && !is_float(source.dtype()))
+    throw RuntimeError("data: {} requires grad and cannot be bound to {}, which is no float", to_string(tensor.type()),
+                       to_string(source.type()));
+  const bool same_type = tensor.type() == source.type();
+  tensor.rebind(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
+  // The end of the graph expects gradients of the old type: recorded uses keep it, new ones get another.
+  if (AutogradMeta* meta = tensor.autograd(); meta && meta->accumulator && !same_type) meta->accumulator.reset();
+}
+
+}  // namespace lucid

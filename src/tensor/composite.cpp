@@ -1,0 +1,92 @@
+#include "tensor/composite.h"
+
+#include <atomic>
+#include <memory>
+
+#include "ir/graph.h"
+#include "tensor/eager.h"
+
+namespace lucid {
+namespace {
+
+bool is_half(Dtype dtype) { return is_float(dtype) && compute_dtype(dtype) != dtype; }
+
+/// Operands of a composite as its decomposition wants them: values, converted to the dtype that the op computes in.
+Values converted_inputs(Emitter& e, const Call& call, bool widen) {
+  Values inputs(call.count());
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Operand& operand = call.operand(i);
+    if (!operand.is_value()) continue;
+    const Value value(Ref<ValueBase>(const_cast<ValueBase*>(operand.value())));
+    const Dtype dtype = operand_dtype(call, i);
+    inputs[i] = e.cast(value, widen && is_half(dtype) ? Dtype::kF32 : dtype);
+  }
+  return inputs;
+}
+
+Values apply(Emitter& e, const Call& call, const Values& inputs) {
+  std::vector<Operand> operands;
+  for (size_t i = 0; i < call.count(); ++i) operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
+  return call.op().decompose(e, Call(call.op(), operands, call.attributes()), inputs);
+}
+
+/// Expands a call to see what it is made of.
+class Probe : public GraphEmitter {
+ public:
+  struct RunsOnHost {};
+
+  explicit Probe(IRGraph& graph) : GraphEmitter(graph) {}
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
+    const Call call(op, operands, attributes);
+    if (op.host) throw RunsOnHost();
+    if (op.decompose) return apply(*this, call, converted_inputs(*this, call, false));
+    computes_ |= !op.view;
+    return GraphEmitter::emit(op, operands, attributes);
+  }
+  bool computes() const { return computes_; }
+
+ private:
+  bool computes_ = false;
+};
+
+bool probe(const Call& call) {
+  IRGraph graph;
+  Probe emitter(graph);
+  Values held;
+  std::vector<Operand> operands;
+  for (const Operand& operand : call.operands())
+    held.push_back(operand.is_value() ? emitter.value(graph.add_input(operand.type())) : Value());
+  for (size_t i = 0; i < call.count(); ++i) operands.push_back(held[i] ? Operand(held[i]) : call.operand(i));
+  try {
+    emitter.emit(call.op(), operands, call.attributes());
+  } catch (const Probe::RunsOnHost&) {
+    return true;
+  }
+  return !emitter.computes();
+}
+
+enum class Kind : uint8_t { kUnknown, kOnePlan, kParts };
+
+}  // namespace
+
+bool must_emit_parts(const Call& call) {
+  static const auto kinds = std::make_unique<std::atomic<Kind>[]>(op_table().ops().size());
+  std::atomic<Kind>& kind = kinds[call.op().id];
+  if (kind.load(std::memory_order_relaxed) == Kind::kUnknown)
+    kind.store(probe(call) ? Kind::kParts : Kind::kOnePlan, std::memory_order_relaxed);
+  return kind.load(std::memory_order_relaxed) == Kind::kParts;
+}
+
+Values EagerEmitter::decompose(const Call& call) {
+  // A plan computes composites of 16-bit floats in f32 and rounds once; so must their parts, to give the same bits.
+  bool half = false;
+  for (const Operand& operand : call.operands()) half |= operand.is_value() && is_half(operand.dtype());
+  const bool widen = half && !must_emit_parts(call);
+  Values results = apply(*this, call, converted_inputs(*this, call, widen));
+  if (!widen) return results;
+  const std::vector<TensorType> types = infer_types(call);
+  for (size_t i = 0; i < results.size(); ++i) results[i] = cast(results[i], types[i].dtype);
+  return results;
+}
+
+}  // namespace lucid

@@ -1,0 +1,138 @@
+#include "tensor/eager.h"
+
+#include "base/error.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/composite.h"
+#include "tensor/execute.h"
+#include "tensor/grad_mode.h"
+#include "tensor/host.h"
+#include "tensor/op_node.h"
+
+namespace lucid {
+namespace {
+
+constinit thread_local EagerObserver* t_observer = nullptr;
+
+bool any_requires_grad(std::span<const Operand> operands) {
+  for (const Operand& operand : operands)
+    if (requires_grad(operand)) return true;
+  return false;
+}
+
+/// Ops that give back their operand when there is nothing to do.
+bool is_identity(const Call& call) {
+  static const Op& to = op_table().at("to");
+  static const Op& contiguous_op = op_table().at("contiguous");
+  if (call.count() != 1 || !call.operand(0).is_value()) return false;
+  if (&call.op() == &to) return call.dtype_of("dtype") == call.dtype(0);
+  return &call.op() == &contiguous_op && tensor_of(call.operand(0))->is_contiguous();
+}
+
+}  // namespace
+
+EagerEmitter& eager() {
+  static EagerEmitter emitter;
+  return emitter;
+}
+
+EagerObserver* set_eager_observer(EagerObserver* observer) { return std::exchange(t_observer, observer); }
+
+Values compute(const Call& call) {
+  Values results = call.op().host ? compute_on_host(call) : execute(call);
+  if (t_observer) [[unlikely]]
+    t_observer->computed(call, results);
+  return results;
+}
+
+void compute_into(const Call& call, TensorImpl& destination) {
+  execute_into(call, destination);
+  if (t_observer) [[unlikely]]
+    t_observer->written(call, destination);
+}
+
+Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
+  const Call call(op, operands, attributes);
+  if (is_identity(call)) [[unlikely]]
+    return {value_of(operands[0])};
+  if (op.view && operands[0].is_value()) return {emit_view(call)};
+  if (op.decompose && must_emit_parts(call)) return decompose(call);
+  if (!GradMode::enabled() || !any_requires_grad(operands)) [[likely]]
+    return compute(call);
+  if (op.decompose && !op.gradient) return decompose(call);
+  return record(call);
+}
+
+Value EagerEmitter::emit_view(const Call& call) {
+  TensorImpl& operand = handle_of(call.operand(0));
+  infer_types(call);
+  std::optional<Geometry> geometry = call.op().view(call, operand.geometry());
+  if (!geometry) {
+    const Value copy = Emitter::contiguous(call.operand(0));
+    const Operand operands[] = {copy};
+    return emit_view(Call(call.op(), operands, call.attributes()));
+  }
+  TensorRef view = alias_of(operand, std::move(*geometry));
+  ViewKind kind = ViewKind::kRecorded;
+  if (!GradMode::enabled())
+    kind = ViewKind::kNoGrad;
+  else if (operand.is_view() && operand.view_kind() != ViewKind::kRecorded)
+    kind = ViewKind::kChildOfNoGrad;
+  view->set_view_of(operand.is_view() ? operand.root() : TensorRef(&operand), kind);
+  if (kind != ViewKind::kNoGrad && requires_grad(operand)) {
+    Edge edge = kind == ViewKind::kRecorded ? gradient_edge(operand) : gradient_node(operand);
+    set_gradient_node(*view, {make_ref<ViewNode>(call, std::move(edge), view->sizes()), 0});
+  }
+  if (t_observer) [[unlikely]]
+    t_observer->viewed(call, *view);
+  return view;
+}
+
+Values EagerEmitter::record(const Call& call) {
+  std::vector<Edge> edges(call.count());
+  for (size_t i = 0; i < call.count(); ++i)
+    if (requires_grad(call.operand(i))) edges[i] = gradient_edge(handle_of(call.operand(i)));
+  const Ref<OpNode> node = make_ref<OpNode>(call, std::move(edges));
+  Values results = compute(call);
+  node->set_results(results);
+  for (size_t i = 0; i < results.size(); ++i)
+    if (is_float(results[i].dtype())) set_gradient_node(*tensor_of(results[i]), {node, static_cast<uint32_t>(i)});
+  return results;
+}
+
+TensorRef copy_of(const TensorImpl& source, DimsView strides) {
+  TensorRef copy = make_tensor(source.dtype(), source.sizes(), Dims(strides));
+  copy_into(source, *copy);
+  return copy;
+}
+
+void copy_into(const TensorImpl& source, TensorImpl& destination) {
+  static const Op& to = op_table().at("to");
+  const Attributes attributes = {destination.dtype()};
+  if (source.sizes() == destination.sizes()) {
+    const Operand operands[] = {Operand(&source)};
+    return compute_into(Call(to, operands, attributes), destination);
+  }
+  const Dims strides = broadcast_strides(source.sizes(), source.strides(), destination.sizes());
+  const TensorRef stretched = alias_of(source, {destination.sizes(), strides, source.offset()});
+  const Operand operands[] = {Operand(stretched.get())};
+  compute_into(Call(to, operands, attributes), destination);
+}
+
+void add_into(const TensorImpl& source, TensorImpl& destination) {
+  static const Op& add = op_table().at("add");
+  const Operand operands[] = {Operand(&destination), Operand(&source)};
+  compute_into(Call(add, operands, {}), destination);
+}
+
+void fill_into(TensorImpl& destination, const Scalar& value) {
+  static const Op& full = op_table().at("full");
+  const Operand operands[] = {Operand(value)};
+  const Attributes attributes = {destination.sizes(), destination.dtype()};
+  compute_into(Call(full, operands, attributes), destination);
+}
+
+TensorRef contiguous(const TensorRef& tensor) {
+  return tensor->is_contiguous() ? tensor : TensorRef(tensor_of(eager().contiguous(Value(tensor))));
+}
+
+}  // namespace lucid

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <span>
+
+#include "ir/emitter.h"
+#include "tensor/tensor_impl.h"
+
+namespace lucid {
+
+/// Computes ops at once, on tensors. Results of view ops share their operand's memory. Ops on tensors that require
+/// gradients are recorded, if gradients are enabled.
+class EagerEmitter : public Emitter {
+ public:
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override;
+
+  /// Applies a composite by applying what it consists of, so that each part is recorded or viewed.
+  Values decompose(const Call& call);
+
+ private:
+  Value emit_view(const Call& call);
+  Values record(const Call& call);
+};
+
+EagerEmitter& eager();
+
+/// Sees everything that this thread computes, in order; installed by whoever records a trace.
+class EagerObserver {
+ public:
+  virtual ~EagerObserver() = default;
+  /// Results with memory of their own.
+  virtual void computed(const Call& call, const Values& results) = 0;
+  /// A result that shows the memory of the call's first operand.
+  virtual void viewed(const Call& call, const TensorImpl& result) = 0;
+  /// A result that was written to memory that existed before.
+  virtual void written(const Call& call, const TensorImpl& destination) = 0;
+};
+
+/// Installs an observer for this thread, or none; returns the one before.
+EagerObserver* set_eager_observer(EagerObserver* observer);
+
+// Computing without recording: what the rest of this folder is made of. All of it passes by the observer.
+
+Values compute(const Call& call);
+/// Writes the result into a tensor's memory; the caller has announced the write (TensorImpl::before_write) if anybody else
+/// can see it.
+void compute_into(const Call& call, TensorImpl& destination);
+
+/// A copy with these strides.
+TensorRef copy_of(const TensorImpl& source, DimsView strides);
+/// destination = source, converted and stretched to the destination's dtype and shape.
+void copy_into(const TensorImpl& source, TensorImpl& destination);
+/// destination += source, of the same shape.
+void add_into(const TensorImpl& source, TensorImpl& destination);
+void fill_into(TensorImpl& destination, const Scalar& value);
+
+/// A contiguous tensor with the operand's value: itself if it is one.
+TensorRef contiguous(const TensorRef& tensor);
+
+}  // namespace lucid

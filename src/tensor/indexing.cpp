@@ -1,0 +1,239 @@
+#include "tensor/indexing.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/inplace.h"
+#include "tensor/item.h"
+
+namespace lucid {
+namespace {
+
+bool is_mask(const Index& item) {
+  const TensorRef* tensor = std::get_if<TensorRef>(&item);
+  return tensor && is_bool((*tensor)->dtype()) && !(*tensor)->sizes().empty();
+}
+
+/// How many dimensions of the indexed tensor an item stands for.
+int64_t consumed_by(const Index& item) {
+  if (std::holds_alternative<int64_t>(item) || std::holds_alternative<Slice>(item)) return 1;
+  if (const TensorRef* tensor = std::get_if<TensorRef>(&item))
+    return is_bool((*tensor)->dtype()) ? (*tensor)->sizes().rank() : 1;
+  return 0;
+}
+
+/// Applies an index item by item: what can be a view is applied to `view` at once, tensors are collected.
+class Indexer {
+ public:
+  Indexer(Value x, std::span<const Index> items) : view_(std::move(x)) {
+    const int64_t rank = view_.rank();
+    int64_t consumed = 0;
+    int ellipses = 0;
+    for (const Index& item : items) {
+      consumed += consumed_by(item);
+      ellipses += std::holds_alternative<EllipsisIndex>(item);
+    }
+    if (ellipses > 1) throw IndexError("index: an index can have only one ellipsis ('...')");
+    if (consumed > rank)
+      throw IndexError("index: {} indices are too many for {}, which has {} dimension{}", consumed,
+                       to_string(view_.type()), rank, rank == 1 ? "" : "s");
+    skipped_ = rank - consumed;
+    for (const Index& item : items) {
+      std::visit([&](const auto& value) { apply(value); }, item);
+      ++ordinal_;
+    }
+  }
+
+  const Value& view() const { return view_; }
+  bool is_basic() const { return tensors_.empty(); }
+
+  /// Brings the indexed dimensions to the front and the index tensors to one shape.
+  void gather_indices() {
+    Emitter& e = eager();
+    Dims shape;
+    for (const auto& [axis, tensor] : tensors_) shape = broadcast("index", shape, tensor.shape());
+    index_rank_ = shape.rank();
+    Dims order;
+    for (auto& [axis, tensor] : tensors_) {
+      order.push_back(axis);
+      tensor = e.cast(tensor, Dtype::kI64);
+      if (tensor.shape() != shape) tensor = e.expand(tensor, shape);
+      indices_.push_back(tensor);
+    }
+    for (int64_t d = 0; d < view_.rank(); ++d)
+      if (std::find(order.begin(), order.end(), d) == order.end()) order.push_back(d);
+    position_ = together() ? tensors_.front().first : 0;
+    bool in_order = true;
+    for (int64_t d = 0; d < view_.rank(); ++d) in_order &= order[static_cast<size_t>(d)] == d;
+    if (!in_order) view_ = e.permute(view_, order);
+    index_shape_ = shape;
+  }
+
+  const Values& indices() const { return indices_; }
+
+  /// The dimensions of the indexed tensor with the indices' results first, in the order of the final result.
+  Dims to_result_order() const {
+    const int64_t rank = index_rank_ + view_.rank() - static_cast<int64_t>(tensors_.size());
+    Dims order;
+    for (int64_t d = 0; d < position_; ++d) order.push_back(index_rank_ + d);
+    for (int64_t d = 0; d < index_rank_; ++d) order.push_back(d);
+    for (int64_t d = index_rank_ + position_; d < rank; ++d) order.push_back(d);
+    return order;
+  }
+
+  /// The shape of the gathered elements, index dimensions first.
+  Dims gathered_shape() const {
+    Dims shape = index_shape_;
+    for (size_t d = tensors_.size(); d < view_.shape().size(); ++d) shape.push_back(view_.shape()[d]);
+    return shape;
+  }
+
+  bool moves_result() const { return position_ > 0 && index_rank_ > 0; }
+
+ private:
+  void apply(int64_t index) {
+    mark_advanced();
+    const int64_t size = view_.size(axis_);
+    if (index < -size || index >= size)
+      throw IndexError("index: {} is out of range for dimension {} of {}, whose size is {}", index, axis_,
+                       to_string(view_.type()), size);
+    view_ = eager().select(view_, axis_, index < 0 ? index + size : index);
+  }
+
+  void apply(const Slice& slice) {
+    const int64_t size = view_.size(axis_);
+    const int64_t step = slice.step.value_or(1);
+    if (step <= 0) throw ValueError("index: the step of a slice must be positive, got {}; use flip() to reverse", step);
+    const auto bound = [&](int64_t value) { return std::clamp<int64_t>(value < 0 ? value + size : value, 0, size); };
+    const int64_t start = bound(slice.start.value_or(0));
+    const int64_t stop = std::max(start, bound(slice.stop.value_or(size)));
+    if (start != 0 || stop != size || step != 1) view_ = eager().slice(view_, axis_, start, stop, step);
+    ++axis_;
+  }
+
+  void apply(const NewAxis&) { view_ = eager().unsqueeze(view_, axis_++); }
+  void apply(const EllipsisIndex&) { axis_ += skipped_; }
+
+  /// True keeps everything in a new dimension of size 1, false nothing.
+  void apply(bool keep) {
+    mark_advanced();
+    view_ = eager().unsqueeze(view_, axis_);
+    const int64_t zero = 0;
+    tensors_.emplace_back(axis_++, Value(tensor_from(&zero, Dtype::kI64, Dims{keep ? 1 : 0})));
+  }
+
+  void apply(const TensorRef& tensor) {
+    if (is_bool(tensor->dtype())) return apply_mask(tensor);
+    if (!is_integer(tensor->dtype()))
+      throw IndexError("index: tensors used as indices must hold integers or bools, got {}", to_string(tensor->type()));
+    if (tensor->sizes().empty()) return apply(item(*tensor).to_int());
+    mark_advanced();
+    tensors_.emplace_back(axis_++, Value(tensor));
+  }
+
+  void apply_mask(const TensorRef& mask) {
+    if (mask->sizes().empty()) return apply(item(*mask).to_int() != 0);
+    mark_advanced();
+    for (size_t d = 0; d < mask->sizes().size(); ++d)
+      if (mask->sizes()[d] != view_.size(axis_ + static_cast<int64_t>(d)))
+        throw IndexError("index: the mask {} does not fit {}: dimension {} of the mask has size {}, the indexed dimension {}",
+                         to_string(mask->type()), to_string(view_.type()), d, mask->sizes()[d],
+                         view_.size(axis_ + static_cast<int64_t>(d)));
+    const Value found = eager().nonzero(Value(mask));
+    for (int64_t d = 0; d < mask->sizes().rank(); ++d)
+      tensors_.emplace_back(axis_++, eager().select(found, 1, d));
+  }
+
+  // Integers count as tensor indices when it is decided whether these stand together.
+  void mark_advanced() {
+    if (first_ < 0) first_ = ordinal_;
+    last_ = ordinal_;
+    ++advanced_;
+  }
+  bool together() const { return last_ - first_ + 1 == advanced_; }
+
+  Value view_;
+  std::vector<std::pair<int64_t, Value>> tensors_;  // axis of the view, index
+  Values indices_;
+  Dims index_shape_;
+  int64_t axis_ = 0;
+  int64_t skipped_ = 0;
+  int64_t ordinal_ = 0;
+  int64_t first_ = -1;
+  int64_t last_ = -1;
+  int64_t advanced_ = 0;
+  int64_t index_rank_ = 0;
+  int64_t position_ = 0;
+};
+
+Dims inverse(const Dims& order) {
+  Dims result(order.size());
+  for (size_t i = 0; i < order.size(); ++i) result[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  return result;
+}
+
+/// Drops leading dimensions of size 1 that the target does not have.
+Value strip_leading(Value value, int64_t rank) {
+  Dims shape = value.shape();
+  while (shape.rank() > rank && shape[0] == 1) shape.erase(0);
+  return shape.rank() == value.rank() ? value : eager().reshape(value, shape);
+}
+
+/// A mask alone with a single value: no need to find out which elements it selects.
+bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& value) {
+  if (items.size() != 1 || !is_mask(items[0]) || value.rank() != 0) return false;
+  const TensorRef& mask = std::get<TensorRef>(items[0]);
+  if (mask->sizes().rank() > x.sizes().rank() ||
+      !std::equal(mask->sizes().begin(), mask->sizes().end(), x.sizes().begin()))
+    return false;
+  Dims shape = mask->sizes();
+  shape.resize(x.sizes().size(), 1);
+  static const Op& masked_fill = op_table().at("masked_fill");
+  const Value stretched = shape == mask->sizes() ? Value(mask) : eager().reshape(Value(mask), shape);
+  const Operand others[] = {stretched, value};
+  in_place(masked_fill, x, others, {});
+  return true;
+}
+
+}  // namespace
+
+Value get_item(const Value& x, std::span<const Index> items) {
+  Indexer indexer(x, items);
+  if (indexer.is_basic()) {
+    // Even an index that changes nothing gives a view, not the handle itself.
+    if (indexer.view() == x) return eager().reshape(x, x.shape());
+    return indexer.view();
+  }
+  indexer.gather_indices();
+  Value result = eager().index(indexer.view(), indexer.indices());
+  return indexer.moves_result() ? eager().permute(result, indexer.to_result_order()) : result;
+}
+
+void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value) {
+  if (fill_by_mask(x, items, value)) return;
+  Indexer indexer(Value(TensorRef(&x)), items);
+  if (indexer.is_basic()) {
+    TensorImpl& target = *tensor_of(indexer.view());
+    if (value.is_scalar()) return fill_(target, value);
+    const Value source = strip_leading(value_of(value), target.sizes().rank());
+    return copy_(target, Operand(source));
+  }
+  indexer.gather_indices();
+  Emitter& e = eager();
+  Value source = value.is_scalar() ? Value(tensor_from(value.scalar(), x.dtype())) : e.cast(value_of(value), x.dtype());
+  const Dims gathered = indexer.gathered_shape();
+  const Dims order = indexer.to_result_order();
+  Dims shape = gathered;
+  for (size_t i = 0; i < order.size(); ++i) shape[i] = gathered[static_cast<size_t>(order[i])];
+  source = strip_leading(source, shape.rank());
+  if (source.shape() != shape) source = e.expand(source, shape);
+  if (indexer.moves_result()) source = e.permute(source, inverse(order));
+  static const Op& index_put = op_table().at("index_put");
+  std::vector<Operand> others = {source};
+  for (const Value& index : indexer.indices()) others.emplace_back(index);
+  in_place(index_put, *tensor_of(indexer.view()), others, {false});
+}
+
+}  // namespace lucid

@@ -1,0 +1,214 @@
+#include "tensor/inplace.h"
+
+#include "base/error.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/composite.h"
+#include "tensor/eager.h"
+#include "tensor/engine.h"
+#include "tensor/grad_mode.h"
+#include "tensor/op_node.h"
+#include "tensor/region.h"
+
+namespace lucid {
+namespace {
+
+/// The result of copying: what was there gets a gradient of zeros, the source gets the whole.
+class CopyNode : public GradNode {
+ public:
+  CopyNode(Edge self, Edge source, TensorType type) : GradNode({std::move(self), std::move(source)}, {std::move(type)}) {}
+  std::string_view name() const override { return "copy_"; }
+  void run(BackwardPass& pass, Values gradients) override {
+    if (pass.needs(edges()[0])) pass.add(edges()[0], pass.emitter().zeros_of(gradients.front()));
+    pass.add(edges()[1], std::move(gradients.front()));
+  }
+};
+
+/// One write: who is written, and where it stands in the graph.
+class Write {
+ public:
+  /// Raises what must be raised before anything happens.
+  Write(std::string_view name, TensorImpl& self, std::span<const Operand> sources, bool allow_overlap)
+      : self_(self), root_(self.is_view() ? *self.root() : self) {
+    const bool wants = requires_grad(self);
+    bool any = wants;
+    for (const Operand& source : sources) any |= requires_grad(source);
+    recorded_ = any && GradMode::enabled() && is_float(self.dtype());
+    if (recorded_) check_recorded(name, wants);
+    overlaps_ = has_internal_overlap(self.sizes(), self.strides());
+    if (overlaps_ && !allow_overlap)
+      throw RuntimeError(
+          "{}: several elements of the written tensor {} are one place in memory, because it was expanded; clone() it first",
+          name, to_string(self.type()));
+  }
+
+  bool recorded() const { return recorded_; }
+
+  /// The memory to write: self, or for expanded tensors each place once.
+  TensorRef target() const {
+    if (!overlaps_) return TensorRef(&self_);
+    Geometry narrow = self_.geometry();
+    for (size_t i = 0; i < narrow.sizes.size(); ++i)
+      if (narrow.strides[i] == 0 && narrow.sizes[i] > 1) narrow.sizes[i] = 1;
+    return alias_of(self_, std::move(narrow));
+  }
+
+  /// Where the value that is there now stands in the graph: always read off the root, never through the view's own node.
+  Edge self_edge() {
+    if (requires_grad(root_)) root_edge_ = gradient_edge(root_);
+    if (!self_.is_view()) return root_edge_;
+    region_ = region_of(root_, *target());
+    return root_edge_ ? Edge{make_ref<GatherNode>(root_edge_, root_.type(), region_), 0} : Edge();
+  }
+
+  /// Gives the root its new place; `written` is that of the new value. After self_edge().
+  void finish(Edge written) {
+    if (!self_.is_view()) return rebase(root_, std::move(written));
+    if (!written && !root_edge_) return;
+    rebase(root_, {make_ref<SetRegionNode>(root_edge_, std::move(written), root_.type(), region_), 0});
+  }
+
+ private:
+  void check_recorded(std::string_view name, bool wants) const {
+    if (self_.is_view()) {
+      if (self_.view_kind() != ViewKind::kRecorded)
+        throw RuntimeError(
+            "{}: a view that was made under no_grad is written by an operation that is recorded; make the view with "
+            "gradients enabled, or write under no_grad",
+            name);
+      if (wants && is_leaf(root_))
+        throw RuntimeError(
+            "{}: a view of a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a "
+            "clone",
+            name);
+      if (self_.cell() != root_.cell())
+        throw RuntimeError("{}: the tensor that this is a view of was given other memory through .data", name);
+    }
+    if (wants && is_leaf(self_))
+      throw RuntimeError(
+          "{}: a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a clone", name);
+  }
+
+  TensorImpl& self_;
+  TensorImpl& root_;
+  bool recorded_ = false;
+  bool overlaps_ = false;
+  Edge root_edge_;
+  Region region_;
+};
+
+/// PyTorch's rule for in-place results: a float does not become an integer, nor a number a bool.
+bool can_store(Dtype from, Dtype to) {
+  if (is_float(from)) return is_float(to);
+  return !(is_integer(from) && is_bool(to));
+}
+
+void check_result(const Call& call, const TensorImpl& self) {
+  const std::vector<TensorType> types = infer_types(call);
+  const std::string name = call.name() + "_";
+  if (types.size() != 1)
+    throw RuntimeError("{}: an op with {} results has no in-place form", name, types.size());
+  if (types[0].shape != self.sizes())
+    throw RuntimeError("{}: the result has shape {}, which does not fit the written tensor {}", name,
+                       to_string(DimsView(types[0].shape)), to_string(self.type()));
+  if (!can_store(types[0].dtype, self.dtype()))
+    throw RuntimeError("{}: a result of dtype {} cannot be stored in the written tensor {}", name, name_of(types[0].dtype),
+                       to_string(self.type()));
+}
+
+Edge edge_of(const Operand& operand) {
+  return requires_grad(operand) ? gradient_edge(handle_of(operand)) : Edge();
+}
+
+/// The op applied to a stand-in for self with the given place in the graph; then copied. For ops that are not recorded as one.
+Edge write_by_parts(const Call& call, TensorImpl& self, Edge self_edge) {
+  const TensorRef current = alias_of(self);
+  if (self_edge) set_gradient_node(*current, std::move(self_edge));
+  std::vector<Operand> operands(call.operands().begin(), call.operands().end());
+  operands[0] = Operand(current.get());
+  const Value result = eager().emit_one(call.op(), operands, call.attributes());
+  Edge edge = edge_of(Operand(result));
+  self.before_write();
+  copy_into(*tensor_of(result), self);
+  return edge;
+}
+
+Edge write_recorded(const Call& call, TensorImpl& self, Edge self_edge) {
+  std::vector<Edge> edges(call.count());
+  edges[0] = std::move(self_edge);
+  for (size_t i = 1; i < call.count(); ++i) edges[i] = edge_of(call.operand(i));
+  const Ref<OpNode> node = make_ref<OpNode>(call, std::move(edges));
+  self.before_write();
+  compute_into(call, self);
+  const Value result{TensorRef(&self)};
+  node->set_results({&result, 1});
+  return {node, 0};
+}
+
+}  // namespace
+
+void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, const Attributes& attributes) {
+  std::vector<Operand> operands = {Operand(&self)};
+  operands.insert(operands.end(), others.begin(), others.end());
+  const Call call(op, operands, attributes);
+  Write write(op.name() + "_", self, others, false);
+  check_result(call, self);
+  const bool one_plan = !op.host && !op.view && !(op.decompose && must_emit_parts(call));
+  if (!write.recorded()) {
+    if (one_plan) {
+      self.before_write();
+      return compute_into(call, self);
+    }
+    const GradModeScope no_grad(false);
+    write_by_parts(call, self, {});
+    return;
+  }
+  Edge self_edge = write.self_edge();
+  const bool one_node = one_plan && !(op.decompose && !op.gradient);
+  write.finish(one_node ? write_recorded(call, self, std::move(self_edge))
+                        : write_by_parts(call, self, std::move(self_edge)));
+}
+
+void copy_(TensorImpl& self, const Operand& source) {
+  if (source.is_scalar()) return fill_(self, source);
+  const bool onto_itself = source.value() == &self;
+  Write write("copy_", self, {&source, 1}, onto_itself);
+  if (onto_itself && has_internal_overlap(self.sizes(), self.strides())) return;
+  const TensorImpl& from = *tensor_of(source);
+  bool fits = from.sizes().size() <= self.sizes().size();
+  for (size_t i = 0; fits && i < from.sizes().size(); ++i) {
+    const int64_t wanted = self.sizes()[self.sizes().size() - from.sizes().size() + i];
+    fits = from.sizes()[i] == wanted || from.sizes()[i] == 1;
+  }
+  if (!fits)
+    throw RuntimeError("copy_: the source {} does not broadcast to the written tensor {}", to_string(from.type()),
+                       to_string(self.type()));
+  Edge node;
+  if (write.recorded())
+    node = {make_ref<CopyNode>(write.self_edge(), edge_of(source), self.type()), 0};
+  self.before_write();
+  copy_into(from, self);
+  if (write.recorded()) write.finish(std::move(node));
+}
+
+void fill_(TensorImpl& self, const Operand& value) {
+  if (value.rank() != 0)
+    throw RuntimeError("fill_: the value must be a number or a 0-d tensor, got {}", to_string(value.type()));
+  Write write("fill_", self, {&value, 1}, true);
+  const TensorRef target = write.target();
+  Edge node;
+  if (write.recorded()) {
+    // An expanded root is filled whole; through a view, each place is filled once.
+    const TensorType type = self.is_view() ? target->type() : self.type();
+    node = {make_ref<CopyNode>(write.self_edge(), edge_of(value), type), 0};
+  }
+  target->before_write();
+  if (value.is_scalar())
+    fill_into(*target, value.scalar());
+  else
+    copy_into(*tensor_of(value), *target);
+  if (write.recorded()) write.finish(std::move(node));
+}
+
+void zero_(TensorImpl& self) { fill_(self, Operand(Scalar(0))); }
+
+}  // namespace lucid

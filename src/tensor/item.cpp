@@ -1,0 +1,29 @@
+#include "tensor/item.h"
+
+#include <cstring>
+
+#include "base/error.h"
+
+namespace lucid {
+
+Scalar item(const TensorImpl& tensor) {
+  if (tensor.numel() != 1)
+    throw RuntimeError("item: {} has {} elements; only a tensor of one element is a number", to_string(tensor.type()),
+                       tensor.numel());
+  return Scalar::load(tensor.dtype(), tensor.data());
+}
+
+TensorRef tensor_from(const void* data, Dtype dtype, DimsView sizes) {
+  const int64_t elements = checked_numel("tensor", sizes, size_of(dtype));
+  TensorRef tensor = make_tensor(dtype, Dims(sizes));
+  if (elements > 0) std::memcpy(tensor->data(), data, static_cast<size_t>(elements) * size_of(dtype));
+  return tensor;
+}
+
+TensorRef tensor_from(const Scalar& value, Dtype dtype) {
+  TensorRef tensor = make_tensor(dtype, {});
+  value.store(dtype, tensor->data());
+  return tensor;
+}
+
+}  // namespace lucid

@@ -1,0 +1,80 @@
+#include "tensor/node.h"
+
+#include <atomic>
+
+#include "base/error.h"
+#include "tensor/accumulate.h"
+#include "tensor/engine.h"
+
+namespace lucid {
+namespace {
+
+uint64_t next_sequence() {
+  static std::atomic<uint64_t> next = 1;
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+constinit thread_local int64_t t_live_nodes = 0;
+
+/// Nodes that wait to be released, and whether a loop further up the stack is releasing them.
+struct Pending {
+  std::vector<Ref<GradNode>> nodes;
+  bool draining = false;
+};
+
+Pending& pending() {
+  static thread_local Pending pending;
+  return pending;
+}
+
+}  // namespace
+
+void release_later(Ref<GradNode> node) {
+  if (!node) return;
+  Pending& queue = pending();
+  queue.nodes.push_back(std::move(node));
+  if (queue.draining) return;
+  queue.draining = true;
+  while (!queue.nodes.empty()) {
+    const Ref<GradNode> next = std::move(queue.nodes.back());
+    queue.nodes.pop_back();
+  }
+  queue.draining = false;
+}
+
+GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs)
+    : edges_(std::move(edges)), outputs_(std::move(outputs)), sequence_(next_sequence()) {
+  ++t_live_nodes;
+}
+
+GradNode::~GradNode() {
+  --t_live_nodes;
+  for (Edge& edge : edges_)
+    // Others still hold the node: giving up this reference destroys nothing.
+    if (edge.node && edge.node->use_count() == 1) release_later(std::move(edge.node));
+}
+
+int64_t GradNode::live() { return t_live_nodes; }
+
+void GradNode::fail_released() const {
+  throw RuntimeError(
+      "backward: trying to go through the graph a second time, at {}: what it saved was freed by the first pass. Pass "
+      "retain_graph=True to the first backward or grad call",
+      name());
+}
+
+AccumulateNode::AccumulateNode(TensorType type, Ref<GradSlot> slot)
+    : GradNode({}, {std::move(type)}), slot_(std::move(slot)) {}
+
+void AccumulateNode::run(BackwardPass& pass, Values gradients) {
+  if (slot_->became_interior)
+    throw RuntimeError(
+        "backward: a leaf tensor was moved into the graph's interior by an in-place operation recorded after its use");
+  if (!slot_->requires_grad) return;
+  accumulate_gradient(*slot_, std::move(gradients.front()), pass.creates_graph());
+  // By index and by copy: a hook may remove itself or add others.
+  for (size_t i = 0; i < slot_->after_accumulate.size(); ++i)
+    if (const GradientHook hook = *slot_->after_accumulate[i]) hook(slot_->grad);
+}
+
+}  // namespace lucid

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/ref.h"
+#include "tensor/tensor_impl.h"
+
+namespace lucid {
+
+class BackwardPass;
+class GradNode;
+
+/// A place in the graph: result number `output` of a node. Empty where no gradient flows.
+struct Edge {
+  Ref<GradNode> node;
+  uint32_t output = 0;
+  explicit operator bool() const { return static_cast<bool>(node); }
+  bool operator==(const Edge&) const = default;
+};
+
+/// Sees the gradient of a tensor during backward and may replace it: an empty value leaves it as it is.
+using GradientHook = std::function<Value(const Value& gradient)>;
+
+/// Where a tensor's `.grad` lies. Shared between the handle and the node that fills it, so that neither needs the other.
+struct GradSlot : RefCounted {
+  TensorRef grad;
+  /// Cleared when the tensor stops being a leaf that wants a gradient.
+  bool requires_grad = false;
+  /// Set when a recorded in-place operation gave the leaf a gradient node.
+  bool became_interior = false;
+  /// The layout that a fresh gradient gets.
+  Dims strides;
+  /// Whose gradient it keeps, for retain_grad; compared, never followed.
+  const GradNode* retained_from = nullptr;
+  /// Called with the whole gradient after it was accumulated.
+  std::vector<std::shared_ptr<GradientHook>> after_accumulate;
+};
+
+/// Counts how often a root was given another node; shared with those that must notice.
+struct RootVersion : RefCounted {
+  uint32_t number = 0;
+};
+
+/// One recorded operation: where its gradients go, and how they are computed. Nodes are numbered in the order of their making;
+/// edges lead to smaller numbers, and backward runs from large to small.
+class GradNode : public RefCounted {
+ public:
+  GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs);
+  /// Destroys long chains without recursion.
+  ~GradNode() override;
+
+  /// The op's name, or what else the node stands for: "mul", "accumulate_grad".
+  virtual std::string_view name() const = 0;
+  /// Takes the gradients of the results (empty where there is none) and passes on those of the edges.
+  virtual void run(BackwardPass& pass, Values gradients) = 0;
+  /// Drops what was saved; running again is an error if anything was.
+  virtual void release_saved() {}
+
+  uint64_t sequence() const { return sequence_; }
+  const std::vector<Edge>& edges() const { return edges_; }
+  const std::vector<TensorType>& outputs() const { return outputs_; }
+
+  /// Hooks are shared with whoever may remove them, which empties the function.
+  struct Hook {
+    uint32_t output;
+    std::shared_ptr<GradientHook> function;
+  };
+  struct Retained {
+    uint32_t output;
+    Ref<GradSlot> slot;
+    /// For views: stale once the root's number differs.
+    Ref<RootVersion> version;
+    uint32_t number = 0;
+  };
+  std::vector<Hook>& hooks() { return extras().hooks; }
+  std::vector<Retained>& retained() { return extras().retained; }
+  /// Whether anybody asked to see this node's gradients.
+  bool is_observed() const { return extras_ && !(extras_->hooks.empty() && extras_->retained.empty()); }
+
+  /// Nodes that this thread made and did not destroy. For leak tests.
+  static int64_t live();
+
+ protected:
+  /// Throws when backward came here a second time after what it needs was dropped.
+  [[noreturn]] void fail_released() const;
+  void set_outputs(std::vector<TensorType> outputs) { outputs_ = std::move(outputs); }
+
+ private:
+  struct Extras {
+    std::vector<Hook> hooks;
+    std::vector<Retained> retained;
+  };
+  Extras& extras() {
+    if (!extras_) extras_ = std::make_unique<Extras>();
+    return *extras_;
+  }
+
+  std::vector<Edge> edges_;
+  std::vector<TensorType> outputs_;
+  std::unique_ptr<Extras> extras_;
+  uint64_t sequence_;
+};
+
+/// The end of the graph at a leaf: adds the gradient to its `.grad`.
+class AccumulateNode : public GradNode {
+ public:
+  AccumulateNode(TensorType type, Ref<GradSlot> slot);
+  std::string_view name() const override { return "accumulate_grad"; }
+  void run(BackwardPass& pass, Values gradients) override;
+  const Ref<GradSlot>& slot() const { return slot_; }
+
+ private:
+  Ref<GradSlot> slot_;
+};
+
+/// Destroys references to nodes one after the other instead of each inside the one before. For members that lead to nodes.
+void release_later(Ref<GradNode> node);
+
+}  // namespace lucid
