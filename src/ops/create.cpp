@@ -90,14 +90,13 @@ Op filled_with(Op op, Scalar value) {
     checked_numel(call.name(), call.ints("size"), size_of(dtype));
     return {e.full(call.ints("size"), value, dtype)};
   };
-  op.samples = with({Sample{}}, {{"size", Dims{2, 3}}}) +
-               with({Sample{}}, {{"size", Dims{}}, {"dtype", Dtype::kI32}}) + with({Sample{}}, {{"size", Dims{0, 2}}});
+  op.samples = with({Sample{}}, {{"size", Dims{2, 3}}}) + with({Sample{}}, {{"size", Dims{}}, {"dtype", Dtype::kI32}}) +
+               with({Sample{}}, {{"size", Dims{0, 2}}});
   return op;
 }
 
 Op zeros() {
-  return filled_with({.signature = "zeros(size: ints*, *, dtype: dtype? = None)",
-                      .doc = R"(A tensor of zeros.
+  return filled_with({.signature = "zeros(size: ints*, *, dtype: dtype? = None)", .doc = R"(A tensor of zeros.
 
 >>> lucid.zeros(2, 3)
 tensor([[0., 0., 0.],
@@ -106,8 +105,7 @@ tensor([[0., 0., 0.],
 }
 
 Op ones() {
-  return filled_with({.signature = "ones(size: ints*, *, dtype: dtype? = None)",
-                      .doc = R"(A tensor of ones.
+  return filled_with({.signature = "ones(size: ints*, *, dtype: dtype? = None)", .doc = R"(A tensor of ones.
 
 >>> lucid.ones(3, dtype=lucid.int64)
 tensor([1, 1, 1]))"},
@@ -138,17 +136,16 @@ Op filled_like(Op op, Scalar value) {
 }
 
 Op zeros_like() {
-  return filled_like({.signature = "zeros_like(x, *, dtype: dtype? = None)",
-                      .doc = R"(Zeros of the shape and dtype of x.
+  return filled_like(
+      {.signature = "zeros_like(x, *, dtype: dtype? = None)", .doc = R"(Zeros of the shape and dtype of x.
 
 >>> lucid.zeros_like(lucid.tensor([1, 2]))
 tensor([0, 0]))"},
-                     0);
+      0);
 }
 
 Op ones_like() {
-  return filled_like({.signature = "ones_like(x, *, dtype: dtype? = None)",
-                      .doc = R"(Ones of the shape and dtype of x.
+  return filled_like({.signature = "ones_like(x, *, dtype: dtype? = None)", .doc = R"(Ones of the shape and dtype of x.
 
 >>> lucid.ones_like(lucid.tensor([1, 2]))
 tensor([1, 1]))"},
@@ -158,7 +155,8 @@ tensor([1, 1]))"},
 Op empty_like() {
   return filled_like(
       {.signature = "empty_like(x, *, dtype: dtype? = None)",
-       .doc = R"(A tensor of the shape and dtype of x whose elements are still to be written. They are zero, but do not rely on it.
+       .doc =
+           R"(A tensor of the shape and dtype of x whose elements are still to be written. They are zero, but do not rely on it.
 
 >>> lucid.empty_like(lucid.tensor([1, 2])).shape
 (2,))"},
@@ -203,7 +201,8 @@ tensor([[1., 0.],
 }  // namespace
 
 void add_create_ops(std::vector<Op>& ops) {
-  for (auto make : {full, iota, zeros, ones, empty, zeros_like, ones_like, empty_like, full_like, eye}) ops.push_back(make());
+  for (auto make : {full, iota, zeros, ones, empty, zeros_like, ones_like, empty_like, full_like, eye})
+    ops.push_back(make());
 }
 
 }  // namespace lucid

@@ -9,7 +9,8 @@
 namespace lucid {
 namespace {
 
-/// A tensor whose dimensions have labels: letters, or negative numbers for those that an ellipsis stands for, -1 the last.
+/// A tensor whose dimensions have labels: letters, or negative numbers for those that an ellipsis stands for, -1 the
+/// last.
 struct Labelled {
   Value value;
   std::vector<int> labels;
@@ -30,8 +31,8 @@ std::vector<int> parse_term(const std::string& equation, const std::string& term
   }
   if (rank >= 0) {
     if (dots == std::string::npos ? letters != rank : letters > rank)
-      throw ValueError("einsum: term \"{}\" of \"{}\" names {} dimensions, but its tensor has {}", term, equation, letters,
-                       rank);
+      throw ValueError("einsum: term \"{}\" of \"{}\" names {} dimensions, but its tensor has {}", term, equation,
+                       letters, rank);
     ellipsis = rank - letters;
   }
   std::vector<int> labels;
@@ -49,7 +50,8 @@ std::vector<int> parse_term(const std::string& equation, const std::string& term
 /// Leaves each label once: repeated ones mean a diagonal.
 Labelled without_repeats(Emitter& e, const std::string& equation, Labelled tensor) {
   for (size_t i = 0; i < tensor.labels.size();) {
-    const auto again = std::find(tensor.labels.begin() + static_cast<ptrdiff_t>(i) + 1, tensor.labels.end(), tensor.labels[i]);
+    const auto again =
+        std::find(tensor.labels.begin() + static_cast<ptrdiff_t>(i) + 1, tensor.labels.end(), tensor.labels[i]);
     if (again == tensor.labels.end()) {
       ++i;
       continue;
@@ -132,13 +134,11 @@ Labelled contracted(Emitter& e, Labelled left, Labelled right, F needed) {
   return result;
 }
 
-std::vector<int> implicit_result(const std::vector<Labelled>& tensors, int64_t ellipsis) {
-  std::map<int, int> count;
-  for (const Labelled& tensor : tensors)
-    for (const int label : tensor.labels) ++count[label];
+/// The result of an equation without an arrow: the ellipsis, then the letters that occur once, in alphabetical order.
+std::vector<int> implicit_result(const std::map<int, int>& occurrences, int64_t ellipsis) {
   std::vector<int> labels;
   for (int64_t d = ellipsis; d > 0; --d) labels.push_back(static_cast<int>(-d));
-  for (const auto& [label, times] : count)
+  for (const auto& [label, times] : occurrences)
     if (label > 0 && times == 1) labels.push_back(label);
   return labels;
 }
@@ -152,8 +152,8 @@ void agree_on_sizes(Emitter& e, const std::string& equation, std::vector<Labelle
       const int64_t own = tensor.value.size(tensor.axis(label));
       if (own != 1 && size != 1 && own != size)
         throw ValueError("einsum: {} in \"{}\" stands for dimensions of sizes {} and {}",
-                         label < 0 ? std::string("the ellipsis") : std::string(1, static_cast<char>(label)), equation, size,
-                         own);
+                         label < 0 ? std::string("the ellipsis") : std::string(1, static_cast<char>(label)), equation,
+                         size, own);
       if (own != 1) size = own;
     }
   }
@@ -179,27 +179,31 @@ Values einsum_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const size_t arrow = equation.find("->");
   const std::string terms = equation.substr(0, arrow);
   std::vector<Labelled> tensors;
+  std::map<int, int> occurrences;
   int64_t ellipsis = 0;
   size_t start = 0;
   for (size_t i = 0; i < in.size(); ++i) {
-    if (start > terms.size())
-      throw ValueError("einsum: \"{}\" has {} terms for {} tensors", equation, i, in.size());
+    if (start > terms.size()) throw ValueError("einsum: \"{}\" has {} terms for {} tensors", equation, i, in.size());
     if (i > 0) check_product_dtypes(call, 0, i);
     const size_t end = std::min(terms.find(',', start), terms.size());
     const std::string term = terms.substr(start, end - start);
     start = end + 1;
     Labelled tensor{in[i], parse_term(equation, term, in[i].rank(), 0)};
-    for (const int label : tensor.labels) ellipsis = std::max<int64_t>(ellipsis, -label);
+    for (const int label : tensor.labels) {
+      ellipsis = std::max<int64_t>(ellipsis, -label);
+      ++occurrences[label];
+    }
     tensors.push_back(without_repeats(e, equation, std::move(tensor)));
   }
   if (start <= terms.size())
     throw ValueError("einsum: \"{}\" has more terms than the {} tensors given", equation, in.size());
   const std::vector<int> result = arrow == std::string::npos
-                                      ? implicit_result(tensors, ellipsis)
+                                      ? implicit_result(occurrences, ellipsis)
                                       : parse_term(equation, equation.substr(arrow + 2), -1, ellipsis);
   for (auto label = result.begin(); label != result.end(); ++label) {
     if (std::none_of(tensors.begin(), tensors.end(), [&](const Labelled& tensor) { return tensor.has(*label); }))
-      throw ValueError("einsum: the result of \"{}\" names {}, which no tensor has", equation, static_cast<char>(*label));
+      throw ValueError("einsum: the result of \"{}\" names {}, which no tensor has", equation,
+                       static_cast<char>(*label));
     if (std::find(label + 1, result.end(), *label) != result.end())
       throw ValueError("einsum: the result of \"{}\" names {} twice", equation, static_cast<char>(*label));
   }
@@ -220,7 +224,8 @@ Values einsum_parts(Emitter& e, const Call& call, std::span<const Value> in) {
 Op einsum() {
   return {
       .signature = "einsum(equation: str, tensors: tensors)",
-      .doc = R"(Sums of products over named dimensions, in Einstein's notation: a letter for each dimension of each tensor, those
+      .doc =
+          R"(Sums of products over named dimensions, in Einstein's notation: a letter for each dimension of each tensor, those
 missing after the arrow being summed.
 
 >>> lucid.einsum("ij,jk->ik", [lucid.tensor([[1, 2]]), lucid.tensor([[3], [4]])])
@@ -248,7 +253,8 @@ tensor([[11]]))",
 Op tensordot() {
   return {
       .signature = "tensordot(x, y, dims: ints = [2], dims_y: ints? = None)",
-      .doc = R"(The sums of products over several dimensions of two tensors: the last `dims` of x with the first of y, or those that
+      .doc =
+          R"(The sums of products over several dimensions of two tensors: the last `dims` of x with the first of y, or those that
 dims and dims_y name.
 
 >>> lucid.tensordot(lucid.ones(2, 3, 4), lucid.ones(3, 4, 5)).shape

@@ -95,7 +95,8 @@ Op bmm() {
 Op matmul() {
   return {
       .signature = "matmul(x, y)",
-      .doc = R"(The matrix product. A vector on the left is a row, on the right a column, and its dimension disappears; the
+      .doc =
+          R"(The matrix product. A vector on the left is a row, on the right a column, and its dimension disappears; the
 dimensions before the last two are batches, which broadcast.
 
 >>> lucid.matmul(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([1., 1.]))
@@ -173,7 +174,8 @@ tensor(11))"});
 }
 
 Op vdot() {
-  return dot_of({.signature = "vdot(x, y)", .doc = R"(The sum of the products of two vectors' elements, as dot for real numbers.
+  return dot_of(
+      {.signature = "vdot(x, y)", .doc = R"(The sum of the products of two vectors' elements, as dot for real numbers.
 
 >>> lucid.vdot(lucid.tensor([1, 2]), lucid.tensor([3, 4]))
 tensor(11))"});

@@ -43,8 +43,8 @@ void check_inner(const Call& call, size_t left, size_t right) {
   const int64_t of_x = x.back();
   const int64_t of_y = y.size() == 1 ? y[0] : y[y.size() - 2];
   if (of_x != of_y)
-    throw ValueError("{}: inner dimensions differ: lhs {} has {}, rhs {} has {}", call.name(), type_of(call, left), of_x,
-                     type_of(call, right), of_y);
+    throw ValueError("{}: inner dimensions differ: lhs {} has {}, rhs {} has {}", call.name(), type_of(call, left),
+                     of_x, type_of(call, right), of_y);
 }
 
 void check_ranks(const Call& call, std::initializer_list<std::pair<size_t, int64_t>> ranks) {
@@ -83,7 +83,8 @@ Value scaled(Emitter& e, const Call& call, const Value& x, std::string_view attr
   if (factor == 1) return x;
   if (is_float(x.dtype())) return e.mul(x, factor);
   if (factor != std::trunc(factor))
-    throw TypeError("{}: {} must be whole for tensors of {}, got {}", call.name(), attribute, name_of(x.dtype()), factor);
+    throw TypeError("{}: {} must be whole for tensors of {}, got {}", call.name(), attribute, name_of(x.dtype()),
+                    factor);
   return e.mul(x, Scalar(factor).to_int());
 }
 

@@ -25,6 +25,11 @@ std::array<Value, 4> words(Value seed, Value counter) {
   return c;
 }
 
+Value joined(Value high, Value low) {
+  loop::Builder& b = high.builder();
+  return b.binary(Code::kShl, high, b.index(32)) | low;
+}
+
 uint64_t multiply_high(uint64_t x, uint64_t y) {
   return static_cast<uint64_t>((static_cast<unsigned __int128>(x) * y) >> 64);
 }
@@ -35,6 +40,11 @@ Value multiply_high(Value x, Value y) {
   const Value middle = high(x) * low(y) + ones;
   const Value other = low(x) * high(y) + low(middle);
   return high(x) * high(y) + high(middle) + high(other);
+}
+
+void check_state(const Call& call) {
+  if (!call.operand(0).is_value() || call.dtype(0) != Dtype::kI64 || call.shape(0) != Dims{2})
+    throw TypeError("{}: a generator's state is i64[2], got {}", call.name(), to_string(call.operand(0).type()));
 }
 
 }  // namespace lucid::philox

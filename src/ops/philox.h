@@ -3,10 +3,11 @@
 #include <array>
 #include <cstdint>
 
+#include "ir/host_call.h"
 #include "loop/builder.h"
 
-/// Philox4x32-10, a counter-based generator of random bits: each 128-bit counter gives 128 bits that depend on it and on a
-/// 64-bit key. Here the counter is the number of the element drawn since the generator was seeded.
+/// Philox4x32-10, a counter-based generator of random bits: each 128-bit counter gives 128 bits that depend on it and
+/// on a 64-bit key. Here the counter is the number of the element drawn since the generator was seeded.
 namespace lucid::philox {
 
 inline constexpr uint32_t kMultipliers[2] = {0xD2511F53, 0xCD9E8D57};
@@ -31,8 +32,23 @@ inline std::array<uint32_t, 4> words(uint64_t seed, uint64_t counter) {
 /// The same in the loop language: i64 values in, four i64 values below 2^32 out.
 std::array<loop::Value, 4> words(loop::Value seed, loop::Value counter);
 
+/// 64 bits from two words.
+inline uint64_t joined(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
+loop::Value joined(loop::Value high, loop::Value low);
+
+/// The number in [0, 1) that the top 53 bits of the first two words are.
+inline double unit(const std::array<uint32_t, 4>& w) { return static_cast<double>(joined(w[0], w[1]) >> 11) * 0x1p-53; }
+
 /// The high 64 bits of the 128-bit product of two unsigned numbers: scales 64 random bits to a range.
 uint64_t multiply_high(uint64_t x, uint64_t y);
 loop::Value multiply_high(loop::Value x, loop::Value y);
+
+/// Refuses an operand 0 that is no generator's state.
+void check_state(const Call& call);
+/// The words of element i of a draw.
+inline std::array<uint32_t, 4> reference_words(const HostCall& call, int64_t i) {
+  const auto* state = call.in(0).as<uint64_t>();
+  return words(state[0], state[1] + static_cast<uint64_t>(i));
+}
 
 }  // namespace lucid::philox

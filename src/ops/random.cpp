@@ -1,7 +1,7 @@
-// Random numbers. Operand 0 of every draw is a generator's state, i64[2]: its seed and how many elements were drawn since
-// it was seeded. Element i of a result, in row-major order, is made of the four words w0..w3 that Philox4x32-10 gives for
-// counter offset + i and key seed, and of nothing else; so a draw does not depend on threads, layout or fusion, and whoever
-// draws moves the offset on by the number of elements.
+// Random numbers. Operand 0 of every draw is a generator's state, i64[2]: its seed and how many elements were drawn
+// since it was seeded. Element i of a result, in row-major order, is made of the four words w0..w3 that Philox4x32-10
+// gives for counter offset + i and key seed, and of nothing else; so a draw does not depend on threads, layout or
+// fusion, and whoever draws moves the offset on by the number of elements.
 
 #include <cmath>
 #include <numbers>
@@ -15,12 +15,10 @@ namespace lucid {
 namespace {
 
 using loop::Code;
+using philox::check_state;
+using philox::joined;
+using philox::reference_words;
 using Types = std::vector<TensorType>;
-
-void check_state(const Call& call) {
-  if (!call.operand(0).is_value() || call.dtype(0) != Dtype::kI64 || call.shape(0) != Dims{2})
-    throw TypeError("{}: a generator's state is i64[2], got {}", call.name(), to_string(call.operand(0).type()));
-}
 
 Dtype drawn_dtype(const Call& call) { return call.is_none("dtype") ? default_float() : call.dtype_of("dtype"); }
 
@@ -42,18 +40,6 @@ std::array<loop::Value, 4> words_of(ElementContext& element, const Dims& shape) 
   const loop::Value second[] = {b.index(1)};
   return philox::words(element.load(0, first, {}), element.load(0, second, {}) + at);
 }
-
-std::array<uint32_t, 4> reference_words(const HostCall& call, int64_t i) {
-  const auto* state = call.in(0).as<uint64_t>();
-  return philox::words(state[0], state[1] + static_cast<uint64_t>(i));
-}
-
-/// 64 bits from two words.
-loop::Value joined(loop::Value high, loop::Value low) {
-  loop::Builder& b = high.builder();
-  return b.binary(Code::kShl, high, b.index(32)) | low;
-}
-uint64_t joined(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
 
 /// How many random bits a uniform number of this dtype has: as many as all numbers in [0, 1) with one spacing need.
 int uniform_bits(Dtype dtype) {
@@ -130,7 +116,8 @@ True)",
 Op draw_uniform() {
   return {
       .signature = "draw_uniform(state, size: ints, *, dtype: dtype? = None)",
-      .doc = R"(Numbers from the uniform distribution on [0, 1): the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and the top 53
+      .doc =
+          R"(Numbers from the uniform distribution on [0, 1): the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and the top 53
 bits of w0 and w1 for f64, as a fraction.
 
 >>> lucid.draw_uniform(lucid.tensor([1, 0]), (2, 3)).shape
@@ -158,7 +145,8 @@ bits of w0 and w1 for f64, as a fraction.
 Op draw_normal() {
   return {
       .signature = "draw_normal(state, size: ints, *, dtype: dtype? = None)",
-      .doc = R"(Numbers from the normal distribution with mean 0 and variance 1, by Box and Muller: sqrt(-2 log u) cos(2 pi v). For f32
+      .doc =
+          R"(Numbers from the normal distribution with mean 0 and variance 1, by Box and Muller: sqrt(-2 log u) cos(2 pi v). For f32
 and narrower u is (w0 + 1) / 2^32 and v the top 24 bits of w1 as a fraction; for f64 u is made of 53 bits of w0 and w1 and
 v of 53 bits of w2 and w3.
 
@@ -166,22 +154,22 @@ v of 53 bits of w2 and w3.
 (2, 3))",
       .dtypes = Dtype::kI64,
       .infer = infer_floats,
-      .lowering =
-          IndexedLowering{.body =
-                              [](ElementContext& element, const Call& call) {
-                                loop::Builder& b = element.builder();
-                                const auto w = words_of(element, call.ints("size"));
-                                const Dtype dtype = compute_dtype(drawn_dtype(call));
-                                const bool is_double = dtype == Dtype::kF64;
-                                const loop::Value bits =
-                                    is_double ? b.binary(Code::kShrLogical, joined(w[0], w[1]), b.index(11)) : w[0];
-                                const loop::Value u =
-                                    b.convert(bits + b.index(1), dtype) * std::ldexp(1.0, is_double ? -53 : -32);
-                                const loop::Value v =
-                                    is_double ? fraction(joined(w[2], w[3]), 64, dtype) : fraction(w[1], 32, dtype);
-                                const loop::Value radius = b.unary(Code::kSqrt, loop::log(u) * -2.0);
-                                return radius * loop::cos(v * (2 * std::numbers::pi));
-                              }},
+      .lowering = IndexedLowering{.body =
+                                      [](ElementContext& element, const Call& call) {
+                                        loop::Builder& b = element.builder();
+                                        const auto w = words_of(element, call.ints("size"));
+                                        const Dtype dtype = compute_dtype(drawn_dtype(call));
+                                        const bool is_double = dtype == Dtype::kF64;
+                                        const loop::Value bits =
+                                            is_double ? b.binary(Code::kShrLogical, joined(w[0], w[1]), b.index(11))
+                                                      : w[0];
+                                        const loop::Value u = b.convert(bits + b.index(1), dtype) *
+                                                              std::ldexp(1.0, is_double ? -53 : -32);
+                                        const loop::Value v = is_double ? fraction(joined(w[2], w[3]), 64, dtype)
+                                                                        : fraction(w[1], 32, dtype);
+                                        const loop::Value radius = b.unary(Code::kSqrt, loop::log(u) * -2.0);
+                                        return radius * loop::cos(v * (2 * std::numbers::pi));
+                                      }},
       .reference =
           [](HostCall& call) {
             const TensorType type = infer_types(call).front();
@@ -227,7 +215,8 @@ int64_t spread_of(const Call& call) {
 Op draw_integers() {
   return {
       .signature = "draw_integers(state, size: ints, low: int, high: int, *, dtype: dtype? = None)",
-      .doc = R"(Integers from low up to but not including high, all equally likely: low plus the high half of the product of high - low
+      .doc =
+          R"(Integers from low up to but not including high, all equally likely: low plus the high half of the product of high - low
 and the 64 bits w0 above w1. No integer's probability is off by more than 2^-64.
 
 >>> lucid.draw_integers(lucid.tensor([1, 0]), (3,), 5, 6)
@@ -241,7 +230,8 @@ tensor([5, 5, 5]))",
         if (low >= high) throw ValueError("{}: low {} must be below high {}", call.name(), low, high);
         const auto [least, most] = integer_range(dtype);
         if (low < least || high - 1 > most)
-          throw ValueError("{}: {} does not hold all integers from {} to {}", call.name(), name_of(dtype), low, high - 1);
+          throw ValueError("{}: {} does not hold all integers from {} to {}", call.name(), name_of(dtype), low,
+                           high - 1);
         checked_numel(call.name(), call.ints("size"), size_of(dtype));
         return {{dtype, call.ints("size")}};
       },
@@ -267,8 +257,7 @@ tensor([5, 5, 5]))",
       .samples = with({{{offsets({2}, 1 << 20)}}}, {{"size", Dims{37}}, {"low", int64_t{-3}}, {"high", int64_t{4}}}) +
                  with({{{offsets({2}, 1 << 20)}}},
                       {{"size", Dims{2, 19}}, {"low", int64_t{0}}, {"high", int64_t{100}}, {"dtype", Dtype::kU8}}) +
-                 with({{{offsets({2}, 1 << 20)}}},
-                      {{"size", Dims{5}}, {"low", INT64_MIN}, {"high", INT64_MAX}}) +
+                 with({{{offsets({2}, 1 << 20)}}}, {{"size", Dims{5}}, {"low", INT64_MIN}, {"high", INT64_MAX}}) +
                  with({{{offsets({2}, 1 << 20)}}},
                       {{"size", Dims{5}}, {"low", int64_t{0}}, {"high", int64_t{7}}, {"dtype", Dtype::kF32}}),
   };
@@ -280,7 +269,8 @@ Dtype trial_dtype(const Call& call) { return call.dtype(1) == Dtype::kF64 ? Dtyp
 Op draw_bernoulli() {
   return {
       .signature = "draw_bernoulli(state, p)",
-      .doc = R"(Ones with the probabilities in p, zeros otherwise: whether draw_uniform's number, of f64 for f64 and else of f32, is
+      .doc =
+          R"(Ones with the probabilities in p, zeros otherwise: whether draw_uniform's number, of f64 for f64 and else of f32, is
 below p.
 
 >>> lucid.draw_bernoulli(lucid.tensor([1, 0]), lucid.tensor([0., 1.]))
@@ -289,7 +279,8 @@ tensor([0., 1.]))",
       .infer = [](const Call& call) -> Types {
         check_state(call);
         if (!call.operand(1).is_value() || !is_float(call.dtype(1)))
-          throw TypeError("{}: p must be a floating-point tensor, got {}", call.name(), to_string(call.operand(1).type()));
+          throw TypeError("{}: p must be a floating-point tensor, got {}", call.name(),
+                          to_string(call.operand(1).type()));
         return {{call.dtype(1), call.shape(1)}};
       },
       .lowering = IndexedLowering{.body =
@@ -299,7 +290,8 @@ tensor([0., 1.]))",
                                         for (int64_t d = 0; d < call.rank(1); ++d) index.push_back(element.index(d));
                                         const loop::Value p = element.load(1, index, {});
                                         element.fail_if(~((p >= b.like(p, 0)) & (p <= b.like(p, 1))), 1);
-                                        const loop::Value u = uniform(words_of(element, call.shape(1)), trial_dtype(call));
+                                        const loop::Value u =
+                                            uniform(words_of(element, call.shape(1)), trial_dtype(call));
                                         return b.convert(u < p, p.dtype());
                                       }},
       .reference =
@@ -324,121 +316,10 @@ tensor([0., 1.]))",
   };
 }
 
-Op draw_permutation() {
-  return {
-      .signature = "draw_permutation(state, n: int)",
-      .doc = R"(The numbers from 0 to n - 1 in a random order: that of draw_bits' numbers.
-
->>> lucid.draw_permutation(lucid.tensor([1, 0]), 5).sort()[0]
-tensor([0, 1, 2, 3, 4]))",
-      .dtypes = Dtype::kI64,
-      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        check_state(call);
-        return {e.argsort(e.draw_bits(in[0], Dims{call.integer("n")}), 0)};
-      },
-      .samples = with({{{offsets({2}, 1 << 20)}}}, {{"n", int64_t{19}}}) +
-                 with({{{offsets({2}, 1 << 20)}}}, {{"n", int64_t{0}}}),
-  };
-}
-
-/// Weights from which indices are drawn and, if they are not to come again, taken out: a tree of sums, so that what has no
-/// weight left is never found, whatever was rounded.
-class WeightTree {
- public:
-  explicit WeightTree(std::vector<double> weights) {
-    while (leaves_ < weights.size()) leaves_ *= 2;
-    sums_.resize(2 * leaves_);
-    std::copy(weights.begin(), weights.end(), sums_.begin() + static_cast<ptrdiff_t>(leaves_));
-    for (size_t i = leaves_ - 1; i > 0; --i) sums_[i] = sums_[2 * i] + sums_[2 * i + 1];
-  }
-  double total() const { return sums_[1]; }
-  /// The index at which the running sum of the weights passes `at`.
-  size_t find(double at) const {
-    size_t i = 1;
-    while (i < leaves_) {
-      const double left = sums_[2 * i];
-      const bool right = at >= left ? sums_[2 * i + 1] > 0 : left <= 0;
-      if (right) at -= left;
-      i = 2 * i + right;
-    }
-    return i - leaves_;
-  }
-  void remove(size_t index) {
-    size_t i = leaves_ + index;
-    sums_[i] = 0;
-    while (i /= 2) sums_[i] = sums_[2 * i] + sums_[2 * i + 1];
-  }
-
- private:
-  size_t leaves_ = 1;
-  std::vector<double> sums_;
-};
-
-Types infer_multinomial(const Call& call) {
-  check_state(call);
-  const Dims& p = call.shape(1);
-  if (!call.operand(1).is_value() || !is_float(call.dtype(1)) || (p.rank() != 1 && p.rank() != 2))
-    throw TypeError("{}: p must be a floating-point vector or matrix, got {}", call.name(),
-                    to_string(call.operand(1).type()));
-  const int64_t count = call.integer("num_samples");
-  if (count <= 0 || p.back() == 0)
-    throw ValueError("{}: cannot draw {} samples from {}", call.name(), count, to_string(call.operand(1).type()));
-  if (!call.flag("replacement") && count > p.back())
-    throw ValueError("{}: {} samples without replacement from {} categories", call.name(), count, p.back());
-  Dims shape = p;
-  shape.back() = count;
-  return {{Dtype::kI64, shape}};
-}
-
-Op draw_multinomial() {
-  return {
-      .signature = "draw_multinomial(state, p, num_samples: int, replacement: bool = False)",
-      .doc = R"(Indices drawn from each row of p with probabilities proportional to its elements: draw_uniform's f64 number of the
-element, times the sum of the weights that are left, decides.
-
->>> lucid.draw_multinomial(lucid.tensor([1, 0]), lucid.tensor([0., 1., 0.]), 1)
-tensor([1]))",
-      .dtypes = Dtype::kI64,
-      .infer = infer_multinomial,
-      .host =
-          [](HostCall& call) {
-            const HostArray out = call.make_output(infer_multinomial(call).front());
-            const HostArray& p = call.in(1);
-            const int64_t categories = p.type.shape.back();
-            const int64_t count = out.type.shape.back();
-            const int64_t rows = p.size() / categories;
-            for (int64_t row = 0; row < rows; ++row) {
-              std::vector<double> weights;
-              for (int64_t i = 0; i < categories; ++i) {
-                const char* element = p.as<const char>() + (row * categories + i) * static_cast<int64_t>(size_of(p.type.dtype));
-                weights.push_back(Scalar::load(p.type.dtype, element).to_double());
-                if (!(weights.back() >= 0 && std::isfinite(weights.back())))
-                  throw ValueError("{}: p holds {}, which is no weight", call.name(), weights.back());
-              }
-              WeightTree tree(std::move(weights));
-              for (int64_t i = row * count; i < (row + 1) * count; ++i) {
-                if (!(tree.total() > 0))
-                  throw ValueError("{}: row {} of p has fewer than {} weights above 0", call.name(), row, count);
-                const double u = uniform<double>(reference_words(call, i), Dtype::kF64);
-                const size_t found = tree.find(u * tree.total());
-                out.as<int64_t>()[i] = static_cast<int64_t>(found);
-                if (!call.flag("replacement")) tree.remove(found);
-              }
-            }
-          },
-      .gradient = zero_gradient(),
-      .samples = with({{{offsets({2}, 1 << 20), {.shape = {7}, .fill = Fill::kPositive, .dtype = Dtype::kF32}}}},
-                      {{"num_samples", int64_t{7}}}) +
-                 with({{{offsets({2}, 1 << 20), {.shape = {3, 5}, .fill = Fill::kPositive, .dtype = Dtype::kF64}}}},
-                      {{"num_samples", int64_t{9}}, {"replacement", true}}),
-  };
-}
-
 }  // namespace
 
 void add_random_ops(std::vector<Op>& ops) {
-  for (auto make : {draw_bits, draw_uniform, draw_normal, draw_integers, draw_bernoulli, draw_permutation, draw_multinomial})
-    ops.push_back(make());
+  for (auto make : {draw_bits, draw_uniform, draw_normal, draw_integers, draw_bernoulli}) ops.push_back(make());
 }
 
 }  // namespace lucid

@@ -44,7 +44,8 @@ Progression progression(const Call& call) {
   p.length = static_cast<int64_t>(length);
   if (!p.is_real) {
     // Exactly, where a double is not exact enough. Differences of i64 fit in 65 bits, and these in 61.
-    const auto distance = static_cast<int64_t>(static_cast<uint64_t>(p.end.to_int()) - static_cast<uint64_t>(p.start.to_int()));
+    const auto distance =
+        static_cast<int64_t>(static_cast<uint64_t>(p.end.to_int()) - static_cast<uint64_t>(p.start.to_int()));
     const int64_t size = p.step.to_int();
     const int64_t more = distance % size != 0;
     p.length = distance / size + more;
@@ -55,7 +56,8 @@ Progression progression(const Call& call) {
 Op arange() {
   return {
       .signature = "arange(start, end? = None, step? = None, *, dtype: dtype? = None)",
-      .doc = R"(The numbers from start up to but not including end, in steps; with one argument, from 0 to it. Floats are computed as
+      .doc =
+          R"(The numbers from start up to but not including end, in steps; with one argument, from 0 to it. Floats are computed as
 start + i * step in f64.
 
 >>> lucid.arange(2, 10, 3)

@@ -1,0 +1,254 @@
+// Orders: sorting, the largest elements, medians. Computed on the host; NaN counts as larger than every number.
+
+#include "ops/rules.h"
+#include "ops/sort_rules.h"
+
+namespace lucid {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+int64_t sorted_axis(const Call& call) { return normalize_axis(call.name(), call.integer("dim"), call.rank(0)); }
+
+/// The gradient of ops that pick elements along a dimension and say which: each goes back to where it came from.
+Gradient picked_gradient(bool removes_dim) {
+  return {.rule = [removes_dim](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+            const int64_t dim = sorted_axis(call);
+            Value grad = g[0];
+            Value index = call.out(1);
+            if (removes_dim && call.rank(0) > 0 && !call.flag("keepdim")) {
+              grad = e.unsqueeze(grad, dim);
+              index = e.unsqueeze(index, dim);
+            }
+            return {e.scatter_add(e.full(call.shape(0), 0, grad.dtype()), dim, index, grad)};
+          },
+          .saves_outputs = true};
+}
+
+/// Writes elements `first`... of a line to line `line` of both results.
+template <typename T>
+void write_picked(const HostArray& x, const Lines& from, int64_t line, const std::vector<Placed<T>>& elements,
+                  const HostArray& values, const HostArray& indices, const Lines& to) {
+  for (int64_t i = 0; i < to.length; ++i) {
+    const int64_t index = elements[static_cast<size_t>(i)].index;
+    const int64_t at = to.start(line) + i * to.stride;
+    copy_element(x, from.start(line) + index * from.stride, values, at);
+    indices.as<int64_t>()[at] = index;
+  }
+}
+
+std::vector<Sample> sort_samples() {
+  return std::vector<Sample>{{{distinct({37})}}, {{normal({3, 19})}}, {{normal({})}}, {{normal({0, 3})}}} +
+         with({{{distinct({4, 3})}}, {{strided({4, 3}, {1, 4}, Fill::kDistinct)}}}, {{"dim", int64_t{0}}});
+}
+
+Op sort() {
+  return {
+      .signature = "sort(x, dim: int = -1, descending: bool = False, stable: bool = False) -> values, indices",
+      .doc =
+          R"(The elements of x in order along a dimension, and where each stood. Equal elements always keep their order.
+
+>>> lucid.sort(lucid.tensor([3, 1, 2]))
+lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
+      .infer = [](const Call& call) -> Types {
+        sorted_axis(call);
+        return {{call.dtype(0), call.shape(0)}, {Dtype::kI64, call.shape(0)}};
+      },
+      .host =
+          [](HostCall& call) {
+            const HostArray& x = call.in(0);
+            const HostArray values = call.make_output(x.type);
+            const HostArray indices = call.make_output({Dtype::kI64, x.type.shape});
+            const Lines lines(x.type.shape, sorted_axis(call));
+            dispatch_all(x.type.dtype, [&]<typename T>() {
+              for_each_line<T>(x, lines, [&](int64_t line, std::vector<Placed<T>>& elements) {
+                std::sort(elements.begin(), elements.end(), placed_order<T>(call.flag("descending")));
+                write_picked(x, lines, line, elements, values, indices, lines);
+              });
+            });
+          },
+      .gradient = picked_gradient(false),
+      .samples = sort_samples() + with(sort_samples(), {{"descending", true}}),
+  };
+}
+
+Op argsort() {
+  return {
+      .signature = "argsort(x, dim: int = -1, descending: bool = False, stable: bool = False)",
+      .doc = R"(The indices that put x in order along a dimension. Equal elements always keep their order.
+
+>>> lucid.argsort(lucid.tensor([3, 1, 2]))
+tensor([1, 2, 0]))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        return {e.sort(in[0], call.integer("dim"), call.flag("descending"), true)[1]};
+      },
+      .gradient = zero_gradient(),
+      .samples = sort_samples(),
+  };
+}
+
+Op msort() {
+  return {
+      .signature = "msort(x)",
+      .doc = R"(The elements of x in order along the first dimension.
+
+>>> lucid.msort(lucid.tensor([3, 1, 2]))
+tensor([1, 2, 3]))",
+      .decompose = [](Emitter& e, const Call&, std::span<const Value> in) -> Values { return {e.sort(in[0], 0)[0]}; },
+      .samples = {{{distinct({5, 3})}}, {{normal({})}}},
+  };
+}
+
+Types infer_topk(const Call& call) {
+  const int64_t axis = sorted_axis(call);
+  const int64_t k = call.integer("k");
+  Dims shape = call.shape(0);
+  const int64_t size = shape.empty() ? 1 : shape[static_cast<size_t>(axis)];
+  if (k < 0 || k > size)
+    throw ValueError("topk: k is {}, but dimension {} of {} has {} elements", k, axis,
+                     to_string(call.operand(0).type()), size);
+  if (shape.empty() && k == 0) throw ValueError("topk: k must be 1 for a 0-d tensor");
+  if (!shape.empty()) shape[static_cast<size_t>(axis)] = k;
+  return {{call.dtype(0), shape}, {Dtype::kI64, shape}};
+}
+
+Op topk() {
+  return {
+      .signature = "topk(x, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> values, indices",
+      .doc =
+          R"(The k largest or smallest elements along a dimension, best first, and their indices; of equal ones the first.
+
+>>> lucid.topk(lucid.tensor([3, 1, 4, 1, 5]), 2)
+lucid.return_types.topk(values=tensor([5, 4]), indices=tensor([4, 2])))",
+      .infer = infer_topk,
+      .host =
+          [](HostCall& call) {
+            const HostArray& x = call.in(0);
+            const Types types = infer_topk(call);
+            const HostArray values = call.make_output(types[0]);
+            const HostArray indices = call.make_output(types[1]);
+            const int64_t axis = sorted_axis(call);
+            const Lines from(x.type.shape, axis);
+            const Lines to(types[0].shape, axis);
+            if (to.length == 0) return;
+            dispatch_all(x.type.dtype, [&]<typename T>() {
+              for_each_line<T>(x, from, [&](int64_t line, std::vector<Placed<T>>& elements) {
+                const auto order = placed_order<T>(call.flag("largest"));
+                const auto end = elements.begin() + to.length;
+                if (end != elements.end()) std::nth_element(elements.begin(), end - 1, elements.end(), order);
+                std::sort(elements.begin(), end, order);
+                write_picked(x, from, line, elements, values, indices, to);
+              });
+            });
+          },
+      .gradient = picked_gradient(false),
+      .samples = with({{{distinct({37})}}, {{distinct({3, 19})}}}, {{"k", int64_t{5}}}) +
+                 with({{{distinct({4, 3})}}}, {{"k", int64_t{4}}, {"dim", int64_t{0}}, {"largest", false}}) +
+                 with({{{normal({})}}}, {{"k", int64_t{1}}}) + with({{{distinct({2, 3})}}}, {{"k", int64_t{0}}}),
+  };
+}
+
+/// The types of one element picked from each line.
+Types infer_one(const Call& call) {
+  const int64_t axis = sorted_axis(call);
+  if (call.rank(0) > 0 && call.shape(0)[static_cast<size_t>(axis)] == 0)
+    throw ValueError("{}: dimension {} of {} has no elements", call.name(), axis, to_string(call.operand(0).type()));
+  const Dims shape = call.rank(0) == 0 ? Dims() : reduced_shape(call.shape(0), Dims{axis}, call.flag("keepdim"));
+  return {{call.dtype(0), shape}, {Dtype::kI64, shape}};
+}
+
+/// Picks element `rank(elements)` in order from each line.
+template <typename F>
+auto pick_one(F rank) {
+  return [rank](HostCall& call) {
+    const HostArray& x = call.in(0);
+    const Types types = infer_one(call);
+    const HostArray values = call.make_output(types[0]);
+    const HostArray indices = call.make_output(types[1]);
+    const Lines lines(x.type.shape, sorted_axis(call));
+    dispatch_all(x.type.dtype, [&]<typename T>() {
+      for_each_line<T>(x, lines, [&](int64_t line, std::vector<Placed<T>>& elements) {
+        const auto place = elements.begin() + rank(call, elements);
+        std::nth_element(elements.begin(), place, elements.end(), placed_order<T>(false));
+        copy_element(x, lines.start(line) + place->index * lines.stride, values, line);
+        indices.as<int64_t>()[line] = place->index;
+      });
+    });
+  };
+}
+
+Op kthvalue() {
+  return {
+      .signature = "kthvalue(x, k: int, dim: int = -1, keepdim: bool = False) -> values, indices",
+      .doc = R"(The k-th smallest element along a dimension, counted from 1, and its index.
+
+>>> lucid.kthvalue(lucid.tensor([3, 1, 2]), 2)
+lucid.return_types.kthvalue(values=tensor(2), indices=tensor(2)))",
+      .infer = [](const Call& call) -> Types {
+        const Types types = infer_one(call);
+        const int64_t size = call.rank(0) == 0 ? 1 : call.shape(0)[static_cast<size_t>(sorted_axis(call))];
+        const int64_t k = call.integer("k");
+        if (k < 1 || k > size)
+          throw ValueError("kthvalue: k is {}, but dimension {} of {} has {} elements", k, sorted_axis(call),
+                           to_string(call.operand(0).type()), size);
+        return types;
+      },
+      .host = pick_one([](const Call& call, const auto&) { return call.integer("k") - 1; }),
+      .gradient = picked_gradient(true),
+      .samples = with({{{distinct({37})}}, {{distinct({3, 19})}}}, {{"k", int64_t{5}}}) +
+                 with({{{distinct({4, 3})}}}, {{"k", int64_t{4}}, {"dim", int64_t{0}}, {"keepdim", true}}) +
+                 with({{{normal({})}}}, {{"k", int64_t{1}}}),
+  };
+}
+
+/// The place of the lower median in order; the first NaN's if there is one, which decides.
+template <typename T>
+int64_t median_rank(const std::vector<Placed<T>>& elements) {
+  const auto count = static_cast<int64_t>(elements.size());
+  const auto nans = std::count_if(elements.begin(), elements.end(),
+                                  [](const Placed<T>& element) { return element.value != element.value; });
+  return nans ? count - nans : (count - 1) / 2;
+}
+
+Op median_dim() {
+  return {
+      .signature = "median_dim(x, dim: int, keepdim: bool = False) -> values, indices",
+      .doc =
+          R"(The medians along a dimension and their indices: the lower of the two middle elements if their number is even; NaN if
+there is one.
+
+>>> lucid.median_dim(lucid.tensor([[3, 1, 2]]), 1)
+lucid.return_types.median_dim(values=tensor([2]), indices=tensor([2])))",
+      .infer = infer_one,
+      .host = pick_one([](const Call&, const auto& elements) { return median_rank(elements); }),
+      .gradient = picked_gradient(true),
+      .samples = with({{{distinct({3, 19})}}, {{distinct({3, 4})}}}, {{"dim", int64_t{1}}}) +
+                 with({{{distinct({4, 3})}}}, {{"dim", int64_t{0}}, {"keepdim", true}}) +
+                 with({{{normal({})}}}, {{"dim", int64_t{0}}}),
+  };
+}
+
+Op median() {
+  return {
+      .signature = "median(x)",
+      .doc =
+          R"(The median of all elements: the lower of the two middle ones if their number is even; NaN if there is one.
+
+>>> lucid.median(lucid.tensor([3, 1, 2, 4]))
+tensor(2))",
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        if (numel(call.shape(0)) == 0)
+          throw ValueError("median: {} has no elements", to_string(call.operand(0).type()));
+        return {e.median_dim(e.reshape(in[0], Dims{-1}), 0)[0]};
+      },
+      .samples = {{{distinct({37})}}, {{distinct({3, 4})}}, {{normal({})}}},
+  };
+}
+
+}  // namespace
+
+void add_sort_ops(std::vector<Op>& ops) {
+  for (auto make : {sort, argsort, msort, topk, kthvalue, median_dim, median}) ops.push_back(make());
+}
+
+}  // namespace lucid
