@@ -216,11 +216,6 @@ class IndexItem {
   Kind kind_;
 };
 
-inline IndexItem slice(std::optional<int64_t> start = std::nullopt, std::optional<int64_t> stop = std::nullopt,
-                       std::optional<int64_t> step = std::nullopt) {
-  return IndexItem::slice(start, stop, step);
-}
-
 Tensor operator+(const Argument& x, const Argument& y);
 Tensor operator-(const Argument& x, const Argument& y);
 Tensor operator*(const Argument& x, const Argument& y);
@@ -243,7 +238,5 @@ template <typename T>
 Tensor scalar(T value) {
   return from_data(&value, {}, dtype_of<T>());
 }
-/// Uninitialised.
-Tensor empty(const Shape& shape, Dtype dtype = kFloat32);
 
 }  // namespace lucid

@@ -198,10 +198,4 @@ Tensor from_data(const void* data, const Shape& shape, Dtype dtype) {
   return wrap(tensor_from(data, dtype, Dims(shape.begin(), shape.end())));
 }
 
-Tensor empty(const Shape& shape, Dtype dtype) {
-  const Dims sizes(shape.begin(), shape.end());
-  checked_numel("empty", sizes, size_of(dtype));
-  return wrap(make_tensor(dtype, sizes));
-}
-
 }  // namespace lucid

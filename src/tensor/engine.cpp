@@ -49,8 +49,14 @@ void BackwardPass::add(const Edge& edge, Value gradient) {
     sum = add_gradients(std::move(sum), std::move(gradient));
 }
 
-void BackwardPass::add_region(const Edge& edge, const Region& region, Value gradient) {
+void BackwardPass::add_region(const Edge& edge, Region region, Value gradient) {
   if (!gradient || !needs(edge)) return;
+  if (has_internal_overlap(region.part.sizes, region.part.strides)) {
+    // Elements that the view showed repeatedly: the gradients of each are summed first.
+    for (size_t i = 0; i < region.part.sizes.size(); ++i)
+      if (region.part.strides[i] == 0) region.part.sizes[i] = 1;
+    gradient = emitter().sum_to(gradient, region.part.sizes);
+  }
   Value& sum = gradient_of(edge);
   sum = sum ? add_to_region(std::move(sum), region, gradient) : embed_region(region, gradient);
 }

@@ -38,7 +38,7 @@ class BackwardPass {
   /// Adds to the gradient of an edge, after summing stretched dimensions and converting to the dtype found there.
   void add(const Edge& edge, Value gradient);
   /// Adds to a part of the gradient of an edge.
-  void add_region(const Edge& edge, const Region& region, Value gradient);
+  void add_region(const Edge& edge, Region region, Value gradient);
 
  private:
   struct Task {

@@ -104,14 +104,6 @@ void ViewNode::run(BackwardPass& pass, Values gradients) {
   const std::optional<Geometry> part = op_.view(call, {region.sizes, region.strides, 0});
   LUCID_CHECK(part.has_value(), "{} cannot view a contiguous tensor", name());
   region.part = *part;
-  if (has_internal_overlap(part->sizes, part->strides)) {
-    // Elements that were shown repeatedly: the gradients of each are summed, then placed.
-    Dims narrow = part->sizes;
-    for (size_t i = 0; i < narrow.size(); ++i)
-      if (part->strides[i] == 0) narrow[i] = 1;
-    gradients.front() = pass.emitter().sum_to(gradients.front(), narrow);
-    region.part.sizes = std::move(narrow);
-  }
   pass.add_region(edges()[0], region, std::move(gradients.front()));
 }
 

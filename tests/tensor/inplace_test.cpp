@@ -103,6 +103,15 @@ TEST(InPlace, AViewSeesARecordedWriteThroughItsRoot) {
   EXPECT_EQ(read(x.grad()), (Numbers{18, 36, 0}));
 }
 
+TEST(InPlace, AnExpandedViewSeesARecordedWriteThroughItsRoot) {
+  Tensor x = leaf({2});
+  Tensor y = x * 1.0;
+  Tensor wide = expand(y, {3, 2});
+  y *= 2.0;
+  sum(wide * counting({3, 2})).backward();
+  EXPECT_EQ(read(x.grad()), (Numbers{2 * (1 + 3 + 5), 2 * (2 + 4 + 6)}));
+}
+
 TEST(InPlace, ASourceThatRequiresGradMakesAPlainTensorPartOfTheGraph) {
   Tensor w = leaf({2});
   Tensor out = make(Numbers(4, 0.0), {2, 2});

@@ -36,7 +36,6 @@ class Program {
   }
 
  private:
-  static Tensor tanh(const Tensor& x) { return wrap(eager().tanh(value_of(x))); }
   int64_t number(int64_t below) { return static_cast<int64_t>(random_() % static_cast<uint32_t>(below)); }
   const Tensor& pick() { return pool_[static_cast<size_t>(number(static_cast<int64_t>(pool_.size())))]; }
 

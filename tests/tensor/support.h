@@ -28,12 +28,11 @@ inline Tensor counting(const Shape& shape) {
 inline Tensor leaf(const Shape& shape) { return counting(shape).requires_grad_(); }
 inline Numbers read(const Tensor& tensor) { return tensor.to_vector<double>(); }
 
-inline Tensor sum(const Tensor& x) { return wrap(eager().sum(value_of(x))); }
-inline Tensor exp(const Tensor& x) { return wrap(eager().exp(value_of(x))); }
-inline Tensor transpose(const Tensor& x) { return wrap(eager().permute(value_of(x), {1, 0})); }
-inline Tensor reshape(const Tensor& x, const Dims& shape) { return wrap(eager().reshape(value_of(x), shape)); }
-inline Tensor expand(const Tensor& x, const Dims& shape) { return wrap(eager().expand(value_of(x), shape)); }
-inline Tensor clone(const Tensor& x) { return wrap(eager().clone(value_of(x))); }
+inline Tensor transpose(const Tensor& x) { return lucid::transpose(x, 0, 1); }
+inline IndexItem slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {},
+                       std::optional<int64_t> step = {}) {
+  return IndexItem::slice(start, stop, step);
+}
 
 /// Runs the op's in-place form.
 inline Tensor& apply_(const char* op, Tensor& self, std::vector<Argument> others = {}) {
