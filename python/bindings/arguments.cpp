@@ -1,0 +1,214 @@
+#include "bindings/arguments.h"
+
+#include <array>
+
+#include "base/error.h"
+#include "bindings/dtype_object.h"
+
+namespace lucid::python {
+namespace {
+
+struct Alias {
+  std::string_view parameter;
+  const char* other;
+};
+
+constexpr Alias kAliases[] = {
+    {"dim", "axis"},
+    {"dims", "axes"},
+    {"dims", "axis"},
+    {"dims", "dim"},
+    {"keepdim", "keepdims"},
+    {"x", "input"},
+    {"y", "other"},
+    {"size", "shape"},
+    {"shape", "size"},
+    {"dim0", "axis0"},
+    {"dim1", "axis1"},
+    {"dim2", "axis2"},
+    {"split_size", "split_size_or_sections"},
+    {"tensors", "arrays"},
+};
+
+PyObject* interned(const char* text) {
+  PyObject* name = PyUnicode_InternFromString(text);
+  if (!name) nb::detail::raise_python_error();
+  return name;
+}
+
+bool is_same_name(PyObject* a, PyObject* b) { return a == b || PyUnicode_Compare(a, b) == 0; }
+
+bool is_integer_like(PyObject* object) {
+  if (PyLong_CheckExact(object)) return true;
+  return PyIndex_Check(object) && !PySequence_Check(object);
+}
+
+const char* plural(Py_ssize_t count) { return count == 1 ? "" : "s"; }
+
+}  // namespace
+
+ArgumentReader::ArgumentReader(const Op& op, std::string name, Extras extras)
+    : name_(std::move(name)), extras_(extras) {
+  for (const Parameter& parameter : op.schema.parameters) {
+    if (extras == Extras::kDraw && &parameter == &op.schema.parameters.front()) continue;
+    Slot slot;
+    slot.parameter = &parameter;
+    slot.name = interned(parameter.name.c_str());
+    for (const Alias& alias : kAliases) {
+      if (alias.parameter != parameter.name) continue;
+      bool taken = false;
+      for (const Parameter& other : op.schema.parameters) taken |= other.name == alias.other;
+      if (!taken) slot.aliases.push_back(interned(alias.other));
+    }
+    slots_.push_back(std::move(slot));
+    if (!parameter.keyword_only) ++positional_;
+  }
+  LUCID_CHECK(slots_.size() <= kMostParameters, "{} has too many parameters", op.name());
+}
+
+void ArgumentReader::fail(const std::string& message) const { throw TypeError("{}: {}", name_, message); }
+
+size_t ArgumentReader::find_keyword(PyObject* name) const {
+  for (size_t i = 0; i < slots_.size(); ++i)
+    if (slots_[i].name == name) return i;
+  for (size_t i = 0; i < slots_.size(); ++i) {
+    if (is_same_name(slots_[i].name, name)) return i;
+    for (PyObject* alias : slots_[i].aliases)
+      if (is_same_name(alias, name)) return i;
+  }
+  return slots_.size();
+}
+
+bool ArgumentReader::take_extra(PyObject* name, PyObject* value, CallArguments& result) const {
+  if (PyUnicode_CompareWithASCIIString(name, "device") == 0) {
+    check_device(name_.c_str(), value);
+    return true;
+  }
+  if (PyUnicode_CompareWithASCIIString(name, "requires_grad") == 0) {
+    result.requires_grad = to_bool({name_.c_str(), "requires_grad"}, value);
+    return true;
+  }
+  if (extras_ != Extras::kDraw || PyUnicode_CompareWithASCIIString(name, "generator") != 0) return false;
+  result.generator = value == Py_None ? nullptr : value;
+  return true;
+}
+
+void ArgumentReader::read(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names,
+                          CallArguments& result) const {
+  std::array<Given, kMostParameters> given;
+  size_t next = 0;
+  Py_ssize_t taken = 0;
+  while (taken < count) {
+    if (next == positional_)
+      fail(fmt::format("takes {} positional argument{}, {} were given", positional_,
+                       plural(static_cast<Py_ssize_t>(positional_)), count));
+    const ParameterKind kind = slots_[next].parameter->kind;
+    Given& slot = given[next++];
+    slot.objects = arguments + taken;
+    slot.count = 1;
+    const bool spread_ints = kind == ParameterKind::kVarInts && is_integer_like(arguments[taken]);
+    const bool spread_tensors = kind == ParameterKind::kTensors && tensor_or_null(arguments[taken]);
+    if (spread_ints || spread_tensors) {
+      slot.spread = true;
+      const auto belongs = [&](PyObject* object) { return spread_ints || tensor_or_null(object) != nullptr; };
+      while (taken + slot.count < count && belongs(arguments[taken + slot.count])) ++slot.count;
+    }
+    taken += slot.count;
+  }
+
+  const Py_ssize_t keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  for (Py_ssize_t k = 0; k < keywords; ++k) {
+    PyObject* name = PyTuple_GET_ITEM(keyword_names, k);
+    PyObject* const* value = arguments + count + k;
+    if (extras_ != Extras::kNone && take_extra(name, *value, result)) continue;
+    const size_t i = find_keyword(name);
+    // NumPy's functions pass `out=None` on to methods.
+    if (i == slots_.size() && *value == Py_None && PyUnicode_CompareWithASCIIString(name, "out") == 0) continue;
+    if (i == slots_.size()) fail(fmt::format("got an unexpected keyword argument '{}'", PyUnicode_AsUTF8(name)));
+    if (given[i].objects) fail(fmt::format("got several values for argument '{}'", slots_[i].parameter->name));
+    given[i] = {value, 1, false};
+  }
+
+  for (size_t i = 0; i < slots_.size(); ++i) convert(slots_[i], given[i], result);
+}
+
+void ArgumentReader::convert(const Slot& slot, const Given& given, CallArguments& result) const {
+  const Parameter& parameter = *slot.parameter;
+  const Place place{name_.c_str(), parameter.name.c_str()};
+  if (!given.objects) {
+    if (!is_attribute(parameter.kind) && parameter.optional)
+      result.operands.push_back(Operand());
+    else if (parameter.has_default)
+      result.attributes.push_back(parameter.default_value);
+    else
+      fail(fmt::format("missing argument '{}'", parameter.name));
+    return;
+  }
+  PyObject* object = given.objects[0];
+  if (object == Py_None && !given.spread && parameter.optional) {
+    if (is_attribute(parameter.kind))
+      result.attributes.emplace_back();
+    else
+      result.operands.push_back(Operand());
+    return;
+  }
+  switch (parameter.kind) {
+    case ParameterKind::kTensor: {
+      Operand operand;
+      result.operands.push_back(to_operand_fast(object, operand) ? operand
+                                                                 : expect_operand(place, object, result.held));
+      return;
+    }
+    case ParameterKind::kTensors:
+      return convert_tensors(place, given, result);
+    case ParameterKind::kBool:
+      result.attributes.emplace_back(to_bool(place, object));
+      return;
+    case ParameterKind::kInt:
+      result.attributes.emplace_back(to_int(place, object));
+      return;
+    case ParameterKind::kFloat:
+      result.attributes.emplace_back(to_double(place, object));
+      return;
+    case ParameterKind::kInts:
+    case ParameterKind::kVarInts:
+      result.attributes.emplace_back(given.spread ? to_ints(place, given.objects, given.count)
+                                                  : to_ints(place, object));
+      return;
+    case ParameterKind::kDtype:
+      result.attributes.emplace_back(to_dtype(place, object));
+      return;
+    case ParameterKind::kString: {
+      if (!PyUnicode_Check(object)) place.fail("a string", object);
+      const char* text = PyUnicode_AsUTF8(object);
+      if (!text) nb::detail::raise_python_error();
+      result.attributes.emplace_back(std::string(text));
+      return;
+    }
+  }
+}
+
+void ArgumentReader::convert_tensors(const Place& place, const Given& given, CallArguments& result) const {
+  // Converting an element may run any code, so elements are read off a tuple that nobody can change.
+  nb::object items;
+  PyObject* const* objects = given.objects;
+  Py_ssize_t count = given.count;
+  if (!given.spread) {
+    PyObject* sequence = given.objects[0];
+    if (PyUnicode_Check(sequence) || !PySequence_Check(sequence)) place.fail("a sequence of tensors", sequence);
+    items = checked(PySequence_Tuple(sequence));
+    objects = &PyTuple_GET_ITEM(items.ptr(), 0);
+    count = PyTuple_GET_SIZE(items.ptr());
+  }
+  for (Py_ssize_t i = 0; i < count; ++i) {
+    Operand operand;
+    const std::string argument = fmt::format("{}[{}]", place.argument, i);
+    const Place element{place.function, argument.c_str()};
+    if (!to_operand(element, objects[i], operand, result.held)) element.fail("a tensor", objects[i]);
+    // The tensors of a list are held: the tuple may have been the only one to do so.
+    if (operand.is_value()) result.held.push_back(TensorRef(&handle_of(operand)));
+    result.operands.push_back(operand);
+  }
+}
+
+}  // namespace lucid::python

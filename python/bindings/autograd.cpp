@@ -1,0 +1,246 @@
+#include "bindings/autograd.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/gil.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/engine.h"
+#include "tensor/function.h"
+#include "tensor/grad_mode.h"
+
+namespace lucid::python {
+namespace {
+
+using namespace nb::literals;
+
+/// Tensors of a sequence; None stands for none where it is allowed.
+std::vector<TensorRef> to_tensors(const char* function, nb::handle sequence, bool allow_none) {
+  std::vector<TensorRef> tensors;
+  const nb::object items = checked(PySequence_Tuple(sequence.ptr()));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
+    PyObject* item = PyTuple_GET_ITEM(items.ptr(), i);
+    if (allow_none && item == Py_None)
+      tensors.emplace_back();
+    else
+      tensors.emplace_back(&expect_tensor(function, item));
+  }
+  return tensors;
+}
+
+nb::object to_tuple(std::span<const TensorRef> tensors) {
+  nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(tensors.size())));
+  for (size_t i = 0; i < tensors.size(); ++i)
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), to_python_or_none(tensors[i]));
+  return tuple;
+}
+
+/// A Python function as a hook: may be called and dropped on any thread.
+GradientHook to_hook(nb::object function) {
+  return [held = SharedObject(std::move(function))](const Value& gradient) -> Value {
+    const nb::gil_scoped_acquire lock;
+    const nb::object result = held.get()(nb::steal(to_python(gradient)));
+    if (result.is_none()) return {};
+    return Value(TensorRef(&expect_tensor("hook", result.ptr())));
+  };
+}
+
+/// `ctx` of a custom function. Its methods reach the call that is running, in forward or in backward.
+struct FunctionCtx {
+  FunctionContext* active = nullptr;
+
+  FunctionContext& context() const {
+    if (!active) throw RuntimeError("ctx: can be used only while forward or backward runs");
+    return *active;
+  }
+};
+
+class ActiveContext {
+ public:
+  ActiveContext(FunctionCtx& ctx, FunctionContext& context)
+      : ctx_(ctx), previous_(std::exchange(ctx.active, &context)) {}
+  ActiveContext(const ActiveContext&) = delete;
+  ActiveContext& operator=(const ActiveContext&) = delete;
+  ~ActiveContext() { ctx_.active = previous_; }
+
+ private:
+  FunctionCtx& ctx_;
+  FunctionContext* previous_;
+};
+
+nb::object call_with(const nb::object& function, const nb::object& first, nb::handle rest) {
+  const nb::object arguments = checked(PyTuple_New(PyTuple_GET_SIZE(rest.ptr()) + 1));
+  PyTuple_SET_ITEM(arguments.ptr(), 0, Py_NewRef(first.ptr()));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(rest.ptr()); ++i)
+    PyTuple_SET_ITEM(arguments.ptr(), i + 1, Py_NewRef(PyTuple_GET_ITEM(rest.ptr(), i)));
+  return checked(PyObject_Call(function.ptr(), arguments.ptr(), nullptr));
+}
+
+/// What a custom function returned: one or several tensors, or None where that is allowed.
+std::vector<TensorRef> to_results(const std::string& name, const nb::object& returned, bool allow_none) {
+  if (PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr()))
+    return to_tensors(name.c_str(), returned, allow_none);
+  if (allow_none && returned.is_none()) return {TensorRef()};
+  return {TensorRef(&expect_tensor(name.c_str(), returned.ptr()))};
+}
+
+/// Runs `function.forward`; the results' gradients go through `function.backward`.
+nb::object apply(nb::object function, nb::object arguments) {
+  const std::string name = nb::cast<std::string>(function.attr("__name__"));
+  nb::object ctx = nb::cast(FunctionCtx());
+  std::vector<TensorRef> inputs;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(arguments.ptr()); ++i)
+    inputs.emplace_back(tensor_or_null(PyTuple_GET_ITEM(arguments.ptr(), i)));
+  const bool separate_setup = nb::hasattr(function, "setup_context");
+  bool single = true;
+
+  CustomFunction custom;
+  custom.name = name;
+  // Called once, before this function returns.
+  custom.forward = [&](FunctionContext& context, std::span<const TensorRef>) {
+    const ActiveContext active(nb::cast<FunctionCtx&>(ctx), context);
+    const nb::object forward = function.attr("forward");
+    nb::object returned;
+    if (separate_setup) {
+      returned = checked(PyObject_Call(forward.ptr(), arguments.ptr(), nullptr));
+      function.attr("setup_context")(ctx, arguments, returned);
+    } else {
+      returned = call_with(forward, ctx, arguments);
+    }
+    single = !PyTuple_Check(returned.ptr()) && !PyList_Check(returned.ptr());
+    return to_results(name, returned, false);
+  };
+  custom.backward = [name, held_function = SharedObject(function), held_ctx = SharedObject(ctx)](
+                        FunctionContext& context, std::span<const TensorRef> gradients) {
+    const nb::gil_scoped_acquire lock;
+    const ActiveContext active(nb::cast<FunctionCtx&>(held_ctx.get()), context);
+    const nb::object backward = held_function.get().attr("backward");
+    return to_results(name, call_with(backward, held_ctx.get(), to_tuple(gradients)), true);
+  };
+  const std::vector<TensorRef> results = apply_function(custom, inputs);
+  return single ? to_object(results.front()) : to_tuple(results);
+}
+
+/// "MulBackward" for the node "mul".
+std::string node_name(const Edge& edge) {
+  std::string text;
+  bool upper = true;
+  for (char c : edge.node->name()) {
+    if (c == '_') {
+      upper = true;
+    } else {
+      text += upper ? static_cast<char>(std::toupper(c)) : c;
+      upper = false;
+    }
+  }
+  return text + "Backward";
+}
+
+void bind_nodes(nb::module_& module) {
+  nb::class_<Edge>(module, "Node", "A recorded operation.")
+      .def("name", node_name, "What the operation is called.")
+      .def("__repr__", [](const Edge& edge) { return "<" + node_name(edge) + ">"; })
+      .def("__eq__", [](const Edge& edge, const Edge& other) { return edge == other; })
+      .def("__hash__", [](const Edge& edge) { return std::hash<const void*>()(edge.node.get()); })
+      .def_prop_ro(
+          "next_functions",
+          [](const Edge& edge) {
+            nb::list nodes;
+            for (const Edge& next : edge.node->edges())
+              nodes.append(nb::make_tuple(next ? nb::cast(next) : nb::none(), next.output));
+            return nb::tuple(nodes);
+          },
+          "Where the gradients go: (node, number of its result) for each operand.");
+  nb::class_<HookHandle>(module, "HookHandle", "Removes the hook that it was returned for.")
+      .def("remove", &HookHandle::remove, "Removes the hook; more than once does no harm.")
+      .def("__enter__", [](nb::object self) { return self; })
+      .def("__exit__", [](HookHandle& self, nb::args) { self.remove(); });
+}
+
+void bind_function(nb::module_& module) {
+  nb::class_<FunctionCtx>(module, "FunctionCtx", nb::dynamic_attr(),
+                          "What a custom function keeps between its forward and its backward.")
+      .def(
+          "save_for_backward",
+          [](FunctionCtx& self, nb::args tensors) {
+            self.context().save_for_backward(to_tensors("save_for_backward", tensors, true));
+          },
+          "Keeps tensors as they are now.")
+      .def_prop_ro(
+          "saved_tensors", [](FunctionCtx& self) { return to_tuple(self.context().saved_tensors()); },
+          "What save_for_backward kept.")
+      .def_prop_ro(
+          "needs_input_grad",
+          [](FunctionCtx& self) {
+            nb::list needed;
+            for (const bool needs : self.context().needed()) needed.append(needs);
+            return nb::tuple(needed);
+          },
+          "Whether the gradient of each argument is wanted.")
+      .def(
+          "mark_non_differentiable",
+          [](FunctionCtx& self, nb::args tensors) {
+            self.context().mark_non_differentiable(to_tensors("mark_non_differentiable", tensors, false));
+          },
+          "Names results for which there is no gradient.")
+      .def(
+          "set_materialize_grads", [](FunctionCtx& self, bool on) { self.context().set_materialize_grads(on); },
+          "value"_a, "Whether backward is given zeros (the default) or None where no gradient arrived.");
+  module.def("apply_function", apply, "function"_a, "arguments"_a);
+}
+
+}  // namespace
+
+void bind_autograd(nb::module_& module) {
+  bind_nodes(module);
+  bind_function(module);
+  module.def("is_grad_enabled", &GradMode::enabled, "Whether operations are recorded for gradients.");
+  module.def("is_inference_mode_enabled", &GradMode::inference, "Whether inference_mode is on.");
+  module.def("set_grad_mode", [](bool enabled, bool inference) {
+    GradMode::set_enabled(enabled);
+    GradMode::set_inference(inference);
+  });
+  module.def(
+      "backward",
+      [](nb::handle outputs, nb::handle gradients, bool retain_graph, bool create_graph, nb::handle inputs) {
+        const std::vector<TensorRef> from = to_tensors("backward", outputs, false);
+        const std::vector<TensorRef> weights = to_tensors("backward", gradients, true);
+        const std::vector<TensorRef> to = to_tensors("backward", inputs, false);
+        const nb::gil_scoped_release release;
+        backward(from, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, to);
+      },
+      "outputs"_a, "gradients"_a, "retain_graph"_a, "create_graph"_a, "inputs"_a);
+  module.def(
+      "grad",
+      [](nb::handle outputs, nb::handle inputs, nb::handle gradients, bool retain_graph, bool create_graph,
+         bool allow_unused) {
+        const std::vector<TensorRef> from = to_tensors("grad", outputs, false);
+        const std::vector<TensorRef> to = to_tensors("grad", inputs, false);
+        const std::vector<TensorRef> weights = to_tensors("grad", gradients, true);
+        std::vector<TensorRef> found;
+        {
+          const nb::gil_scoped_release release;
+          found = grad(from, to, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, allow_unused);
+        }
+        return to_tuple(found);
+      },
+      "outputs"_a, "inputs"_a, "gradients"_a, "retain_graph"_a, "create_graph"_a, "allow_unused"_a);
+  module.def(
+      "register_hook",
+      [](nb::handle tensor, nb::object hook) {
+        return register_hook(expect_tensor("register_hook", tensor.ptr()), to_hook(std::move(hook)));
+      },
+      "tensor"_a, "hook"_a);
+  module.def(
+      "register_post_accumulate_hook",
+      [](nb::handle tensor, nb::object hook) {
+        return register_post_accumulate_hook(expect_tensor("register_post_accumulate_grad_hook", tensor.ptr()),
+                                             to_hook(std::move(hook)));
+      },
+      "tensor"_a, "hook"_a);
+  module.def("live_nodes", &GradNode::live, "Recorded operations of this thread that are still alive; for leak tests.");
+}
+
+}  // namespace lucid::python

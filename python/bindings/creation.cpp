@@ -1,0 +1,86 @@
+#include <cstring>
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/dtype_object.h"
+#include "bindings/from_data.h"
+#include "bindings/interop.h"
+#include "bindings/numpy.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
+
+namespace lucid::python {
+namespace {
+
+using namespace nb::literals;
+
+nb::object finish(TensorRef tensor, bool wants_grad) {
+  if (wants_grad) set_requires_grad(*tensor, true);
+  return to_object(std::move(tensor));
+}
+
+nb::object make_tensor_from(nb::handle data, nb::handle dtype, nb::handle device, bool wants_grad) {
+  check_device("tensor", device.ptr());
+  return finish(tensor_from_data({"tensor", "data"}, data.ptr(), to_optional_dtype({"tensor", "dtype"}, dtype.ptr())),
+                wants_grad);
+}
+
+/// The data itself if it is a tensor of the dtype, its memory if it is an array of it, else a copy.
+nb::object as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
+  const Place place{"as_tensor", "data"};
+  check_device("as_tensor", device.ptr());
+  const std::optional<Dtype> wanted = to_optional_dtype({"as_tensor", "dtype"}, dtype.ptr());
+  if (TensorImpl* tensor = tensor_or_null(data.ptr())) {
+    if (!wanted || *wanted == tensor->dtype()) return nb::borrow(data);
+    return nb::steal(to_python(eager().to(Operand(tensor), *wanted)));
+  }
+  if (is_array(data.ptr()) && numpy_scalar_kind(data.ptr()) == NumpyScalar::kNone) {
+    TensorRef tensor = tensor_from_buffer(place, data.ptr(), Sharing::kIfPossible);
+    if (!wanted || *wanted == tensor->dtype()) return to_object(std::move(tensor));
+    return nb::steal(to_python(eager().to(Operand(tensor.get()), *wanted)));
+  }
+  return to_object(tensor_from_data(place, data.ptr(), wanted));
+}
+
+nb::object from_numpy(nb::handle array) {
+  const Place place{"from_numpy", "array"};
+  if (!is_array(array.ptr()) || tensor_or_null(array.ptr())) place.fail("an array", array.ptr());
+  return to_object(tensor_from_buffer(place, array.ptr(), Sharing::kIfPossible));
+}
+
+nb::object rebuild_tensor(nb::handle type, nb::bytes data, nb::handle shape, nb::handle dtype, bool wants_grad) {
+  const Dims sizes = to_ints({"unpickle", "shape"}, shape.ptr());
+  const Dtype stored = to_dtype({"unpickle", "dtype"}, dtype.ptr());
+  const int64_t elements = checked_numel("unpickle", sizes, size_of(stored));
+  if (data.size() != static_cast<size_t>(elements) * size_of(stored))
+    throw ValueError("unpickle: {} bytes are not the data of {}", data.size(), to_string(TensorType{stored, sizes}));
+  const bool is_class = PyType_Check(type.ptr());
+  auto* wanted = reinterpret_cast<PyTypeObject*>(type.ptr());
+  if (!is_class || !PyType_IsSubtype(wanted, tensor_type)) throw TypeError("unpickle: expected a subclass of Tensor");
+  TensorRef tensor = make_tensor(stored, sizes);
+  std::memcpy(tensor->data(), data.c_str(), data.size());
+  if (wants_grad) set_requires_grad(*tensor, true);
+  return nb::steal(new_object(wanted, std::move(tensor)));
+}
+
+}  // namespace
+
+void bind_creation(nb::module_& module) {
+  module.def("tensor", make_tensor_from, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+             "requires_grad"_a = false,
+             "A new tensor with a copy of the data: numbers, nested lists of them, an array or a tensor. Without a "
+             "dtype, floats "
+             "become the default float, ints int64 and bools bool; arrays and tensors keep theirs.\n\n"
+             ">>> lucid.tensor([[1, 2], [3, 4]])\ntensor([[1, 2],\n        [3, 4]])");
+  module.def("as_tensor", as_tensor, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+             "The data as a tensor, without a copy if it is a tensor or an array of the wanted dtype.\n\n"
+             ">>> lucid.as_tensor([1.0, 2.0])\ntensor([1., 2.])");
+  module.def("from_numpy", from_numpy, "array"_a.none(),
+             "A tensor that shares the memory of a NumPy array: writes to one are seen by the other. Arrays that are "
+             "read-only "
+             "or laid out in ways that tensors are not are copied.");
+  module.def("rebuild_tensor", rebuild_tensor);
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,181 @@
+#include "bindings/dlpack.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/interop.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/snapshot.h"
+
+namespace lucid::python {
+namespace {
+
+using namespace nb::literals;
+
+dlpack::DataType data_type_of(Dtype dtype) {
+  const auto bits = static_cast<uint8_t>(size_of(dtype) * 8);
+  if (dtype == Dtype::kBool) return {dlpack::kBool, 8, 1};
+  if (dtype == Dtype::kU8) return {dlpack::kUnsigned, 8, 1};
+  if (dtype == Dtype::kBF16) return {dlpack::kBfloat, 16, 1};
+  return {is_float(dtype) ? dlpack::kFloat : dlpack::kInt, bits, 1};
+}
+
+Dtype dtype_of(const dlpack::DataType& type) {
+  for (int i = 0; i < kDtypeCount; ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    const dlpack::DataType candidate = data_type_of(dtype);
+    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1) return dtype;
+  }
+  throw TypeError("from_dlpack: there is no dtype with type code {}, {} bits and {} lanes", type.code, type.bits,
+                  type.lanes);
+}
+
+/// What a consumer holds of ours: the values as they were when it asked.
+template <typename Managed>
+struct Export {
+  Managed managed{};
+  Snapshot snapshot;
+  TensorRef copy;
+  Dims sizes;
+  Dims strides;
+};
+
+template <typename Managed>
+void delete_export(Managed* self) {
+  delete static_cast<Export<Managed>*>(self->context);
+}
+
+template <typename Managed>
+Export<Managed>* make_export(const TensorImpl& tensor, bool copied) {
+  auto result = std::make_unique<Export<Managed>>();
+  dlpack::Tensor& out = result->managed.tensor;
+  if (copied) {
+    result->copy = copy_of(tensor, contiguous_strides(tensor.sizes()));
+    out.data = result->copy->data();
+    result->sizes = result->copy->sizes();
+    result->strides = result->copy->strides();
+  } else {
+    result->snapshot.take(tensor);
+    out.data = const_cast<void*>(result->snapshot.pin());
+    result->sizes = result->snapshot.geometry().sizes;
+    result->strides = result->snapshot.geometry().strides;
+  }
+  out.device = {dlpack::kCpu, 0};
+  out.rank = static_cast<int32_t>(result->sizes.size());
+  out.dtype = data_type_of(tensor.dtype());
+  out.shape = result->sizes.data();
+  out.strides = result->strides.data();
+  result->managed.context = result.get();
+  result->managed.deleter = delete_export<Managed>;
+  return result.release();
+}
+
+template <typename Managed>
+void release_capsule(PyObject* capsule, const char* name) {
+  // A capsule that was taken over has another name.
+  if (!PyCapsule_IsValid(capsule, name)) return;
+  auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
+  managed->deleter(managed);
+}
+
+/// A consumer that knows DLPack 1.0 gets our memory, marked read-only; an older one, which would write to it, a copy.
+nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
+  const TensorImpl& tensor = expect_tensor("__dlpack__", self.ptr());
+  if (requires_grad(tensor)) throw RuntimeError("__dlpack__: the tensor requires grad; use detach() first");
+  if (!stream.is_none()) throw ValueError("__dlpack__: the CPU has no streams");
+  if (!device.is_none()) {
+    const Dims wanted = to_ints({"__dlpack__", "dl_device"}, device.ptr());
+    if (wanted != Dims{dlpack::kCpu, 0}) throw ValueError("__dlpack__: the only device is the CPU, (1, 0)");
+  }
+  const bool versioned = !max_version.is_none() && !to_ints({"__dlpack__", "max_version"}, max_version.ptr()).empty() &&
+                         to_ints({"__dlpack__", "max_version"}, max_version.ptr())[0] >= 1;
+  const bool wants_copy = !copy.is_none() && to_bool({"__dlpack__", "copy"}, copy.ptr());
+  const bool forbids_copy = !copy.is_none() && !wants_copy;
+  if (!versioned) {
+    if (forbids_copy) throw ValueError("__dlpack__: a consumer older than DLPack 1.0 can only be given a copy");
+    auto* managed = &make_export<dlpack::ManagedTensor>(tensor, true)->managed;
+    return checked(PyCapsule_New(managed, dlpack::kName, [](PyObject* capsule) {
+      release_capsule<dlpack::ManagedTensor>(capsule, dlpack::kName);
+    }));
+  }
+  auto* managed = &make_export<dlpack::VersionedTensor>(tensor, wants_copy)->managed;
+  managed->version = {1, 0};
+  managed->flags = wants_copy ? dlpack::kCopied : dlpack::kReadOnly;
+  return checked(PyCapsule_New(managed, dlpack::kVersionedName, [](PyObject* capsule) {
+    release_capsule<dlpack::VersionedTensor>(capsule, dlpack::kVersionedName);
+  }));
+}
+
+/// A tensor on the memory that a producer described. `release` gives it back.
+TensorRef import(const dlpack::Tensor& in, bool read_only, std::function<void()> release) {
+  // Runs whatever happens from here on.
+  Ref<Storage> storage = Storage::borrow(nullptr, 0, release);
+  if (in.device.type != dlpack::kCpu)
+    throw ValueError("from_dlpack: the data lies on device type {}; only the CPU's (1) can be read", in.device.type);
+  const Dtype dtype = dtype_of(in.dtype);
+  const Dims sizes(DimsView(in.shape, static_cast<size_t>(in.rank)));
+  Dims strides = contiguous_strides(sizes);
+  if (in.strides) strides = Dims(DimsView(in.strides, static_cast<size_t>(in.rank)));
+  checked_numel("from_dlpack", sizes, size_of(dtype));
+  for (size_t i = 0; i < sizes.size(); ++i)
+    if (sizes[i] > 1 && strides[i] < 0)
+      throw ValueError("from_dlpack: negative strides are not supported; copy the data first");
+  const int64_t elements = element_range({sizes, strides, 0}).second;
+  void* data = static_cast<char*>(in.data) + in.byte_offset;
+  const auto bytes = static_cast<size_t>(elements) * size_of(dtype);
+  Ref<Storage> shared = Storage::borrow(data, bytes, [storage] {});
+  TensorRef tensor = make_ref<TensorImpl>(dtype, sizes, strides, 0, make_ref<Cell>(std::move(shared)));
+  return read_only ? copy_of(*tensor, contiguous_strides(sizes)) : tensor;
+}
+
+template <typename Managed>
+std::function<void()> releaser(Managed* managed) {
+  return [managed] {
+    if (!managed->deleter || !Py_IsInitialized()) return;
+    const nb::gil_scoped_acquire lock;
+    managed->deleter(managed);
+  };
+}
+
+nb::object ask_for_capsule(nb::handle producer) {
+  if (PyCapsule_CheckExact(producer.ptr())) return nb::borrow(producer);
+  if (!nb::hasattr(producer, "__dlpack__"))
+    throw TypeError("from_dlpack: expected an object with __dlpack__, not {}", describe(producer.ptr()));
+  try {
+    return producer.attr("__dlpack__")("max_version"_a = nb::make_tuple(1, 0));
+  } catch (nb::python_error& error) {
+    if (!error.matches(PyExc_TypeError)) throw;
+  }
+  return producer.attr("__dlpack__")();
+}
+
+nb::object from_dlpack(nb::handle producer) {
+  const nb::object capsule = ask_for_capsule(producer);
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack::kVersionedName)) {
+    auto* managed = static_cast<dlpack::VersionedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kVersionedName));
+    if (managed->version.major != 1)
+      throw ValueError("from_dlpack: the data is of DLPack version {}, known is 1", managed->version.major);
+    check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedVersionedName));
+    return to_object(import(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed)));
+  }
+  if (PyCapsule_IsValid(capsule.ptr(), dlpack::kName)) {
+    auto* managed = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kName));
+    check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedName));
+    return to_object(import(managed->tensor, false, releaser(managed)));
+  }
+  throw ValueError("from_dlpack: the capsule holds no DLPack tensor; one can be used only once");
+}
+
+}  // namespace
+
+void bind_dlpack(nb::module_& module) {
+  module.def("to_dlpack", to_dlpack, "tensor"_a, "stream"_a = nb::none(), "max_version"_a = nb::none(),
+             "dl_device"_a = nb::none(), "copy"_a = nb::none());
+  module.def(
+      "from_dlpack", from_dlpack, "data"_a.none(),
+      "A tensor that shares the memory of an object with __dlpack__. Memory that is marked read-only is copied.");
+}
+
+}  // namespace lucid::python

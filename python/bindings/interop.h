@@ -1,0 +1,13 @@
+#pragma once
+
+#include "bindings/errors.h"
+
+namespace lucid::python {
+
+/// Tensors from Python data, arrays and DLPack, and back.
+void bind_creation(nb::module_& module);
+void bind_dlpack(nb::module_& module);
+/// Dtype defaults, threads, floating-point mode, memory.
+void bind_settings(nb::module_& module);
+
+}  // namespace lucid::python

@@ -1,0 +1,27 @@
+// lucid._core: what the package `lucid` is made of.
+
+#include <nanobind/nanobind.h>
+
+#include "base/options.h"
+#include "bindings/autograd.h"
+#include "bindings/dtype_object.h"
+#include "bindings/errors.h"
+#include "bindings/interop.h"
+#include "bindings/op_function.h"
+#include "bindings/random.h"
+#include "bindings/tensor_object.h"
+
+NB_MODULE(_core, module) {
+  using namespace lucid::python;
+  // Objects that a user's reference cycle keeps alive are no concern of other users.
+  nanobind::set_leak_warnings(lucid::options().logs("leaks"));
+  bind_errors(module);
+  bind_dtypes(module);
+  bind_tensor(module);
+  bind_random(module);
+  bind_ops(module);
+  bind_creation(module);
+  bind_dlpack(module);
+  bind_autograd(module);
+  bind_settings(module);
+}

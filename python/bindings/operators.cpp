@@ -1,0 +1,239 @@
+#include "bindings/operators.h"
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/gil.h"
+#include "tensor/eager.h"
+#include "tensor/inplace.h"
+#include "tensor/item.h"
+
+namespace lucid::python {
+namespace {
+
+/// The ops behind operators, looked up once.
+struct OperatorOps {
+  const Op *add, *sub, *mul, *div, *floor_divide, *remainder, *pow, *matmul;
+  const Op *bitwise_and, *bitwise_or, *bitwise_xor, *left_shift, *right_shift;
+  const Op *neg, *abs, *bitwise_not;
+  const Op *lt, *le, *eq, *ne, *gt, *ge;
+};
+OperatorOps ops;
+
+using OpMember = const Op* OperatorOps::*;
+
+const Attributes kNoAttributes;
+
+PyObject* apply(const Op& op, std::span<const Operand> operands) {
+  if (!is_long(op, operands, kNoAttributes)) [[likely]]
+    return to_python(eager().emit_one(op, operands, kNoAttributes));
+  Value result;
+  {
+    const nb::gil_scoped_release release;
+    result = eager().emit_one(op, operands, kNoAttributes);
+  }
+  return to_python(result);
+}
+
+/// `a op b`, either of which is the tensor.
+PyObject* binary(const Op& op, PyObject* a, PyObject* b) {
+  return guarded([&]() -> PyObject* {
+    Operand operands[2];
+    if (to_operand_fast(a, operands[0]) && to_operand_fast(b, operands[1])) [[likely]]
+      return apply(op, operands);
+    Held held;
+    const char* name = op.name().c_str();
+    if (!to_operand({name, "x"}, a, operands[0], held) || !to_operand({name, "y"}, b, operands[1], held))
+      return Py_NewRef(Py_NotImplemented);
+    return apply(op, operands);
+  });
+}
+
+template <OpMember kOp>
+PyObject* binary_slot(PyObject* a, PyObject* b) {
+  return binary(*(ops.*kOp), a, b);
+}
+
+PyObject* matmul_slot(PyObject* a, PyObject* b) {
+  if (ops.matmul) return binary(*ops.matmul, a, b);
+  PyErr_SetString(PyExc_NotImplementedError, "matmul is not in the op table");
+  return nullptr;
+}
+
+PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) {
+  if (modulus != Py_None) {
+    PyErr_SetString(PyExc_TypeError, "pow: tensors take no third argument");
+    return nullptr;
+  }
+  return binary(*ops.pow, a, b);
+}
+
+template <OpMember kOp>
+PyObject* unary_slot(PyObject* a) {
+  return guarded([&] {
+    const Operand operands[] = {Operand(&tensor_in(a))};
+    return apply(*(ops.*kOp), operands);
+  });
+}
+
+PyObject* positive_slot(PyObject* a) { return Py_NewRef(a); }
+
+PyObject* in_place_binary(const Op& op, PyObject* self, PyObject* other) {
+  return guarded([&]() -> PyObject* {
+    Operand others[1];
+    Held held;
+    if (!to_operand({op.name().c_str(), "y"}, other, others[0], held)) return Py_NewRef(Py_NotImplemented);
+    TensorImpl& tensor = tensor_in(self);
+    {
+      const Operand both[] = {Operand(&tensor), others[0]};
+      const GilRelease release(is_long(op, both, kNoAttributes));
+      in_place(op, tensor, others, kNoAttributes);
+    }
+    return Py_NewRef(self);
+  });
+}
+
+template <OpMember kOp>
+PyObject* in_place_slot(PyObject* self, PyObject* other) {
+  return in_place_binary(*(ops.*kOp), self, other);
+}
+
+PyObject* in_place_power_slot(PyObject* self, PyObject* other, PyObject*) {
+  return in_place_binary(*ops.pow, self, other);
+}
+
+PyObject* compare_slot(PyObject* a, PyObject* b, int comparison) {
+  switch (comparison) {
+    case Py_LT:
+      return binary(*ops.lt, a, b);
+    case Py_LE:
+      return binary(*ops.le, a, b);
+    case Py_EQ:
+      return binary(*ops.eq, a, b);
+    case Py_NE:
+      return binary(*ops.ne, a, b);
+    case Py_GT:
+      return binary(*ops.gt, a, b);
+    default:
+      return binary(*ops.ge, a, b);
+  }
+}
+
+Py_hash_t hash_slot(PyObject* self) { return _Py_HashPointer(self); }
+
+/// The one element, for conversions to Python numbers.
+Scalar single(PyObject* self, const char* wanted) {
+  const TensorImpl& tensor = tensor_in(self);
+  if (tensor.numel() != 1)
+    throw RuntimeError("{}: {} has {} elements; only a tensor of one element can be converted", wanted,
+                       to_string(tensor.type()), tensor.numel());
+  return item(tensor);
+}
+
+int bool_slot(PyObject* self) {
+  return guarded([&]() -> int {
+    const TensorImpl& tensor = tensor_in(self);
+    if (tensor.numel() != 1)
+      throw RuntimeError("bool: the truth value of {} with {} elements is ambiguous; use any() or all()",
+                         to_string(tensor.type()), tensor.numel());
+    const Scalar value = item(tensor);
+    return value.is_float() ? value.to_double() != 0 : value.to_int() != 0;
+  });
+}
+
+PyObject* int_slot(PyObject* self) {
+  return guarded([&] {
+    const Scalar value = single(self, "int");
+    return value.is_float() ? PyLong_FromDouble(value.to_double()) : PyLong_FromLongLong(value.to_int());
+  });
+}
+
+PyObject* float_slot(PyObject* self) {
+  return guarded([&] { return PyFloat_FromDouble(single(self, "float").to_double()); });
+}
+
+PyObject* index_slot(PyObject* self) {
+  return guarded([&] {
+    if (!is_integer(tensor_in(self).dtype()))
+      throw TypeError("index: only a tensor of one integer can be an index, got {}", to_string(tensor_in(self).type()));
+    return PyLong_FromLongLong(single(self, "index").to_int());
+  });
+}
+
+template <typename F>
+void* slot(F* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+}  // namespace
+
+void prepare_operators() {
+  const OpTable& table = op_table();
+  ops = {
+      .add = &table.at("add"),
+      .sub = &table.at("sub"),
+      .mul = &table.at("mul"),
+      .div = &table.at("div"),
+      .floor_divide = &table.at("floor_divide"),
+      .remainder = &table.at("remainder"),
+      .pow = &table.at("pow"),
+      .matmul = table.find("matmul"),
+      .bitwise_and = &table.at("bitwise_and"),
+      .bitwise_or = &table.at("bitwise_or"),
+      .bitwise_xor = &table.at("bitwise_xor"),
+      .left_shift = &table.at("bitwise_left_shift"),
+      .right_shift = &table.at("bitwise_right_shift"),
+      .neg = &table.at("neg"),
+      .abs = &table.at("abs"),
+      .bitwise_not = &table.at("bitwise_not"),
+      .lt = &table.at("lt"),
+      .le = &table.at("le"),
+      .eq = &table.at("eq"),
+      .ne = &table.at("ne"),
+      .gt = &table.at("gt"),
+      .ge = &table.at("ge"),
+  };
+}
+
+const PyType_Slot* operator_slots() {
+  static const PyType_Slot slots[] = {
+      {Py_nb_add, slot(binary_slot<&OperatorOps::add>)},
+      {Py_nb_subtract, slot(binary_slot<&OperatorOps::sub>)},
+      {Py_nb_multiply, slot(binary_slot<&OperatorOps::mul>)},
+      {Py_nb_true_divide, slot(binary_slot<&OperatorOps::div>)},
+      {Py_nb_floor_divide, slot(binary_slot<&OperatorOps::floor_divide>)},
+      {Py_nb_remainder, slot(binary_slot<&OperatorOps::remainder>)},
+      {Py_nb_power, slot(power_slot)},
+      {Py_nb_matrix_multiply, slot(matmul_slot)},
+      {Py_nb_and, slot(binary_slot<&OperatorOps::bitwise_and>)},
+      {Py_nb_or, slot(binary_slot<&OperatorOps::bitwise_or>)},
+      {Py_nb_xor, slot(binary_slot<&OperatorOps::bitwise_xor>)},
+      {Py_nb_lshift, slot(binary_slot<&OperatorOps::left_shift>)},
+      {Py_nb_rshift, slot(binary_slot<&OperatorOps::right_shift>)},
+      {Py_nb_negative, slot(unary_slot<&OperatorOps::neg>)},
+      {Py_nb_absolute, slot(unary_slot<&OperatorOps::abs>)},
+      {Py_nb_invert, slot(unary_slot<&OperatorOps::bitwise_not>)},
+      {Py_nb_positive, slot(positive_slot)},
+      {Py_nb_inplace_add, slot(in_place_slot<&OperatorOps::add>)},
+      {Py_nb_inplace_subtract, slot(in_place_slot<&OperatorOps::sub>)},
+      {Py_nb_inplace_multiply, slot(in_place_slot<&OperatorOps::mul>)},
+      {Py_nb_inplace_true_divide, slot(in_place_slot<&OperatorOps::div>)},
+      {Py_nb_inplace_floor_divide, slot(in_place_slot<&OperatorOps::floor_divide>)},
+      {Py_nb_inplace_remainder, slot(in_place_slot<&OperatorOps::remainder>)},
+      {Py_nb_inplace_power, slot(in_place_power_slot)},
+      {Py_nb_inplace_and, slot(in_place_slot<&OperatorOps::bitwise_and>)},
+      {Py_nb_inplace_or, slot(in_place_slot<&OperatorOps::bitwise_or>)},
+      {Py_nb_inplace_xor, slot(in_place_slot<&OperatorOps::bitwise_xor>)},
+      {Py_nb_inplace_lshift, slot(in_place_slot<&OperatorOps::left_shift>)},
+      {Py_nb_inplace_rshift, slot(in_place_slot<&OperatorOps::right_shift>)},
+      {Py_nb_bool, slot(bool_slot)},
+      {Py_nb_int, slot(int_slot)},
+      {Py_nb_float, slot(float_slot)},
+      {Py_nb_index, slot(index_slot)},
+      {Py_tp_richcompare, slot(compare_slot)},
+      {Py_tp_hash, slot(hash_slot)},
+      {0, nullptr},
+  };
+  return slots;
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,64 @@
+#include "base/error.h"
+#include "base/options.h"
+#include "bindings/convert.h"
+#include "bindings/dtype_object.h"
+#include "bindings/interop.h"
+#include "runtime/allocator.h"
+#include "runtime/float_mode.h"
+#include "runtime/thread_pool.h"
+
+namespace lucid::python {
+
+void bind_settings(nb::module_& module) {
+  using namespace nb::literals;
+  module.def(
+      "get_default_dtype", [] { return nb::borrow(dtype_object(default_float())); },
+      "The dtype of floats that are given none.");
+  module.def(
+      "set_default_dtype",
+      [](nb::handle dtype) {
+        const Dtype wanted = to_dtype({"set_default_dtype", "dtype"}, dtype.ptr());
+        if (!is_float(wanted)) throw TypeError("set_default_dtype: expected a float dtype, got {}", name_of(wanted));
+        set_default_float(wanted);
+      },
+      "dtype"_a, "Sets the dtype of floats that are given none.");
+  module.def("get_num_threads", &num_threads, "How many threads an operation may use.");
+  module.def(
+      "set_num_threads",
+      [](nb::handle threads) {
+        const int64_t count = to_int({"set_num_threads", "threads"}, threads.ptr());
+        if (count < 1 || count > kMaxThreads)
+          throw ValueError("set_num_threads: expected 1 to {} threads, got {}", kMaxThreads, count);
+        set_num_threads(static_cast<int>(count));
+      },
+      "threads"_a, "Sets how many threads an operation may use. Results do not depend on it.");
+  module.def(
+      "set_flush_denormal",
+      [](bool flush) {
+        set_flush_denormal(flush);
+        return true;
+      },
+      "mode"_a, "Whether results that are subnormal become zero, which they do by default.");
+  module.def(
+      "promote_types",
+      [](nb::handle a, nb::handle b) {
+        return nb::borrow(dtype_object(
+            promote(to_dtype({"promote_types", "a"}, a.ptr()), to_dtype({"promote_types", "b"}, b.ptr()))));
+      },
+      "a"_a, "b"_a, "The dtype that arithmetic on tensors of two dtypes has.");
+  module.def(
+      "memory_stats",
+      [] {
+        const MemoryStats stats = memory_stats();
+        nb::dict result;
+        result["bytes_in_use"] = stats.bytes_in_use;
+        result["peak_bytes"] = stats.peak_bytes;
+        result["cached_bytes"] = stats.cached_bytes;
+        result["allocations"] = stats.allocations;
+        return result;
+      },
+      "How much memory tensors take.");
+  module.def("empty_cache", &empty_cache, "Returns memory that lies ready for new tensors to the system.");
+}
+
+}  // namespace lucid::python

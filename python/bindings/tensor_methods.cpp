@@ -1,0 +1,300 @@
+#include "bindings/tensor_methods.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/dtype_object.h"
+#include "bindings/from_data.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
+#include "tensor/inplace.h"
+#include "tensor/item.h"
+
+namespace lucid::python {
+namespace {
+
+Value value_of_self(PyObject* self) { return Value(TensorRef(&tensor_in(self))); }
+
+// Reading.
+
+PyObject* item_method(PyObject* self, PyObject*) {
+  return guarded([&] { return from_scalar(item(tensor_in(self))); });
+}
+
+PyObject* tolist(PyObject* self, PyObject*) {
+  return guarded([&] { return to_list(tensor_in(self)); });
+}
+
+PyObject* numel_method(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).numel()); }
+PyObject* dim_method(PyObject* self, PyObject*) { return PyLong_FromSize_t(tensor_in(self).sizes().size()); }
+PyObject* element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(size_of(tensor_in(self).dtype())); }
+PyObject* storage_offset(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).offset()); }
+PyObject* data_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(tensor_in(self).data()); }
+PyObject* is_contiguous_method(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_in(self).is_contiguous()); }
+PyObject* is_floating_point(PyObject* self, PyObject*) { return PyBool_FromLong(is_float(tensor_in(self).dtype())); }
+
+/// All of `values`, or one of them if a dimension is given.
+PyObject* all_or_one(const char* name, const TensorImpl& tensor, DimsView values, PyObject* const* arguments,
+                     Py_ssize_t count, PyObject* keyword_names) {
+  const Py_ssize_t keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+  if (count + keywords > 1) throw TypeError("{}: takes one argument, 'dim'", name);
+  if (keywords == 1) {
+    const char* keyword = PyUnicode_AsUTF8(PyTuple_GET_ITEM(keyword_names, 0));
+    if (std::string_view(keyword) != "dim" && std::string_view(keyword) != "axis")
+      throw TypeError("{}: got an unexpected keyword argument '{}'", name, keyword);
+  }
+  if (count + keywords == 0 || arguments[0] == Py_None) return from_ints(values);
+  const int64_t axis = to_int({name, "dim"}, arguments[0]);
+  if (values.empty()) throw IndexError("{}: a 0-d tensor has no dimension {}", name, axis);
+  return PyLong_FromLongLong(values[static_cast<size_t>(normalize_axis(name, axis, tensor.sizes().rank()))]);
+}
+
+PyObject* size_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
+  return guarded([&] {
+    const TensorImpl& tensor = tensor_in(self);
+    return all_or_one("size", tensor, tensor.sizes(), arguments, count, keyword_names);
+  });
+}
+
+PyObject* stride_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
+  return guarded([&] {
+    const TensorImpl& tensor = tensor_in(self);
+    return all_or_one("stride", tensor, tensor.strides(), arguments, count, keyword_names);
+  });
+}
+
+// Converting.
+
+template <Dtype kDtype>
+PyObject* convert_to(PyObject* self, PyObject*) {
+  return guarded([&] { return to_python(eager().to(Operand(&tensor_in(self)), kDtype)); });
+}
+
+PyObject* type_as(PyObject* self, PyObject* other) {
+  return guarded(
+      [&] { return to_python(eager().to(Operand(&tensor_in(self)), expect_tensor("type_as", other).dtype())); });
+}
+
+/// to(dtype), to(device), to(device, dtype), to(tensor), each by position or keyword, with copy=False.
+PyObject* to_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
+  return guarded([&] {
+    std::optional<Dtype> dtype;
+    bool copy = false;
+    const auto take = [&](PyObject* argument) {
+      if (TensorImpl* tensor = tensor_or_null(argument))
+        dtype = tensor->dtype();
+      else if (is_device(argument))
+        return;
+      else if (PyUnicode_Check(argument) && !parse_dtype(PyUnicode_AsUTF8(argument)))
+        check_device("to", argument);
+      else
+        dtype = to_dtype({"to", "dtype"}, argument);
+    };
+    for (Py_ssize_t i = 0; i < count; ++i)
+      if (arguments[i] != Py_None) take(arguments[i]);
+    const Py_ssize_t keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+    for (Py_ssize_t k = 0; k < keywords; ++k) {
+      const std::string_view name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(keyword_names, k));
+      PyObject* value = arguments[count + k];
+      if (name == "dtype")
+        dtype = to_optional_dtype({"to", "dtype"}, value);
+      else if (name == "device")
+        check_device("to", value);
+      else if (name == "other")
+        dtype = expect_tensor("to", value).dtype();
+      else if (name == "copy")
+        copy = to_bool({"to", "copy"}, value);
+      else if (name != "non_blocking")
+        throw TypeError("to: got an unexpected keyword argument '{}'", name);
+    }
+    TensorImpl& tensor = tensor_in(self);
+    const Value result = eager().to(Operand(&tensor), dtype.value_or(tensor.dtype()));
+    if (copy && tensor_of(result) == &tensor) return to_python(eager().clone(Operand(&tensor)));
+    return to_python(result);
+  });
+}
+
+PyObject* cpu(PyObject* self, PyObject*) { return Py_NewRef(self); }
+
+PyObject* view_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    TensorImpl& tensor = tensor_in(self);
+    const Place place{"view", "shape"};
+    const bool single = count == 1 && !PyLong_Check(arguments[0]);
+    const Dims wanted = single ? to_ints(place, arguments[0]) : to_ints(place, arguments, count);
+    const Dims shape = infer_shape("view", wanted, tensor.numel());
+    if (!view_strides(tensor.sizes(), tensor.strides(), shape))
+      throw RuntimeError("view: {} with strides {} cannot be seen as {} without a copy; use reshape()",
+                         to_string(tensor.type()), to_string(DimsView(tensor.strides())), to_string(DimsView(shape)));
+    return to_python(eager().reshape(value_of_self(self), shape));
+  });
+}
+
+// Writing.
+
+PyObject* fill_method(PyObject* self, PyObject* value) {
+  return guarded([&] {
+    Held held;
+    fill_(tensor_in(self), expect_operand({"fill_", "value"}, value, held));
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* zero_method(PyObject* self, PyObject*) {
+  return guarded([&] {
+    zero_(tensor_in(self));
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* copy_method(PyObject* self, PyObject* source) {
+  return guarded([&] {
+    Held held;
+    copy_(tensor_in(self), expect_operand({"copy_", "source"}, source, held));
+    return Py_NewRef(self);
+  });
+}
+
+// Gradients.
+
+PyObject* detach_method(PyObject* self, PyObject*) {
+  return guarded([&] { return to_python(detach(tensor_in(self))); });
+}
+
+PyObject* detach_in_place(PyObject* self, PyObject*) {
+  return guarded([&] {
+    TensorImpl& tensor = tensor_in(self);
+    if (tensor.is_view()) throw RuntimeError("detach_: a view cannot be detached in place; use detach()");
+    if (!is_leaf(tensor)) rebase(tensor, {});
+    set_requires_grad(tensor, false);
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* requires_grad_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
+  return guarded([&] {
+    const Py_ssize_t keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
+    if (count + keywords > 1) throw TypeError("requires_grad_: takes one argument");
+    const bool wanted = count + keywords == 0 || to_bool({"requires_grad_", "requires_grad"}, arguments[0]);
+    set_requires_grad(tensor_in(self), wanted);
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* retain_grad_method(PyObject* self, PyObject*) {
+  return guarded([&] {
+    retain_grad(tensor_in(self));
+    return Py_NewRef(Py_None);
+  });
+}
+
+// Copying.
+
+TensorRef plain_copy(const TensorImpl& tensor) {
+  const GradModeScope no_grad(false);
+  const bool keeps_layout = is_dense(tensor.sizes(), tensor.strides());
+  return copy_of(tensor, keeps_layout ? tensor.strides() : contiguous_strides(tensor.sizes()));
+}
+
+PyObject* deep_copy(PyObject* self, PyObject* memo) {
+  return guarded([&]() -> PyObject* {
+    TensorImpl& tensor = tensor_in(self);
+    if (requires_grad(tensor) && !is_leaf(tensor))
+      throw RuntimeError("deepcopy: only leaves can be copied deeply; detach() or clone() the tensor");
+    TensorRef copy = plain_copy(tensor);
+    if (requires_grad(tensor)) set_requires_grad(*copy, true);
+    if (const TensorRef grad = gradient(tensor)) set_gradient(*copy, plain_copy(*grad));
+    nb::object result = nb::steal(new_object(Py_TYPE(self), std::move(copy)));
+    if (PyDict_Check(memo)) {
+      const nb::object key = checked(PyLong_FromVoidPtr(self));
+      check_status(PyDict_SetItem(memo, key.ptr(), result.ptr()));
+    }
+    return result.release().ptr();
+  });
+}
+
+/// `copy.copy(x)`: another handle on the same memory and the same place in the graph.
+PyObject* shallow_copy(PyObject* self, PyObject*) {
+  return guarded([&] {
+    TensorImpl& tensor = tensor_in(self);
+    if (requires_grad(tensor) && !is_leaf(tensor)) return to_python(eager().reshape(Operand(&tensor), tensor.sizes()));
+    TensorRef alias = alias_of(tensor);
+    if (requires_grad(tensor)) set_requires_grad(*alias, true);
+    return to_python(std::move(alias));
+  });
+}
+
+/// (rebuild_tensor, (bytes, shape, dtype, requires_grad)).
+PyObject* reduce_method(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const GradModeScope no_grad(false);
+    TensorImpl& tensor = tensor_in(self);
+    if (requires_grad(tensor) && !is_leaf(tensor))
+      throw RuntimeError("pickle: only leaves can be pickled; detach() the tensor");
+    const TensorRef dense = contiguous(TensorRef(&tensor));
+    const auto bytes = static_cast<Py_ssize_t>(size_of(tensor.dtype())) * tensor.numel();
+    const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(dense->data()), bytes));
+    const nb::object shape = checked(from_ints(tensor.sizes()));
+    const nb::object module = checked(PyImport_ImportModule("lucid._tensor"));
+    const nb::object rebuild = checked(PyObject_GetAttrString(module.ptr(), "rebuild_tensor"));
+    return Py_BuildValue("O(OOOOO)", rebuild.ptr(), Py_TYPE(self), data.ptr(), shape.ptr(),
+                         dtype_object(tensor.dtype()), requires_grad(tensor) ? Py_True : Py_False);
+  });
+}
+
+template <typename F>
+PyCFunction method(F* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
+}  // namespace
+
+PyMethodDef* tensor_methods() {
+  constexpr int kKeywords = METH_FASTCALL | METH_KEYWORDS;
+  static PyMethodDef methods[] = {
+      {"item", method(item_method), METH_NOARGS, "The value of a tensor of one element, as a Python number."},
+      {"tolist", method(tolist), METH_NOARGS, "The elements as Python numbers in nested lists."},
+      {"numel", method(numel_method), METH_NOARGS, "The number of elements."},
+      {"nelement", method(numel_method), METH_NOARGS, "The number of elements."},
+      {"dim", method(dim_method), METH_NOARGS, "The number of dimensions."},
+      {"ndimension", method(dim_method), METH_NOARGS, "The number of dimensions."},
+      {"element_size", method(element_size), METH_NOARGS, "Bytes of an element."},
+      {"storage_offset", method(storage_offset), METH_NOARGS, "Where the first element lies, in elements."},
+      {"data_ptr", method(data_ptr), METH_NOARGS, "The address of the first element."},
+      {"is_contiguous", method(is_contiguous_method), METH_NOARGS, "Whether the elements lie in row-major order."},
+      {"is_floating_point", method(is_floating_point), METH_NOARGS, "Whether the elements are floats."},
+      {"size", method(size_method), kKeywords, "The shape, or the size of one dimension."},
+      {"stride", method(stride_method), kKeywords, "The strides in elements, or that of one dimension."},
+      {"float", method(convert_to<Dtype::kF32>), METH_NOARGS, "The tensor as float32."},
+      {"double", method(convert_to<Dtype::kF64>), METH_NOARGS, "The tensor as float64."},
+      {"half", method(convert_to<Dtype::kF16>), METH_NOARGS, "The tensor as float16."},
+      {"bfloat16", method(convert_to<Dtype::kBF16>), METH_NOARGS, "The tensor as bfloat16."},
+      {"long", method(convert_to<Dtype::kI64>), METH_NOARGS, "The tensor as int64."},
+      {"int", method(convert_to<Dtype::kI32>), METH_NOARGS, "The tensor as int32."},
+      {"short", method(convert_to<Dtype::kI16>), METH_NOARGS, "The tensor as int16."},
+      {"char", method(convert_to<Dtype::kI8>), METH_NOARGS, "The tensor as int8."},
+      {"byte", method(convert_to<Dtype::kU8>), METH_NOARGS, "The tensor as uint8."},
+      {"bool", method(convert_to<Dtype::kBool>), METH_NOARGS, "The tensor as bools: whether each element is not zero."},
+      {"type_as", method(type_as), METH_O, "The tensor with the dtype of another one."},
+      {"to", method(to_method), kKeywords,
+       "The tensor with another dtype or on another device; itself if it has them."},
+      {"cpu", method(cpu), METH_NOARGS, "The tensor itself: all memory is the CPU's."},
+      {"view", method(view_method), METH_FASTCALL, "The same memory with another shape."},
+      {"fill_", method(fill_method), METH_O, "Sets every element to a number."},
+      {"zero_", method(zero_method), METH_NOARGS, "Sets every element to 0."},
+      {"copy_", method(copy_method), METH_O, "Copies another tensor's elements, broadcast and converted."},
+      {"detach", method(detach_method), METH_NOARGS, "The same memory outside the gradient graph."},
+      {"detach_", method(detach_in_place), METH_NOARGS, "Takes the tensor out of the gradient graph."},
+      {"requires_grad_", method(requires_grad_method), kKeywords,
+       "Sets whether operations on the tensor are recorded."},
+      {"retain_grad", method(retain_grad_method), METH_NOARGS, "Keeps the gradient of a tensor that is no leaf."},
+      {"__deepcopy__", method(deep_copy), METH_O, nullptr},
+      {"__copy__", method(shallow_copy), METH_NOARGS, nullptr},
+      {"__reduce_ex__", method(reduce_method), METH_O, nullptr},
+      {}};
+  return methods;
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,79 @@
+#include "bindings/tensor_object.h"
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/dtype_object.h"
+#include "bindings/from_data.h"
+#include "bindings/operators.h"
+#include "bindings/subscripts.h"
+#include "bindings/tensor_methods.h"
+#include "tensor/autograd_meta.h"
+
+namespace lucid::python {
+
+PyTypeObject* tensor_type = nullptr;
+
+PyObject* new_object(PyTypeObject* type, TensorRef tensor) {
+  PyObject* object = nb::inst_alloc(reinterpret_cast<PyObject*>(type)).release().ptr();
+  if (!object) nb::detail::raise_python_error();
+  new (nb::inst_ptr<TensorHandle>(object)) TensorHandle(std::move(tensor), object);
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+TensorImpl& expect_tensor(const char* function, PyObject* object) {
+  if (TensorImpl* tensor = tensor_or_null(object)) return *tensor;
+  throw TypeError("{}: expected a tensor, not {}", function, describe(object));
+}
+
+namespace {
+
+/// Tensor(data, dtype=None, device=None, requires_grad=False): the same as lucid.tensor. Every object holds a tensor
+/// from the moment it exists, whatever a subclass does in its __init__.
+PyObject* tensor_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
+  return guarded([&]() -> PyObject* {
+    PyObject* data = nullptr;
+    PyObject* dtype = nullptr;
+    PyObject* device = nullptr;
+    int wants_grad = 0;
+    // What a subclass adds to its own __init__ is none of our business.
+    if (type == tensor_type) {
+      const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
+      if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OOOp:Tensor", const_cast<char**>(names), &data, &dtype,
+                                       &device, &wants_grad))
+        return nullptr;
+    } else if (PyTuple_GET_SIZE(arguments) > 0) {
+      data = PyTuple_GET_ITEM(arguments, 0);
+    }
+    check_device("Tensor", device);
+    const std::optional<Dtype> wanted = to_optional_dtype({"Tensor", "dtype"}, dtype);
+    TensorRef tensor = data ? tensor_from_data({"Tensor", "data"}, data, wanted)
+                            : make_tensor(wanted.value_or(default_float()), Dims{0});
+    if (wants_grad) set_requires_grad(*tensor, true);
+    return new_object(type, std::move(tensor));
+  });
+}
+
+int tensor_init(PyObject*, PyObject*, PyObject*) { return 0; }
+
+}  // namespace
+
+void bind_tensor(nb::module_& module) {
+  prepare_operators();
+  std::vector<PyType_Slot> slots = {{Py_tp_new, reinterpret_cast<void*>(tensor_new)},
+                                    {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
+                                    {Py_tp_methods, tensor_methods()},
+                                    {Py_tp_getset, tensor_properties()}};
+  for (const PyType_Slot* part : {operator_slots(), subscript_slots()})
+    for (; part->slot != 0; ++part) slots.push_back(*part);
+  slots.push_back({0, nullptr});
+  auto type = nb::class_<TensorHandle>(module, "Tensor", nb::type_slots(slots.data()), nb::pooled(256),
+                                       nb::is_weak_referenceable(),
+                                       "An n-dimensional array of one dtype that knows how it was computed.");
+  tensor_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  // Beside NumPy arrays, our operators decide: array + tensor is a Tensor.
+  type.attr("__array_priority__") = 1000;
+  type.attr("__module__") = "lucid";
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,104 @@
+"""Lucid: a tensor library with a tracing just-in-time compiler.
+
+>>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
+>>> (x * x).sum().backward()
+>>> x.grad
+tensor([2., 4.])
+"""
+
+# ruff: noqa: F401, F403, I001 -- the imports are the package's names, in this order
+
+from ._ops import *  # what comes after it goes before it
+
+from . import _core, _tensor, autograd, gpu, return_types
+from ._core import (
+    Generator,
+    InternalError,
+    Tensor,
+    as_tensor,
+    default_generator,
+    device,
+    empty_cache,
+    from_dlpack,
+    from_numpy,
+    get_default_dtype,
+    get_num_threads,
+    memory_stats,
+    promote_types,
+    set_default_dtype,
+    set_flush_denormal,
+    set_num_threads,
+    tensor,
+)
+from ._dtypes import (
+    bf16,
+    bfloat16,
+    bool,
+    double,
+    dtype,
+    f16,
+    f32,
+    f64,
+    finfo,
+    float,
+    float16,
+    float32,
+    float64,
+    half,
+    i8,
+    i16,
+    i32,
+    i64,
+    iinfo,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    long,
+    short,
+    u8,
+    uint8,
+)
+from ._overloads import (
+    allclose,
+    broadcast_shapes,
+    equal,
+    index_put,
+    is_floating_point,
+    is_tensor,
+    max,
+    median,
+    min,
+    nonzero,
+    numel,
+    result_type,
+    std,
+    unique,
+    var,
+    var_mean,
+    where,
+)
+from ._print import get_printoptions, set_printoptions
+from ._random import (
+    bernoulli,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    multinomial,
+    normal,
+    rand,
+    rand_like,
+    randint,
+    randint_like,
+    randn,
+    randn_like,
+    randperm,
+    seed,
+    set_rng_state,
+)
+from .autograd import enable_grad, grad_enabled, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
+
+__version__ = "0.1.0"
+
+_tensor.install()

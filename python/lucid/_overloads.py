@@ -1,0 +1,236 @@
+"""Functions whose arguments choose between ops of the table."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+from . import _core
+from ._core import Tensor
+
+_ops = _core.ops
+
+
+def _one_of(function: str, first: str, a: Any, second: str, b: Any) -> Any:
+    if a is not None and b is not None:
+        raise TypeError(f"{function}: got both '{first}' and '{second}'")
+    return b if a is None else a
+
+
+def _extreme(function: str, x: Any, dim: Any, keepdim: bool, other: Any) -> Any:
+    if other is None and (isinstance(dim, Tensor) and dim.dim() > 0):
+        dim, other = None, dim
+    if other is not None:
+        if dim is not None:
+            raise TypeError(f"{function}: takes 'dim' or 'other', not both")
+        return _ops["maximum" if function == "max" else "minimum"](x, other)
+    if dim is None:
+        return _ops["amax" if function == "max" else "amin"](x, None, keepdim)
+    return _ops[f"{function}_dim"](x, dim, keepdim)
+
+
+def max(
+    x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool | None = None
+) -> Any:
+    """The largest element; with dim, the largest along it and their indices; with a tensor, the larger of each two.
+
+    >>> lucid.max(lucid.tensor([3, 1, 2]))
+    tensor(3)
+    >>> lucid.max(lucid.tensor([[1, 5], [4, 2]]), dim=1).indices
+    tensor([1, 0])
+    """
+    return _extreme(
+        "max", x, _one_of("max", "dim", dim, "axis", axis), keepdim if keepdims is None else keepdims, other
+    )
+
+
+def min(
+    x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool | None = None
+) -> Any:
+    """The smallest element; with dim, the smallest along it and their indices; with a tensor, the smaller of each two.
+
+    >>> lucid.min(lucid.tensor([3, 1, 2]))
+    tensor(1)
+    """
+    return _extreme(
+        "min", x, _one_of("min", "dim", dim, "axis", axis), keepdim if keepdims is None else keepdims, other
+    )
+
+
+def median(x: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool | None = None) -> Any:
+    """The middle element, the lower one of two; with dim, the middle ones along it and their indices.
+
+    >>> lucid.median(lucid.tensor([3, 1, 2]))
+    tensor(2)
+    """
+    dim = _one_of("median", "dim", dim, "axis", axis)
+    if dim is None:
+        return _ops["median"](x)
+    return _ops["median_dim"](x, dim, keepdim if keepdims is None else keepdims)
+
+
+def unique(
+    x: Any,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+    *,
+    axis: int | None = None,
+) -> Any:
+    """The distinct elements in order, or the distinct parts along a dimension.
+
+    With return_inverse and return_counts also, for each element, which one it is, and how often each occurs.
+
+    >>> lucid.unique(lucid.tensor([3, 1, 3]), return_counts=True)
+    (tensor([1, 3]), tensor([1, 2]))
+    """
+    values, inverse, counts = _ops["unique_all"](x, _one_of("unique", "dim", dim, "axis", axis))
+    if not return_inverse and not return_counts:
+        return values
+    return (values, *((inverse,) if return_inverse else ()), *((counts,) if return_counts else ()))
+
+
+def where(condition: Any, x: Any = None, y: Any = None, *, input: Any = None, other: Any = None) -> Any:
+    """x where the condition holds, y elsewhere. With the condition alone, the indices where it holds.
+
+    >>> lucid.where(lucid.tensor([True, False]), 1.0, 0.0)
+    tensor([1., 0.])
+    >>> lucid.where(lucid.tensor([False, True, True]))
+    (tensor([1, 2]),)
+    """
+    x = _one_of("where", "x", x, "input", input)
+    y = _one_of("where", "y", y, "other", other)
+    if x is None and y is None:
+        return nonzero(condition, as_tuple=True)
+    return _ops["where"](condition, x, y)
+
+
+def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
+    """The indices of the elements that are not zero: a row for each, or a tuple with a tensor for each dimension.
+
+    >>> lucid.nonzero(lucid.tensor([0, 3, 4]))
+    tensor([[1],
+            [2]])
+    """
+    found = _ops["nonzero"](x)
+    return tuple(found.unbind(1)) if as_tuple else found
+
+
+def _statistic(name: str, doc: str) -> Any:
+    op = _ops[name]
+
+    def function(
+        x: Any,
+        dim: Any = None,
+        keepdim: bool = False,
+        *,
+        correction: float | None = None,
+        unbiased: bool | None = None,
+        axis: Any = None,
+        keepdims: bool | None = None,
+    ) -> Any:
+        if isinstance(dim, bool):  # PyTorch's var(x, unbiased)
+            dim, unbiased = None, dim
+        if unbiased is not None:
+            correction = _one_of(name, "correction", correction, "unbiased", float(unbiased))
+        return op(
+            x,
+            _one_of(name, "dim", dim, "axis", axis),
+            keepdim if keepdims is None else keepdims,
+            correction=1.0 if correction is None else correction,
+        )
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
+var = _statistic(
+    "var",
+    """The variance over some dimensions, or all; divides by the number of elements minus correction, by default 1.
+
+    >>> lucid.var(lucid.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """,
+)
+std = _statistic(
+    "std",
+    """The standard deviation over some dimensions, or all: the square root of var.
+
+    >>> lucid.std(lucid.tensor([1.0, 2.0, 3.0]))
+    tensor(1.)
+    """,
+)
+var_mean = _statistic(
+    "var_mean",
+    """The variance and the mean over some dimensions, or all.
+
+    >>> lucid.var_mean(lucid.tensor([1.0, 2.0, 3.0])).mean
+    tensor(2.)
+    """,
+)
+
+
+def allclose(x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
+    """Whether all elements are close: |x - y| <= atol + rtol * |y|.
+
+    >>> lucid.allclose(lucid.tensor([1.0]), lucid.tensor([1.0 + 1e-7]))
+    True
+    """
+    return bool(_ops["isclose"](x, y, rtol, atol, equal_nan).all())
+
+
+def equal(x: Tensor, y: Tensor) -> bool:
+    """Whether two tensors have the same shape and elements.
+
+    >>> lucid.equal(lucid.tensor([1, 2]), lucid.tensor([1, 2]))
+    True
+    """
+    return x.shape == y.shape and bool((x == y).all())
+
+
+def index_put(x: Tensor, indices: Sequence[Tensor], values: Any, accumulate: bool = False) -> Tensor:
+    """x with values written, or added, at the places that index tensors for the leading dimensions name."""
+    return _ops["index_put"](x, values, indices, accumulate)
+
+
+def numel(x: Tensor) -> int:
+    """The number of elements."""
+    return x.numel()
+
+
+def is_tensor(x: Any) -> bool:
+    """Whether an object is a Tensor."""
+    return isinstance(x, Tensor)
+
+
+def is_floating_point(x: Tensor) -> bool:
+    """Whether a tensor's elements are floats."""
+    return x.dtype.is_floating_point
+
+
+def result_type(*tensors: Any) -> _core.dtype:
+    """The dtype that arithmetic on these tensors and numbers has."""
+    total = tensors[0]
+    for other in tensors[1:]:
+        total = (total + other) if builtins.any(isinstance(t, Tensor) for t in (total, other)) else max(total, other)
+    return total.dtype if isinstance(total, Tensor) else _core.tensor(total).dtype
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
+    """The shape that tensors of these shapes have in common by broadcasting.
+
+    >>> lucid.broadcast_shapes((2, 1), (3,))
+    (2, 3)
+    """
+    rank = builtins.max((len(shape) for shape in shapes), default=0)
+    result = [1] * rank
+    for shape in shapes:
+        for i, size in enumerate(shape, rank - len(shape)):
+            if size != 1 and result[i] != 1 and size != result[i]:
+                raise ValueError(f"broadcast_shapes: the shapes {shapes} cannot be broadcast together")
+            if size != 1:
+                result[i] = size
+    return tuple(result)

@@ -1,0 +1,189 @@
+"""Random tensors, and the generator that they are drawn from when none is given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import _core
+from ._core import Generator, Tensor
+
+_uniform = _core.draws["draw_uniform"]
+_normal = _core.draws["draw_normal"]
+_integers = _core.draws["draw_integers"]
+_bernoulli = _core.draws["draw_bernoulli"]
+_permutation = _core.draws["draw_permutation"]
+_multinomial = _core.draws["draw_multinomial"]
+
+
+def _size_of(function: str, positional: tuple[Any, ...], options: dict[str, Any]) -> Any:
+    """The size from `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`."""
+    if "size" in options:
+        if positional:
+            raise TypeError(f"{function}: got several values for argument 'size'")
+        return options.pop("size")
+    if len(positional) == 1 and not isinstance(positional[0], int):
+        return positional[0]
+    return positional
+
+
+def rand(*size: Any, **options: Any) -> Tensor:
+    """Numbers from the uniform distribution on [0, 1).
+
+    Options are dtype, device, requires_grad and generator.
+
+    >>> lucid.rand(2, 3).shape
+    (2, 3)
+    """
+    return _uniform(_size_of("rand", size, options), **options)
+
+
+def randn(*size: Any, **options: Any) -> Tensor:
+    """Numbers from the normal distribution with mean 0 and variance 1.
+
+    Options are dtype, device, requires_grad and generator.
+
+    >>> lucid.randn(2, 3).shape
+    (2, 3)
+    """
+    return _normal(_size_of("randn", size, options), **options)
+
+
+def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Tensor:
+    """Integers from low, or 0, up to but without high.
+
+    Options are dtype, device, requires_grad and generator.
+
+    >>> lucid.randint(5, 6, (3,))
+    tensor([5, 5, 5])
+    >>> lucid.randint(10, (2, 2)).shape
+    (2, 2)
+    """
+    if size is None:
+        low, high, size = 0, low, high
+    if size is None:
+        raise TypeError("randint: missing argument 'size'")
+    if high is None:
+        low, high = 0, low
+    dtype = options.pop("dtype", None)
+    if dtype is not None and _core.dtype(dtype).is_floating_point:
+        requires_grad = options.pop("requires_grad", False)
+        return _integers(size, low, high, **options).to(dtype).requires_grad_(requires_grad)
+    return _integers(size, low, high, dtype=dtype, **options)
+
+
+def rand_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Numbers from the uniform distribution on [0, 1), of the shape and dtype of x."""
+    return _uniform(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+
+
+def randn_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Numbers from the normal distribution with mean 0 and variance 1, of the shape and dtype of x."""
+    return _normal(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+
+
+def randint_like(x: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **options: Any) -> Tensor:
+    """Integers from low, or 0, up to but without high, of the shape and dtype of x."""
+    return randint(low, high, x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+
+
+def randperm(n: int, *, dtype: Any = None, **options: Any) -> Tensor:
+    """The integers from 0 to n - 1 in random order.
+
+    >>> lucid.randperm(4).sort().values
+    tensor([0, 1, 2, 3])
+    """
+    result = _permutation(n, **options)
+    return result if dtype is None else result.to(dtype)
+
+
+def bernoulli(p: Tensor, *, generator: Generator | None = None) -> Tensor:
+    """Ones with the probabilities in p, zeros otherwise.
+
+    >>> lucid.bernoulli(lucid.tensor([0.0, 1.0]))
+    tensor([0., 1.])
+    """
+    return _bernoulli(p, generator=generator)
+
+
+def multinomial(
+    p: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
+) -> Tensor:
+    """Indices drawn from each row of p with probabilities proportional to its elements.
+
+    >>> lucid.multinomial(lucid.tensor([0.0, 1.0, 0.0]), 1)
+    tensor([1])
+    """
+    return _multinomial(p, num_samples, replacement, generator=generator)
+
+
+def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Tensor:
+    """Numbers from normal distributions with these means and standard deviations, tensors or numbers.
+
+    >>> lucid.normal(0.0, 1.0, (2, 3)).shape
+    (2, 3)
+    """
+    if size is None:
+        tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
+        if not tensors:
+            raise TypeError("normal: missing argument 'size'; it is needed where mean and std are numbers")
+        like = tensors[0] if len(tensors) == 1 else tensors[0] + tensors[1]
+        size = like.shape
+        options.setdefault("dtype", like.dtype)
+    requires_grad = options.pop("requires_grad", False)
+    result: Tensor = _normal(size, **options) * std + mean
+    return result.requires_grad_() if requires_grad else result
+
+
+def _uniform_in_place(
+    self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fills the tensor from the uniform distribution on [low, high)."""
+    return self.copy_(_uniform(self.shape, dtype=self.dtype, generator=generator) * (high - low) + low)
+
+
+def _normal_in_place(
+    self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
+) -> Tensor:
+    """Fills the tensor from a normal distribution."""
+    return self.copy_(_normal(self.shape, dtype=self.dtype, generator=generator) * std + mean)
+
+
+def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor with ones with probability p, and zeros otherwise."""
+    if isinstance(p, Tensor):
+        return self.copy_(_bernoulli(p.expand(self.shape), generator=generator))
+    return self.copy_(_uniform(self.shape, generator=generator) < p)
+
+
+def _exponential_in_place(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
+    """Fills the tensor from the exponential distribution with rate lambd."""
+    return self.copy_(_core.ops["log1p"](-_uniform(self.shape, dtype=self.dtype, generator=generator)) * (-1.0 / lambd))
+
+
+def manual_seed(seed: int) -> Generator:
+    """Seeds the generator that draws use when none is given; returns it.
+
+    >>> lucid.manual_seed(0).initial_seed()
+    0
+    """
+    return _core.default_generator().manual_seed(seed)
+
+
+def seed() -> int:
+    """Seeds the default generator from the operating system; returns the seed."""
+    return _core.default_generator().seed()
+
+
+def initial_seed() -> int:
+    """The seed of the default generator."""
+    return _core.default_generator().initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """The state of the default generator."""
+    return _core.default_generator().get_state()
+
+
+def set_rng_state(state: Tensor) -> None:
+    """Makes the default generator continue from a state that get_rng_state() gave."""
+    _core.default_generator().set_state(state)

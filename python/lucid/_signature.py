@@ -1,0 +1,14 @@
+"""Signatures of ops, for inspect and help()."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from typing import Any
+
+
+def parse(text: str) -> inspect.Signature:
+    """The signature that a text like `(x, dim=None)` stands for."""
+    names: dict[str, Any] = {"inf": math.inf, "nan": math.nan}
+    exec(f"def function{text}: ...", names)
+    return inspect.signature(names["function"])

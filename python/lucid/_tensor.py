@@ -1,0 +1,180 @@
+"""Methods of Tensor that are easier said in Python."""
+
+from __future__ import annotations
+
+import copyreg
+from typing import Any
+
+from . import _core, _overloads, _print, _random
+from ._core import Tensor
+from .autograd import _backward
+
+
+def _repr(self: Tensor) -> str:
+    return _print.to_text(self)
+
+
+def _format(self: Tensor, spec: str) -> str:
+    if not spec:
+        return repr(self)
+    if self.dim() == 0:
+        return format(self.item(), spec)
+    raise TypeError(f"format: {spec!r} formats numbers, and this tensor has shape {self.shape}; format its elements")
+
+
+def _numpy(self: Tensor, *, force: bool = False) -> Any:
+    """The elements as a NumPy array that shares this memory, read-only: it keeps showing what the tensor holds now.
+
+    Writing to the tensor afterwards gives the tensor new memory. `force` detaches a tensor that requires grad.
+    """
+    import numpy
+
+    if force:
+        self = self.detach()
+    if self.requires_grad:
+        raise RuntimeError("numpy: the tensor requires grad; use detach() first")
+    if self.dtype is _core.bfloat16:
+        raise TypeError("numpy: bfloat16 has no counterpart in NumPy; convert with float() first")
+    return numpy.asarray(memoryview(self))
+
+
+def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
+    array = _numpy(self)
+    if dtype is not None and array.dtype != dtype:
+        if copy is False:
+            raise ValueError(f"__array__: {self.dtype} cannot become {dtype} without a copy")
+        return array.astype(dtype)
+    return array.copy() if copy else array
+
+
+def _dlpack(
+    self: Tensor,
+    *,
+    stream: Any = None,
+    max_version: tuple[int, int] | None = None,
+    dl_device: tuple[int, int] | None = None,
+    copy: bool | None = None,
+) -> Any:
+    return _core.to_dlpack(self, stream, max_version, dl_device, copy)
+
+
+def _dlpack_device(self: Tensor) -> tuple[int, int]:
+    return (1, 0)
+
+
+def _maker(op: str, name: str, doc: str) -> Any:
+    function = _core.ops[op]
+
+    def make(self: Tensor, *size: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
+        return function(*size, dtype=self.dtype if dtype is None else dtype, **kwargs)
+
+    make.__name__ = make.__qualname__ = name
+    make.__doc__ = doc
+    return make
+
+
+def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **kwargs: Any) -> Tensor:
+    """A tensor filled with one value, of this dtype."""
+    return _core.ops["full"](size, fill_value, dtype=self.dtype if dtype is None else dtype, **kwargs)
+
+
+def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, **kwargs: Any) -> Tensor:
+    """A tensor with a copy of the data, of this dtype."""
+    return _core.tensor(data, dtype=self.dtype if dtype is None else dtype, **kwargs)
+
+
+def _expand_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor expanded to the shape of another."""
+    return self.expand(other.shape)
+
+
+def _view_as(self: Tensor, other: Tensor) -> Tensor:
+    """This memory with the shape of another tensor."""
+    return self.view(other.shape)
+
+
+def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor with the shape of another."""
+    return self.reshape(other.shape)
+
+
+def _t(self: Tensor) -> Tensor:
+    """A matrix transposed; vectors and 0-d tensors as they are."""
+    if self.dim() > 2:
+        raise RuntimeError(f"t: expected at most 2 dimensions, got shape {self.shape}; use mT or permute()")
+    return self.T
+
+
+def _where(self: Tensor, condition: Any, y: Any) -> Tensor:
+    """This tensor where the condition holds, y elsewhere."""
+    return _core.ops["where"](condition, self, y)
+
+
+def _index_put_(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
+    """Writes values, or adds them, at the places that index tensors for the leading dimensions name."""
+    return _table_index_put_(self, values, indices, accumulate)
+
+
+_table_index_put_ = Tensor.index_put_
+
+
+def rebuild_tensor(
+    cls: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: _core.dtype, requires_grad: bool
+) -> Tensor:
+    """Makes a tensor from its pickle."""
+    return _core.rebuild_tensor(cls, data, shape, dtype, requires_grad)
+
+
+def _reduce_function(function: Any) -> str:
+    """Functions of the extension are pickled by name, like all others."""
+    return str(function.__name__)
+
+
+def install() -> None:
+    """Gives Tensor these methods."""
+    copyreg.pickle(type(_core.tensor), _reduce_function)
+    methods: dict[str, Any] = {
+        "__repr__": _repr,
+        "__str__": _repr,
+        "__format__": _format,
+        "__array__": _array,
+        "__dlpack__": _dlpack,
+        "__dlpack_device__": _dlpack_device,
+        "numpy": _numpy,
+        "backward": _backward._tensor_backward,
+        "register_hook": _backward._tensor_register_hook,
+        "register_post_accumulate_grad_hook": _backward._tensor_register_post_accumulate_grad_hook,
+        "new_zeros": _maker("zeros", "new_zeros", "A tensor of zeros of this dtype."),
+        "new_ones": _maker("ones", "new_ones", "A tensor of ones of this dtype."),
+        "new_empty": _maker("empty", "new_empty", "A tensor of this dtype that is not initialised."),
+        "new_full": _new_full,
+        "new_tensor": _new_tensor,
+        "expand_as": _expand_as,
+        "view_as": _view_as,
+        "reshape_as": _reshape_as,
+        "t": _t,
+        "where": _where,
+        "index_put_": _index_put_,
+        "uniform_": _random._uniform_in_place,
+        "normal_": _random._normal_in_place,
+        "bernoulli_": _random._bernoulli_in_place,
+        "exponential_": _random._exponential_in_place,
+        "bernoulli": _random.bernoulli,
+        "multinomial": _random.multinomial,
+    }
+    for name in (
+        "max",
+        "min",
+        "median",
+        "unique",
+        "std",
+        "var",
+        "var_mean",
+        "nonzero",
+        "allclose",
+        "equal",
+        "index_put",
+    ):
+        methods[name] = getattr(_overloads, name)
+    for name, method in methods.items():
+        setattr(Tensor, name, method)

@@ -1,0 +1,39 @@
+# Generated from the op table by tools/stubs; do not edit.
+# fmt: off
+# ruff: noqa
+from typing import NamedTuple
+
+from ._core import Tensor
+
+class kthvalue(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class max_dim(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class median_dim(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class min_dim(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class sort(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class topk(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class unique_all(NamedTuple):
+    values: Tensor
+    inverse: Tensor
+    counts: Tensor
+
+class var_mean(NamedTuple):
+    var: Tensor
+    mean: Tensor

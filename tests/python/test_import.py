@@ -1,0 +1,144 @@
+"""Importing and leaving: quick, without NumPy or LLVM, and without a trace."""
+
+import os
+import subprocess
+import sys
+import time
+
+import lucid
+
+
+def run(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), **environment},
+        check=False,
+    )
+
+
+def test_import_is_quick_and_loads_nothing_heavy():
+    code = (
+        "import time, sys, os\n"
+        "start = time.process_time()\n"
+        "import lucid\n"
+        "print(time.process_time() - start)\n"
+        "print(sorted(m for m in ('numpy', 'torch') if m in sys.modules))\n"
+        "print(len(os.listdir('/proc/self/task')))\n"
+    )
+    times = []
+    for _ in range(3):
+        result = run(code)
+        assert result.returncode == 0, result.stderr
+        seconds, modules, threads = result.stdout.splitlines()
+        times.append(float(seconds))
+        assert modules == "[]"
+        assert threads == "1"
+    assert min(times) < 0.15
+
+
+LEAK_PROGRAM = """
+import lucid
+
+class Double(lucid.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx, g):
+        return g * 2
+
+def main():
+    x = lucid.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    y.register_hook(lambda g: None)
+    y.backward()
+    z = Double.apply(x)
+    generator = lucid.Generator()
+    try:
+        lucid.add(x, "a")
+    except TypeError:
+        pass
+    print(lucid.zeros(2), lucid.float32, x.device, x.max(0), z.grad_fn, lucid.rand(2, generator=generator).shape)
+
+main()
+kept = lucid.ones(3)
+"""
+
+
+def test_leaving_reports_no_leaks():
+    result = run(LEAK_PROGRAM, LUCID_LOG="leaks")
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
+
+
+def test_leaving_with_threads_and_shared_memory():
+    code = (
+        "import numpy as np, lucid\n"
+        "lucid.set_num_threads(4)\n"
+        "x = lucid.from_numpy(np.ones(300_000, np.float32))\n"
+        "y = (x + 1).numpy()\n"
+        "print(float(y.sum()))\n"
+    )
+    result = run(code)
+    assert result.returncode == 0, result.stderr
+    assert result.stdout == "600000.0\n"
+    assert result.stderr == ""
+
+
+def test_computing_after_fork():
+    code = (
+        "import os, lucid\n"
+        "lucid.set_num_threads(4)\n"
+        "x = lucid.ones(300_000)\n"
+        "assert x.sum().item() == 300_000\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    os._exit(0 if (x + 1).sum().item() == 600_000 else 1)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0\n"
+    )
+    result = run(code)
+    assert result.returncode == 0, result.stderr
+
+
+def test_other_threads_run_while_a_long_op_computes():
+    code = (
+        "import threading, time, lucid\n"
+        "lucid.set_num_threads(1)\n"
+        "x = lucid.rand(4_000_000)\n"
+        "x.exp()\n"
+        "ticks, stop = [], threading.Event()\n"
+        "def tick():\n"
+        "    while not stop.is_set():\n"
+        "        ticks.append(time.perf_counter())\n"
+        "        time.sleep(0)\n"
+        "thread = threading.Thread(target=tick)\n"
+        "thread.start()\n"
+        "start = time.perf_counter()\n"
+        "for _ in range(5): x.exp()\n"
+        "end = time.perf_counter()\n"
+        "stop.set(); thread.join()\n"
+        "print(sum(start < t < end for t in ticks))\n"
+    )
+    result = run(code)
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 50
+
+
+def test_version():
+    assert lucid.__version__.count(".") == 2
+
+
+def test_a_small_sum_is_cheap():
+    x = lucid.ones(8)
+    best = float("inf")
+    for _ in range(20):
+        start = time.perf_counter()
+        for _ in range(1000):
+            x + 1
+        best = min(best, time.perf_counter() - start)
+    assert best / 1000 < 2e-6

@@ -1,0 +1,67 @@
+"""The type stubs say what is there: all of it, and nothing else."""
+
+import ast
+import pathlib
+import subprocess
+import sys
+
+import lucid
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What every class has, whether it says so or not, and what comes with __setitem__.
+IMPLIED = {
+    "__class_getitem__",
+    "__delitem__",
+    "__doc__",
+    "__module__",
+    "__new__",
+    "__reduce__",
+    "__reduce_ex__",
+    "__repr__",
+    "__str__",
+}
+
+
+def declared(body):
+    names = set()
+    for node in body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.AnnAssign):
+            names.add(node.target.id)
+        elif isinstance(node, ast.ImportFrom):
+            names.update(alias.asname for alias in node.names if alias.asname)
+    return names
+
+
+def stub(name):
+    return ast.parse((ROOT / "python/lucid" / name).read_text()).body
+
+
+def test_stubs_follow_from_the_table():
+    command = [sys.executable, ROOT / "tools/stubs", "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+def test_the_package_stub_names_what_the_package_has():
+    public = {name for name in vars(lucid) if not name.startswith("_")} | {"__version__"}
+    found = {name for name in declared(stub("__init__.pyi")) if not name.startswith("_") or name == "__version__"}
+    assert found == public
+
+
+def test_the_tensor_stub_names_what_tensors_have():
+    (tensor,) = (node for node in stub("_core.pyi") if isinstance(node, ast.ClassDef) and node.name == "Tensor")
+    special = {name for name in dir(lucid.Tensor) if name not in dir(object)} | {"__eq__", "__hash__"}
+    missing = {name for name in special if name not in declared(tensor.body)} - IMPLIED
+    assert missing == set()
+    extra = {name for name in declared(tensor.body) if not hasattr(lucid.Tensor, name)} - {"__buffer__"}
+    assert extra == set()
+
+
+def test_the_core_stub_names_what_the_core_has():
+    body = stub("_core.pyi")
+    for name in declared(body):
+        assert hasattr(lucid._core, name) or name.endswith(("Like", "Ints", "_Index")), name
+    public = {name for name in vars(lucid._core) if not name.startswith("_")}
+    assert public - declared(body) == set()
