@@ -4,6 +4,7 @@
 #include <atomic>
 #include <bit>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <unordered_map>
 
@@ -80,7 +81,8 @@ Dtype number_dtype(const Call& call, size_t i) {
 }
 
 Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
-  infer_types(call);  // checks the call while its operands are still numbers, so that messages speak of them
+  // Checks the call while its operands are still numbers, so that messages speak of them.
+  const std::vector<TensorType> types = infer_types(call);
   auto entry = make_ref<EagerPlan>();
   IRGraph graph;
   graph.name = call.name();
@@ -107,6 +109,8 @@ Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
   }
   for (size_t i = 0; i < call.count(); ++i) operands.push_back(held[i] ? Operand(held[i]) : call.operand(i));
   Values results = emitter.emit(call.op(), operands, call.attributes());
+  // A number that became a tensor may have changed what dtype the op gives.
+  for (size_t i = 0; i < results.size(); ++i) results[i] = emitter.cast(results[i], types[i].dtype);
   if (destination) {
     // An explicit conversion, also between equal dtypes: its layout is the destination's, and what can be fused into it is.
     const Operand result[] = {results.front()};
@@ -168,12 +172,18 @@ struct RecentPlans {
   std::array<Ref<EagerPlan>, kCount> plans;
 };
 
+RecentPlans& recent_plans() {
+  // Behind a pointer: a Python module may have only a little memory of the thread's own.
+  static thread_local std::unique_ptr<RecentPlans> plans = std::make_unique<RecentPlans>();
+  return *plans;
+}
+
 }  // namespace
 
-bool passes_numbers(const Op& op) { return op.promote != Promote::kNone || op.is_lowered(); }
+bool passes_numbers(const Op& op) { return op.is_lowered(); }
 
 const EagerPlan& eager_plan(const Call& call, const TensorImpl* destination) {
-  thread_local RecentPlans recent;
+  RecentPlans& recent = recent_plans();
   PlanKey key;
   build_key(key, call, destination);
   const uint64_t hash = hash_span(std::span<const int64_t>(key));

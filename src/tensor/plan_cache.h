@@ -23,7 +23,8 @@ struct EagerPlan : RefCounted {
   std::vector<Dtype> number_dtypes;
 };
 
-/// True when a number in this position is passed at run time, so that its value is not part of the key.
+/// True when the op's numbers are passed at run time, so that their values are not part of the key. A decomposition may
+/// depend on them: there each value has a plan of its own, but shares the kernels.
 bool passes_numbers(const Op& op);
 
 /// The plan for a call, compiled at its first use. With `destination`, the plan writes its result there.
