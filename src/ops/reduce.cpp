@@ -281,7 +281,7 @@ Op max_dim() {
                   .doc = R"(The largest elements along dim and their indices; the first of equals.
 
 >>> lucid.max_dim(lucid.tensor([[1, 5], [3, 2]]), 1)
-(tensor([5, 3]), tensor([1, 0])))"},
+lucid.return_types.max_dim(values=tensor([5, 3]), indices=tensor([1, 0])))"},
                  true);
 }
 
@@ -290,7 +290,7 @@ Op min_dim() {
                   .doc = R"(The smallest elements along dim and their indices; the first of equals.
 
 >>> lucid.min_dim(lucid.tensor([[1, 5], [3, 2]]), 1)
-(tensor([1, 2]), tensor([0, 1])))"},
+lucid.return_types.min_dim(values=tensor([1, 2]), indices=tensor([0, 1])))"},
                  false);
 }
 

@@ -410,7 +410,7 @@ Op index_put() {
       .doc =
           R"(x with values, broadcast as needed, written or added at places given by index tensors for the leading dimensions.
 
->>> lucid.index_put(lucid.zeros(3), lucid.tensor(1.), [lucid.tensor([0, 2])])
+>>> lucid.index_put(lucid.zeros(3), [lucid.tensor([0, 2])], lucid.tensor(1.))
 tensor([1., 0., 1.]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         check_leading_indices(call, 2);

@@ -87,7 +87,7 @@ Op var_mean() {
       .doc = R"(The variance and the mean over some dimensions, or all.
 
 >>> lucid.var_mean(lucid.tensor([1.0, 2.0, 3.0]))
-(tensor(1.), tensor(2.)))",
+lucid.return_types.var_mean(var=tensor(1.), mean=tensor(2.)))",
       .dtypes = kFloats,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value mean = e.mean(in[0], axes_of(call), true);
