@@ -15,8 +15,9 @@ struct Group {
   size_t root() const { return nodes.back(); }
 };
 
-/// Partitions the nodes of a graph of primitives. A pointwise or indexed node joins its consumers' group when all of them are
-/// in one group, it has the root's iteration shape, and nobody outside needs its result.
+/// Assigns the nodes of a graph of primitives to kernels. A pointwise or indexed node joins its consumers' group when it has
+/// the root's iteration shape and nobody outside needs its result; a pointwise one is computed again in a second group
+/// rather than stored for it.
 std::vector<Group> group_nodes(const IRGraph& graph);
 
 }  // namespace lucid
