@@ -158,26 +158,29 @@ class Tensor {
   TensorImpl* impl_;
 };
 
-/// What ops take where a tensor is wanted: a tensor, or a number, which gives way to tensors in promotion.
+/// What ops take where a tensor is wanted: a tensor, or a number, which gives way to tensors in promotion. For parameters
+/// only: it borrows the tensor, which must outlive it.
 class Argument {
  public:
   Argument() = default;
-  Argument(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}                               // NOLINT
-  Argument(bool number) : integer_(number), kind_(Kind::kBool) {}                                         // NOLINT
-  Argument(int number) : integer_(number), kind_(Kind::kInteger) {}                                       // NOLINT
-  Argument(int64_t number) : integer_(number), kind_(Kind::kInteger) {}                                   // NOLINT
-  Argument(double number) : real_(number), kind_(Kind::kReal) {}                                          // NOLINT
+  Argument(const Tensor& tensor) : tensor_(tensor.impl()), kind_(tensor_ ? Kind::kTensor : Kind::kNone) {}  // NOLINT
+  Argument(bool number) : integer_(number), kind_(Kind::kBool) {}                                           // NOLINT
+  Argument(int number) : integer_(number), kind_(Kind::kInteger) {}                                         // NOLINT
+  Argument(int64_t number) : integer_(number), kind_(Kind::kInteger) {}                                     // NOLINT
+  Argument(double number) : real_(number), kind_(Kind::kReal) {}                                            // NOLINT
 
   enum class Kind : uint8_t { kNone, kTensor, kBool, kInteger, kReal };
   Kind kind() const { return kind_; }
-  const Tensor& tensor() const { return tensor_; }
+  TensorImpl* tensor() const { return tensor_; }
   int64_t integer() const { return integer_; }
   double real() const { return real_; }
 
  private:
-  Tensor tensor_;
-  int64_t integer_ = 0;
-  double real_ = 0;
+  union {
+    TensorImpl* tensor_ = nullptr;
+    int64_t integer_;
+    double real_;
+  };
   Kind kind_ = Kind::kNone;
 };
 

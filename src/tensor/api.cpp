@@ -44,9 +44,9 @@ std::vector<Index> indices_of(std::initializer_list<IndexItem> items) {
   return indices;
 }
 
-void apply_in_place(const char* name, const Tensor& self, const Argument& other) {
+void apply_in_place(const Op& op, const Tensor& self, const Argument& other) {
   const Operand others[] = {operand_of(other)};
-  in_place(op_table().at(name), unwrap(self), others, {});
+  in_place(op, unwrap(self), others, {});
 }
 
 void check_stored_as(const TensorImpl& tensor, Dtype dtype) {
@@ -72,7 +72,7 @@ Operand operand_of(const Argument& argument) {
     case Argument::Kind::kNone:
       return {};
     case Argument::Kind::kTensor:
-      return argument.tensor().defined() ? Operand(argument.tensor().impl()) : Operand();
+      return Operand(argument.tensor());
     case Argument::Kind::kBool:
       return Operand(argument.integer() != 0);
     case Argument::Kind::kInteger:
@@ -172,19 +172,23 @@ Tensor& Tensor::zero_() {
   return *this;
 }
 Tensor& Tensor::operator+=(const Argument& other) {
-  apply_in_place("add", *this, other);
+  static const Op& op = op_table().at("add");
+  apply_in_place(op, *this, other);
   return *this;
 }
 Tensor& Tensor::operator-=(const Argument& other) {
-  apply_in_place("sub", *this, other);
+  static const Op& op = op_table().at("sub");
+  apply_in_place(op, *this, other);
   return *this;
 }
 Tensor& Tensor::operator*=(const Argument& other) {
-  apply_in_place("mul", *this, other);
+  static const Op& op = op_table().at("mul");
+  apply_in_place(op, *this, other);
   return *this;
 }
 Tensor& Tensor::operator/=(const Argument& other) {
-  apply_in_place("div", *this, other);
+  static const Op& op = op_table().at("div");
+  apply_in_place(op, *this, other);
   return *this;
 }
 

@@ -64,7 +64,6 @@ Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const
 
 Value EagerEmitter::emit_view(const Call& call) {
   TensorImpl& operand = handle_of(call.operand(0));
-  infer_types(call);
   std::optional<Geometry> geometry = call.op().view(call, operand.geometry());
   if (!geometry) {
     const Value copy = Emitter::contiguous(call.operand(0));

@@ -24,6 +24,14 @@ int64_t consumed_by(const Index& item) {
   return 0;
 }
 
+Value select(const Value& x, int64_t axis, int64_t index) {
+  const int64_t size = x.size(axis);
+  if (index < -size || index >= size)
+    throw IndexError("index: {} is out of range for dimension {} of {}, whose size is {}", index, axis,
+                     to_string(x.type()), size);
+  return eager().select(x, axis, index < 0 ? index + size : index);
+}
+
 /// Applies an index item by item: what can be a view is applied to `view` at once, tensors are collected.
 class Indexer {
  public:
@@ -95,11 +103,7 @@ class Indexer {
  private:
   void apply(int64_t index) {
     mark_advanced();
-    const int64_t size = view_.size(axis_);
-    if (index < -size || index >= size)
-      throw IndexError("index: {} is out of range for dimension {} of {}, whose size is {}", index, axis_,
-                       to_string(view_.type()), size);
-    view_ = eager().select(view_, axis_, index < 0 ? index + size : index);
+    view_ = select(view_, axis_, index);
   }
 
   void apply(const Slice& slice) {
@@ -143,7 +147,7 @@ class Indexer {
                          view_.size(axis_ + static_cast<int64_t>(d)));
     const Value found = eager().nonzero(Value(mask));
     for (int64_t d = 0; d < mask->sizes().rank(); ++d)
-      tensors_.emplace_back(axis_++, eager().select(found, 1, d));
+      tensors_.emplace_back(axis_++, select(found, 1, d));
   }
 
   // Integers count as tensor indices when it is decided whether these stand together.
@@ -200,6 +204,8 @@ bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& va
 }  // namespace
 
 Value get_item(const Value& x, std::span<const Index> items) {
+  if (items.size() == 1 && x.rank() > 0)
+    if (const int64_t* index = std::get_if<int64_t>(&items[0])) return select(x, 0, *index);
   Indexer indexer(x, items);
   if (indexer.is_basic()) {
     // Even an index that changes nothing gives a view, not the handle itself.

@@ -26,19 +26,19 @@ class CopyNode : public GradNode {
 /// One write: who is written, and where it stands in the graph.
 class Write {
  public:
-  /// Raises what must be raised before anything happens.
-  Write(std::string_view name, TensorImpl& self, std::span<const Operand> sources, bool allow_overlap)
+  /// Raises what must be raised before anything happens. Messages call the operation by its in-place name.
+  Write(std::string_view op, TensorImpl& self, std::span<const Operand> sources, bool allow_overlap)
       : self_(self), root_(self.is_view() ? *self.root() : self) {
     const bool wants = requires_grad(self);
     bool any = wants;
     for (const Operand& source : sources) any |= requires_grad(source);
     recorded_ = any && GradMode::enabled() && is_float(self.dtype());
-    if (recorded_) check_recorded(name, wants);
+    if (recorded_) check_recorded(op, wants);
     overlaps_ = has_internal_overlap(self.sizes(), self.strides());
     if (overlaps_ && !allow_overlap)
       throw RuntimeError(
-          "{}: several elements of the written tensor {} are one place in memory, because it was expanded; clone() it first",
-          name, to_string(self.type()));
+          "{}_: several elements of the written tensor {} are one place in memory, because it was expanded; clone() it first",
+          op, to_string(self.type()));
   }
 
   bool recorded() const { return recorded_; }
@@ -68,24 +68,24 @@ class Write {
   }
 
  private:
-  void check_recorded(std::string_view name, bool wants) const {
+  void check_recorded(std::string_view op, bool wants) const {
     if (self_.is_view()) {
       if (self_.view_kind() != ViewKind::kRecorded)
         throw RuntimeError(
-            "{}: a view that was made under no_grad is written by an operation that is recorded; make the view with "
+            "{}_: a view that was made under no_grad is written by an operation that is recorded; make the view with "
             "gradients enabled, or write under no_grad",
-            name);
+            op);
       if (wants && is_leaf(root_))
         throw RuntimeError(
-            "{}: a view of a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a "
+            "{}_: a view of a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a "
             "clone",
-            name);
+            op);
       if (self_.cell() != root_.cell())
-        throw RuntimeError("{}: the tensor that this is a view of was given other memory through .data", name);
+        throw RuntimeError("{}_: the tensor that this is a view of was given other memory through .data", op);
     }
     if (wants && is_leaf(self_))
       throw RuntimeError(
-          "{}: a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a clone", name);
+          "{}_: a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a clone", op);
   }
 
   TensorImpl& self_;
@@ -102,7 +102,20 @@ bool can_store(Dtype from, Dtype to) {
   return !(is_integer(from) && is_bool(to));
 }
 
+/// Whether the result has self's type for a reason that needs no inference: every other operand has it too, or is a number
+/// of no higher category.
+bool surely_fits(const Call& call, const TensorImpl& self) {
+  if (call.op().promote != Promote::kSame) return false;
+  for (const Operand& operand : call.operands()) {
+    const bool fits = operand.is_scalar() ? is_float(self.dtype()) : operand.present() && operand.dtype() == self.dtype() &&
+                                                                         operand.shape() == self.sizes();
+    if (!fits) return false;
+  }
+  return true;
+}
+
 void check_result(const Call& call, const TensorImpl& self) {
+  if (surely_fits(call, self)) return;
   const std::vector<TensorType> types = infer_types(call);
   const std::string name = call.name() + "_";
   if (types.size() != 1)
@@ -147,10 +160,11 @@ Edge write_recorded(const Call& call, TensorImpl& self, Edge self_edge) {
 }  // namespace
 
 void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, const Attributes& attributes) {
-  std::vector<Operand> operands = {Operand(&self)};
-  operands.insert(operands.end(), others.begin(), others.end());
+  SmallVector<Operand, 4> operands;
+  operands.push_back(Operand(&self));
+  for (const Operand& other : others) operands.push_back(other);
   const Call call(op, operands, attributes);
-  Write write(op.name() + "_", self, others, false);
+  Write write(op.name(), self, others, false);
   check_result(call, self);
   const bool one_plan = !op.host && !op.view && !(op.decompose && must_emit_parts(call));
   if (!write.recorded()) {
@@ -171,7 +185,7 @@ void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, c
 void copy_(TensorImpl& self, const Operand& source) {
   if (source.is_scalar()) return fill_(self, source);
   const bool onto_itself = source.value() == &self;
-  Write write("copy_", self, {&source, 1}, onto_itself);
+  Write write("copy", self, {&source, 1}, onto_itself);
   if (onto_itself && has_internal_overlap(self.sizes(), self.strides())) return;
   const TensorImpl& from = *tensor_of(source);
   bool fits = from.sizes().size() <= self.sizes().size();
@@ -193,7 +207,7 @@ void copy_(TensorImpl& self, const Operand& source) {
 void fill_(TensorImpl& self, const Operand& value) {
   if (value.rank() != 0)
     throw RuntimeError("fill_: the value must be a number or a 0-d tensor, got {}", to_string(value.type()));
-  Write write("fill_", self, {&value, 1}, true);
+  Write write("fill", self, {&value, 1}, true);
   const TensorRef target = write.target();
   Edge node;
   if (write.recorded()) {
