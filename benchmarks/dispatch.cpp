@@ -2,9 +2,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/execute.h"
-#include "tensor/autograd_meta.h"
 
 namespace lucid {
 namespace {

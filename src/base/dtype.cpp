@@ -13,10 +13,10 @@ constexpr std::array<std::string_view, kDtypeCount> kNames = {"bool", "u8",  "i8
                                                               "i64",  "f16", "bf16", "f32", "f64"};
 
 constexpr std::pair<std::string_view, Dtype> kLongNames[] = {
-    {"uint8", Dtype::kU8},      {"int8", Dtype::kI8},          {"int16", Dtype::kI16},   {"short", Dtype::kI16},
-    {"int32", Dtype::kI32},     {"int", Dtype::kI32},          {"int64", Dtype::kI64},   {"long", Dtype::kI64},
-    {"float16", Dtype::kF16},   {"half", Dtype::kF16},         {"bfloat16", Dtype::kBF16}, {"float32", Dtype::kF32},
-    {"float", Dtype::kF32},     {"float64", Dtype::kF64},      {"double", Dtype::kF64},
+    {"uint8", Dtype::kU8},    {"int8", Dtype::kI8},     {"int16", Dtype::kI16},     {"short", Dtype::kI16},
+    {"int32", Dtype::kI32},   {"int", Dtype::kI32},     {"int64", Dtype::kI64},     {"long", Dtype::kI64},
+    {"float16", Dtype::kF16}, {"half", Dtype::kF16},    {"bfloat16", Dtype::kBF16}, {"float32", Dtype::kF32},
+    {"float", Dtype::kF32},   {"float64", Dtype::kF64}, {"double", Dtype::kF64},
 };
 
 int category(Dtype dtype) { return is_bool(dtype) ? 0 : is_integer(dtype) ? 1 : 2; }

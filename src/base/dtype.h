@@ -27,8 +27,7 @@ class DtypeSet {
 };
 
 inline constexpr DtypeSet kBoolean = Dtype::kBool;
-inline constexpr DtypeSet kIntegers =
-    DtypeSet(Dtype::kU8) | Dtype::kI8 | Dtype::kI16 | Dtype::kI32 | Dtype::kI64;
+inline constexpr DtypeSet kIntegers = DtypeSet(Dtype::kU8) | Dtype::kI8 | Dtype::kI16 | Dtype::kI32 | Dtype::kI64;
 inline constexpr DtypeSet kFloats = DtypeSet(Dtype::kF16) | Dtype::kBF16 | Dtype::kF32 | Dtype::kF64;
 inline constexpr DtypeSet kNumbers = kIntegers | kFloats;
 inline constexpr DtypeSet kAllDtypes = kBoolean | kNumbers;

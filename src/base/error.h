@@ -44,9 +44,9 @@ using InternalError = ErrorOf<ErrorClass::kInternal>;
 [[noreturn]] void fail_check(const char* condition, const char* file, int line, const std::string& message);
 
 /// Checks an invariant in every build; the message is only formatted on failure.
-#define LUCID_CHECK(condition, ...)                                                      \
-  do {                                                                                   \
-    if (!(condition)) [[unlikely]]                                                       \
+#define LUCID_CHECK(condition, ...)                                                       \
+  do {                                                                                    \
+    if (!(condition)) [[unlikely]]                                                        \
       ::lucid::fail_check(#condition, __FILE__, __LINE__, ::fmt::format("" __VA_ARGS__)); \
   } while (false)
 

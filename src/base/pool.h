@@ -6,8 +6,8 @@
 
 namespace lucid {
 
-/// Gives a class an operator new that reuses the memory of objects that the same thread destroyed: for small objects made
-/// and dropped by every op. Derived classes of another size use the heap.
+/// Gives a class an operator new that reuses the memory of objects that the same thread destroyed: for small objects
+/// made and dropped by every op. Derived classes of another size use the heap.
 template <typename T>
 class Pooled {
  public:
@@ -46,8 +46,8 @@ class Pooled {
 
   static constexpr int kCapacity = 1024;
 
-  // No destructor of its own, so that objects may still be destroyed while the thread's other locals are; then capacity is
-  // 0 again and memory goes straight back to the heap.
+  // No destructor of its own, so that objects may still be destroyed while the thread's other locals are; then capacity
+  // is 0 again and memory goes straight back to the heap.
   struct FreeList {
     Block* first;
     int64_t live;

@@ -37,7 +37,7 @@ template <typename T>
 class Ref {
  public:
   Ref() = default;
-  Ref(std::nullptr_t) {}  // NOLINT
+  Ref(std::nullptr_t) {}                 // NOLINT
   Ref(T* pointer) : pointer_(pointer) {  // NOLINT
     if (pointer_) pointer_->retain();
   }

@@ -7,7 +7,8 @@
 
 namespace lucid {
 
-/// A number as the user's language has it: bool, integer or float, without a width. In promotion it gives way to tensors.
+/// A number as the user's language has it: bool, integer or float, without a width. In promotion it gives way to
+/// tensors.
 class Scalar {
  public:
   constexpr Scalar() : kind_(Dtype::kI64), integer_(0) {}

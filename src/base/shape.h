@@ -22,7 +22,8 @@ struct TensorType {
   bool operator==(const TensorType&) const = default;
 };
 
-/// A strided window on a buffer, in elements: element (i0, i1, ...) lies at offset + i0*strides[0] + i1*strides[1] + ...
+/// A strided window on a buffer, in elements: element (i0, i1, ...) lies at offset + i0*strides[0] + i1*strides[1] +
+/// ...
 struct Geometry {
   Dims sizes;
   Dims strides;

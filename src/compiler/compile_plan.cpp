@@ -89,8 +89,7 @@ class SlotMap {
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const Geometry* destination) {
   IRGraph graph = expand_to_primitives(source);
   std::map<ValueId, Geometry> geometries;
-  for (size_t i = 0; i < source.input_ids.size(); ++i)
-    geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
+  for (size_t i = 0; i < source.input_ids.size(); ++i) geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
   std::map<ValueId, Geometry> imposed;
   if (destination) imposed[graph.output_ids.at(0)] = *destination;
   std::map<ValueId, Layout> layouts = assign_layouts(graph, geometries, imposed);
@@ -98,9 +97,10 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   const Schedule schedule = schedule_graph(graph, std::move(layouts));
 
   auto plan = make_ref<Plan>();
-  plan->elementwise = std::all_of(graph.nodes.begin(), graph.nodes.end(),
-                                  [](const IRNode& node) { return node.op->is_pointwise(); });
-  for (ValueId id : graph.output_ids) plan->outputs.push_back({graph.type(id), schedule.layouts.at(id).geometry.strides});
+  plan->elementwise =
+      std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const IRNode& node) { return node.op->is_pointwise(); });
+  for (ValueId id : graph.output_ids)
+    plan->outputs.push_back({graph.type(id), schedule.layouts.at(id).geometry.strides});
   const SlotMap slots(graph, schedule);
   plan->arena_bytes = static_cast<size_t>(slots.arena_bytes());
   for (const KernelStep& step : schedule.steps) {

@@ -8,13 +8,13 @@
 
 namespace lucid {
 
-/// Rewrites composites into primitives, recursively, and makes every conversion explicit. Composites on 16-bit floats compute
-/// in f32 and round once.
+/// Rewrites composites into primitives, recursively, and makes every conversion explicit. Composites on 16-bit floats
+/// compute in f32 and round once.
 IRGraph expand_to_primitives(const IRGraph& graph);
 
-/// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the graph's
-/// input_ids in order, its outputs the output_ids. With `destination`, the graph's one output, which a pointwise node computes,
-/// is written with those strides.
+/// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
+/// graph's input_ids in order, its outputs the output_ids. With `destination`, the graph's one output, which a
+/// pointwise node computes, is written with those strides.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                        const Geometry* destination = nullptr);
 

@@ -51,8 +51,7 @@ class PrimitiveEmitter : public GraphEmitter {
       inputs.push_back(is_half(value.dtype()) ? cast(value, Dtype::kF32) : value);
     }
     std::vector<Operand> operands;
-    for (size_t i = 0; i < call.count(); ++i)
-      operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
+    for (size_t i = 0; i < call.count(); ++i) operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
     Values results = call.op().decompose(*this, Call(call.op(), operands, call.attributes()), inputs);
     LUCID_CHECK(results.size() == types.size(), "{} decomposed into {} results instead of {}", call.name(),
                 results.size(), types.size());

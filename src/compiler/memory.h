@@ -14,8 +14,8 @@ struct ArenaBlock {
   int64_t offset = 0;  // assigned
 };
 
-/// Places the blocks so that those alive at the same time do not overlap, each at a multiple of 64 bytes. Returns the arena's
-/// size.
+/// Places the blocks so that those alive at the same time do not overlap, each at a multiple of 64 bytes. Returns the
+/// arena's size.
 int64_t place_blocks(std::vector<ArenaBlock>& blocks);
 
 }  // namespace lucid

@@ -10,8 +10,9 @@
 
 namespace lucid {
 
-/// Applies ops. Rules are written against it, so one gradient rule or decomposition serves eager execution, graph building
-/// and higher derivatives alike. Its methods, one for each entry of the op table, are generated (tools/generate).
+/// Applies ops. Rules are written against it, so one gradient rule or decomposition serves eager execution, graph
+/// building and higher derivatives alike. Its methods, one for each entry of the op table, are generated
+/// (tools/generate).
 class Emitter {
  public:
   virtual ~Emitter() = default;

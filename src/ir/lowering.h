@@ -16,12 +16,12 @@ class Builder;
 class Value;
 }  // namespace loop
 
-/// out[i] = body(in0[i], in1[i], ...), inputs broadcast to the output's shape. Values arrive in the compute dtype of the
-/// input and leave in the compute dtype of the output; the schedule loads, converts and stores.
+/// out[i] = body(in0[i], in1[i], ...), inputs broadcast to the output's shape. Values arrive in the compute dtype of
+/// the input and leave in the compute dtype of the output; the schedule loads, converts and stores.
 struct PointwiseLowering {
   std::function<loop::Value(loop::Builder&, std::span<const loop::Value> inputs, const Call& call)> body;
-  /// Optional: a kBool that reports error 1 of Op::errors where it holds for an element that exists. May return nothing when
-  /// these dtypes need no check.
+  /// Optional: a kBool that reports error 1 of Op::errors where it holds for an element that exists. May return nothing
+  /// when these dtypes need no check.
   std::function<loop::Value(loop::Builder&, std::span<const loop::Value> inputs, const Call& call)> fails = {};
 };
 
@@ -36,8 +36,8 @@ class ElementContext {
   virtual loop::Value number(int64_t value) = 0;
   /// The size of an axis of an input, at run time.
   virtual loop::Value input_size(int input, int64_t axis) = 0;
-  /// Input number `input` at an index with one entry for each of its axes, in the compute dtype. Where `valid` (kBool, may be
-  /// empty) is false the index need not be in range, no memory is read and the result is 0.
+  /// Input number `input` at an index with one entry for each of its axes, in the compute dtype. Where `valid` (kBool,
+  /// may be empty) is false the index need not be in range, no memory is read and the result is 0.
   virtual loop::Value load(int input, std::span<const loop::Value> index, loop::Value valid) = 0;
   /// Reports error `code` (1, 2, ... into Op::errors) when the condition holds for an element that exists.
   virtual void fail_if(loop::Value condition, int64_t code) = 0;
@@ -50,9 +50,9 @@ struct IndexedLowering {
 
 enum class Combine : uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kArgMax, kArgMin };
 
-/// Reduces input 0 over the axes of attribute "dim" (all of them when None), keeping them with size 1 if attribute "keepdim"
-/// says so, in the canonical order of loop/README.md. The accumulator has the compute dtype of the output. Max and min
-/// propagate NaN; argmax and argmin give the first index of the best, NaN being better than any number.
+/// Reduces input 0 over the axes of attribute "dim" (all of them when None), keeping them with size 1 if attribute
+/// "keepdim" says so, in the canonical order of loop/README.md. The accumulator has the compute dtype of the output.
+/// Max and min propagate NaN; argmax and argmin give the first index of the best, NaN being better than any number.
 struct ReduceLowering {
   Combine combine = Combine::kSum;
   /// Applied to each element, in the accumulator's dtype, before combining. Optional.
@@ -68,9 +68,9 @@ struct ScanLowering {
 
 enum class ScatterCombine : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
 
-/// Starts from input 0 and combines elements of input `source` into it, in ascending order of the source's row-major index.
-/// `target` gives, for a source element (its index along each source axis is asked from the context), the index in the
-/// output along each axis.
+/// Starts from input 0 and combines elements of input `source` into it, in ascending order of the source's row-major
+/// index. `target` gives, for a source element (its index along each source axis is asked from the context), the index
+/// in the output along each axis.
 struct ScatterLowering {
   ScatterCombine combine = ScatterCombine::kReplace;
   int source = 2;

@@ -74,8 +74,9 @@ class GradientCall : public Call {
   std::vector<bool> needed_;
 };
 
-/// How an op is differentiated. The rule returns one gradient for each operand, empty where there is none; each must have the
-/// operand's shape up to broadcasting: sums over stretched dimensions and casts to the operand's dtype are added after it.
+/// How an op is differentiated. The rule returns one gradient for each operand, empty where there is none; each must
+/// have the operand's shape up to broadcasting: sums over stretched dimensions and casts to the operand's dtype are
+/// added after it.
 struct Gradient {
   std::function<Values(Emitter& e, const GradientCall& call, std::span<const Value> grads)> rule;
   /// The operands whose values the rule reads.
@@ -102,8 +103,8 @@ struct Op {
   /// The dtypes of operand 0 that it accepts (after promotion, for promoting ops).
   DtypeSet dtypes = kAllDtypes;
   Promote promote = Promote::kNone;
-  /// Dtypes and shapes of the results. Ops with a promotion need none: broadcasting and promotion say it. Composites may
-  /// leave it out: then their decomposition says it. Host ops whose results' sizes depend on data have none.
+  /// Dtypes and shapes of the results. Ops with a promotion need none: broadcasting and promotion say it. Composites
+  /// may leave it out: then their decomposition says it. Host ops whose results' sizes depend on data have none.
   std::function<std::vector<TensorType>(const Call&)> infer;
 
   /// The result is contiguous although the op is pointwise; otherwise such results follow their operands' strides.
@@ -159,7 +160,8 @@ class OpTable {
 /// The one table; defined in ops/table.cpp.
 const OpTable& op_table();
 
-/// The result types of a call, checking its operands: the op's own rule, broadcasting with promotion, or its decomposition.
+/// The result types of a call, checking its operands: the op's own rule, broadcasting with promotion, or its
+/// decomposition.
 std::vector<TensorType> infer_types(const Call& call);
 
 /// Broadcasting with promotion: what infer_types does for promoting ops. For rules that add checks to it.

@@ -28,15 +28,15 @@ std::string to_string(const T& attribute) {
 uint64_t hash_of(const Attributes& attributes);
 
 enum class ParameterKind : uint8_t {
-  kTensor,    // x            a tensor or a number
-  kTensors,   // xs: tensors  a list of tensors; at most one in an op
-  kBool,      // : bool
-  kInt,       // : int
-  kFloat,     // : float
-  kInts,      // : ints       one integer or several
-  kVarInts,   // : ints*      likewise, and Python also takes them spread over positional arguments
-  kDtype,     // : dtype
-  kString,    // : str
+  kTensor,   // x            a tensor or a number
+  kTensors,  // xs: tensors  a list of tensors; at most one in an op
+  kBool,     // : bool
+  kInt,      // : int
+  kFloat,    // : float
+  kInts,     // : ints       one integer or several
+  kVarInts,  // : ints*      likewise, and Python also takes them spread over positional arguments
+  kDtype,    // : dtype
+  kString,   // : str
 };
 
 /// True where the parameter's values are attributes, not operands.
@@ -51,8 +51,8 @@ struct Parameter {
   Attribute default_value;  // of attributes; an optional tensor's default is always None
 };
 
-/// `value` as the parameter stores it: an integer where a float or several integers are wanted is converted. Nothing when
-/// the parameter does not take such a value.
+/// `value` as the parameter stores it: an integer where a float or several integers are wanted is converted. Nothing
+/// when the parameter does not take such a value.
 std::optional<Attribute> convert_attribute(const Parameter& parameter, const Attribute& value);
 
 /// An op's signature, parsed once from its text, for instance

@@ -51,13 +51,13 @@ using Values = std::vector<Value>;
 class Operand {
  public:
   Operand() = default;
-  Operand(const Value& value) : value_(value.get()) {}                // NOLINT
-  Operand(const ValueBase* value) : value_(value) {}                  // NOLINT
+  Operand(const Value& value) : value_(value.get()) {}                  // NOLINT
+  Operand(const ValueBase* value) : value_(value) {}                    // NOLINT
   Operand(const Scalar& scalar) : scalar_(scalar), is_scalar_(true) {}  // NOLINT
-  Operand(bool scalar) : Operand(Scalar(scalar)) {}                   // NOLINT
-  Operand(int scalar) : Operand(Scalar(scalar)) {}                    // NOLINT
-  Operand(int64_t scalar) : Operand(Scalar(scalar)) {}                // NOLINT
-  Operand(double scalar) : Operand(Scalar(scalar)) {}                 // NOLINT
+  Operand(bool scalar) : Operand(Scalar(scalar)) {}                     // NOLINT
+  Operand(int scalar) : Operand(Scalar(scalar)) {}                      // NOLINT
+  Operand(int64_t scalar) : Operand(Scalar(scalar)) {}                  // NOLINT
+  Operand(double scalar) : Operand(Scalar(scalar)) {}                   // NOLINT
 
   bool present() const { return value_ != nullptr || is_scalar_; }
   bool is_scalar() const { return is_scalar_; }

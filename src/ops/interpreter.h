@@ -21,8 +21,8 @@ class HostValue : public ValueBase {
   std::vector<char> memory_;
 };
 
-/// Runs each op at once by its reference, slowly and plainly: what every other way of running must agree with. Composites
-/// are decomposed, with 16-bit floats widened first and rounded once at the end.
+/// Runs each op at once by its reference, slowly and plainly: what every other way of running must agree with.
+/// Composites are decomposed, with 16-bit floats widened first and rounded once at the end.
 class Interpreter : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override;

@@ -76,8 +76,8 @@ T element_as(Dtype dtype, const void* element) {
     return static_cast<T>(value.to_int());
 }
 
-/// Operand i converted to `dtype` and broadcast to `shape`, in row-major order. What is already in the dtype that `dtype`
-/// computes in stays so: a number beside 16-bit floats is not rounded to them.
+/// Operand i converted to `dtype` and broadcast to `shape`, in row-major order. What is already in the dtype that
+/// `dtype` computes in stays so: a number beside 16-bit floats is not rounded to them.
 template <typename T>
 std::vector<T> read_operand(const HostCall& call, size_t i, Dtype dtype, const Dims& shape) {
   const HostArray& array = call.in(i);

@@ -8,8 +8,8 @@
 
 namespace lucid {
 
-// One function for each family of ops; each appends its entries. The table lists them in table.cpp. Every entry writes its
-// signature as a literal, `.signature = "name(x, dim: int)"`, because tools/generate reads the sources.
+// One function for each family of ops; each appends its entries. The table lists them in table.cpp. Every entry writes
+// its signature as a literal, `.signature = "name(x, dim: int)"`, because tools/generate reads the sources.
 void add_arithmetic_ops(std::vector<Op>& ops);
 void add_power_ops(std::vector<Op>& ops);
 void add_math_ops(std::vector<Op>& ops);

@@ -33,9 +33,8 @@ int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs)
       buffers.push_back(start + slot.byte_offset);
     }
     const loop::KernelFunction function = step.code->function();
-    parallel_for(step.items, step.grain, [&](int64_t begin, int64_t end) {
-      function(buffers.data(), step.params.data(), begin, end);
-    });
+    parallel_for(step.items, step.grain,
+                 [&](int64_t begin, int64_t end) { function(buffers.data(), step.params.data(), begin, end); });
     if (error) return error;
   }
   return 0;

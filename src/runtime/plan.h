@@ -26,8 +26,8 @@ struct PlanStep {
   int64_t grain = 1;
 };
 
-/// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may run it
-/// at once, each with a frame of its own.
+/// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may
+/// run it at once, each with a frame of its own.
 class Plan : public RefCounted {
  public:
   struct Output {
@@ -41,8 +41,8 @@ class Plan : public RefCounted {
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
 
-  /// Runs all steps. Pointers are to the first element of each input and output. Returns the error word: 0, or the code of
-  /// a check that failed, in which case the outputs are meaningless.
+  /// Runs all steps. Pointers are to the first element of each input and output. Returns the error word: 0, or the code
+  /// of a check that failed, in which case the outputs are meaningless.
   int64_t run(std::span<void* const> inputs, std::span<void* const> outputs) const;
 };
 

@@ -10,7 +10,6 @@
 
 namespace lucid {
 
-
 namespace {
 
 // Merging dimension d into d - 1 needs every operand to step over all of d when it takes one step of d - 1.
@@ -53,9 +52,9 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
     pending.pop_back();
     if (std::exchange(seen[id], true)) continue;
     const auto producer = producers_.find(id);
-    const bool fused = producer != producers_.end() && (graph.nodes[producer->second].op->is_pointwise() ||
-                                                        std::holds_alternative<IndexedLowering>(
-                                                            graph.nodes[producer->second].op->lowering));
+    const bool fused = producer != producers_.end() &&
+                       (graph.nodes[producer->second].op->is_pointwise() ||
+                        std::holds_alternative<IndexedLowering>(graph.nodes[producer->second].op->lowering));
     if (!fused) {
       add_read(id);
       continue;
@@ -177,7 +176,7 @@ loop::Value ElementTree::load(Access& access, const Point& point) {
 }
 
 loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const Point& point,
-                           std::map<ValueId, loop::Value>& known) {
+                                 std::map<ValueId, loop::Value>& known) {
   loop::Builder& b = writer_->builder();
   if (operand.number) {
     // Passed at run time: kernels that differ only in such numbers are one.

@@ -9,17 +9,18 @@
 
 namespace lucid {
 
-/// How an operand's address moves along one dimension of the iteration space: the two cases that have instructions of their
-/// own, and the rest.
+/// How an operand's address moves along one dimension of the iteration space: the two cases that have instructions of
+/// their own, and the rest.
 enum class Step : uint8_t { kZero, kOne, kAny };
 
-/// The fused pointwise and indexed nodes of one group, as an expression that kernels evaluate at points of an iteration space.
-/// Dimensions through which every operand runs as if they were one are merged, so most kernels have one dimension.
+/// The fused pointwise and indexed nodes of one group, as an expression that kernels evaluate at points of an iteration
+/// space. Dimensions through which every operand runs as if they were one are merged, so most kernels have one
+/// dimension.
 class ElementTree {
  public:
-  /// The expression for `value` over a space of shape `shape`. `extra` are further accesses (results to be stored), which
-  /// take part in merging. `order` lists the dimensions from the outermost to the innermost loop; the first `outer` of them
-  /// are not merged with the others. Indexed expressions keep every dimension where it is.
+  /// The expression for `value` over a space of shape `shape`. `extra` are further accesses (results to be stored),
+  /// which take part in merging. `order` lists the dimensions from the outermost to the innermost loop; the first
+  /// `outer` of them are not merged with the others. Indexed expressions keep every dimension where it is.
   ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group, ValueId value,
               DimsView shape, std::span<const MemoryOperand> extra, DimsView order, size_t outer = 0);
 
@@ -41,8 +42,8 @@ class ElementTree {
     int64_t lane_axis = -1;          // -1: one element
     loop::Value mask;                // lanes that exist; empty for all
   };
-  /// Computes what evaluate() and store() need of the address that does not change along lane_axis, so that a loop over lanes
-  /// that follows finds it ready. Only the point's other indices are looked at.
+  /// Computes what evaluate() and store() need of the address that does not change along lane_axis, so that a loop over
+  /// lanes that follows finds it ready. Only the point's other indices are looked at.
   void hoist(const Point& point);
   /// Evaluates the expression. The result has the compute dtype of the value.
   loop::Value evaluate(const Point& point);
@@ -74,7 +75,8 @@ class ElementTree {
   loop::Value base_address(Access& access, const Point& point);
   loop::Value load(Access& access, const Point& point);
   loop::Value evaluate_node(size_t node, const Point& point, std::map<ValueId, loop::Value>& known);
-  loop::Value operand(const IROperand& operand, Dtype wanted, const Point& point, std::map<ValueId, loop::Value>& known);
+  loop::Value operand(const IROperand& operand, Dtype wanted, const Point& point,
+                      std::map<ValueId, loop::Value>& known);
 
   const IRGraph& graph_;
   std::map<ValueId, size_t> producers_;  // nodes of the group, by the value they compute
@@ -86,8 +88,8 @@ class ElementTree {
   double cost_ = 0;
   std::vector<Access> operands_;  // reads, then the extra accesses
   size_t extra_begin_ = 0;
-  std::map<ValueId, size_t> reads_;           // leaf value -> access
-  std::map<ValueId, Access> indexed_inputs_;  // of indexed nodes: strides along the operand's own axes
+  std::map<ValueId, size_t> reads_;                            // leaf value -> access
+  std::map<ValueId, Access> indexed_inputs_;                   // of indexed nodes: strides along the operand's own axes
   std::map<const IRNode*, std::vector<loop::Value>> numbers_;  // run-time numbers that indexed nodes asked for
   std::map<const IROperand*, loop::Value> constants_;
   KernelWriter* writer_ = nullptr;

@@ -10,8 +10,8 @@
 
 namespace lucid {
 
-/// A kernel under construction together with the launch that will run it: each buffer and each run-time number is declared
-/// once, with what the launch passes for it.
+/// A kernel under construction together with the launch that will run it: each buffer and each run-time number is
+/// declared once, with what the launch passes for it.
 class KernelWriter {
  public:
   explicit KernelWriter(std::string name) : builder_(std::move(name)) {}
@@ -21,8 +21,7 @@ class KernelWriter {
   /// The argument for a use; equal uses share one. All are declared before anything is computed.
   loop::BufferRef buffer(const BufferUse& use, Dtype dtype);
   loop::BufferRef value(const MemoryOperand& operand) {
-    return buffer({operand.kind, operand.id, operand.geometry.offset * int64_t(size_of(operand.dtype))},
-                  operand.dtype);
+    return buffer({operand.kind, operand.id, operand.geometry.offset * int64_t(size_of(operand.dtype))}, operand.dtype);
   }
   loop::BufferRef scratch(int32_t area, Dtype dtype) { return buffer({BufferUse::Kind::kScratch, area, 0}, dtype); }
   /// Declares the error word; checks may then report to it.

@@ -3,8 +3,8 @@
 #include "schedule/group.h"
 #include "schedule/schedule.h"
 
-/// Writers of kernels, one for each kind of root. Each appends its launches to the schedule. The layouts of everything the
-/// group reads and of the root's result are known.
+/// Writers of kernels, one for each kind of root. Each appends its launches to the schedule. The layouts of everything
+/// the group reads and of the root's result are known.
 namespace lucid {
 
 void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group& group);

@@ -9,9 +9,9 @@
 #include "schedule/reduce_tree.h"
 #include "schedule/row_loop.h"
 
-// Every schedule here computes the same tree, the canonical order: element i goes to lane i mod 16 of block i / 256; each lane
-// of a block is a chain from the identity; block vectors combine pairwise as a binary counter carries, leftovers from small
-// to large; lanes fold last.
+// Every schedule here computes the same tree, the canonical order: element i goes to lane i mod 16 of block i / 256;
+// each lane of a block is a chain from the identity; block vectors combine pairwise as a binary counter carries,
+// leftovers from small to large; lanes fold last.
 namespace lucid {
 
 using loop::Code;
@@ -113,10 +113,10 @@ class ReduceKernel {
   ReduceState chain(const Reducer& reducer, ElementTree::Point& point, loop::Value lo, loop::Value hi) {
     loop::Builder& b = lo.builder();
     const loop::Value whole = lo + (hi - lo) / b.index(kLanes) * b.index(kLanes);
-    ReduceState state = b.for_loop(lo, whole, kLanes, reducer.identity(),
-                                   [&](loop::Value i, std::span<const loop::Value> current) {
-                                     return reducer.combine({current.begin(), current.end()}, row_element(point, i, {}));
-                                   });
+    ReduceState state =
+        b.for_loop(lo, whole, kLanes, reducer.identity(), [&](loop::Value i, std::span<const loop::Value> current) {
+          return reducer.combine({current.begin(), current.end()}, row_element(point, i, {}));
+        });
     return b.for_loop(whole, hi, kLanes, state, [&](loop::Value i, std::span<const loop::Value> current) {
       const loop::Value mask = b.lanes_below(hi - i);
       const ReduceState previous(current.begin(), current.end());
@@ -131,18 +131,17 @@ class ReduceKernel {
     const size_t parts = identity.size();
     std::vector<loop::Value> initial;
     for (int64_t k = 0; k < kInFlight; ++k) initial.insert(initial.end(), identity.begin(), identity.end());
-    const auto sums = b.for_loop(start, start + b.index(kBlock), kLanes, initial,
-                                 [&](loop::Value i, std::span<const loop::Value> current) {
-                                   std::vector<loop::Value> next;
-                                   for (int64_t k = 0; k < kInFlight; ++k) {
-                                     const auto at = current.begin() + k * static_cast<std::ptrdiff_t>(parts);
-                                     const ReduceState sum = reducer.combine(
-                                         {at, at + static_cast<std::ptrdiff_t>(parts)},
-                                         row_element(point, i + b.index(k * kBlock), {}));
-                                     next.insert(next.end(), sum.begin(), sum.end());
-                                   }
-                                   return next;
-                                 });
+    const auto sums = b.for_loop(
+        start, start + b.index(kBlock), kLanes, initial, [&](loop::Value i, std::span<const loop::Value> current) {
+          std::vector<loop::Value> next;
+          for (int64_t k = 0; k < kInFlight; ++k) {
+            const auto at = current.begin() + k * static_cast<std::ptrdiff_t>(parts);
+            const ReduceState sum = reducer.combine({at, at + static_cast<std::ptrdiff_t>(parts)},
+                                                    row_element(point, i + b.index(k * kBlock), {}));
+            next.insert(next.end(), sum.begin(), sum.end());
+          }
+          return next;
+        });
     auto part = [&](size_t k) {
       const auto at = sums.begin() + static_cast<std::ptrdiff_t>(k * parts);
       return ReduceState(at, at + static_cast<std::ptrdiff_t>(parts));
@@ -311,8 +310,8 @@ class ReduceKernel {
     return states;
   }
 
-  // Down a panel of columns the lanes of the canonical order are rows l, l + 16, ...: they are taken lane by lane, in the
-  // order in which folding pairs them, so that a small stack holds the partial folds.
+  // Down a panel of columns the lanes of the canonical order are rows l, l + 16, ...: they are taken lane by lane, in
+  // the order in which folding pairs them, so that a small stack holds the partial folds.
   std::vector<ReduceState> panel(const Reducer& reducer, CarryStack& blocks, CarryStack& lanes,
                                  ElementTree::Point& point, loop::Value column, loop::Value length, loop::Value levels,
                                  int width) {

@@ -37,16 +37,16 @@ class Reducer {
   Dtype element_;
 };
 
-/// Partial results added pairwise, as a binary counter carries: after pushing c of them, a slot is in use for each bit of c.
-/// The slots lie in scratch memory; a state may be several vectors wide.
+/// Partial results added pairwise, as a binary counter carries: after pushing c of them, a slot is in use for each bit
+/// of c. The slots lie in scratch memory; a state may be several vectors wide.
 class CarryStack {
  public:
   CarryStack(loop::Builder& builder, const Reducer& reducer, int levels, int width);
 
   /// Pushes the states of a block group: `count` groups of 2^level were pushed before it, and nothing smaller since.
   void push(std::span<const ReduceState> states, loop::Value count, int level);
-  /// Everything pushed, leftovers taken from the smallest to the largest; `count` blocks in all. `first`, if it has states,
-  /// stands before the smallest leftover where `has_first` holds.
+  /// Everything pushed, leftovers taken from the smallest to the largest; `count` blocks in all. `first`, if it has
+  /// states, stands before the smallest leftover where `has_first` holds.
   std::vector<ReduceState> finish(loop::Value count, loop::Value levels, std::span<const ReduceState> first = {},
                                   loop::Value has_first = {});
   /// The states in one slot.

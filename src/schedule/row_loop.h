@@ -8,8 +8,8 @@
 
 namespace lucid {
 
-/// Calls `body(i, mask)` for vectors covering [lo, hi): whole vectors, `unroll` at a time, with an empty mask, then the rest
-/// with a mask of the lanes that exist.
+/// Calls `body(i, mask)` for vectors covering [lo, hi): whole vectors, `unroll` at a time, with an empty mask, then the
+/// rest with a mask of the lanes that exist.
 void row_loop(loop::Builder& b, loop::Value lo, loop::Value hi, int unroll,
               const std::function<void(loop::Value i, loop::Value mask)>& body);
 

@@ -29,8 +29,8 @@ struct KernelStep {
   /// Work items, and how many of them are worth handing to a thread (about 10 us of work).
   int64_t items = 0;
   int64_t grain = 1;
-  /// When set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone: the
-  /// runtime may keep it until that input is written.
+  /// When set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone:
+  /// the runtime may keep it until that input is written.
   int32_t packs = -1;
 };
 
@@ -48,9 +48,10 @@ struct Schedule {
   std::map<ValueId, Layout> layouts;
 };
 
-/// Gives every value of a graph of primitives its place in memory, as eager results have it, and inserts a contiguous copy
-/// before each view that the strides do not allow. `inputs` gives the strides of each value that no node computes (offset 0:
-/// the caller passes the address of the first element). `outputs` imposes strides on results of pointwise nodes.
+/// Gives every value of a graph of primitives its place in memory, as eager results have it, and inserts a contiguous
+/// copy before each view that the strides do not allow. `inputs` gives the strides of each value that no node computes
+/// (offset 0: the caller passes the address of the first element). `outputs` imposes strides on results of pointwise
+/// nodes.
 std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                                          const std::map<ValueId, Geometry>& outputs = {});
 
@@ -65,7 +66,8 @@ struct MemoryOperand {
   BufferUse::Kind kind = BufferUse::Kind::kValue;
 };
 
-/// The batched product c[b,m,n] = a[b,m,k] @ b[b,k,n], of any strides (broadcast batches have stride 0); c is contiguous.
+/// The batched product c[b,m,n] = a[b,m,k] @ b[b,k,n], of any strides (broadcast batches have stride 0); c is
+/// contiguous.
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c);
 
 }  // namespace lucid

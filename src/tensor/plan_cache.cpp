@@ -70,8 +70,8 @@ bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
   return plan.hash == hash && plan.key.size() == key.size() && std::equal(key.begin(), key.end(), plan.key.begin());
 }
 
-// A number beside tensors with dimensions keeps the precision that kernels compute in; among 0-d tensors it must not change
-// the promotion.
+// A number beside tensors with dimensions keeps the precision that kernels compute in; among 0-d tensors it must not
+// change the promotion.
 Dtype number_dtype(const Call& call, size_t i) {
   if (call.op().promote == Promote::kNone) return call.operand(i).scalar().kind();
   const Dtype dtype = operand_dtype(call, i);
@@ -112,7 +112,8 @@ Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
   // A number that became a tensor may have changed what dtype the op gives.
   for (size_t i = 0; i < results.size(); ++i) results[i] = emitter.cast(results[i], types[i].dtype);
   if (destination) {
-    // An explicit conversion, also between equal dtypes: its layout is the destination's, and what can be fused into it is.
+    // An explicit conversion, also between equal dtypes: its layout is the destination's, and what can be fused into it
+    // is.
     const Operand result[] = {results.front()};
     results = emitter.emit(op_table().at("to"), result, {destination->dtype()});
   }

@@ -10,8 +10,8 @@
 
 namespace lucid {
 
-/// Everything that a one-op plan depends on, as numbers: the op, its attributes, the operands' dtypes, sizes and strides, and
-/// the destination's geometry for in-place calls.
+/// Everything that a one-op plan depends on, as numbers: the op, its attributes, the operands' dtypes, sizes and
+/// strides, and the destination's geometry for in-place calls.
 using PlanKey = SmallVector<int64_t, 48>;
 
 /// A compiled one-op plan and how its operands are passed.

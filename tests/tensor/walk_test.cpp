@@ -120,7 +120,8 @@ std::vector<std::string> run_bits(const TensorSample& sample) {
   return bits;
 }
 
-// Code for the scalar target takes long to generate, so by default only some dtypes are tried; LUCID_FULL_WALK=1 tries all.
+// Code for the scalar target takes long to generate, so by default only some dtypes are tried; LUCID_FULL_WALK=1 tries
+// all.
 DtypeSet dtypes_on_targets(const Op& op) {
   if (std::getenv("LUCID_FULL_WALK")) return kAllDtypes;
   if (op.dtypes.contains(Dtype::kF32)) return Dtype::kF32;
