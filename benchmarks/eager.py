@@ -26,7 +26,15 @@ def target(name):
 
 
 def measure(python, library, threads, seconds):
-    command = [python, str(ROOT / "benchmarks" / "eager_work.py"), library, "--threads", str(threads), "--seconds", str(seconds)]
+    command = [
+        python,
+        str(ROOT / "benchmarks" / "eager_work.py"),
+        library,
+        "--threads",
+        str(threads),
+        "--seconds",
+        str(seconds),
+    ]
     output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     return json.loads(output.splitlines()[-1])
 

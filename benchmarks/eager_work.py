@@ -1,6 +1,6 @@
 """Times the eager workloads for one library and prints a JSON line of microseconds for each.
 
-    python benchmarks/eager_work.py lucid --threads 2
+python benchmarks/eager_work.py lucid --threads 2
 """
 
 import argparse
@@ -45,7 +45,14 @@ class Work:
         yield f"layernorm_chain_{label}", layer_norm
 
     def products(self):
-        for m, k, n in [(64, 64, 64), (256, 256, 256), (512, 512, 512), (1024, 1024, 1024), (64, 784, 256), (1, 784, 256)]:
+        for m, k, n in [
+            (64, 64, 64),
+            (256, 256, 256),
+            (512, 512, 512),
+            (1024, 1024, 1024),
+            (64, 784, 256),
+            (1, 784, 256),
+        ]:
             a, b = self.random(m, k), self.random(k, n)
             yield f"matmul_{m}x{k}x{n}", lambda a=a, b=b: a @ b
 

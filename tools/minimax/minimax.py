@@ -4,7 +4,6 @@ import pathlib
 import struct
 
 from mpmath import mp, mpf
-
 from remez import Problem, round_to
 
 TINY = mpf(2) ** -40
@@ -64,21 +63,63 @@ def approximations():
     for fmt, name, degree in (("f32", "ExpF32", 4), ("f64", "Exp", 10), ("f64", "ExpShort", 5)):
         yield f"k{name}", "exp(r) = 1 + r + r^2 P(r)", fmt, degree, expm1_tail, exp_weight, (-EXP, EXP)
     for fmt, name, degree in (("f32", "Exp2F32", 5), ("f64", "Exp2", 11), ("f64", "Exp2Short", 6)):
-        yield (f"k{name}", "2^r = 1 + r P(r)", fmt, degree, lambda r: (mpf(2) ** r - 1) / r,
-               lambda r: abs(r) / mpf(2) ** r, (-EXP2, EXP2))
-    yield ("kLogF32", "log(1 + f) = f - f^2 / 2 + f^3 P(f)", "f32", 7, lambda f: (mp.log1p(f) - f + f * f / 2) / f**3,
-           lambda f: f**3 / mp.log1p(f), (LOG_LO, LOG_HI))
-    yield ("kLogShort", "log(1 + f) = f P(f)", "f64", 13, lambda f: mp.log1p(f) / f, lambda f: f / mp.log1p(f),
-           (LOG_LO, LOG_HI))
-    yield ("kLog", "log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2", "f64", 6, log_quotient,
-           lambda z: z * SQRT(z) / mp.log1p(SQRT(z)), (TINY, LOG_S**2))
-    yield ("kLogTable", "log(1 + r) = r - r^2 / 2 + r^3 P(r)", "f64", 6, lambda f: (mp.log1p(f) - f + f * f / 2) / f**3,
-           lambda f: f**3 / mp.log1p(f), (-mpf(2) ** -7, mpf(2) ** -7))
+        yield (
+            f"k{name}",
+            "2^r = 1 + r P(r)",
+            fmt,
+            degree,
+            lambda r: (mpf(2) ** r - 1) / r,
+            lambda r: abs(r) / mpf(2) ** r,
+            (-EXP2, EXP2),
+        )
+    yield (
+        "kLogF32",
+        "log(1 + f) = f - f^2 / 2 + f^3 P(f)",
+        "f32",
+        7,
+        lambda f: (mp.log1p(f) - f + f * f / 2) / f**3,
+        lambda f: f**3 / mp.log1p(f),
+        (LOG_LO, LOG_HI),
+    )
+    yield (
+        "kLogShort",
+        "log(1 + f) = f P(f)",
+        "f64",
+        13,
+        lambda f: mp.log1p(f) / f,
+        lambda f: f / mp.log1p(f),
+        (LOG_LO, LOG_HI),
+    )
+    yield (
+        "kLog",
+        "log((1 + s) / (1 - s)) = 2 s + s z P(z), z = s^2",
+        "f64",
+        6,
+        log_quotient,
+        lambda z: z * SQRT(z) / mp.log1p(SQRT(z)),
+        (TINY, LOG_S**2),
+    )
+    yield (
+        "kLogTable",
+        "log(1 + r) = r - r^2 / 2 + r^3 P(r)",
+        "f64",
+        6,
+        lambda f: (mp.log1p(f) - f + f * f / 2) / f**3,
+        lambda f: f**3 / mp.log1p(f),
+        (-(mpf(2) ** -7), mpf(2) ** -7),
+    )
     for name, degree in (("Sin", 5), ("SinShort", 3)):
         yield f"k{name}", "sin(r) = r + r z P(z), z = r^2", "f64", degree, sin, sin_weight, (TINY, TRIG**2)
     for name, degree in (("Cos", 5), ("CosShort", 2)):
-        yield (f"k{name}", "cos(r) = 1 - z / 2 + z^2 P(z), z = r^2", "f64", degree,
-               lambda z: (mp.cos(SQRT(z)) - 1 + z / 2) / z**2, lambda z: z**2 / mp.cos(SQRT(z)), (TINY, TRIG**2))
+        yield (
+            f"k{name}",
+            "cos(r) = 1 - z / 2 + z^2 P(z), z = r^2",
+            "f64",
+            degree,
+            lambda z: (mp.cos(SQRT(z)) - 1 + z / 2) / z**2,
+            lambda z: z**2 / mp.cos(SQRT(z)),
+            (TINY, TRIG**2),
+        )
     for name, degree in (("Asin", 12), ("AsinShort", 5)):
         yield f"k{name}", "asin(x) = x + x z P(z), z = x^2", "f64", degree, asin, asin_weight, (TINY, mpf("0.2501"))
     for name, degree in (("Atan", 10), ("AtanShort", 5)):
@@ -88,16 +129,44 @@ def approximations():
     for name, degree in (("Sinh", 4), ("SinhShort", 2)):
         yield f"k{name}", "sinh(r) = r + r z P(z), z = r^2", "f64", degree, sinh, sinh_weight, (TINY, EXP**2)
     for name, degree in (("Cosh", 5), ("CoshShort", 2)):
-        yield (f"k{name}", "cosh(r) = 1 + z P(z), z = r^2", "f64", degree, lambda z: (mp.cosh(SQRT(z)) - 1) / z,
-               lambda z: z / mp.cosh(SQRT(z)), (TINY, EXP**2))
+        yield (
+            f"k{name}",
+            "cosh(r) = 1 + z P(z), z = r^2",
+            "f64",
+            degree,
+            lambda z: (mp.cosh(SQRT(z)) - 1) / z,
+            lambda z: z / mp.cosh(SQRT(z)),
+            (TINY, EXP**2),
+        )
     for fmt, name, degree, hi in (("f32", "ErfF32", 5, ERF_F32), ("f64", "Erf", 12, mpf(1))):
-        yield (f"k{name}", "erf(x) = x + x P(z), z = x^2", fmt, degree, lambda z: mp.erf(SQRT(z)) / SQRT(z) - 1,
-               lambda z: SQRT(z) / mp.erf(SQRT(z)), (TINY, hi**2))
-    yield ("kErfTailF32", "erf(x) = 1 - 2^P(x)", "f32", 6, lambda x: mp.log(mp.erfc(x), 2),
-           lambda x: mp.log(2) * mp.erfc(x) / mp.erf(x), (ERF_F32, mpf(4)))
+        yield (
+            f"k{name}",
+            "erf(x) = x + x P(z), z = x^2",
+            fmt,
+            degree,
+            lambda z: mp.erf(SQRT(z)) / SQRT(z) - 1,
+            lambda z: SQRT(z) / mp.erf(SQRT(z)),
+            (TINY, hi**2),
+        )
+    yield (
+        "kErfTailF32",
+        "erf(x) = 1 - 2^P(x)",
+        "f32",
+        6,
+        lambda x: mp.log(mp.erfc(x), 2),
+        lambda x: mp.log(2) * mp.erfc(x) / mp.erf(x),
+        (ERF_F32, mpf(4)),
+    )
     for name, degree, lo, hi in (("Erfc", 22, "0.46", "28"), ("ErfcShort", 12, "0", "10.3")):
-        yield (f"k{name}", "erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4)", "f64", degree, erfc_scaled,
-               lambda t: 1 / erfc_scaled(t), erfc_range(lo, hi))
+        yield (
+            f"k{name}",
+            "erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4)",
+            "f64",
+            degree,
+            erfc_scaled,
+            lambda t: 1 / erfc_scaled(t),
+            erfc_range(lo, hi),
+        )
 
 
 def number(value):
@@ -158,13 +227,11 @@ LOG_ENTRIES = 128
 
 
 def log_table():
-    """For each of 128 intervals of [0.6953125, 1.390625): 1/c with so few bits that m / c - 1 is exact, and -log(1/c)."""
+    """For 128 intervals of [0.6953125, 1.390625): 1/c with so few bits that m / c - 1 is exact, and -log(1/c)."""
     start = struct.unpack("<q", struct.pack("<d", 0.6953125))[0]
     rows = []
     for k in range(LOG_ENTRIES):
-        lo, hi = (
-            mpf(struct.unpack("<d", struct.pack("<q", start + ((k + d) << 45)))[0]) for d in (0, 1)
-        )
+        lo, hi = (mpf(struct.unpack("<d", struct.pack("<q", start + ((k + d) << 45)))[0]) for d in (0, 1))
         inverse = 2 / (lo + hi)
         scale = 128 if inverse > 1 else 256
         inverse = mp.nint(inverse * scale) / scale
@@ -191,7 +258,8 @@ def wrapped(items, indent="    ", width=118):
 def main():
     out = [
         "// Written by tools/minimax/minimax.py; change that instead.",
-        "// Polynomials are listed from the constant term on, with the base-2 logarithm of their largest relative error.",
+        "// Polynomials are listed from the constant term on, "
+        "with the base-2 logarithm of their largest relative error.",
         "// clang-format off",
         "#pragma once",
         "",

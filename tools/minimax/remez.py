@@ -1,8 +1,8 @@
 """Best polynomial approximations whose coefficients are machine numbers.
 
-The exchange algorithm runs on a fine grid in high precision. Coefficients are then rounded to the target format one at a
-time, the most significant first, and the others fitted again, so that each rounding is absorbed by what is still free;
-where that is no better than rounding them all at once, they are.
+The exchange algorithm runs on a fine grid in high precision. Coefficients are then rounded to the target format one at
+a time, the most significant first, and the others fitted again, so that each rounding is absorbed by what is still
+free; where that is no better than rounding them all at once, they are.
 """
 
 import numpy
@@ -24,7 +24,7 @@ def _grid(lo, hi, count):
 
 
 def _extrema(errors, count):
-    """Indices of `count` alternating local extrema, the largest ones, or None when the signs do not alternate enough."""
+    """Indices of the `count` largest alternating local extrema, or None when the signs do not alternate enough."""
     groups = []
     for k, error in enumerate(errors):
         if error == 0:
@@ -56,10 +56,7 @@ class Problem:
         self.powers = [[x**k for k in range(degree + 1)] for x in self.xs]
 
     def errors(self, coefficients):
-        return [
-            w * (t - mp.fdot(zip(coefficients, p)))
-            for w, t, p in zip(self.weights, self.targets, self.powers)
-        ]
+        return [w * (t - mp.fdot(zip(coefficients, p))) for w, t, p in zip(self.weights, self.targets, self.powers)]
 
     def solve(self, fixed):
         """Coefficients with the first len(fixed) given."""
