@@ -7,6 +7,7 @@
 
 #include "lucid/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace lucid {
 
 /// While one lives, ops of this thread are not recorded for gradients.
@@ -75,3 +76,4 @@ class Function {
 };
 
 }  // namespace lucid
+#pragma GCC visibility pop

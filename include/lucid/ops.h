@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#pragma GCC visibility push(default)
 /// The ops, each as a function of tensors and numbers.
 namespace lucid {
 
@@ -710,3 +711,4 @@ Tensor zeros(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
 Tensor zeros_like(const Argument& x, std::optional<Dtype> dtype = std::nullopt);
 
 }  // namespace lucid
+#pragma GCC visibility pop

@@ -4,6 +4,7 @@
 
 #include "lucid/tensor.h"
 
+#pragma GCC visibility push(default)
 namespace lucid {
 
 /// Seeds the generator that random ops use when they are given none.
@@ -13,3 +14,4 @@ Tensor get_rng_state();
 void set_rng_state(const Tensor& state);
 
 }  // namespace lucid
+#pragma GCC visibility pop

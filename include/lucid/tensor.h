@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace lucid {
 
 /// Element types; the constants below name them.
@@ -243,3 +244,4 @@ Tensor scalar(T value) {
 }
 
 }  // namespace lucid
+#pragma GCC visibility pop

@@ -1,1 +1,32 @@
-int main() { return 0; }
+// A line is fitted to points by following the gradient: the public API in one small program.
+
+#include <lucid/lucid.h>
+
+#include <cmath>
+#include <cstdio>
+
+int main() {
+  using lucid::Tensor;
+  lucid::manual_seed(0);
+  const Tensor x = lucid::linspace(-1.0, 1.0, 64);
+  const Tensor y = 3.0 * x + 0.5;
+  Tensor slope = lucid::zeros({1}).requires_grad_();
+  Tensor offset = lucid::zeros({1}).requires_grad_();
+  for (int step = 0; step < 200; ++step) {
+    const Tensor loss = lucid::mean(lucid::square(slope * x + offset - y));
+    slope.set_grad(Tensor());
+    offset.set_grad(Tensor());
+    loss.backward();
+    const lucid::NoGrad no_grad;
+    slope -= 0.5 * slope.grad();
+    offset -= 0.5 * offset.grad();
+  }
+  std::printf("y = %.4f x + %.4f\n", slope.item<double>(), offset.item<double>());
+  try {
+    lucid::matmul(lucid::zeros({8, 4}), lucid::zeros({3, 2}));
+  } catch (const std::exception& error) {
+    std::printf("%s\n", error.what());
+    return std::abs(slope.item<double>() - 3) < 1e-3 && std::abs(offset.item<double>() - 0.5) < 1e-3 ? 0 : 1;
+  }
+  return 1;
+}
