@@ -1,0 +1,79 @@
+"""Where Lucid differs from PyTorch on purpose, and what random programs therefore leave out. All rules are here.
+
+Two more differences need no rule, for `backends.Torch` makes PyTorch give the answer that Lucid gives: what was saved for
+backward may be written afterwards (PyTorch raises, or after a write through `.data` computes something else), and a source
+may lie over the target of a write (PyTorch leaves partial overlaps undefined).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import torch
+
+
+def memory_of(x: torch.Tensor) -> int:
+    return x.untyped_storage().data_ptr()
+
+
+def is_view(x: torch.Tensor) -> bool:
+    return x._base is not None
+
+
+def may_require(x: torch.Tensor, all_tensors: Iterable[torch.Tensor]) -> bool:
+    """requires_grad_() of a tensor that has views: in Lucid gradients flow through the views made before it, and such a
+    view can be written; PyTorch decides when the view is made."""
+    return not is_view(x) and all(other._base is not x for other in all_tensors)
+
+
+def may_write_elements(x: torch.Tensor) -> bool:
+    """masked_fill_ and writes through masks and index tensors to an expanded tensor raise in Lucid, as other writes do;
+    PyTorch only warns."""
+    return all(size <= 1 or stride != 0 for size, stride in zip(x.shape, x.stride()))
+
+
+def may_ask_for_own_gradient(doubling_hooks: int) -> bool:
+    """grad(y, [y]) with a hook on y that changes the gradient: PyTorch returns the gradient before the hook, Lucid the one
+    after it, which is also what flows on."""
+    return doubling_hooks == 0
+
+
+def may_watch(x: torch.Tensor, changed: set[int]) -> bool:
+    """A write that is not recorded leaves Lucid's graph alone. In PyTorch it replaces the nodes of all views of the memory,
+    and with them their hooks, their retain_grad() and their place between the base and what was computed from them."""
+    return not is_view(x) or memory_of(x) not in changed
+
+
+def may_change(memory: int, watched: set[int]) -> bool:
+    """The same difference, for the write."""
+    return memory not in watched
+
+
+def may_create_graph(uses_relu: bool) -> bool:
+    """The gradient of relu is constant wherever it exists. Lucid's does not require grad for that reason; PyTorch's does, and
+    its own gradient is zero."""
+    return not uses_relu
+
+
+def same_outcome(ours: Exception | None, theirs: Exception | None, wrote: bool) -> bool:
+    """A second backward pass without retain_graph raises in Lucid where something it needs is gone. PyTorch also raises
+    where the graph has a write to part of a tensor, needed or not."""
+    if ours is None and theirs is not None and wrote:
+        return "backward through the graph a second time" in str(theirs)
+    return (ours is None) == (theirs is None)
+
+
+def ends_program(op: str, theirs: Exception | None) -> bool:
+    """After a backward pass that raised, which gradients had already been added is not defined in either library."""
+    return theirs is not None and op in ("backward", "grad")
+
+
+def same_flags(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
+    """PyTorch refuses to answer is_leaf of a view made under no_grad after its base was written; Lucid says true."""
+    return ours[:2] == theirs[:2] and (theirs[2] is None or ours[2] == theirs[2])
+
+
+# Strides of what an index tensor picks: Lucid's are those of a new tensor, PyTorch's follow the index tensor's place among
+# the dimensions. `Backend.getitem` makes them contiguous.
+# Strides of gradients: `Backend.grad` joins them, and strides of `.grad` are not compared.
