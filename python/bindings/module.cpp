@@ -20,6 +20,7 @@ NB_MODULE(_core, module) {
   bind_tensor(module);
   bind_random(module);
   bind_ops(module);
+  bind_op_table(module);
   bind_creation(module);
   bind_dlpack(module);
   bind_autograd(module);

@@ -33,5 +33,6 @@ PyObject* results_to_python(const Op& op, Values results);
 /// `_core.ops`: the functions of all ops by name; `_core.draws`: those that draw from a generator; and the methods of
 /// Tensor.
 void bind_ops(nb::module_& module);
+void bind_op_table(nb::module_& module);
 
 }  // namespace lucid::python

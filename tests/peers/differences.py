@@ -1,8 +1,8 @@
 """Where Lucid differs from PyTorch on purpose, and what random programs therefore leave out. All rules are here.
 
-Two more differences need no rule, for `backends.Torch` makes PyTorch give the answer that Lucid gives: what was saved for
-backward may be written afterwards (PyTorch raises, or after a write through `.data` computes something else), and a source
-may lie over the target of a write (PyTorch leaves partial overlaps undefined).
+Two more differences need no rule, for `backends.Torch` makes PyTorch give the answer that Lucid gives: what was saved
+for backward may be written afterwards (PyTorch raises, or after a write through `.data` computes something else), and a
+source may lie over the target of a write (PyTorch leaves partial overlaps undefined).
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def may_write_elements(x: torch.Tensor) -> bool:
 
 
 def may_ask_for_own_gradient(doubling_hooks: int) -> bool:
-    """grad(y, [y]) with a hook on y that changes the gradient: PyTorch returns the gradient before the hook, Lucid the one
-    after it, which is also what flows on."""
+    """grad(y, [y]) with a hook on y that changes the gradient: PyTorch returns the gradient before the hook, Lucid the
+    one after it, which is also what flows on."""
     return doubling_hooks == 0
 
 
 def may_watch(x: torch.Tensor, changed: set[int]) -> bool:
-    """A write that is not recorded leaves Lucid's graph alone. In PyTorch it replaces the nodes of all views of the memory,
-    and with them their hooks, their retain_grad() and their place between the base and what was computed from them."""
+    """A write that is not recorded leaves Lucid's graph alone. In PyTorch it replaces the nodes of all views of the
+    memory, and with them their hooks, their retain_grad() and their place between the base and what came of them."""
     return not is_view(x) or memory_of(x) not in changed
 
 
@@ -51,8 +51,8 @@ def may_change(memory: int, watched: set[int]) -> bool:
 
 
 def may_create_graph(uses_relu: bool) -> bool:
-    """The gradient of relu is constant wherever it exists. Lucid's does not require grad for that reason; PyTorch's does, and
-    its own gradient is zero."""
+    """The gradient of relu is constant wherever it exists. Lucid's does not require grad for that reason; PyTorch's
+    does, and its own gradient is zero."""
     return not uses_relu
 
 
@@ -74,6 +74,6 @@ def same_flags(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
     return ours[:2] == theirs[:2] and (theirs[2] is None or ours[2] == theirs[2])
 
 
-# Strides of what an index tensor picks: Lucid's are those of a new tensor, PyTorch's follow the index tensor's place among
-# the dimensions. `Backend.getitem` makes them contiguous.
+# Strides of what an index tensor picks: Lucid's are those of a new tensor, PyTorch's follow the index tensor's place
+# among the dimensions. `Backend.getitem` makes them contiguous.
 # Strides of gradients: `Backend.grad` joins them, and strides of `.grad` are not compared.

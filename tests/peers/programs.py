@@ -3,8 +3,8 @@
 
     python tests/peers/programs.py --count 20000 --seed 0
 
-After each step all that can be seen is compared: whether it raised, values, shapes, strides, flags, gradients, what hooks
-were given; and at the end who shares memory with whom. A program that differs is cut down before it is shown.
+After each step all that can be seen is compared: whether it raised, values, shapes, strides, flags, gradients, what
+hooks were given; and at the end who shares memory with whom. A program that differs is cut down before it is shown.
 """
 
 from __future__ import annotations

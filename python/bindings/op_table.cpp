@@ -1,0 +1,144 @@
+// The op table with its samples as Python objects, for the tests that go through all of it.
+
+#include <nanobind/nanobind.h>
+
+#include "bindings/convert.h"
+#include "bindings/dtype_object.h"
+#include "bindings/op_function.h"
+
+namespace lucid::python {
+namespace {
+
+nb::str text(const std::string& value) { return nb::str(value.data(), value.size()); }
+
+const char* name_of(ParameterKind kind) {
+  switch (kind) {
+    case ParameterKind::kTensor:
+      return "tensor";
+    case ParameterKind::kTensors:
+      return "tensors";
+    case ParameterKind::kBool:
+      return "bool";
+    case ParameterKind::kInt:
+      return "int";
+    case ParameterKind::kFloat:
+      return "float";
+    case ParameterKind::kInts:
+    case ParameterKind::kVarInts:
+      return "ints";
+    case ParameterKind::kDtype:
+      return "dtype";
+    case ParameterKind::kString:
+      return "str";
+  }
+  return "";
+}
+
+const char* name_of(Fill fill) {
+  switch (fill) {
+    case Fill::kNormal:
+      return "normal";
+    case Fill::kPositive:
+      return "positive";
+    case Fill::kLarge:
+      return "large";
+    case Fill::kUnit:
+      return "unit";
+    case Fill::kNonZero:
+      return "nonzero";
+    case Fill::kDistinct:
+      return "distinct";
+    case Fill::kIndex:
+      return "index";
+    case Fill::kOffset:
+      return "offset";
+    case Fill::kMask:
+      return "mask";
+    case Fill::kTrueMask:
+      return "true_mask";
+  }
+  return "";
+}
+
+nb::object from_dtype(Dtype dtype) { return nb::borrow(dtype_object(dtype)); }
+
+nb::object from_attribute(const Attribute& attribute) {
+  struct Maker {
+    nb::object operator()(std::monostate) const { return nb::none(); }
+    nb::object operator()(bool value) const { return nb::bool_(value); }
+    nb::object operator()(int64_t value) const { return nb::int_(value); }
+    nb::object operator()(double value) const { return nb::float_(value); }
+    nb::object operator()(Dtype value) const { return from_dtype(value); }
+    nb::object operator()(const Dims& value) const { return checked(from_ints(value)); }
+    nb::object operator()(const std::string& value) const { return text(value); }
+  };
+  return std::visit(Maker(), attribute);
+}
+
+nb::object describe(const SampleTensor& tensor) {
+  if (tensor.absent) return nb::none();
+  nb::dict entry;
+  if (tensor.number) {
+    entry["number"] = checked(from_scalar(*tensor.number));
+    return entry;
+  }
+  entry["shape"] = checked(from_ints(tensor.shape));
+  entry["fill"] = name_of(tensor.fill);
+  if (!tensor.strides.empty()) entry["strides"] = checked(from_ints(tensor.strides));
+  if (tensor.dtype) entry["dtype"] = from_dtype(*tensor.dtype);
+  entry["bound"] = tensor.bound;
+  return entry;
+}
+
+nb::dict describe(const Sample& sample) {
+  nb::list tensors;
+  for (const SampleTensor& tensor : sample.tensors) tensors.append(describe(tensor));
+  nb::dict attributes;
+  for (const auto& [name, value] : sample.attributes) attributes[text(name)] = from_attribute(value);
+  nb::dict entry;
+  entry["tensors"] = tensors;
+  entry["attributes"] = attributes;
+  return entry;
+}
+
+nb::dict describe(const Op& op) {
+  nb::list parameters;
+  for (const Parameter& parameter : op.schema.parameters) {
+    nb::dict entry;
+    entry["name"] = text(parameter.name);
+    entry["kind"] = name_of(parameter.kind);
+    entry["optional"] = parameter.optional;
+    entry["keyword_only"] = parameter.keyword_only;
+    parameters.append(entry);
+  }
+  nb::list dtypes;
+  for (int i = 0; i < kDtypeCount; ++i)
+    if (op.dtypes.contains(static_cast<Dtype>(i))) dtypes.append(from_dtype(static_cast<Dtype>(i)));
+  nb::list samples;
+  for (const Sample& sample : op.samples) samples.append(describe(sample));
+  nb::dict entry;
+  entry["name"] = text(op.name());
+  entry["parameters"] = parameters;
+  entry["dtypes"] = dtypes;
+  entry["public"] = is_public(op);
+  entry["random"] = is_random(op);
+  entry["pointwise"] = op.is_pointwise();
+  entry["ulp"] = op.ulp;
+  entry["samples"] = samples;
+  return entry;
+}
+
+}  // namespace
+
+void bind_op_table(nb::module_& module) {
+  module.def(
+      "op_table",
+      [] {
+        nb::list table;
+        for (const Op& op : op_table().ops()) table.append(describe(op));
+        return table;
+      },
+      "What the op table says of each op, with the samples of valid calls that tests go through.");
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,114 @@
+"""What PyTorch calls the ops of the table: by default the same name and order of arguments, here the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+# Ops that neither PyTorch nor NumPy can be asked about, and why.
+NO_COUNTERPART = {
+    "draw_bits": "random streams differ between libraries; tests/ops compares with Philox's published numbers",
+    "draw_uniform": "random streams differ",
+    "draw_normal": "random streams differ",
+    "draw_integers": "random streams differ",
+    "draw_bernoulli": "random streams differ",
+    "draw_permutation": "random streams differ",
+    "draw_multinomial": "random streams differ",
+    "empty": "its elements are undefined",
+    "empty_like": "its elements are undefined",
+}
+
+
+def over_dims(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A reduction that takes one dimension or none, made to take several."""
+
+    def reduce(x: Any, dim: Any, keepdim: bool, **rest: Any) -> Any:
+        dims = range(x.dim()) if dim is None else [d % max(x.dim(), 1) for d in dim]
+        if x.dim() == 0:
+            return function(x, **rest)
+        for d in sorted(dims, reverse=True):
+            x = function(x, d, keepdim, **rest)
+            rest = {}
+        return x
+
+    return reduce
+
+
+def pad(x: Any, pad: Any, mode: str, value: float) -> Any:
+    return functional.pad(x, pad, mode, value if mode == "constant" else None)
+
+
+def slice_of(x: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
+    return x[(slice(None),) * (dim % x.dim()) + (slice(start, end, step),)]
+
+
+def clamp(x: Any, low: Any, high: Any) -> Any:
+    if isinstance(low, torch.Tensor) and isinstance(high, int | float):
+        high = torch.tensor(high)
+    if isinstance(high, torch.Tensor) and isinstance(low, int | float):
+        low = torch.tensor(low)
+    return torch.clamp(x, low, high)
+
+
+def arange(start: Any, end: Any, step: Any, **rest: Any) -> Any:
+    if end is None:
+        start, end = 0, start
+    return torch.arange(start, end, 1 if step is None else step, **rest)
+
+
+def scatter(x: Any, dim: int, index: Any, src: Any, reduce: str | None) -> Any:
+    if reduce is None:
+        return torch.scatter(x, dim, index, src)
+    return torch.scatter_reduce(x, dim, index, src, {"add": "sum", "multiply": "prod"}[reduce])
+
+
+def all_dims(x: Any, dim: Any) -> Any:
+    return tuple(range(x.dim())) if dim is None else dim
+
+
+DIFFERENT: dict[str, Callable[..., Any]] = {
+    "logsigmoid": functional.logsigmoid,
+    "to": lambda x, dtype: x.to(dtype),
+    "clamp": clamp,
+    "clip": clamp,
+    "prod": over_dims(torch.prod),
+    "amax": lambda x, dim, keepdim: torch.amax(x, all_dims(x, dim), keepdim),
+    "amin": lambda x, dim, keepdim: torch.amin(x, all_dims(x, dim), keepdim),
+    "max_dim": torch.max,
+    "min_dim": torch.min,
+    "median_dim": torch.median,
+    "var": lambda x, dim, keepdim, correction: torch.var(x, dim, correction=correction, keepdim=keepdim),
+    "std": lambda x, dim, keepdim, correction: torch.std(x, dim, correction=correction, keepdim=keepdim),
+    "var_mean": lambda x, dim, keepdim, correction: torch.var_mean(x, dim, correction=correction, keepdim=keepdim),
+    "logsumexp": lambda x, dim, keepdim: torch.logsumexp(x, all_dims(x, dim), keepdim),
+    "squeeze": lambda x, dim: torch.squeeze(x) if dim is None else torch.squeeze(x, dim),
+    "expand": lambda x, size: x.expand(size),
+    "slice": slice_of,
+    "contiguous": lambda x: x.contiguous(),
+    "repeat": lambda x, repeats: x.repeat(repeats),
+    "split": lambda x, size, dim: torch.split(x, size[0] if len(size) == 1 else list(size), dim),
+    "meshgrid": lambda tensors, indexing: torch.meshgrid(*tensors, indexing=indexing),
+    "pad": pad,
+    "embedding": lambda weight, indices: weight[indices],
+    "scatter": scatter,
+    "index_put": lambda x, values, indices, accumulate: torch.index_put(x, tuple(indices), values, accumulate),
+    "eye": lambda n, m, **rest: torch.eye(n, n if m is None else m, **rest),
+    "arange": arange,
+    "einsum": lambda equation, tensors: torch.einsum(equation, *tensors),
+    "tensordot": lambda x, y, dims, dims_y: torch.tensordot(x, y, dims[0] if dims_y is None else (dims, dims_y)),
+    "sort": lambda x, dim, descending, stable: torch.sort(x, dim=dim, descending=descending, stable=True),
+    "argsort": lambda x, dim, descending, stable: torch.argsort(x, dim=dim, descending=descending, stable=True),
+    "unique_all": lambda x, dim: torch.unique(x, return_inverse=True, return_counts=True, dim=dim),
+}
+
+
+def counterpart(name: str) -> Callable[..., Any]:
+    if name in DIFFERENT:
+        return DIFFERENT[name]
+    for place in (torch, functional, torch.Tensor):
+        if hasattr(place, name):
+            return getattr(place, name)
+    raise LookupError(f"PyTorch has no {name}: name its counterpart or the reason why there is none")

@@ -1,0 +1,141 @@
+"""The samples of the op table as arguments of calls: NumPy arrays, numbers and attributes by parameter name."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import lucid
+
+NUMPY_DTYPES = {
+    lucid.bool: np.bool_,
+    lucid.uint8: np.uint8,
+    lucid.int8: np.int8,
+    lucid.int16: np.int16,
+    lucid.int32: np.int32,
+    lucid.int64: np.int64,
+    lucid.float16: np.float16,
+    lucid.float32: np.float32,
+    lucid.float64: np.float64,
+}
+
+
+@dataclass
+class Call:
+    """A valid call. `arguments` has an entry for each parameter that is not left at its default."""
+
+    op: dict[str, Any]
+    sample: int
+    dtype: Any
+    arguments: dict[str, Any]
+    bounds: dict[str, int]  # of index arrays that hold negative numbers: the size they count from
+
+    @property
+    def name(self) -> str:
+        return str(self.op["name"])
+
+    def run(self) -> Any:
+        """What Lucid answers."""
+        return lucid._core.ops[self.name](**{name: as_lucid(value) for name, value in self.arguments.items()})
+
+    def __str__(self) -> str:
+        return f"{self.name}[{self.sample}] {self.dtype}: {self.arguments}"
+
+
+def as_lucid(value: Any) -> Any:
+    if isinstance(value, list):
+        return [as_lucid(part) for part in value]
+    return lucid.from_numpy(value) if isinstance(value, np.ndarray) else value
+
+
+def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: int, bound: int) -> np.ndarray:
+    floating, unsigned = dtype.kind == "f", dtype.kind in "ub"
+    normal, unit = random.standard_normal(count), random.uniform(-1, 1, count)
+    whole = random.integers
+    match fill:
+        case "normal":
+            return normal if floating else whole(0 if unsigned else -4, 5, count)
+        case "positive":
+            return 0.5 + abs(normal) if floating else whole(1, 6, count)
+        case "large":
+            return 1.25 + abs(normal) if floating else whole(2, 7, count)
+        case "unit":
+            return unit * 0.9 if floating else whole(0 if unsigned else -1, 2, count)
+        case "nonzero":
+            size = 0.5 + abs(normal) if floating else whole(1, 5, count)
+            return size if unsigned else np.copysign(size, unit)
+        case "distinct":
+            return np.arange(count) * 37 % 113 * (0.25 if floating else 1)
+        case "index":
+            return whole(-bound, bound, count)
+        case "offset":
+            return whole(0, bound, count)
+        case "mask":
+            return unit > 0
+        case "true_mask":
+            return np.ones(count)
+    raise ValueError(f"op_samples: no fill {fill}")
+
+
+def make_array(tensor: dict[str, Any], dtype: Any, seed: int) -> np.ndarray:
+    shape = tensor["shape"]
+    kind = np.dtype(NUMPY_DTYPES[tensor.get("dtype", dtype)])
+    strides = tensor.get("strides")
+    if strides is None:
+        strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    spans = [(size - 1) * stride for size, stride in zip(shape, strides)]
+    empty = 0 in shape
+    first = 0 if empty else -sum(span for span in spans if span < 0)
+    count = 0 if empty else 1 + first + sum(span for span in spans if span > 0)
+    memory = draw(np.random.default_rng(seed), tensor["fill"], kind, count, tensor["bound"]).astype(kind)
+    bytes_each = [stride * kind.itemsize for stride in strides]
+    return np.lib.stride_tricks.as_strided(memory[first:], shape, bytes_each)
+
+
+def make_call(op: dict[str, Any], position: int, dtype: Any) -> Call:
+    """Sample number `position` of the op, with tensors of this dtype where the sample leaves it open."""
+    sample = op["samples"][position]
+    parameters = op["parameters"]
+    single = sum(parameter["kind"] == "tensor" for parameter in parameters)
+    listed = len(sample["tensors"]) - single
+    tensors = iter(enumerate(sample["tensors"]))
+    arguments: dict[str, Any] = {}
+    bounds: dict[str, int] = {}
+
+    def operand(name: str) -> Any:
+        i, tensor = next(tensors)
+        if tensor is None:
+            return None
+        if "number" in tensor:
+            return tensor["number"]
+        if tensor["fill"] == "index":
+            bounds[name] = tensor["bound"]
+        return make_array(tensor, dtype, 1000 * position + i)
+
+    for parameter in parameters:
+        name = parameter["name"]
+        if parameter["kind"] == "tensor":
+            arguments[name] = operand(name)
+        elif parameter["kind"] == "tensors":
+            arguments[name] = [operand(name) for _ in range(listed)]
+        elif name in sample["attributes"]:
+            arguments[name] = sample["attributes"][name]
+    return Call(op, position, dtype, arguments, bounds)
+
+
+def all_arguments(call: Call) -> dict[str, Any]:
+    """The arguments with defaults filled in."""
+    signature = inspect.signature(lucid._core.ops[call.name])
+    defaults = {
+        name: parameter.default
+        for name, parameter in signature.parameters.items()
+        if parameter.default is not inspect.Parameter.empty
+    }
+    return {
+        parameter["name"]: call.arguments.get(parameter["name"], defaults.get(parameter["name"]))
+        for parameter in call.op["parameters"]
+    }
