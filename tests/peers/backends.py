@@ -242,7 +242,11 @@ class Torch(Backend):
         super().setitem(x, key, x.clone() if source is x else source)
 
     def augmented(self, name: str, x: Any, key: Any, source: Any) -> None:
-        super().augmented(name, x, key, x.clone() if source is x else source)
+        part = x[key]
+        getattr(part, name)(self.source(x.clone() if source is x else source, x))
+        # A view of a base that has just come to require grad: PyTorch takes it for a leaf until its node is asked for.
+        self.is_stale(x)
+        x[key] = part
 
     def flags(self, x: Any) -> tuple[Any, ...]:
         return tuple(x.shape), x.requires_grad, None if self.is_stale(x) else x.is_leaf

@@ -33,6 +33,15 @@ def may_write_elements(x: torch.Tensor) -> bool:
     return all(size <= 1 or stride != 0 for size, stride in zip(x.shape, x.stride()))
 
 
+def may_record_write(x: torch.Tensor, records: bool, sources: Iterable[torch.Tensor]) -> bool:
+    """A recorded write to an expanded tensor raises in Lucid even where the part that is written does not repeat; and
+    x.copy_(x) of an expanded tensor does nothing, while PyTorch records a copy and raises in the backward pass."""
+    base = x if x._base is None else x._base
+    repeats = not may_write_elements(x) or not may_write_elements(base)
+    recorded = records and (x.requires_grad or any(source.requires_grad for source in sources))
+    return not (repeats and recorded)
+
+
 def may_ask_for_own_gradient(doubling_hooks: int) -> bool:
     """grad(y, [y]) with a hook on y that changes the gradient: PyTorch returns the gradient before the hook, Lucid the
     one after it, which is also what flows on."""
@@ -50,10 +59,11 @@ def may_change(memory: int, watched: set[int]) -> bool:
     return memory not in watched
 
 
-def may_create_graph(uses_relu: bool) -> bool:
+def may_create_graph(uses_relu: bool, hides_views: bool) -> bool:
     """The gradient of relu is constant wherever it exists. Lucid's does not require grad for that reason; PyTorch's
-    does, and its own gradient is zero."""
-    return not uses_relu
+    does, and its own gradient is zero. Likewise what is computed in a backward pass from a view made under no_grad,
+    which drops gradients in both."""
+    return not uses_relu and not hides_views
 
 
 def same_outcome(ours: Exception | None, theirs: Exception | None, wrote: bool) -> bool:

@@ -147,6 +147,7 @@ class Generator:
     comparison: Comparison = field(default_factory=Comparison)
     doubling_hooks: int = 0
     uses_relu: bool = False
+    hides_views: bool = False  # has views made under no_grad
     watched: set[int] = field(default_factory=set)  # memory with hooks or retained gradients on a view of it
     changed: set[int] = field(default_factory=set)  # memory that was written without being recorded
 
@@ -165,6 +166,7 @@ class Generator:
         if self.mismatch is not None:
             return
         step = Step(len(self.program), op, arguments, records)
+        self.hides_views |= not records and op in ("view", "getitem")
         self.uses_relu |= any(argument in ("relu", "relu_") for argument in arguments if isinstance(argument, str))
         self.program.append(step)
         self.mismatch = self.comparison.step(step)
@@ -367,6 +369,8 @@ class Generator:
         tensors = [self.slots[argument.slot] for argument in arguments if isinstance(argument, Ref)]
         recorded = records and any(tensor.requires_grad for tensor in tensors)
         target = differences.memory_of(tensors[0])
+        if not differences.may_record_write(tensors[0], records, tensors[1:]):
+            return
         if not recorded:
             if not differences.may_change(target, self.watched):
                 return
@@ -423,7 +427,7 @@ class Generator:
         inputs = {self.pick(lambda tensor: tensor.requires_grad) for _ in range(random.randint(1, 2))}
         inputs = sorted(found for found in inputs if found is not None and (own or found != slot))
         if inputs and all(differences.may_watch(self.slots[found], self.changed) for found in inputs):
-            create_graph = differences.may_create_graph(self.uses_relu) and random.random() < 0.7
+            create_graph = differences.may_create_graph(self.uses_relu, self.hides_views) and random.random() < 0.7
             self.emit("grad", Ref(slot), [Ref(found) for found in inputs], weights, create_graph)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional
 
@@ -20,6 +21,10 @@ NO_COUNTERPART = {
     "empty": "its elements are undefined",
     "empty_like": "its elements are undefined",
 }
+
+
+# Ops that pick among equal elements one that PyTorch's documentation leaves open. Bools are mostly equal.
+PICKS = {"topk", "kthvalue", "median_dim"}
 
 
 def over_dims(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -38,7 +43,71 @@ def over_dims(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pad(x: Any, pad: Any, mode: str, value: float) -> Any:
-    return functional.pad(x, pad, mode, value if mode == "constant" else None)
+    """PyTorch pads by reflection and the like for some ranks only, NumPy for all."""
+    if mode == "constant":
+        return functional.pad(x, pad, mode, value)
+    widths = [(0, 0)] * (x.dim() - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    return torch.from_numpy(
+        np.pad(x.numpy(), widths, {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
+    )
+
+
+def mean(x: Any, *arguments: Any, **keywords: Any) -> Any:
+    """Of integers, as NumPy has it: a float."""
+    return torch.mean(x if x.is_floating_point() else x.float(), *arguments, **keywords)
+
+
+def full(size: Any, value: Any, **keywords: Any) -> Any:
+    """PyTorch gives the default dtype to what is filled with a tensor, Lucid the tensor's."""
+    if isinstance(value, torch.Tensor):
+        keywords = {"dtype": value.dtype, **keywords}
+    return torch.full(size, value, **keywords)
+
+
+def of_bools(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that PyTorch lacks for bools: they are bytes for it, and bytes in its answer are bools."""
+
+    def call(*arguments: Any, **keywords: Any) -> Any:
+        if not any(isinstance(x, torch.Tensor) and x.dtype == torch.bool for x in arguments):
+            return function(*arguments, **keywords)
+        arguments = tuple(x.byte() if isinstance(x, torch.Tensor) and x.dtype == torch.bool else x for x in arguments)
+        results = function(*arguments, **keywords)
+        results = (results,) if isinstance(results, torch.Tensor) else results
+        return tuple(result.bool() if result.dtype == torch.uint8 else result for result in results)
+
+    return call
+
+
+def of_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that refuses negative factors of bytes, made to wrap around."""
+
+    def call(*tensors: Any, **factors: Any) -> Any:
+        if tensors[0].dtype != torch.uint8:
+            return function(*tensors, **factors)
+        return function(*(torch.as_tensor(tensor).long() for tensor in tensors), **factors).byte()
+
+    return call
+
+
+def isclose(x: Any, y: Any, *rest: Any) -> Any:
+    """PyTorch wants two tensors of one dtype."""
+    kind = torch.result_type(x, y)
+    return torch.isclose(torch.as_tensor(x, dtype=kind), torch.as_tensor(y, dtype=kind), *rest)
+
+
+def index_put(x: Any, values: Any, indices: Any, accumulate: bool) -> Any:
+    return torch.index_put(x, tuple(indices), torch.as_tensor(values, dtype=x.dtype), accumulate)
+
+
+def linear(x: Any, weight: Any, bias: Any) -> Any:
+    """PyTorch takes no bias with a weight that is a vector."""
+    product = x @ (weight.mT if weight.dim() > 1 else weight)
+    return product if bias is None else product + bias
+
+
+def einsum(equation: str, tensors: Any) -> Any:
+    """Where no product is left to do PyTorch sums, which makes int64 of integers."""
+    return torch.einsum(equation, *tensors).to(tensors[0].dtype)
 
 
 def slice_of(x: Any, dim: int, start: int | None, end: int | None, step: int) -> Any:
@@ -74,12 +143,26 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "to": lambda x, dtype: x.to(dtype),
     "clamp": clamp,
     "clip": clamp,
+    "mean": mean,
+    "any": lambda x, *arguments: torch.any(x.bool(), *arguments),  # of bytes PyTorch's is bytes
+    "all": lambda x, *arguments: torch.all(x.bool(), *arguments),
     "prod": over_dims(torch.prod),
     "amax": lambda x, dim, keepdim: torch.amax(x, all_dims(x, dim), keepdim),
     "amin": lambda x, dim, keepdim: torch.amin(x, all_dims(x, dim), keepdim),
     "max_dim": torch.max,
     "min_dim": torch.min,
-    "median_dim": torch.median,
+    "median": of_bools(torch.median),
+    "median_dim": of_bools(torch.median),
+    "topk": of_bools(torch.topk),
+    "kthvalue": of_bools(torch.kthvalue),
+    "searchsorted": of_bools(torch.searchsorted),
+    "bucketize": of_bools(torch.bucketize),
+    "trace": of_bools(torch.trace),
+    "addcmul": of_bytes(torch.addcmul),
+    "addmm": of_bytes(torch.addmm),
+    "addmv": of_bytes(torch.addmv),
+    "linear": linear,
+    "full": full,
     "var": lambda x, dim, keepdim, correction: torch.var(x, dim, correction=correction, keepdim=keepdim),
     "std": lambda x, dim, keepdim, correction: torch.std(x, dim, correction=correction, keepdim=keepdim),
     "var_mean": lambda x, dim, keepdim, correction: torch.var_mean(x, dim, correction=correction, keepdim=keepdim),
@@ -94,10 +177,11 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "pad": pad,
     "embedding": lambda weight, indices: weight[indices],
     "scatter": scatter,
-    "index_put": lambda x, values, indices, accumulate: torch.index_put(x, tuple(indices), values, accumulate),
+    "index_put": index_put,
+    "isclose": isclose,
     "eye": lambda n, m, **rest: torch.eye(n, n if m is None else m, **rest),
     "arange": arange,
-    "einsum": lambda equation, tensors: torch.einsum(equation, *tensors),
+    "einsum": einsum,
     "tensordot": lambda x, y, dims, dims_y: torch.tensordot(x, y, dims[0] if dims_y is None else (dims, dims_y)),
     "sort": lambda x, dim, descending, stable: torch.sort(x, dim=dim, descending=descending, stable=True),
     "argsort": lambda x, dim, descending, stable: torch.argsort(x, dim=dim, descending=descending, stable=True),

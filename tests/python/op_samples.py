@@ -7,9 +7,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import lucid
+import numpy as np
 
 NUMPY_DTYPES = {
     lucid.bool: np.bool_,
