@@ -257,7 +257,8 @@ tensor([2., 5.]))",
           start_from(0);
           const Value total = e.scatter_add(x, dim, index, src);
           if (reduce == "sum") return {total};
-          if (dtype == Dtype::kBool) throw TypeError("scatter_reduce: bools have no mean; convert them to a number type");
+          if (dtype == Dtype::kBool)
+            throw TypeError("scatter_reduce: bools have no mean; convert them to a number type");
           const Value ones = e.ones_of(src);
           const Value base = call.flag("include_self") ? e.ones_of(x) : e.zeros_of(x);
           const Value count = e.maximum(e.scatter_add(base, dim, index, ones), 1);
