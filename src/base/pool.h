@@ -4,6 +4,16 @@
 #include <cstdint>
 #include <new>
 
+// The address sanitizer must see every object's memory given back.
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LUCID_POOLS_OBJECTS false
+#endif
+#endif
+#ifndef LUCID_POOLS_OBJECTS
+#define LUCID_POOLS_OBJECTS true
+#endif
+
 namespace lucid {
 
 /// Gives a class an operator new that reuses the memory of objects that the same thread destroyed: for small objects
@@ -29,6 +39,7 @@ class Pooled {
       return ::operator delete(memory);
     FreeList& list = free_list();
     --list.live;
+    if (!LUCID_POOLS_OBJECTS) return ::operator delete(memory);
     if (list.count >= list.capacity) [[unlikely]] {
       if (list.capacity != 0 || !list.open()) return ::operator delete(memory);
     }

@@ -68,9 +68,11 @@ Value EagerEmitter::emit_view(const Call& call) {
   if (!geometry) {
     const Value copy = Emitter::contiguous(call.operand(0));
     const Operand operands[] = {copy};
-    return emit_view(Call(call.op(), operands, call.attributes()));
+    Value view = emit_view(Call(call.op(), operands, call.attributes()));
+    tensor_of(view)->become_root();
+    return view;
   }
-  TensorRef view = alias_of(operand, std::move(*geometry));
+  TensorRef view = alias_of(operand, *geometry);
   ViewKind kind = ViewKind::kRecorded;
   if (!GradMode::enabled())
     kind = ViewKind::kNoGrad;

@@ -49,7 +49,7 @@ class Write {
     Geometry narrow = self_.geometry();
     for (size_t i = 0; i < narrow.sizes.size(); ++i)
       if (narrow.strides[i] == 0 && narrow.sizes[i] > 1) narrow.sizes[i] = 1;
-    return alias_of(self_, std::move(narrow));
+    return alias_of(self_, narrow);
   }
 
   /// Where the value that is there now stands in the graph: always read off the root, never through the view's own node.

@@ -20,7 +20,7 @@ Edge edge_of(const Value& value) {
 TensorRef part_of(const TensorImpl& whole, const Region& region) {
   Geometry part = region.part;
   part.offset += whole.offset();
-  return alias_of(whole, std::move(part));
+  return alias_of(whole, part);
 }
 
 /// A tensor with the region's layout whose memory nobody else sees: `whole` itself if it is one.

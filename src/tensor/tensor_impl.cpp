@@ -4,12 +4,8 @@
 
 namespace lucid {
 
-TensorImpl::TensorImpl(Dtype dtype, Dims sizes, Dims strides, int64_t offset, Ref<Cell> cell)
-    : ValueBase(dtype, std::move(sizes)),
-      strides_(std::move(strides)),
-      offset_(offset),
-      numel_(lucid::numel(shape_)),
-      cell_(std::move(cell)) {}
+TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell)
+    : ValueBase(dtype, sizes), strides_(strides), offset_(offset), numel_(lucid::numel(sizes)), cell_(std::move(cell)) {}
 
 TensorImpl::~TensorImpl() = default;
 
@@ -18,10 +14,10 @@ AutogradMeta& TensorImpl::ensure_autograd() {
   return *autograd_;
 }
 
-void TensorImpl::rebind(Dtype dtype, Dims sizes, Dims strides, int64_t offset, Ref<Cell> cell) {
+void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell) {
   dtype_ = dtype;
-  shape_ = std::move(sizes);
-  strides_ = std::move(strides);
+  shape_ = sizes;
+  strides_ = strides;
   offset_ = offset;
   numel_ = lucid::numel(shape_);
   cell_ = std::move(cell);
@@ -33,25 +29,33 @@ void TensorImpl::set_view_of(Ref<TensorImpl> root, ViewKind kind) {
   view_kind_ = kind;
 }
 
-TensorRef make_tensor(Dtype dtype, Dims sizes, Dims strides) {
-  const int64_t elements = element_range({sizes, strides, 0}).second;
-  Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype)));
-  return make_ref<TensorImpl>(dtype, std::move(sizes), std::move(strides), 0, std::move(cell));
+void TensorImpl::become_root() {
+  root_ = nullptr;
+  view_kind_ = ViewKind::kRecorded;
 }
 
-TensorRef make_tensor(Dtype dtype, Dims sizes) {
-  Dims strides = contiguous_strides(sizes);
-  Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(numel(sizes)) * size_of(dtype)));
-  return make_ref<TensorImpl>(dtype, std::move(sizes), std::move(strides), 0, std::move(cell));
+TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides) {
+  // The last element that strides reach, without making a geometry of them.
+  int64_t elements = 1;
+  for (size_t i = 0; i < sizes.size(); ++i) {
+    if (sizes[i] == 0) {
+      elements = 0;
+      break;
+    }
+    elements += (sizes[i] - 1) * strides[i];
+  }
+  Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype)));
+  return make_ref<TensorImpl>(dtype, sizes, strides, 0, std::move(cell));
 }
+
+TensorRef make_tensor(Dtype dtype, const Dims& sizes) { return make_tensor(dtype, sizes, contiguous_strides(sizes)); }
 
 TensorRef alias_of(const TensorImpl& tensor) {
   return make_ref<TensorImpl>(tensor.dtype(), tensor.sizes(), tensor.strides(), tensor.offset(), tensor.cell());
 }
 
-TensorRef alias_of(const TensorImpl& tensor, Geometry geometry) {
-  return make_ref<TensorImpl>(tensor.dtype(), std::move(geometry.sizes), std::move(geometry.strides), geometry.offset,
-                              tensor.cell());
+TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry) {
+  return make_ref<TensorImpl>(tensor.dtype(), geometry.sizes, geometry.strides, geometry.offset, tensor.cell());
 }
 
 bool is_exclusive(const TensorRef& tensor) {

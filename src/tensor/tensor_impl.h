@@ -66,7 +66,7 @@ enum class ViewKind : uint8_t {
 /// A handle: what users hold. A cell, a strided view into it, and, when gradients are involved, its place in the graph.
 class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
  public:
-  TensorImpl(Dtype dtype, Dims sizes, Dims strides, int64_t offset, Ref<Cell> cell);
+  TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell);
   ~TensorImpl() override;
 
   const Dims& sizes() const { return shape_; }
@@ -87,7 +87,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   AutogradMeta* autograd() const { return autograd_.get(); }
   AutogradMeta& ensure_autograd();
   /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell.
-  void rebind(Dtype dtype, Dims sizes, Dims strides, int64_t offset, Ref<Cell> cell);
+  void rebind(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell);
 
   /// The handle that this one is a view of, itself no view; null for roots. A root is an autograd identity: a recorded
   /// in-place operation through any of its views gives it, and through it all of them, a new gradient node.
@@ -95,6 +95,8 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   bool is_view() const { return static_cast<bool>(root_); }
   ViewKind view_kind() const { return view_kind_; }
   void set_view_of(Ref<TensorImpl> root, ViewKind kind);
+  /// Of a view of something that nobody else has seen, an op's intermediate result: a result is no view.
+  void become_root();
   /// Of a root: how often it got another place in the graph. Of a view: its root's number when its node was made.
   uint32_t graph_version() const { return graph_version_; }
   void set_graph_version(uint32_t version) { graph_version_ = version; }
@@ -116,12 +118,12 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
 using TensorRef = Ref<TensorImpl>;
 
 /// A new root with memory of its own, uninitialised.
-TensorRef make_tensor(Dtype dtype, Dims sizes, Dims strides);
-TensorRef make_tensor(Dtype dtype, Dims sizes);
+TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides);
+TensorRef make_tensor(Dtype dtype, const Dims& sizes);
 /// A new root on the same memory: what `detach()` gives.
 TensorRef alias_of(const TensorImpl& tensor);
 /// A new root on part of the memory of `tensor`'s cell. The geometry is absolute.
-TensorRef alias_of(const TensorImpl& tensor, Geometry geometry);
+TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry);
 /// True when nobody else can see the memory: the one reference to the only handle of the cell, without snapshots.
 bool is_exclusive(const TensorRef& tensor);
 
