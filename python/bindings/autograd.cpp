@@ -38,13 +38,24 @@ nb::object to_tuple(std::span<const TensorRef> tensors) {
 }
 
 /// A Python function as a hook: may be called and dropped on any thread.
-GradientHook to_hook(nb::object function) {
-  return [held = SharedObject(std::move(function))](const Value& gradient) -> Value {
+struct PythonHook {
+  SharedObject function;
+
+  Value operator()(const Value& gradient) const {
     const nb::gil_scoped_acquire lock;
-    const nb::object result = held.get()(nb::steal(to_python(gradient)));
+    const nb::object result = function.get()(nb::steal(to_python(gradient)));
     if (result.is_none()) return {};
     return Value(TensorRef(&expect_tensor("hook", result.ptr())));
-  };
+  }
+};
+
+GradientHook to_hook(nb::object function) { return PythonHook{SharedObject(std::move(function))}; }
+
+/// The Python function of a hook that nobody else holds; null otherwise.
+PyObject* owned_function(const std::shared_ptr<GradientHook>& hook) {
+  if (hook.use_count() != 1) return nullptr;
+  const auto* python = hook->target<PythonHook>();
+  return python && python->function.is_unique() ? python->function.get().ptr() : nullptr;
 }
 
 /// `ctx` of a custom function. Its methods reach the call that is running, in forward or in backward.
@@ -192,6 +203,29 @@ void bind_function(nb::module_& module) {
 }
 
 }  // namespace
+
+int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  if (!nb::inst_ready(self)) return 0;
+  const TensorImpl& tensor = tensor_in(self);
+  const AutogradMeta* meta = tensor.autograd();
+  if (!meta || tensor.use_count() != 1) return 0;
+  const auto visit_hook = [&](const std::shared_ptr<GradientHook>& hook) {
+    Py_VISIT(owned_function(hook));
+    return 0;
+  };
+  for (GradNode* node : {meta->edge.node.get(), static_cast<GradNode*>(meta->accumulator.get())}) {
+    if (!node || node->use_count() != 1 || !node->is_observed()) continue;
+    for (const GradNode::Hook& hook : node->hooks())
+      if (const int status = visit_hook(hook.function)) return status;
+  }
+  const bool shares_slot = meta->slot && meta->slot->use_count() > (meta->accumulator ? 2u : 1u);
+  const bool shares_accumulator = meta->accumulator && meta->accumulator->use_count() != 1;
+  if (!meta->slot || shares_slot || shares_accumulator) return 0;
+  for (const std::shared_ptr<GradientHook>& hook : meta->slot->after_accumulate)
+    if (const int status = visit_hook(hook)) return status;
+  return 0;
+}
 
 void bind_autograd(nb::module_& module) {
   bind_nodes(module);

@@ -38,6 +38,8 @@ class SharedObject {
         })) {}
   /// Only with the lock.
   const nb::object& get() const { return *object_; }
+  /// Whether there is no copy of this.
+  bool is_unique() const { return object_.use_count() == 1; }
 
  private:
   std::shared_ptr<nb::object> object_;

@@ -198,6 +198,13 @@ TensorRef plain_copy(const TensorImpl& tensor) {
   return copy_of(tensor, keeps_layout ? tensor.strides() : contiguous_strides(tensor.sizes()));
 }
 
+/// The attributes of an instance of a subclass; empty for plain tensors.
+nb::object attributes_of(PyObject* self) {
+  nb::object attributes = nb::steal(PyObject_GetAttrString(self, "__dict__"));
+  if (!attributes.is_valid()) PyErr_Clear();
+  return attributes;
+}
+
 PyObject* deep_copy(PyObject* self, PyObject* memo) {
   return guarded([&]() -> PyObject* {
     TensorImpl& tensor = tensor_in(self);
@@ -210,6 +217,11 @@ PyObject* deep_copy(PyObject* self, PyObject* memo) {
     if (PyDict_Check(memo)) {
       const nb::object key = checked(PyLong_FromVoidPtr(self));
       check_status(PyDict_SetItem(memo, key.ptr(), result.ptr()));
+    }
+    if (const nb::object attributes = attributes_of(self); attributes.is_valid()) {
+      const nb::object module = checked(PyImport_ImportModule("copy"));
+      const nb::object copied = checked(PyObject_CallMethod(module.ptr(), "deepcopy", "OO", attributes.ptr(), memo));
+      check_status(PyDict_Update(attributes_of(result.ptr()).ptr(), copied.ptr()));
     }
     return result.release().ptr();
   });
@@ -226,7 +238,7 @@ PyObject* shallow_copy(PyObject* self, PyObject*) {
   });
 }
 
-/// (rebuild_tensor, (bytes, shape, dtype, requires_grad)).
+/// (rebuild_tensor, (class, bytes, shape, dtype, requires_grad), attributes).
 PyObject* reduce_method(PyObject* self, PyObject*) {
   return guarded([&] {
     const GradModeScope no_grad(false);
@@ -239,8 +251,10 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
     const nb::object shape = checked(from_ints(tensor.sizes()));
     const nb::object module = checked(PyImport_ImportModule("lucid._tensor"));
     const nb::object rebuild = checked(PyObject_GetAttrString(module.ptr(), "rebuild_tensor"));
-    return Py_BuildValue("O(OOOOO)", rebuild.ptr(), Py_TYPE(self), data.ptr(), shape.ptr(),
-                         dtype_object(tensor.dtype()), requires_grad(tensor) ? Py_True : Py_False);
+    const nb::object attributes = attributes_of(self);
+    return Py_BuildValue("O(OOOOO)O", rebuild.ptr(), Py_TYPE(self), data.ptr(), shape.ptr(),
+                         dtype_object(tensor.dtype()), requires_grad(tensor) ? Py_True : Py_False,
+                         attributes.is_valid() ? attributes.ptr() : Py_None);
   });
 }
 

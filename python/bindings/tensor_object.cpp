@@ -1,6 +1,7 @@
 #include "bindings/tensor_object.h"
 
 #include "base/error.h"
+#include "bindings/autograd.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/from_data.h"
@@ -62,6 +63,7 @@ void bind_tensor(nb::module_& module) {
   prepare_operators();
   std::vector<PyType_Slot> slots = {{Py_tp_new, reinterpret_cast<void*>(tensor_new)},
                                     {Py_tp_init, reinterpret_cast<void*>(tensor_init)},
+                                    {Py_tp_traverse, reinterpret_cast<void*>(traverse_tensor)},
                                     {Py_tp_methods, tensor_methods()},
                                     {Py_tp_getset, tensor_properties()}};
   for (const PyType_Slot* part : {operator_slots(), subscript_slots()})

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _core
 from ._core import Tensor
 
 
-@dataclass(frozen=True)
-class PrintOptions:
+class PrintOptions(NamedTuple):
+    """How tensors are printed."""
+
     precision: int = 4
     threshold: float = 1000
     edgeitems: int = 3
@@ -50,7 +50,7 @@ def set_printoptions(
         "edgeitems": edgeitems,
         "linewidth": linewidth,
     }
-    _options = replace(_options, **{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
+    _options = _options._replace(**{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 
 def get_printoptions() -> PrintOptions:

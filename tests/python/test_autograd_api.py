@@ -1,5 +1,6 @@
 """The interface of lucid.autograd: modes, backward, hooks and custom functions."""
 
+import gc
 import threading
 import weakref
 
@@ -211,6 +212,25 @@ def test_hooks_die_with_their_graph():
     del marker
     assert reference() is not None
     del y
+    assert reference() is None
+
+
+@pytest.mark.parametrize(
+    ("make", "register"),
+    [
+        (lambda: leaf(1.0) * 2, "register_hook"),
+        (lambda: leaf(1.0), "register_hook"),
+        (lambda: leaf(1.0), "register_post_accumulate_grad_hook"),
+    ],
+)
+def test_hooks_that_refer_to_their_own_tensor_are_collected(make, register):
+    def reference_to_tensor():
+        x = make()
+        getattr(x, register)(lambda _: x.shape)
+        return weakref.ref(x)
+
+    reference = reference_to_tensor()
+    gc.collect()
     assert reference() is None
 
 

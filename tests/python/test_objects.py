@@ -59,6 +59,21 @@ def test_subclasses_keep_their_type_and_attributes():
     assert type(copy.deepcopy(x)) is Named
 
 
+class Labelled(lucid.Tensor):
+    pass
+
+
+def test_attributes_of_subclasses_are_copied_and_pickled():
+    x = Labelled([1.0])
+    x.labels = ["a"]
+    y = copy.deepcopy(x)
+    y.labels.append("b")
+    z = pickle.loads(pickle.dumps(x))
+    assert (type(y), y.labels) == (Labelled, ["a", "b"])
+    assert (type(z), z.labels, z.tolist()) == (Labelled, ["a"], [1.0])
+    assert x.labels == ["a"]
+
+
 def test_objects_made_without_init_are_whole():
     x = lucid.Tensor.__new__(lucid.Tensor)
     assert x.shape == (0,)

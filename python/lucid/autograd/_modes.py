@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from .. import _core
 
 _F = TypeVar("_F", bound=Callable[..., Any])
+_IS_GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect would take longer than all of this package
 
 
 class _Mode:
@@ -33,7 +33,8 @@ class _Mode:
 
     def __call__(self, function: _F) -> _F:
         fresh = self._fresh
-        if inspect.isgeneratorfunction(function):
+        code = getattr(function, "__code__", None)
+        if code is not None and code.co_flags & _IS_GENERATOR:
             return cast("_F", _wrap_generator(function, fresh))
 
         @functools.wraps(function)
