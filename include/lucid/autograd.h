@@ -36,15 +36,16 @@ class EnableGrad {
 
 bool grad_enabled();
 
-/// How to differentiate: `retain_graph` keeps what was saved for another pass, `create_graph` records the pass itself, so that
-/// gradients can be differentiated again.
+/// How to differentiate: `retain_graph` keeps what was saved for another pass, `create_graph` records the pass itself,
+/// so that gradients can be differentiated again.
 struct GradOptions {
   bool retain_graph = false;
   bool create_graph = false;
   bool allow_unused = false;
 };
 
-/// The gradients of `outputs` with respect to `inputs`, weighted by `grad_outputs` (none: 1 for outputs of one element).
+/// The gradients of `outputs` with respect to `inputs`, weighted by `grad_outputs` (none: 1 for outputs of one
+/// element).
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, const GradOptions& options = {});
 

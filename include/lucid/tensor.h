@@ -68,8 +68,8 @@ class TensorImpl;
 class Argument;
 class IndexItem;
 
-/// A handle on an n-dimensional array, as cheap to copy as a pointer: copies are the same tensor. Views share memory: writing
-/// through one is seen by all. A default-constructed Tensor is none at all.
+/// A handle on an n-dimensional array, as cheap to copy as a pointer: copies are the same tensor. Views share memory:
+/// writing through one is seen by all. A default-constructed Tensor is none at all.
 class Tensor {
  public:
   Tensor() : impl_(nullptr) {}
@@ -159,8 +159,8 @@ class Tensor {
   TensorImpl* impl_;
 };
 
-/// What ops take where a tensor is wanted: a tensor, or a number, which gives way to tensors in promotion. For parameters
-/// only: it borrows the tensor, which must outlive it.
+/// What ops take where a tensor is wanted: a tensor, or a number, which gives way to tensors in promotion. For
+/// parameters only: it borrows the tensor, which must outlive it.
 class Argument {
  public:
   Argument() = default;
@@ -190,10 +190,10 @@ class IndexItem {
  public:
   enum class Kind : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kBool, kTensor };
 
-  IndexItem(int index) : start_(index), kind_(Kind::kInteger) {}                   // NOLINT
-  IndexItem(int64_t index) : start_(index), kind_(Kind::kInteger) {}               // NOLINT
-  IndexItem(bool keep) : start_(keep), kind_(Kind::kBool) {}                       // NOLINT
-  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}       // NOLINT
+  IndexItem(int index) : start_(index), kind_(Kind::kInteger) {}              // NOLINT
+  IndexItem(int64_t index) : start_(index), kind_(Kind::kInteger) {}          // NOLINT
+  IndexItem(bool keep) : start_(keep), kind_(Kind::kBool) {}                  // NOLINT
+  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}  // NOLINT
   static IndexItem slice(std::optional<int64_t> start, std::optional<int64_t> stop,
                          std::optional<int64_t> step = std::nullopt) {
     IndexItem item(Kind::kSlice);

@@ -18,7 +18,8 @@ struct AutogradMeta : Pooled<AutogradMeta> {
   bool retains_grad = false;
 };
 
-/// Whether ops on the tensor are recorded: it is a leaf that asked for it, the result of a recorded op, or a view of one.
+/// Whether ops on the tensor are recorded: it is a leaf that asked for it, the result of a recorded op, or a view of
+/// one.
 bool requires_grad(const TensorImpl& tensor);
 inline bool requires_grad(const Operand& operand) { return operand.is_value() && requires_grad(*tensor_of(operand)); }
 /// The node that made the tensor (`grad_fn`); empty for leaves. A view's is made anew if its root was rebased.

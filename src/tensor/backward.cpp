@@ -33,8 +33,8 @@ Start check_outputs(const char* name, std::span<const TensorRef> outputs, std::s
     TensorRef gradient = gradients.empty() ? TensorRef() : gradients[i];
     if (!gradient) {
       if (output.numel() != 1)
-        throw RuntimeError("{}: a gradient can be created implicitly only for outputs of one element; output {} is {}", name,
-                           i, to_string(output.type()));
+        throw RuntimeError("{}: a gradient can be created implicitly only for outputs of one element; output {} is {}",
+                           name, i, to_string(output.type()));
       gradient = ones(output);
     } else if (gradient->sizes() != output.sizes()) {
       throw RuntimeError("{}: the gradient given for output {} has shape {}, the output {}", name, i,

@@ -12,8 +12,8 @@ namespace lucid {
 
 struct Region;
 
-/// One run backward through the graph. Nodes run from the last recorded to the first, so gradients are summed in one fixed
-/// order. Ops of gradient rules are recorded in turn when the pass creates a graph.
+/// One run backward through the graph. Nodes run from the last recorded to the first, so gradients are summed in one
+/// fixed order. Ops of gradient rules are recorded in turn when the pass creates a graph.
 class BackwardPass {
  public:
   struct Settings {
@@ -32,9 +32,7 @@ class BackwardPass {
   Emitter& emitter() const;
   bool creates_graph() const { return settings_.create_graph; }
   /// Whether a gradient passed to this edge would be used.
-  bool needs(const Edge& edge) const {
-    return edge && (!settings_.inputs || needed_.contains(edge.node.get()));
-  }
+  bool needs(const Edge& edge) const { return edge && (!settings_.inputs || needed_.contains(edge.node.get())); }
   /// Adds to the gradient of an edge, after summing stretched dimensions and converting to the dtype found there.
   void add(const Edge& edge, Value gradient);
   /// Adds to a part of the gradient of an edge.
@@ -65,8 +63,8 @@ struct BackwardOptions {
   bool create_graph = false;
 };
 
-/// Adds the gradients of `outputs` to the `.grad` of the leaves they depend on, or only of `inputs` if any are given. An
-/// absent gradient means 1 for an output of one element.
+/// Adds the gradients of `outputs` to the `.grad` of the leaves they depend on, or only of `inputs` if any are given.
+/// An absent gradient means 1 for an output of one element.
 void backward(std::span<const TensorRef> outputs, std::span<const TensorRef> gradients, const BackwardOptions& options,
               std::span<const TensorRef> inputs = {});
 

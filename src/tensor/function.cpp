@@ -123,9 +123,7 @@ class FunctionNode : public GradNode {
   bool creates_graph_ = false;
 };
 
-std::vector<TensorRef> FunctionContext::saved_tensors() const {
-  return node_ ? node_->unpack() : to_save_;
-}
+std::vector<TensorRef> FunctionContext::saved_tensors() const { return node_ ? node_->unpack() : to_save_; }
 
 /// Gives apply_function the context's contents.
 struct FunctionCall {

@@ -33,8 +33,8 @@ class FunctionContext {
   class FunctionNode* node_ = nullptr;
 };
 
-/// Operations with a gradient of their own: `forward` computes without being recorded, `backward` returns one gradient for
-/// each input, empty where there is none. Gradients of the gradient work if backward is made of recorded ops.
+/// Operations with a gradient of their own: `forward` computes without being recorded, `backward` returns one gradient
+/// for each input, empty where there is none. Gradients of the gradient work if backward is made of recorded ops.
 struct CustomFunction {
   std::string name;
   std::function<std::vector<TensorRef>(FunctionContext& context, std::span<const TensorRef> inputs)> forward;

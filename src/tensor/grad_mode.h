@@ -32,7 +32,9 @@ class GradModeScope {
     GradMode::set_enabled(saved_enabled_);
     GradMode::set_inference(saved_inference_);
   }
-  static GradModeScope for_inference(bool on = true) { return on ? GradModeScope(false, true) : GradModeScope(true, false); }
+  static GradModeScope for_inference(bool on = true) {
+    return on ? GradModeScope(false, true) : GradModeScope(true, false);
+  }
 
  private:
   GradModeScope(bool enabled, bool inference)

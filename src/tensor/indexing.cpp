@@ -142,12 +142,12 @@ class Indexer {
     mark_advanced();
     for (size_t d = 0; d < mask->sizes().size(); ++d)
       if (mask->sizes()[d] != view_.size(axis_ + static_cast<int64_t>(d)))
-        throw IndexError("index: the mask {} does not fit {}: dimension {} of the mask has size {}, the indexed dimension {}",
-                         to_string(mask->type()), to_string(view_.type()), d, mask->sizes()[d],
-                         view_.size(axis_ + static_cast<int64_t>(d)));
+        throw IndexError(
+            "index: the mask {} does not fit {}: dimension {} of the mask has size {}, the indexed dimension {}",
+            to_string(mask->type()), to_string(view_.type()), d, mask->sizes()[d],
+            view_.size(axis_ + static_cast<int64_t>(d)));
     const Value found = eager().nonzero(Value(mask));
-    for (int64_t d = 0; d < mask->sizes().rank(); ++d)
-      tensors_.emplace_back(axis_++, select(found, 1, d));
+    for (int64_t d = 0; d < mask->sizes().rank(); ++d) tensors_.emplace_back(axis_++, select(found, 1, d));
   }
 
   // Integers count as tensor indices when it is decided whether these stand together.

@@ -22,8 +22,9 @@ struct EllipsisIndex {};
 /// One item of an index. Tensors hold integers, or are bool masks that stand for as many dimensions as they have.
 using Index = std::variant<int64_t, Slice, NewAxis, EllipsisIndex, bool, TensorRef>;
 
-/// x[items]: a view for integers, slices and new axes, a copy as soon as there is a tensor with dimensions or a bool. Results of
-/// tensor indices stand where NumPy puts them: in place of the indexed dimensions if these stood together, otherwise first.
+/// x[items]: a view for integers, slices and new axes, a copy as soon as there is a tensor with dimensions or a bool.
+/// Results of tensor indices stand where NumPy puts them: in place of the indexed dimensions if these stood together,
+/// otherwise first.
 Value get_item(const Value& x, std::span<const Index> items);
 
 /// x[items] = value, in place.

@@ -15,7 +15,8 @@ namespace {
 /// The result of copying: what was there gets a gradient of zeros, the source gets the whole.
 class CopyNode : public GradNode {
  public:
-  CopyNode(Edge self, Edge source, TensorType type) : GradNode({std::move(self), std::move(source)}, {std::move(type)}) {}
+  CopyNode(Edge self, Edge source, TensorType type)
+      : GradNode({std::move(self), std::move(source)}, {std::move(type)}) {}
   std::string_view name() const override { return "copy_"; }
   void run(BackwardPass& pass, Values gradients) override {
     if (pass.needs(edges()[0])) pass.add(edges()[0], pass.emitter().zeros_of(gradients.front()));
@@ -37,7 +38,8 @@ class Write {
     overlaps_ = has_internal_overlap(self.sizes(), self.strides());
     if (overlaps_ && !allow_overlap)
       throw RuntimeError(
-          "{}_: several elements of the written tensor {} are one place in memory, because it was expanded; clone() it first",
+          "{}_: several elements of the written tensor {} are one place in memory, because it was expanded; clone() it "
+          "first",
           op, to_string(self.type()));
   }
 
@@ -52,7 +54,8 @@ class Write {
     return alias_of(self_, narrow);
   }
 
-  /// Where the value that is there now stands in the graph: always read off the root, never through the view's own node.
+  /// Where the value that is there now stands in the graph: always read off the root, never through the view's own
+  /// node.
   Edge self_edge() {
     if (requires_grad(root_)) root_edge_ = gradient_edge(root_);
     if (!self_.is_view()) return root_edge_;
@@ -77,7 +80,8 @@ class Write {
             op);
       if (wants && is_leaf(root_))
         throw RuntimeError(
-            "{}_: a view of a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a "
+            "{}_: a view of a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or "
+            "on a "
             "clone",
             op);
       if (self_.cell() != root_.cell())
@@ -85,7 +89,8 @@ class Write {
     }
     if (wants && is_leaf(self_))
       throw RuntimeError(
-          "{}_: a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a clone", op);
+          "{}_: a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or on a clone",
+          op);
   }
 
   TensorImpl& self_;
@@ -102,13 +107,14 @@ bool can_store(Dtype from, Dtype to) {
   return !(is_integer(from) && is_bool(to));
 }
 
-/// Whether the result has self's type for a reason that needs no inference: every other operand has it too, or is a number
-/// of no higher category.
+/// Whether the result has self's type for a reason that needs no inference: every other operand has it too, or is a
+/// number of no higher category.
 bool surely_fits(const Call& call, const TensorImpl& self) {
   if (call.op().promote != Promote::kSame) return false;
   for (const Operand& operand : call.operands()) {
-    const bool fits = operand.is_scalar() ? is_float(self.dtype()) : operand.present() && operand.dtype() == self.dtype() &&
-                                                                         operand.shape() == self.sizes();
+    const bool fits = operand.is_scalar()
+                          ? is_float(self.dtype())
+                          : operand.present() && operand.dtype() == self.dtype() && operand.shape() == self.sizes();
     if (!fits) return false;
   }
   return true;
@@ -118,21 +124,19 @@ void check_result(const Call& call, const TensorImpl& self) {
   if (surely_fits(call, self)) return;
   const std::vector<TensorType> types = infer_types(call);
   const std::string name = call.name() + "_";
-  if (types.size() != 1)
-    throw RuntimeError("{}: an op with {} results has no in-place form", name, types.size());
+  if (types.size() != 1) throw RuntimeError("{}: an op with {} results has no in-place form", name, types.size());
   if (types[0].shape != self.sizes())
     throw RuntimeError("{}: the result has shape {}, which does not fit the written tensor {}", name,
                        to_string(DimsView(types[0].shape)), to_string(self.type()));
   if (!can_store(types[0].dtype, self.dtype()))
-    throw RuntimeError("{}: a result of dtype {} cannot be stored in the written tensor {}", name, name_of(types[0].dtype),
-                       to_string(self.type()));
+    throw RuntimeError("{}: a result of dtype {} cannot be stored in the written tensor {}", name,
+                       name_of(types[0].dtype), to_string(self.type()));
 }
 
-Edge edge_of(const Operand& operand) {
-  return requires_grad(operand) ? gradient_edge(handle_of(operand)) : Edge();
-}
+Edge edge_of(const Operand& operand) { return requires_grad(operand) ? gradient_edge(handle_of(operand)) : Edge(); }
 
-/// The op applied to a stand-in for self with the given place in the graph; then copied. For ops that are not recorded as one.
+/// The op applied to a stand-in for self with the given place in the graph; then copied. For ops that are not recorded
+/// as one.
 Edge write_by_parts(const Call& call, TensorImpl& self, Edge self_edge) {
   const TensorRef current = alias_of(self);
   if (self_edge) set_gradient_node(*current, std::move(self_edge));
@@ -197,8 +201,7 @@ void copy_(TensorImpl& self, const Operand& source) {
     throw RuntimeError("copy_: the source {} does not broadcast to the written tensor {}", to_string(from.type()),
                        to_string(self.type()));
   Edge node;
-  if (write.recorded())
-    node = {make_ref<CopyNode>(write.self_edge(), edge_of(source), self.type()), 0};
+  if (write.recorded()) node = {make_ref<CopyNode>(write.self_edge(), edge_of(source), self.type()), 0};
   self.before_write();
   copy_into(from, self);
   if (write.recorded()) write.finish(std::move(node));

@@ -7,10 +7,11 @@
 
 namespace lucid {
 
-// Operations that write to a tensor's memory. When gradients are enabled and the tensor or a source requires one they are
-// recorded: the tensor's root, and with it every view, gets a new place in the graph. What was saved before keeps its value.
-// All throw RuntimeError where PyTorch does: for leaves that require grad and views of them, for views made under no_grad,
-// for tensors whose elements repeat in memory, and when the result does not fit the tensor's shape or dtype.
+// Operations that write to a tensor's memory. When gradients are enabled and the tensor or a source requires one they
+// are recorded: the tensor's root, and with it every view, gets a new place in the graph. What was saved before keeps
+// its value. All throw RuntimeError where PyTorch does: for leaves that require grad and views of them, for views made
+// under no_grad, for tensors whose elements repeat in memory, and when the result does not fit the tensor's shape or
+// dtype.
 
 /// self = op(self, others...).
 void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, const Attributes& attributes);

@@ -26,7 +26,8 @@ struct Edge {
 /// Sees the gradient of a tensor during backward and may replace it: an empty value leaves it as it is.
 using GradientHook = std::function<Value(const Value& gradient)>;
 
-/// Where a tensor's `.grad` lies. Shared between the handle and the node that fills it, so that neither needs the other.
+/// Where a tensor's `.grad` lies. Shared between the handle and the node that fills it, so that neither needs the
+/// other.
 struct GradSlot : RefCounted {
   TensorRef grad;
   /// Cleared when the tensor stops being a leaf that wants a gradient.
@@ -46,8 +47,8 @@ struct RootVersion : RefCounted {
   uint32_t number = 0;
 };
 
-/// One recorded operation: where its gradients go, and how they are computed. Nodes are numbered in the order of their making;
-/// edges lead to smaller numbers, and backward runs from large to small.
+/// One recorded operation: where its gradients go, and how they are computed. Nodes are numbered in the order of their
+/// making; edges lead to smaller numbers, and backward runs from large to small.
 class GradNode : public RefCounted {
  public:
   GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs);
@@ -118,7 +119,8 @@ class AccumulateNode : public GradNode {
   Ref<GradSlot> slot_;
 };
 
-/// Destroys references to nodes one after the other instead of each inside the one before. For members that lead to nodes.
+/// Destroys references to nodes one after the other instead of each inside the one before. For members that lead to
+/// nodes.
 void release_later(Ref<GradNode> node);
 
 }  // namespace lucid

@@ -71,13 +71,15 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
   }
   Values results;
   for (size_t i = 0; results_ && i < outputs().size(); ++i)
-    results.push_back(unpack(results_[i], pass, is_float(outputs()[i].dtype) ? Edge{Ref<GradNode>(this), static_cast<uint32_t>(i)} : Edge()));
+    results.push_back(
+        unpack(results_[i], pass,
+               is_float(outputs()[i].dtype) ? Edge{Ref<GradNode>(this), static_cast<uint32_t>(i)} : Edge()));
   for (size_t i = 0; i < gradients.size(); ++i)
     if (!gradients[i]) gradients[i] = zeros(e, outputs()[i]);
   const GradientCall call(Call(op_, operands, attributes_), std::move(inputs), std::move(results), needed);
   Values found = op_.gradient.rule(e, call, gradients);
-  LUCID_CHECK(found.size() <= count, "the gradient rule of {} returned {} gradients for {} operands", name(), found.size(),
-              count);
+  LUCID_CHECK(found.size() <= count, "the gradient rule of {} returned {} gradients for {} operands", name(),
+              found.size(), count);
   // Given up before they are passed on, so that what nobody else holds can be added to where it lies.
   gradients.clear();
   for (size_t i = 0; i < found.size(); ++i)

@@ -8,9 +8,9 @@
 
 namespace lucid {
 
-/// A source of random numbers: Philox4x32-10. Its state, seed and offset, lies in a tensor i64[2], so that a draw is an op
-/// on it. A number depends on the seed, the offset at the draw and its index in the result; a draw moves the offset on by
-/// the number of elements drawn.
+/// A source of random numbers: Philox4x32-10. Its state, seed and offset, lies in a tensor i64[2], so that a draw is an
+/// op on it. A number depends on the seed, the offset at the draw and its index in the result; a draw moves the offset
+/// on by the number of elements drawn.
 class Generator : public RefCounted {
  public:
   explicit Generator(uint64_t seed = kDefaultSeed);

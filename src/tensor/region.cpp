@@ -58,15 +58,13 @@ Value take_region(const Value& whole, const Region& region) {
   const TensorRef source =
       tensor.strides() == region.strides ? TensorRef(tensor_of(whole)) : copy_of(tensor, region.strides);
   TensorRef part = copy_of(*part_of(*source, region), contiguous_strides(region.part.sizes));
-  if (records(whole, {}))
-    set_gradient_node(*part, {make_ref<GatherNode>(edge_of(whole), whole.type(), region), 0});
+  if (records(whole, {})) set_gradient_node(*part, {make_ref<GatherNode>(edge_of(whole), whole.type(), region), 0});
   return part;
 }
 
 Value set_region(Value whole, const Region& region, const Value& part) {
   Ref<GradNode> node;
-  if (records(whole, part))
-    node = make_ref<SetRegionNode>(edge_of(whole), edge_of(part), whole.type(), region);
+  if (records(whole, part)) node = make_ref<SetRegionNode>(edge_of(whole), edge_of(part), whole.type(), region);
   TensorRef result = writable(std::move(whole), region);
   write_part(*result, region, part);
   if (node) set_gradient_node(*result, {std::move(node), 0});
@@ -75,8 +73,7 @@ Value set_region(Value whole, const Region& region, const Value& part) {
 
 Value add_to_region(Value whole, const Region& region, const Value& part) {
   Ref<GradNode> node;
-  if (records(whole, part))
-    node = make_ref<AddRegionNode>(edge_of(whole), edge_of(part), whole.type(), region);
+  if (records(whole, part)) node = make_ref<AddRegionNode>(edge_of(whole), edge_of(part), whole.type(), region);
   TensorRef result = writable(std::move(whole), region);
   const TensorRef target = part_of(*result, region);
   add_into(*tensor_of(part), *target);

@@ -17,8 +17,8 @@ struct Region {
 /// a part of its gradient.
 Region region_of(const TensorImpl& root, const TensorImpl& view);
 
-// Functions on regions, recorded when gradients are enabled and an operand requires one. Those that change `whole` do so
-// where it lies if nobody else can see it.
+// Functions on regions, recorded when gradients are enabled and an operand requires one. Those that change `whole` do
+// so where it lies if nobody else can see it.
 
 /// A copy of the part.
 Value take_region(const Value& whole, const Region& region);

@@ -156,7 +156,8 @@ void Snapshot::copy_out() {
   const size_t element = size_of(dtype_);
   const auto elements = static_cast<size_t>(element_range(copy).second);
   Ref<Storage> storage = Storage::allocate(elements * element);
-  const char* source = static_cast<const char*>(cell_->storage()->data()) + geometry_.offset * static_cast<int64_t>(element);
+  const char* source =
+      static_cast<const char*>(cell_->storage()->data()) + geometry_.offset * static_cast<int64_t>(element);
   if (copy.strides == geometry_.strides && is_dense(geometry_.sizes, geometry_.strides)) {
     std::memcpy(storage->data(), source, elements * element);
   } else {
@@ -207,7 +208,8 @@ void copy_strided(DimsView sizes, size_t element_bytes, const void* source, Dims
   // The innermost dimensions that both sides walk without gaps are copied as one block.
   size_t rank = sizes.size();
   int64_t block = 1;
-  while (rank > 0 && (sizes[rank - 1] == 1 || (source_strides[rank - 1] == block && destination_strides[rank - 1] == block)))
+  while (rank > 0 &&
+         (sizes[rank - 1] == 1 || (source_strides[rank - 1] == block && destination_strides[rank - 1] == block)))
     block *= sizes[--rank];
   std::array<int64_t, kMaxRank> index{};
   const char* from = static_cast<const char*>(source);

@@ -8,8 +8,8 @@
 namespace lucid {
 
 /// What a handle's memory held when the snapshot was taken, for as long as the snapshot lives. It costs nothing until
-/// somebody writes to that memory: then it is copied out, once. If its pointer left us (pinned), the cell moves instead.
-/// Memory that came from outside is copied at once, because it may change behind our back.
+/// somebody writes to that memory: then it is copied out, once. If its pointer left us (pinned), the cell moves
+/// instead. Memory that came from outside is copied at once, because it may change behind our back.
 ///
 /// Snapshots do not move in memory: the cell keeps a list of them. They may be taken and dropped by any thread.
 class Snapshot {

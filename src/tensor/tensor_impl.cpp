@@ -5,7 +5,11 @@
 namespace lucid {
 
 TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell)
-    : ValueBase(dtype, sizes), strides_(strides), offset_(offset), numel_(lucid::numel(sizes)), cell_(std::move(cell)) {}
+    : ValueBase(dtype, sizes),
+      strides_(strides),
+      offset_(offset),
+      numel_(lucid::numel(sizes)),
+      cell_(std::move(cell)) {}
 
 TensorImpl::~TensorImpl() = default;
 

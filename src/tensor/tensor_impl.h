@@ -29,8 +29,8 @@ class Cell : public RefCounted, public Pooled<Cell> {
   uint64_t writes() const { return writes_; }
   bool has_snapshots() const { return snapshot_count_.load(std::memory_order_relaxed) != 0; }
 
-  /// Must precede every write to the memory in `geometry`: snapshots that it would change are copied out first, or the cell
-  /// moves to new memory and leaves the old to them.
+  /// Must precede every write to the memory in `geometry`: snapshots that it would change are copied out first, or the
+  /// cell moves to new memory and leaves the old to them.
   void before_write(const Geometry& geometry, Dtype dtype) {
     ++writes_;
     if (has_snapshots()) [[unlikely]]
@@ -128,9 +128,7 @@ TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry);
 bool is_exclusive(const TensorRef& tensor);
 
 inline TensorImpl* tensor_of(const Value& value) { return static_cast<TensorImpl*>(value.get()); }
-inline const TensorImpl* tensor_of(const Operand& operand) {
-  return static_cast<const TensorImpl*>(operand.value());
-}
+inline const TensorImpl* tensor_of(const Operand& operand) { return static_cast<const TensorImpl*>(operand.value()); }
 /// The handle behind an operand, as the caller holds it. Operands are const because rules must not touch them.
 inline TensorImpl& handle_of(const Operand& operand) { return const_cast<TensorImpl&>(*tensor_of(operand)); }
 inline Value value_of(const Operand& operand) { return Value(Ref<ValueBase>(&handle_of(operand))); }

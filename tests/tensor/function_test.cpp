@@ -51,7 +51,9 @@ TEST(Function, IsNotRecordedWithoutNeed) {
 TEST(Function, ReturningAnInputGivesANewHandle) {
   CustomFunction identity;
   identity.name = "identity";
-  identity.forward = [](FunctionContext&, std::span<const TensorRef> inputs) { return std::vector(inputs.begin(), inputs.end()); };
+  identity.forward = [](FunctionContext&, std::span<const TensorRef> inputs) {
+    return std::vector(inputs.begin(), inputs.end());
+  };
   identity.backward = [](FunctionContext&, std::span<const TensorRef> gradients) {
     return std::vector<TensorRef>{ref_of(wrap(gradients[0]) * 7.0)};
   };
@@ -93,7 +95,9 @@ TEST(Function, WrongGradientsAreNamed) {
   wrong.forward = [](FunctionContext&, std::span<const TensorRef> inputs) {
     return std::vector<TensorRef>{ref_of(wrap(inputs[0]) * 2.0)};
   };
-  wrong.backward = [](FunctionContext&, std::span<const TensorRef>) { return std::vector<TensorRef>{ref_of(counting({3}))}; };
+  wrong.backward = [](FunctionContext&, std::span<const TensorRef>) {
+    return std::vector<TensorRef>{ref_of(counting({3}))};
+  };
   Tensor x = leaf({2});
   const TensorRef inputs[] = {ref_of(x)};
   const Tensor y = wrap(apply_function(wrong, inputs)[0]);

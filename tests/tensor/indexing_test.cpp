@@ -58,7 +58,8 @@ TEST(GetItem, Errors) {
   Tensor x = counting({3, 4});
   expect_error(ErrorClass::kIndex, "out of range", [&] { (void)x[3]; });
   expect_error(ErrorClass::kIndex, "too many", [&] { (void)x.index({0, 0, 0}); });
-  expect_error(ErrorClass::kIndex, "one ellipsis", [&] { (void)x.index({IndexItem::ellipsis(), IndexItem::ellipsis()}); });
+  expect_error(ErrorClass::kIndex, "one ellipsis",
+               [&] { (void)x.index({IndexItem::ellipsis(), IndexItem::ellipsis()}); });
   expect_error(ErrorClass::kValue, "step", [&] { (void)x.index({slice({}, {}, -1)}); });
   expect_error(ErrorClass::kIndex, "integers or bools", [&] { (void)x.index({counting({2})}); });
   expect_error(ErrorClass::kIndex, "does not fit", [&] { (void)x.index({mask({1, 0}, {2})}); });

@@ -26,7 +26,8 @@ TEST(EagerObserver, SeesWhatIsComputedViewedAndWritten) {
   Tensor y = x * 2.0;
   Tensor part = reshape(y, {2, 2});
   part += 1.0;
-  EXPECT_EQ(log.lines, (std::vector<std::string>{"mul -> f64[4]", "view reshape -> f64[2,2]", "write add -> f64[2,2]"}));
+  EXPECT_EQ(log.lines,
+            (std::vector<std::string>{"mul -> f64[4]", "view reshape -> f64[2,2]", "write add -> f64[2,2]"}));
 }
 
 TEST(EagerObserver, SeesTheOpsOfABackwardPass) {

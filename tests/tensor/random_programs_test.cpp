@@ -1,4 +1,5 @@
-// Random programs of views, in-place writes and arithmetic, whose gradients are compared with differences of their values.
+// Random programs of views, in-place writes and arithmetic, whose gradients are compared with differences of their
+// values.
 
 #include <random>
 
@@ -11,8 +12,8 @@ namespace {
 constexpr int kInputs = 2;
 constexpr int64_t kSide = 3;
 
-/// Runs the program that a seed stands for. What it does depends on the seed and on shapes, never on values, so it is the
-/// same function for all inputs.
+/// Runs the program that a seed stands for. What it does depends on the seed and on shapes, never on values, so it is
+/// the same function for all inputs.
 class Program {
  public:
   explicit Program(uint32_t seed) : random_(seed) {}
@@ -30,8 +31,7 @@ class Program {
       }
     }
     Tensor loss = scalar(0.0);
-    for (size_t i = 0; i < pool_.size(); ++i)
-      loss = loss + sum(tanh(pool_[i]) * (0.3 + 0.1 * static_cast<double>(i)));
+    for (size_t i = 0; i < pool_.size(); ++i) loss = loss + sum(tanh(pool_[i]) * (0.3 + 0.1 * static_cast<double>(i)));
     return loss;
   }
 
