@@ -107,6 +107,8 @@ class Central {
  private:
   Central();
   void add_in_use(int64_t bytes);
+  /// Returns the peak.
+  int64_t raise_peak(int64_t in_use);
   void* pop_or_carve(size_t size_class);
   void refuse_if_it_cannot_fit(size_t bytes, size_t size);
 
@@ -134,11 +136,13 @@ Central::Central() {
   pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
 }
 
-void Central::add_in_use(int64_t bytes) {
-  const int64_t now = in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
+void Central::add_in_use(int64_t bytes) { raise_peak(in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes); }
+
+int64_t Central::raise_peak(int64_t in_use) {
   int64_t peak = peak_.load(std::memory_order_relaxed);
-  while (now > peak && !peak_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {
+  while (in_use > peak && !peak_.compare_exchange_weak(peak, in_use, std::memory_order_relaxed)) {
   }
+  return std::max(in_use, peak);
 }
 
 /// Called with the lock held. Null when the system has no more memory.
@@ -284,7 +288,7 @@ MemoryStats Central::stats() {
     allocations += cache->allocations.load(std::memory_order_relaxed);
   }
   return {.bytes_in_use = in_use,
-          .peak_bytes = std::max(in_use, peak_.load(std::memory_order_relaxed)),
+          .peak_bytes = raise_peak(in_use),  // what somebody saw in use was in use
           .cached_bytes = from_system_.load(std::memory_order_relaxed) - in_use,
           .allocations = static_cast<uint64_t>(allocations)};
 }
