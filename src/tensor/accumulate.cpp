@@ -43,6 +43,7 @@ Value add_gradients(Value a, Value b) {
 }
 
 void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
+  const std::scoped_lock guard(slot.mutex);
   if (!slot.grad) {
     slot.grad = own_gradient(std::move(gradient), slot.strides);
   } else if (create_graph) {

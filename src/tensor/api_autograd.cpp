@@ -1,12 +1,10 @@
 #include <lucid/autograd.h>
-#include <lucid/random.h>
 
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/engine.h"
 #include "tensor/function.h"
 #include "tensor/grad_mode.h"
-#include "tensor/random.h"
 
 namespace lucid {
 namespace {
@@ -66,8 +64,5 @@ std::vector<Tensor> Function::apply(std::shared_ptr<Function> function, const st
   };
   return wrap_all(apply_function(custom, refs_of(inputs)));
 }
-
-Tensor get_rng_state() { return wrap(default_generator().state()); }
-void set_rng_state(const Tensor& state) { default_generator().set_state(unwrap(state)); }
 
 }  // namespace lucid

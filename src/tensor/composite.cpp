@@ -1,5 +1,6 @@
 #include "tensor/composite.h"
 
+#include <algorithm>
 #include <atomic>
 #include <memory>
 
@@ -65,9 +66,32 @@ bool probe(const Call& call) {
   return !emitter.computes();
 }
 
+bool shares_memory(const TensorImpl& result, std::span<const Operand> operands) {
+  return std::any_of(operands.begin(), operands.end(), [&](const Operand& operand) {
+    return operand.is_value() && tensor_of(operand)->cell() == result.cell();
+  });
+}
+
+/// For each op, the operands that a sample gives as a number.
+std::vector<uint64_t> numbers_in_samples() {
+  std::vector<uint64_t> masks;
+  for (const Op& op : op_table().ops()) {
+    uint64_t& mask = masks.emplace_back(0);
+    for (const Sample& sample : op.samples)
+      for (size_t i = 0; i < sample.tensors.size() && i < 64; ++i)
+        if (sample.tensors[i].number) mask |= uint64_t{1} << i;
+  }
+  return masks;
+}
+
 enum class Kind : uint8_t { kUnknown, kOnePlan, kParts };
 
 }  // namespace
+
+bool takes_number(const Op& op, size_t operand) {
+  static const std::vector<uint64_t> masks = numbers_in_samples();
+  return op.promote != Promote::kNone || (operand < 64 && (masks[op.id] >> operand & 1) != 0);
+}
 
 bool must_emit_parts(const Call& call) {
   static const auto kinds = std::make_unique<std::atomic<Kind>[]>(op_table().ops().size());
@@ -83,6 +107,8 @@ Values EagerEmitter::decompose(const Call& call) {
   for (const Operand& operand : call.operands()) half |= operand.is_value() && is_half(operand.dtype());
   const bool widen = half && !must_emit_parts(call);
   Values results = apply(*this, call, converted_inputs(*this, call, widen));
+  if (results.size() == 1 && !shares_memory(*tensor_of(results[0]), call.operands()))
+    tensor_of(results[0])->become_root();
   if (!widen) return results;
   const std::vector<TensorType> types = infer_types(call);
   for (size_t i = 0; i < results.size(); ++i) results[i] = cast(results[i], types[i].dtype);

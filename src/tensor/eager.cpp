@@ -28,6 +28,12 @@ bool is_identity(const Call& call) {
   return &call.op() == &contiguous_op && tensor_of(call.operand(0))->is_contiguous();
 }
 
+bool has_stray_number(const Call& call) {
+  for (size_t i = 0; i < call.count(); ++i)
+    if (call.operand(i).is_scalar() && !takes_number(call.op(), i)) return true;
+  return false;
+}
+
 }  // namespace
 
 EagerEmitter& eager() {
@@ -55,11 +61,25 @@ Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const
   if (is_identity(call)) [[unlikely]]
     return {value_of(operands[0])};
   if (op.view && operands[0].is_value()) return {emit_view(call)};
+  if ((op.decompose || op.host) && has_stray_number(call)) [[unlikely]]
+    return emit_with_tensors(call);
   if (op.decompose && must_emit_parts(call)) return decompose(call);
   if (!GradMode::enabled() || !any_requires_grad(operands)) [[likely]]
     return compute(call);
   if (op.decompose && !op.gradient) return decompose(call);
   return record(call);
+}
+
+Values EagerEmitter::emit_with_tensors(const Call& call) {
+  Values held;
+  std::vector<Operand> operands(call.operands().begin(), call.operands().end());
+  for (size_t i = 0; i < operands.size(); ++i) {
+    if (!operands[i].is_scalar() || takes_number(call.op(), i)) continue;
+    const Dtype dtype = operands[i].dtype();
+    held.push_back(full(Dims{}, operands[i], is_float(dtype) ? default_float() : dtype));
+    operands[i] = Operand(held.back());
+  }
+  return emit(call.op(), operands, call.attributes());
 }
 
 Value EagerEmitter::emit_view(const Call& call) {

@@ -17,6 +17,8 @@ class EagerEmitter : public Emitter {
   Values decompose(const Call& call);
 
  private:
+  /// The call with 0-d tensors in place of numbers where the op expects tensors.
+  Values emit_with_tensors(const Call& call);
   Value emit_view(const Call& call);
   Values record(const Call& call);
 };
@@ -41,8 +43,8 @@ EagerObserver* set_eager_observer(EagerObserver* observer);
 // Computing without recording: what the rest of this folder is made of. All of it passes by the observer.
 
 Values compute(const Call& call);
-/// Writes the result into a tensor's memory; the caller has announced the write (TensorImpl::before_write) if anybody else
-/// can see it.
+/// Writes the result into a tensor's memory; the caller has announced the write (TensorImpl::before_write) if anybody
+/// else can see it.
 void compute_into(const Call& call, TensorImpl& destination);
 
 /// A copy with these strides.

@@ -10,6 +10,7 @@ namespace lucid {
 
 Values compute_on_host(const Call& call) {
   const GradModeScope no_grad(false);
+  if (call.op().infer) infer_types(call);  // for its checks
   Values held;
   std::deque<int64_t> numbers;  // addresses stay
   std::vector<HostArray> inputs;

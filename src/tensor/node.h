@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,8 @@ using GradientHook = std::function<Value(const Value& gradient)>;
 /// Where a tensor's `.grad` lies. Shared between the handle and the node that fills it, so that neither needs the
 /// other.
 struct GradSlot : RefCounted {
+  /// Held while a gradient is added: several threads may run backward into one leaf.
+  std::mutex mutex;
   TensorRef grad;
   /// Cleared when the tensor stops being a leaf that wants a gradient.
   bool requires_grad = false;

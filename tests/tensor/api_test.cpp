@@ -56,13 +56,34 @@ TEST(Generator, StateIsSeedAndOffset) {
 }
 
 TEST(Generator, ADrawMovesTheOffsetByTheElementsDrawn) {
-  // Any op on the state will do: a draw is an op whose first operand it is.
-  Generator generator(5);
-  const Op& expand_op = op_table().at("add");
-  const Operand others[] = {Operand(int64_t{1})};
-  const Values drawn = generator.draw(expand_op, others, {});
-  EXPECT_EQ(wrap(drawn[0]).to_vector<int64_t>(), (std::vector<int64_t>{6, 1}));
-  EXPECT_EQ(wrap(generator.state()).to_vector<int64_t>(), (std::vector<int64_t>{5, 2}));
+  manual_seed(5);
+  const Tensor first = rand({2, 3});
+  EXPECT_EQ(get_rng_state().to_vector<int64_t>(), (std::vector<int64_t>{5, 6}));
+  const Tensor second = rand({2, 3});
+  EXPECT_NE(read(first), read(second));
+  for (double number : read(first)) {
+    EXPECT_GE(number, 0);
+    EXPECT_LT(number, 1);
+  }
+  // A later part of a longer draw is what a draw from there gives.
+  manual_seed(5);
+  const Numbers both = read(rand({12}));
+  EXPECT_EQ(Numbers(both.begin(), both.begin() + 6), read(first));
+  EXPECT_EQ(Numbers(both.begin() + 6, both.end()), read(second));
+}
+
+TEST(Generator, DrawsFollowTheirDistributions) {
+  manual_seed(1);
+  constexpr int64_t kCount = 20000;
+  double total = 0, squares = 0;
+  for (double number : read(randn({kCount}, kFloat64))) total += number, squares += number * number;
+  EXPECT_NEAR(total / kCount, 0, 0.03);
+  EXPECT_NEAR(squares / kCount, 1, 0.05);
+  std::vector<int> counts(3);
+  for (int64_t number : randint(-1, 2, {kCount}).to_vector<int64_t>()) ++counts.at(static_cast<size_t>(number + 1));
+  for (int count : counts) EXPECT_NEAR(count, kCount / 3.0, 400);
+  const Numbers kept = read(bernoulli(make({0, 1})));
+  EXPECT_EQ(kept, (Numbers{0, 1}));
 }
 
 TEST(Generator, TheDefaultOneIsSeeded) {

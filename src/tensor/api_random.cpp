@@ -1,0 +1,38 @@
+#include <lucid/random.h>
+
+#include "tensor/api.h"
+#include "tensor/random.h"
+
+namespace lucid {
+namespace {
+
+Attribute size_of_draw(const Shape& shape) { return Dims(shape.begin(), shape.end()); }
+Attribute dtype_or_none(std::optional<Dtype> dtype) { return dtype ? Attribute(*dtype) : Attribute(); }
+
+Tensor draw(const char* op, std::span<const Operand> operands, const Attributes& attributes) {
+  return wrap(default_generator().draw(op_table().at(op), operands, attributes).front());
+}
+
+}  // namespace
+
+Tensor get_rng_state() { return wrap(default_generator().state()); }
+void set_rng_state(const Tensor& state) { default_generator().set_state(unwrap(state)); }
+
+Tensor rand(const Shape& shape, std::optional<Dtype> dtype) {
+  return draw("draw_uniform", {}, {size_of_draw(shape), dtype_or_none(dtype)});
+}
+
+Tensor randn(const Shape& shape, std::optional<Dtype> dtype) {
+  return draw("draw_normal", {}, {size_of_draw(shape), dtype_or_none(dtype)});
+}
+
+Tensor randint(int64_t low, int64_t high, const Shape& shape) {
+  return draw("draw_integers", {}, {size_of_draw(shape), low, high, Attribute()});
+}
+
+Tensor bernoulli(const Tensor& p) {
+  const Operand operands[] = {Operand(&unwrap(p))};
+  return draw("draw_bernoulli", operands, {});
+}
+
+}  // namespace lucid
