@@ -145,20 +145,33 @@ Op triangle_indices(Op op, bool lower) {
     if (lower) return {0, std::clamp<int64_t>(diagonal + 1, 0, columns)};
     return {std::clamp<int64_t>(diagonal, 0, columns), columns};
   };
-  op.infer = [columns_of](const Call& call) -> std::vector<TensorType> {
-    checked_numel(call.name(), Dims{call.integer("row"), call.integer("col"), 2}, sizeof(int64_t));
-    int64_t count = 0;
-    for (int64_t row = 0; row < call.integer("row"); ++row) {
-      const auto [first, last] = columns_of(call, row);
-      count += last - first;
-    }
+  // The rows that have an element: not the first few below a low diagonal, nor the last few above a high one.
+  const auto rows_of = [lower](const Call& call) -> std::pair<int64_t, int64_t> {
+    const int64_t rows = call.integer("row");
+    const int64_t columns = call.integer("col");
+    if (columns == 0) return {0, 0};
+    const int64_t offset = std::clamp(call.integer("offset"), -rows, columns);
+    if (lower) return {std::clamp<int64_t>(-offset, 0, rows), rows};
+    return {0, std::clamp<int64_t>(columns - offset, 0, rows)};
+  };
+  op.infer = [columns_of, rows_of, lower](const Call& call) -> std::vector<TensorType> {
+    const int64_t rows = call.integer("row");
+    const int64_t columns = call.integer("col");
+    checked_numel(call.name(), Dims{rows, columns, 2}, sizeof(int64_t));
+    const auto [begin, end] = rows_of(call);
+    // Between the rows that have nothing and those that have all, each has one more or one fewer than the one before.
+    const auto [first, last] = begin < end ? columns_of(call, lower ? begin : end - 1) : std::pair<int64_t, int64_t>();
+    const int64_t least = last - first;
+    const int64_t ramp = std::min(end - begin, columns - least);
+    const int64_t count = least * ramp + ramp * (ramp - 1) / 2 + (end - begin - ramp) * columns;
     return {{Dtype::kI64, {2, count}}};
   };
-  op.host = [columns_of](HostCall& call) {
+  op.host = [columns_of, rows_of](HostCall& call) {
     const HostArray out = call.make_output(infer_types(call).front());
     const int64_t count = out.type.shape[1];
     int64_t at = 0;
-    for (int64_t row = 0; row < call.integer("row"); ++row) {
+    const auto [begin, end] = rows_of(call);
+    for (int64_t row = begin; row < end; ++row) {
       const auto [first, last] = columns_of(call, row);
       for (int64_t column = first; column < last; ++column, ++at) {
         out.as<int64_t>()[at] = row;

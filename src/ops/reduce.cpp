@@ -14,8 +14,10 @@ TensorType reduced_type(const Call& call, Dtype dtype) {
 
 /// Of sums and products: attribute "dtype", or i64 for integers and bools.
 Dtype accumulated_dtype(const Call& call) {
-  if (!call.is_none("dtype")) return call.dtype_of("dtype");
-  return is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
+  if (call.is_none("dtype")) return is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
+  const Dtype dtype = call.dtype_of("dtype");
+  if (is_bool(dtype)) throw TypeError("{}: dtype must be a number type, got bool; use any() or all()", call.name());
+  return dtype;
 }
 
 std::vector<TensorType> infer_accumulated(const Call& call) { return {reduced_type(call, accumulated_dtype(call))}; }

@@ -16,7 +16,9 @@ Op scan(Op op, Combine combine, F f) {
   op.infer = [](const Call& call) -> std::vector<TensorType> {
     axis_of(call);
     const Dtype natural = is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
-    return {{call.is_none("dtype") ? natural : call.dtype_of("dtype"), call.shape(0)}};
+    const Dtype dtype = call.is_none("dtype") ? natural : call.dtype_of("dtype");
+    if (is_bool(dtype)) throw TypeError("{}: dtype must be a number type, got bool", call.name());
+    return {{dtype, call.shape(0)}};
   };
   op.lowering = ScanLowering{combine};
   op.reference = [f](HostCall& call) {

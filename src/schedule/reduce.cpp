@@ -46,9 +46,13 @@ class ReduceKernel {
     const Dims& shape = graph.type(node_.inputs[0].id).shape;
     Dims order = axes.kept;
     for (int64_t axis : axes.reduced) order.push_back(axis);
-    tree_.emplace(graph, schedule.layouts, group, node_.inputs[0].id, shape, std::span<const MemoryOperand>{}, order,
-                  axes.kept.size());
-    if (tree_->sizes().size() > tree_->outer_count() + 1) gather_rows(axes, shape, order);
+    if (numel(shape) == 0) {
+      read_nothing(axes, shape, order);
+    } else {
+      tree_.emplace(graph, schedule.layouts, group, node_.inputs[0].id, shape, std::span<const MemoryOperand>{}, order,
+                    axes.kept.size());
+      if (tree_->sizes().size() > tree_->outer_count() + 1) gather_rows(axes, shape, order);
+    }
     length_ = 1;
     for (int64_t axis : axes.reduced) length_ *= shape[static_cast<size_t>(axis)];
     rows_ = numel(result_.geometry.sizes);
@@ -73,6 +77,17 @@ class ReduceKernel {
  private:
   using Writer = KernelWriter;
 
+  // There are no elements: rows of none, however many axes are reduced.
+  void read_nothing(const ReduceAxes& axes, const Dims& shape, const Dims& order) {
+    Dims sizes = shape;
+    for (int64_t axis : axes.reduced) sizes[static_cast<size_t>(axis)] = axis == axes.reduced.back() ? 0 : 1;
+    const auto area = static_cast<int32_t>(schedule_.scratch_bytes.size());
+    schedule_.scratch_bytes.push_back(0);
+    const MemoryOperand rows{
+        area, graph_.type(node_.inputs[0].id).dtype, {sizes, contiguous_strides(sizes), 0}, BufferUse::Kind::kScratch};
+    tree_.emplace(graph_, rows, std::span<const MemoryOperand>{}, order, axes.kept.size());
+  }
+
   // The reduced axes do not run on into one another: the elements are first brought into rows.
   void gather_rows(const ReduceAxes& axes, const Dims& shape, const Dims& order) {
     const Dtype dtype = graph_.type(node_.inputs[0].id).dtype;
@@ -84,10 +99,8 @@ class ReduceKernel {
     const auto area = static_cast<int32_t>(schedule_.scratch_bytes.size());
     schedule_.scratch_bytes.push_back(numel(shape) * static_cast<int64_t>(size_of(dtype)));
     const MemoryOperand rows{area, dtype, {shape, strides, 0}, BufferUse::Kind::kScratch};
-    if (numel(shape) > 0) {
-      ElementTree gathered(graph_, schedule_.layouts, group_, node_.inputs[0].id, shape, {&rows, 1}, order);
-      write_elementwise(schedule_, gathered, kernel_name(graph_, group_) + "_rows");
-    }
+    ElementTree gathered(graph_, schedule_.layouts, group_, node_.inputs[0].id, shape, {&rows, 1}, order);
+    write_elementwise(schedule_, gathered, kernel_name(graph_, group_) + "_rows");
     tree_.emplace(graph_, rows, std::span<const MemoryOperand>{}, order, axes.kept.size());
   }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
 #include "tensor/plan_cache.h"
 
 namespace lucid {
@@ -34,6 +36,17 @@ class Frame {
 
 [[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
   const auto& errors = call.op().errors;
+  if (call.op().decompose && errors.empty()) {
+    // The check belongs to one of its parts, which fails again when they are computed one by one.
+    try {
+      const GradModeScope no_grad(false);
+      eager().decompose(call);
+    } catch (const Error& error) {
+      const std::string_view message = error.what();
+      throw Error(error.error_class(),
+                  call.name() + std::string(message.substr(std::min(message.find(": "), message.size()))));
+    }
+  }
   const auto index = static_cast<size_t>(code - 1);
   LUCID_CHECK(index < errors.size(), "{} reported unknown error {}", call.name(), code);
   throw Error(call.op().error_class, call.name() + ": " + errors[index]);
