@@ -170,8 +170,10 @@ class Backend:
         x.retain_grad()
 
     def hook(self, x: Any, number: int, doubles: bool) -> None:
+        calls = self.hook_calls[number]  # a hook that holds `self` would keep the graph alive that holds the hook
+
         def call(gradient: Any) -> Any:
-            self.hook_calls[number].append(gradient.tolist())
+            calls.append(gradient.tolist())
             return gradient * 2.0 if doubles else None
 
         x.register_hook(call)

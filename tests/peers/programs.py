@@ -66,7 +66,7 @@ class Comparison:
         if not differences.same_outcome(ours, theirs, self.wrote) or isinstance(ours, lucid.InternalError):
             return Mismatch(step.slot, "error", step.op, repr(ours), repr(theirs))
         self.wrote |= step.op in ("inplace", "setitem", "augmented")
-        self.ended = differences.ends_program(step.op, theirs)
+        self.ended = differences.ends_program(step.op, ours, theirs)
         return None if self.ended else self.look(step.slot)
 
     def look(self, step: int) -> Mismatch | None:
@@ -369,7 +369,7 @@ class Generator:
         tensors = [self.slots[argument.slot] for argument in arguments if isinstance(argument, Ref)]
         recorded = records and any(tensor.requires_grad for tensor in tensors)
         target = differences.memory_of(tensors[0])
-        if not differences.may_record_write(tensors[0], records, tensors[1:]):
+        if not differences.may_write(tensors[0], recorded, tensors[1:]):
             return
         if not recorded:
             if not differences.may_change(target, self.watched):
