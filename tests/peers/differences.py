@@ -24,7 +24,9 @@ def is_view(x: torch.Tensor) -> bool:
 def may_require(x: torch.Tensor, all_tensors: Iterable[torch.Tensor]) -> bool:
     """requires_grad_() of a tensor that has views: in Lucid gradients flow through the views made before it, and such a
     view can be written; PyTorch decides when the view is made."""
-    return not is_view(x) and all(other._base is not x for other in all_tensors)
+    has_views = any(other._base is x for other in all_tensors)
+    # Where a leaf with hooks stops requiring grad and comes to be no leaf, PyTorch never calls hooks added after that.
+    return not is_view(x) and not has_views and not x._backward_hooks
 
 
 def may_write_elements(x: torch.Tensor) -> bool:

@@ -91,6 +91,8 @@ class Comparison:
 
     def aliases(self, step: int) -> Mismatch | None:
         """Writes to each tensor in turn and looks which others change."""
+        if self.ended:
+            return None
         for slot in self.theirs.slots:
             for side in (self.ours, self.theirs):
                 side.poke(side.slots[slot], 1000.0 + slot)
