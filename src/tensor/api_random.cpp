@@ -15,6 +15,7 @@ Tensor draw(const char* op, std::span<const Operand> operands, const Attributes&
 
 }  // namespace
 
+void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
 Tensor get_rng_state() { return wrap(default_generator().state()); }
 void set_rng_state(const Tensor& state) { default_generator().set_state(unwrap(state)); }
 

@@ -68,6 +68,4 @@ Generator& default_generator() {
   return *generator;
 }
 
-void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
-
 }  // namespace lucid

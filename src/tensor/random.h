@@ -39,7 +39,7 @@ class Generator : public RefCounted {
 
 /// The generator that draws use when none is given.
 Generator& default_generator();
-/// Seeds the default generator.
+/// Seeds the default generator; defined with the public functions, in api_random.cpp.
 void manual_seed(uint64_t seed);
 
 }  // namespace lucid
