@@ -253,12 +253,16 @@ tensor([2., 5.]))",
           if (!call.flag("include_self")) x = e.scatter_set(x, dim, index, e.full(index.shape(), value, dtype));
         };
         const bool largest = reduce == "amax";
+        if (reduce == "mean" && is_bool(dtype)) {
+          // Rounded down, as means of integers are.
+          const Value mean = e.scatter_reduce(e.cast(x, Dtype::kI64), dim, index, e.cast(src, Dtype::kI64), reduce,
+                                              call.flag("include_self"));
+          return {e.cast(mean, Dtype::kBool)};
+        }
         if (reduce == "sum" || reduce == "mean") {
           start_from(0);
           const Value total = e.scatter_add(x, dim, index, src);
           if (reduce == "sum") return {total};
-          if (dtype == Dtype::kBool)
-            throw TypeError("scatter_reduce: bools have no mean; convert them to a number type");
           const Value ones = e.ones_of(src);
           const Value base = call.flag("include_self") ? e.ones_of(x) : e.zeros_of(x);
           const Value count = e.maximum(e.scatter_add(base, dim, index, ones), 1);

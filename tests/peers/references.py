@@ -158,6 +158,7 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "searchsorted": of_bools(torch.searchsorted),
     "bucketize": of_bools(torch.bucketize),
     "trace": of_bools(torch.trace),
+    "scatter_reduce": of_bools(torch.scatter_reduce),
     "addcmul": of_bytes(torch.addcmul),
     "addmm": of_bytes(torch.addmm),
     "addmv": of_bytes(torch.addmv),

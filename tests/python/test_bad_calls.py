@@ -70,10 +70,11 @@ def test_bools_are_no_sums(name):
         lucid._core.ops[name](lucid.ones(3), dim=0, dtype=lucid.bool)
 
 
-def test_bools_have_no_mean():
-    x = lucid.tensor([True, False])
-    with pytest.raises(TypeError, match="bools have no mean"):
-        x.scatter_reduce(0, lucid.tensor([0, 0]), x, "mean")
+def test_means_of_bools_are_bools():
+    x = lucid.tensor([True, True])
+    mean = x.scatter_reduce(0, lucid.tensor([0, 1]), lucid.tensor([True, False]), "mean")
+    assert mean.dtype is lucid.bool
+    assert mean.tolist() == [True, False]
 
 
 @pytest.mark.parametrize("offset", [-5, -1, 0, 1, 2, 7])
