@@ -56,6 +56,7 @@ class Comparison:
         self.theirs = Torch()
         self.ended = False
         self.wrote = False
+        self.hides_views = False  # has views made under no_grad
         self.counts: collections.Counter[str] = collections.Counter()
 
     def step(self, step: Step) -> Mismatch | None:
@@ -63,7 +64,9 @@ class Comparison:
             return None
         ours, theirs = (outcome(backend, step) for backend in (self.ours, self.theirs))
         self.counts["raised" if theirs else "ran"] += 1
-        if not differences.same_outcome(ours, theirs, self.wrote) or isinstance(ours, lucid.InternalError):
+        self.hides_views |= not step.records and step.op in ("view", "getitem")
+        alike = differences.same_outcome(ours, theirs, self.wrote, self.hides_views)
+        if not alike or isinstance(ours, lucid.InternalError):
             return Mismatch(step.slot, "error", step.op, repr(ours), repr(theirs))
         self.wrote |= step.op in ("inplace", "setitem", "augmented")
         self.ended = differences.ends_program(step.op, ours, theirs)
@@ -149,7 +152,6 @@ class Generator:
     comparison: Comparison = field(default_factory=Comparison)
     doubling_hooks: int = 0
     uses_relu: bool = False
-    hides_views: bool = False  # has views made under no_grad
     watched: set[int] = field(default_factory=set)  # memory with hooks or retained gradients on a view of it
     changed: set[int] = field(default_factory=set)  # memory that was written without being recorded
 
@@ -168,7 +170,6 @@ class Generator:
         if self.mismatch is not None:
             return
         step = Step(len(self.program), op, arguments, records)
-        self.hides_views |= not records and op in ("view", "getitem")
         self.uses_relu |= any(argument in ("relu", "relu_") for argument in arguments if isinstance(argument, str))
         self.program.append(step)
         self.mismatch = self.comparison.step(step)
@@ -373,7 +374,7 @@ class Generator:
         target = differences.memory_of(tensors[0])
         if not differences.may_write(tensors[0], recorded, tensors[1:]):
             return
-        if not recorded:
+        if differences.is_change(tensors[0], recorded, self.slots.values()):
             if not differences.may_change(target, self.watched):
                 return
             self.changed.add(target)
@@ -425,11 +426,15 @@ class Generator:
         if random.random() < 0.6:
             self.emit("backward", Ref(slot), weights, random.random() < 0.85)
             return
-        own = differences.may_ask_for_own_gradient(self.doubling_hooks)
-        inputs = {self.pick(lambda tensor: tensor.requires_grad) for _ in range(random.randint(1, 2))}
-        inputs = sorted(found for found in inputs if found is not None and (own or found != slot))
+
+        def accepts(tensor: torch.Tensor) -> bool:
+            return tensor.requires_grad and differences.may_ask_for_gradient(tensor, self.doubling_hooks)
+
+        inputs = sorted({found for _ in range(random.randint(1, 2)) if (found := self.pick(accepts)) is not None})
         if inputs and all(differences.may_watch(self.slots[found], self.changed) for found in inputs):
-            create_graph = differences.may_create_graph(self.uses_relu, self.hides_views) and random.random() < 0.7
+            create_graph = (
+                differences.may_create_graph(self.uses_relu, self.comparison.hides_views) and random.random() < 0.7
+            )
             self.emit("grad", Ref(slot), [Ref(found) for found in inputs], weights, create_graph)
 
 
