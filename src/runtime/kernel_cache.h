@@ -47,7 +47,10 @@ class KernelCache {
   std::string store_key(const loop::Kernel& kernel, codegen::Target target) const;
 
   // For fork: the child must find the lock free, and must not wait for compilations that only the parent is doing.
-  void before_fork() { mutex_.lock(); }
+  void before_fork() {
+    store_.open();
+    mutex_.lock();
+  }
   void after_fork_in_parent() { mutex_.unlock(); }
   void after_fork_in_child();
 
