@@ -25,7 +25,8 @@ class ObjectStore {
   ObjectStore& operator=(const ObjectStore&) = delete;
   ~ObjectStore();
 
-  /// Opens the directory now instead of at the first use. A fork while another thread opens it would leave the child waiting.
+  /// Opens the directory now instead of at the first use: a child forked while another thread is opening it would wait
+  /// for ever.
   void open() { directory(); }
   std::optional<std::string> get(std::string_view key);
   void put(std::string_view key, std::string_view object);
