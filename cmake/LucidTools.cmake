@@ -6,7 +6,3 @@ target_compile_options(accuracy_sweep PRIVATE -mavx2 -mfma -O3)
 target_include_directories(accuracy_sweep PRIVATE ${PROJECT_SOURCE_DIR}/tests/support)
 lucid_link_layers(accuracy_sweep PRIVATE base loop codegen)
 target_link_libraries(accuracy_sweep PRIVATE mvec)
-
-# Prints the op table as JSON.
-add_executable(lucid_table ${PROJECT_SOURCE_DIR}/tools/table/main.cpp)
-lucid_link_layers(lucid_table PRIVATE base ir loop ops)
