@@ -136,6 +136,10 @@ Central::Central() {
   pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
 }
 
+/// Made when the library is loaded, while there is one thread: a fork during its construction by another thread would
+/// leave the child waiting for that thread.
+[[gnu::constructor]] void make_central() { Central::get(); }
+
 void Central::add_in_use(int64_t bytes) { raise_peak(in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes); }
 
 int64_t Central::raise_peak(int64_t in_use) {
