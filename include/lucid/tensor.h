@@ -113,7 +113,8 @@ class Tensor {
   const T* data() const {
     return static_cast<const T*>(read_pointer(dtype_of<T>()));
   }
-  /// The same for writing: counts as an in-place operation that is not recorded.
+  /// The same for writing: counts as an in-place operation that is not recorded. Whoever asks may write at any later
+  /// time too, so products by such a tensor never keep its packed form.
   template <typename T>
   T* mutable_data() {
     return static_cast<T*>(write_pointer(dtype_of<T>()));

@@ -45,6 +45,12 @@ class SlotMap {
     place(graph.output_ids, Slot::Area::kOutput, true);
     place(graph.input_ids, Slot::Area::kInput, false);
     slots_[{BufferUse::Kind::kError, 0}] = {Slot::Area::kError, 0, 0};
+    for (const KernelStep& step : schedule.steps) {
+      if (packed_input(step) < 0) continue;
+      const BufferUse& form = step.buffers.back();
+      slots_[{form.kind, form.index}] = {Slot::Area::kPacked, static_cast<int32_t>(packed_bytes_.size()), 0};
+      packed_bytes_.push_back(static_cast<size_t>(schedule.scratch_bytes[static_cast<size_t>(form.index)]));
+    }
 
     std::map<Key, ArenaBlock> blocks;
     for (size_t step = 0; step < schedule.steps.size(); ++step) {
@@ -73,7 +79,14 @@ class SlotMap {
     slot.byte_offset += use.byte_offset;
     return slot;
   }
+  /// The plan's input that the step packs; -1 if there is none, also when what is packed was computed by the plan.
+  int32_t packed_input(const KernelStep& step) const {
+    if (step.packs < 0) return -1;
+    const auto found = slots_.find({BufferUse::Kind::kValue, step.packs});
+    return found != slots_.end() && found->second.area == Slot::Area::kInput ? found->second.index : -1;
+  }
   int64_t arena_bytes() const { return arena_bytes_; }
+  const std::vector<size_t>& packed_bytes() const { return packed_bytes_; }
 
  private:
   using Key = std::pair<BufferUse::Kind, int32_t>;
@@ -82,6 +95,7 @@ class SlotMap {
   }
   std::map<Key, Slot> slots_;
   int64_t arena_bytes_ = 0;
+  std::vector<size_t> packed_bytes_;
 };
 
 }  // namespace
@@ -103,6 +117,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     plan->outputs.push_back({graph.type(id), schedule.layouts.at(id).geometry.strides});
   const SlotMap slots(graph, schedule);
   plan->arena_bytes = static_cast<size_t>(slots.arena_bytes());
+  plan->packed_bytes = slots.packed_bytes();
   for (const KernelStep& step : schedule.steps) {
     PlanStep ready;
     ready.code = kernel_cache().get(step.kernel, codegen::chosen_target());
@@ -110,6 +125,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     ready.params = step.params;
     ready.items = step.items;
     ready.grain = step.grain;
+    ready.packs = slots.packed_input(step);
     plan->steps.push_back(std::move(ready));
   }
   return plan;

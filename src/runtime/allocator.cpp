@@ -113,7 +113,7 @@ class Central {
   void refuse_if_it_cannot_fit(size_t bytes, size_t size);
 
   const size_t machine_bytes_ = machine_memory();
-  const size_t cache_limit_ = std::clamp<size_t>(machine_bytes_ / 8, size_t{64} << 20, size_t{4} << 30);
+  const size_t cache_limit_ = cache_limit();
 
   std::mutex mutex_;
   std::array<FreeList, kClasses> lists_;
@@ -412,6 +412,8 @@ void deallocate(void* data, size_t bytes) noexcept {
 MemoryStats memory_stats() { return Central::get().stats(); }
 void reset_peak_memory() { Central::get().reset_peak(); }
 void empty_cache() { Central::get().empty_cache(); }
+
+size_t cache_limit() { return std::clamp<size_t>(machine_memory() / 8, size_t{64} << 20, size_t{4} << 30); }
 
 void set_guard_mode(GuardMode mode) {
   const GuardMode previous = g_guard_mode.exchange(mode);

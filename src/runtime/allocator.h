@@ -26,6 +26,10 @@ struct MemoryStats {
   uint64_t allocations = 0;
 };
 
+/// How many bytes a cache of the process may hold back: an eighth of the machine's memory, between 64 MiB and 4
+/// GiB.
+size_t cache_limit();
+
 /// Exact when no other thread is allocating.
 MemoryStats memory_stats();
 /// Makes the present use the peak.

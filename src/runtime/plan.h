@@ -6,14 +6,15 @@
 
 #include "base/shape.h"
 #include "codegen/code_generator.h"
+#include "runtime/packed_forms.h"
 
 namespace lucid {
 
 /// Where a step finds a buffer when the plan runs.
 struct Slot {
-  enum class Area : uint8_t { kInput, kOutput, kArena, kError };
+  enum class Area : uint8_t { kInput, kOutput, kArena, kPacked, kError };
   Area area = Area::kInput;
-  int32_t index = 0;        // of kInput and kOutput
+  int32_t index = 0;        // of kInput, kOutput and kPacked
   int64_t byte_offset = 0;  // from the area's or buffer's start
 };
 
@@ -24,6 +25,8 @@ struct PlanStep {
   std::vector<int64_t> params;
   int64_t items = 0;
   int64_t grain = 1;
+  /// When set, the step makes a packed form of input `packs`, and nothing else: its last slot says which.
+  int32_t packs = -1;
 };
 
 /// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may
@@ -38,12 +41,16 @@ class Plan : public RefCounted {
   std::vector<Output> outputs;
   std::vector<PlanStep> steps;
   size_t arena_bytes = 0;
+  /// The size of each packed form. Forms have memory of their own, because they may be kept.
+  std::vector<size_t> packed_bytes;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
 
-  /// Runs all steps. Pointers are to the first element of each input and output. Returns the error word: 0, or the code
-  /// of a check that failed, in which case the outputs are meaningless.
-  int64_t run(std::span<void* const> inputs, std::span<void* const> outputs) const;
+  /// Runs all steps. Pointers are to the first element of each input and output. `forms` gives for each input where its
+  /// packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a check that failed, in
+  /// which case the outputs are meaningless.
+  int64_t run(std::span<void* const> inputs, std::span<void* const> outputs,
+              std::span<PackedForms* const> forms = {}) const;
 };
 
 }  // namespace lucid

@@ -34,6 +34,7 @@ Value add_gradients(Value a, Value b) {
   if (!carries_graph(a) && !carries_graph(b)) {
     TensorRef sum = take_ref(std::move(a));
     if (is_exclusive(sum)) {
+      sum->before_write();
       add_into(*tensor_of(b), *sum);
       return sum;
     }

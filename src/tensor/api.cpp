@@ -127,6 +127,8 @@ const void* Tensor::read_pointer(Dtype dtype) const {
 void* Tensor::write_pointer(Dtype dtype) {
   check_stored_as(unwrap(*this), dtype);
   impl_->before_write();
+  // Nothing tells when the caller writes through the pointer, or for how long.
+  impl_->cell()->packed_forms().stop_keeping();
   return impl_->data();
 }
 

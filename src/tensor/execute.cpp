@@ -15,23 +15,31 @@ class Frame {
  public:
   Frame(const Call& call, const EagerPlan& plan) {
     const bool numbers = passes_numbers(call.op());
+    const bool packs = !plan.plan->packed_bytes.empty();
     numbers_.reserve(call.count());
     for (size_t i = 0; i < call.count(); ++i) {
       const Operand& operand = call.operand(i);
       if (operand.is_value()) {
         inputs_.push_back(tensor_of(operand)->data());
+        if (packs) forms_.push_back(forms_of(*tensor_of(operand)->cell()));
       } else if (operand.is_scalar() && numbers) {
         numbers_.push_back(0);
         operand.scalar().store(plan.number_dtypes[i], &numbers_.back());
         inputs_.push_back(&numbers_.back());
+        if (packs) forms_.push_back(nullptr);
       }
     }
   }
   std::span<void* const> inputs() const { return {inputs_.data(), inputs_.size()}; }
+  /// Of each input, if the plan packs any.
+  std::span<PackedForms* const> forms() const { return {forms_.data(), forms_.size()}; }
 
  private:
+  static PackedForms* forms_of(Cell& cell) { return cell.storage()->borrowed() ? nullptr : &cell.packed_forms(); }
+
   SmallVector<int64_t, 6> numbers_;  // reserved up front: addresses stay
   SmallVector<void*, 8> inputs_;
+  SmallVector<PackedForms*, 8> forms_;
 };
 
 [[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
@@ -54,7 +62,7 @@ class Frame {
 
 void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs) {
   const Frame frame(call, plan);
-  if (const int64_t code = plan.plan->run(frame.inputs(), outputs)) raise_kernel_error(call, code);
+  if (const int64_t code = plan.plan->run(frame.inputs(), outputs, frame.forms())) raise_kernel_error(call, code);
 }
 
 bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {

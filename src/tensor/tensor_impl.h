@@ -8,6 +8,7 @@
 #include "base/pool.h"
 #include "base/shape.h"
 #include "ir/value.h"
+#include "runtime/packed_forms.h"
 #include "runtime/storage.h"
 
 namespace lucid {
@@ -25,14 +26,17 @@ class Cell : public RefCounted, public Pooled<Cell> {
 
   const Ref<Storage>& storage() const { return storage_; }
   void set_storage(Ref<Storage> storage) { storage_ = std::move(storage); }
-  /// Counts writes, so that anything derived from the contents (a packed weight) knows when it is stale.
+  /// Counts writes, so that anything derived from the contents knows when it is stale.
   uint64_t writes() const { return writes_; }
+  /// What products made of the contents; dropped by the next write. Not for borrowed memory, which others write to.
+  PackedForms& packed_forms() { return packed_forms_; }
   bool has_snapshots() const { return snapshot_count_.load(std::memory_order_relaxed) != 0; }
 
   /// Must precede every write to the memory in `geometry`: snapshots that it would change are copied out first, or the
   /// cell moves to new memory and leaves the old to them.
   void before_write(const Geometry& geometry, Dtype dtype) {
     ++writes_;
+    packed_forms_.drop();
     if (has_snapshots()) [[unlikely]]
       make_writable(geometry, dtype);
   }
@@ -50,6 +54,7 @@ class Cell : public RefCounted, public Pooled<Cell> {
 
   Ref<Storage> storage_;
   uint64_t writes_ = 0;
+  PackedForms packed_forms_;
   Snapshot* first_snapshot_ = nullptr;
   SnapshotIndex* index_ = nullptr;  // owned; only while there are many snapshots
   std::atomic<uint32_t> snapshot_count_ = 0;

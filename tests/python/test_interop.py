@@ -126,3 +126,13 @@ def test_writes_to_imported_memory_reach_backward_as_they_were():
     array[:] = 100
     loss.backward()
     assert p.grad.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize("take", [lucid.from_numpy, lucid.from_dlpack])
+def test_products_see_what_numpy_writes_to_shared_memory(take):
+    array = np.ones((40, 70), np.float32)
+    weight = take(array)
+    x = lucid.ones(20, 70)
+    for i in range(4):
+        array[0, 0] = i
+        assert (x @ weight.T)[0, 0].item() == 69 + i

@@ -1,0 +1,155 @@
+#include "runtime/packed_forms.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "base/hash.h"
+#include "runtime/allocator.h"
+
+namespace lucid {
+namespace {
+
+constexpr uint64_t kKept = uint64_t{1} << 63;
+constexpr uint64_t kNeverKept = uint64_t{1} << 62;
+constexpr uint64_t kMarks = 62;
+
+uint64_t mark_of(const PackedForms::Maker& maker) {
+  uint64_t hash = hash_span(maker.params, reinterpret_cast<uintptr_t>(maker.code.get()));
+  hash = hash_combine(hash, reinterpret_cast<uintptr_t>(maker.source));
+  return uint64_t{1} << hash % kMarks;
+}
+
+}  // namespace
+
+/// All kept forms, the one used last in front.
+class FormStore {
+ public:
+  static FormStore& get() {
+    static FormStore& store = *new FormStore;  // outlives buffers that are destroyed at exit
+    return store;
+  }
+
+  Ref<Storage> find(const PackedForms& owner, const PackedForms::Maker& maker) {
+    const std::lock_guard lock(mutex_);
+    const auto entry = entry_of(owner, maker);
+    if (entry == entries_.end()) return nullptr;
+    entries_.splice(entries_.begin(), entries_, entry);
+    return entry->form;
+  }
+
+  void insert(PackedForms& owner, const PackedForms::Maker& maker, Ref<Storage> form) {
+    std::list<Entry> dropped;  // given back without the lock
+    const std::lock_guard lock(mutex_);
+    const uint64_t marks = owner.marks_.load(std::memory_order_relaxed);
+    // Without its mark the contents have changed since it was made; with an entry, another thread was faster.
+    if (!(marks & mark_of(maker)) || marks & kNeverKept || form->bytes() > limit_) return;
+    if (entry_of(owner, maker) != entries_.end()) return;
+    while (bytes_ + form->bytes() > limit_) take(std::prev(entries_.end()), dropped);
+    bytes_ += form->bytes();
+    entries_.push_front(
+        {&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, std::move(form)});
+    by_owner_.emplace(&owner, entries_.begin());
+    owner.marks_.fetch_or(kKept, std::memory_order_relaxed);
+  }
+
+  void forget(PackedForms& owner) {
+    std::list<Entry> dropped;
+    const std::lock_guard lock(mutex_);
+    owner.marks_.fetch_and(kNeverKept, std::memory_order_relaxed);
+    for (auto found = by_owner_.find(&owner); found != by_owner_.end(); found = by_owner_.find(&owner))
+      take(found->second, dropped);
+  }
+
+  size_t bytes() {
+    const std::lock_guard lock(mutex_);
+    return bytes_;
+  }
+
+  size_t exchange_limit(size_t limit) {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(limit_, limit);
+  }
+
+ private:
+  struct Entry {
+    const PackedForms* owner;
+    Ref<codegen::LoadedCode> code;
+    std::vector<int64_t> params;
+    const void* source;
+    Ref<Storage> form;
+  };
+  using Entries = std::list<Entry>;
+
+  FormStore() {
+    // A fork copies the lock as it is, so nobody may hold it at that moment.
+    pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
+  }
+
+  Entries::iterator entry_of(const PackedForms& owner, const PackedForms::Maker& maker) {
+    const auto [first, last] = by_owner_.equal_range(&owner);
+    for (auto it = first; it != last; ++it) {
+      const Entry& entry = *it->second;
+      if (entry.code == maker.code && entry.source == maker.source && std::ranges::equal(entry.params, maker.params))
+        return it->second;
+    }
+    return entries_.end();
+  }
+
+  void take(Entries::iterator entry, Entries& dropped) {
+    const auto [first, last] = by_owner_.equal_range(entry->owner);
+    by_owner_.erase(std::find_if(first, last, [&](const auto& item) { return item.second == entry; }));
+    bytes_ -= entry->form->bytes();
+    dropped.splice(dropped.end(), entries_, entry);
+  }
+
+  std::mutex mutex_;
+  Entries entries_;
+  std::unordered_multimap<const PackedForms*, Entries::iterator> by_owner_;
+  size_t bytes_ = 0;
+  size_t limit_ = cache_limit();
+};
+
+namespace {
+
+/// Made while there is one thread: a fork during its construction by another would leave the child waiting for it.
+[[gnu::constructor]] void make_store() { FormStore::get(); }
+
+}  // namespace
+
+PackedForms::Answer PackedForms::ask(const Maker& maker) {
+  const uint64_t mark = mark_of(maker);
+  const uint64_t before = marks_.fetch_or(mark, std::memory_order_relaxed);
+  if (!(before & mark) || before & kNeverKept) return {};
+  Ref<Storage> form = before & kKept ? FormStore::get().find(*this, maker) : nullptr;
+  const bool missing = !form;
+  return {std::move(form), missing};
+}
+
+void PackedForms::keep(const Maker& maker, Ref<Storage> form) {
+  FormStore::get().insert(*this, maker, std::move(form));
+}
+
+void PackedForms::forget() {
+  if (marks_.load(std::memory_order_relaxed) & kKept)
+    FormStore::get().forget(*this);
+  else
+    marks_.fetch_and(kNeverKept, std::memory_order_relaxed);
+}
+
+void PackedForms::stop_keeping() {
+  drop();
+  marks_.fetch_or(kNeverKept, std::memory_order_relaxed);
+}
+
+size_t packed_form_bytes() { return FormStore::get().bytes(); }
+
+PackedFormLimitScope::PackedFormLimitScope(size_t bytes) : saved_(FormStore::get().exchange_limit(bytes)) {}
+PackedFormLimitScope::~PackedFormLimitScope() { FormStore::get().exchange_limit(saved_); }
+
+}  // namespace lucid
