@@ -7,6 +7,7 @@
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/interop.h"
+#include "bindings/module_object.h"
 #include "bindings/op_function.h"
 #include "bindings/random.h"
 #include "bindings/tensor_object.h"
@@ -25,4 +26,6 @@ NB_MODULE(_core, module) {
   bind_dlpack(module);
   bind_autograd(module);
   bind_settings(module);
+  bind_modules(module);
+  bind_initializers(module);
 }

@@ -13,10 +13,12 @@
 namespace lucid::python {
 
 PyTypeObject* tensor_type = nullptr;
+PyTypeObject* parameter_type = nullptr;
 
 PyObject* new_object(PyTypeObject* type, TensorRef tensor) {
   PyObject* object = nb::inst_alloc(reinterpret_cast<PyObject*>(type)).release().ptr();
   if (!object) nb::detail::raise_python_error();
+  if (type != tensor_type && parameter_type && PyType_IsSubtype(type, parameter_type)) tensor->set_parameter();
   new (nb::inst_ptr<TensorHandle>(object)) TensorHandle(std::move(tensor), object);
   nb::inst_mark_ready(object);
   return object;

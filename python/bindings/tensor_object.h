@@ -26,6 +26,9 @@ struct TensorHandle {
 /// The class `lucid.Tensor`.
 extern PyTypeObject* tensor_type;
 
+/// The class `lucid.nn.Parameter`: what tensors that modules learn are. Null until lucid.nn is imported.
+extern PyTypeObject* parameter_type;
+
 /// The tensor in a Python object, or null if it holds none. Borrowed.
 inline TensorImpl* tensor_or_null(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
@@ -44,7 +47,8 @@ inline PyObject* to_python(TensorRef tensor) {
   // An object that is just being destroyed is left to die.
   if (auto* object = static_cast<PyObject*>(tensor->python_object); object && Py_REFCNT(object) > 0)
     return Py_NewRef(object);
-  return new_object(tensor_type, std::move(tensor));
+  PyTypeObject* type = tensor->is_parameter() && parameter_type ? parameter_type : tensor_type;
+  return new_object(type, std::move(tensor));
 }
 inline PyObject* to_python(const Value& value) { return to_python(TensorRef(tensor_of(value))); }
 /// None for null.

@@ -10,7 +10,7 @@ tensor([2., 4.])
 
 from ._ops import *  # what comes after it goes before it
 
-from . import _core, _tensor, autograd, gpu, return_types
+from . import _core, _tensor, autograd, gpu, nn, return_types
 from ._core import (
     Generator,
     InternalError,

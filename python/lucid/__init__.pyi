@@ -9,6 +9,7 @@ from . import _core as _core
 from . import _tensor as _tensor
 from . import autograd as autograd
 from . import gpu as gpu
+from . import nn as nn
 from . import return_types as return_types
 from ._core import Generator as Generator
 from ._core import InternalError as InternalError

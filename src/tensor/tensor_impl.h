@@ -106,6 +106,10 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   uint32_t graph_version() const { return graph_version_; }
   void set_graph_version(uint32_t version) { graph_version_ = version; }
 
+  /// Whether a module learns it. Such a tensor is a Parameter in Python, whoever asks for it first.
+  bool is_parameter() const { return is_parameter_; }
+  void set_parameter() { is_parameter_ = true; }
+
   /// The Python object that wraps this handle while one is alive, so that identity survives the round trip.
   void* python_object = nullptr;
 
@@ -118,6 +122,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   Ref<TensorImpl> root_;
   uint32_t graph_version_ = 0;
   ViewKind view_kind_ = ViewKind::kRecorded;
+  bool is_parameter_ = false;
 };
 
 using TensorRef = Ref<TensorImpl>;

@@ -1,0 +1,61 @@
+#pragma once
+
+#include "lucid/nn/layer.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::nn {
+
+/// Modules that run one after another, each on the result of the one before.
+class Sequential : public Layer<Sequential> {
+ public:
+  static constexpr const char* kName = "Sequential";
+  Sequential() = default;
+  template <typename... Modules>
+  explicit Sequential(Ptr<Modules>... modules) {
+    (append(modules), ...);
+  }
+  Sequential& append(Ptr<Module> module);
+  size_t size() const { return child_slots().size(); }
+  Module& operator[](size_t i) const { return *child_slots().at(i).module; }
+  Tensor forward(const Tensor& input) override;
+  Item forward_with(const Arguments& arguments) override;
+  bool gives_one_tensor() const override { return false; }
+};
+
+/// Modules by number. It only holds them: it has no forward().
+class ModuleList : public Layer<ModuleList> {
+ public:
+  static constexpr const char* kName = "ModuleList";
+  ModuleList() = default;
+  explicit ModuleList(const std::vector<Ptr<Module>>& modules) {
+    for (const Ptr<Module>& module : modules) append(module);
+  }
+  ModuleList& append(Ptr<Module> module);
+  size_t size() const { return child_slots().size(); }
+  Module& operator[](size_t i) const { return *child_slots().at(i).module; }
+  bool repeats_in_repr() const override { return true; }
+};
+
+/// Modules by name. It only holds them.
+class ModuleDict : public Layer<ModuleDict> {
+ public:
+  static constexpr const char* kName = "ModuleDict";
+  Module& operator[](std::string_view name) const { return child(name); }
+};
+
+/// Parameters by number.
+class ParameterList : public Layer<ParameterList> {
+ public:
+  static constexpr const char* kName = "ParameterList";
+  std::string extra_repr() const override;
+};
+
+/// Parameters by name.
+class ParameterDict : public Layer<ParameterDict> {
+ public:
+  static constexpr const char* kName = "ParameterDict";
+  std::string extra_repr() const override;
+};
+
+}  // namespace lucid::nn
+#pragma GCC visibility pop

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "lucid/nn/fields.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::nn {
+
+/// Base of our own modules: `class ReLU : public Layer<ReLU>` with a constant kName and a constructor without
+/// arguments, which makes a module without settings and parameters for copies to be filled in.
+template <typename Self, typename Base = Module>
+class Layer : public Base {
+ public:
+  using Base::Base;
+  std::string type_name() const override { return Self::kName; }
+  Ptr<Module> blank() const override { return Ptr<Module>(make<Self>()); }
+};
+
+/// A module that Python knows by name.
+struct LayerType {
+  std::string name;
+  Ptr<Module> (*make_blank)();
+};
+
+/// All of ours.
+const std::vector<LayerType>& layer_types();
+
+}  // namespace lucid::nn
+#pragma GCC visibility pop

@@ -1,0 +1,43 @@
+#include <lucid/nn/init.h>
+#include <nanobind/stl/string.h>
+
+#include "bindings/gil.h"
+#include "bindings/module_object.h"
+#include "bindings/random.h"
+#include "nn/init_draws.h"
+#include "tensor/api.h"
+
+namespace lucid::python {
+namespace {
+
+/// A function of (tensor, generator, settings...).
+template <typename... Settings>
+nb::object initializer(Tensor (*function)(Tensor, Settings...)) {
+  return nb::cpp_function([function](nb::handle tensor, nb::handle generator, std::decay_t<Settings>... settings) {
+    const nn::init::UseGenerator use(generator_or_default("init", generator.ptr()));
+    function(Tensor(&expect_tensor("init", tensor.ptr())), settings...);
+  });
+}
+
+}  // namespace
+
+void bind_initializers(nb::module_& module) {
+  namespace init = nn::init;
+  nb::dict all;
+  all["calculate_gain"] = nb::cpp_function(init::calculate_gain);
+  all["uniform_"] = initializer(init::uniform_);
+  all["normal_"] = initializer(init::normal_);
+  all["trunc_normal_"] = initializer(init::trunc_normal_);
+  all["constant_"] = initializer(init::constant_);
+  all["eye_"] = initializer(init::eye_);
+  all["dirac_"] = initializer(init::dirac_);
+  all["xavier_uniform_"] = initializer(init::xavier_uniform_);
+  all["xavier_normal_"] = initializer(init::xavier_normal_);
+  all["kaiming_uniform_"] = initializer(init::kaiming_uniform_);
+  all["kaiming_normal_"] = initializer(init::kaiming_normal_);
+  all["orthogonal_"] = initializer(init::orthogonal_);
+  all["sparse_"] = initializer(init::sparse_);
+  module.attr("initializers") = all;
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,393 @@
+// What lucid.nn.Module is made of: methods of its base, which take positional arguments only.
+
+#include <lucid/nn/fields.h>
+#include <nanobind/stl/string.h>
+
+#include <unordered_set>
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/module_object.h"
+#include "nn/bridge.h"
+#include "nn/hooks.h"
+#include "tensor/api.h"
+
+namespace lucid::python {
+namespace {
+
+std::string text(PyObject* object) {
+  if (!PyUnicode_Check(object)) throw TypeError("expected a str, not {}", describe(object));
+  return nb::cast<const char*>(nb::handle(object));
+}
+
+bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
+
+nb::object tensor_object(nn::NamedSlot& named) { return nb::steal(object_in(named.slot)); }
+
+// Settings.
+
+/// _build(dtype, **settings): makes the module what its settings say.
+PyObject* build(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
+  return guarded([&]() -> PyObject* {
+    if (!module_object(self).module) make_core(self);
+    nn::Module& module = module_in(self);
+    for (Py_ssize_t i = 0; keyword_names && i < PyTuple_GET_SIZE(keyword_names); ++i) {
+      const std::string name = text(PyTuple_GET_ITEM(keyword_names, i));
+      if (!nn::Fields::set(module, name, to_native_item(arguments[count + i])))
+        throw InternalError("{} has no setting '{}'", module.type_name(), name);
+    }
+    module.build(to_optional_dtype({module.type_name().c_str(), "dtype"}, arguments[0]));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* reset(PyObject* self, PyObject*) {
+  return guarded([&] {
+    module_in(self).reset_parameters();
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* settings(PyObject* self, PyObject*) {
+  return guarded([&] {
+    nb::dict all;
+    for (const auto& [name, item] : nn::Fields::list(module_in(self))) all[name.c_str()] = nb::steal(to_python(item));
+    return all.release().ptr();
+  });
+}
+
+PyObject* set_setting(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    nn::Fields::set(module_in(self), text(arguments[0]), to_native_item(arguments[1]));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* extra_repr(PyObject* self, PyObject*) {
+  return guarded([&] { return PyUnicode_FromString(module_in(self).extra_repr().c_str()); });
+}
+
+// Parts.
+
+PyObject* register_parameter(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    nn::Module& module = module_in(self);
+    const std::string name = text(arguments[0]);
+    module.register_parameter(name, Tensor(tensor_or_null(arguments[1])));
+    if (arguments[1] != Py_None) keep_object(module.find_parameter(name)->slot, arguments[1]);
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* register_buffer(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    nn::Module& module = module_in(self);
+    const std::string name = text(arguments[0]);
+    module.register_buffer(name, Tensor(tensor_or_null(arguments[1])), flag(arguments[2]));
+    if (arguments[1] != Py_None) keep_object(module.find_buffer(name)->slot, arguments[1]);
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* add_module(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    nn::Ptr<nn::Module> child;
+    if (arguments[1] != Py_None) child = nn::Ptr<nn::Module>(&module_in(arguments[1]));
+    module_in(self).add_module(text(arguments[0]), child);
+    return Py_NewRef(Py_None);
+  });
+}
+
+/// (parameters, buffers, names of buffers that are not saved, modules): the module's own, in order, None included.
+PyObject* parts(PyObject* self, PyObject*) {
+  return guarded([&] {
+    nn::Module& module = module_in(self);
+    nb::dict parameters;
+    nb::dict buffers;
+    nb::list transient;
+    nb::dict modules;
+    for (const nn::NamedSlot& named : module.parameter_slots())
+      parameters[named.name.c_str()] = tensor_object(*module.find_parameter(named.name));
+    for (const nn::NamedSlot& named : module.buffer_slots()) {
+      buffers[named.name.c_str()] = tensor_object(*module.find_buffer(named.name));
+      if (!named.persistent) transient.append(named.name);
+    }
+    for (const nn::NamedChild& child : module.child_slots())
+      modules[child.name.c_str()] = child.module ? nb::steal(to_python(*child.module)) : nb::none();
+    return nb::make_tuple(parameters, buffers, transient, modules).release().ptr();
+  });
+}
+
+PyObject* clear_children(PyObject* self, PyObject*) {
+  return guarded([&] {
+    nn::Module& module = module_in(self);
+    while (!module.child_slots().empty()) module.remove_part(std::string(module.child_slots().back().name));
+    while (!module.parameter_slots().empty()) module.remove_part(std::string(module.parameter_slots().back().name));
+    return Py_NewRef(Py_None);
+  });
+}
+
+// Walks.
+
+/// The objects of the tensors that a walk found. Each is made in its slot, so that it lives as long as the module.
+nb::list named_objects(nn::Module& root, const std::string& prefix, bool recurse, bool once, bool learned) {
+  std::vector<std::pair<std::string, nn::Ptr<nn::Module>>> modules;
+  if (recurse)
+    modules = root.named_modules(prefix, once);
+  else
+    modules.emplace_back(prefix, nn::Ptr<nn::Module>(&root));
+  nb::list found;
+  std::unordered_set<const TensorImpl*> seen;
+  for (const auto& [path, module] : modules)
+    for (const nn::NamedSlot& named : learned ? module->parameter_slots() : module->buffer_slots()) {
+      if (!named.slot.impl() || (once && !seen.insert(named.slot.impl()).second)) continue;
+      const std::string name = path.empty() ? named.name : path + "." + named.name;
+      found.append(nb::make_tuple(name, tensor_object(const_cast<nn::NamedSlot&>(named))));
+    }
+  return found;
+}
+
+/// (learned, prefix, recurse, remove_duplicate).
+PyObject* named_tensors(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    return named_objects(module_in(self), text(arguments[1]), flag(arguments[2]), flag(arguments[3]),
+                         flag(arguments[0]))
+        .release()
+        .ptr();
+  });
+}
+
+nb::object to_list(const std::vector<std::pair<std::string, nn::Ptr<nn::Module>>>& modules) {
+  nb::list list;
+  for (const auto& [name, module] : modules) list.append(nb::make_tuple(name, nb::steal(to_python(*module))));
+  return list;
+}
+
+PyObject* named_modules(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    return to_list(module_in(self).named_modules(text(arguments[0]), flag(arguments[1]))).release().ptr();
+  });
+}
+
+PyObject* named_children(PyObject* self, PyObject*) {
+  return guarded([&] { return to_list(module_in(self).named_children()).release().ptr(); });
+}
+
+PyObject* get_submodule(PyObject* self, PyObject* path) {
+  return guarded([&] { return to_python(*module_in(self).get_submodule(text(path))); });
+}
+
+PyObject* apply(PyObject* self, PyObject* function) {
+  return guarded([&] {
+    const nb::handle callable = function;
+    module_in(self).apply([&](nn::Module& module) { callable(nb::steal(to_python(module))); });
+    return Py_NewRef(self);
+  });
+}
+
+// Modes and dtypes.
+
+PyObject* train(PyObject* self, PyObject* mode) {
+  return guarded([&] {
+    module_in(self).train(flag(mode));
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* requires_grad(PyObject* self, PyObject* wanted) {
+  return guarded([&] {
+    module_in(self).requires_grad_(flag(wanted));
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* zero_grad(PyObject* self, PyObject* set_to_none) {
+  return guarded([&] {
+    module_in(self).zero_grad(flag(set_to_none));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* to_dtype_method(PyObject* self, PyObject* dtype) {
+  return guarded([&] {
+    module_in(self).to(to_dtype({"to", "dtype"}, dtype));
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* transform(PyObject* self, PyObject* function) {
+  return guarded([&] {
+    const nb::handle callable = function;
+    module_in(self).transform([&](const Tensor& tensor) {
+      const nb::object result = callable(nb::steal(to_python(ref_of(tensor))));
+      return Tensor(&expect_tensor("_apply", result.ptr()));
+    });
+    return Py_NewRef(self);
+  });
+}
+
+PyObject* changed(PyObject* self, PyObject*) {
+  return guarded([&] {
+    module_in(self).changed();
+    return Py_NewRef(Py_None);
+  });
+}
+
+// State.
+
+/// (state, prefix, keep_vars).
+PyObject* save_state(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    PythonState state(arguments[0]);
+    module_in(self).save_state(state, text(arguments[1]), flag(arguments[2]));
+    return Py_NewRef(Py_None);
+  });
+}
+
+PyObject* save_own(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    PythonState state(arguments[0]);
+    nn::Bridge::save_own_state(module_in(self), state, text(arguments[1]), flag(arguments[2]));
+    return Py_NewRef(Py_None);
+  });
+}
+
+nb::list to_list(const std::vector<std::string>& names) {
+  nb::list list;
+  for (const std::string& name : names) list.append(name);
+  return list;
+}
+
+/// (state, strict, assign): (missing keys, unexpected keys).
+PyObject* load_state(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    PythonState state(arguments[0]);
+    const nn::LoadResult result = module_in(self).load_state(state, flag(arguments[1]), flag(arguments[2]));
+    return nb::make_tuple(to_list(result.missing_keys), to_list(result.unexpected_keys)).release().ptr();
+  });
+}
+
+/// (state, prefix): (missing keys, unexpected keys, errors) of the module's own.
+PyObject* load_own(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] {
+    PythonState state(arguments[0]);
+    nn::LoadResult result;
+    std::vector<std::string> errors;
+    nn::Bridge::load_own_state(module_in(self), state, text(arguments[1]), false, result, errors);
+    return nb::make_tuple(to_list(result.missing_keys), to_list(result.unexpected_keys), to_list(errors))
+        .release()
+        .ptr();
+  });
+}
+
+// Hooks.
+
+template <typename Hook>
+void set_function(nn::HookEntry& entry, PythonHook hook) {
+  entry.function.emplace<Hook>(std::move(hook));
+}
+
+/// The kinds in the order of HookEntry's functions.
+constexpr void (*kSetters[])(nn::HookEntry&, PythonHook) = {
+    set_function<nn::ForwardPreHook>,       set_function<nn::ForwardHook>,
+    set_function<nn::BackwardHook>,         set_function<nn::BackwardPreHook>,
+    set_function<nn::StateDictPreHook>,     set_function<nn::StateDictHook>,
+    set_function<nn::LoadStateDictPreHook>, set_function<nn::LoadStateDictPostHook>};
+
+nb::object add_hook(nn::Module& module, PyObject* const* arguments) {
+  const int64_t kind = to_int({"hook", "kind"}, arguments[0]);
+  if (!PyCallable_Check(arguments[1])) throw TypeError("hook: expected a function, not {}", describe(arguments[1]));
+  if (kind < 0 || kind >= static_cast<int64_t>(std::size(kSetters))) throw ValueError("hook: no kind {}", kind);
+  auto entry = std::make_shared<nn::HookEntry>();
+  kSetters[kind](*entry, PythonHook{SharedObject(nb::borrow(arguments[1])), flag(arguments[2])});
+  entry->always_call = flag(arguments[3]);
+  return nb::cast(module.add_hook(std::move(entry), flag(arguments[4])));
+}
+
+/// (kind, function, with_kwargs, always_call, prepend).
+PyObject* add_hook_method(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
+  return guarded([&] { return add_hook(module_in(self), arguments).release().ptr(); });
+}
+
+/// What _add_hook was called with, for copies.
+PyObject* hook_list(PyObject* self, PyObject*) {
+  return guarded([&] {
+    nb::list list;
+    for (const auto& entry : module_in(self).hooks()) {
+      const PythonHook* hook =
+          std::visit([](const auto& function) { return function.template target<PythonHook>(); }, entry->function);
+      if (hook)
+        list.append(
+            nb::make_tuple(entry->function.index(), hook->function.get(), hook->with_kwargs, entry->always_call, false));
+    }
+    return list.release().ptr();
+  });
+}
+
+template <typename F>
+PyCFunction method(F* function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
+/// Python 3.11 does not hand the flag down to classes that may change.
+PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords) {
+  return guarded([&] {
+    auto* made = reinterpret_cast<PyTypeObject*>(type);
+    if (made->tp_call == call_module) made->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+    const nb::object next = checked(
+        PyObject_CallFunction(reinterpret_cast<PyObject*>(&PySuper_Type), "OO", module_type, type));
+    const nb::object chained = checked(PyObject_GetAttrString(next.ptr(), "__init_subclass__"));
+    return PyObject_Call(chained.ptr(), arguments, keywords);
+  });
+}
+
+}  // namespace
+
+PyMethodDef* module_methods() {
+  static PyMethodDef methods[] = {
+      {"forward", method(forward_method), METH_FASTCALL | METH_KEYWORDS, "What the module computes; override it."},
+      {"extra_repr", method(extra_repr), METH_NOARGS, "What stands between the brackets when the module is printed."},
+      {"_build", method(build), METH_FASTCALL | METH_KEYWORDS, nullptr},
+      {"_reset", method(reset), METH_NOARGS, nullptr},
+      {"_settings", method(settings), METH_NOARGS, nullptr},
+      {"_set_setting", method(set_setting), METH_FASTCALL, nullptr},
+      {"_register_parameter", method(register_parameter), METH_FASTCALL, nullptr},
+      {"_register_buffer", method(register_buffer), METH_FASTCALL, nullptr},
+      {"_add_module", method(add_module), METH_FASTCALL, nullptr},
+      {"_parts", method(parts), METH_NOARGS, nullptr},
+      {"_clear", method(clear_children), METH_NOARGS, nullptr},
+      {"_named_tensors", method(named_tensors), METH_FASTCALL, nullptr},
+      {"_named_modules", method(named_modules), METH_FASTCALL, nullptr},
+      {"_named_children", method(named_children), METH_NOARGS, nullptr},
+      {"_get_submodule", method(get_submodule), METH_O, nullptr},
+      {"_apply_to_modules", method(apply), METH_O, nullptr},
+      {"_train", method(train), METH_O, nullptr},
+      {"_requires_grad", method(requires_grad), METH_O, nullptr},
+      {"_zero_grad", method(zero_grad), METH_O, nullptr},
+      {"_to_dtype", method(to_dtype_method), METH_O, nullptr},
+      {"_transform", method(transform), METH_O, nullptr},
+      {"_changed", method(changed), METH_NOARGS, nullptr},
+      {"_save_state", method(save_state), METH_FASTCALL, nullptr},
+      {"_save_own", method(save_own), METH_FASTCALL, nullptr},
+      {"_load_state", method(load_state), METH_FASTCALL, nullptr},
+      {"_load_own", method(load_own), METH_FASTCALL, nullptr},
+      {"_add_hook", method(add_hook_method), METH_FASTCALL, nullptr},
+      {"_hook_list", method(hook_list), METH_NOARGS, nullptr},
+      {"__init_subclass__", method(init_subclass), METH_VARARGS | METH_KEYWORDS | METH_CLASS, nullptr},
+      {}};
+  return methods;
+}
+
+void bind_module_hooks(nb::module_& module) {
+  nb::class_<nn::HookRemover>(module, "ModuleHookHandle", "Removes the hook that it was returned for.")
+      .def("remove", &nn::HookRemover::remove, "Removes the hook; more than once does no harm.")
+      .def("__enter__", [](nb::object self) { return self; })
+      .def("__exit__", [](nn::HookRemover& self, nb::args) { self.remove(); });
+  module.def("add_module_hook", [](nb::args arguments) {
+    std::vector<PyObject*> given;
+    for (const nb::handle argument : arguments) given.push_back(argument.ptr());
+    return add_hook(nn::global_hooks(), given.data());
+  });
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <lucid/nn/module.h>
+
+#include "bindings/gil.h"
+#include "bindings/tensor_object.h"
+
+namespace lucid::python {
+
+/// What a Python module is: a core that C++ can run without Python, and attributes that only Python knows. The object
+/// owns the core: every reference to the core is one to the object, so the garbage collector sees all of them.
+struct ModuleObject {
+  PyObject ob_base;
+  vectorcallfunc vectorcall;
+  nn::Module* module;  // null until Module.__init__ has run
+  PyObject* attributes;
+  PyObject* weak_references;
+};
+
+/// `_core.Module`, which `lucid.nn.Module` derives from. Its metaclass is `type`, so that any mixin works.
+extern PyTypeObject* module_type;
+
+inline ModuleObject& module_object(PyObject* self) { return *reinterpret_cast<ModuleObject*>(self); }
+inline bool is_module(PyObject* object) { return PyObject_TypeCheck(object, module_type); }
+/// Throws AttributeError, saying what to call, when Module.__init__ has not run.
+nn::Module& module_in(PyObject* self);
+/// The Python object of a module, as a new reference: the one that it has, or a new one.
+PyObject* to_python(nn::Module& module);
+
+/// The Python object in a slot, as a new reference; it lives as long as the slot.
+PyObject* object_in(nn::TensorSlot& slot);
+/// Registers a tensor's Python object with the slot.
+void keep_object(nn::TensorSlot& slot, PyObject* object);
+
+// Between Python objects and items. Those of Python pass through unchanged.
+
+nn::Item to_item(PyObject* object);
+/// Numbers, strings, dtypes, tensors and tuples of them, converted. Throws TypeError for anything else.
+nn::Item to_native_item(PyObject* object);
+PyObject* to_python(const nn::Item& item);
+nn::Arguments to_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names);
+
+/// Whether a class has a method of its own in place of that of lucid.nn.Module. `name` is interned.
+bool overrides(PyTypeObject* type, PyObject* name);
+
+/// Whether the object's class, or the object itself, has a forward() of its own.
+bool has_own_forward(PyObject* self);
+
+/// A Python function as a hook of any kind.
+struct PythonHook {
+  SharedObject function;
+  bool with_kwargs = false;
+
+  std::optional<nn::Arguments> operator()(nn::Module& module, const nn::Arguments& arguments) const;
+  std::optional<nn::Item> operator()(nn::Module& module, const nn::Arguments& arguments, const nn::Item& result) const;
+  std::optional<nn::Gradients> operator()(nn::Module& module, const nn::Gradients& grad_input,
+                                          const nn::Gradients& grad_output) const;
+  std::optional<nn::Gradients> operator()(nn::Module& module, const nn::Gradients& grad_output) const;
+  void operator()(nn::Module& module, const std::string& prefix, bool keep_vars) const;
+  void operator()(nn::Module& module, nn::StateDict& state, const std::string& prefix) const;
+  void operator()(nn::Module& module, nn::StateDict& state, const std::string& prefix, nn::LoadResult& result) const;
+  void operator()(nn::Module& module, nn::LoadResult& result) const;
+};
+
+/// A Python dict as a state dict.
+class PythonState : public nn::StateDict {
+ public:
+  explicit PythonState(PyObject* dict) : dict_(dict) {}
+  void set(const std::string& key, nn::Item value) override;
+  bool has(const std::string& key) const override;
+  nn::Item get(const std::string& key) const override;
+  std::vector<std::string> keys() const override;
+  PyObject* dict() const { return dict_; }
+
+ private:
+  PyObject* dict_;
+};
+
+// Parts of the type.
+
+PyObject* call_module(PyObject* self, PyObject* arguments, PyObject* keywords);
+PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names);
+PyObject* forward_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names);
+PyMethodDef* module_methods();
+/// Names that slots look up, interned.
+struct ModuleNames {
+  PyObject* forward;
+  PyObject* extra_repr;
+  PyObject* train;
+  PyObject* save_own;
+  PyObject* load_own;
+  PyObject* get_extra_state;
+  PyObject* set_extra_state;
+};
+const ModuleNames& module_names();
+/// A new core for an object of this class: of the C++ class that it derives from.
+void make_core(PyObject* self);
+void install_bridge();
+void bind_module_hooks(nb::module_& module);
+void bind_modules(nb::module_& module);
+/// `_core.initializers`: the functions of lucid.nn.init.
+void bind_initializers(nb::module_& module);
+
+}  // namespace lucid::python

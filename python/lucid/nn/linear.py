@@ -1,0 +1,115 @@
+"""Modules that multiply by matrices or change shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .module import Module, layer
+
+
+@layer
+class Linear(Module):
+    """x @ weight.T + bias, over the last dimension.
+
+    `weight` has the shape (out_features, in_features), `bias` (out_features,); both start uniform on
+    +-1 / sqrt(in_features).
+
+    >>> lucid.nn.Linear(3, 2)(lucid.ones(5, 3)).shape
+    (5, 2)
+    """
+
+    in_features: int
+    out_features: int
+    weight: Any
+    bias: Any
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        self._build(dtype, in_features=in_features, out_features=out_features, _bias=bias)
+
+    def reset_parameters(self) -> None:
+        """Draws weight and bias anew."""
+        self._reset()
+
+
+@layer
+class LazyLinear(Linear):
+    """A Linear that takes in_features from the first input it sees.
+
+    >>> layer = lucid.nn.LazyLinear(2)
+    >>> _ = layer(lucid.ones(5, 3))
+    >>> layer
+    LazyLinear(in_features=3, out_features=2, bias=True)
+    """
+
+    def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
+        self._build(dtype, in_features=0, out_features=out_features, _bias=bias)
+
+
+@layer
+class Bilinear(Module):
+    """x1 @ weight[o] @ x2 + bias[o] for each output o.
+
+    >>> lucid.nn.Bilinear(2, 3, 4)(lucid.ones(5, 2), lucid.ones(5, 3)).shape
+    (5, 4)
+    """
+
+    in1_features: int
+    in2_features: int
+    out_features: int
+    weight: Any
+    bias: Any
+
+    def __init__(
+        self,
+        in1_features: int,
+        in2_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build(dtype, in1_features=in1_features, in2_features=in2_features, out_features=out_features, _bias=bias)
+
+
+@layer
+class Identity(Module):
+    """The input itself. Takes any arguments, and ignores all but the first when called.
+
+    >>> lucid.nn.Identity(54, unused=True)(lucid.ones(2))
+    tensor([1., 1.])
+    """
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__()
+
+
+@layer
+class Flatten(Module):
+    """The dimensions from start_dim to end_dim made one.
+
+    >>> lucid.nn.Flatten()(lucid.ones(2, 3, 4)).shape
+    (2, 12)
+    """
+
+    start_dim: int
+    end_dim: int
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
+        self._build(None, start_dim=start_dim, end_dim=end_dim)
+
+
+@layer
+class Unflatten(Module):
+    """One dimension split into several.
+
+    >>> lucid.nn.Unflatten(1, (3, 4))(lucid.ones(2, 12)).shape
+    (2, 3, 4)
+    """
+
+    dim: int
+    unflattened_size: tuple[int, ...]
+
+    def __init__(self, dim: int, unflattened_size: tuple[int, ...]) -> None:
+        self._build(None, dim=dim, unflattened_size=unflattened_size)

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <lucid/nn/module.h>
+
+#include <variant>
+
+namespace lucid::nn {
+
+/// A hook, in the list of the module it belongs to.
+struct HookEntry {
+  /// Null once the hook was removed or the module is gone.
+  Module* owner = nullptr;
+  std::variant<ForwardPreHook, ForwardHook, BackwardHook, BackwardPreHook, StateDictPreHook, StateDictHook,
+               LoadStateDictPreHook, LoadStateDictPostHook>
+      function;
+  /// Of forward hooks: also when the call throws.
+  bool always_call = false;
+
+  /// Whether it runs when the module is called.
+  bool is_call_hook() const { return function.index() < 4; }
+};
+
+/// The hooks that run around every module's call, in a module that is nothing else.
+Module& global_hooks();
+
+/// The hooks of one kind, as they are now: hooks may add and remove hooks.
+template <typename Hook>
+std::vector<std::shared_ptr<HookEntry>> hooks_of(const Module& module) {
+  std::vector<std::shared_ptr<HookEntry>> found;
+  for (const auto& entry : module.hooks())
+    if (std::holds_alternative<Hook>(entry->function)) found.push_back(entry);
+  return found;
+}
+
+/// Those of every module, then the module's own.
+template <typename Hook>
+std::vector<std::shared_ptr<HookEntry>> all_hooks_of(const Module& module) {
+  std::vector<std::shared_ptr<HookEntry>> found;
+  if (global_hooks().has_call_hooks()) found = hooks_of<Hook>(global_hooks());
+  for (auto& entry : hooks_of<Hook>(module)) found.push_back(std::move(entry));
+  return found;
+}
+
+}  // namespace lucid::nn
