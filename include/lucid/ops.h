@@ -37,6 +37,11 @@ Tensor addmm(const Argument& x, const Argument& mat1, const Argument& mat2, doub
 /// beta * x + alpha * (mat @ vector).
 Tensor addmv(const Argument& x, const Argument& mat, const Argument& vector, double beta = 1.0, double alpha = 1.0);
 
+/// The places at which grid_sample reads an image of this size [batch, channels, height, width] so that it is moved by the
+/// matrices theta [batch, 2, 3]; or [batch, 3, 4] for 3 dimensions. The image reaches from -1 to 1: with align_corners from the
+/// middle of its first element to that of its last.
+Tensor affine_grid(const Argument& theta, const Shape& size, bool align_corners = false);
+
 /// Whether all elements over some dimensions, or all, are nonzero.
 Tensor all(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
 
@@ -77,11 +82,35 @@ Tensor atan2(const Argument& y, const Argument& x);
 /// The inverse of the hyperbolic tangent, elementwise.
 Tensor atanh(const Argument& x);
 
+/// softmax(q @ k.mT * scale + mask) @ v for each batch and head, and the logarithm of the sums that the softmax divides by. A
+/// mask of bools says which keys a query attends to; causal, that it attends to none after its own place. A query without keys
+/// gives zeros.
+std::vector<Tensor> attention(const Argument& q, const Argument& k, const Argument& v, const Argument& mask, bool causal, double scale);
+
+/// The gradients of attention: of q, k and v, and of a mask of numbers if asked for.
+std::vector<Tensor> attention_backward(const Argument& g, const Argument& logsumexp_gradient, const Argument& q, const Argument& k, const Argument& v, const Argument& mask, const Argument& output, const Argument& logsumexp, bool causal, double scale, bool for_mask);
+
+/// softmax(query @ key.mT * scale + attn_mask): how much scaled_dot_product_attention makes of each value, as a tensor, for
+/// those who look at it or leave some of it out.
+Tensor attention_weights(const Argument& query, const Argument& key, const Argument& attn_mask = Argument(), bool is_causal = false, std::optional<double> scale = std::nullopt);
+
 /// beta * x + alpha * (batch1 @ batch2) for batches of matrices, x being broadcast.
 Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta = 1.0, double alpha = 1.0);
 
+/// x with mean 0 and variance 1 for each channel (dimension 1), times weight plus bias. In training the mean and the variance
+/// are those of x, and the running ones that come back have taken in momentum times them (the variance unbiased); without
+/// running ones they come back as they are. Otherwise the running ones are used, and come back unchanged. Nothing is written:
+/// whoever keeps running statistics stores what comes back.
+std::vector<Tensor> batch_norm(const Argument& x, const Argument& running_mean = Argument(), const Argument& running_var = Argument(), const Argument& weight = Argument(), const Argument& bias = Argument(), bool training = false, double momentum = 0.1, double eps = 1e-05);
+
 /// x @ weight[o] @ y + bias[o] for each output o, over the last dimensions of x and y.
 Tensor bilinear(const Argument& x, const Argument& y, const Argument& weight, const Argument& bias = Argument());
+
+/// -(target * log(x) + (1 - target) * log(1 - x)), times weight, for probabilities x; logarithms are held above -100.
+Tensor binary_cross_entropy(const Argument& x, const Argument& target, const Argument& weight = Argument(), const std::string& reduction = "mean");
+
+/// binary_cross_entropy of sigmoid(x), without overflow. pos_weight, broadcast, weighs what positive targets lose.
+Tensor binary_cross_entropy_with_logits(const Argument& x, const Argument& target, const Argument& weight = Argument(), const Argument& pos_weight = Argument(), const std::string& reduction = "mean");
 
 /// How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights at its places.
 Tensor bincount(const Argument& x, const Argument& weights = Argument(), int64_t minlength = 0);
@@ -129,11 +158,20 @@ Tensor ceil(const Argument& x);
 /// x where it is above 0, else alpha * (exp(x / alpha) - 1).
 Tensor celu(const Argument& x, double alpha = 1.0);
 
+/// x with its channels (dimension 1), seen as groups, in the order first of each group, second of each, and so on.
+Tensor channel_shuffle(const Argument& x, int64_t groups);
+
 /// x cut into at most so many parts of equal size along a dimension, the last perhaps smaller.
 std::vector<Tensor> chunk(const Argument& x, int64_t chunks, int64_t dim = 0);
 
 /// x, but no less than min and no more than max, elementwise. max wins where they contradict.
 Tensor clamp(const Argument& x, const Argument& min = Argument(), const Argument& max = Argument());
+
+/// cross_entropy of scores [batch, classes, places] and classes [batch, places], with what its gradient needs.
+std::vector<Tensor> class_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, double label_smoothing = 0.0, const std::string& reduction = "mean");
+
+/// The gradients of class_loss: of x, and of the weight if asked for.
+std::vector<Tensor> class_loss_backward(const Argument& g, const Argument& logsumexp_gradient, const Argument& total_gradient, const Argument& x, const Argument& target, const Argument& weight, const Argument& loss, const Argument& logsumexp, const Argument& total, int64_t ignore_index, double label_smoothing, const std::string& reduction, bool for_weight);
 
 /// Another name of clamp.
 Tensor clip(const Argument& x, const Argument& min = Argument(), const Argument& max = Argument());
@@ -153,8 +191,24 @@ Tensor cos(const Argument& x);
 /// The hyperbolic cosine, elementwise.
 Tensor cosh(const Argument& x);
 
+/// 1 - c where the target is 1, max(0, c - margin) where it is -1, c being the cosine between vectors.
+Tensor cosine_embedding_loss(const Argument& x1, const Argument& x2, const Argument& target, double margin = 0.0, const std::string& reduction = "mean");
+
+/// The cosine of the angle between vectors along dim: their dot product divided by their norms, each at least eps.
+Tensor cosine_similarity(const Argument& x1, const Argument& x2, int64_t dim = 1, double eps = 1e-08);
+
 /// How many elements over some dimensions, or all, are nonzero.
 Tensor count_nonzero(const Argument& x, const std::optional<Shape>& dim = std::nullopt);
+
+/// -log(softmax(x)) of the right class: x holds scores with classes in dimension 1 (0 without a batch), the target the right
+/// classes, or probabilities of all classes. weight has a number for each class, and the mean is weighed by it; targets equal
+/// to ignore_index do not count. label_smoothing takes that part of the target and spreads it evenly.
+Tensor cross_entropy(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, const std::string& reduction = "mean", double label_smoothing = 0.0);
+
+/// Minus the logarithm of the probability that a sequence of classes, blanks and repetitions left out, is the target, summed
+/// over all alignments. log_probs is [time, batch, classes], the targets [batch, length] or one after another. The mean is over
+/// losses divided by their target's length. zero_infinity makes 0 of the losses of targets that are too long.
+Tensor ctc_loss(const Argument& log_probs, const Argument& targets, const Argument& input_lengths, const Argument& target_lengths, int64_t blank = 0, const std::string& reduction = "mean", bool zero_infinity = false);
 
 /// The product of each element and those before it along dim. Integers and bools are multiplied as i64.
 Tensor cumprod(const Argument& x, int64_t dim, std::optional<Dtype> dtype = std::nullopt);
@@ -177,12 +231,29 @@ Tensor div(const Argument& x, const Argument& y);
 /// The sum of the products of two vectors' elements.
 Tensor dot(const Argument& x, const Argument& y);
 
+/// x with elements replaced, with probability p, by the limit of selu; then scaled and shifted so that mean 0 and
+/// variance 1 stay.
+Tensor draw_alpha_dropout(const Argument& state, const Argument& x, double p = 0.5);
+
 /// Ones with the probabilities in p, zeros otherwise: whether draw_uniform's number, of f64 for f64 and else of f32, is
 /// below p.
 Tensor draw_bernoulli(const Argument& state, const Argument& p);
 
 /// 64 random bits for each element: w0 above w1.
 Tensor draw_bits(const Argument& state, const Shape& size);
+
+/// x / (1 - p), but 0 with probability p: where draw_uniform's number of f32 is below p.
+Tensor draw_dropout(const Argument& state, const Argument& x, double p = 0.5);
+
+/// draw_alpha_dropout of whole channels, indices of the first two dimensions.
+Tensor draw_feature_alpha_dropout(const Argument& state, const Argument& x, double p = 0.5);
+
+/// x / (1 - p), but whole channels, indices of the first two dimensions, are 0 with probability p.
+Tensor draw_feature_dropout(const Argument& state, const Argument& x, double p = 0.5);
+
+/// softmax((logits + noise) / tau) along dim, the noise being Gumbel's: a differentiable draw of a class. hard gives 1 for
+/// the largest and 0 for the others, with the gradient of the soft draw.
+Tensor draw_gumbel_softmax(const Argument& state, const Argument& logits, double tau = 1.0, bool hard = false, int64_t dim = -1);
 
 /// Integers from low up to but not including high, all equally likely: low plus the high half of the product of high - low
 /// and the 64 bits w0 above w1. No integer's probability is off by more than 2^-64.
@@ -200,6 +271,9 @@ Tensor draw_normal(const Argument& state, const Shape& size, std::optional<Dtype
 /// The numbers from 0 to n - 1 in a random order: that of draw_bits' numbers.
 Tensor draw_permutation(const Argument& state, int64_t n);
 
+/// x where it is not negative, else x times a slope from the uniform distribution on [lower, upper).
+Tensor draw_rrelu(const Argument& state, const Argument& x, double lower = 0.125, double upper = 0.3333333333333333);
+
 /// Numbers from the uniform distribution on [0, 1): the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and the top 53
 /// bits of w0 and w1 for f64, as a fraction.
 Tensor draw_uniform(const Argument& state, const Shape& size, std::optional<Dtype> dtype = std::nullopt);
@@ -214,8 +288,12 @@ Tensor einsum(const std::string& equation, const std::vector<Tensor>& tensors);
 /// x where it is above 0, else alpha * (exp(x) - 1).
 Tensor elu(const Argument& x, double alpha = 1.0);
 
-/// The rows of weight at the given indices, of any shape.
-Tensor embedding(const Argument& weight, const Argument& indices);
+/// The rows of weight at the given indices, of any shape. The row padding_idx gets no gradient.
+Tensor embedding(const Argument& weight, const Argument& indices, std::optional<int64_t> padding_idx = std::nullopt);
+
+/// The sum, mean or largest elements of rows of weight, bag by bag. A bag is a row of indices, or begins where offsets says;
+/// with include_last_offset the last offset is where the last bag ends. padding_idx does not count.
+Tensor embedding_bag(const Argument& weight, const Argument& indices, const Argument& offsets = Argument(), const Argument& per_sample_weights = Argument(), const std::string& mode = "mean", bool include_last_offset = false, std::optional<int64_t> padding_idx = std::nullopt);
 
 /// A tensor whose elements are still to be written. They are zero, but do not rely on it.
 Tensor empty(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
@@ -271,11 +349,27 @@ Tensor full_like(const Argument& x, const Argument& fill_value, std::optional<Dt
 /// Elements of x, picked along one dimension by an index tensor of the result's shape.
 Tensor gather(const Argument& x, int64_t dim, const Argument& index);
 
+/// (log(v) + (x - target) ** 2 / v) / 2, v being the variance, held above eps: what a target costs that is normal around x.
+/// full adds the constant log(2 pi) / 2.
+Tensor gaussian_nll_loss(const Argument& x, const Argument& target, const Argument& var, bool full = false, double eps = 1e-06, const std::string& reduction = "mean");
+
 /// Whether x is not below y, elementwise.
 Tensor ge(const Argument& x, const Argument& y);
 
 /// x times the probability that a normal variable is below x. approximate='tanh' is the faster form of old models.
 Tensor gelu(const Argument& x, const std::string& approximate = "none");
+
+/// The first half of x along dim times the sigmoid of the second.
+Tensor glu(const Argument& x, int64_t dim = -1);
+
+/// The image x [batch, channels, height, width] at the places grid [batch, ..., 2], whose last dimension is x and y between -1
+/// and 1; or with depth and three coordinates. Modes are bilinear, nearest and, for two dimensions, bicubic; beyond the image
+/// lie zeros, its border, or its reflection.
+Tensor grid_sample(const Argument& x, const Argument& grid, const std::string& mode = "bilinear", const std::string& padding_mode = "zeros", bool align_corners = false);
+
+/// x with mean 0 and variance 1 over groups of neighbouring channels (dimension 1) and all later dimensions, times weight
+/// plus bias, which have a number for each channel.
+Tensor group_norm(const Argument& x, int64_t num_groups, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05);
 
 /// Whether x is above y, elementwise.
 Tensor gt(const Argument& x, const Argument& y);
@@ -292,12 +386,18 @@ Tensor hardswish(const Argument& x);
 /// x held between two bounds.
 Tensor hardtanh(const Argument& x, double min_val = -1.0, double max_val = 1.0);
 
+/// x where the target is 1, max(0, margin - x) where it is -1.
+Tensor hinge_embedding_loss(const Argument& x, const Argument& target, double margin = 1.0, const std::string& reduction = "mean");
+
 /// How many elements fall into each of so many equal intervals between min and max, or between the smallest and largest
 /// element if both are 0. What lies outside is not counted.
 Tensor histc(const Argument& x, int64_t bins = 100, double min = 0.0, double max = 0.0);
 
 /// Tensors side by side: along the first dimension if they are 1-d, else along the second.
 Tensor hstack(const std::vector<Tensor>& tensors);
+
+/// d ** 2 / 2 where d = |x - target| is below delta, and delta * (d - delta / 2) elsewhere.
+Tensor huber_loss(const Argument& x, const Argument& target, const std::string& reduction = "mean", double delta = 1.0);
 
 /// Elements of x picked by index tensors of one shape, one for each leading dimension: what x[i, j] comes down to.
 Tensor index(const Argument& x, const std::vector<Tensor>& indices);
@@ -320,6 +420,15 @@ Tensor index_select(const Argument& x, int64_t dim, const Argument& index);
 /// The sums of products over the last dimension of both tensors.
 Tensor inner(const Argument& x, const Argument& y);
 
+/// x with mean 0 and variance 1 for each channel of each element of the batch, times weight plus bias. Running statistics
+/// come back as from batch_norm, having taken in the means over the batch.
+std::vector<Tensor> instance_norm(const Argument& x, const Argument& running_mean = Argument(), const Argument& running_var = Argument(), const Argument& weight = Argument(), const Argument& bias = Argument(), bool use_input_stats = true, double momentum = 0.1, double eps = 1e-05);
+
+/// x [batch, channels, ...] with its last dimensions of another size, given or as a factor. Modes are nearest, nearest-exact,
+/// linear, bilinear, trilinear (for 1, 2, 3 dimensions), bicubic and area. align_corners makes the corners of both grids meet;
+/// otherwise the corners of their elements do.
+Tensor interpolate(const Argument& x, const std::optional<Shape>& size = std::nullopt, std::optional<double> scale_factor = std::nullopt, const std::string& mode = "nearest", std::optional<bool> align_corners = std::nullopt);
+
 /// A tensor of i64 in which each element is its own index along dim.
 Tensor iota(const Shape& size, int64_t dim = 0);
 
@@ -335,11 +444,21 @@ Tensor isinf(const Argument& x);
 /// Whether x is NaN, elementwise.
 Tensor isnan(const Argument& x);
 
+/// target * (log(target) - x), x being a logarithm of probabilities, and the target too if log_target says so. The reduction
+/// 'batchmean' divides the sum by the size of dimension 0: that is the divergence of Kullback and Leibler.
+Tensor kl_div(const Argument& x, const Argument& target, const std::string& reduction = "mean", bool log_target = false);
+
 /// The Kronecker product: each element of x replaced by its product with y.
 Tensor kron(const Argument& x, const Argument& y);
 
 /// The k-th smallest element along a dimension, counted from 1, and its index.
 std::vector<Tensor> kthvalue(const Argument& x, int64_t k, int64_t dim = -1, bool keepdim = false);
+
+/// |x - target|, and of that the mean, the sum, or each element.
+Tensor l1_loss(const Argument& x, const Argument& target, const std::string& reduction = "mean");
+
+/// x with mean 0 and variance 1 over its last dimensions, times weight plus bias, which have their shape.
+Tensor layer_norm(const Argument& x, const Shape& normalized_shape, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05);
 
 /// Whether x is not above y, elementwise.
 Tensor le(const Argument& x, const Argument& y);
@@ -355,6 +474,10 @@ Tensor linear(const Argument& x, const Argument& weight, const Argument& bias = 
 
 /// So many numbers in even steps from start to end, both included.
 Tensor linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype = std::nullopt);
+
+/// x divided by (k + alpha * m) ** beta, m being the mean of the squares of `size` neighbouring channels (dimension 1),
+/// those beyond the ends counting as 0.
+Tensor local_response_norm(const Argument& x, int64_t size, double alpha = 0.0001, double beta = 0.75, double k = 1.0);
 
 /// The natural logarithm, elementwise.
 Tensor log(const Argument& x);
@@ -394,6 +517,9 @@ Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim = std::nullo
 
 /// Whether x is below y, elementwise.
 Tensor lt(const Argument& x, const Argument& y);
+
+/// max(0, margin - target * (x1 - x2)): target 1 wants x1 above x2, -1 the opposite.
+Tensor margin_ranking_loss(const Argument& x1, const Argument& x2, const Argument& target, double margin = 0.0, const std::string& reduction = "mean");
 
 /// x with `value`, a number or a 0-d tensor, wherever the mask is true. The dtype stays that of x.
 Tensor masked_fill(const Argument& x, const Argument& mask, const Argument& value);
@@ -439,11 +565,24 @@ Tensor mm(const Argument& x, const Argument& y);
 /// x with some dimensions moved to new positions, the others keeping their order.
 Tensor movedim(const Argument& x, const Shape& source, const Shape& destination);
 
+/// (x - target) ** 2, and of that the mean, the sum, or each element ('none').
+Tensor mse_loss(const Argument& x, const Argument& target, const std::string& reduction = "mean");
+
 /// The elements of x in order along the first dimension.
 Tensor msort(const Argument& x);
 
 /// x * y, elementwise. For bools, logical and.
 Tensor mul(const Argument& x, const Argument& y);
+
+/// The mean over the classes of max(0, margin - x[right] + x[class]) ** p, the right class itself left out.
+Tensor multi_margin_loss(const Argument& x, const Argument& target, int64_t p = 1, double margin = 1.0, const Argument& weight = Argument(), const std::string& reduction = "mean");
+
+/// The sum of max(0, 1 - x[right] + x[wrong]) over all pairs of right and wrong classes, divided by the number of classes.
+/// The right ones stand in the target, before its first -1.
+Tensor multilabel_margin_loss(const Argument& x, const Argument& target, const std::string& reduction = "mean");
+
+/// The mean over the last dimension of binary_cross_entropy_with_logits, times weight.
+Tensor multilabel_soft_margin_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), const std::string& reduction = "mean");
 
 /// The product of a matrix and a vector.
 Tensor mv(const Argument& x, const Argument& vector);
@@ -466,11 +605,17 @@ Tensor ne(const Argument& x, const Argument& y);
 /// -x, elementwise.
 Tensor neg(const Argument& x);
 
+/// Minus x at the right class: what cross_entropy is of log_softmax(x). The arguments are cross_entropy's.
+Tensor nll_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, const std::string& reduction = "mean");
+
 /// The indices of the elements of x that are not zero, a row for each, in row-major order.
 Tensor nonzero(const Argument& x);
 
 /// The p-norm over some dimensions, or all. inf and -inf give the largest and the smallest absolute value.
 Tensor norm(const Argument& x, double p = 2.0, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+
+/// x divided by its p-norm along dim, or by eps where the norm is smaller.
+Tensor normalize(const Argument& x, double p = 2.0, int64_t dim = 1, double eps = 1e-12);
 
 /// Ones at the given classes along a new last dimension, zeros elsewhere.
 Tensor one_hot(const Argument& x, int64_t num_classes);
@@ -487,8 +632,21 @@ Tensor outer(const Argument& x, const Argument& y);
 /// x made larger at the ends of its last dimensions: by a constant, or by its own elements reflected, replicated or in a circle.
 Tensor pad(const Argument& x, const Shape& pad, const std::string& mode = "constant", double value = 0.0);
 
+/// The p-norm of x1 - x2 + eps along the last dimension.
+Tensor pairwise_distance(const Argument& x1, const Argument& x2, double p = 2.0, double eps = 1e-06, bool keepdim = false);
+
 /// x with its dimensions in another order.
 Tensor permute(const Argument& x, const Shape& dims);
+
+/// x [..., channels * r * r, height, width] as [..., channels, height * r, width * r].
+Tensor pixel_shuffle(const Argument& x, int64_t upscale_factor);
+
+/// x [..., channels, height * r, width * r] as [..., channels * r * r, height, width].
+Tensor pixel_unshuffle(const Argument& x, int64_t downscale_factor);
+
+/// exp(x) - target * x, or, where x is no logarithm, x - target * log(x + eps): what a count of Poisson's distribution costs.
+/// full adds Stirling's estimate of log(target!) for targets above 1.
+Tensor poisson_nll_loss(const Argument& x, const Argument& target, bool log_input = true, bool full = false, double eps = 1e-08, const std::string& reduction = "mean");
 
 /// x to the power y, elementwise. The numbers 2, 3, 0.5, -0.5, -1 and -2 are computed by products and roots.
 Tensor pow(const Argument& x, const Argument& y);
@@ -496,6 +654,9 @@ Tensor pow(const Argument& x, const Argument& y);
 /// x to the power y, elementwise, the same way for every y. Integers wrap; their negative powers are 0, except
 /// those of 1 and -1.
 Tensor power(const Argument& x, const Argument& y);
+
+/// x where it is above 0, else x times weight, which has one number or one for each channel (dimension 1).
+Tensor prelu(const Argument& x, const Argument& weight);
 
 /// The product over some dimensions, or all. Integers and bools are multiplied as i64.
 Tensor prod(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
@@ -518,8 +679,15 @@ Tensor repeat(const Argument& x, const Shape& repeats);
 /// Each element of x repeated so often in place along a dimension, or of x flattened.
 Tensor repeat_interleave(const Argument& x, int64_t repeats, std::optional<int64_t> dim = std::nullopt);
 
+/// x with `size` elements along one dimension, made of those near them as interpolate describes.
+Tensor resample(const Argument& x, int64_t dim, int64_t size, const std::string& mode = "nearest", bool align_corners = false, std::optional<double> scale = std::nullopt);
+
 /// The same elements in row-major order under another shape; one size may be -1. A view if the strides allow it.
 Tensor reshape(const Argument& x, const Shape& shape);
+
+/// x divided by the root of the mean of its squares over its last dimensions, times weight, which has their shape. eps,
+/// which is added to the mean, is the dtype's rounding error where it is not given.
+Tensor rms_norm(const Argument& x, const Shape& normalized_shape, const Argument& weight = Argument(), std::optional<double> eps = std::nullopt);
 
 /// x with its elements moved on along dimensions, or flattened, those past the end coming back at the start.
 Tensor roll(const Argument& x, const Shape& shifts, const std::optional<Shape>& dims = std::nullopt);
@@ -530,8 +698,18 @@ Tensor roll_one(const Argument& x, int64_t shift, int64_t dim);
 /// The nearest integer, halves to the even one, elementwise.
 Tensor round(const Argument& x);
 
+/// x where it is not negative, else x times the mean of the slopes that training draws between lower and upper; draw_rrelu
+/// draws them.
+Tensor rrelu(const Argument& x, double lower = 0.125, double upper = 0.3333333333333333);
+
 /// 1 divided by the square root, elementwise.
 Tensor rsqrt(const Argument& x);
+
+/// softmax(query @ key.mT * scale + attn_mask) @ value: [..., l, e], [..., s, e] and [..., s, d] give [..., l, d]. A mask of
+/// bools says which keys a query attends to, one of numbers is added; is_causal lets query i attend to the keys up to i. The
+/// scale is 1 / sqrt(e) if none is given. With enable_gqa keys and values may have fewer heads (dimension -3), each for as many
+/// neighbouring heads of the query.
+Tensor scaled_dot_product_attention(const Argument& query, const Argument& key, const Argument& value, const Argument& attn_mask = Argument(), bool is_causal = false, std::optional<double> scale = std::nullopt, bool enable_gqa = false);
 
 /// x with src, a tensor or a number, written at places given by index along a dimension, or added or multiplied in.
 Tensor scatter(const Argument& x, int64_t dim, const Argument& index, const Argument& src, const std::optional<std::string>& reduce = std::nullopt);
@@ -581,8 +759,17 @@ Tensor sinh(const Argument& x);
 /// Every step-th index of x from start to end along a dimension; bounds are clipped as Python's slices are.
 Tensor slice(const Argument& x, int64_t dim = 0, std::optional<int64_t> start = std::nullopt, std::optional<int64_t> end = std::nullopt, int64_t step = 1);
 
+/// d ** 2 / (2 * beta) where d = |x - target| is below beta, and d - beta / 2 elsewhere.
+Tensor smooth_l1_loss(const Argument& x, const Argument& target, const std::string& reduction = "mean", double beta = 1.0);
+
+/// log(1 + exp(-target * x)) for targets that are 1 or -1.
+Tensor soft_margin_loss(const Argument& x, const Argument& target, const std::string& reduction = "mean");
+
 /// exp(x), scaled to sum to 1 along dim.
 Tensor softmax(const Argument& x, int64_t dim = -1, std::optional<Dtype> dtype = std::nullopt);
+
+/// softmax(-x, dim): the smallest element gets the most.
+Tensor softmin(const Argument& x, int64_t dim = -1, std::optional<Dtype> dtype = std::nullopt);
 
 /// log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold.
 Tensor softplus(const Argument& x, double beta = 1.0, double threshold = 20.0);
@@ -610,6 +797,14 @@ Tensor squeeze(const Argument& x, const std::optional<Shape>& dim = std::nullopt
 
 /// Tensors of one shape side by side along a new dimension.
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
+
+/// (x - mean) / sqrt(var + eps) * weight + bias, mean and variance being those over some dimensions; then the mean and
+/// the variance, as they are needed again for gradients. Without centering there is no mean, and the variance is the mean of
+/// the squares. Weight and bias have x's rank, with size 1 where they are stretched.
+std::vector<Tensor> standardize(const Argument& x, const Argument& weight, const Argument& bias, const Shape& dim, double eps = 1e-05, bool centered = true);
+
+/// The gradients of standardize, those that are asked for: of x, of the weight, of a bias of this shape.
+std::vector<Tensor> standardize_backward(const Argument& g, const Argument& x, const Argument& weight, const Argument& mean, const Argument& var, const Argument& mean_gradient, const Argument& var_gradient, const Shape& dim, double eps, bool for_x, bool for_weight, const Shape& bias_shape);
 
 /// The standard deviation over some dimensions, or all: the square root of the variance.
 Tensor std(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
@@ -665,6 +860,10 @@ Tensor tril(const Argument& x, int64_t diagonal = 0);
 
 /// The rows and columns of a matrix's lower triangle, in row-major order.
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset = 0);
+
+/// max(0, margin + d(anchor, positive) - d(anchor, negative)), d being pairwise_distance. swap takes d(positive, negative)
+/// instead of d(anchor, negative) where it is smaller.
+Tensor triplet_margin_loss(const Argument& anchor, const Argument& positive, const Argument& negative, double margin = 1.0, double p = 2.0, double eps = 1e-06, bool swap = false, const std::string& reduction = "mean");
 
 /// The upper triangle of a matrix, zeros below the given diagonal.
 Tensor triu(const Argument& x, int64_t diagonal = 0);

@@ -10,8 +10,26 @@ namespace {
 
 // Parts that public ops are made of.
 constexpr std::string_view kInternal[] = {
-    "arange_from", "cat_same", "constant_pad", "index",        "index_put_add", "index_put_set", "iota",
-    "power",       "roll_one", "scatter_amax", "scatter_amin", "scatter_mul",   "scatter_set",
+    "arange_from",
+    "cat_same",
+    "constant_pad",
+    "index",
+    "index_put_add",
+    "index_put_set",
+    "iota",
+    "power",
+    "roll_one",
+    "scatter_amax",
+    "scatter_amin",
+    "scatter_mul",
+    "scatter_set",
+    "standardize",
+    "standardize_backward",
+    "class_loss",
+    "class_loss_backward",
+    "resample",
+    "attention",
+    "attention_backward",
 };
 
 constexpr std::string_view kFactories[] = {

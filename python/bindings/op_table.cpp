@@ -44,6 +44,10 @@ const char* name_of(Fill fill) {
       return "large";
     case Fill::kUnit:
       return "unit";
+    case Fill::kProbability:
+      return "probability";
+    case Fill::kSign:
+      return "sign";
     case Fill::kNonZero:
       return "nonzero";
     case Fill::kDistinct:
@@ -54,6 +58,8 @@ const char* name_of(Fill fill) {
       return "offset";
     case Fill::kMask:
       return "mask";
+    case Fill::kBound:
+      return "bound";
     case Fill::kTrueMask:
       return "true_mask";
   }

@@ -5,6 +5,25 @@ from typing import NamedTuple
 
 from ._core import Tensor
 
+class attention(NamedTuple):
+    output: Tensor
+    logsumexp: Tensor
+
+class batch_norm(NamedTuple):
+    output: Tensor
+    running_mean: Tensor
+    running_var: Tensor
+
+class class_loss(NamedTuple):
+    loss: Tensor
+    logsumexp: Tensor
+    total_weight: Tensor
+
+class instance_norm(NamedTuple):
+    output: Tensor
+    running_mean: Tensor
+    running_var: Tensor
+
 class kthvalue(NamedTuple):
     values: Tensor
     indices: Tensor

@@ -80,10 +80,14 @@ struct ScatterLowering {
 /// The batched matrix product in0[b, m, k] @ in1[b, k, n] in the canonical order of loop/README.md.
 struct ContractionLowering {};
 
+/// Attention of queries in0 [n, h, l, e] to keys in1 [n, h, s, e] and values in2 [n, h, s, d], with the mask in3 if
+/// there is one, in the order of docs/decisions/0005-attention.md. Attributes "causal" and "scale" belong to it.
+struct AttentionLowering {};
+
 /// The inputs one after another along attribute "dim".
 struct ConcatLowering {};
 
 using Lowering = std::variant<std::monostate, PointwiseLowering, IndexedLowering, ReduceLowering, ScanLowering,
-                              ScatterLowering, ContractionLowering, ConcatLowering>;
+                              ScatterLowering, ContractionLowering, ConcatLowering, AttentionLowering>;
 
 }  // namespace lucid

@@ -13,16 +13,19 @@ namespace lucid {
 
 /// What a sample tensor is filled with. Draws depend on the sample alone, so every test sees the same numbers.
 enum class Fill : uint8_t {
-  kNormal,    // around zero, both signs; small integers for integer dtypes
-  kPositive,  // above zero
-  kLarge,     // above one
-  kUnit,      // inside (-1, 1)
-  kNonZero,   // away from zero on both sides
-  kDistinct,  // no two elements equal: for sorting and arg-reductions
-  kIndex,     // integers in [-bound, bound)
-  kOffset,    // integers in [0, bound)
-  kMask,      // bools
-  kTrueMask,  // bools, all true
+  kNormal,       // around zero, both signs; small integers for integer dtypes
+  kPositive,     // above zero
+  kLarge,        // above one
+  kUnit,         // inside (-1, 1)
+  kNonZero,      // away from zero on both sides
+  kDistinct,     // no two elements equal: for sorting and arg-reductions
+  kIndex,        // integers in [-bound, bound)
+  kOffset,       // integers in [0, bound)
+  kMask,         // bools
+  kTrueMask,     // bools, all true
+  kBound,        // all equal to bound
+  kProbability,  // inside (0, 1)
+  kSign,         // 1 and -1
 };
 
 struct SampleTensor {

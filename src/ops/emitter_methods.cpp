@@ -28,6 +28,7 @@ constexpr std::string_view kSignatures[] = {
     R"(addcmul(x, tensor1, tensor2, *, value: float = 1.0))",
     R"(addmm(x, mat1, mat2, *, beta: float = 1.0, alpha: float = 1.0))",
     R"(addmv(x, mat, vector, *, beta: float = 1.0, alpha: float = 1.0))",
+    R"(affine_grid(theta, size: ints, align_corners: bool = False))",
     R"(all(x, dim: ints? = None, keepdim: bool = False))",
     R"(amax(x, dim: ints? = None, keepdim: bool = False))",
     R"(amin(x, dim: ints? = None, keepdim: bool = False))",
@@ -41,8 +42,14 @@ constexpr std::string_view kSignatures[] = {
     R"(atan(x))",
     R"(atan2(y, x))",
     R"(atanh(x))",
+    R"(attention(q, k, v, mask?, causal: bool, scale: float) -> output, logsumexp)",
+    R"(attention_backward(g, logsumexp_gradient, q, k, v, mask?, output, logsumexp, causal: bool, scale: float, for_mask: bool) -> tensors)",
+    R"(attention_weights(query, key, attn_mask? = None, *, is_causal: bool = False, scale: float? = None))",
     R"(baddbmm(x, batch1, batch2, *, beta: float = 1.0, alpha: float = 1.0))",
+    R"(batch_norm(x, running_mean? = None, running_var? = None, weight? = None, bias? = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> output, running_mean, running_var)",
     R"(bilinear(x, y, weight, bias? = None))",
+    R"(binary_cross_entropy(x, target, weight? = None, *, reduction: str = 'mean'))",
+    R"(binary_cross_entropy_with_logits(x, target, weight? = None, pos_weight? = None, *, reduction: str = 'mean'))",
     R"(bincount(x, weights? = None, minlength: int = 0))",
     R"(bitwise_and(x, y))",
     R"(bitwise_left_shift(x, y))",
@@ -58,15 +65,22 @@ constexpr std::string_view kSignatures[] = {
     R"(cdist(x, y, p: float = 2.0))",
     R"(ceil(x))",
     R"(celu(x, alpha: float = 1.0))",
+    R"(channel_shuffle(x, groups: int))",
     R"(chunk(x, chunks: int, dim: int = 0) -> tensors)",
     R"(clamp(x, min? = None, max? = None))",
+    R"(class_loss(x, target, weight?, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = 'mean') -> loss, logsumexp, total_weight)",
+    R"(class_loss_backward(g, logsumexp_gradient, total_gradient, x, target, weight?, loss, logsumexp, total, ignore_index: int, label_smoothing: float, reduction: str, for_weight: bool) -> tensors)",
     R"(clip(x, min? = None, max? = None))",
     R"(clone(x))",
     R"(constant_pad(x, pad: ints, value: float = 0.0))",
     R"(contiguous(x))",
     R"(cos(x))",
     R"(cosh(x))",
+    R"(cosine_embedding_loss(x1, x2, target, *, margin: float = 0.0, reduction: str = 'mean'))",
+    R"(cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-08))",
     R"(count_nonzero(x, dim: ints? = None))",
+    R"(cross_entropy(x, target, weight? = None, *, ignore_index: int = -100, reduction: str = 'mean', label_smoothing: float = 0.0))",
+    R"(ctc_loss(log_probs, targets, input_lengths, target_lengths, blank: int = 0, *, reduction: str = 'mean', zero_infinity: bool = False))",
     R"(cumprod(x, dim: int, *, dtype: dtype? = None))",
     R"(cumsum(x, dim: int, *, dtype: dtype? = None))",
     R"(diag(x, diagonal: int = 0))",
@@ -74,17 +88,24 @@ constexpr std::string_view kSignatures[] = {
     R"(diff(x, n: int = 1, dim: int = -1))",
     R"(div(x, y))",
     R"(dot(x, y))",
+    R"(draw_alpha_dropout(state, x, p: float = 0.5))",
     R"(draw_bernoulli(state, p))",
     R"(draw_bits(state, size: ints))",
+    R"(draw_dropout(state, x, p: float = 0.5))",
+    R"(draw_feature_alpha_dropout(state, x, p: float = 0.5))",
+    R"(draw_feature_dropout(state, x, p: float = 0.5))",
+    R"(draw_gumbel_softmax(state, logits, tau: float = 1.0, hard: bool = False, dim: int = -1))",
     R"(draw_integers(state, size: ints, low: int, high: int, *, dtype: dtype? = None))",
     R"(draw_multinomial(state, p, num_samples: int, replacement: bool = False))",
     R"(draw_normal(state, size: ints, *, dtype: dtype? = None))",
     R"(draw_permutation(state, n: int))",
+    R"(draw_rrelu(state, x, lower: float = 0.125, upper: float = 0.3333333333333333))",
     R"(draw_uniform(state, size: ints, *, dtype: dtype? = None))",
     R"(dstack(tensors: tensors))",
     R"(einsum(equation: str, tensors: tensors))",
     R"(elu(x, alpha: float = 1.0))",
-    R"(embedding(weight, indices))",
+    R"(embedding(weight, indices, padding_idx: int? = None))",
+    R"(embedding_bag(weight, indices, offsets? = None, per_sample_weights? = None, *, mode: str = 'mean', include_last_offset: bool = False, padding_idx: int? = None))",
     R"(empty(size: ints*, *, dtype: dtype? = None))",
     R"(empty_like(x, *, dtype: dtype? = None))",
     R"(eq(x, y))",
@@ -103,15 +124,21 @@ constexpr std::string_view kSignatures[] = {
     R"(full(size: ints, fill_value, *, dtype: dtype? = None))",
     R"(full_like(x, fill_value, *, dtype: dtype? = None))",
     R"(gather(x, dim: int, index))",
+    R"(gaussian_nll_loss(x, target, var, full: bool = False, eps: float = 1e-06, *, reduction: str = 'mean'))",
     R"(ge(x, y))",
     R"(gelu(x, *, approximate: str = 'none'))",
+    R"(glu(x, dim: int = -1))",
+    R"(grid_sample(x, grid, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: bool = False))",
+    R"(group_norm(x, num_groups: int, weight? = None, bias? = None, eps: float = 1e-05))",
     R"(gt(x, y))",
     R"(hardshrink(x, lambd: float = 0.5))",
     R"(hardsigmoid(x))",
     R"(hardswish(x))",
     R"(hardtanh(x, min_val: float = -1.0, max_val: float = 1.0))",
+    R"(hinge_embedding_loss(x, target, *, margin: float = 1.0, reduction: str = 'mean'))",
     R"(histc(x, bins: int = 100, min: float = 0.0, max: float = 0.0))",
     R"(hstack(tensors: tensors))",
+    R"(huber_loss(x, target, *, reduction: str = 'mean', delta: float = 1.0))",
     R"(index(x, indices: tensors))",
     R"(index_add(x, dim: int, index, source))",
     R"(index_put(x, values, indices: tensors, accumulate: bool = False))",
@@ -119,18 +146,24 @@ constexpr std::string_view kSignatures[] = {
     R"(index_put_set(x, values, indices: tensors))",
     R"(index_select(x, dim: int, index))",
     R"(inner(x, y))",
+    R"(instance_norm(x, running_mean? = None, running_var? = None, weight? = None, bias? = None, use_input_stats: bool = True, momentum: float = 0.1, eps: float = 1e-05) -> output, running_mean, running_var)",
+    R"(interpolate(x, size: ints? = None, scale_factor: float? = None, mode: str = 'nearest', align_corners: bool? = None))",
     R"(iota(size: ints, dim: int = 0))",
     R"(isclose(x, y, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False))",
     R"(isfinite(x))",
     R"(isinf(x))",
     R"(isnan(x))",
+    R"(kl_div(x, target, *, reduction: str = 'mean', log_target: bool = False))",
     R"(kron(x, y))",
     R"(kthvalue(x, k: int, dim: int = -1, keepdim: bool = False) -> values, indices)",
+    R"(l1_loss(x, target, *, reduction: str = 'mean'))",
+    R"(layer_norm(x, normalized_shape: ints, weight? = None, bias? = None, eps: float = 1e-05))",
     R"(le(x, y))",
     R"(leaky_relu(x, negative_slope: float = 0.01))",
     R"(lerp(x, end, weight))",
     R"(linear(x, weight, bias? = None))",
     R"(linspace(start: float, end: float, steps: int, *, dtype: dtype? = None))",
+    R"(local_response_norm(x, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0))",
     R"(log(x))",
     R"(log10(x))",
     R"(log1p(x))",
@@ -144,6 +177,7 @@ constexpr std::string_view kSignatures[] = {
     R"(logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype? = None))",
     R"(logsumexp(x, dim: ints? = None, keepdim: bool = False))",
     R"(lt(x, y))",
+    R"(margin_ranking_loss(x1, x2, target, *, margin: float = 0.0, reduction: str = 'mean'))",
     R"(masked_fill(x, mask, value))",
     R"(masked_select(x, mask))",
     R"(matmul(x, y))",
@@ -158,8 +192,12 @@ constexpr std::string_view kSignatures[] = {
     R"(mish(x))",
     R"(mm(x, y))",
     R"(movedim(x, source: ints, destination: ints))",
+    R"(mse_loss(x, target, *, reduction: str = 'mean'))",
     R"(msort(x))",
     R"(mul(x, y))",
+    R"(multi_margin_loss(x, target, p: int = 1, margin: float = 1.0, weight? = None, *, reduction: str = 'mean'))",
+    R"(multilabel_margin_loss(x, target, *, reduction: str = 'mean'))",
+    R"(multilabel_soft_margin_loss(x, target, weight? = None, *, reduction: str = 'mean'))",
     R"(mv(x, vector))",
     R"(nan_to_num(x, nan: float = 0.0, posinf: float? = None, neginf: float? = None))",
     R"(nanmean(x, dim: ints? = None, keepdim: bool = False))",
@@ -167,16 +205,23 @@ constexpr std::string_view kSignatures[] = {
     R"(narrow(x, dim: int, start: int, length: int))",
     R"(ne(x, y))",
     R"(neg(x))",
+    R"(nll_loss(x, target, weight? = None, *, ignore_index: int = -100, reduction: str = 'mean'))",
     R"(nonzero(x))",
     R"(norm(x, p: float = 2.0, dim: ints? = None, keepdim: bool = False))",
+    R"(normalize(x, p: float = 2.0, dim: int = 1, eps: float = 1e-12))",
     R"(one_hot(x, num_classes: int))",
     R"(ones(size: ints*, *, dtype: dtype? = None))",
     R"(ones_like(x, *, dtype: dtype? = None))",
     R"(outer(x, y))",
     R"(pad(x, pad: ints, mode: str = "constant", value: float = 0.0))",
+    R"(pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False))",
     R"(permute(x, dims: ints*))",
+    R"(pixel_shuffle(x, upscale_factor: int))",
+    R"(pixel_unshuffle(x, downscale_factor: int))",
+    R"(poisson_nll_loss(x, target, log_input: bool = True, full: bool = False, *, eps: float = 1e-08, reduction: str = 'mean'))",
     R"(pow(x, y))",
     R"(power(x, y))",
+    R"(prelu(x, weight))",
     R"(prod(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
     R"(reciprocal(x))",
     R"(relu(x))",
@@ -184,11 +229,15 @@ constexpr std::string_view kSignatures[] = {
     R"(remainder(x, y))",
     R"(repeat(x, repeats: ints*))",
     R"(repeat_interleave(x, repeats: int, dim: int? = None))",
+    R"(resample(x, dim: int, size: int, mode: str = 'nearest', align_corners: bool = False, scale: float? = None))",
     R"(reshape(x, shape: ints*))",
+    R"(rms_norm(x, normalized_shape: ints, weight? = None, eps: float? = None))",
     R"(roll(x, shifts: ints, dims: ints? = None))",
     R"(roll_one(x, shift: int, dim: int))",
     R"(round(x))",
+    R"(rrelu(x, lower: float = 0.125, upper: float = 0.3333333333333333))",
     R"(rsqrt(x))",
+    R"(scaled_dot_product_attention(query, key, value, attn_mask? = None, *, is_causal: bool = False, scale: float? = None, enable_gqa: bool = False))",
     R"(scatter(x, dim: int, index, src, *, reduce: str? = None))",
     R"(scatter_add(x, dim: int, index, src))",
     R"(scatter_amax(x, dim: int, index, src))",
@@ -205,7 +254,10 @@ constexpr std::string_view kSignatures[] = {
     R"(sin(x))",
     R"(sinh(x))",
     R"(slice(x, dim: int = 0, start: int? = None, end: int? = None, step: int = 1))",
+    R"(smooth_l1_loss(x, target, *, reduction: str = 'mean', beta: float = 1.0))",
+    R"(soft_margin_loss(x, target, *, reduction: str = 'mean'))",
     R"(softmax(x, dim: int = -1, *, dtype: dtype? = None))",
+    R"(softmin(x, dim: int = -1, *, dtype: dtype? = None))",
     R"(softplus(x, beta: float = 1.0, threshold: float = 20.0))",
     R"(softshrink(x, lambd: float = 0.5))",
     R"(softsign(x))",
@@ -215,6 +267,8 @@ constexpr std::string_view kSignatures[] = {
     R"(square(x))",
     R"(squeeze(x, dim: ints? = None))",
     R"(stack(tensors: tensors, dim: int = 0))",
+    R"(standardize(x, weight?, bias?, dim: ints, eps: float = 1e-05, centered: bool = True) -> tensors)",
+    R"(standardize_backward(g, x, weight?, mean?, var, mean_gradient?, var_gradient, dim: ints, eps: float, for_x: bool, for_weight: bool, bias_shape: ints) -> tensors)",
     R"(std(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0))",
     R"(sub(x, y))",
     R"(sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
@@ -233,6 +287,7 @@ constexpr std::string_view kSignatures[] = {
     R"(transpose(x, dim0: int, dim1: int))",
     R"(tril(x, diagonal: int = 0))",
     R"(tril_indices(row: int, col: int, offset: int = 0))",
+    R"(triplet_margin_loss(anchor, positive, negative, *, margin: float = 1.0, p: float = 2.0, eps: float = 1e-06, swap: bool = False, reduction: str = 'mean'))",
     R"(triu(x, diagonal: int = 0))",
     R"(triu_indices(row: int, col: int, offset: int = 0))",
     R"(trunc(x))",
@@ -299,6 +354,12 @@ Value Emitter::addmv(Operand x, Operand mat, Operand vector, double beta, double
   static const Op& this_op = op_table().at("addmv");
   const Operand these[] = {x, mat, vector};
   return emit_one(this_op, these, {attribute_of(beta), attribute_of(alpha)});
+}
+
+Value Emitter::affine_grid(Operand theta, const Dims& size, bool align_corners) {
+  static const Op& this_op = op_table().at("affine_grid");
+  const Operand these[] = {theta};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(align_corners)});
 }
 
 Value Emitter::all(Operand x, const std::optional<Dims>& dim, bool keepdim) {
@@ -379,16 +440,52 @@ Value Emitter::atanh(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Values Emitter::attention(Operand q, Operand k, Operand v, Operand mask, bool causal, double scale) {
+  static const Op& this_op = op_table().at("attention");
+  const Operand these[] = {q, k, v, mask};
+  return emit(this_op, these, {attribute_of(causal), attribute_of(scale)});
+}
+
+Values Emitter::attention_backward(Operand g, Operand logsumexp_gradient, Operand q, Operand k, Operand v, Operand mask, Operand output, Operand logsumexp, bool causal, double scale, bool for_mask) {
+  static const Op& this_op = op_table().at("attention_backward");
+  const Operand these[] = {g, logsumexp_gradient, q, k, v, mask, output, logsumexp};
+  return emit(this_op, these, {attribute_of(causal), attribute_of(scale), attribute_of(for_mask)});
+}
+
+Value Emitter::attention_weights(Operand query, Operand key, Operand attn_mask, bool is_causal, std::optional<double> scale) {
+  static const Op& this_op = op_table().at("attention_weights");
+  const Operand these[] = {query, key, attn_mask};
+  return emit_one(this_op, these, {attribute_of(is_causal), attribute_of(scale)});
+}
+
 Value Emitter::baddbmm(Operand x, Operand batch1, Operand batch2, double beta, double alpha) {
   static const Op& this_op = op_table().at("baddbmm");
   const Operand these[] = {x, batch1, batch2};
   return emit_one(this_op, these, {attribute_of(beta), attribute_of(alpha)});
 }
 
+Values Emitter::batch_norm(Operand x, Operand running_mean, Operand running_var, Operand weight, Operand bias, bool training, double momentum, double eps) {
+  static const Op& this_op = op_table().at("batch_norm");
+  const Operand these[] = {x, running_mean, running_var, weight, bias};
+  return emit(this_op, these, {attribute_of(training), attribute_of(momentum), attribute_of(eps)});
+}
+
 Value Emitter::bilinear(Operand x, Operand y, Operand weight, Operand bias) {
   static const Op& this_op = op_table().at("bilinear");
   const Operand these[] = {x, y, weight, bias};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::binary_cross_entropy(Operand x, Operand target, Operand weight, const std::string& reduction) {
+  static const Op& this_op = op_table().at("binary_cross_entropy");
+  const Operand these[] = {x, target, weight};
+  return emit_one(this_op, these, {attribute_of(reduction)});
+}
+
+Value Emitter::binary_cross_entropy_with_logits(Operand x, Operand target, Operand weight, Operand pos_weight, const std::string& reduction) {
+  static const Op& this_op = op_table().at("binary_cross_entropy_with_logits");
+  const Operand these[] = {x, target, weight, pos_weight};
+  return emit_one(this_op, these, {attribute_of(reduction)});
 }
 
 Value Emitter::bincount(Operand x, Operand weights, int64_t minlength) {
@@ -483,6 +580,12 @@ Value Emitter::celu(Operand x, double alpha) {
   return emit_one(this_op, these, {attribute_of(alpha)});
 }
 
+Value Emitter::channel_shuffle(Operand x, int64_t groups) {
+  static const Op& this_op = op_table().at("channel_shuffle");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(groups)});
+}
+
 Values Emitter::chunk(Operand x, int64_t chunks, int64_t dim) {
   static const Op& this_op = op_table().at("chunk");
   const Operand these[] = {x};
@@ -493,6 +596,18 @@ Value Emitter::clamp(Operand x, Operand min, Operand max) {
   static const Op& this_op = op_table().at("clamp");
   const Operand these[] = {x, min, max};
   return emit_one(this_op, these, {});
+}
+
+Values Emitter::class_loss(Operand x, Operand target, Operand weight, int64_t ignore_index, double label_smoothing, const std::string& reduction) {
+  static const Op& this_op = op_table().at("class_loss");
+  const Operand these[] = {x, target, weight};
+  return emit(this_op, these, {attribute_of(ignore_index), attribute_of(label_smoothing), attribute_of(reduction)});
+}
+
+Values Emitter::class_loss_backward(Operand g, Operand logsumexp_gradient, Operand total_gradient, Operand x, Operand target, Operand weight, Operand loss, Operand logsumexp, Operand total, int64_t ignore_index, double label_smoothing, const std::string& reduction, bool for_weight) {
+  static const Op& this_op = op_table().at("class_loss_backward");
+  const Operand these[] = {g, logsumexp_gradient, total_gradient, x, target, weight, loss, logsumexp, total};
+  return emit(this_op, these, {attribute_of(ignore_index), attribute_of(label_smoothing), attribute_of(reduction), attribute_of(for_weight)});
 }
 
 Value Emitter::clip(Operand x, Operand min, Operand max) {
@@ -531,10 +646,34 @@ Value Emitter::cosh(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::cosine_embedding_loss(Operand x1, Operand x2, Operand target, double margin, const std::string& reduction) {
+  static const Op& this_op = op_table().at("cosine_embedding_loss");
+  const Operand these[] = {x1, x2, target};
+  return emit_one(this_op, these, {attribute_of(margin), attribute_of(reduction)});
+}
+
+Value Emitter::cosine_similarity(Operand x1, Operand x2, int64_t dim, double eps) {
+  static const Op& this_op = op_table().at("cosine_similarity");
+  const Operand these[] = {x1, x2};
+  return emit_one(this_op, these, {attribute_of(dim), attribute_of(eps)});
+}
+
 Value Emitter::count_nonzero(Operand x, const std::optional<Dims>& dim) {
   static const Op& this_op = op_table().at("count_nonzero");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim)});
+}
+
+Value Emitter::cross_entropy(Operand x, Operand target, Operand weight, int64_t ignore_index, const std::string& reduction, double label_smoothing) {
+  static const Op& this_op = op_table().at("cross_entropy");
+  const Operand these[] = {x, target, weight};
+  return emit_one(this_op, these, {attribute_of(ignore_index), attribute_of(reduction), attribute_of(label_smoothing)});
+}
+
+Value Emitter::ctc_loss(Operand log_probs, Operand targets, Operand input_lengths, Operand target_lengths, int64_t blank, const std::string& reduction, bool zero_infinity) {
+  static const Op& this_op = op_table().at("ctc_loss");
+  const Operand these[] = {log_probs, targets, input_lengths, target_lengths};
+  return emit_one(this_op, these, {attribute_of(blank), attribute_of(reduction), attribute_of(zero_infinity)});
 }
 
 Value Emitter::cumprod(Operand x, int64_t dim, std::optional<Dtype> dtype) {
@@ -579,6 +718,12 @@ Value Emitter::dot(Operand x, Operand y) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::draw_alpha_dropout(Operand state, Operand x, double p) {
+  static const Op& this_op = op_table().at("draw_alpha_dropout");
+  const Operand these[] = {state, x};
+  return emit_one(this_op, these, {attribute_of(p)});
+}
+
 Value Emitter::draw_bernoulli(Operand state, Operand p) {
   static const Op& this_op = op_table().at("draw_bernoulli");
   const Operand these[] = {state, p};
@@ -589,6 +734,30 @@ Value Emitter::draw_bits(Operand state, const Dims& size) {
   static const Op& this_op = op_table().at("draw_bits");
   const Operand these[] = {state};
   return emit_one(this_op, these, {attribute_of(size)});
+}
+
+Value Emitter::draw_dropout(Operand state, Operand x, double p) {
+  static const Op& this_op = op_table().at("draw_dropout");
+  const Operand these[] = {state, x};
+  return emit_one(this_op, these, {attribute_of(p)});
+}
+
+Value Emitter::draw_feature_alpha_dropout(Operand state, Operand x, double p) {
+  static const Op& this_op = op_table().at("draw_feature_alpha_dropout");
+  const Operand these[] = {state, x};
+  return emit_one(this_op, these, {attribute_of(p)});
+}
+
+Value Emitter::draw_feature_dropout(Operand state, Operand x, double p) {
+  static const Op& this_op = op_table().at("draw_feature_dropout");
+  const Operand these[] = {state, x};
+  return emit_one(this_op, these, {attribute_of(p)});
+}
+
+Value Emitter::draw_gumbel_softmax(Operand state, Operand logits, double tau, bool hard, int64_t dim) {
+  static const Op& this_op = op_table().at("draw_gumbel_softmax");
+  const Operand these[] = {state, logits};
+  return emit_one(this_op, these, {attribute_of(tau), attribute_of(hard), attribute_of(dim)});
 }
 
 Value Emitter::draw_integers(Operand state, const Dims& size, int64_t low, int64_t high, std::optional<Dtype> dtype) {
@@ -613,6 +782,12 @@ Value Emitter::draw_permutation(Operand state, int64_t n) {
   static const Op& this_op = op_table().at("draw_permutation");
   const Operand these[] = {state};
   return emit_one(this_op, these, {attribute_of(n)});
+}
+
+Value Emitter::draw_rrelu(Operand state, Operand x, double lower, double upper) {
+  static const Op& this_op = op_table().at("draw_rrelu");
+  const Operand these[] = {state, x};
+  return emit_one(this_op, these, {attribute_of(lower), attribute_of(upper)});
 }
 
 Value Emitter::draw_uniform(Operand state, const Dims& size, std::optional<Dtype> dtype) {
@@ -641,10 +816,16 @@ Value Emitter::elu(Operand x, double alpha) {
   return emit_one(this_op, these, {attribute_of(alpha)});
 }
 
-Value Emitter::embedding(Operand weight, Operand indices) {
+Value Emitter::embedding(Operand weight, Operand indices, std::optional<int64_t> padding_idx) {
   static const Op& this_op = op_table().at("embedding");
   const Operand these[] = {weight, indices};
-  return emit_one(this_op, these, {});
+  return emit_one(this_op, these, {attribute_of(padding_idx)});
+}
+
+Value Emitter::embedding_bag(Operand weight, Operand indices, Operand offsets, Operand per_sample_weights, const std::string& mode, bool include_last_offset, std::optional<int64_t> padding_idx) {
+  static const Op& this_op = op_table().at("embedding_bag");
+  const Operand these[] = {weight, indices, offsets, per_sample_weights};
+  return emit_one(this_op, these, {attribute_of(mode), attribute_of(include_last_offset), attribute_of(padding_idx)});
 }
 
 Value Emitter::empty(const Dims& size, std::optional<Dtype> dtype) {
@@ -753,6 +934,12 @@ Value Emitter::gather(Operand x, int64_t dim, Operand index) {
   return emit_one(this_op, these, {attribute_of(dim)});
 }
 
+Value Emitter::gaussian_nll_loss(Operand x, Operand target, Operand var, bool full, double eps, const std::string& reduction) {
+  static const Op& this_op = op_table().at("gaussian_nll_loss");
+  const Operand these[] = {x, target, var};
+  return emit_one(this_op, these, {attribute_of(full), attribute_of(eps), attribute_of(reduction)});
+}
+
 Value Emitter::ge(Operand x, Operand y) {
   static const Op& this_op = op_table().at("ge");
   const Operand these[] = {x, y};
@@ -763,6 +950,24 @@ Value Emitter::gelu(Operand x, const std::string& approximate) {
   static const Op& this_op = op_table().at("gelu");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(approximate)});
+}
+
+Value Emitter::glu(Operand x, int64_t dim) {
+  static const Op& this_op = op_table().at("glu");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dim)});
+}
+
+Value Emitter::grid_sample(Operand x, Operand grid, const std::string& mode, const std::string& padding_mode, bool align_corners) {
+  static const Op& this_op = op_table().at("grid_sample");
+  const Operand these[] = {x, grid};
+  return emit_one(this_op, these, {attribute_of(mode), attribute_of(padding_mode), attribute_of(align_corners)});
+}
+
+Value Emitter::group_norm(Operand x, int64_t num_groups, Operand weight, Operand bias, double eps) {
+  static const Op& this_op = op_table().at("group_norm");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(num_groups), attribute_of(eps)});
 }
 
 Value Emitter::gt(Operand x, Operand y) {
@@ -795,6 +1000,12 @@ Value Emitter::hardtanh(Operand x, double min_val, double max_val) {
   return emit_one(this_op, these, {attribute_of(min_val), attribute_of(max_val)});
 }
 
+Value Emitter::hinge_embedding_loss(Operand x, Operand target, double margin, const std::string& reduction) {
+  static const Op& this_op = op_table().at("hinge_embedding_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(margin), attribute_of(reduction)});
+}
+
 Value Emitter::histc(Operand x, int64_t bins, double min, double max) {
   static const Op& this_op = op_table().at("histc");
   const Operand these[] = {x};
@@ -806,6 +1017,12 @@ Value Emitter::hstack(std::span<const Value> tensors) {
   std::vector<Operand> these;
   these.insert(these.end(), tensors.begin(), tensors.end());
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::huber_loss(Operand x, Operand target, const std::string& reduction, double delta) {
+  static const Op& this_op = op_table().at("huber_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction), attribute_of(delta)});
 }
 
 Value Emitter::index(Operand x, std::span<const Value> indices) {
@@ -861,6 +1078,18 @@ Value Emitter::inner(Operand x, Operand y) {
   return emit_one(this_op, these, {});
 }
 
+Values Emitter::instance_norm(Operand x, Operand running_mean, Operand running_var, Operand weight, Operand bias, bool use_input_stats, double momentum, double eps) {
+  static const Op& this_op = op_table().at("instance_norm");
+  const Operand these[] = {x, running_mean, running_var, weight, bias};
+  return emit(this_op, these, {attribute_of(use_input_stats), attribute_of(momentum), attribute_of(eps)});
+}
+
+Value Emitter::interpolate(Operand x, const std::optional<Dims>& size, std::optional<double> scale_factor, const std::string& mode, std::optional<bool> align_corners) {
+  static const Op& this_op = op_table().at("interpolate");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(scale_factor), attribute_of(mode), attribute_of(align_corners)});
+}
+
 Value Emitter::iota(const Dims& size, int64_t dim) {
   static const Op& this_op = op_table().at("iota");
   return emit_one(this_op, {}, {attribute_of(size), attribute_of(dim)});
@@ -890,6 +1119,12 @@ Value Emitter::isnan(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::kl_div(Operand x, Operand target, const std::string& reduction, bool log_target) {
+  static const Op& this_op = op_table().at("kl_div");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction), attribute_of(log_target)});
+}
+
 Value Emitter::kron(Operand x, Operand y) {
   static const Op& this_op = op_table().at("kron");
   const Operand these[] = {x, y};
@@ -900,6 +1135,18 @@ Values Emitter::kthvalue(Operand x, int64_t k, int64_t dim, bool keepdim) {
   static const Op& this_op = op_table().at("kthvalue");
   const Operand these[] = {x};
   return emit(this_op, these, {attribute_of(k), attribute_of(dim), attribute_of(keepdim)});
+}
+
+Value Emitter::l1_loss(Operand x, Operand target, const std::string& reduction) {
+  static const Op& this_op = op_table().at("l1_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction)});
+}
+
+Value Emitter::layer_norm(Operand x, const Dims& normalized_shape, Operand weight, Operand bias, double eps) {
+  static const Op& this_op = op_table().at("layer_norm");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(normalized_shape), attribute_of(eps)});
 }
 
 Value Emitter::le(Operand x, Operand y) {
@@ -929,6 +1176,12 @@ Value Emitter::linear(Operand x, Operand weight, Operand bias) {
 Value Emitter::linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype) {
   static const Op& this_op = op_table().at("linspace");
   return emit_one(this_op, {}, {attribute_of(start), attribute_of(end), attribute_of(steps), attribute_of(dtype)});
+}
+
+Value Emitter::local_response_norm(Operand x, int64_t size, double alpha, double beta, double k) {
+  static const Op& this_op = op_table().at("local_response_norm");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(alpha), attribute_of(beta), attribute_of(k)});
 }
 
 Value Emitter::log(Operand x) {
@@ -1006,6 +1259,12 @@ Value Emitter::lt(Operand x, Operand y) {
   static const Op& this_op = op_table().at("lt");
   const Operand these[] = {x, y};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::margin_ranking_loss(Operand x1, Operand x2, Operand target, double margin, const std::string& reduction) {
+  static const Op& this_op = op_table().at("margin_ranking_loss");
+  const Operand these[] = {x1, x2, target};
+  return emit_one(this_op, these, {attribute_of(margin), attribute_of(reduction)});
 }
 
 Value Emitter::masked_fill(Operand x, Operand mask, Operand value) {
@@ -1093,6 +1352,12 @@ Value Emitter::movedim(Operand x, const Dims& source, const Dims& destination) {
   return emit_one(this_op, these, {attribute_of(source), attribute_of(destination)});
 }
 
+Value Emitter::mse_loss(Operand x, Operand target, const std::string& reduction) {
+  static const Op& this_op = op_table().at("mse_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction)});
+}
+
 Value Emitter::msort(Operand x) {
   static const Op& this_op = op_table().at("msort");
   const Operand these[] = {x};
@@ -1103,6 +1368,24 @@ Value Emitter::mul(Operand x, Operand y) {
   static const Op& this_op = op_table().at("mul");
   const Operand these[] = {x, y};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::multi_margin_loss(Operand x, Operand target, int64_t p, double margin, Operand weight, const std::string& reduction) {
+  static const Op& this_op = op_table().at("multi_margin_loss");
+  const Operand these[] = {x, target, weight};
+  return emit_one(this_op, these, {attribute_of(p), attribute_of(margin), attribute_of(reduction)});
+}
+
+Value Emitter::multilabel_margin_loss(Operand x, Operand target, const std::string& reduction) {
+  static const Op& this_op = op_table().at("multilabel_margin_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction)});
+}
+
+Value Emitter::multilabel_soft_margin_loss(Operand x, Operand target, Operand weight, const std::string& reduction) {
+  static const Op& this_op = op_table().at("multilabel_soft_margin_loss");
+  const Operand these[] = {x, target, weight};
+  return emit_one(this_op, these, {attribute_of(reduction)});
 }
 
 Value Emitter::mv(Operand x, Operand vector) {
@@ -1147,6 +1430,12 @@ Value Emitter::neg(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::nll_loss(Operand x, Operand target, Operand weight, int64_t ignore_index, const std::string& reduction) {
+  static const Op& this_op = op_table().at("nll_loss");
+  const Operand these[] = {x, target, weight};
+  return emit_one(this_op, these, {attribute_of(ignore_index), attribute_of(reduction)});
+}
+
 Value Emitter::nonzero(Operand x) {
   static const Op& this_op = op_table().at("nonzero");
   const Operand these[] = {x};
@@ -1157,6 +1446,12 @@ Value Emitter::norm(Operand x, double p, const std::optional<Dims>& dim, bool ke
   static const Op& this_op = op_table().at("norm");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(p), attribute_of(dim), attribute_of(keepdim)});
+}
+
+Value Emitter::normalize(Operand x, double p, int64_t dim, double eps) {
+  static const Op& this_op = op_table().at("normalize");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(p), attribute_of(dim), attribute_of(eps)});
 }
 
 Value Emitter::one_hot(Operand x, int64_t num_classes) {
@@ -1188,10 +1483,34 @@ Value Emitter::pad(Operand x, const Dims& pad, const std::string& mode, double v
   return emit_one(this_op, these, {attribute_of(pad), attribute_of(mode), attribute_of(value)});
 }
 
+Value Emitter::pairwise_distance(Operand x1, Operand x2, double p, double eps, bool keepdim) {
+  static const Op& this_op = op_table().at("pairwise_distance");
+  const Operand these[] = {x1, x2};
+  return emit_one(this_op, these, {attribute_of(p), attribute_of(eps), attribute_of(keepdim)});
+}
+
 Value Emitter::permute(Operand x, const Dims& dims) {
   static const Op& this_op = op_table().at("permute");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dims)});
+}
+
+Value Emitter::pixel_shuffle(Operand x, int64_t upscale_factor) {
+  static const Op& this_op = op_table().at("pixel_shuffle");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(upscale_factor)});
+}
+
+Value Emitter::pixel_unshuffle(Operand x, int64_t downscale_factor) {
+  static const Op& this_op = op_table().at("pixel_unshuffle");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(downscale_factor)});
+}
+
+Value Emitter::poisson_nll_loss(Operand x, Operand target, bool log_input, bool full, double eps, const std::string& reduction) {
+  static const Op& this_op = op_table().at("poisson_nll_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(log_input), attribute_of(full), attribute_of(eps), attribute_of(reduction)});
 }
 
 Value Emitter::pow(Operand x, Operand y) {
@@ -1203,6 +1522,12 @@ Value Emitter::pow(Operand x, Operand y) {
 Value Emitter::power(Operand x, Operand y) {
   static const Op& this_op = op_table().at("power");
   const Operand these[] = {x, y};
+  return emit_one(this_op, these, {});
+}
+
+Value Emitter::prelu(Operand x, Operand weight) {
+  static const Op& this_op = op_table().at("prelu");
+  const Operand these[] = {x, weight};
   return emit_one(this_op, these, {});
 }
 
@@ -1248,10 +1573,22 @@ Value Emitter::repeat_interleave(Operand x, int64_t repeats, std::optional<int64
   return emit_one(this_op, these, {attribute_of(repeats), attribute_of(dim)});
 }
 
+Value Emitter::resample(Operand x, int64_t dim, int64_t size, const std::string& mode, bool align_corners, std::optional<double> scale) {
+  static const Op& this_op = op_table().at("resample");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dim), attribute_of(size), attribute_of(mode), attribute_of(align_corners), attribute_of(scale)});
+}
+
 Value Emitter::reshape(Operand x, const Dims& shape) {
   static const Op& this_op = op_table().at("reshape");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(shape)});
+}
+
+Value Emitter::rms_norm(Operand x, const Dims& normalized_shape, Operand weight, std::optional<double> eps) {
+  static const Op& this_op = op_table().at("rms_norm");
+  const Operand these[] = {x, weight};
+  return emit_one(this_op, these, {attribute_of(normalized_shape), attribute_of(eps)});
 }
 
 Value Emitter::roll(Operand x, const Dims& shifts, const std::optional<Dims>& dims) {
@@ -1272,10 +1609,22 @@ Value Emitter::round(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::rrelu(Operand x, double lower, double upper) {
+  static const Op& this_op = op_table().at("rrelu");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(lower), attribute_of(upper)});
+}
+
 Value Emitter::rsqrt(Operand x) {
   static const Op& this_op = op_table().at("rsqrt");
   const Operand these[] = {x};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::scaled_dot_product_attention(Operand query, Operand key, Operand value, Operand attn_mask, bool is_causal, std::optional<double> scale, bool enable_gqa) {
+  static const Op& this_op = op_table().at("scaled_dot_product_attention");
+  const Operand these[] = {query, key, value, attn_mask};
+  return emit_one(this_op, these, {attribute_of(is_causal), attribute_of(scale), attribute_of(enable_gqa)});
 }
 
 Value Emitter::scatter(Operand x, int64_t dim, Operand index, Operand src, const std::optional<std::string>& reduce) {
@@ -1374,8 +1723,26 @@ Value Emitter::slice(Operand x, int64_t dim, std::optional<int64_t> start, std::
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(start), attribute_of(end), attribute_of(step)});
 }
 
+Value Emitter::smooth_l1_loss(Operand x, Operand target, const std::string& reduction, double beta) {
+  static const Op& this_op = op_table().at("smooth_l1_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction), attribute_of(beta)});
+}
+
+Value Emitter::soft_margin_loss(Operand x, Operand target, const std::string& reduction) {
+  static const Op& this_op = op_table().at("soft_margin_loss");
+  const Operand these[] = {x, target};
+  return emit_one(this_op, these, {attribute_of(reduction)});
+}
+
 Value Emitter::softmax(Operand x, int64_t dim, std::optional<Dtype> dtype) {
   static const Op& this_op = op_table().at("softmax");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(dim), attribute_of(dtype)});
+}
+
+Value Emitter::softmin(Operand x, int64_t dim, std::optional<Dtype> dtype) {
+  static const Op& this_op = op_table().at("softmin");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(dtype)});
 }
@@ -1433,6 +1800,18 @@ Value Emitter::stack(std::span<const Value> tensors, int64_t dim) {
   std::vector<Operand> these;
   these.insert(these.end(), tensors.begin(), tensors.end());
   return emit_one(this_op, these, {attribute_of(dim)});
+}
+
+Values Emitter::standardize(Operand x, Operand weight, Operand bias, const Dims& dim, double eps, bool centered) {
+  static const Op& this_op = op_table().at("standardize");
+  const Operand these[] = {x, weight, bias};
+  return emit(this_op, these, {attribute_of(dim), attribute_of(eps), attribute_of(centered)});
+}
+
+Values Emitter::standardize_backward(Operand g, Operand x, Operand weight, Operand mean, Operand var, Operand mean_gradient, Operand var_gradient, const Dims& dim, double eps, bool for_x, bool for_weight, const Dims& bias_shape) {
+  static const Op& this_op = op_table().at("standardize_backward");
+  const Operand these[] = {g, x, weight, mean, var, mean_gradient, var_gradient};
+  return emit(this_op, these, {attribute_of(dim), attribute_of(eps), attribute_of(for_x), attribute_of(for_weight), attribute_of(bias_shape)});
 }
 
 Value Emitter::std(Operand x, const std::optional<Dims>& dim, bool keepdim, double correction) {
@@ -1540,6 +1919,12 @@ Value Emitter::tril(Operand x, int64_t diagonal) {
 Value Emitter::tril_indices(int64_t row, int64_t col, int64_t offset) {
   static const Op& this_op = op_table().at("tril_indices");
   return emit_one(this_op, {}, {attribute_of(row), attribute_of(col), attribute_of(offset)});
+}
+
+Value Emitter::triplet_margin_loss(Operand anchor, Operand positive, Operand negative, double margin, double p, double eps, bool swap, const std::string& reduction) {
+  static const Op& this_op = op_table().at("triplet_margin_loss");
+  const Operand these[] = {anchor, positive, negative};
+  return emit_one(this_op, these, {attribute_of(margin), attribute_of(p), attribute_of(eps), attribute_of(swap), attribute_of(reduction)});
 }
 
 Value Emitter::triu(Operand x, int64_t diagonal) {

@@ -178,22 +178,46 @@ tensor([1, 2, 3]))",
   };
 }
 
+/// Attribute "padding_idx" as a row of the weight, operand 0.
+std::optional<int64_t> padding_row(const Call& call) {
+  if (call.is_none("padding_idx")) return std::nullopt;
+  const int64_t row = call.integer("padding_idx");
+  const int64_t rows = call.shape(0)[0];
+  if (row < -rows || row >= rows)
+    throw ValueError("{}: padding_idx {} is no row of weight {}", call.name(), row, to_string(call.operand(0).type()));
+  return row < 0 ? row + rows : row;
+}
+
 Op embedding() {
   return {
-      .signature = "embedding(weight, indices)",
-      .doc = R"(The rows of weight at the given indices, of any shape.
+      .signature = "embedding(weight, indices, padding_idx: int? = None)",
+      .doc = R"(The rows of weight at the given indices, of any shape. The row padding_idx gets no gradient.
 
 >>> lucid.embedding(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([1, 0]))
 tensor([[3., 4.],
         [1., 2.]]))",
-      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+      .infer = [](const Call& call) -> Types {
         check_index_dtype(call, 1);
         if (call.rank(0) != 2)
           throw ValueError("embedding: weight must be 2-d, got {}", to_string(call.operand(0).type()));
+        padding_row(call);
+        Dims shape = call.shape(1);
+        shape.push_back(call.shape(0)[1]);
+        return {{call.dtype(0), shape}};
+      },
+      .decompose = [](Emitter& e, const Call&, std::span<const Value> inputs) -> Values {
         Dims shape = inputs[1].shape();
         shape.push_back(inputs[0].size(1));
         return {e.reshape(e.index_select(inputs[0], 0, e.reshape(inputs[1], Dims{-1})), shape)};
       },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     const Value index = e.reshape(call.in(1), Dims{-1});
+                     Value rows = e.reshape(g[0], Dims{numel(call.shape(1)), call.shape(0)[1]});
+                     if (const auto padding = padding_row(call))
+                       rows = e.where(e.unsqueeze(e.eq(index, *padding), 1), 0, rows);
+                     return {e.index_add(e.full(call.shape(0), 0, rows.dtype()), 0, index, rows), Value()};
+                   },
+                   .saved_inputs = {1}},
       .samples = {{{normal({5, 4}), offsets({3, 2}, 5)}}, {{normal({5, 19}), offsets({}, 5)}}},
   };
 }

@@ -324,11 +324,107 @@ tensor([-0.0000,  0.6667,  4.0000]))",
       [](Emitter& e, const Call&, const Value& x) { return e.div(e.mul(x, e.clamp(e.add(x, 3), 0, 6)), 6); });
 }
 
+Op prelu() {
+  // A slope for each channel (dimension 1), or one for all, beside x.
+  const auto slopes = [](Emitter& e, const Value& x, const Value& weight) {
+    if (numel(weight.shape()) == 1) return e.reshape(weight, Dims{});
+    Dims shape(static_cast<size_t>(x.rank() - 1), 1);
+    shape[0] = weight.size(0);
+    return e.reshape(weight, shape);
+  };
+  return {
+      .signature = "prelu(x, weight)",
+      .doc =
+          R"(x where it is above 0, else x times weight, which has one number or one for each channel (dimension 1).
+
+>>> lucid.prelu(lucid.tensor([-1.0, 2.0]), lucid.tensor([0.25]))
+tensor([-0.2500,  2.0000]))",
+      .dtypes = kFloats,
+      .infer = [](const Call& call) -> std::vector<TensorType> {
+        const Dims& weight = call.shape(1);
+        const bool is_one = numel(weight) == 1;
+        const bool is_each = call.rank(0) >= 2 && weight == Dims{call.shape(0)[1]};
+        if (!call.operand(1).is_value() || !is_float(call.dtype(1)) || !(is_one || is_each))
+          throw ValueError("prelu: weight must have one number, or one for each channel (dimension 1) of {}, got {}",
+                           to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+        return {call.operand(0).type()};
+      },
+      .decompose = [slopes](Emitter& e, const Call&, std::span<const Value> in) -> Values {
+        const Value& x = in[0];
+        return {e.cast(e.where(e.gt(x, 0), x, e.mul(x, slopes(e, x, in[1]))), x.dtype())};
+      },
+      .gradient = {.rule = [slopes](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     const Value& x = call.in(0);
+                     Values results(2);
+                     if (call.needs(0)) results[0] = e.where(e.gt(x, 0), g[0], e.mul(g[0], slopes(e, x, call.in(1))));
+                     if (call.needs(1)) {
+                       Value sums = e.mul(g[0], e.minimum(x, 0));
+                       // Over the places, then over the batch: what is summed lies side by side.
+                       if (numel(call.shape(1)) == 1) {
+                         sums = e.sum(sums);
+                       } else {
+                         sums = e.sum(e.reshape(sums, Dims{x.size(0), x.size(1), -1}), Dims{2});
+                         sums = e.sum(sums, Dims{0});
+                       }
+                       results[1] = e.reshape(sums, call.shape(1));
+                     }
+                     return results;
+                   },
+                   .saved_inputs = {0, 1}},
+      .samples = {{{normal({37}), normal({1})}},
+                  {{normal({2, 3, 5}), normal({3})}},
+                  {{strided({4, 3}, {1, 4}), normal({3})}},
+                  {{normal({}), normal({})}}},
+  };
+}
+
+Op rrelu() {
+  return activation(
+      {.signature = "rrelu(x, lower: float = 0.125, upper: float = 0.3333333333333333)",
+       .doc =
+           R"(x where it is not negative, else x times the mean of the slopes that training draws between lower and upper; draw_rrelu
+draws them.
+
+>>> lucid.rrelu(lucid.tensor([-1.0, 2.0]), 0.25, 0.75)
+tensor([-0.5000,  2.0000]))",
+       .samples = with({{{normal({19})}}}, {{"lower", 0.5}, {"upper", 1.0}})},
+      [](Emitter& e, const Call& call, const Value& x) {
+        return e.leaky_relu(x, (call.real("lower") + call.real("upper")) / 2);
+      });
+}
+
+Op glu() {
+  return {
+      .signature = "glu(x, dim: int = -1)",
+      .doc = R"(The first half of x along dim times the sigmoid of the second.
+
+>>> lucid.glu(lucid.tensor([2.0, 0.0]))
+tensor([1.]))",
+      .dtypes = kFloats,
+      .infer = [](const Call& call) -> std::vector<TensorType> {
+        const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), call.rank(0)));
+        Dims shape = call.shape(0);
+        if (shape.empty() || shape[axis] % 2 != 0)
+          throw ValueError("glu: dimension {} of {} cannot be halved", axis, to_string(call.operand(0).type()));
+        shape[axis] /= 2;
+        return {{call.dtype(0), shape}};
+      },
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const int64_t axis = normalize_axis(call.name(), call.integer("dim"), in[0].rank());
+        const int64_t half = in[0].size(axis) / 2;
+        return {e.mul(e.narrow(in[0], axis, 0, half), e.sigmoid(e.narrow(in[0], axis, half, half)))};
+      },
+      .samples = std::vector<Sample>{{{normal({38})}}, {{normal({3, 4})}}} +
+                 with({{{normal({4, 3})}}, {{strided({4, 6}, {1, 4})}}}, {{"dim", int64_t{0}}}),
+  };
+}
+
 }  // namespace
 
 void add_activation_ops(std::vector<Op>& ops) {
-  for (auto make : {relu, relu6, threshold, hardtanh, gelu, silu, mish, leaky_relu, elu, celu, selu, softplus,
-                    logsigmoid, softsign, tanhshrink, hardshrink, softshrink, hardsigmoid, hardswish})
+  for (auto make : {relu,       relu6,       threshold, hardtanh, gelu,       silu,     mish,       leaky_relu,
+                    elu,        celu,        selu,      softplus, logsigmoid, softsign, tanhshrink, hardshrink,
+                    softshrink, hardsigmoid, hardswish, prelu,    rrelu,      glu})
     ops.push_back(make());
 }
 

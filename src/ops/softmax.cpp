@@ -56,6 +56,22 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
   };
 }
 
+Op softmin() {
+  return {
+      .signature = "softmin(x, dim: int = -1, *, dtype: dtype? = None)",
+      .doc = R"(softmax(-x, dim): the smallest element gets the most.
+
+>>> lucid.softmin(lucid.tensor([0.0, 0.0, 0.0, 0.0]), 0)
+tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
+      .dtypes = kFloats,
+      .infer = infer_softmax,
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        return {e.softmax(e.neg(requested(e, call, in[0])), call.integer("dim"))};
+      },
+      .samples = softmax_samples(),
+  };
+}
+
 Op log_softmax() {
   return {
       .signature = "log_softmax(x, dim: int = -1, *, dtype: dtype? = None)",
@@ -113,7 +129,7 @@ tensor(0.6931))",
 }  // namespace
 
 void add_softmax_ops(std::vector<Op>& ops) {
-  for (auto make : {softmax, log_softmax, logsumexp}) ops.push_back(make());
+  for (auto make : {softmax, softmin, log_softmax, logsumexp}) ops.push_back(make());
 }
 
 }  // namespace lucid

@@ -31,6 +31,18 @@ const OpTable& op_table() {
     add_einsum_ops(ops);
     add_sort_ops(ops);
     add_search_ops(ops);
+    add_norm_ops(ops);
+    add_batch_norm_ops(ops);
+    add_loss_ops(ops);
+    add_class_loss_ops(ops);
+    add_distance_loss_ops(ops);
+    add_dropout_ops(ops);
+    add_interpolate_ops(ops);
+    add_grid_ops(ops);
+    add_bag_ops(ops);
+    add_ctc_ops(ops);
+    add_attention_ops(ops);
+    add_scaled_attention_ops(ops);
     return OpTable(std::move(ops));
   }();
   return table;

@@ -36,6 +36,18 @@ void add_linalg_ops(std::vector<Op>& ops);
 void add_einsum_ops(std::vector<Op>& ops);
 void add_sort_ops(std::vector<Op>& ops);
 void add_search_ops(std::vector<Op>& ops);
+void add_norm_ops(std::vector<Op>& ops);
+void add_batch_norm_ops(std::vector<Op>& ops);
+void add_loss_ops(std::vector<Op>& ops);
+void add_class_loss_ops(std::vector<Op>& ops);
+void add_distance_loss_ops(std::vector<Op>& ops);
+void add_dropout_ops(std::vector<Op>& ops);
+void add_interpolate_ops(std::vector<Op>& ops);
+void add_grid_ops(std::vector<Op>& ops);
+void add_bag_ops(std::vector<Op>& ops);
+void add_ctc_ops(std::vector<Op>& ops);
+void add_attention_ops(std::vector<Op>& ops);
+void add_scaled_attention_ops(std::vector<Op>& ops);
 
 /// The signatures that tools/generate saw, sorted by name: those of the table, unless the generated files are stale.
 std::span<const std::string_view> generated_signatures();

@@ -12,6 +12,7 @@ void schedule_reduce(Schedule& schedule, const IRGraph& graph, const Group& grou
 void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& group);
+void schedule_attention(Schedule& schedule, const IRGraph& graph, const Group& group);
 
 /// The memory of a value that has some.
 MemoryOperand memory_of(const Schedule& schedule, const IRGraph& graph, ValueId id);

@@ -26,6 +26,7 @@ struct KindScheduler {
   void operator()(const ScatterLowering&) const { schedule_scatter(schedule, graph, group); }
   void operator()(const ConcatLowering&) const { schedule_concat(schedule, graph, group); }
   void operator()(const ContractionLowering&) const { schedule_contraction_node(schedule, graph, group); }
+  void operator()(const AttentionLowering&) const { schedule_attention(schedule, graph, group); }
 };
 
 }  // namespace

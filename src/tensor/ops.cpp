@@ -55,6 +55,10 @@ Tensor addmv(const Argument& x, const Argument& mat, const Argument& vector, dou
   return wrap(eager().addmv(operand_of(x), operand_of(mat), operand_of(vector), beta, alpha));
 }
 
+Tensor affine_grid(const Argument& theta, const Shape& size, bool align_corners) {
+  return wrap(eager().affine_grid(operand_of(theta), dims_of(size), align_corners));
+}
+
 Tensor all(const Argument& x, const std::optional<Shape>& dim, bool keepdim) {
   return wrap(eager().all(operand_of(x), dims_of(dim), keepdim));
 }
@@ -107,12 +111,36 @@ Tensor atanh(const Argument& x) {
   return wrap(eager().atanh(operand_of(x)));
 }
 
+std::vector<Tensor> attention(const Argument& q, const Argument& k, const Argument& v, const Argument& mask, bool causal, double scale) {
+  return wrap(eager().attention(operand_of(q), operand_of(k), operand_of(v), operand_of(mask), causal, scale));
+}
+
+std::vector<Tensor> attention_backward(const Argument& g, const Argument& logsumexp_gradient, const Argument& q, const Argument& k, const Argument& v, const Argument& mask, const Argument& output, const Argument& logsumexp, bool causal, double scale, bool for_mask) {
+  return wrap(eager().attention_backward(operand_of(g), operand_of(logsumexp_gradient), operand_of(q), operand_of(k), operand_of(v), operand_of(mask), operand_of(output), operand_of(logsumexp), causal, scale, for_mask));
+}
+
+Tensor attention_weights(const Argument& query, const Argument& key, const Argument& attn_mask, bool is_causal, std::optional<double> scale) {
+  return wrap(eager().attention_weights(operand_of(query), operand_of(key), operand_of(attn_mask), is_causal, scale));
+}
+
 Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta, double alpha) {
   return wrap(eager().baddbmm(operand_of(x), operand_of(batch1), operand_of(batch2), beta, alpha));
 }
 
+std::vector<Tensor> batch_norm(const Argument& x, const Argument& running_mean, const Argument& running_var, const Argument& weight, const Argument& bias, bool training, double momentum, double eps) {
+  return wrap(eager().batch_norm(operand_of(x), operand_of(running_mean), operand_of(running_var), operand_of(weight), operand_of(bias), training, momentum, eps));
+}
+
 Tensor bilinear(const Argument& x, const Argument& y, const Argument& weight, const Argument& bias) {
   return wrap(eager().bilinear(operand_of(x), operand_of(y), operand_of(weight), operand_of(bias)));
+}
+
+Tensor binary_cross_entropy(const Argument& x, const Argument& target, const Argument& weight, const std::string& reduction) {
+  return wrap(eager().binary_cross_entropy(operand_of(x), operand_of(target), operand_of(weight), reduction));
+}
+
+Tensor binary_cross_entropy_with_logits(const Argument& x, const Argument& target, const Argument& weight, const Argument& pos_weight, const std::string& reduction) {
+  return wrap(eager().binary_cross_entropy_with_logits(operand_of(x), operand_of(target), operand_of(weight), operand_of(pos_weight), reduction));
 }
 
 Tensor bincount(const Argument& x, const Argument& weights, int64_t minlength) {
@@ -175,12 +203,24 @@ Tensor celu(const Argument& x, double alpha) {
   return wrap(eager().celu(operand_of(x), alpha));
 }
 
+Tensor channel_shuffle(const Argument& x, int64_t groups) {
+  return wrap(eager().channel_shuffle(operand_of(x), groups));
+}
+
 std::vector<Tensor> chunk(const Argument& x, int64_t chunks, int64_t dim) {
   return wrap(eager().chunk(operand_of(x), chunks, dim));
 }
 
 Tensor clamp(const Argument& x, const Argument& min, const Argument& max) {
   return wrap(eager().clamp(operand_of(x), operand_of(min), operand_of(max)));
+}
+
+std::vector<Tensor> class_loss(const Argument& x, const Argument& target, const Argument& weight, int64_t ignore_index, double label_smoothing, const std::string& reduction) {
+  return wrap(eager().class_loss(operand_of(x), operand_of(target), operand_of(weight), ignore_index, label_smoothing, reduction));
+}
+
+std::vector<Tensor> class_loss_backward(const Argument& g, const Argument& logsumexp_gradient, const Argument& total_gradient, const Argument& x, const Argument& target, const Argument& weight, const Argument& loss, const Argument& logsumexp, const Argument& total, int64_t ignore_index, double label_smoothing, const std::string& reduction, bool for_weight) {
+  return wrap(eager().class_loss_backward(operand_of(g), operand_of(logsumexp_gradient), operand_of(total_gradient), operand_of(x), operand_of(target), operand_of(weight), operand_of(loss), operand_of(logsumexp), operand_of(total), ignore_index, label_smoothing, reduction, for_weight));
 }
 
 Tensor clip(const Argument& x, const Argument& min, const Argument& max) {
@@ -207,8 +247,24 @@ Tensor cosh(const Argument& x) {
   return wrap(eager().cosh(operand_of(x)));
 }
 
+Tensor cosine_embedding_loss(const Argument& x1, const Argument& x2, const Argument& target, double margin, const std::string& reduction) {
+  return wrap(eager().cosine_embedding_loss(operand_of(x1), operand_of(x2), operand_of(target), margin, reduction));
+}
+
+Tensor cosine_similarity(const Argument& x1, const Argument& x2, int64_t dim, double eps) {
+  return wrap(eager().cosine_similarity(operand_of(x1), operand_of(x2), dim, eps));
+}
+
 Tensor count_nonzero(const Argument& x, const std::optional<Shape>& dim) {
   return wrap(eager().count_nonzero(operand_of(x), dims_of(dim)));
+}
+
+Tensor cross_entropy(const Argument& x, const Argument& target, const Argument& weight, int64_t ignore_index, const std::string& reduction, double label_smoothing) {
+  return wrap(eager().cross_entropy(operand_of(x), operand_of(target), operand_of(weight), ignore_index, reduction, label_smoothing));
+}
+
+Tensor ctc_loss(const Argument& log_probs, const Argument& targets, const Argument& input_lengths, const Argument& target_lengths, int64_t blank, const std::string& reduction, bool zero_infinity) {
+  return wrap(eager().ctc_loss(operand_of(log_probs), operand_of(targets), operand_of(input_lengths), operand_of(target_lengths), blank, reduction, zero_infinity));
 }
 
 Tensor cumprod(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
@@ -239,12 +295,32 @@ Tensor dot(const Argument& x, const Argument& y) {
   return wrap(eager().dot(operand_of(x), operand_of(y)));
 }
 
+Tensor draw_alpha_dropout(const Argument& state, const Argument& x, double p) {
+  return wrap(eager().draw_alpha_dropout(operand_of(state), operand_of(x), p));
+}
+
 Tensor draw_bernoulli(const Argument& state, const Argument& p) {
   return wrap(eager().draw_bernoulli(operand_of(state), operand_of(p)));
 }
 
 Tensor draw_bits(const Argument& state, const Shape& size) {
   return wrap(eager().draw_bits(operand_of(state), dims_of(size)));
+}
+
+Tensor draw_dropout(const Argument& state, const Argument& x, double p) {
+  return wrap(eager().draw_dropout(operand_of(state), operand_of(x), p));
+}
+
+Tensor draw_feature_alpha_dropout(const Argument& state, const Argument& x, double p) {
+  return wrap(eager().draw_feature_alpha_dropout(operand_of(state), operand_of(x), p));
+}
+
+Tensor draw_feature_dropout(const Argument& state, const Argument& x, double p) {
+  return wrap(eager().draw_feature_dropout(operand_of(state), operand_of(x), p));
+}
+
+Tensor draw_gumbel_softmax(const Argument& state, const Argument& logits, double tau, bool hard, int64_t dim) {
+  return wrap(eager().draw_gumbel_softmax(operand_of(state), operand_of(logits), tau, hard, dim));
 }
 
 Tensor draw_integers(const Argument& state, const Shape& size, int64_t low, int64_t high, std::optional<Dtype> dtype) {
@@ -263,6 +339,10 @@ Tensor draw_permutation(const Argument& state, int64_t n) {
   return wrap(eager().draw_permutation(operand_of(state), n));
 }
 
+Tensor draw_rrelu(const Argument& state, const Argument& x, double lower, double upper) {
+  return wrap(eager().draw_rrelu(operand_of(state), operand_of(x), lower, upper));
+}
+
 Tensor draw_uniform(const Argument& state, const Shape& size, std::optional<Dtype> dtype) {
   return wrap(eager().draw_uniform(operand_of(state), dims_of(size), dtype));
 }
@@ -279,8 +359,12 @@ Tensor elu(const Argument& x, double alpha) {
   return wrap(eager().elu(operand_of(x), alpha));
 }
 
-Tensor embedding(const Argument& weight, const Argument& indices) {
-  return wrap(eager().embedding(operand_of(weight), operand_of(indices)));
+Tensor embedding(const Argument& weight, const Argument& indices, std::optional<int64_t> padding_idx) {
+  return wrap(eager().embedding(operand_of(weight), operand_of(indices), padding_idx));
+}
+
+Tensor embedding_bag(const Argument& weight, const Argument& indices, const Argument& offsets, const Argument& per_sample_weights, const std::string& mode, bool include_last_offset, std::optional<int64_t> padding_idx) {
+  return wrap(eager().embedding_bag(operand_of(weight), operand_of(indices), operand_of(offsets), operand_of(per_sample_weights), mode, include_last_offset, padding_idx));
 }
 
 Tensor empty(const Shape& size, std::optional<Dtype> dtype) {
@@ -355,12 +439,28 @@ Tensor gather(const Argument& x, int64_t dim, const Argument& index) {
   return wrap(eager().gather(operand_of(x), dim, operand_of(index)));
 }
 
+Tensor gaussian_nll_loss(const Argument& x, const Argument& target, const Argument& var, bool full, double eps, const std::string& reduction) {
+  return wrap(eager().gaussian_nll_loss(operand_of(x), operand_of(target), operand_of(var), full, eps, reduction));
+}
+
 Tensor ge(const Argument& x, const Argument& y) {
   return wrap(eager().ge(operand_of(x), operand_of(y)));
 }
 
 Tensor gelu(const Argument& x, const std::string& approximate) {
   return wrap(eager().gelu(operand_of(x), approximate));
+}
+
+Tensor glu(const Argument& x, int64_t dim) {
+  return wrap(eager().glu(operand_of(x), dim));
+}
+
+Tensor grid_sample(const Argument& x, const Argument& grid, const std::string& mode, const std::string& padding_mode, bool align_corners) {
+  return wrap(eager().grid_sample(operand_of(x), operand_of(grid), mode, padding_mode, align_corners));
+}
+
+Tensor group_norm(const Argument& x, int64_t num_groups, const Argument& weight, const Argument& bias, double eps) {
+  return wrap(eager().group_norm(operand_of(x), num_groups, operand_of(weight), operand_of(bias), eps));
 }
 
 Tensor gt(const Argument& x, const Argument& y) {
@@ -383,12 +483,20 @@ Tensor hardtanh(const Argument& x, double min_val, double max_val) {
   return wrap(eager().hardtanh(operand_of(x), min_val, max_val));
 }
 
+Tensor hinge_embedding_loss(const Argument& x, const Argument& target, double margin, const std::string& reduction) {
+  return wrap(eager().hinge_embedding_loss(operand_of(x), operand_of(target), margin, reduction));
+}
+
 Tensor histc(const Argument& x, int64_t bins, double min, double max) {
   return wrap(eager().histc(operand_of(x), bins, min, max));
 }
 
 Tensor hstack(const std::vector<Tensor>& tensors) {
   return wrap(eager().hstack(values_of(tensors)));
+}
+
+Tensor huber_loss(const Argument& x, const Argument& target, const std::string& reduction, double delta) {
+  return wrap(eager().huber_loss(operand_of(x), operand_of(target), reduction, delta));
 }
 
 Tensor index(const Argument& x, const std::vector<Tensor>& indices) {
@@ -419,6 +527,14 @@ Tensor inner(const Argument& x, const Argument& y) {
   return wrap(eager().inner(operand_of(x), operand_of(y)));
 }
 
+std::vector<Tensor> instance_norm(const Argument& x, const Argument& running_mean, const Argument& running_var, const Argument& weight, const Argument& bias, bool use_input_stats, double momentum, double eps) {
+  return wrap(eager().instance_norm(operand_of(x), operand_of(running_mean), operand_of(running_var), operand_of(weight), operand_of(bias), use_input_stats, momentum, eps));
+}
+
+Tensor interpolate(const Argument& x, const std::optional<Shape>& size, std::optional<double> scale_factor, const std::string& mode, std::optional<bool> align_corners) {
+  return wrap(eager().interpolate(operand_of(x), dims_of(size), scale_factor, mode, align_corners));
+}
+
 Tensor iota(const Shape& size, int64_t dim) {
   return wrap(eager().iota(dims_of(size), dim));
 }
@@ -439,12 +555,24 @@ Tensor isnan(const Argument& x) {
   return wrap(eager().isnan(operand_of(x)));
 }
 
+Tensor kl_div(const Argument& x, const Argument& target, const std::string& reduction, bool log_target) {
+  return wrap(eager().kl_div(operand_of(x), operand_of(target), reduction, log_target));
+}
+
 Tensor kron(const Argument& x, const Argument& y) {
   return wrap(eager().kron(operand_of(x), operand_of(y)));
 }
 
 std::vector<Tensor> kthvalue(const Argument& x, int64_t k, int64_t dim, bool keepdim) {
   return wrap(eager().kthvalue(operand_of(x), k, dim, keepdim));
+}
+
+Tensor l1_loss(const Argument& x, const Argument& target, const std::string& reduction) {
+  return wrap(eager().l1_loss(operand_of(x), operand_of(target), reduction));
+}
+
+Tensor layer_norm(const Argument& x, const Shape& normalized_shape, const Argument& weight, const Argument& bias, double eps) {
+  return wrap(eager().layer_norm(operand_of(x), dims_of(normalized_shape), operand_of(weight), operand_of(bias), eps));
 }
 
 Tensor le(const Argument& x, const Argument& y) {
@@ -465,6 +593,10 @@ Tensor linear(const Argument& x, const Argument& weight, const Argument& bias) {
 
 Tensor linspace(double start, double end, int64_t steps, std::optional<Dtype> dtype) {
   return wrap(eager().linspace(start, end, steps, dtype));
+}
+
+Tensor local_response_norm(const Argument& x, int64_t size, double alpha, double beta, double k) {
+  return wrap(eager().local_response_norm(operand_of(x), size, alpha, beta, k));
 }
 
 Tensor log(const Argument& x) {
@@ -517,6 +649,10 @@ Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim, bool keepdi
 
 Tensor lt(const Argument& x, const Argument& y) {
   return wrap(eager().lt(operand_of(x), operand_of(y)));
+}
+
+Tensor margin_ranking_loss(const Argument& x1, const Argument& x2, const Argument& target, double margin, const std::string& reduction) {
+  return wrap(eager().margin_ranking_loss(operand_of(x1), operand_of(x2), operand_of(target), margin, reduction));
 }
 
 Tensor masked_fill(const Argument& x, const Argument& mask, const Argument& value) {
@@ -575,12 +711,28 @@ Tensor movedim(const Argument& x, const Shape& source, const Shape& destination)
   return wrap(eager().movedim(operand_of(x), dims_of(source), dims_of(destination)));
 }
 
+Tensor mse_loss(const Argument& x, const Argument& target, const std::string& reduction) {
+  return wrap(eager().mse_loss(operand_of(x), operand_of(target), reduction));
+}
+
 Tensor msort(const Argument& x) {
   return wrap(eager().msort(operand_of(x)));
 }
 
 Tensor mul(const Argument& x, const Argument& y) {
   return wrap(eager().mul(operand_of(x), operand_of(y)));
+}
+
+Tensor multi_margin_loss(const Argument& x, const Argument& target, int64_t p, double margin, const Argument& weight, const std::string& reduction) {
+  return wrap(eager().multi_margin_loss(operand_of(x), operand_of(target), p, margin, operand_of(weight), reduction));
+}
+
+Tensor multilabel_margin_loss(const Argument& x, const Argument& target, const std::string& reduction) {
+  return wrap(eager().multilabel_margin_loss(operand_of(x), operand_of(target), reduction));
+}
+
+Tensor multilabel_soft_margin_loss(const Argument& x, const Argument& target, const Argument& weight, const std::string& reduction) {
+  return wrap(eager().multilabel_soft_margin_loss(operand_of(x), operand_of(target), operand_of(weight), reduction));
 }
 
 Tensor mv(const Argument& x, const Argument& vector) {
@@ -611,12 +763,20 @@ Tensor neg(const Argument& x) {
   return wrap(eager().neg(operand_of(x)));
 }
 
+Tensor nll_loss(const Argument& x, const Argument& target, const Argument& weight, int64_t ignore_index, const std::string& reduction) {
+  return wrap(eager().nll_loss(operand_of(x), operand_of(target), operand_of(weight), ignore_index, reduction));
+}
+
 Tensor nonzero(const Argument& x) {
   return wrap(eager().nonzero(operand_of(x)));
 }
 
 Tensor norm(const Argument& x, double p, const std::optional<Shape>& dim, bool keepdim) {
   return wrap(eager().norm(operand_of(x), p, dims_of(dim), keepdim));
+}
+
+Tensor normalize(const Argument& x, double p, int64_t dim, double eps) {
+  return wrap(eager().normalize(operand_of(x), p, dim, eps));
 }
 
 Tensor one_hot(const Argument& x, int64_t num_classes) {
@@ -639,8 +799,24 @@ Tensor pad(const Argument& x, const Shape& pad, const std::string& mode, double 
   return wrap(eager().pad(operand_of(x), dims_of(pad), mode, value));
 }
 
+Tensor pairwise_distance(const Argument& x1, const Argument& x2, double p, double eps, bool keepdim) {
+  return wrap(eager().pairwise_distance(operand_of(x1), operand_of(x2), p, eps, keepdim));
+}
+
 Tensor permute(const Argument& x, const Shape& dims) {
   return wrap(eager().permute(operand_of(x), dims_of(dims)));
+}
+
+Tensor pixel_shuffle(const Argument& x, int64_t upscale_factor) {
+  return wrap(eager().pixel_shuffle(operand_of(x), upscale_factor));
+}
+
+Tensor pixel_unshuffle(const Argument& x, int64_t downscale_factor) {
+  return wrap(eager().pixel_unshuffle(operand_of(x), downscale_factor));
+}
+
+Tensor poisson_nll_loss(const Argument& x, const Argument& target, bool log_input, bool full, double eps, const std::string& reduction) {
+  return wrap(eager().poisson_nll_loss(operand_of(x), operand_of(target), log_input, full, eps, reduction));
 }
 
 Tensor pow(const Argument& x, const Argument& y) {
@@ -649,6 +825,10 @@ Tensor pow(const Argument& x, const Argument& y) {
 
 Tensor power(const Argument& x, const Argument& y) {
   return wrap(eager().power(operand_of(x), operand_of(y)));
+}
+
+Tensor prelu(const Argument& x, const Argument& weight) {
+  return wrap(eager().prelu(operand_of(x), operand_of(weight)));
 }
 
 Tensor prod(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
@@ -679,8 +859,16 @@ Tensor repeat_interleave(const Argument& x, int64_t repeats, std::optional<int64
   return wrap(eager().repeat_interleave(operand_of(x), repeats, dim));
 }
 
+Tensor resample(const Argument& x, int64_t dim, int64_t size, const std::string& mode, bool align_corners, std::optional<double> scale) {
+  return wrap(eager().resample(operand_of(x), dim, size, mode, align_corners, scale));
+}
+
 Tensor reshape(const Argument& x, const Shape& shape) {
   return wrap(eager().reshape(operand_of(x), dims_of(shape)));
+}
+
+Tensor rms_norm(const Argument& x, const Shape& normalized_shape, const Argument& weight, std::optional<double> eps) {
+  return wrap(eager().rms_norm(operand_of(x), dims_of(normalized_shape), operand_of(weight), eps));
 }
 
 Tensor roll(const Argument& x, const Shape& shifts, const std::optional<Shape>& dims) {
@@ -695,8 +883,16 @@ Tensor round(const Argument& x) {
   return wrap(eager().round(operand_of(x)));
 }
 
+Tensor rrelu(const Argument& x, double lower, double upper) {
+  return wrap(eager().rrelu(operand_of(x), lower, upper));
+}
+
 Tensor rsqrt(const Argument& x) {
   return wrap(eager().rsqrt(operand_of(x)));
+}
+
+Tensor scaled_dot_product_attention(const Argument& query, const Argument& key, const Argument& value, const Argument& attn_mask, bool is_causal, std::optional<double> scale, bool enable_gqa) {
+  return wrap(eager().scaled_dot_product_attention(operand_of(query), operand_of(key), operand_of(value), operand_of(attn_mask), is_causal, scale, enable_gqa));
 }
 
 Tensor scatter(const Argument& x, int64_t dim, const Argument& index, const Argument& src, const std::optional<std::string>& reduce) {
@@ -763,8 +959,20 @@ Tensor slice(const Argument& x, int64_t dim, std::optional<int64_t> start, std::
   return wrap(eager().slice(operand_of(x), dim, start, end, step));
 }
 
+Tensor smooth_l1_loss(const Argument& x, const Argument& target, const std::string& reduction, double beta) {
+  return wrap(eager().smooth_l1_loss(operand_of(x), operand_of(target), reduction, beta));
+}
+
+Tensor soft_margin_loss(const Argument& x, const Argument& target, const std::string& reduction) {
+  return wrap(eager().soft_margin_loss(operand_of(x), operand_of(target), reduction));
+}
+
 Tensor softmax(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
   return wrap(eager().softmax(operand_of(x), dim, dtype));
+}
+
+Tensor softmin(const Argument& x, int64_t dim, std::optional<Dtype> dtype) {
+  return wrap(eager().softmin(operand_of(x), dim, dtype));
 }
 
 Tensor softplus(const Argument& x, double beta, double threshold) {
@@ -801,6 +1009,14 @@ Tensor squeeze(const Argument& x, const std::optional<Shape>& dim) {
 
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim) {
   return wrap(eager().stack(values_of(tensors), dim));
+}
+
+std::vector<Tensor> standardize(const Argument& x, const Argument& weight, const Argument& bias, const Shape& dim, double eps, bool centered) {
+  return wrap(eager().standardize(operand_of(x), operand_of(weight), operand_of(bias), dims_of(dim), eps, centered));
+}
+
+std::vector<Tensor> standardize_backward(const Argument& g, const Argument& x, const Argument& weight, const Argument& mean, const Argument& var, const Argument& mean_gradient, const Argument& var_gradient, const Shape& dim, double eps, bool for_x, bool for_weight, const Shape& bias_shape) {
+  return wrap(eager().standardize_backward(operand_of(g), operand_of(x), operand_of(weight), operand_of(mean), operand_of(var), operand_of(mean_gradient), operand_of(var_gradient), dims_of(dim), eps, for_x, for_weight, dims_of(bias_shape)));
 }
 
 Tensor std(const Argument& x, const std::optional<Shape>& dim, bool keepdim, double correction) {
@@ -873,6 +1089,10 @@ Tensor tril(const Argument& x, int64_t diagonal) {
 
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset) {
   return wrap(eager().tril_indices(row, col, offset));
+}
+
+Tensor triplet_margin_loss(const Argument& anchor, const Argument& positive, const Argument& negative, double margin, double p, double eps, bool swap, const std::string& reduction) {
+  return wrap(eager().triplet_margin_loss(operand_of(anchor), operand_of(positive), operand_of(negative), margin, p, eps, swap, reduction));
 }
 
 Tensor triu(const Argument& x, int64_t diagonal) {

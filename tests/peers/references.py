@@ -18,6 +18,12 @@ NO_COUNTERPART = {
     "draw_bernoulli": "random streams differ",
     "draw_permutation": "random streams differ",
     "draw_multinomial": "random streams differ",
+    "draw_dropout": "random streams differ; its gradient is tested in tests/ops",
+    "draw_feature_dropout": "random streams differ",
+    "draw_alpha_dropout": "random streams differ",
+    "draw_feature_alpha_dropout": "random streams differ",
+    "draw_rrelu": "random streams differ",
+    "draw_gumbel_softmax": "random streams differ",
     "empty": "its elements are undefined",
     "empty_like": "its elements are undefined",
 }
@@ -138,6 +144,60 @@ def all_dims(x: Any, dim: Any) -> Any:
     return tuple(range(x.dim())) if dim is None else dim
 
 
+def batch_norm(x: Any, mean: Any, var: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
+    """With the running statistics that PyTorch writes; those of the batch where there are none."""
+    if mean is None:
+        mean, var, momentum = torch.zeros(x.shape[1], dtype=x.dtype), torch.ones(x.shape[1], dtype=x.dtype), 1.0
+    mean, var = mean.clone(), var.clone()
+    return functional.batch_norm(x, mean, var, weight, bias, training, momentum, eps), mean, var
+
+
+def instance_norm(x: Any, mean: Any, var: Any, weight: Any, bias: Any, use: bool, momentum: float, eps: float) -> Any:
+    if mean is None:
+        mean, var, momentum = torch.zeros(x.shape[1], dtype=x.dtype), torch.ones(x.shape[1], dtype=x.dtype), 1.0
+    mean, var = mean.clone(), var.clone()
+    return functional.instance_norm(x, mean, var, weight, bias, use, momentum, eps), mean, var
+
+
+def multi_margin_loss(x: Any, target: Any, p: int, margin: float, weight: Any, reduction: str) -> Any:
+    return functional.multi_margin_loss(x, target, p, margin, weight, reduction=reduction)
+
+
+def soft_margin_loss(x: Any, target: Any, **keywords: Any) -> Any:
+    return functional.soft_margin_loss(*torch.broadcast_tensors(x, target), **keywords)
+
+
+def cross_entropy(x: Any, target: Any, weight: Any, **keywords: Any) -> Any:
+    """PyTorch refuses an ignored class beside probabilities, where it means nothing."""
+    if target.is_floating_point():
+        keywords["ignore_index"] = -100
+    return functional.cross_entropy(x, target, weight, **keywords)
+
+
+def interpolate(x: Any, size: Any, scale_factor: Any, mode: str, align_corners: Any) -> Any:
+    if size is not None:
+        size = size[0] if len(size) == 1 else tuple(size)
+    return functional.interpolate(x, size, scale_factor, mode, align_corners)
+
+
+def embedding_bag(weight: Any, indices: Any, offsets: Any, samples: Any, **keywords: Any) -> Any:
+    return functional.embedding_bag(indices, weight, offsets, per_sample_weights=samples, **keywords)
+
+
+def rrelu(x: Any, lower: float, upper: float) -> Any:
+    return functional.rrelu(x, lower, upper, training=False)
+
+
+def ctc_loss(log_probs: Any, targets: Any, inputs: Any, lengths: Any, blank: int, **keywords: Any) -> Any:
+    return functional.ctc_loss(log_probs, targets, inputs, lengths, blank, **keywords)
+
+
+def attention_weights(query: Any, key: Any, mask: Any, **keywords: Any) -> Any:
+    """Attention to the rows of the identity: how much of each there is."""
+    values = torch.eye(key.shape[-2], dtype=query.dtype).expand(*key.shape[:-1], key.shape[-2])
+    return functional.scaled_dot_product_attention(query, key, values, mask, **keywords)
+
+
 DIFFERENT: dict[str, Callable[..., Any]] = {
     "logsigmoid": functional.logsigmoid,
     "to": lambda x, dtype: x.to(dtype),
@@ -176,7 +236,32 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "split": lambda x, size, dim: torch.split(x, size[0] if len(size) == 1 else list(size), dim),
     "meshgrid": lambda tensors, indexing: torch.meshgrid(*tensors, indexing=indexing),
     "pad": pad,
-    "embedding": lambda weight, indices: weight[indices],
+    "embedding": lambda weight, indices, padding: functional.embedding(indices, weight, padding),
+    "embedding_bag": embedding_bag,
+    "layer_norm": functional.layer_norm,
+    "batch_norm": batch_norm,
+    "instance_norm": instance_norm,
+    "multi_margin_loss": multi_margin_loss,
+    "soft_margin_loss": soft_margin_loss,
+    "cross_entropy": cross_entropy,
+    "interpolate": interpolate,
+    "rrelu": rrelu,
+    "ctc_loss": ctc_loss,
+    "attention_weights": attention_weights,
+    "gaussian_nll_loss": lambda x, target, var, full, eps, reduction: functional.gaussian_nll_loss(
+        x, target, var, full, eps, reduction
+    ),
+    "poisson_nll_loss": functional.poisson_nll_loss,
+    "kl_div": functional.kl_div,
+    "hinge_embedding_loss": functional.hinge_embedding_loss,
+    "cosine_embedding_loss": functional.cosine_embedding_loss,
+    "triplet_margin_loss": functional.triplet_margin_loss,
+    "margin_ranking_loss": functional.margin_ranking_loss,
+    "binary_cross_entropy_with_logits": lambda x, target, weight, positive, reduction: (
+        functional.binary_cross_entropy_with_logits(x, target, weight, reduction=reduction, pos_weight=positive)
+    ),
+    "grid_sample": functional.grid_sample,
+    "affine_grid": lambda theta, size, aligned: functional.affine_grid(theta, list(size), aligned),
     "scatter": scatter,
     "index_put": index_put,
     "isclose": isclose,

@@ -64,6 +64,10 @@ def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: in
             return 1.25 + abs(normal) if floating else whole(2, 7, count)
         case "unit":
             return unit * 0.9 if floating else whole(0 if unsigned else -1, 2, count)
+        case "probability":
+            return 0.5 + unit * 0.45 if floating else whole(0, 2, count)
+        case "sign":
+            return np.where(unit > 0, 1, -1)
         case "nonzero":
             size = 0.5 + abs(normal) if floating else whole(1, 5, count)
             return size if unsigned else np.copysign(size, unit)
@@ -75,6 +79,8 @@ def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: in
             return whole(0, bound, count)
         case "mask":
             return unit > 0
+        case "bound":
+            return np.full(count, bound)
         case "true_mask":
             return np.ones(count)
     raise ValueError(f"op_samples: no fill {fill}")

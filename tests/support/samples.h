@@ -34,6 +34,10 @@ inline double draw(std::mt19937& random, const SampleTensor& tensor, Dtype dtype
       return is_float(dtype) ? 1.25 + std::abs(normal) : whole(2, 6);
     case Fill::kUnit:
       return is_float(dtype) ? unit * 0.9 : whole(is_unsigned ? 0 : -1, 1);
+    case Fill::kProbability:
+      return is_float(dtype) ? 0.5 + unit * 0.45 : whole(0, 1);
+    case Fill::kSign:
+      return unit > 0 ? 1 : -1;
     case Fill::kNonZero:
       if (is_float(dtype)) return std::copysign(0.5 + std::abs(normal), unit);
       return is_unsigned || unit > 0 ? whole(1, 4) : whole(-4, -1);
@@ -46,6 +50,8 @@ inline double draw(std::mt19937& random, const SampleTensor& tensor, Dtype dtype
       return whole(0, tensor.bound - 1);
     case Fill::kMask:
       return unit > 0;
+    case Fill::kBound:
+      return static_cast<double>(tensor.bound);
     case Fill::kTrueMask:
       return 1;
   }

@@ -1,0 +1,122 @@
+// Rows of a table added up in bags.
+
+#include <limits>
+
+#include "ops/index_rules.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+enum class Mode : uint8_t { kSum, kMean, kMax };
+
+Mode mode_of(const Call& call) {
+  const std::string& mode = call.text("mode");
+  if (mode == "sum") return Mode::kSum;
+  if (mode == "mean") return Mode::kMean;
+  if (mode == "max") return Mode::kMax;
+  throw ValueError("embedding_bag: mode must be sum, mean or max, got '{}'", mode);
+}
+
+/// Operands: weight, indices, offsets, per_sample_weights.
+void check_bag(const Call& call) {
+  check_index_dtype(call, 1);
+  const Mode mode = mode_of(call);
+  if (call.rank(0) != 2 || (call.rank(1) != 1 && call.rank(1) != 2))
+    throw ValueError("embedding_bag: weight must be 2-d and indices 1-d or 2-d, got {} and {}",
+                     to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+  if (call.has(2) != (call.rank(1) == 1))
+    throw ValueError(
+        "embedding_bag: indices in one row need offsets, where each bag begins, and bags in rows have none");
+  if (call.has(2)) {
+    check_index_dtype(call, 2);
+    if (call.rank(2) != 1 || (call.flag("include_last_offset") && call.shape(2)[0] == 0))
+      throw ValueError("embedding_bag: offsets must be 1-d, and not empty with include_last_offset, got {}",
+                       to_string(call.operand(2).type()));
+  }
+  if (call.has(3) && (mode != Mode::kSum || call.shape(3) != call.shape(1)))
+    throw ValueError("embedding_bag: per_sample_weights are for mode sum and have the shape of indices {}, got {}",
+                     to_string(call.operand(1).type()), to_string(call.operand(3).type()));
+}
+
+Op embedding_bag() {
+  return {
+      .signature =
+          "embedding_bag(weight, indices, offsets? = None, per_sample_weights? = None, *, mode: str = 'mean', "
+          "include_last_offset: bool = False, padding_idx: int? = None)",
+      .doc =
+          R"(The sum, mean or largest elements of rows of weight, bag by bag. A bag is a row of indices, or begins where offsets says;
+with include_last_offset the last offset is where the last bag ends. padding_idx does not count.
+
+>>> lucid.embedding_bag(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([0, 1, 1]), lucid.tensor([0, 2]), mode="sum")
+tensor([[4., 6.],
+        [3., 4.]]))",
+      .dtypes = kFloats,
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        check_bag(call);
+        const Value& weight = in[0];
+        const Mode mode = mode_of(call);
+        const int64_t count = numel(in[1].shape());
+        const int64_t width = weight.size(1);
+        const Value index = e.reshape(in[1], Dims{count});
+        int64_t bags = 0;
+        Value bag;  // of each index
+        if (in[2]) {
+          bags = in[2].size(0) - (call.flag("include_last_offset") ? 1 : 0);
+          const Value begins = e.narrow(in[2], 0, 0, bags);
+          const Value begun = e.ge(e.unsqueeze(e.iota(Dims{count}), 1), e.unsqueeze(begins, 0));
+          bag = e.sub(e.sum(begun, Dims{1}), 1);
+        } else {
+          bags = in[1].size(0);
+          bag = e.reshape(e.iota(in[1].shape(), 0), Dims{count});
+        }
+        Value rows = e.index_select(weight, 0, index);
+        Value counts;  // whether each index does
+        if (!call.is_none("padding_idx")) {
+          const int64_t padding = call.integer("padding_idx");
+          counts = e.ne(index, padding < 0 ? padding + weight.size(0) : padding);
+        } else {
+          counts = e.full(Dims{count}, true, Dtype::kBool);
+        }
+        const Value counts_row = e.unsqueeze(counts, 1);
+        const Dims shape{bags, width};
+        const Value number = e.index_add(e.full(Dims{bags}, 0, Dtype::kI64), 0, bag, e.cast(counts, Dtype::kI64));
+        const Value members = e.unsqueeze(number, 1);
+        if (mode == Mode::kMax) {
+          constexpr double kLowest = -std::numeric_limits<double>::infinity();
+          const Value start = e.full(shape, kLowest, weight.dtype());
+          const Value places = e.expand(e.unsqueeze(bag, 1), Dims{count, width});
+          const Value best = e.scatter_amax(start, 0, places, e.where(counts_row, rows, kLowest));
+          return {e.where(e.eq(members, 0), 0, best)};
+        }
+        if (in[3]) rows = e.mul(rows, e.reshape(in[3], Dims{count, 1}));
+        rows = e.where(counts_row, rows, 0);
+        const Value sums = e.index_add(e.full(shape, 0, rows.dtype()), 0, bag, rows);
+        if (mode == Mode::kSum) return {sums};
+        return {e.div(sums, e.cast(e.maximum(members, 1), sums.dtype()))};
+      },
+      .samples =
+          [] {
+            const auto mode = [](const char* name) {
+              return std::pair<std::string, Attribute>("mode", std::string(name));
+            };
+            const SampleTensor weight = normal({5, 4});
+            std::vector<Sample> samples;
+            for (const char* name : {"sum", "mean", "max"})
+              samples =
+                  std::move(samples) + with({{{weight, offsets({3, 2}, 5), absent(), absent()}},
+                                             {{weight,
+                                               offsets({7}, 5),
+                                               {.shape = {1}, .fill = Fill::kOffset, .dtype = Dtype::kI64, .bound = 1},
+                                               absent()}}},
+                                            {mode(name)});
+            return samples + with({{{weight, offsets({3, 2}, 5), absent(), normal({3, 2})}}}, {mode("sum")});
+          }(),
+  };
+}
+
+}  // namespace
+
+void add_bag_ops(std::vector<Op>& ops) { ops.push_back(embedding_bag()); }
+
+}  // namespace lucid

@@ -1,0 +1,320 @@
+// Normalisations: elements brought to mean 0 and variance 1 over some dimensions, then scaled and shifted. All of them
+// come down to standardize, which has one gradient rule with few passes over memory. The variance takes two passes, and
+// sums over dimensions that are not neighbours are taken neighbours by neighbours, the last first.
+
+#include <algorithm>
+#include <limits>
+
+#include "ops/norm_rules.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+using Types = std::vector<TensorType>;
+
+int64_t product_of_sizes(const Dims& shape, const Dims& axes) {
+  int64_t count = 1;
+  for (const int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
+  return count;
+}
+
+/// The sum over some dimensions (ascending), which stay with size 1: a sum for each run of neighbours.
+Value sum_over(Emitter& e, Value x, Dims axes) {
+  while (!axes.empty()) {
+    Dims run;
+    do {
+      run.insert(0, axes.back());
+      axes.pop_back();
+    } while (!axes.empty() && axes.back() + 1 == run.front());
+    if (product_of_sizes(x.shape(), run) != 1) x = e.sum(x, run, true);
+  }
+  return x;
+}
+
+Types infer_standardize(const Call& call) {
+  const Dims axes = reduced_axes(call, call.rank(0));
+  Types types{call.operand(0).type()};
+  const TensorType row{compute_dtype(call.dtype(0)), reduced_shape(call.shape(0), axes, true)};
+  for (int i = call.flag("centered") ? 2 : 1; i > 0; --i) types.push_back(row);
+  return types;
+}
+
+/// What standardize's rule computes, as one op: one plan of few kernels. Results are the gradients that were asked for.
+Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const Value> in) {
+  const Value& g = in[0];
+  const Value& x = in[1];
+  const Value& weight = in[2];
+  const Value& mean = in[3];
+  const Value& variance = in[4];
+  const Value& mean_gradient = in[5];
+  const Value& variance_gradient = in[6];
+  const Dims axes = reduced_axes(Call(call.op(), call.operands().subspan(1), call.attributes()), x.rank());
+  const double count = static_cast<double>(product_of_sizes(x.shape(), axes));
+  const Value scale = inverse_deviation(e, call, variance);
+  // Written out at each use: it costs less to compute again than to keep.
+  const auto standard = [&] { return e.mul(mean ? e.sub(x, mean) : x, scale); };
+  // What the weight is constant along is summed before the weight comes in; both its gradient and x's need those sums.
+  Dims constant;
+  Dims varying;
+  for (const int64_t axis : axes) {
+    const bool is_constant = !weight || weight.size(axis) == 1;
+    (is_constant ? constant : varying).push_back(axis);
+  }
+  const bool early = !constant.empty();
+  const Value early_g = early ? sum_over(e, g, constant) : Value();
+  const Value early_product = early ? sum_over(e, e.mul(g, standard()), constant) : Value();
+  const auto summed_g = [&] { return early ? early_g : g; };
+  const auto summed_product = [&] { return early ? early_product : e.mul(g, standard()); };
+  const auto weighed = [&](const Value& value) { return weight ? e.mul(value, weight) : value; };
+
+  Values results;
+  if (call.flag("for_x")) {
+    Value along_standard = e.div(sum_over(e, weighed(summed_product()), varying), count);
+    along_standard = e.sub(along_standard, e.div(e.mul(variance_gradient, 2 / count), e.mul(scale, scale)));
+    Value rest = weighed(g);
+    if (mean) {
+      const Value along_one = e.div(sum_over(e, weighed(summed_g()), varying), count);
+      rest = e.sub(rest, e.sub(along_one, e.div(mean_gradient, e.mul(scale, count))));
+    }
+    results.push_back(e.mul(e.sub(rest, e.mul(standard(), along_standard)), scale));
+  }
+  // Sums over what a weight or bias was stretched along; what is summed already has size 1.
+  const auto to_shape = [&](Value value, const Dims& shape) {
+    Dims stretched;
+    for (int64_t d = 0; d < value.rank(); ++d)
+      if (shape[static_cast<size_t>(d)] == 1 && value.size(d) != 1) stretched.push_back(d);
+    return sum_over(e, std::move(value), stretched);
+  };
+  if (call.flag("for_weight")) results.push_back(to_shape(summed_product(), weight.shape()));
+  if (const Dims& shape = call.ints("bias_shape"); !shape.empty()) results.push_back(to_shape(summed_g(), shape));
+  return results;
+}
+
+Op standardize_backward() {
+  return {
+      .signature =
+          "standardize_backward(g, x, weight?, mean?, var, mean_gradient?, var_gradient, dim: ints, eps: float, "
+          "for_x: bool, for_weight: bool, bias_shape: ints) -> tensors",
+      .doc = R"(The gradients of standardize, those that are asked for: of x, of the weight, of a bias of this shape.
+
+>>> x = lucid.tensor([[1., 3.]])
+>>> g = lucid.tensor([[1., 0.]])
+>>> zero = lucid.zeros(1, 1)
+>>> lucid.standardize_backward(g, x, None, zero + 2, zero + 1, zero, zero, [1], 0.0, True, False, [])
+[tensor([[0., 0.]])])",
+      .dtypes = kFloats,
+      .infer = [](const Call& call) -> Types {
+        Types types;
+        if (call.flag("for_x")) types.push_back(call.operand(1).type());
+        if (call.flag("for_weight")) types.push_back(call.operand(2).type());
+        const Dims& bias = call.ints("bias_shape");
+        if (!bias.empty()) types.push_back({call.has(2) ? call.dtype(2) : call.dtype(0), bias});
+        return types;
+      },
+      .decompose = standardize_backward_parts,
+      .samples =
+          with({{{normal({3, 5}), normal({3, 5}), absent(), normal({3, 1}), positive({3, 1}), normal({3, 1}),
+                  normal({3, 1})}},
+                {{normal({3, 5}), normal({3, 5}), absent(), absent(), positive({3, 1}), absent(), normal({3, 1})}}},
+               {{"dim", Dims{1}}, {"eps", 0.1}, {"for_x", true}, {"for_weight", false}, {"bias_shape", Dims{}}}) +
+          with({{{normal({2, 3, 19}), normal({2, 3, 19}), normal({1, 3, 1}), normal({1, 3, 1}), positive({1, 3, 1}),
+                  normal({1, 3, 1}), normal({1, 3, 1})}}},
+               {{"dim", Dims{0, 2}},
+                {"eps", 0.1},
+                {"for_x", true},
+                {"for_weight", true},
+                {"bias_shape", Dims{1, 3, 1}}}),
+  };
+}
+
+Op standardize() {
+  return {
+      .signature = "standardize(x, weight?, bias?, dim: ints, eps: float = 1e-05, centered: bool = True) -> tensors",
+      .doc =
+          R"((x - mean) / sqrt(var + eps) * weight + bias, mean and variance being those over some dimensions; then the mean and
+the variance, as they are needed again for gradients. Without centering there is no mean, and the variance is the mean of
+the squares. Weight and bias have x's rank, with size 1 where they are stretched.
+
+>>> lucid.standardize(lucid.tensor([[1., 3.]]), None, None, [1], 0.0)
+[tensor([[-1.,  1.]]), tensor([[2.]]), tensor([[1.]])])",
+      .dtypes = kFloats,
+      .infer = infer_standardize,
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const Value& x = in[0];
+        const Dims axes = reduced_axes(call, x.rank());
+        const int64_t count = product_of_sizes(x.shape(), axes);
+        const bool centered = call.flag("centered");
+        Values results(1);
+        Value deviation = x;
+        if (centered) {
+          results.push_back(e.div(sum_over(e, x, axes), count));
+          deviation = e.sub(x, results.back());
+        }
+        results.push_back(e.div(sum_over(e, e.mul(deviation, deviation), axes), count));
+        Value y = e.mul(deviation, inverse_deviation(e, call, results.back()));
+        if (const Value weight = optional_input(in, 1)) y = e.mul(y, weight);
+        if (const Value bias = optional_input(in, 2)) y = e.add(y, bias);
+        results[0] = y;
+        return results;
+      },
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     const bool centered = call.flag("centered");
+                     const Value mean = centered ? call.out(1) : Value();
+                     const Value mean_gradient = centered ? g[1] : Value();
+                     const bool for_weight = call.has(1) && call.needs(1);
+                     const bool for_bias = call.has(2) && call.needs(2);
+                     const Values found = e.standardize_backward(
+                         g[0], call.in(0), call.argument(1), operand_or_none(mean), call.out(centered ? 2 : 1),
+                         operand_or_none(mean_gradient), g[centered ? 2 : 1], call.ints("dim"), call.real("eps"),
+                         call.needs(0), for_weight, for_bias ? call.shape(2) : Dims{});
+                     Values results(3);
+                     size_t next = 0;
+                     if (call.needs(0)) results[0] = found[next++];
+                     if (for_weight) results[1] = found[next++];
+                     if (for_bias) results[2] = found[next++];
+                     return results;
+                   },
+                   .saved_inputs = {0, 1},
+                   .saves_outputs = true},
+      .samples = with({{{normal({3, 19}), absent(), absent()}}, {{normal({3, 19}), normal({1, 19}), normal({1, 19})}}},
+                      {{"dim", Dims{1}}}) +
+                 with({{{normal({3, 19}), normal({1, 19}), absent()}}}, {{"dim", Dims{1}}, {"centered", false}}) +
+                 with({{{normal({4, 3, 7}), normal({1, 3, 1}), normal({1, 3, 1})}},
+                       {{strided({4, 3, 7}, {1, 28, 4}), absent(), normal({1, 3, 1})}}},
+                      {{"dim", Dims{0, 2}}, {"eps", 0.01}}) +
+                 with({{{normal({2, 2, 3, 5}), normal({1, 2, 3, 1}), normal({1, 2, 3, 1})}}}, {{"dim", Dims{2, 3}}}),
+  };
+}
+
+/// The dimensions that attribute "normalized_shape" covers: the last ones.
+Dims normalized_axes(const Call& call) {
+  const Dims& wanted = call.ints("normalized_shape");
+  const Dims& shape = call.shape(0);
+  const auto first = shape.rank() - wanted.rank();
+  if (wanted.empty() || first < 0 || !std::equal(wanted.begin(), wanted.end(), shape.begin() + first))
+    throw ValueError("{}: normalized_shape {} must be the last dimensions of {}", call.name(), to_string(wanted),
+                     to_string(call.operand(0).type()));
+  Dims axes;
+  for (int64_t d = first; d < shape.rank(); ++d) axes.push_back(d);
+  return axes;
+}
+
+/// A value with dimensions of size 1 put before its own, up to this rank.
+Value led_by_ones(Emitter& e, const Value& value, int64_t rank) {
+  if (!value || value.rank() == rank) return value;
+  Dims shape(static_cast<size_t>(rank - value.rank()), 1);
+  for (const int64_t size : value.shape()) shape.push_back(size);
+  return e.reshape(value, shape);
+}
+
+Op layer_norm() {
+  return {
+      .signature = "layer_norm(x, normalized_shape: ints, weight? = None, bias? = None, eps: float = 1e-05)",
+      .doc = R"(x with mean 0 and variance 1 over its last dimensions, times weight plus bias, which have their shape.
+
+>>> lucid.layer_norm(lucid.tensor([[1., 3.], [5., 5.]]), [2], eps=0.0001)
+tensor([[-1.0000,  1.0000],
+        [ 0.0000,  0.0000]]))",
+      .dtypes = kFloats,
+      .infer = [](const Call& call) -> Types {
+        normalized_axes(call);
+        check_affine(call, 1, "weight", call.ints("normalized_shape"));
+        check_affine(call, 2, "bias", call.ints("normalized_shape"));
+        return {call.operand(0).type()};
+      },
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const Value weight = led_by_ones(e, optional_input(in, 1), in[0].rank());
+        const Value bias = led_by_ones(e, optional_input(in, 2), in[0].rank());
+        return {e.standardize(in[0], operand_or_none(weight), operand_or_none(bias), normalized_axes(call),
+                              call.real("eps"))
+                    .front()};
+      },
+      .samples = with({{{normal({3, 37}), absent(), absent()}},
+                       {{normal({3, 37}), normal({37}), normal({37})}},
+                       {{strided({4, 37}, {1, 4}), normal({37}), absent()}},
+                       {{normal({0, 37}), normal({37}), normal({37})}}},
+                      {{"normalized_shape", Dims{37}}}) +
+                 with({{{normal({2, 3, 4, 5}), normal({4, 5}), normal({4, 5})}}},
+                      {{"normalized_shape", Dims{4, 5}}, {"eps", 0.1}}) +
+                 with({{{normal({300}), normal({300}), normal({300})}}}, {{"normalized_shape", Dims{300}}}),
+  };
+}
+
+Op rms_norm() {
+  return {
+      .signature = "rms_norm(x, normalized_shape: ints, weight? = None, eps: float? = None)",
+      .doc =
+          R"(x divided by the root of the mean of its squares over its last dimensions, times weight, which has their shape. eps,
+which is added to the mean, is the dtype's rounding error where it is not given.
+
+>>> lucid.rms_norm(lucid.tensor([3., 4.]), [2])
+tensor([0.8485, 1.1314]))",
+      .dtypes = kFloats,
+      .infer = [](const Call& call) -> Types {
+        normalized_axes(call);
+        check_affine(call, 1, "weight", call.ints("normalized_shape"));
+        return {call.operand(0).type()};
+      },
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const double rounding = in[0].dtype() == Dtype::kF64 ? std::numeric_limits<double>::epsilon()
+                                                             : std::numeric_limits<float>::epsilon();
+        const double eps = call.is_none("eps") ? rounding : call.real("eps");
+        const Value weight = led_by_ones(e, optional_input(in, 1), in[0].rank());
+        return {e.standardize(in[0], operand_or_none(weight), Operand(), normalized_axes(call), eps, false).front()};
+      },
+      .samples =
+          with({{{normal({3, 37}), absent()}}, {{normal({3, 37}), normal({37})}}}, {{"normalized_shape", Dims{37}}}) +
+          with({{{normal({2, 3, 4, 5}), normal({4, 5})}}}, {{"normalized_shape", Dims{4, 5}}, {"eps", 0.1}}),
+  };
+}
+
+Op group_norm() {
+  return {
+      .signature = "group_norm(x, num_groups: int, weight? = None, bias? = None, eps: float = 1e-05)",
+      .doc =
+          R"(x with mean 0 and variance 1 over groups of neighbouring channels (dimension 1) and all later dimensions, times weight
+plus bias, which have a number for each channel.
+
+>>> lucid.group_norm(lucid.tensor([[1., 3., 5., 5.]]), 2, eps=0.0001)
+tensor([[-1.0000,  1.0000,  0.0000,  0.0000]]))",
+      .dtypes = kFloats,
+      .infer = [](const Call& call) -> Types {
+        const int64_t groups = call.integer("num_groups");
+        if (call.rank(0) < 2 || groups <= 0 || call.shape(0)[1] % groups != 0)
+          throw ValueError("group_norm: the channels (dimension 1) of {} cannot be divided into {} groups",
+                           to_string(call.operand(0).type()), groups);
+        check_affine(call, 1, "weight", Dims{call.shape(0)[1]});
+        check_affine(call, 2, "bias", Dims{call.shape(0)[1]});
+        return {call.operand(0).type()};
+      },
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+        const Value& x = in[0];
+        const int64_t groups = call.integer("num_groups");
+        const int64_t channels = x.size(1) / groups;
+        const int64_t places = numel(Dims(x.shape().begin() + 2, x.shape().end()));
+        const auto grouped = [&](const Value& value) {
+          return value ? e.reshape(value, Dims{1, groups, channels, 1}) : Value();
+        };
+        const Value weight = grouped(optional_input(in, 1));
+        const Value bias = grouped(optional_input(in, 2));
+        const Value rows = e.reshape(x, Dims{x.size(0), groups, channels, places});
+        const Value y =
+            e.standardize(rows, operand_or_none(weight), operand_or_none(bias), Dims{2, 3}, call.real("eps")).front();
+        return {e.reshape(y, x.shape())};
+      },
+      .samples = with({{{normal({2, 4, 3, 5}), absent(), absent()}},
+                       {{normal({2, 4, 3, 5}), normal({4}), normal({4})}},
+                       {{normal({3, 4}), normal({4}), absent()}}},
+                      {{"num_groups", int64_t{2}}}) +
+                 with({{{normal({2, 4, 19}), normal({4}), normal({4})}}}, {{"num_groups", int64_t{4}}, {"eps", 0.1}}),
+  };
+}
+
+}  // namespace
+
+void add_norm_ops(std::vector<Op>& ops) {
+  for (auto make : {standardize_backward, standardize, layer_norm, rms_norm, group_norm}) ops.push_back(make());
+}
+
+}  // namespace lucid

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "ops/rules.h"
+
+/// What the files of normalisations share.
+namespace lucid {
+
+inline Value optional_input(std::span<const Value> in, size_t i) { return i < in.size() ? in[i] : Value(); }
+inline Operand operand_or_none(const Value& value) { return value ? Operand(value) : Operand(); }
+
+/// 1 / sqrt(variance + eps).
+inline Value inverse_deviation(Emitter& e, const Call& call, const Value& variance) {
+  return e.rsqrt(e.add(variance, call.real("eps")));
+}
+
+/// Refuses a weight or bias that is not of this shape.
+inline void check_affine(const Call& call, size_t i, const char* what, const Dims& wanted) {
+  if (!call.has(i)) return;
+  if (!call.operand(i).is_value() || !is_float(call.dtype(i)) || call.shape(i) != wanted)
+    throw ValueError("{}: {} must be a floating-point tensor of shape {} for {}, got {}", call.name(), what,
+                     to_string(wanted), to_string(call.operand(0).type()), to_string(call.operand(i).type()));
+}
+
+}  // namespace lucid
