@@ -195,7 +195,7 @@ void ArgumentReader::convert_tensors(const Place& place, const Given& given, Cal
   Py_ssize_t count = given.count;
   if (!given.spread) {
     PyObject* sequence = given.objects[0];
-    if (PyUnicode_Check(sequence) || !PySequence_Check(sequence)) place.fail("a sequence of tensors", sequence);
+    if (is_text(sequence) || !PySequence_Check(sequence)) place.fail("a sequence of tensors", sequence);
     items = checked(PySequence_Tuple(sequence));
     objects = &PyTuple_GET_ITEM(items.ptr(), 0);
     count = PyTuple_GET_SIZE(items.ptr());

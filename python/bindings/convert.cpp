@@ -17,9 +17,9 @@ Scalar integer_of(const Place& place, PyObject* object) {
   return Scalar(static_cast<int64_t>(value));
 }
 
-bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object); }
-
 }  // namespace
+
+bool is_text(PyObject* object) { return PyUnicode_Check(object) || PyBytes_Check(object) || PyByteArray_Check(object); }
 
 std::string describe(PyObject* object) {
   if (object == Py_None) return "None";

@@ -24,6 +24,9 @@ struct Place {
 /// "a str", "None", "an int": what messages call an object.
 std::string describe(PyObject* object);
 
+/// Whether an object is a string or bytes, which are sequences but never lists of numbers or tensors.
+bool is_text(PyObject* object);
+
 // Numbers.
 
 /// Python's bool, int and float, and NumPy's scalars. Throws OverflowError for integers of more than 64 bits.

@@ -1,7 +1,9 @@
 #include "bindings/errors.h"
 
 #include <cstdarg>
+#include <cstring>
 #include <new>
+#include <stdexcept>
 
 #include "base/error.h"
 
@@ -30,6 +32,14 @@ PyObject* class_of(ErrorClass error_class) {
   return PyExc_RuntimeError;
 }
 
+/// Messages may quote part of a text that was cut within a character.
+void set_error(PyObject* error_class, const char* message) {
+  PyObject* text = PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "replace");
+  if (!text) return;
+  PyErr_SetObject(error_class, text);
+  Py_DECREF(text);
+}
+
 }  // namespace
 
 void set_error_from_exception() noexcept {
@@ -38,13 +48,16 @@ void set_error_from_exception() noexcept {
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const Error& error) {
-    PyErr_SetString(class_of(error.error_class()), error.what());
+    set_error(class_of(error.error_class()), error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const nb::cast_error&) {
     PyErr_SetString(PyExc_TypeError, "a value could not be converted between Python and C++");
+  } catch (const std::logic_error& error) {
+    // The standard library's way to say that an invariant of ours is broken.
+    set_error(class_of(ErrorClass::kInternal), error.what());
   } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    set_error(PyExc_RuntimeError, error.what());
   } catch (...) {
     PyErr_SetString(PyExc_RuntimeError, "an unknown C++ exception");
   }
@@ -67,7 +80,7 @@ void bind_errors(nb::module_& module) {
     try {
       std::rethrow_exception(exception);
     } catch (const Error& error) {
-      PyErr_SetString(class_of(error.error_class()), error.what());
+      set_error(class_of(error.error_class()), error.what());
     }
   });
 }

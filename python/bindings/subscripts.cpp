@@ -24,8 +24,17 @@ std::optional<int64_t> bound(PyObject* object) {
   return value;
 }
 
+/// An integer: one of more than 64 bits is out of every range.
+int64_t position(PyObject* object) {
+  const nb::object index = checked(PyNumber_Index(object));
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
+  if (overflow) throw IndexError("index: an integer of more than 64 bits is out of range for every tensor");
+  return value;
+}
+
 Index to_index(PyObject* object) {
-  if (PyLong_CheckExact(object)) return to_int(kPlace, object);
+  if (PyLong_CheckExact(object)) return position(object);
   if (PySlice_Check(object)) {
     const auto* slice = reinterpret_cast<PySliceObject*>(object);
     return Slice{bound(slice->start), bound(slice->stop), bound(slice->step)};
@@ -38,7 +47,7 @@ Index to_index(PyObject* object) {
     case NumpyScalar::kBool:
       return PyObject_IsTrue(object) == 1;
     case NumpyScalar::kInteger:
-      return to_int(kPlace, object);
+      return position(object);
     default:
       break;
   }
@@ -49,7 +58,7 @@ Index to_index(PyObject* object) {
     if (indices->numel() == 0 && is_float(indices->dtype())) return make_tensor(Dtype::kI64, indices->sizes());
     return indices;
   }
-  if (PyIndex_Check(object)) return to_int(kPlace, object);
+  if (PyIndex_Check(object)) return position(object);
   throw TypeError("index: an index must be made of integers, slices, None, ..., bools, tensors or lists, not {}",
                   describe(object));
 }
@@ -68,7 +77,7 @@ PyObject* subscript(PyObject* self, PyObject* key) {
   return guarded([&] {
     const Value tensor{TensorRef(&tensor_in(self))};
     if (PyLong_CheckExact(key)) {
-      const Index items[] = {to_int(kPlace, key)};
+      const Index items[] = {position(key)};
       return to_python(get_item(tensor, items));
     }
     return to_python(get_item(tensor, to_indices(key)));

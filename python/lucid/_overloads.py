@@ -12,6 +12,13 @@ from ._core import Tensor
 _ops = _core.ops
 
 
+def expect_tensor(function: str, argument: str, value: Any) -> Tensor:
+    """`value`, which must be a tensor: functions that read attributes of one check it first."""
+    if not isinstance(value, Tensor):
+        raise TypeError(f"{function}: argument '{argument}' must be a tensor, not {type(value).__name__}")
+    return value
+
+
 def _one_of(function: str, first: str, a: Any, second: str, b: Any) -> Any:
     if a is not None and b is not None:
         raise TypeError(f"{function}: got both '{first}' and '{second}'")
@@ -134,6 +141,8 @@ def _statistic(name: str, doc: str) -> Any:
         if isinstance(dim, bool):  # PyTorch's var(x, unbiased)
             dim, unbiased = None, dim
         if unbiased is not None:
+            if not isinstance(unbiased, bool):
+                raise TypeError(f"{name}: argument 'unbiased' must be True or False, not {type(unbiased).__name__}")
             correction = _one_of(name, "correction", correction, "unbiased", float(unbiased))
         return op(
             x,
@@ -188,6 +197,7 @@ def equal(x: Tensor, y: Tensor) -> bool:
     >>> lucid.equal(lucid.tensor([1, 2]), lucid.tensor([1, 2]))
     True
     """
+    x, y = expect_tensor("equal", "x", x), expect_tensor("equal", "y", y)
     return x.shape == y.shape and bool((x == y).all())
 
 
@@ -198,7 +208,7 @@ def index_put(x: Tensor, indices: Sequence[Tensor], values: Any, accumulate: boo
 
 def numel(x: Tensor) -> int:
     """The number of elements."""
-    return x.numel()
+    return expect_tensor("numel", "x", x).numel()
 
 
 def is_tensor(x: Any) -> bool:
@@ -208,7 +218,7 @@ def is_tensor(x: Any) -> bool:
 
 def is_floating_point(x: Tensor) -> bool:
     """Whether a tensor's elements are floats."""
-    return x.dtype.is_floating_point
+    return expect_tensor("is_floating_point", "x", x).dtype.is_floating_point
 
 
 def result_type(*tensors: Any) -> _core.dtype:

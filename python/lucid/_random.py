@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, SupportsFloat
 
 from . import _core
 from ._core import Generator, Tensor
+from ._overloads import expect_tensor
 
 _uniform = _core.draws["draw_uniform"]
 _normal = _core.draws["draw_normal"]
@@ -73,16 +74,19 @@ def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Ten
 
 def rand_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the uniform distribution on [0, 1), of the shape and dtype of x."""
+    x = expect_tensor("rand_like", "x", x)
     return _uniform(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
 
 
 def randn_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the normal distribution with mean 0 and variance 1, of the shape and dtype of x."""
+    x = expect_tensor("randn_like", "x", x)
     return _normal(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
 
 
 def randint_like(x: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **options: Any) -> Tensor:
     """Integers from low, or 0, up to but without high, of the shape and dtype of x."""
+    x = expect_tensor("randint_like", "x", x)
     return randint(low, high, x.shape, dtype=x.dtype if dtype is None else dtype, **options)
 
 
@@ -130,14 +134,23 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) ->
         size = like.shape
         options.setdefault("dtype", like.dtype)
     requires_grad = options.pop("requires_grad", False)
-    result: Tensor = _normal(size, **options) * std + mean
+    result: Tensor = _core.ops["add"](_core.ops["mul"](_normal(size, **options), std), mean)
     return result.requires_grad_() if requires_grad else result
+
+
+def _number(function: str, argument: str, value: Any) -> float:
+    if not isinstance(value, SupportsFloat) or isinstance(value, str):
+        raise TypeError(f"{function}: argument '{argument}' must be a number, not {type(value).__name__}")
+    return float(value)
 
 
 def _uniform_in_place(
     self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fills the tensor from the uniform distribution on [low, high)."""
+    low, high = _number("uniform_", "low", low), _number("uniform_", "high", high)
+    if not low <= high:
+        raise ValueError(f"uniform_: low {low} must not be above high {high}")
     return self.copy_(_uniform(self.shape, dtype=self.dtype, generator=generator) * (high - low) + low)
 
 
@@ -145,6 +158,9 @@ def _normal_in_place(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
     """Fills the tensor from a normal distribution."""
+    mean, std = _number("normal_", "mean", mean), _number("normal_", "std", std)
+    if not std >= 0:
+        raise ValueError(f"normal_: std must not be negative, got {std}")
     return self.copy_(_normal(self.shape, dtype=self.dtype, generator=generator) * std + mean)
 
 
@@ -152,11 +168,17 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
     """Fills the tensor with ones with probability p, and zeros otherwise."""
     if isinstance(p, Tensor):
         return self.copy_(_bernoulli(p.expand(self.shape), generator=generator))
+    p = _number("bernoulli_", "p", p)
+    if not 0 <= p <= 1:
+        raise ValueError(f"bernoulli_: p must be from 0 to 1, got {p}")
     return self.copy_(_uniform(self.shape, generator=generator) < p)
 
 
 def _exponential_in_place(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
     """Fills the tensor from the exponential distribution with rate lambd."""
+    lambd = _number("exponential_", "lambd", lambd)
+    if not lambd > 0:
+        raise ValueError(f"exponential_: lambd must be positive, got {lambd}")
     return self.copy_(_core.ops["log1p"](-_uniform(self.shape, dtype=self.dtype, generator=generator)) * (-1.0 / lambd))
 
 

@@ -85,17 +85,17 @@ def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, **kwargs: Any) ->
 
 def _expand_as(self: Tensor, other: Tensor) -> Tensor:
     """This tensor expanded to the shape of another."""
-    return self.expand(other.shape)
+    return self.expand(_overloads.expect_tensor("expand_as", "other", other).shape)
 
 
 def _view_as(self: Tensor, other: Tensor) -> Tensor:
     """This memory with the shape of another tensor."""
-    return self.view(other.shape)
+    return self.view(_overloads.expect_tensor("view_as", "other", other).shape)
 
 
 def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
     """This tensor with the shape of another."""
-    return self.reshape(other.shape)
+    return self.reshape(_overloads.expect_tensor("reshape_as", "other", other).shape)
 
 
 def _t(self: Tensor) -> Tensor:

@@ -63,9 +63,10 @@ class WeightTree {
 Types infer_multinomial(const Call& call) {
   philox::check_state(call);
   const Dims& p = call.shape(1);
-  if (!call.operand(1).is_value() || !is_float(call.dtype(1)) || (p.rank() != 1 && p.rank() != 2))
-    throw TypeError("{}: p must be a floating-point vector or matrix, got {}", call.name(),
-                    to_string(call.operand(1).type()));
+  if (!call.operand(1).is_value() || !is_float(call.dtype(1)))
+    throw TypeError("{}: p must be a floating-point tensor, got {}", call.name(), to_string(call.operand(1).type()));
+  if (p.rank() != 1 && p.rank() != 2)
+    throw ValueError("{}: p must be a vector or a matrix, got {}", call.name(), to_string(call.operand(1).type()));
   const int64_t count = call.integer("num_samples");
   if (count <= 0 || p.back() == 0)
     throw ValueError("{}: cannot draw {} samples from {}", call.name(), count, to_string(call.operand(1).type()));

@@ -61,7 +61,7 @@ Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const
   if (is_identity(call)) [[unlikely]]
     return {value_of(operands[0])};
   if (op.view && operands[0].is_value()) return {emit_view(call)};
-  if ((op.decompose || op.host) && has_stray_number(call)) [[unlikely]]
+  if ((op.decompose || op.host || op.view) && has_stray_number(call)) [[unlikely]]
     return emit_with_tensors(call);
   if (op.decompose && must_emit_parts(call)) return decompose(call);
   if (!GradMode::enabled() || !any_requires_grad(operands)) [[likely]]

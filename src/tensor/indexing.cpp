@@ -61,7 +61,13 @@ class Indexer {
   void gather_indices() {
     Emitter& e = eager();
     Dims shape;
-    for (const auto& [axis, tensor] : tensors_) shape = broadcast("index", shape, tensor.shape());
+    for (const auto& [axis, tensor] : tensors_) {
+      try {
+        shape = broadcast("index", shape, tensor.shape());
+      } catch (const ValueError& error) {
+        throw IndexError(error.what());
+      }
+    }
     index_rank_ = shape.rank();
     Dims order;
     for (auto& [axis, tensor] : tensors_) {

@@ -1,15 +1,100 @@
-"""Calls with one spoiled argument, 5,000 of them: an exception or a result, never a crash. `bad_calls.py` runs more.
+"""Calls with one spoilt argument, 5,000 of them: each ends as its kind of mistake says. `bad_calls.py` runs more.
 
 What it has found is tested by name below it.
 """
 
+from collections import Counter
+
 import bad_calls
 import lucid
+import numpy as np
 import pytest
 
 
-def test_bad_calls_raise_or_return():
-    assert bad_calls.run_in_child(0, 5000) is None
+def test_bad_calls_end_as_they_should():
+    outcomes = Counter()
+    assert bad_calls.run_in_child(0, 5000, outcomes) is None
+    assert outcomes.total() == 5000
+
+
+def test_a_call_that_ends_otherwise_is_reported():
+    wrong = bad_calls.BadCall("add", "test", lucid.add, (ValueError,), [lucid.ones(2), "x"])
+    with pytest.raises(AssertionError, match="expected ValueError, got TypeError"):
+        bad_calls.run(wrong)
+    valid = bad_calls.BadCall("add", "test", lucid.add, (ValueError,), [lucid.ones(2), 1])
+    with pytest.raises(AssertionError, match="but it returned"):
+        bad_calls.run(valid)
+
+
+@pytest.mark.parametrize("index", [2**64, -(2**63) - 1, (slice(None), 2**100)])
+def test_subscripts_beyond_64_bits_are_out_of_range(index):
+    with pytest.raises(IndexError, match="more than 64 bits"):
+        lucid.ones(2, 3)[index]
+
+
+def test_index_tensors_that_do_not_broadcast_are_index_errors():
+    with pytest.raises(IndexError, match="do not broadcast"):
+        lucid.ones(3, 4)[[0, 1], [0, 1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "shape"),
+    [
+        ("unsqueeze", (0,), (1,)),
+        ("reshape", ((1, 1),), (1, 1)),
+        ("expand", ((2, 3),), (2, 3)),
+        ("squeeze", (), ()),
+        ("flatten", (), (1,)),
+    ],
+)
+def test_numbers_are_viewed_like_tensors(name, arguments, shape):
+    assert lucid._core.ops[name](3, *arguments).shape == shape
+
+
+def test_bytes_are_no_tensors():
+    with pytest.raises(TypeError, match="sequence of tensors"):
+        lucid.stack(b"xy")
+
+
+def test_messages_may_quote_part_of_a_character():
+    with pytest.raises(ValueError, match="einsum") as caught:
+        lucid.einsum("é", lucid.ones(2))
+    assert type(caught.value) is ValueError
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: lucid.equal(x, 3),
+        lambda x: lucid.numel([1]),
+        lambda x: lucid.is_floating_point(2.5),
+        lambda x: lucid.rand_like(3),
+        lambda x: lucid.randint_like("x", 3),
+        lambda x: x.view_as((2, 3)),
+        lambda x: x.uniform_(np.array(["a"]), 1.0),
+        lambda x: x.normal_("0"),
+        lambda x: x.var(unbiased="x"),
+    ],
+)
+def test_what_is_no_tensor_or_number_is_a_type_error(call):
+    with pytest.raises(TypeError):
+        call(lucid.ones(2, 3))
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.exponential_(0.0),
+        lambda x: x.normal_(0.0, -1.0),
+        lambda x: x.uniform_(2.0, 1.0),
+        lambda x: x.bernoulli_(1.5),
+        lambda x: x.bernoulli_(float("nan")),
+        lambda x: lucid.multinomial(lucid.ones(2, 3, 4), 1),
+    ],
+)
+def test_parameters_of_distributions_are_checked(call):
+    with pytest.raises(ValueError, match=r"^\w+: "):
+        call(lucid.ones(2, 3))
 
 
 @pytest.mark.parametrize(
