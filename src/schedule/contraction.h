@@ -69,7 +69,7 @@ struct Blocking {
   int64_t panels = 0;
   int64_t tiles_per_item = 1;
   int64_t panels_per_item = 1;
-  /// Tiles whose rows a kernel can hold in scratch at once; tiles_per_item is at most that.
+  /// Tiles whose rows a kernel holds at once, in scratch if it copies them.
   int64_t held_tiles = 1;
   /// Are panels of b copied beforehand, and rows of a inside the kernel?
   bool packs_b = false;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <limits>
+#include <thread>
 
 #include "schedule/contraction.h"
 
@@ -12,13 +13,15 @@ constexpr double kLatency = 4;
 /// What a vector of b costs beyond its load, since it comes from the second-level cache.
 constexpr double kStreaming = 0.25;
 
-/// Bytes of a's rows that an item may hold on the stack, and of b's panels that the second-level cache should hold.
+/// Bytes of a's rows that a kernel may hold on the stack, and of b's panels that the second-level cache should hold.
 constexpr int64_t kHeldBytes = 256 << 10;
 constexpr int64_t kPanelBytes = 1 << 20;
-/// An unpacked b larger than this leaves the second-level cache.
-constexpr int64_t kDirectBytes = 1 << 20;
-/// Items that a product should have, so that threads finish together, if each is worth at least kItemProducts.
-constexpr int64_t kItems = 32;
+/// Bytes of b that the tiles must read in all to make up for packing it.
+constexpr int64_t kPackedTraffic = 8 << 20;
+/// Items that a product should have for each CPU, so that threads finish together, if each is worth at least
+/// kItemProducts. When b is larger than kPanelBytes, every item fetches its panels anew, so there are fewer.
+constexpr int64_t kItemsPerCpu = 16;
+constexpr int64_t kLargeItemsPerCpu = 4;
 constexpr int64_t kItemProducts = 400'000;
 /// Items keep at least this many panels, to share what they copied of a.
 constexpr int64_t kFewPanels = 4;
@@ -64,6 +67,12 @@ Tile choose_tile(const Product& product, const Registers& registers) {
   return best;
 }
 
+int64_t wanted_items(const Product& product) {
+  static const int64_t cpus = std::max(std::thread::hardware_concurrency(), 1u);
+  const bool is_large = product.k * product.n * static_cast<int64_t>(size_of(product.dtype)) > kPanelBytes;
+  return (is_large ? kLargeItemsPerCpu : kItemsPerCpu) * cpus;
+}
+
 /// Rows a multiple of 4 KiB apart fall on the same few lines of the caches.
 bool rows_collide(int64_t row_stride, const Product& product) {
   return row_stride * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 && product.k > loop::kLanes;
@@ -75,7 +84,7 @@ bool worth_packing(const Product& product, const Blocking& blocking) {
   if (blocking.tiles < 3) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
   const auto bytes = static_cast<int64_t>(size_of(product.dtype));
-  return rows_collide(product.b.row, product) || product.k * product.n * bytes > kDirectBytes;
+  return rows_collide(product.b.row, product) || blocking.tiles * product.k * product.n * bytes >= kPackedTraffic;
 }
 
 /// Rows that are read where they lie cost nothing to copy; rows that collide in the caches, or whose elements are far
@@ -100,10 +109,11 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   blocking.held_tiles = std::max<int64_t>(1, kHeldBytes / (blocking.tile.rows * (kChain + loop::kLanes) * bytes));
   int64_t& tiles = blocking.tiles_per_item;
   int64_t& panels = blocking.panels_per_item;
-  tiles = std::min(blocking.tiles, blocking.held_tiles);
+  tiles = blocking.tiles;
   panels = std::clamp<int64_t>(kPanelBytes / (blocking.tile.columns() * kChain * bytes), 1, blocking.panels);
   auto items = [&] { return product.batches * blocking.row_blocks() * blocking.column_blocks(); };
-  while (items() < kItems && product.work() / items() > kItemProducts) {
+  const int64_t wanted = wanted_items(product);
+  while (items() < wanted && product.work() / items() > kItemProducts) {
     if (tiles > 1) {
       tiles = ceil_div(tiles, 2);
     } else if (panels > kFewPanels) {

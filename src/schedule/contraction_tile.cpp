@@ -19,7 +19,7 @@ using loop::Value;
 constexpr double kProductsPerNanosecond = 75;
 
 /// How far ahead a packed panel is fetched; since panels lie one after another, the end of one fetches the next.
-constexpr int64_t kRowsAhead = 8;
+constexpr int64_t kRowsAhead = 32;
 
 /// Where a tile finds its rows of a: element (i, k) at base + i * row + k * step.
 struct Rows {
@@ -128,23 +128,27 @@ class TileWriter {
     builder_.for_loop(builder_.index(0), k_, kChain, [&](Value chain) {
       const Value length = least(k_ - chain, builder_.index(kChain));
       const Value a_chain = a_start + chain * a_step_;
-      if (blocking_.copies_a) {
-        builder_.for_loop(first_tile, last_tile, 1, [&](Value tile) {
-          copy_rows(a_chain + first_row(tile) * a_row_, (tile - first_tile) * builder_.index(held_tile_), length);
-        });
-      }
-      builder_.for_loop(first_panel, last_panel, 1, [&](Value panel) {
-        const Panel place{.base = b_start + panel * b_panel_ + chain * b_row_, .row = b_row_, .masks = {}};
-        const std::vector<Value> masks = column_masks(panel);
-        builder_.for_loop(first_tile, last_tile, 1, [&](Value tile) {
-          const Value row = first_row(tile);
-          const Rows rows = rows_of(tile - first_tile, a_chain + row * a_row_);
-          const Target target{.index = (batch_ * m_ + row) * n_ + panel * builder_.index(tile_.columns()),
-                              .first_row = tile * builder_.index(tile_.rows) - row,
-                              .first_block = chain == builder_.index(0),
-                              .last_block = chain + builder_.index(kChain) >= k_,
-                              .masks = masks};
-          write_tile(panel, rows, place, target, length);
+      // The panels of this block stay in the second-level cache while groups of tiles pass over them.
+      builder_.for_loop(first_tile, last_tile, blocking_.held_tiles, [&](Value first_held) {
+        const Value last_held = least(first_held + builder_.index(blocking_.held_tiles), last_tile);
+        if (blocking_.copies_a) {
+          builder_.for_loop(first_held, last_held, 1, [&](Value tile) {
+            copy_rows(a_chain + first_row(tile) * a_row_, (tile - first_held) * builder_.index(held_tile_), length);
+          });
+        }
+        builder_.for_loop(first_panel, last_panel, 1, [&](Value panel) {
+          const Panel place{.base = b_start + panel * b_panel_ + chain * b_row_, .row = b_row_, .masks = {}};
+          const std::vector<Value> masks = column_masks(panel);
+          builder_.for_loop(first_held, last_held, 1, [&](Value tile) {
+            const Value row = first_row(tile);
+            const Rows rows = rows_of(tile - first_held, a_chain + row * a_row_);
+            const Target target{.index = (batch_ * m_ + row) * n_ + panel * builder_.index(tile_.columns()),
+                                .first_row = tile * builder_.index(tile_.rows) - row,
+                                .first_block = chain == builder_.index(0),
+                                .last_block = chain + builder_.index(kChain) >= k_,
+                                .masks = masks};
+            write_tile(panel, rows, place, target, length);
+          });
         });
       });
     });
@@ -207,6 +211,8 @@ class TileWriter {
   }
 
   void write_tile(Value panel, const Rows& rows, const Panel& place, const Target& target, Value length) {
+    // A product that packs is too large for the caches: what is stored at the end is fetched while the sums are made.
+    if (blocking_.packs_b) fetch_target(target);
     if (blocking_.packs_b || !partial_columns_) {
       store_tile(accumulate(rows, place, length), target);
       return;
@@ -224,6 +230,14 @@ class TileWriter {
                        store_tile(accumulate(rows, place, length), whole);
                      },
                      [&] { store_tile(accumulate(rows, masked, length), target); });
+  }
+
+  void fetch_target(const Target& target) {
+    for (int i = 0; i < tile_.rows; ++i) {
+      for (int j = 0; j < tile_.vectors; ++j) {
+        builder_.prefetch(totals_, target.index + n_ * builder_.index(i) + builder_.index(j * kLanes));
+      }
+    }
   }
 
   /// One chain for each element of the tile.
@@ -346,8 +360,7 @@ bool needs_totals(const Product& product) {
 
 KernelStep tile_step(const Product& product, const Blocking& blocking, const Registers& registers, const BufferUse& b,
                      const BufferUse& totals) {
-  LUCID_CHECK(blocking.tiles_per_item <= blocking.held_tiles && blocking.tile.rows <= product.m,
-              "contraction: tiles of {} rows, {} to an item, for {} rows", blocking.tile.rows, blocking.tiles_per_item,
+  LUCID_CHECK(blocking.tile.rows <= product.m, "contraction: tiles of {} rows for {} rows", blocking.tile.rows,
               product.m);
   return TileWriter(product, blocking, registers, b, totals).write();
 }
