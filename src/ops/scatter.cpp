@@ -338,10 +338,11 @@ tensor([4., 0., 2.]))",
                    },
                    .saved_inputs = {1}},
       .errors = {kOutOfRange},
-      .samples =
-          with({{{normal({5, 3}), offsets({4}, 5), normal({4, 3})}}, {{normal({6}), offsets({20}, 6), normal({20})}}},
-               {{"dim", int64_t{0}}}) +
-          with({{{strided({4, 3}, {1, 4}), offsets({2}, 3), normal({4, 2})}}}, {{"dim", int64_t{-1}}}),
+      .samples = with({{{normal({5, 3}), offsets({4}, 5), normal({4, 3})}},
+                       {{normal({5, 2, 83}), offsets({9}, 5), normal({9, 2, 83})}},
+                       {{normal({6}), offsets({20}, 6), normal({20})}}},
+                      {{"dim", int64_t{0}}}) +
+                 with({{{strided({4, 3}, {1, 4}), offsets({2}, 3), normal({4, 2})}}}, {{"dim", int64_t{-1}}}),
   };
 }
 
@@ -387,6 +388,7 @@ Op index_put_primitive(Op op, ScatterCombine combine) {
                  .saved_inputs = index_operands(2)};
   op.errors = {kOutOfRange};
   op.samples = {{{normal({5, 3}), normal({4, 3}), indices({4}, 5)}},
+                {{normal({5, 37}), normal({9, 37}), indices({9}, 5)}},
                 {{normal({5, 4}), normal({20}), indices({20}, 5), indices({20}, 4)}},
                 {{strided({4, 3}, {1, 4}), normal({2, 3}), indices({2}, 4)}}};
   return op;

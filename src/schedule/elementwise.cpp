@@ -42,11 +42,12 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
 }
 
-// Several dimensions: an item is one row along the last.
+// Several dimensions: an item is one row along the last of more than one element.
 KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
   const Dims& sizes = tree.sizes();
-  const size_t last = sizes.size() - 1;
+  size_t last = sizes.size() - 1;
+  while (last > 0 && sizes[last] == 1) --last;
   int64_t rows = 1;
   std::vector<loop::Value> size_values;
   for (size_t d = 0; d < last; ++d) {
@@ -56,7 +57,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   const loop::Value length = writer.number(sizes[last]);
   b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
     ElementTree::Point at{split_index(b, row, size_values), static_cast<int64_t>(last), {}};
-    at.index.push_back(b.index(0));
+    at.index.resize(sizes.size(), b.index(0));
     tree.hoist(at);
     row_loop(b, b.index(0), length, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
       at.index[last] = i;

@@ -7,6 +7,9 @@
 #include "schedule/row_loop.h"
 
 namespace lucid {
+
+using loop::kLanes;
+
 namespace {
 
 /// One operand in memory with its run-time strides.
@@ -94,6 +97,128 @@ void copy_base(Schedule& schedule, const IRGraph& graph, const Group& group, con
   write_elementwise(schedule, tree, "copy");
 }
 
+/// A scatter being written: the nodes' operands, and where elements go.
+class ScatterWriter {
+ public:
+  ScatterWriter(Schedule& schedule, const IRGraph& graph, const Group& group)
+      : graph_(graph),
+        node_(graph.nodes[group.root()]),
+        lowering_(std::get<ScatterLowering>(node_.op->lowering)),
+        call_(graph, node_),
+        writer_(kernel_name(graph, group)),
+        operands_(node_.inputs.size()),
+        out_{memory_of(schedule, graph, node_.outputs[0]), {}, {}} {
+    for (size_t i = 1; i < node_.inputs.size(); ++i) {
+      operands_[i].memory = memory_of(schedule, graph, node_.inputs[i].id);
+      operands_[i].buffer = writer_.value(operands_[i].memory);
+    }
+    out_.buffer = writer_.value(out_.memory);
+    writer_.declare_error();
+    for (ScatterOperand& operand : operands_)
+      for (int64_t stride : operand.memory.geometry.strides) operand.strides.push_back(writer_.number(stride));
+    for (int64_t stride : out_.memory.geometry.strides) out_.strides.push_back(writer_.number(stride));
+    for (int64_t size : source().memory.geometry.sizes) sizes_.push_back(writer_.number(size));
+  }
+
+  /// Whether elements go where their neighbours along the last axis go, at their own place in the row: then the target
+  /// of the first holds for all.
+  bool moves_rows() {
+    const Geometry& from = source().memory.geometry;
+    const Geometry& to = out_.memory.geometry;
+    if (from.sizes.size() < 2 || from.sizes.back() < kLanes / 2 || from.sizes.back() != to.sizes.back() ||
+        from.strides.back() != 1 || to.strides.back() != 1)
+      return false;
+    std::vector<loop::Value> index(sizes_.size(), writer_.number(0));
+    index.back() = writer_.number(0);
+    SourceContext context(writer_, graph_, node_, operands_, index);
+    const std::vector<loop::Value> target = lowering_.target(context, call_.call());
+    if (target.back().id() != index.back().id()) return false;
+    std::vector<loop::Value> others(target.begin(), target.end() - 1);
+    if (context.failed()) others.push_back(context.failed());
+    return std::none_of(others.begin(), others.end(), [&](loop::Value value) { return depends(value, index.back()); });
+  }
+
+  /// One item: elements that meet in one place must arrive in order.
+  KernelStep write_elements(int64_t elements) {
+    loop::Builder& b = writer_.builder();
+    const loop::Value count = writer_.number(elements);
+    b.for_loop(b.begin(), b.end(), 1, [&](loop::Value) {
+      b.for_loop(b.index(0), count, 1, [&](loop::Value position) {
+        const std::vector<loop::Value> index = split_index(b, position, sizes_);
+        at_target(index, [&](loop::Value from, loop::Value to) {
+          const loop::Value next = b.convert(b.load(source().buffer, from), dtype());
+          const loop::Value held = b.convert(b.load(out_.buffer, to), dtype());
+          b.store(out_.buffer, to, b.convert(combined(lowering_.combine, b, held, next), out_.memory.dtype));
+        });
+      });
+    });
+    return writer_.finish(1, 4.0 * static_cast<double>(elements));
+  }
+
+  /// An item is some columns of all rows, which arrive in order.
+  KernelStep write_rows(int64_t elements) {
+    loop::Builder& b = writer_.builder();
+    const int64_t width = source().memory.geometry.sizes.back();
+    const loop::Value row_count = writer_.number(elements / width);
+    const loop::Value columns = writer_.number(width);
+    const std::vector<loop::Value> outer(sizes_.begin(), sizes_.end() - 1);
+    b.for_loop(b.begin(), b.end(), 1, [&](loop::Value item) {
+      const loop::Value first = item * b.index(kColumns);
+      const loop::Value left = b.binary(loop::Code::kMin, columns - first, b.index(kColumns));
+      b.for_loop(b.index(0), row_count, 1, [&](loop::Value row) {
+        std::vector<loop::Value> index = split_index(b, row, outer);
+        index.push_back(first);
+        at_target(index, [&](loop::Value from, loop::Value to) {
+          row_loop(b, b.index(0), left, 1, [&](loop::Value i, loop::Value mask) {
+            const loop::Value next = b.convert(b.load_vector(source().buffer, from + i, mask), dtype());
+            const loop::Value held = b.convert(b.load_vector(out_.buffer, to + i, mask), dtype());
+            b.store(out_.buffer, to + i, b.convert(combined(lowering_.combine, b, held, next), out_.memory.dtype),
+                    mask);
+          });
+        });
+      });
+    });
+    const int64_t items = (width + kColumns - 1) / kColumns;
+    return writer_.finish(items, static_cast<double>(elements / items) * 0.5);
+  }
+
+ private:
+  /// Columns of an item of write_rows.
+  static constexpr int64_t kColumns = 4 * kLanes;
+
+  const ScatterOperand& source() const { return operands_[static_cast<size_t>(lowering_.source)]; }
+  Dtype dtype() const { return compute_dtype(out_.memory.dtype); }
+
+  /// Calls f with the address of a source element and that of its place, unless a check failed.
+  template <typename F>
+  void at_target(const std::vector<loop::Value>& index, F f) {
+    loop::Builder& b = writer_.builder();
+    SourceContext context(writer_, graph_, node_, operands_, index);
+    const std::vector<loop::Value> target = lowering_.target(context, call_.call());
+    const auto update = [&] { f(source().address(b, index), out_.address(b, target)); };
+    if (context.failed())
+      b.if_then(~context.failed(), update);
+    else
+      update();
+  }
+
+  bool depends(loop::Value value, loop::Value on) {
+    if (value.id() == on.id()) return true;
+    loop::Builder& b = writer_.builder();
+    const auto operands = b.definition(value).operands;
+    return std::any_of(operands.begin(), operands.end(), [&](loop::Id id) { return depends(b.value(id), on); });
+  }
+
+  const IRGraph& graph_;
+  const IRNode& node_;
+  const ScatterLowering& lowering_;
+  const NodeCall call_;
+  KernelWriter writer_;
+  std::vector<ScatterOperand> operands_;
+  ScatterOperand out_;
+  std::vector<loop::Value> sizes_;
+};
+
 }  // namespace
 
 void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& group) {
@@ -102,47 +227,11 @@ void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& gro
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   if (numel(result.geometry.sizes) == 0) return;
   copy_base(schedule, graph, group, result);
-  const MemoryOperand source = memory_of(schedule, graph, node.inputs[static_cast<size_t>(lowering.source)].id);
-  const int64_t elements = numel(source.geometry.sizes);
+  const int64_t elements = numel(graph.type(node.inputs[static_cast<size_t>(lowering.source)].id).shape);
   if (elements == 0) return;
-
-  KernelWriter writer(kernel_name(graph, group));
-  std::vector<ScatterOperand> operands(node.inputs.size());
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    operands[i].memory = memory_of(schedule, graph, node.inputs[i].id);
-    operands[i].buffer = writer.value(operands[i].memory);
-  }
-  ScatterOperand out{result, writer.value(result), {}};
-  writer.declare_error();
-  for (ScatterOperand& operand : operands)
-    for (int64_t stride : operand.memory.geometry.strides) operand.strides.push_back(writer.number(stride));
-  for (int64_t stride : result.geometry.strides) out.strides.push_back(writer.number(stride));
-  loop::Builder& b = writer.builder();
-  std::vector<loop::Value> sizes;
-  for (int64_t size : source.geometry.sizes) sizes.push_back(writer.number(size));
-  const loop::Value count = writer.number(elements);
-  const NodeCall call(graph, node);
-  const Dtype dtype = compute_dtype(result.dtype);
-  // One item: elements that meet in one place must arrive in order.
-  b.for_loop(b.begin(), b.end(), 1, [&](loop::Value) {
-    b.for_loop(b.index(0), count, 1, [&](loop::Value position) {
-      const std::vector<loop::Value> index = split_index(b, position, sizes);
-      SourceContext context(writer, graph, node, operands, index);
-      const std::vector<loop::Value> target = lowering.target(context, call.call());
-      auto update = [&] {
-        const loop::Value address = out.address(b, target);
-        const ScatterOperand& from = operands[static_cast<size_t>(lowering.source)];
-        const loop::Value next = b.convert(b.load(from.buffer, from.address(b, index)), dtype);
-        const loop::Value held = b.convert(b.load(out.buffer, address), dtype);
-        b.store(out.buffer, address, b.convert(combined(lowering.combine, b, held, next), result.dtype));
-      };
-      if (context.failed())
-        b.if_then(~context.failed(), update);
-      else
-        update();
-    });
-  });
-  schedule.steps.push_back(writer.finish(1, 4.0 * static_cast<double>(elements)));
+  const bool rows = ScatterWriter(schedule, graph, group).moves_rows();
+  ScatterWriter writer(schedule, graph, group);
+  schedule.steps.push_back(rows ? writer.write_rows(elements) : writer.write_elements(elements));
 }
 
 }  // namespace lucid
