@@ -377,6 +377,13 @@ TEST(Contraction, ItemsMayBeSplitAnywhere) {
   }
 }
 
+TEST(Contraction, AnItemMayHaveMoreTilesThanAreHeldAtOnce) {
+  check_compiled({1, 160, 2, 513});
+  check_compiled({1, 160, 2, 513, Lay::kTransposed, Lay::kTransposed});
+  check_compiled({1, 160, 34, 70, Lay::kTransposed, Lay::kPlain});
+  check_compiled({1, 400, 40, 20, Lay::kStrided, Lay::kStrided});
+}
+
 TEST(Contraction, OneKernelServesManySizes) {
   auto texts = [](const Case& test) {
     std::vector<std::string> texts;
