@@ -23,11 +23,14 @@ TensorRef part_of(const TensorImpl& whole, const Region& region) {
   return alias_of(whole, part);
 }
 
-/// A tensor with the region's layout whose memory nobody else sees: `whole` itself if it is one.
+/// A tensor with the region's layout whose memory nobody else sees, about to be written: `whole` itself if it is one.
 TensorRef writable(Value whole, const Region& region) {
   TensorRef tensor(tensor_of(whole));
   whole = Value();
-  if (tensor->strides() == region.strides && is_exclusive(tensor)) return tensor;
+  if (tensor->strides() == region.strides && is_exclusive(tensor)) {
+    tensor->before_write();
+    return tensor;
+  }
   return copy_of(*tensor, region.strides);
 }
 
