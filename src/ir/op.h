@@ -79,7 +79,7 @@ class GradientCall : public Call {
 /// added after it.
 struct Gradient {
   std::function<Values(Emitter& e, const GradientCall& call, std::span<const Value> grads)> rule;
-  /// The operands whose values the rule reads.
+  /// The operands whose values the rule reads; ~i is result i, where saves_outputs would save more than it reads.
   std::vector<int> saved_inputs;
   bool saves_outputs = false;
   explicit operator bool() const { return static_cast<bool>(rule); }

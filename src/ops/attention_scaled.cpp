@@ -34,10 +34,14 @@ struct Inputs {
   Inputs(Emitter& e, const Call& call, std::span<const Value> in, bool has_values) : q(in[0]), k(in[1]) {
     if (has_values) v = in[2];
     mask = in[has_values ? 3 : 2];
-    for (const Value& x : {q, k, v})
-      if (x && (x.rank() < 2 || x.dtype() != q.dtype()))
-        throw ValueError("{}: query, key and value must have one dtype and at least two dimensions, got {} and {}",
-                         call.name(), to_string(q.type()), to_string(x.type()));
+    for (const Value& x : {q, k, v}) {
+      if (x && x.dtype() != q.dtype())
+        throw TypeError("{}: query, key and value must have one dtype, got {} and {}", call.name(), to_string(q.type()),
+                        to_string(x.type()));
+      if (x && x.rank() < 2)
+        throw ValueError("{}: query, key and value must have at least two dimensions, got {}", call.name(),
+                         to_string(x.type()));
+    }
     if (has_values && call.flag("enable_gqa")) repeat_heads(e, call);
     if (q.shape().back() != k.shape().back() || (v && v.size(v.rank() - 2) != k.size(k.rank() - 2)))
       throw ValueError("{}: query [..., l, e], key [..., s, e] and value [..., s, d] are wanted, got {}, {}{}",

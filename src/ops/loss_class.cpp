@@ -27,7 +27,10 @@ Dims example_shape(const Call& call) {
 
 void check_class_weight(const Call& call, size_t i, int64_t classes) {
   if (!call.has(i)) return;
-  if (!call.operand(i).is_value() || !is_float(call.dtype(i)) || call.shape(i) != Dims{classes})
+  if (!call.operand(i).is_value() || !is_float(call.dtype(i)))
+    throw TypeError("{}: weight must be a floating-point tensor, got {}", call.name(),
+                    to_string(call.operand(i).type()));
+  if (call.shape(i) != Dims{classes})
     throw ValueError("{}: weight must have a number for each of the {} classes of {}, got {}", call.name(), classes,
                      to_string(call.operand(0).type()), to_string(call.operand(i).type()));
 }

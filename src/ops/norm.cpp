@@ -175,8 +175,7 @@ the squares. Weight and bias have x's rank, with size 1 where they are stretched
                      if (for_bias) results[2] = found[next++];
                      return results;
                    },
-                   .saved_inputs = {0, 1},
-                   .saves_outputs = true},
+                   .saved_inputs = {0, 1, ~1, ~2}},
       .samples = with({{{normal({3, 19}), absent(), absent()}}, {{normal({3, 19}), normal({1, 19}), normal({1, 19})}}},
                       {{"dim", Dims{1}}}) +
                  with({{{normal({3, 19}), normal({1, 19}), absent()}}}, {{"dim", Dims{1}}, {"centered", false}}) +

@@ -13,12 +13,19 @@ inline Value inverse_deviation(Emitter& e, const Call& call, const Value& varian
   return e.rsqrt(e.add(variance, call.real("eps")));
 }
 
+inline void check_floats(const Call& call, size_t i, const char* what) {
+  if (!call.operand(i).is_value() || !is_float(call.dtype(i)))
+    throw TypeError("{}: {} must be a floating-point tensor, got {}", call.name(), what,
+                    to_string(call.operand(i).type()));
+}
+
 /// Refuses a weight or bias that is not of this shape.
 inline void check_affine(const Call& call, size_t i, const char* what, const Dims& wanted) {
   if (!call.has(i)) return;
-  if (!call.operand(i).is_value() || !is_float(call.dtype(i)) || call.shape(i) != wanted)
-    throw ValueError("{}: {} must be a floating-point tensor of shape {} for {}, got {}", call.name(), what,
-                     to_string(wanted), to_string(call.operand(0).type()), to_string(call.operand(i).type()));
+  check_floats(call, i, what);
+  if (call.shape(i) != wanted)
+    throw ValueError("{}: {} must have shape {} for {}, got {}", call.name(), what, to_string(wanted),
+                     to_string(call.operand(0).type()), to_string(call.operand(i).type()));
 }
 
 }  // namespace lucid

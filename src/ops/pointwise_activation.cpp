@@ -344,7 +344,9 @@ tensor([-0.2500,  2.0000]))",
         const Dims& weight = call.shape(1);
         const bool is_one = numel(weight) == 1;
         const bool is_each = call.rank(0) >= 2 && weight == Dims{call.shape(0)[1]};
-        if (!call.operand(1).is_value() || !is_float(call.dtype(1)) || !(is_one || is_each))
+        if (!call.operand(1).is_value() || !is_float(call.dtype(1)))
+          throw TypeError("prelu: weight must be a floating-point tensor, got {}", to_string(call.operand(1).type()));
+        if (!is_one && !is_each)
           throw ValueError("prelu: weight must have one number, or one for each channel (dimension 1) of {}, got {}",
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()));
         return {call.operand(0).type()};

@@ -1,5 +1,7 @@
 #include "tensor/op_node.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "ir/emitter.h"
 #include "tensor/autograd_meta.h"
@@ -42,10 +44,13 @@ void OpNode::set_results(std::span<const Value> results) {
   types.reserve(results.size());
   for (const Value& result : results) types.push_back(result.type());
   set_outputs(std::move(types));
-  if (!op_.gradient.saves_outputs) return;
-  results_ = std::make_unique<Snapshot[]>(results.size());
-  for (size_t i = 0; i < results.size(); ++i) results_[i].take(*tensor_of(results[i]));
-  saves_ = true;
+  const Gradient& gradient = op_.gradient;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!gradient.saves_outputs && !std::ranges::count(gradient.saved_inputs, ~static_cast<int>(i))) continue;
+    if (!results_) results_ = std::make_unique<Snapshot[]>(results.size());
+    results_[i].take(*tensor_of(results[i]));
+    saves_ = true;
+  }
 }
 
 void OpNode::release_saved() {
@@ -70,10 +75,10 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
     if (!arguments_[i].saved.empty()) inputs[i] = unpack(arguments_[i].saved, pass, edges()[i]);
   }
   Values results;
-  for (size_t i = 0; results_ && i < outputs().size(); ++i)
-    results.push_back(
-        unpack(results_[i], pass,
-               is_float(outputs()[i].dtype) ? Edge{Ref<GradNode>(this), static_cast<uint32_t>(i)} : Edge()));
+  for (size_t i = 0; results_ && i < outputs().size(); ++i) {
+    const Edge edge = is_float(outputs()[i].dtype) ? Edge{Ref<GradNode>(this), static_cast<uint32_t>(i)} : Edge();
+    results.push_back(results_[i].empty() ? Value() : unpack(results_[i], pass, edge));
+  }
   for (size_t i = 0; i < gradients.size(); ++i)
     if (!gradients[i]) gradients[i] = zeros(e, outputs()[i]);
   const GradientCall call(Call(op_, operands, attributes_), std::move(inputs), std::move(results), needed);

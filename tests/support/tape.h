@@ -70,9 +70,12 @@ class Tape : public Emitter {
     for (const int i : gradient.saved_inputs)
       if (static_cast<size_t>(i) < saved.size()) saved[static_cast<size_t>(i)] = record.inputs[static_cast<size_t>(i)];
     for (const Value& input : record.inputs) needed.push_back(input && is_float(input.dtype()));
+    Values results(record.outputs.size());
+    for (size_t i = 0; i < results.size(); ++i)
+      if (gradient.saves_outputs || std::ranges::count(gradient.saved_inputs, ~static_cast<int>(i)))
+        results[i] = record.outputs[i];
     const Call call(*record.op, record.operands, record.attributes);
-    return gradient.rule(*this, GradientCall(call, saved, gradient.saves_outputs ? record.outputs : Values(), needed),
-                         grads);
+    return gradient.rule(*this, GradientCall(call, saved, std::move(results), needed), grads);
   }
 
   Interpreter interpreter_;
