@@ -45,7 +45,7 @@ Values by_running_statistics(Emitter& e, const Call& call, std::span<const Value
   if (in[3]) scale = e.mul(scale, in[3]);
   Value y = e.mul(e.sub(rows, beside_channels(e, in[1])), beside_channels(e, scale));
   if (in[4]) y = e.add(y, beside_channels(e, in[4]));
-  return {e.cast(e.reshape(y, in[0].shape()), in[0].dtype()), in[1], in[2]};
+  return {e.cast(e.reshape(y, in[0].shape()), in[0].dtype()), e.clone(in[1]), e.clone(in[2])};
 }
 
 /// A statistic of this input, a number for each channel, taken into the running one; `correction` makes a variance

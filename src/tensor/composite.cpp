@@ -101,18 +101,35 @@ bool must_emit_parts(const Call& call) {
   return kind.load(std::memory_order_relaxed) == Kind::kParts;
 }
 
-Values EagerEmitter::decompose(const Call& call) {
+namespace {
+
+Values decomposed(EagerEmitter& e, const Call& call) {
   // A plan computes composites of 16-bit floats in f32 and rounds once; so must their parts, to give the same bits.
   bool half = false;
   for (const Operand& operand : call.operands()) half |= operand.is_value() && is_half(operand.dtype());
   const bool widen = half && !must_emit_parts(call);
-  Values results = apply(*this, call, converted_inputs(*this, call, widen));
+  Values results = apply(e, call, converted_inputs(e, call, widen));
   if (results.size() == 1 && !shares_memory(*tensor_of(results[0]), call.operands()))
     tensor_of(results[0])->become_root();
   if (!widen) return results;
   const std::vector<TensorType> types = infer_types(call);
-  for (size_t i = 0; i < results.size(); ++i) results[i] = cast(results[i], types[i].dtype);
+  for (size_t i = 0; i < results.size(); ++i) results[i] = e.cast(results[i], types[i].dtype);
   return results;
+}
+
+}  // namespace
+
+Values EagerEmitter::decompose(const Call& call) {
+  try {
+    return decomposed(*this, call);
+  } catch (const Error& error) {
+    // What a part complains of is said by the op that was called.
+    const std::string_view message = error.what();
+    const size_t colon = std::min(message.find(": "), message.size());
+    const Op* part = op_table().find(message.substr(0, colon));
+    if (!part || part == &call.op() || error.error_class() == ErrorClass::kInternal) throw;
+    throw Error(error.error_class(), call.name() + std::string(message.substr(colon)));
+  }
 }
 
 }  // namespace lucid
