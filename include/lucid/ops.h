@@ -22,6 +22,24 @@ Tensor acos(const Argument& x);
 /// The inverse of the hyperbolic cosine, elementwise. NaN below 1.
 Tensor acosh(const Argument& x);
 
+/// The means of so many parts of the last dimension.
+Tensor adaptive_avg_pool1d(const Argument& x, const Shape& output_size);
+
+/// The means of so many parts of the last two dimensions.
+Tensor adaptive_avg_pool2d(const Argument& x, const Shape& output_size);
+
+/// The means of so many parts of the last three dimensions.
+Tensor adaptive_avg_pool3d(const Argument& x, const Shape& output_size);
+
+/// The largest element of each of so many parts of the last dimension, and where it stands.
+std::vector<Tensor> adaptive_max_pool1d_with_indices(const Argument& x, const Shape& output_size);
+
+/// The largest element of each of so many parts of the last two dimensions, and where it stands.
+std::vector<Tensor> adaptive_max_pool2d_with_indices(const Argument& x, const Shape& output_size);
+
+/// The largest element of each of so many parts of the last three dimensions, and where it stands.
+std::vector<Tensor> adaptive_max_pool3d_with_indices(const Argument& x, const Shape& output_size);
+
 /// x + y, elementwise. For bools, logical or.
 Tensor add(const Argument& x, const Argument& y);
 
@@ -93,6 +111,15 @@ std::vector<Tensor> attention_backward(const Argument& g, const Argument& logsum
 /// softmax(query @ key.mT * scale + attn_mask): how much scaled_dot_product_attention makes of each value, as a tensor, for
 /// those who look at it or leave some of it out.
 Tensor attention_weights(const Argument& query, const Argument& key, const Argument& attn_mask = Argument(), bool is_causal = false, std::optional<double> scale = std::nullopt);
+
+/// The mean of each window of the last dimension; stride is kernel_size unless given.
+Tensor avg_pool1d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, bool ceil_mode = false, bool count_include_pad = true);
+
+/// The mean of each window of the last two dimensions; stride is kernel_size unless given.
+Tensor avg_pool2d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
+
+/// The mean of each window of the last three dimensions; stride is kernel_size unless given.
+Tensor avg_pool3d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
 
 /// beta * x + alpha * (batch1 @ batch2) for batches of matrices, x being broadcast.
 Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta = 1.0, double alpha = 1.0);
@@ -184,6 +211,33 @@ Tensor constant_pad(const Argument& x, const Shape& pad, double value = 0.0);
 
 /// x laid out in row-major order: x itself if it is already, else a copy.
 Tensor contiguous(const Argument& x);
+
+/// The sums of products of weight [out, in / groups, taps] with x [batch, in, length] at every stride-th place.
+Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, int64_t groups = 1);
+
+/// The sums of products of weight [out, in / groups, rows, columns] with x [batch, in, height, width] at every
+/// stride-th place. In Python, padding may also be "same", which keeps the size, or "valid", which is none.
+Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, int64_t groups = 1);
+
+/// The sums of products of weight [out, in / groups, ...] with x [batch, in, ...] over three dimensions, at every
+/// stride-th place.
+Tensor conv3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, int64_t groups = 1);
+
+/// The gradient by its input of a conv1d with this weight [in, out / groups, taps], as a layer.
+Tensor conv_transpose1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& output_padding = Shape{0}, int64_t groups = 1, const Shape& dilation = Shape{1});
+
+/// The gradient by its input of a conv2d with this weight [in, out / groups, rows, columns], as a layer.
+Tensor conv_transpose2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& output_padding = Shape{0}, int64_t groups = 1, const Shape& dilation = Shape{1});
+
+/// The gradient by its input of a conv3d with this weight [in, out / groups, ...], as a layer.
+Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& output_padding = Shape{0}, int64_t groups = 1, const Shape& dilation = Shape{1});
+
+/// Convolution over any number of dimensions. Before each image stand `low` zeros and after it `high`, fewer if negative;
+/// between its elements input_dilation - 1. A transposed weight is [in, out, ...], its taps in reverse.
+Tensor convolution(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& low, const Shape& high, const Shape& input_dilation, const Shape& dilation, int64_t groups = 1, bool transposed = false);
+
+/// The gradient by its weight of a convolution of x whose result has the gradient grad.
+Tensor convolution_weight(const Argument& x, const Argument& grad, const Shape& kernel, const Shape& stride, const Shape& low, const Shape& input_dilation, const Shape& dilation, int64_t groups = 1, bool transposed = false);
 
 /// The cosine of an angle in radians, elementwise.
 Tensor cos(const Argument& x);
@@ -339,6 +393,9 @@ Tensor floor_divide(const Argument& x, const Argument& y);
 
 /// What division rounded towards zero leaves of x, with the sign of x. Dividing an integer by zero is an error.
 Tensor fmod(const Argument& x, const Argument& y);
+
+/// The sums of columns [batch, channels * window, windows] where their elements' places in an image meet.
+Tensor fold(const Argument& x, const Shape& output_size, const Shape& kernel_size, const Shape& dilation = Shape{1}, const Shape& padding = Shape{0}, const Shape& stride = Shape{1});
 
 /// A tensor of the given size, filled with one value.
 Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype = std::nullopt);
@@ -515,6 +572,15 @@ Tensor logspace(double start, double end, int64_t steps, double base = 10.0, std
 /// The logarithm of the sum of exp(x) over some dimensions, or all, without overflow.
 Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
 
+/// The p-th root of the sum of p-th powers of each window of the last dimension.
+Tensor lp_pool1d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, bool ceil_mode = false);
+
+/// The p-th root of the sum of p-th powers of each window of the last two dimensions.
+Tensor lp_pool2d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, bool ceil_mode = false);
+
+/// The p-th root of the sum of p-th powers of each window of the last three dimensions.
+Tensor lp_pool3d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, bool ceil_mode = false);
+
 /// Whether x is below y, elementwise.
 Tensor lt(const Argument& x, const Argument& y);
 
@@ -534,11 +600,53 @@ Tensor matmul(const Argument& x, const Argument& y);
 /// The largest elements along dim and their indices; the first of equals.
 std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim = false);
 
+/// The largest element of each window of the last dimensions; windows divide them evenly if kernel is empty.
+Tensor max_pool(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size);
+
+/// The largest element of each window of the last dimension; stride is kernel_size unless given.
+Tensor max_pool1d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+
+/// max_pool1d, and where the elements stand in the last dimension.
+std::vector<Tensor> max_pool1d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+
+/// The largest element of each window of the last two dimensions; stride is kernel_size unless given.
+Tensor max_pool2d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+
+/// max_pool2d, and where the elements stand in the last two dimensions, flattened.
+std::vector<Tensor> max_pool2d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+
+/// The largest element of each window of the last three dimensions; stride is kernel_size unless given.
+Tensor max_pool3d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+
+/// max_pool3d, and where the elements stand in the last three dimensions, flattened.
+std::vector<Tensor> max_pool3d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+
+/// The gradient of a max_pool from that of its result and the positions of the largest elements.
+Tensor max_pool_back(const Argument& grad, const Argument& indices, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size);
+
+/// Where the largest element of each window of the last dimensions stands in them, flattened.
+Tensor max_position(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size);
+
+/// The elements of x put where max_pool1d found them, zeros elsewhere.
+Tensor max_unpool1d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const std::optional<Shape>& output_size = std::nullopt);
+
+/// The elements of x put where max_pool2d found them, zeros elsewhere.
+Tensor max_unpool2d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const std::optional<Shape>& output_size = std::nullopt);
+
+/// The elements of x put where max_pool3d found them, zeros elsewhere.
+Tensor max_unpool3d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const std::optional<Shape>& output_size = std::nullopt);
+
 /// The larger of x and y, elementwise; NaN if either is NaN.
 Tensor maximum(const Argument& x, const Argument& y);
 
 /// The mean over some dimensions, or all: the sum divided by the number of elements. Integers give floats.
 Tensor mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+
+/// The mean of each window of the last dimensions; windows divide them evenly if kernel is empty.
+Tensor mean_pool(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
+
+/// The gradient of a mean_pool from that of its result.
+Tensor mean_pool_back(const Argument& grad, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
 
 /// The median of all elements: the lower of the two middle ones if their number is even; NaN if there is one.
 Tensor median(const Argument& x);
@@ -879,6 +987,9 @@ std::vector<Tensor> unbind(const Argument& x, int64_t dim = 0);
 
 /// x with one dimension split into several; one size may be -1.
 Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes);
+
+/// The windows of an image as columns: [batch, channels * window, windows].
+Tensor unfold(const Argument& x, const Shape& kernel_size, const Shape& dilation = Shape{1}, const Shape& padding = Shape{0}, const Shape& stride = Shape{1});
 
 /// The distinct elements of x, or its distinct parts along a dimension, in order; for each element or part which one it
 /// is; and how often each occurs. Every NaN is distinct.

@@ -13,6 +13,13 @@ constexpr std::string_view kInternal[] = {
     "arange_from",
     "cat_same",
     "constant_pad",
+    "convolution",
+    "convolution_weight",
+    "max_pool",
+    "max_pool_back",
+    "max_position",
+    "mean_pool",
+    "mean_pool_back",
     "index",
     "index_put_add",
     "index_put_set",
@@ -30,6 +37,39 @@ constexpr std::string_view kInternal[] = {
     "resample",
     "attention",
     "attention_backward",
+};
+
+// Functions of layers, which are no methods of tensors.
+constexpr std::string_view kFunctions[] = {
+    "adaptive_avg_pool1d",
+    "adaptive_avg_pool2d",
+    "adaptive_avg_pool3d",
+    "adaptive_max_pool1d_with_indices",
+    "adaptive_max_pool2d_with_indices",
+    "adaptive_max_pool3d_with_indices",
+    "avg_pool1d",
+    "avg_pool2d",
+    "avg_pool3d",
+    "conv1d",
+    "conv2d",
+    "conv3d",
+    "conv_transpose1d",
+    "conv_transpose2d",
+    "conv_transpose3d",
+    "fold",
+    "lp_pool1d",
+    "lp_pool2d",
+    "lp_pool3d",
+    "max_pool1d",
+    "max_pool1d_with_indices",
+    "max_pool2d",
+    "max_pool2d_with_indices",
+    "max_pool3d",
+    "max_pool3d_with_indices",
+    "max_unpool1d",
+    "max_unpool2d",
+    "max_unpool3d",
+    "unfold",
 };
 
 constexpr std::string_view kFactories[] = {
@@ -70,7 +110,10 @@ bool is_random(const Op& op) { return !op.schema.parameters.empty() && op.schema
 bool is_factory(const Op& op) { return contains(kFactories, op.name()); }
 
 // The method `to` also takes devices and tensors.
-bool has_method(const Op& op) { return first_is_tensor(op) && !is_random(op) && !is_factory(op) && op.name() != "to"; }
+bool has_method(const Op& op) {
+  return first_is_tensor(op) && !is_random(op) && !is_factory(op) && !contains(kFunctions, op.name()) &&
+         op.name() != "to";
+}
 
 bool has_in_place_method(const Op& op) {
   if (!has_method(op) || op.schema.returns_list || !op.schema.results.empty()) return false;

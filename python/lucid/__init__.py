@@ -97,6 +97,20 @@ from ._random import (
     seed,
     set_rng_state,
 )
+from ._windows import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    adaptive_max_pool1d,
+    adaptive_max_pool2d,
+    adaptive_max_pool3d,
+    conv1d,
+    conv2d,
+    conv3d,
+    max_pool1d,
+    max_pool2d,
+    max_pool3d,
+)
 from .autograd import enable_grad, grad_enabled, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
 __version__ = "0.1.0"

@@ -5,6 +5,18 @@ from typing import NamedTuple
 
 from ._core import Tensor
 
+class adaptive_max_pool1d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class adaptive_max_pool2d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class adaptive_max_pool3d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
 class attention(NamedTuple):
     output: Tensor
     logsumexp: Tensor
@@ -29,6 +41,18 @@ class kthvalue(NamedTuple):
     indices: Tensor
 
 class max_dim(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class max_pool1d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class max_pool2d_with_indices(NamedTuple):
+    values: Tensor
+    indices: Tensor
+
+class max_pool3d_with_indices(NamedTuple):
     values: Tensor
     indices: Tensor
 

@@ -84,10 +84,17 @@ struct ContractionLowering {};
 /// there is one, in the order of docs/decisions/0005-attention.md. Attributes "causal" and "scale" belong to it.
 struct AttentionLowering {};
 
+/// A convolution of in0 and in1 with an optional bias in2, or its gradient by the weight from in0 and the gradient in1
+/// of its result; sizes by ops/convolution_rules.h, order by docs/decisions/0006-convolution.md.
+struct ConvolutionLowering {
+  bool by_weight = false;
+};
+
 /// The inputs one after another along attribute "dim".
 struct ConcatLowering {};
 
-using Lowering = std::variant<std::monostate, PointwiseLowering, IndexedLowering, ReduceLowering, ScanLowering,
-                              ScatterLowering, ContractionLowering, ConcatLowering, AttentionLowering>;
+using Lowering =
+    std::variant<std::monostate, PointwiseLowering, IndexedLowering, ReduceLowering, ScanLowering, ScatterLowering,
+                 ContractionLowering, ConcatLowering, AttentionLowering, ConvolutionLowering>;
 
 }  // namespace lucid

@@ -23,6 +23,12 @@ constexpr std::string_view kSignatures[] = {
     R"(abs(x))",
     R"(acos(x))",
     R"(acosh(x))",
+    R"(adaptive_avg_pool1d(x, output_size: ints))",
+    R"(adaptive_avg_pool2d(x, output_size: ints))",
+    R"(adaptive_avg_pool3d(x, output_size: ints))",
+    R"(adaptive_max_pool1d_with_indices(x, output_size: ints) -> values, indices)",
+    R"(adaptive_max_pool2d_with_indices(x, output_size: ints) -> values, indices)",
+    R"(adaptive_max_pool3d_with_indices(x, output_size: ints) -> values, indices)",
     R"(add(x, y))",
     R"(addcdiv(x, tensor1, tensor2, *, value: float = 1.0))",
     R"(addcmul(x, tensor1, tensor2, *, value: float = 1.0))",
@@ -45,6 +51,9 @@ constexpr std::string_view kSignatures[] = {
     R"(attention(q, k, v, mask?, causal: bool, scale: float) -> output, logsumexp)",
     R"(attention_backward(g, logsumexp_gradient, q, k, v, mask?, output, logsumexp, causal: bool, scale: float, for_mask: bool) -> tensors)",
     R"(attention_weights(query, key, attn_mask? = None, *, is_causal: bool = False, scale: float? = None))",
+    R"(avg_pool1d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], ceil_mode: bool = False, count_include_pad: bool = True))",
+    R"(avg_pool2d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int? = None))",
+    R"(avg_pool3d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], ceil_mode: bool = False, count_include_pad: bool = True, divisor_override: int? = None))",
     R"(baddbmm(x, batch1, batch2, *, beta: float = 1.0, alpha: float = 1.0))",
     R"(batch_norm(x, running_mean? = None, running_var? = None, weight? = None, bias? = None, training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> output, running_mean, running_var)",
     R"(bilinear(x, y, weight, bias? = None))",
@@ -74,6 +83,14 @@ constexpr std::string_view kSignatures[] = {
     R"(clone(x))",
     R"(constant_pad(x, pad: ints, value: float = 0.0))",
     R"(contiguous(x))",
+    R"(conv1d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], groups: int = 1))",
+    R"(conv2d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], groups: int = 1))",
+    R"(conv3d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], groups: int = 1))",
+    R"(conv_transpose1d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], output_padding: ints = [0], groups: int = 1, dilation: ints = [1]))",
+    R"(conv_transpose2d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], output_padding: ints = [0], groups: int = 1, dilation: ints = [1]))",
+    R"(conv_transpose3d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], output_padding: ints = [0], groups: int = 1, dilation: ints = [1]))",
+    R"(convolution(x, weight, bias? = None, stride: ints, low: ints, high: ints, input_dilation: ints, dilation: ints, groups: int = 1, transposed: bool = False))",
+    R"(convolution_weight(x, grad, kernel: ints, stride: ints, low: ints, input_dilation: ints, dilation: ints, groups: int = 1, transposed: bool = False))",
     R"(cos(x))",
     R"(cosh(x))",
     R"(cosine_embedding_loss(x1, x2, target, *, margin: float = 0.0, reduction: str = 'mean'))",
@@ -121,6 +138,7 @@ constexpr std::string_view kSignatures[] = {
     R"(floor(x))",
     R"(floor_divide(x, y))",
     R"(fmod(x, y))",
+    R"(fold(x, output_size: ints, kernel_size: ints, dilation: ints = [1], padding: ints = [0], stride: ints = [1]))",
     R"(full(size: ints, fill_value, *, dtype: dtype? = None))",
     R"(full_like(x, fill_value, *, dtype: dtype? = None))",
     R"(gather(x, dim: int, index))",
@@ -176,14 +194,31 @@ constexpr std::string_view kSignatures[] = {
     R"(logsigmoid(x))",
     R"(logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype? = None))",
     R"(logsumexp(x, dim: ints? = None, keepdim: bool = False))",
+    R"(lp_pool1d(x, norm_type: float, kernel_size: ints, stride: ints? = None, ceil_mode: bool = False))",
+    R"(lp_pool2d(x, norm_type: float, kernel_size: ints, stride: ints? = None, ceil_mode: bool = False))",
+    R"(lp_pool3d(x, norm_type: float, kernel_size: ints, stride: ints? = None, ceil_mode: bool = False))",
     R"(lt(x, y))",
     R"(margin_ranking_loss(x1, x2, target, *, margin: float = 0.0, reduction: str = 'mean'))",
     R"(masked_fill(x, mask, value))",
     R"(masked_select(x, mask))",
     R"(matmul(x, y))",
     R"(max_dim(x, dim: int, keepdim: bool = False) -> values, indices)",
+    R"(max_pool(x, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints))",
+    R"(max_pool1d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], dilation: ints = [1], ceil_mode: bool = False))",
+    R"(max_pool1d_with_indices(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], dilation: ints = [1], ceil_mode: bool = False) -> values, indices)",
+    R"(max_pool2d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], dilation: ints = [1], ceil_mode: bool = False))",
+    R"(max_pool2d_with_indices(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], dilation: ints = [1], ceil_mode: bool = False) -> values, indices)",
+    R"(max_pool3d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], dilation: ints = [1], ceil_mode: bool = False))",
+    R"(max_pool3d_with_indices(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], dilation: ints = [1], ceil_mode: bool = False) -> values, indices)",
+    R"(max_pool_back(grad, indices, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints))",
+    R"(max_position(x, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints))",
+    R"(max_unpool1d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], output_size: ints? = None))",
+    R"(max_unpool2d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], output_size: ints? = None))",
+    R"(max_unpool3d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], output_size: ints? = None))",
     R"(maximum(x, y))",
     R"(mean(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
+    R"(mean_pool(x, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints, include_padding: bool = True, divisor: int? = None))",
+    R"(mean_pool_back(grad, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints, include_padding: bool = True, divisor: int? = None))",
     R"(median(x))",
     R"(median_dim(x, dim: int, keepdim: bool = False) -> values, indices)",
     R"(meshgrid(tensors: tensors, *, indexing: str = "ij") -> tensors)",
@@ -293,6 +328,7 @@ constexpr std::string_view kSignatures[] = {
     R"(trunc(x))",
     R"(unbind(x, dim: int = 0) -> tensors)",
     R"(unflatten(x, dim: int, sizes: ints))",
+    R"(unfold(x, kernel_size: ints, dilation: ints = [1], padding: ints = [0], stride: ints = [1]))",
     R"(unique_all(x, dim: int? = None) -> values, inverse, counts)",
     R"(unsqueeze(x, dim: int))",
     R"(var(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0))",
@@ -324,6 +360,42 @@ Value Emitter::acosh(Operand x) {
   static const Op& this_op = op_table().at("acosh");
   const Operand these[] = {x};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::adaptive_avg_pool1d(Operand x, const Dims& output_size) {
+  static const Op& this_op = op_table().at("adaptive_avg_pool1d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(output_size)});
+}
+
+Value Emitter::adaptive_avg_pool2d(Operand x, const Dims& output_size) {
+  static const Op& this_op = op_table().at("adaptive_avg_pool2d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(output_size)});
+}
+
+Value Emitter::adaptive_avg_pool3d(Operand x, const Dims& output_size) {
+  static const Op& this_op = op_table().at("adaptive_avg_pool3d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(output_size)});
+}
+
+Values Emitter::adaptive_max_pool1d_with_indices(Operand x, const Dims& output_size) {
+  static const Op& this_op = op_table().at("adaptive_max_pool1d_with_indices");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(output_size)});
+}
+
+Values Emitter::adaptive_max_pool2d_with_indices(Operand x, const Dims& output_size) {
+  static const Op& this_op = op_table().at("adaptive_max_pool2d_with_indices");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(output_size)});
+}
+
+Values Emitter::adaptive_max_pool3d_with_indices(Operand x, const Dims& output_size) {
+  static const Op& this_op = op_table().at("adaptive_max_pool3d_with_indices");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(output_size)});
 }
 
 Value Emitter::add(Operand x, Operand y) {
@@ -456,6 +528,24 @@ Value Emitter::attention_weights(Operand query, Operand key, Operand attn_mask, 
   static const Op& this_op = op_table().at("attention_weights");
   const Operand these[] = {query, key, attn_mask};
   return emit_one(this_op, these, {attribute_of(is_causal), attribute_of(scale)});
+}
+
+Value Emitter::avg_pool1d(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, bool ceil_mode, bool count_include_pad) {
+  static const Op& this_op = op_table().at("avg_pool1d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(ceil_mode), attribute_of(count_include_pad)});
+}
+
+Value Emitter::avg_pool2d(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  static const Op& this_op = op_table().at("avg_pool2d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(ceil_mode), attribute_of(count_include_pad), attribute_of(divisor_override)});
+}
+
+Value Emitter::avg_pool3d(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  static const Op& this_op = op_table().at("avg_pool3d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(ceil_mode), attribute_of(count_include_pad), attribute_of(divisor_override)});
 }
 
 Value Emitter::baddbmm(Operand x, Operand batch1, Operand batch2, double beta, double alpha) {
@@ -632,6 +722,54 @@ Value Emitter::contiguous(Operand x) {
   static const Op& this_op = op_table().at("contiguous");
   const Operand these[] = {x};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::conv1d(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
+  static const Op& this_op = op_table().at("conv1d");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(groups)});
+}
+
+Value Emitter::conv2d(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
+  static const Op& this_op = op_table().at("conv2d");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(groups)});
+}
+
+Value Emitter::conv3d(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& padding, const Dims& dilation, int64_t groups) {
+  static const Op& this_op = op_table().at("conv3d");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(groups)});
+}
+
+Value Emitter::conv_transpose1d(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& padding, const Dims& output_padding, int64_t groups, const Dims& dilation) {
+  static const Op& this_op = op_table().at("conv_transpose1d");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(padding), attribute_of(output_padding), attribute_of(groups), attribute_of(dilation)});
+}
+
+Value Emitter::conv_transpose2d(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& padding, const Dims& output_padding, int64_t groups, const Dims& dilation) {
+  static const Op& this_op = op_table().at("conv_transpose2d");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(padding), attribute_of(output_padding), attribute_of(groups), attribute_of(dilation)});
+}
+
+Value Emitter::conv_transpose3d(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& padding, const Dims& output_padding, int64_t groups, const Dims& dilation) {
+  static const Op& this_op = op_table().at("conv_transpose3d");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(padding), attribute_of(output_padding), attribute_of(groups), attribute_of(dilation)});
+}
+
+Value Emitter::convolution(Operand x, Operand weight, Operand bias, const Dims& stride, const Dims& low, const Dims& high, const Dims& input_dilation, const Dims& dilation, int64_t groups, bool transposed) {
+  static const Op& this_op = op_table().at("convolution");
+  const Operand these[] = {x, weight, bias};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(low), attribute_of(high), attribute_of(input_dilation), attribute_of(dilation), attribute_of(groups), attribute_of(transposed)});
+}
+
+Value Emitter::convolution_weight(Operand x, Operand grad, const Dims& kernel, const Dims& stride, const Dims& low, const Dims& input_dilation, const Dims& dilation, int64_t groups, bool transposed) {
+  static const Op& this_op = op_table().at("convolution_weight");
+  const Operand these[] = {x, grad};
+  return emit_one(this_op, these, {attribute_of(kernel), attribute_of(stride), attribute_of(low), attribute_of(input_dilation), attribute_of(dilation), attribute_of(groups), attribute_of(transposed)});
 }
 
 Value Emitter::cos(Operand x) {
@@ -914,6 +1052,12 @@ Value Emitter::fmod(Operand x, Operand y) {
   static const Op& this_op = op_table().at("fmod");
   const Operand these[] = {x, y};
   return emit_one(this_op, these, {});
+}
+
+Value Emitter::fold(Operand x, const Dims& output_size, const Dims& kernel_size, const Dims& dilation, const Dims& padding, const Dims& stride) {
+  static const Op& this_op = op_table().at("fold");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(output_size), attribute_of(kernel_size), attribute_of(dilation), attribute_of(padding), attribute_of(stride)});
 }
 
 Value Emitter::full(const Dims& size, Operand fill_value, std::optional<Dtype> dtype) {
@@ -1255,6 +1399,24 @@ Value Emitter::logsumexp(Operand x, const std::optional<Dims>& dim, bool keepdim
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(keepdim)});
 }
 
+Value Emitter::lp_pool1d(Operand x, double norm_type, const Dims& kernel_size, const std::optional<Dims>& stride, bool ceil_mode) {
+  static const Op& this_op = op_table().at("lp_pool1d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(norm_type), attribute_of(kernel_size), attribute_of(stride), attribute_of(ceil_mode)});
+}
+
+Value Emitter::lp_pool2d(Operand x, double norm_type, const Dims& kernel_size, const std::optional<Dims>& stride, bool ceil_mode) {
+  static const Op& this_op = op_table().at("lp_pool2d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(norm_type), attribute_of(kernel_size), attribute_of(stride), attribute_of(ceil_mode)});
+}
+
+Value Emitter::lp_pool3d(Operand x, double norm_type, const Dims& kernel_size, const std::optional<Dims>& stride, bool ceil_mode) {
+  static const Op& this_op = op_table().at("lp_pool3d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(norm_type), attribute_of(kernel_size), attribute_of(stride), attribute_of(ceil_mode)});
+}
+
 Value Emitter::lt(Operand x, Operand y) {
   static const Op& this_op = op_table().at("lt");
   const Operand these[] = {x, y};
@@ -1291,6 +1453,78 @@ Values Emitter::max_dim(Operand x, int64_t dim, bool keepdim) {
   return emit(this_op, these, {attribute_of(dim), attribute_of(keepdim)});
 }
 
+Value Emitter::max_pool(Operand x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, const Dims& size) {
+  static const Op& this_op = op_table().at("max_pool");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(size)});
+}
+
+Value Emitter::max_pool1d(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  static const Op& this_op = op_table().at("max_pool1d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(ceil_mode)});
+}
+
+Values Emitter::max_pool1d_with_indices(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  static const Op& this_op = op_table().at("max_pool1d_with_indices");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(ceil_mode)});
+}
+
+Value Emitter::max_pool2d(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  static const Op& this_op = op_table().at("max_pool2d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(ceil_mode)});
+}
+
+Values Emitter::max_pool2d_with_indices(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  static const Op& this_op = op_table().at("max_pool2d_with_indices");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(ceil_mode)});
+}
+
+Value Emitter::max_pool3d(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  static const Op& this_op = op_table().at("max_pool3d");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(ceil_mode)});
+}
+
+Values Emitter::max_pool3d_with_indices(Operand x, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const Dims& dilation, bool ceil_mode) {
+  static const Op& this_op = op_table().at("max_pool3d_with_indices");
+  const Operand these[] = {x};
+  return emit(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(ceil_mode)});
+}
+
+Value Emitter::max_pool_back(Operand grad, Operand indices, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, const Dims& size) {
+  static const Op& this_op = op_table().at("max_pool_back");
+  const Operand these[] = {grad, indices};
+  return emit_one(this_op, these, {attribute_of(kernel), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(size)});
+}
+
+Value Emitter::max_position(Operand x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, const Dims& size) {
+  static const Op& this_op = op_table().at("max_position");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(size)});
+}
+
+Value Emitter::max_unpool1d(Operand x, Operand indices, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const std::optional<Dims>& output_size) {
+  static const Op& this_op = op_table().at("max_unpool1d");
+  const Operand these[] = {x, indices};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(output_size)});
+}
+
+Value Emitter::max_unpool2d(Operand x, Operand indices, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const std::optional<Dims>& output_size) {
+  static const Op& this_op = op_table().at("max_unpool2d");
+  const Operand these[] = {x, indices};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(output_size)});
+}
+
+Value Emitter::max_unpool3d(Operand x, Operand indices, const Dims& kernel_size, const std::optional<Dims>& stride, const Dims& padding, const std::optional<Dims>& output_size) {
+  static const Op& this_op = op_table().at("max_unpool3d");
+  const Operand these[] = {x, indices};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(stride), attribute_of(padding), attribute_of(output_size)});
+}
+
 Value Emitter::maximum(Operand x, Operand y) {
   static const Op& this_op = op_table().at("maximum");
   const Operand these[] = {x, y};
@@ -1301,6 +1535,18 @@ Value Emitter::mean(Operand x, const std::optional<Dims>& dim, bool keepdim, std
   static const Op& this_op = op_table().at("mean");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(keepdim), attribute_of(dtype)});
+}
+
+Value Emitter::mean_pool(Operand x, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, const Dims& size, bool include_padding, std::optional<int64_t> divisor) {
+  static const Op& this_op = op_table().at("mean_pool");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(size), attribute_of(include_padding), attribute_of(divisor)});
+}
+
+Value Emitter::mean_pool_back(Operand grad, const Dims& kernel, const Dims& stride, const Dims& padding, const Dims& dilation, const Dims& size, bool include_padding, std::optional<int64_t> divisor) {
+  static const Op& this_op = op_table().at("mean_pool_back");
+  const Operand these[] = {grad};
+  return emit_one(this_op, these, {attribute_of(kernel), attribute_of(stride), attribute_of(padding), attribute_of(dilation), attribute_of(size), attribute_of(include_padding), attribute_of(divisor)});
 }
 
 Value Emitter::median(Operand x) {
@@ -1954,6 +2200,12 @@ Value Emitter::unflatten(Operand x, int64_t dim, const Dims& sizes) {
   static const Op& this_op = op_table().at("unflatten");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(sizes)});
+}
+
+Value Emitter::unfold(Operand x, const Dims& kernel_size, const Dims& dilation, const Dims& padding, const Dims& stride) {
+  static const Op& this_op = op_table().at("unfold");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(kernel_size), attribute_of(dilation), attribute_of(padding), attribute_of(stride)});
 }
 
 Values Emitter::unique_all(Operand x, std::optional<int64_t> dim) {

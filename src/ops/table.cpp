@@ -29,6 +29,11 @@ const OpTable& op_table() {
     add_sample_ops(ops);
     add_linalg_ops(ops);
     add_einsum_ops(ops);
+    add_convolution_ops(ops);
+    add_convolution_layer_ops(ops);
+    add_pool_ops(ops);
+    add_pool_layer_ops(ops);
+    add_fold_ops(ops);
     add_sort_ops(ops);
     add_search_ops(ops);
     add_norm_ops(ops);

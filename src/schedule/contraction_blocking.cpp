@@ -30,7 +30,7 @@ int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
 /// Registers that a vector of kLanes elements takes.
 int registers_per_vector(Dtype dtype, const Registers& registers) {
-  return static_cast<int>(size_of(dtype)) * loop::kLanes / registers.bytes;
+  return std::max(1, static_cast<int>(size_of(dtype)) * loop::kLanes / registers.bytes);
 }
 
 bool fits(Tile tile, int per_vector, const Registers& registers) {
@@ -45,26 +45,6 @@ double step_cycles(Tile tile, int per_vector) {
   const double arithmetic = tile.rows * tile.vectors * per_vector / kPerCycle;
   const double loads = (tile.rows + tile.vectors * per_vector) / kPerCycle;
   return std::max({arithmetic, loads, kLatency}) + kStreaming * tile.vectors * per_vector;
-}
-
-Tile choose_tile(const Product& product, const Registers& registers) {
-  const int per_vector = registers_per_vector(compute_dtype(product.dtype), registers);
-  Tile best;
-  double best_cycles = std::numeric_limits<double>::infinity();
-  const int64_t vectors = ceil_div(product.n, loop::kLanes);
-  for (int rows = 1; rows <= std::min<int64_t>(product.m, registers.count); ++rows) {
-    for (int width = 1; width <= std::min<int64_t>(vectors, registers.count); ++width) {
-      const Tile tile{rows, width};
-      if (!fits(tile, per_vector, registers)) break;
-      const double cycles =
-          static_cast<double>(ceil_div(product.m, rows) * ceil_div(vectors, width)) * step_cycles(tile, per_vector);
-      if (cycles < best_cycles) {
-        best = tile;
-        best_cycles = cycles;
-      }
-    }
-  }
-  return best;
 }
 
 int64_t wanted_items(const Product& product) {
@@ -97,9 +77,29 @@ bool worth_copying(const Product& product, const Blocking& blocking) {
 
 }  // namespace
 
+Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers) {
+  const int per_vector = registers_per_vector(compute_dtype(dtype), registers);
+  Tile best;
+  double best_cycles = std::numeric_limits<double>::infinity();
+  const int64_t vectors = ceil_div(n, loop::kLanes);
+  for (int rows = 1; rows <= std::min<int64_t>(m, registers.count); ++rows) {
+    for (int width = 1; width <= std::min<int64_t>(vectors, registers.count); ++width) {
+      const Tile tile{rows, width};
+      if (!fits(tile, per_vector, registers)) break;
+      const double cycles =
+          static_cast<double>(ceil_div(m, rows) * ceil_div(vectors, width)) * step_cycles(tile, per_vector);
+      if (cycles < best_cycles) {
+        best = tile;
+        best_cycles = cycles;
+      }
+    }
+  }
+  return best;
+}
+
 Blocking choose_blocking(const Product& product, const Registers& registers) {
   Blocking blocking;
-  blocking.tile = choose_tile(product, registers);
+  blocking.tile = choose_tile(product.m, product.n, product.dtype, registers);
   blocking.tiles = ceil_div(product.m, blocking.tile.rows);
   blocking.panels = ceil_div(product.n, blocking.tile.columns());
   blocking.packs_b = worth_packing(product, blocking);

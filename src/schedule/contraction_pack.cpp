@@ -3,6 +3,7 @@
 
 #include "schedule/contraction.h"
 #include "schedule/kernel_writer.h"
+#include "schedule/transpose.h"
 
 namespace lucid::contraction {
 namespace {
@@ -16,21 +17,6 @@ using loop::Value;
 /// Rows of k that an item packs.
 constexpr int64_t kPackedRows = 128;
 constexpr double kNanosecondsPerByte = 0.1;
-
-/// Turns kLanes rows into kLanes columns by exchanging ever smaller squares across the diagonal.
-void transpose(Builder& builder, std::vector<Value>& rows) {
-  for (int size = kLanes / 2; size > 0; size /= 2) {
-    const Value upper = (builder.iota(Dtype::kI32) & builder.splat(builder.constant(Dtype::kI32, size))) ==
-                        builder.constant(Dtype::kI32, 0);
-    for (int i = 0; i < kLanes; ++i) {
-      if (i & size) continue;
-      const Value low = rows[i];
-      const Value high = rows[i + size];
-      rows[i] = builder.select(upper, low, builder.rotate(high, kLanes - size));
-      rows[i + size] = builder.select(upper, builder.rotate(low, size), high);
-    }
-  }
-}
 
 /// Packs rows [first, last) of k of one panel. Columns that b does not have are copies of its last one or zeros: nobody
 /// stores what comes of them.

@@ -35,6 +35,30 @@ Tensor acosh(const Argument& x) {
   return wrap(eager().acosh(operand_of(x)));
 }
 
+Tensor adaptive_avg_pool1d(const Argument& x, const Shape& output_size) {
+  return wrap(eager().adaptive_avg_pool1d(operand_of(x), dims_of(output_size)));
+}
+
+Tensor adaptive_avg_pool2d(const Argument& x, const Shape& output_size) {
+  return wrap(eager().adaptive_avg_pool2d(operand_of(x), dims_of(output_size)));
+}
+
+Tensor adaptive_avg_pool3d(const Argument& x, const Shape& output_size) {
+  return wrap(eager().adaptive_avg_pool3d(operand_of(x), dims_of(output_size)));
+}
+
+std::vector<Tensor> adaptive_max_pool1d_with_indices(const Argument& x, const Shape& output_size) {
+  return wrap(eager().adaptive_max_pool1d_with_indices(operand_of(x), dims_of(output_size)));
+}
+
+std::vector<Tensor> adaptive_max_pool2d_with_indices(const Argument& x, const Shape& output_size) {
+  return wrap(eager().adaptive_max_pool2d_with_indices(operand_of(x), dims_of(output_size)));
+}
+
+std::vector<Tensor> adaptive_max_pool3d_with_indices(const Argument& x, const Shape& output_size) {
+  return wrap(eager().adaptive_max_pool3d_with_indices(operand_of(x), dims_of(output_size)));
+}
+
 Tensor add(const Argument& x, const Argument& y) {
   return wrap(eager().add(operand_of(x), operand_of(y)));
 }
@@ -121,6 +145,18 @@ std::vector<Tensor> attention_backward(const Argument& g, const Argument& logsum
 
 Tensor attention_weights(const Argument& query, const Argument& key, const Argument& attn_mask, bool is_causal, std::optional<double> scale) {
   return wrap(eager().attention_weights(operand_of(query), operand_of(key), operand_of(attn_mask), is_causal, scale));
+}
+
+Tensor avg_pool1d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, bool ceil_mode, bool count_include_pad) {
+  return wrap(eager().avg_pool1d(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), ceil_mode, count_include_pad));
+}
+
+Tensor avg_pool2d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  return wrap(eager().avg_pool2d(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), ceil_mode, count_include_pad, divisor_override));
+}
+
+Tensor avg_pool3d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override) {
+  return wrap(eager().avg_pool3d(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), ceil_mode, count_include_pad, divisor_override));
 }
 
 Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta, double alpha) {
@@ -237,6 +273,38 @@ Tensor constant_pad(const Argument& x, const Shape& pad, double value) {
 
 Tensor contiguous(const Argument& x) {
   return wrap(eager().contiguous(operand_of(x)));
+}
+
+Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& padding, const Shape& dilation, int64_t groups) {
+  return wrap(eager().conv1d(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(padding), dims_of(dilation), groups));
+}
+
+Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& padding, const Shape& dilation, int64_t groups) {
+  return wrap(eager().conv2d(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(padding), dims_of(dilation), groups));
+}
+
+Tensor conv3d(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& padding, const Shape& dilation, int64_t groups) {
+  return wrap(eager().conv3d(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(padding), dims_of(dilation), groups));
+}
+
+Tensor conv_transpose1d(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& padding, const Shape& output_padding, int64_t groups, const Shape& dilation) {
+  return wrap(eager().conv_transpose1d(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(padding), dims_of(output_padding), groups, dims_of(dilation)));
+}
+
+Tensor conv_transpose2d(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& padding, const Shape& output_padding, int64_t groups, const Shape& dilation) {
+  return wrap(eager().conv_transpose2d(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(padding), dims_of(output_padding), groups, dims_of(dilation)));
+}
+
+Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& padding, const Shape& output_padding, int64_t groups, const Shape& dilation) {
+  return wrap(eager().conv_transpose3d(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(padding), dims_of(output_padding), groups, dims_of(dilation)));
+}
+
+Tensor convolution(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& low, const Shape& high, const Shape& input_dilation, const Shape& dilation, int64_t groups, bool transposed) {
+  return wrap(eager().convolution(operand_of(x), operand_of(weight), operand_of(bias), dims_of(stride), dims_of(low), dims_of(high), dims_of(input_dilation), dims_of(dilation), groups, transposed));
+}
+
+Tensor convolution_weight(const Argument& x, const Argument& grad, const Shape& kernel, const Shape& stride, const Shape& low, const Shape& input_dilation, const Shape& dilation, int64_t groups, bool transposed) {
+  return wrap(eager().convolution_weight(operand_of(x), operand_of(grad), dims_of(kernel), dims_of(stride), dims_of(low), dims_of(input_dilation), dims_of(dilation), groups, transposed));
 }
 
 Tensor cos(const Argument& x) {
@@ -425,6 +493,10 @@ Tensor floor_divide(const Argument& x, const Argument& y) {
 
 Tensor fmod(const Argument& x, const Argument& y) {
   return wrap(eager().fmod(operand_of(x), operand_of(y)));
+}
+
+Tensor fold(const Argument& x, const Shape& output_size, const Shape& kernel_size, const Shape& dilation, const Shape& padding, const Shape& stride) {
+  return wrap(eager().fold(operand_of(x), dims_of(output_size), dims_of(kernel_size), dims_of(dilation), dims_of(padding), dims_of(stride)));
 }
 
 Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype) {
@@ -647,6 +719,18 @@ Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim, bool keepdi
   return wrap(eager().logsumexp(operand_of(x), dims_of(dim), keepdim));
 }
 
+Tensor lp_pool1d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride, bool ceil_mode) {
+  return wrap(eager().lp_pool1d(operand_of(x), norm_type, dims_of(kernel_size), dims_of(stride), ceil_mode));
+}
+
+Tensor lp_pool2d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride, bool ceil_mode) {
+  return wrap(eager().lp_pool2d(operand_of(x), norm_type, dims_of(kernel_size), dims_of(stride), ceil_mode));
+}
+
+Tensor lp_pool3d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride, bool ceil_mode) {
+  return wrap(eager().lp_pool3d(operand_of(x), norm_type, dims_of(kernel_size), dims_of(stride), ceil_mode));
+}
+
 Tensor lt(const Argument& x, const Argument& y) {
   return wrap(eager().lt(operand_of(x), operand_of(y)));
 }
@@ -671,12 +755,68 @@ std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim) {
   return wrap(eager().max_dim(operand_of(x), dim, keepdim));
 }
 
+Tensor max_pool(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size) {
+  return wrap(eager().max_pool(operand_of(x), dims_of(kernel), dims_of(stride), dims_of(padding), dims_of(dilation), dims_of(size)));
+}
+
+Tensor max_pool1d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const Shape& dilation, bool ceil_mode) {
+  return wrap(eager().max_pool1d(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(dilation), ceil_mode));
+}
+
+std::vector<Tensor> max_pool1d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const Shape& dilation, bool ceil_mode) {
+  return wrap(eager().max_pool1d_with_indices(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(dilation), ceil_mode));
+}
+
+Tensor max_pool2d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const Shape& dilation, bool ceil_mode) {
+  return wrap(eager().max_pool2d(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(dilation), ceil_mode));
+}
+
+std::vector<Tensor> max_pool2d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const Shape& dilation, bool ceil_mode) {
+  return wrap(eager().max_pool2d_with_indices(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(dilation), ceil_mode));
+}
+
+Tensor max_pool3d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const Shape& dilation, bool ceil_mode) {
+  return wrap(eager().max_pool3d(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(dilation), ceil_mode));
+}
+
+std::vector<Tensor> max_pool3d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const Shape& dilation, bool ceil_mode) {
+  return wrap(eager().max_pool3d_with_indices(operand_of(x), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(dilation), ceil_mode));
+}
+
+Tensor max_pool_back(const Argument& grad, const Argument& indices, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size) {
+  return wrap(eager().max_pool_back(operand_of(grad), operand_of(indices), dims_of(kernel), dims_of(stride), dims_of(padding), dims_of(dilation), dims_of(size)));
+}
+
+Tensor max_position(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size) {
+  return wrap(eager().max_position(operand_of(x), dims_of(kernel), dims_of(stride), dims_of(padding), dims_of(dilation), dims_of(size)));
+}
+
+Tensor max_unpool1d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const std::optional<Shape>& output_size) {
+  return wrap(eager().max_unpool1d(operand_of(x), operand_of(indices), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(output_size)));
+}
+
+Tensor max_unpool2d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const std::optional<Shape>& output_size) {
+  return wrap(eager().max_unpool2d(operand_of(x), operand_of(indices), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(output_size)));
+}
+
+Tensor max_unpool3d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride, const Shape& padding, const std::optional<Shape>& output_size) {
+  return wrap(eager().max_unpool3d(operand_of(x), operand_of(indices), dims_of(kernel_size), dims_of(stride), dims_of(padding), dims_of(output_size)));
+}
+
 Tensor maximum(const Argument& x, const Argument& y) {
   return wrap(eager().maximum(operand_of(x), operand_of(y)));
 }
 
 Tensor mean(const Argument& x, const std::optional<Shape>& dim, bool keepdim, std::optional<Dtype> dtype) {
   return wrap(eager().mean(operand_of(x), dims_of(dim), keepdim, dtype));
+}
+
+Tensor mean_pool(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size, bool include_padding, std::optional<int64_t> divisor) {
+  return wrap(eager().mean_pool(operand_of(x), dims_of(kernel), dims_of(stride), dims_of(padding), dims_of(dilation), dims_of(size), include_padding, divisor));
+}
+
+Tensor mean_pool_back(const Argument& grad, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size, bool include_padding, std::optional<int64_t> divisor) {
+  return wrap(eager().mean_pool_back(operand_of(grad), dims_of(kernel), dims_of(stride), dims_of(padding), dims_of(dilation), dims_of(size), include_padding, divisor));
 }
 
 Tensor median(const Argument& x) {
@@ -1113,6 +1253,10 @@ std::vector<Tensor> unbind(const Argument& x, int64_t dim) {
 
 Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes) {
   return wrap(eager().unflatten(operand_of(x), dim, dims_of(sizes)));
+}
+
+Tensor unfold(const Argument& x, const Shape& kernel_size, const Shape& dilation, const Shape& padding, const Shape& stride) {
+  return wrap(eager().unfold(operand_of(x), dims_of(kernel_size), dims_of(dilation), dims_of(padding), dims_of(stride)));
 }
 
 std::vector<Tensor> unique_all(const Argument& x, std::optional<int64_t> dim) {

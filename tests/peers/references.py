@@ -198,6 +198,69 @@ def attention_weights(query: Any, key: Any, mask: Any, **keywords: Any) -> Any:
     return functional.scaled_dot_product_attention(query, key, values, mask, **keywords)
 
 
+def of_integers(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that PyTorch has for floats only: integers that doubles hold exactly are asked as such."""
+
+    def call(x: Any, *arguments: Any, **keywords: Any) -> Any:
+        if x.is_floating_point():
+            return function(x, *arguments, **keywords)
+        arguments = tuple(a.double() if isinstance(a, torch.Tensor) else a for a in arguments)
+        results = function(x.double(), *arguments, **keywords)
+        if isinstance(results, torch.Tensor):
+            return results.long().to(x.dtype)
+        return (results[0].long().to(x.dtype), *results[1:])
+
+    return call
+
+
+def max_pool(dimensions: int, indices: bool) -> Callable[..., Any]:
+    function = getattr(functional, f"max_pool{dimensions}d")
+
+    def call(x: Any, kernel_size: Any, stride: Any, padding: Any, dilation: Any, ceil_mode: bool) -> Any:
+        return function(x, kernel_size, stride, padding, dilation, ceil_mode, indices)
+
+    return of_integers(call)
+
+
+def adaptive_max_pool(dimensions: int) -> Callable[..., Any]:
+    function = getattr(functional, f"adaptive_max_pool{dimensions}d")
+    return of_integers(lambda x, size: function(x, size * dimensions if len(size) == 1 else size, True))
+
+
+def avg_pool(dimensions: int) -> Callable[..., Any]:
+    function = getattr(functional, f"avg_pool{dimensions}d")
+    return lambda x, kernel_size, stride, *rest: function(x, kernel_size, stride or kernel_size, *rest)
+
+
+def lp_pool(dimensions: int) -> Callable[..., Any]:
+    function = getattr(functional, f"lp_pool{dimensions}d")
+
+    def call(x: Any, norm_type: float, kernel_size: Any, stride: Any, ceil_mode: bool) -> Any:
+        sizes = kernel_size[0] if dimensions == 1 else tuple(kernel_size) * (dimensions // len(kernel_size))
+        return function(x, norm_type, sizes, stride[0] if stride and dimensions == 1 else stride, ceil_mode)
+
+    return call
+
+
+def adaptive_avg_pool(dimensions: int) -> Callable[..., Any]:
+    function = getattr(functional, f"adaptive_avg_pool{dimensions}d")
+    return lambda x, size: function(x, size * dimensions if len(size) == 1 else size)
+
+
+def spread(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that takes a number for all dimensions, but not a tuple of one."""
+
+    def call(*arguments: Any) -> Any:
+        return function(*(a[0] if isinstance(a, list | tuple) and len(a) == 1 else a for a in arguments))
+
+    return call
+
+
+def max_unpool(dimensions: int) -> Callable[..., Any]:
+    function = getattr(functional, f"max_unpool{dimensions}d")
+    return spread(lambda x, i, size, stride, pad, out: function(x, i, size, stride, pad, out and list(out)))
+
+
 DIFFERENT: dict[str, Callable[..., Any]] = {
     "logsigmoid": functional.logsigmoid,
     "to": lambda x, dtype: x.to(dtype),
@@ -271,6 +334,17 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "tensordot": lambda x, y, dims, dims_y: torch.tensordot(x, y, dims[0] if dims_y is None else (dims, dims_y)),
     "sort": lambda x, dim, descending, stable: torch.sort(x, dim=dim, descending=descending, stable=True),
     "argsort": lambda x, dim, descending, stable: torch.argsort(x, dim=dim, descending=descending, stable=True),
+    **{f"conv{d}d": of_integers(getattr(functional, f"conv{d}d")) for d in (1, 2, 3)},
+    **{f"conv_transpose{d}d": of_integers(getattr(functional, f"conv_transpose{d}d")) for d in (1, 2, 3)},
+    **{f"max_pool{d}d": max_pool(d, False) for d in (1, 2, 3)},
+    **{f"max_pool{d}d_with_indices": max_pool(d, True) for d in (1, 2, 3)},
+    **{f"adaptive_max_pool{d}d_with_indices": adaptive_max_pool(d) for d in (1, 2, 3)},
+    **{f"adaptive_avg_pool{d}d": adaptive_avg_pool(d) for d in (1, 2, 3)},
+    **{f"avg_pool{d}d": avg_pool(d) for d in (1, 2, 3)},
+    **{f"lp_pool{d}d": lp_pool(d) for d in (1, 2, 3)},
+    **{f"max_unpool{d}d": max_unpool(d) for d in (1, 2, 3)},
+    "unfold": of_integers(of_bools(spread(functional.unfold))),
+    "fold": spread(functional.fold),
     "unique_all": lambda x, dim: torch.unique(x, return_inverse=True, return_counts=True, dim=dim),
 }
 

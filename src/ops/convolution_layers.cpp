@@ -1,0 +1,255 @@
+// conv1d, conv2d, conv3d and their transposes, as layers call them: arguments are checked here.
+
+#include "ops/convolution_rules.h"
+#include "ops/linalg_rules.h"
+#include "ops/rules.h"
+
+namespace lucid {
+namespace {
+
+std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
+
+/// What both kinds of layer ask of x, weight, bias and groups. `of_in` and `of_out` are the weight's dimensions of
+/// input and output channels; the one that comes first counts those of all groups.
+void check_operands(const Call& call, int64_t dimensions, size_t of_in, size_t of_out) {
+  check_product_dtypes(call, 0, 1);
+  if (call.rank(0) != dimensions + 2 && call.rank(0) != dimensions + 1)
+    throw ValueError("{}: x must be [batch, channels] or [channels] and {} more, got {}", call.name(),
+                     dimensions == 1 ? "one dimension" : std::to_string(dimensions) + " dimensions", type_of(call, 0));
+  if (call.rank(1) != dimensions + 2)
+    throw ValueError("{}: weight must have {} dimensions, got {}", call.name(), dimensions + 2, type_of(call, 1));
+  const Dims& weight = call.shape(1);
+  for (int64_t d = 0; d < dimensions; ++d)
+    if (weight[static_cast<size_t>(d) + 2] == 0)
+      throw ValueError("{}: weight {} has no taps", call.name(), type_of(call, 1));
+  const int64_t groups = call.integer("groups");
+  if (groups <= 0 || weight[0] % groups != 0)
+    throw ValueError("{}: groups must divide dimension 0 of weight {}, got {}", call.name(), type_of(call, 1), groups);
+  const int64_t channels = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions - 1)];
+  const int64_t expected = of_in == 0 ? weight[0] : weight[of_in] * groups;
+  if (channels != expected)
+    throw ValueError("{}: x {} has {} channels, but weight {} in {} groups takes {}", call.name(), type_of(call, 0),
+                     channels, type_of(call, 1), groups, expected);
+  if (!call.has(2)) return;
+  check_product_dtypes(call, 0, 2);
+  const int64_t outputs = of_out == 0 ? weight[0] : weight[of_out] * groups;
+  if (call.shape(2) != Dims{outputs})
+    throw ValueError("{}: bias must be a vector with an element for each of {} output channels, got {}", call.name(),
+                     outputs, type_of(call, 2));
+}
+
+/// Zeros before and after each dimension: one number for all, one for each, or two for each.
+std::pair<Dims, Dims> paddings(const Call& call, int64_t dimensions) {
+  const Dims& given = call.ints("padding");
+  Dims low, high;
+  for (int64_t d = 0; d < dimensions; ++d) {
+    const auto i = static_cast<size_t>(d);
+    if (given.rank() == 2 * dimensions) {
+      low.push_back(given[2 * i]);
+      high.push_back(given[2 * i + 1]);
+    } else {
+      low.push_back(given.size() == 1 ? given[0] : i < given.size() ? given[i] : -1);
+      high.push_back(low.back());
+    }
+  }
+  const bool fits = given.size() == 1 || given.rank() == dimensions || given.rank() == 2 * dimensions;
+  for (size_t i = 0; i < low.size(); ++i)
+    if (!fits || low[i] < 0 || high[i] < 0 || low[i] > INT32_MAX || high[i] > INT32_MAX)
+      throw ValueError(
+          "{}: padding must be one number, {} (one for each dimension) or {} (before and after each), none negative, "
+          "got "
+          "{}",
+          call.name(), dimensions, 2 * dimensions, to_string(given));
+  return {low, high};
+}
+
+/// Runs f on x with a batch, which is added and removed again if x has none.
+template <typename F>
+Value batched(Emitter& e, const Value& x, int64_t dimensions, F f) {
+  if (x.rank() == dimensions + 2) return f(x);
+  return e.squeeze(f(e.unsqueeze(x, 0)), Dims{0});
+}
+
+/// Operand 2, if there is one.
+Operand bias_of(const Call& call, std::span<const Value> in) { return call.has(2) ? Operand(in[2]) : Operand(); }
+
+Op convolution_layer(Op op, int64_t dimensions) {
+  op.dtypes = kNumbers;
+  op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+    check_operands(call, dimensions, 1, 0);
+    const Dims stride = numbers_for(call, "stride", dimensions, 1);
+    const Dims dilation = numbers_for(call, "dilation", dimensions, 1);
+    const auto [low, high] = paddings(call, dimensions);
+    const Dims ones(static_cast<size_t>(dimensions), 1);
+    for (int64_t d = 0; d < dimensions; ++d) {
+      const auto i = static_cast<size_t>(d);
+      const int64_t padded = in[0].size(in[0].rank() - dimensions + d) + low[i] + high[i];
+      if (dilation[i] * (in[1].size(d + 2) - 1) + 1 > padded)
+        throw ValueError(
+            "{}: the taps of weight {} with dilation {} reach over more than the {} elements that dimension {} of x {} "
+            "has with padding; pad more or use a smaller weight",
+            call.name(), type_of(call, 1), dilation[i], padded, in[0].rank() - dimensions + d, type_of(call, 0));
+    }
+    return {batched(e, in[0], dimensions, [&](const Value& x) {
+      return e.convolution(x, in[1], bias_of(call, in), stride, low, high, ones, dilation, call.integer("groups"),
+                           false);
+    })};
+  };
+  return op;
+}
+
+Op transposed_layer(Op op, int64_t dimensions) {
+  op.dtypes = kNumbers;
+  op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
+    check_operands(call, dimensions, 0, 1);
+    const Dims stride = numbers_for(call, "stride", dimensions, 1);
+    const Dims dilation = numbers_for(call, "dilation", dimensions, 1);
+    const Dims padding = numbers_for(call, "padding", dimensions, 0);
+    const Dims more = numbers_for(call, "output_padding", dimensions, 0);
+    const Dims ones(static_cast<size_t>(dimensions), 1);
+    Dims low, high;
+    for (int64_t d = 0; d < dimensions; ++d) {
+      const auto i = static_cast<size_t>(d);
+      if (more[i] >= stride[i] && more[i] >= dilation[i])
+        throw ValueError(
+            "{}: output_padding must be smaller than stride or dilation, got {} for stride {}, dilation {}",
+            call.name(), more[i], stride[i], dilation[i]);
+      const int64_t reach = dilation[i] * (in[1].size(d + 2) - 1);
+      low.push_back(reach - padding[i]);
+      high.push_back(reach - padding[i] + more[i]);
+      const int64_t size = in[0].size(in[0].rank() - dimensions + d);
+      if (size == 0 || (size - 1) * stride[i] + 1 + low[i] + high[i] - reach <= 0)
+        throw ValueError("{}: padding {} leaves nothing of dimension {} of the result, for x {} and weight {}",
+                         call.name(), padding[i], in[0].rank() - dimensions + d, type_of(call, 0), type_of(call, 1));
+    }
+    return {batched(e, in[0], dimensions, [&](const Value& x) {
+      return e.convolution(x, in[1], bias_of(call, in), ones, low, high, stride, dilation, call.integer("groups"),
+                           true);
+    })};
+  };
+  return op;
+}
+
+Op conv1d() {
+  return convolution_layer(
+      {
+          .signature = "conv1d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], "
+                       "groups: int = 1)",
+          .doc =
+              R"(The sums of products of weight [out, in / groups, taps] with x [batch, in, length] at every stride-th place.
+
+>>> lucid.conv1d(lucid.tensor([[1., 2., 3., 4.]]), lucid.tensor([[[1., 1.]]]))
+tensor([[3., 5., 7.]]))",
+          .samples = std::vector<Sample>{{{normal({2, 3, 9}), normal({4, 3, 3}), normal({4})}},
+                                         {{normal({3, 9}), normal({4, 3, 2}), absent()}}} +
+                     with({{{normal({2, 4, 19}), normal({6, 2, 3}), normal({6})}}},
+                          {{"stride", Dims{2}}, {"padding", Dims{3}}, {"dilation", Dims{2}}, {"groups", int64_t{2}}}),
+      },
+      1);
+}
+
+Op conv2d() {
+  return convolution_layer(
+      {
+          .signature = "conv2d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], "
+                       "groups: int = 1)",
+          .doc =
+              R"(The sums of products of weight [out, in / groups, rows, columns] with x [batch, in, height, width] at every
+stride-th place. In Python, padding may also be "same", which keeps the size, or "valid", which is none.
+
+>>> lucid.conv2d(lucid.ones(1, 1, 3, 3), lucid.ones(1, 1, 2, 2))
+tensor([[[[4., 4.],
+          [4., 4.]]]]))",
+          .samples =
+              std::vector<Sample>{{{normal({2, 3, 6, 7}), normal({4, 3, 3, 2}), normal({4})}},
+                                  {{normal({3, 6, 7}), normal({4, 3, 3, 2}), absent()}}} +
+              with({{{normal({2, 4, 9, 8}), normal({6, 2, 3, 3}), normal({6})}}},
+                   {{"stride", Dims{2, 1}}, {"padding", Dims{1}}, {"dilation", Dims{1, 2}}, {"groups", int64_t{2}}}) +
+              with({{{normal({1, 3, 5, 6}), normal({20, 3, 3, 3}), normal({20})}}}, {{"padding", Dims{1}}}) +
+              with({{{normal({1, 4, 5, 18}), normal({4, 1, 3, 3}), absent()}}},
+                   {{"padding", Dims{1}}, {"groups", int64_t{4}}}),
+      },
+      2);
+}
+
+Op conv3d() {
+  return convolution_layer(
+      {
+          .signature = "conv3d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], "
+                       "groups: int = 1)",
+          .doc =
+              R"(The sums of products of weight [out, in / groups, ...] with x [batch, in, ...] over three dimensions, at every
+stride-th place.
+
+>>> lucid.conv3d(lucid.ones(1, 1, 2, 2, 2), lucid.ones(1, 1, 2, 2, 2)).item()
+8.0)",
+          .samples = std::vector<Sample>{{{normal({1, 2, 4, 5, 4}), normal({3, 2, 2, 3, 2}), normal({3})}}} +
+                     with({{{normal({2, 2, 3, 4, 3}), normal({2, 1, 3, 2, 3}), absent()}}},
+                          {{"stride", Dims{1, 2, 1}}, {"padding", Dims{1, 0, 1}}, {"groups", int64_t{2}}}),
+      },
+      3);
+}
+
+Op conv_transpose1d() {
+  return transposed_layer(
+      {
+          .signature = "conv_transpose1d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], "
+                       "output_padding: ints = [0], groups: int = 1, dilation: ints = [1])",
+          .doc = R"(The gradient by its input of a conv1d with this weight [in, out / groups, taps], as a layer.
+
+>>> lucid.conv_transpose1d(lucid.tensor([[1., 2.]]), lucid.tensor([[[1., 10.]]]), stride=2)
+tensor([[ 1., 10.,  2., 20.]]))",
+          .samples = std::vector<Sample>{{{normal({2, 3, 5}), normal({3, 4, 3}), normal({4})}}} +
+                     with({{{normal({4, 5}), normal({4, 2, 3}), normal({4})}}}, {{"stride", Dims{3}},
+                                                                                 {"padding", Dims{1}},
+                                                                                 {"output_padding", Dims{2}},
+                                                                                 {"dilation", Dims{2}},
+                                                                                 {"groups", int64_t{2}}}),
+      },
+      1);
+}
+
+Op conv_transpose2d() {
+  return transposed_layer(
+      {
+          .signature = "conv_transpose2d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], "
+                       "output_padding: ints = [0], groups: int = 1, dilation: ints = [1])",
+          .doc =
+              R"(The gradient by its input of a conv2d with this weight [in, out / groups, rows, columns], as a layer.
+
+>>> lucid.conv_transpose2d(lucid.ones(1, 1, 2, 2), lucid.ones(1, 1, 2, 2))
+tensor([[[[1., 2., 1.],
+          [2., 4., 2.],
+          [1., 2., 1.]]]]))",
+          .samples = std::vector<Sample>{{{normal({2, 3, 4, 5}), normal({3, 4, 3, 2}), normal({4})}}} +
+                     with({{{normal({1, 4, 3, 5}), normal({4, 3, 3, 3}), absent()}}}, {{"stride", Dims{2, 3}},
+                                                                                       {"padding", Dims{1, 2}},
+                                                                                       {"output_padding", Dims{1, 2}},
+                                                                                       {"groups", int64_t{2}}}),
+      },
+      2);
+}
+
+Op conv_transpose3d() {
+  return transposed_layer(
+      {
+          .signature = "conv_transpose3d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], "
+                       "output_padding: ints = [0], groups: int = 1, dilation: ints = [1])",
+          .doc = R"(The gradient by its input of a conv3d with this weight [in, out / groups, ...], as a layer.
+
+>>> lucid.conv_transpose3d(lucid.ones(1, 1, 1, 1, 1), lucid.ones(1, 2, 2, 2, 2)).shape
+(1, 2, 2, 2, 2))",
+          .samples = with({{{normal({1, 2, 2, 3, 2}), normal({2, 3, 2, 2, 3}), normal({3})}}},
+                          {{"stride", Dims{2}}, {"padding", Dims{0, 1, 1}}}),
+      },
+      3);
+}
+
+}  // namespace
+
+void add_convolution_layer_ops(std::vector<Op>& ops) {
+  for (auto make : {conv1d, conv2d, conv3d, conv_transpose1d, conv_transpose2d, conv_transpose3d})
+    ops.push_back(make());
+}
+
+}  // namespace lucid

@@ -1,0 +1,246 @@
+#include <algorithm>
+#include <string>
+
+#include "schedule/convolution.h"
+#include "schedule/kernel_writer.h"
+#include "schedule/transpose.h"
+
+// Copies between the layout that tensors have and those that convolutions read.
+namespace lucid::convolution {
+namespace {
+
+using loop::BufferRef;
+using loop::Builder;
+using loop::Code;
+using loop::kLanes;
+using loop::Value;
+
+constexpr double kNanosecondsPerByte = 0.15;
+
+/// The elements of the last axis that a copy has room for, and the place of the first.
+struct Range {
+  int64_t first = 0;
+  int64_t last = 0;
+  int64_t place = 0;
+};
+
+Range range_of(const CopiedAxis& axis, int64_t size) {
+  Range range;
+  range.first = axis.low < 0 ? (-axis.low + axis.step - 1) / axis.step : 0;
+  range.last = size - 1 < axis.low ? 0 : std::min(axis.input, (size - 1 - axis.low) / axis.step + 1);
+  range.last = std::max(range.first, range.last);
+  range.place = range.first == range.last ? size : axis.low + range.first * axis.step;
+  return range;
+}
+
+/// Writes the kernel whose items are rows of a channels-last copy.
+class RowCopier {
+ public:
+  RowCopier(const Problem& problem, const Images& images, int64_t channels, const std::array<CopiedAxis, kAxes>& axes,
+            const ChannelsLast& target)
+      : images_(images),
+        channels_(channels),
+        axes_(axes),
+        target_(target),
+        dtype_(compute_dtype(problem.dtype)),
+        batch_(problem.shape.batch),
+        adjacent_(images.axes[2] == 1),
+        writer_(name()),
+        builder_(writer_.builder()),
+        from_(writer_.buffer(images.use, images.dtype)),
+        to_(writer_.buffer(target.use, dtype_)) {}
+
+  KernelStep write() {
+    const Range range = range_of(axes_[2], target_.sizes[2]);
+    const Value group_count = writer_.number(target_.groups);
+    const Value image_stride = writer_.number(images_.batch);
+    const Value group_stride = writer_.number(images_.channel * channels_);
+    channel_stride_ = writer_.number(images_.channel);
+    pixel_stride_ = adjacent_ ? builder_.index(1) : writer_.number(images_.axes[2]);
+    row_ = writer_.number(target_.row());
+    first_ = writer_.number(range.first);
+    last_ = writer_.number(range.last);
+    place_ = writer_.number(range.place * target_.channels);
+    step_ = writer_.number(axes_[2].step * target_.channels);
+    pitch_ = writer_.number(target_.channels);
+    end_ = writer_.number(channels_ - 1);
+    Value sizes[2], strides[2];
+    for (size_t d = 0; d < 2; ++d) {
+      sizes[d] = writer_.number(target_.sizes[d]);
+      strides[d] = writer_.number(images_.axes[d]);
+    }
+    builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
+      const Value y = builder_.binary(Code::kRem, item, sizes[1]);
+      const Value above = item / sizes[1];
+      const Value z = builder_.binary(Code::kRem, above, sizes[0]);
+      const Value block = above / sizes[0];
+      const Value group = builder_.binary(Code::kRem, block, group_count);
+      const Value start = block / group_count * image_stride + group * group_stride;
+      const Value target = item * row_;
+      Value exists;
+      const Value from_z = source_index(0, z, exists);
+      const Value from_y = source_index(1, y, exists);
+      const Value source = start + from_z * strides[0] + from_y * strides[1];
+      auto copy = [&] {
+        fill_borders(target);
+        copy_row(source, target);
+      };
+      if (exists) {
+        builder_.if_then(exists, copy, [&] { fill(target, target + row_); });
+      } else {
+        copy();
+      }
+    });
+    const int64_t items = batch_ * target_.groups * target_.sizes[0] * target_.sizes[1];
+    return writer_.finish(
+        items, static_cast<double>(target_.row()) * static_cast<double>(size_of(dtype_)) * kNanosecondsPerByte);
+  }
+
+ private:
+  std::string name() const {
+    return "channels_last_" + std::string(name_of(images_.dtype)) + (adjacent_ ? "" : "_strided");
+  }
+
+  /// The source's index along an outer axis, and when there is one.
+  Value source_index(size_t d, Value place, Value& exists) {
+    const CopiedAxis& axis = axes_[d];
+    if (axis.low == 0 && axis.step == 1 && target_.sizes[d] <= axis.input) return place;
+    const Value low = writer_.number(axis.low);
+    const Value step = writer_.number(axis.step);
+    const Value offset = place - low;
+    const Value index = axis.step == 1 ? offset : offset / step;
+    Value inside = (offset >= builder_.index(0)) & (index < writer_.number(axis.input));
+    if (axis.step != 1) inside = inside & (index * step == offset);
+    exists = exists ? exists & inside : inside;
+    return index;
+  }
+
+  void fill(Value begin, Value end) {
+    const Value zero = builder_.splat(is_float(dtype_) ? builder_.constant(dtype_, 0.0) : builder_.constant(dtype_, 0));
+    builder_.for_loop(begin, end, kLanes,
+                      [&](Value i) { builder_.store(to_, i, zero, builder_.lanes_below(end - i)); });
+  }
+
+  void fill_borders(Value target) {
+    const Range range = range_of(axes_[2], target_.sizes[2]);
+    const int64_t count = range.last - range.first;
+    if (axes_[2].step != 1) {
+      fill(target, target + row_);
+    } else if (count < target_.sizes[2]) {
+      fill(target, target + place_);
+      fill(target + place_ + (last_ - first_) * pitch_, target + row_);
+    }
+  }
+
+  void copy_row(Value source, Value target) {
+    if (!adjacent_) {
+      copy_pixels(source, target);
+    } else if (target_.channels == 1) {
+      copy_line(source + first_, target + place_);
+    } else {
+      copy_squares(source, target + place_);
+    }
+  }
+
+  /// One channel: pixels lie side by side, or with zeros between them.
+  void copy_line(Value source, Value target) {
+    const Value count = last_ - first_;
+    builder_.for_loop(builder_.index(0), count, kLanes, [&](Value i) {
+      const Value mask = builder_.lanes_below(count - i);
+      const Value elements = builder_.convert(builder_.load_vector(from_, source + i, mask), dtype_);
+      if (axes_[2].step == 1) {
+        builder_.store(to_, target + i, elements, mask);
+      } else {
+        builder_.scatter(to_, target + (i + builder_.iota()) * step_, elements, mask);
+      }
+    });
+  }
+
+  /// Neighbours are channels.
+  void copy_pixels(Value source, Value target) {
+    const Value channels = end_ + builder_.index(1);
+    const bool beside = images_.channel == 1;
+    builder_.for_loop(first_, last_, 1, [&](Value pixel) {
+      const Value from = source + pixel * pixel_stride_;
+      const Value to = target + place_ + (pixel - first_) * step_;
+      builder_.for_loop(builder_.index(0), channels, kLanes, [&](Value c) {
+        const Value mask = builder_.lanes_below(channels - c);
+        const Value elements = beside ? builder_.load_vector(from_, from + c, mask)
+                                      : builder_.gather(from_, from + (c + builder_.iota()) * channel_stride_, mask);
+        builder_.store(to_, to + c, builder_.convert(elements, dtype_), mask);
+      });
+    });
+  }
+
+  /// Squares of neighbouring pixels and channels, turned around.
+  void copy_squares(Value source, Value target) {
+    const bool whole = target_.channels % kLanes == 0;
+    auto channels_at = [&](Value c) {
+      auto square_at = [&](Value pixel, Value mask) {
+        std::vector<Value> square;
+        for (int i = 0; i < kLanes; ++i) {
+          if (i >= channels_) {
+            square.push_back(square.back());
+            continue;
+          }
+          const Value channel =
+              channels_ < kLanes ? builder_.index(i) : builder_.binary(Code::kMin, c + builder_.index(i), end_);
+          const Value at = source + channel * channel_stride_ + pixel;
+          square.push_back(builder_.convert(builder_.load_vector(from_, at, mask), dtype_));
+        }
+        transpose(builder_, square);
+        return square;
+      };
+      const Value count = pitch_ - c;
+      const Value lanes = whole ? Value() : builder_.lanes_below(count);
+      const Value full = first_ + ((last_ - first_) & builder_.index(-kLanes));
+      auto place = [&](Value pixel, int i) { return target + c + (pixel - first_ + builder_.index(i)) * step_; };
+      builder_.for_loop(first_, full, kLanes, [&](Value pixel) {
+        const std::vector<Value> square = square_at(pixel, {});
+        for (int i = 0; i < kLanes; ++i) builder_.store(to_, place(pixel, i), square[static_cast<size_t>(i)], lanes);
+      });
+      builder_.if_then(full < last_, [&] {
+        const std::vector<Value> square = square_at(full, builder_.lanes_below(last_ - full));
+        for (int i = 0; i < kLanes; ++i) {
+          const Value some = builder_.select(full + builder_.index(i) < last_, count, builder_.index(0));
+          builder_.store(to_, place(full, i), square[static_cast<size_t>(i)], builder_.lanes_below(some));
+        }
+      });
+    };
+    if (channels_ <= kLanes) {
+      channels_at(builder_.index(0));
+    } else {
+      builder_.for_loop(builder_.index(0), pitch_, kLanes, channels_at);
+    }
+  }
+
+  const Images& images_;
+  int64_t channels_;
+  const std::array<CopiedAxis, kAxes>& axes_;
+  const ChannelsLast& target_;
+  Dtype dtype_;
+  int64_t batch_;
+  bool adjacent_;
+  KernelWriter writer_;
+  Builder& builder_;
+  BufferRef from_;
+  BufferRef to_;
+  Value channel_stride_;
+  Value pixel_stride_;
+  Value row_;
+  Value first_;
+  Value last_;
+  Value place_;
+  Value step_;
+  Value pitch_;
+  Value end_;
+};
+
+}  // namespace
+
+KernelStep channels_last_step(const Problem& problem, const Images& images, int64_t channels,
+                              const std::array<CopiedAxis, kAxes>& axes, const ChannelsLast& target) {
+  return RowCopier(problem, images, channels, axes, target).write();
+}
+
+}  // namespace lucid::convolution

@@ -1,0 +1,288 @@
+#include <algorithm>
+#include <string>
+
+#include "schedule/convolution.h"
+#include "schedule/kernel_writer.h"
+
+// The gradient by the weight: for each tap and input channel a row of sums over all pixels, one for each output
+// channel.
+namespace lucid::convolution {
+namespace {
+
+using contraction::kChain;
+using contraction::Tile;
+using loop::BufferRef;
+using loop::Builder;
+using loop::Code;
+using loop::kLanes;
+using loop::Value;
+
+constexpr double kProductsPerNanosecond = 60;
+/// With fewer tiles than this, threads share them by parts of the sum.
+constexpr int64_t kManyTiles = 16;
+/// Accumulators of a tile whose rows are vectors.
+constexpr int64_t kLaneTile = 20;
+
+int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
+
+int64_t pixels_of(const Problem& problem) { return problem.shape.batch * problem.shape.outputs(); }
+
+/// Writes the kernel whose items are tiles of rows and output channels, or parts of their sums.
+class WeightTileWriter {
+ public:
+  WeightTileWriter(const Problem& problem, const WeightBlocking& blocking, const ChannelsLast& x, const ChannelsLast& y,
+                   const BufferUse& sums)
+      : problem_(problem),
+        blocking_(blocking),
+        tile_(blocking.tile),
+        images_(x),
+        gradients_(y),
+        dtype_(compute_dtype(problem.dtype)),
+        panel_count_(ceil_div(y.channels, tile_.columns())),
+        writer_("convolution_weight_" + std::string(name_of(problem.dtype)) + "_" + std::to_string(tile_.rows) + "x" +
+                std::to_string(tile_.columns())),
+        builder_(writer_.builder()),
+        x_(writer_.buffer(x.use, dtype_)),
+        y_(writer_.buffer(y.use, dtype_)),
+        sums_(writer_.buffer(sums, dtype_)) {
+    if (blocking.chunks == 1) totals_ = builder_.scratch(dtype_, tile_.rows * tile_.columns());
+    pixels_ = writer_.number(pixels_of(problem));
+    width_ = writer_.number(problem.axis(2).output);
+    heights_ = writer_.number(problem.axis(1).output);
+    depths_ = writer_.number(problem.axis(0).output);
+    x_image_ = writer_.number(x.image());
+    x_group_ = writer_.number(x.group());
+    plane_step_ = writer_.number(x.plane() * problem.axis(0).stride);
+    row_step_ = writer_.number(x.row() * problem.axis(1).stride);
+    plane_tap_ = writer_.number(x.plane() * problem.axis(0).dilation);
+    row_tap_ = writer_.number(x.row() * problem.axis(1).dilation);
+    pixel_tap_ = writer_.number(x.channels * problem.axis(2).dilation);
+    y_image_ = writer_.number(y.image());
+    y_group_ = writer_.number(y.group());
+    y_row_ = writer_.number(y.row());
+    channels_ = writer_.number(y.channels);
+    kernel_rows_ = writer_.number(problem.axis(1).kernel);
+    kernel_columns_ = writer_.number(problem.axis(2).kernel);
+    rows_ = writer_.number(blocking.rows);
+    tiles_ = writer_.number(blocking.tiles());
+    tiles_in_segment_ = writer_.number(ceil_div(blocking.rows, tile_.rows));
+    panels_ = writer_.number(panel_count_);
+    groups_ = writer_.number(problem.shape.groups);
+    group_rows_ = writer_.number(blocking.segments * blocking.rows);
+  }
+
+  KernelStep write() {
+    builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
+      const Value tile = builder_.binary(Code::kRem, item, tiles_);
+      const Value rest = item / tiles_;
+      const Value panel = builder_.binary(Code::kRem, rest, panels_);
+      const Value above = rest / panels_;
+      const Value group = builder_.binary(Code::kRem, above, groups_);
+      const Value chunk = above / groups_;
+      write_item(chunk, group, panel, tile);
+    });
+    const int64_t items = blocking_.chunks * problem_.shape.groups * panel_count_ * blocking_.tiles();
+    const auto work =
+        static_cast<double>(pixels_of(problem_) * problem_.shape.groups * blocking_.segments * blocking_.rows) *
+        static_cast<double>(gradients_.channels);
+    return writer_.finish(items, work / (kProductsPerNanosecond * static_cast<double>(items)));
+  }
+
+ private:
+  void write_item(Value chunk, Value group, Value panel, Value tile) {
+    const Value zero = builder_.index(0);
+    Value segment = zero;
+    Value row = zero;
+    Value first_row = zero;  // rows before it belong to the tile above
+    if (!blocking_.whole) {
+      segment = tile / tiles_in_segment_;
+      const Value start = builder_.binary(Code::kRem, tile, tiles_in_segment_) * builder_.index(tile_.rows);
+      row = builder_.binary(Code::kMin, start, rows_ - builder_.index(tile_.rows));
+      first_row = start - row;
+    }
+    const Value column = panel * builder_.index(tile_.columns());
+    Value base = group * x_group_ + tap_offset(segment) + row;
+    if (blocking_.by_lane) base = tap_offset(segment) + column;
+    const Value columns = group * y_group_ + column;
+    const Value place = ((chunk * groups_ + group) * group_rows_ + segment * rows_ + row) * channels_ + column;
+    if (blocking_.chunks > 1) {
+      const Value first = chunk * builder_.index(kChain);
+      const Value last = builder_.binary(Code::kMin, first + builder_.index(kChain), pixels_);
+      store(accumulate_pixels(base, columns, first, last), place, first_row);
+      return;
+    }
+    if (pixels_of(problem_) <= kChain) {
+      store(accumulate_pixels(base, columns, zero, pixels_), place, first_row);
+      return;
+    }
+    const int count = tile_.rows * tile_.vectors;
+    auto at = [&](int i) { return builder_.index(i * kLanes); };
+    builder_.for_loop(zero, pixels_, kChain, [&](Value first) {
+      const Value last = builder_.binary(Code::kMin, first + builder_.index(kChain), pixels_);
+      const std::vector<Value> sums = accumulate_pixels(base, columns, first, last);
+      auto keep = [&](bool add) {
+        for (int i = 0; i < count; ++i) {
+          const Value sum = sums[static_cast<size_t>(i)];
+          builder_.store(totals_, at(i), add ? builder_.load_vector(totals_, at(i)) + sum : sum);
+        }
+      };
+      builder_.if_then(first == zero, [&] { keep(false); }, [&] { keep(true); });
+    });
+    std::vector<Value> totals;
+    for (int i = 0; i < count; ++i) totals.push_back(builder_.load_vector(totals_, at(i)));
+    store(totals, place, first_row);
+  }
+
+  Value tap_offset(Value segment) {
+    if (blocking_.whole) return builder_.index(0);
+    Value tap = segment;
+    Value offset = builder_.index(0);
+    if (!blocking_.by_lane && !has_merged_taps(problem_)) {
+      offset = builder_.binary(Code::kRem, tap, kernel_columns_) * pixel_tap_;
+      tap = tap / kernel_columns_;
+    }
+    if (problem_.axis(0).kernel > 1) {
+      offset = offset + tap / kernel_rows_ * plane_tap_;
+      tap = builder_.binary(Code::kRem, tap, kernel_rows_);
+    }
+    return offset + tap * row_tap_;
+  }
+
+  /// The sums over pixels [first, last), whose runs are rows of the result.
+  std::vector<Value> accumulate_pixels(Value base, Value columns, Value first, Value last) {
+    return accumulate_runs(builder_, tile_, width_, first, last, [&](Value run) {
+      const Value y = builder_.binary(Code::kRem, run, heights_);
+      Value image = run / heights_;
+      Value offset = y * row_step_;
+      Value gradient = y;
+      if (problem_.axis(0).output > 1) {
+        const Value z = builder_.binary(Code::kRem, image, depths_);
+        image = image / depths_;
+        offset = offset + z * plane_step_;
+        gradient = z * heights_ + y;
+      }
+      TileOperands operands{.a_buffer = x_,
+                            .b_buffer = y_,
+                            .a = base + image * x_image_ + offset,
+                            .b = columns + image * y_image_ + gradient * y_row_,
+                            .a_step = builder_.index(images_.channels * problem_.axis(2).stride),
+                            .b_step = builder_.index(gradients_.channels),
+                            .row_offsets = {},
+                            .by_lane = blocking_.by_lane};
+      for (int i = 0; i < tile_.rows; ++i) {
+        if (blocking_.by_lane) {
+          operands.row_offsets.push_back(builder_.index(i * images_.channels * problem_.axis(2).dilation));
+          continue;
+        }
+        operands.row_offsets.push_back(blocking_.whole ? row_tap_ * builder_.index(i / blocking_.rows) +
+                                                             builder_.index(i % blocking_.rows)
+                                                       : builder_.index(i));
+      }
+      return operands;
+    });
+  }
+
+  void store(const std::vector<Value>& sums, Value place, Value first_row) {
+    const bool shared = !blocking_.whole && blocking_.rows % tile_.rows != 0;
+    for (int i = 0; i < tile_.rows; ++i) {
+      auto store_row = [&] {
+        for (int j = 0; j < tile_.vectors; ++j) {
+          const Value at = place + channels_ * builder_.index(i) + builder_.index(j * kLanes);
+          builder_.store(sums_, at, sums[static_cast<size_t>(i * tile_.vectors + j)]);
+        }
+      };
+      // Every tile owns its last row.
+      if (shared && i + 1 < tile_.rows) {
+        builder_.if_then(builder_.index(i) >= first_row, store_row);
+      } else {
+        store_row();
+      }
+    }
+  }
+
+  const Problem& problem_;
+  const WeightBlocking& blocking_;
+  Tile tile_;
+  const ChannelsLast& images_;
+  const ChannelsLast& gradients_;
+  Dtype dtype_;
+  int64_t panel_count_;
+  KernelWriter writer_;
+  Builder& builder_;
+  BufferRef x_;
+  BufferRef y_;
+  BufferRef sums_;
+  BufferRef totals_;
+  Value pixels_;
+  Value width_;
+  Value heights_;
+  Value depths_;
+  Value x_image_;
+  Value x_group_;
+  Value plane_step_;
+  Value row_step_;
+  Value plane_tap_;
+  Value row_tap_;
+  Value pixel_tap_;
+  Value y_image_;
+  Value y_group_;
+  Value y_row_;
+  Value channels_;
+  Value kernel_rows_;
+  Value kernel_columns_;
+  Value rows_;
+  Value tiles_;
+  Value tiles_in_segment_;
+  Value panels_;
+  Value groups_;
+  Value group_rows_;
+};
+
+/// All groups as lanes: a tile is the taps along the last axis by a few vectors.
+WeightBlocking choose_lane_blocking(const Problem& problem) {
+  WeightBlocking blocking;
+  const ConvolutionShape& shape = problem.shape;
+  blocking.by_lane = true;
+  blocking.rows = problem.axis(2).kernel;
+  blocking.segments = shape.taps() / blocking.rows;
+  const int64_t vectors = ceil_div(shape.out_channels, kLanes);
+  blocking.tile.rows = static_cast<int>(blocking.rows);
+  blocking.tile.vectors =
+      static_cast<int>(std::clamp<int64_t>(kLaneTile / blocking.rows, 1, std::min<int64_t>(vectors, 4)));
+  while (vectors % blocking.tile.vectors != 0) --blocking.tile.vectors;
+  const int64_t tiles = vectors / blocking.tile.vectors * blocking.segments;
+  blocking.chunks = tiles >= kManyTiles ? 1 : ceil_div(pixels_of(problem), kChain);
+  return blocking;
+}
+
+}  // namespace
+
+WeightBlocking choose_weight_blocking(const Problem& problem, bool by_lane, const Registers& registers) {
+  if (by_lane) return choose_lane_blocking(problem);
+  WeightBlocking blocking;
+  const ConvolutionShape& shape = problem.shape;
+  const bool merged = has_merged_taps(problem);
+  blocking.rows = merged ? shape.in_channels * problem.axis(2).kernel : shape.in_channels;
+  blocking.segments = shape.taps() / (merged ? problem.axis(2).kernel : 1);
+  const int64_t all_rows = blocking.rows * blocking.segments;
+  const Tile all = contraction::choose_tile(all_rows, shape.out_channels, problem.dtype, registers);
+  if (merged && blocking.segments > 1 && problem.axis(0).kernel == 1 && all.rows == all_rows) {
+    blocking.whole = true;
+    blocking.tile = all;
+  } else {
+    blocking.tile = contraction::choose_tile(blocking.rows, shape.out_channels, problem.dtype, registers);
+  }
+  // Panels of whole tiles: channels of the gradient are filled up to vectors only.
+  const int64_t vectors = ceil_div(shape.out_channels, kLanes);
+  while (vectors % blocking.tile.vectors != 0) --blocking.tile.vectors;
+  const int64_t tiles = shape.groups * (vectors / blocking.tile.vectors) * blocking.tiles();
+  blocking.chunks = tiles >= kManyTiles ? 1 : ceil_div(pixels_of(problem), kChain);
+  return blocking;
+}
+
+KernelStep weight_tile_step(const Problem& problem, const WeightBlocking& blocking, const ChannelsLast& x,
+                            const ChannelsLast& y, const BufferUse& sums) {
+  return WeightTileWriter(problem, blocking, x, y, sums).write();
+}
+
+}  // namespace lucid::convolution

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <vector>
+
+#include "loop/builder.h"
+
+namespace lucid {
+
+/// Turns kLanes rows into kLanes columns by exchanging ever smaller squares across the diagonal.
+void transpose(loop::Builder& builder, std::vector<loop::Value>& rows);
+
+}  // namespace lucid
