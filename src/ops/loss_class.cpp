@@ -113,7 +113,8 @@ Values class_loss_backward_parts(Emitter& e, const Call& call, std::span<const V
   // How much of the target each class is.
   const auto wanted = [&] {
     if (smoothing == 0) return e.cast(is_right(), x.dtype());
-    return e.where(is_right(), 1 - smoothing + share, share);
+    // Of two numbers a selection would have the default dtype.
+    return e.where(is_right(), e.full(Dims{}, 1 - smoothing + share, x.dtype()), share);
   };
   Value whole = e.mul(targets.weight, 1 - smoothing);
   if (smoothing != 0)

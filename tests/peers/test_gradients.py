@@ -1,0 +1,112 @@
+"""The gradients of every op of the table on every sample, in double precision, against PyTorch's.
+
+Both libraries get the same random gradient for each floating-point result. A gradient that PyTorch does not give (None,
+or an op that it cannot differentiate) is not compared.
+"""
+
+import lucid
+import numpy as np
+import pytest
+import references
+import torch
+from test_table import TABLE, as_torch, as_tuple, compared, op_samples
+
+TOLERANCE = 1e-10
+
+# Ops whose gradients are not compared, and why.
+EXCUSED = {
+    "hardsigmoid": "PyTorch takes 1/6 in single precision",
+    "to": "the samples convert to single precision",
+    "scatter": "PyTorch gives a gradient to elements that others overwrote",
+    "index_put": "PyTorch gives a gradient to elements that others overwrote",
+    "ctc_loss": "PyTorch's is that of normalised probabilities, whatever it is given",
+    "unique_all": "it has none",
+}
+# PyTorch writes running statistics, which are results here, and they have no gradient.
+FIRST_ONLY = {"batch_norm", "instance_norm"}
+
+
+def has_gradient(name):
+    op = TABLE[name]
+    return compared(name) and name not in EXCUSED and not op["random"] and lucid.float64 in op["dtypes"]
+
+
+def leaves(value):
+    """The tensors of an argument that take gradients."""
+    found = value if isinstance(value, list) else [value]
+    return [x for x in found if isinstance(x, lucid.Tensor | torch.Tensor) and x.is_floating_point()]
+
+
+def loss_of(call, results):
+    """A number that depends on every floating-point result."""
+    total = None
+    for i, result in enumerate(as_tuple(results)[: 1 if call.name in FIRST_ONLY else None]):
+        if not (result.is_floating_point() and result.requires_grad):
+            continue
+        weights = np.random.default_rng(call.sample + i).uniform(0.5, 1.5, tuple(result.shape))
+        make = lucid.from_numpy if isinstance(result, lucid.Tensor) else torch.from_numpy
+        part = (result * make(np.asarray(weights))).sum()
+        total = part if total is None else total + part
+    return total
+
+
+def our_gradients(call):
+    arguments = {}
+    for name, value in call.arguments.items():
+        arguments[name] = op_samples.as_lucid(value)
+        for leaf in leaves(arguments[name]):
+            leaf.requires_grad_(True)
+    total = loss_of(call, lucid._core.ops[call.name](**arguments))
+    if total is None:
+        return None
+    total.backward()
+    return {name: [leaf.grad for leaf in leaves(value)] for name, value in arguments.items()}
+
+
+def their_gradients(call):
+    arguments = op_samples.all_arguments(call)
+    positional, keywords, kept = [], {}, {}
+    for parameter in call.op["parameters"]:
+        name = parameter["name"]
+        bound = call.bounds.get(name) if parameter["kind"] == "tensor" else None
+        value = as_torch(arguments[name], bound, True)
+        kept[name] = leaves(value)
+        for leaf in kept[name]:
+            leaf.requires_grad_(True)
+        if parameter["keyword_only"]:
+            keywords[name] = value
+        else:
+            positional.append(value)
+    if keywords.get("dtype", ...) is None:
+        del keywords["dtype"]
+    try:
+        total = loss_of(call, references.counterpart(call.name)(*positional, **keywords))
+        if total is None:
+            return None
+        total.backward()
+    except (RuntimeError, TypeError, NotImplementedError):
+        return None
+    return {name: [leaf.grad for leaf in found] for name, found in kept.items()}
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("name", [name for name in TABLE if has_gradient(name)])
+def test_gradients_like_pytorch(name):
+    op = TABLE[name]
+    for position in range(len(op["samples"])):
+        call = op_samples.make_call(op, position, lucid.float64)
+        theirs = their_gradients(call)
+        ours = our_gradients(op_samples.make_call(op, position, lucid.float64))
+        if theirs is None or ours is None:
+            continue
+        for parameter, expected in theirs.items():
+            for mine, wanted in zip(ours.get(parameter, []), expected):
+                if wanted is None:
+                    continue
+                assert mine is not None or not wanted.any(), f"{call}: no gradient of {parameter}"
+                if mine is None:
+                    continue
+                a, b = mine.numpy(), wanted.numpy()
+                scale = max(1.0, float(np.abs(b[np.isfinite(b)]).max(initial=0)))
+                near = (np.abs(a - b) <= TOLERANCE * scale) | (a == b) | (np.isnan(a) & np.isnan(b))
+                assert near.all(), f"{call}: of {parameter} {a} against {b}"
