@@ -65,6 +65,11 @@ if(LUCID_SANITIZE)
   target_link_options(lucid_flags INTERFACE -fsanitize=${LUCID_SANITIZE})
 endif()
 
+if(LUCID_COVERAGE)
+  target_compile_options(lucid_flags INTERFACE -fprofile-instr-generate -fcoverage-mapping)
+  target_link_options(lucid_flags INTERFACE -fprofile-instr-generate)
+endif()
+
 # Lets only the names in cmake/<script> out of a shared library. Not for executables: there the sanitizers' runtime, an
 # archive too, must be seen by the C library.
 function(lucid_hide_symbols target script)

@@ -156,16 +156,20 @@ Types infer_attention(const Call& call) {
   const Dims& k = call.shape(1);
   const Dims& v = call.shape(2);
   const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q[0] == k[0] && q[0] == v[0] && q[1] == k[1] &&
-                    q[1] == v[1] && q[3] == k[3] && k[2] == v[2] && call.dtype(0) == call.dtype(1) &&
-                    call.dtype(0) == call.dtype(2);
+                    q[1] == v[1] && q[3] == k[3] && k[2] == v[2];
+  if (call.dtype(0) != call.dtype(1) || call.dtype(0) != call.dtype(2))
+    throw TypeError("{}: q {}, k {} and v {} must have one dtype", call.name(), to_string(call.operand(0).type()),
+                    to_string(call.operand(1).type()), to_string(call.operand(2).type()));
   if (!fits)
-    throw ValueError("{}: q [n, h, l, e], k [n, h, s, e] and v [n, h, s, d] of one dtype are wanted, got {}, {} and {}",
-                     call.name(), to_string(call.operand(0).type()), to_string(call.operand(1).type()),
+    throw ValueError("{}: q [n, h, l, e], k [n, h, s, e] and v [n, h, s, d] are wanted, got {}, {} and {}", call.name(),
+                     to_string(call.operand(0).type()), to_string(call.operand(1).type()),
                      to_string(call.operand(2).type()));
-  if (call.has(3) && (call.shape(3) != Dims{q[0], q[1], q[2], k[2]} ||
-                      (call.dtype(3) != Dtype::kBool && call.dtype(3) != call.dtype(0))))
-    throw ValueError("{}: mask must be bools or {} of shape {}, got {}", call.name(), name_of(call.dtype(0)),
-                     to_string(Dims{q[0], q[1], q[2], k[2]}), to_string(call.operand(3).type()));
+  if (call.has(3) && call.dtype(3) != Dtype::kBool && call.dtype(3) != call.dtype(0))
+    throw TypeError("{}: mask must be bools or {}, got {}", call.name(), name_of(call.dtype(0)),
+                    to_string(call.operand(3).type()));
+  if (call.has(3) && call.shape(3) != Dims{q[0], q[1], q[2], k[2]})
+    throw ValueError("{}: mask must have shape {}, got {}", call.name(), to_string(Dims{q[0], q[1], q[2], k[2]}),
+                     to_string(call.operand(3).type()));
   if (std::max(q[3], v[3]) > kMostAttentionWidth)
     throw ValueError("{}: queries and values may be {} wide, got {} and {}", call.name(), kMostAttentionWidth,
                      to_string(call.operand(0).type()), to_string(call.operand(2).type()));

@@ -117,7 +117,7 @@ def run_in_child(first: int, last: int, total: Counter[str]) -> str | None:
             total.update(json.loads(result.stdout))
             # What is printed at the end, such as a leak that nanobind found, is a failure too.
             return None if not result.stderr else f"seed {last - 1}: at the end: {result.stderr[-3000:]}"
-        seed = int(progress.read())
+        seed = int(progress.read() or first)
         return f"seed {seed}: ended with {result.returncode}\n{result.stdout[-2000:]}{result.stderr[-6000:]}"
 
 

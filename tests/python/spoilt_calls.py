@@ -34,6 +34,8 @@ SIZES = {
     *(("randint", "size"), ("randperm", "n"), ("normal", "size"), ("Tensor.new_zeros", "size")),
     *(("Tensor.new_ones", "size"), ("Tensor.new_full", "size"), ("multinomial", "num_samples")),
 }
+# Ops to which another dtype means other values to check: divisors of integers, powers, probabilities for classes.
+MEANT_BY_DTYPE = {"pow", "bincount", "remainder", "fmod", "floor_divide", "cross_entropy"}
 # Words of which the op knows a few.
 WORDS = ["", "none ", "SUM", "i" * 300, "\0", "é"]
 
@@ -119,6 +121,8 @@ class Spoiler:
             self.arguments = dict(list(self.arguments.items())[:1])
             self.extra = [object()] * 12
             return "too many arguments", (TypeError,)
+        if way < 0.15:
+            return "unspoilt", (RETURNS,)
         parameters = [p for p in self.call.parameters if named or p.name in self.arguments]
         if self.call.bound and not self.call.op:
             parameters = parameters[1:]  # Python itself does not bind a method to what is no tensor
@@ -356,11 +360,11 @@ class Spoiler:
                 return spoilt, "shapes that do not broadcast", (ValueError,) if is_tensor else (ValueError, TypeError)
             return spoilt, "shapes that broadcast", (RETURNS,) if is_tensor else (RETURNS, TypeError, ValueError)
         if change < 0.85:
-            # Indices may wrap when converted; powers of integers must not be negative.
+            # Indices may wrap when converted.
             dtype_errors: Expected = (TypeError, *written, RETURNS)
             if parameter.role == "index":
                 dtype_errors = (*dtype_errors, IndexError)
-            if not self.call.op or self.call.op["name"] in ("pow", "bincount", "remainder", "fmod", "floor_divide"):
+            if not self.call.op or self.call.op["name"] in MEANT_BY_DTYPE:
                 dtype_errors = (*dtype_errors, ValueError, RuntimeError)
             return value.to(draw.choice(DTYPES)), "other dtype", dtype_errors
         if change < 0.92:
