@@ -40,6 +40,12 @@ Types infer_standardize(const Call& call) {
   return types;
 }
 
+/// Whether something of this shape is stretched along a dimension of what has more dimensions, or the same.
+bool stretches(const Dims& shape, int64_t rank, int64_t axis) {
+  const int64_t own = axis - (rank - shape.rank());
+  return own < 0 || shape[static_cast<size_t>(own)] == 1;
+}
+
 /// What standardize's rule computes, as one op: one plan of few kernels. Results are the gradients that were asked for.
 Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value& g = in[0];
@@ -55,10 +61,12 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
   // Written out at each use: it costs less to compute again than to keep.
   const auto standard = [&] { return e.mul(mean ? e.sub(x, mean) : x, scale); };
   // What the weight is constant along is summed before the weight comes in; both its gradient and x's need those sums.
+  const Dims& bias_shape = call.ints("bias_shape");
   Dims constant;
   Dims varying;
   for (const int64_t axis : axes) {
-    const bool is_constant = !weight || weight.size(axis) == 1;
+    const bool is_constant =
+        (!weight || stretches(weight.shape(), x.rank(), axis)) && stretches(bias_shape, x.rank(), axis);
     (is_constant ? constant : varying).push_back(axis);
   }
   const bool early = !constant.empty();
@@ -83,11 +91,12 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
   const auto to_shape = [&](Value value, const Dims& shape) {
     Dims stretched;
     for (int64_t d = 0; d < value.rank(); ++d)
-      if (shape[static_cast<size_t>(d)] == 1 && value.size(d) != 1) stretched.push_back(d);
-    return sum_over(e, std::move(value), stretched);
+      if (stretches(shape, value.rank(), d) && value.size(d) != 1) stretched.push_back(d);
+    value = sum_over(e, std::move(value), stretched);
+    return value.shape() == shape ? value : e.reshape(value, shape);
   };
   if (call.flag("for_weight")) results.push_back(to_shape(summed_product(), weight.shape()));
-  if (const Dims& shape = call.ints("bias_shape"); !shape.empty()) results.push_back(to_shape(summed_g(), shape));
+  if (!bias_shape.empty()) results.push_back(to_shape(summed_g(), bias_shape));
   return results;
 }
 
@@ -134,7 +143,7 @@ Op standardize() {
       .doc =
           R"((x - mean) / sqrt(var + eps) * weight + bias, mean and variance being those over some dimensions; then the mean and
 the variance, as they are needed again for gradients. Without centering there is no mean, and the variance is the mean of
-the squares. Weight and bias have x's rank, with size 1 where they are stretched.
+the squares. Weight and bias are broadcast.
 
 >>> lucid.standardize(lucid.tensor([[1., 3.]]), None, None, [1], 0.0)
 [tensor([[-1.,  1.]]), tensor([[2.]]), tensor([[1.]])])",
@@ -199,14 +208,6 @@ Dims normalized_axes(const Call& call) {
   return axes;
 }
 
-/// A value with dimensions of size 1 put before its own, up to this rank.
-Value led_by_ones(Emitter& e, const Value& value, int64_t rank) {
-  if (!value || value.rank() == rank) return value;
-  Dims shape(static_cast<size_t>(rank - value.rank()), 1);
-  for (const int64_t size : value.shape()) shape.push_back(size);
-  return e.reshape(value, shape);
-}
-
 Op layer_norm() {
   return {
       .signature = "layer_norm(x, normalized_shape: ints, weight? = None, bias? = None, eps: float = 1e-05)",
@@ -223,15 +224,14 @@ tensor([[-1.0000,  1.0000],
         return {call.operand(0).type()};
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        const Value weight = led_by_ones(e, optional_input(in, 1), in[0].rank());
-        const Value bias = led_by_ones(e, optional_input(in, 2), in[0].rank());
-        return {e.standardize(in[0], operand_or_none(weight), operand_or_none(bias), normalized_axes(call),
-                              call.real("eps"))
-                    .front()};
+        return {
+            e.standardize(in[0], argument(call, in, 1), argument(call, in, 2), normalized_axes(call), call.real("eps"))
+                .front()};
       },
       .samples = with({{{normal({3, 37}), absent(), absent()}},
                        {{normal({3, 37}), normal({37}), normal({37})}},
                        {{strided({4, 37}, {1, 4}), normal({37}), absent()}},
+                       {{normal({3, 37}), absent(), normal({37})}},
                        {{normal({0, 37}), normal({37}), normal({37})}}},
                       {{"normalized_shape", Dims{37}}}) +
                  with({{{normal({2, 3, 4, 5}), normal({4, 5}), normal({4, 5})}}},
@@ -259,8 +259,7 @@ tensor([0.8485, 1.1314]))",
         const double rounding = in[0].dtype() == Dtype::kF64 ? std::numeric_limits<double>::epsilon()
                                                              : std::numeric_limits<float>::epsilon();
         const double eps = call.is_none("eps") ? rounding : call.real("eps");
-        const Value weight = led_by_ones(e, optional_input(in, 1), in[0].rank());
-        return {e.standardize(in[0], operand_or_none(weight), Operand(), normalized_axes(call), eps, false).front()};
+        return {e.standardize(in[0], argument(call, in, 1), Operand(), normalized_axes(call), eps, false).front()};
       },
       .samples =
           with({{{normal({3, 37}), absent()}}, {{normal({3, 37}), normal({37})}}}, {{"normalized_shape", Dims{37}}}) +
