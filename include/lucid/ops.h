@@ -908,7 +908,7 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
 
 /// (x - mean) / sqrt(var + eps) * weight + bias, mean and variance being those over some dimensions; then the mean and
 /// the variance, as they are needed again for gradients. Without centering there is no mean, and the variance is the mean of
-/// the squares. Weight and bias have x's rank, with size 1 where they are stretched.
+/// the squares. Weight and bias are broadcast.
 std::vector<Tensor> standardize(const Argument& x, const Argument& weight, const Argument& bias, const Shape& dim, double eps = 1e-05, bool centered = true);
 
 /// The gradients of standardize, those that are asked for: of x, of the weight, of a bias of this shape.
