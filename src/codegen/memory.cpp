@@ -1,6 +1,9 @@
 #include <llvm/IR/Constants.h>
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Metadata.h>
+
+#include <bit>
 
 #include "codegen/translator.h"
 
@@ -152,7 +155,39 @@ llvm::Value* Translator::lane_pointers(const Instruction& current) {
   return element_pointer(current, operand(current, 0));
 }
 
+llvm::Value* Translator::permute_table(const Instruction& current) {
+  const loop::Buffer& buffer = kernel_.buffers[current.buffer];
+  if (buffer.kind != loop::Buffer::Kind::kTable || buffer.dtype != Dtype::kF32 || current.masked) return nullptr;
+  if (buffer.table.size() != kLanes || target_ == Target::kScalar) return nullptr;
+  llvm::Type* scalar = builder_.getFloatTy();
+  const auto part = [&](size_t first, size_t count) {
+    std::vector<llvm::Constant*> elements;
+    for (size_t i = first; i < first + count; ++i)
+      elements.push_back(llvm::ConstantFP::get(scalar, std::bit_cast<float>(static_cast<uint32_t>(buffer.table[i]))));
+    return llvm::ConstantVector::get(elements);
+  };
+  Value* index = builder_.CreateTrunc(operand(current, 0), vector_of(builder_.getInt32Ty()));
+  if (target_ == Target::kAvx512)
+    return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {part(0, kLanes), index});
+  // Registers of eight: both halves of the table for both halves of the lanes.
+  constexpr int kHalf = kLanes / 2;
+  const auto look_up = [&](int first_lane) {
+    llvm::SmallVector<int> lanes;
+    for (int lane = first_lane; lane < first_lane + kHalf; ++lane) lanes.push_back(lane);
+    Value* places = builder_.CreateShuffleVector(index, lanes);
+    const auto permuted = [&](size_t first) {
+      return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {part(first, kHalf), places});
+    };
+    Value* upper = builder_.CreateICmpSGT(places, llvm::ConstantInt::get(places->getType(), kHalf - 1));
+    return builder_.CreateSelect(upper, permuted(kHalf), permuted(0));
+  };
+  llvm::SmallVector<int> all;
+  for (int lane = 0; lane < kLanes; ++lane) all.push_back(lane);
+  return builder_.CreateShuffleVector(look_up(0), look_up(kHalf), all);
+}
+
 llvm::Value* Translator::gather(const Instruction& current) {
+  if (Value* found = permute_table(current)) return found;
   const Dtype element = current.type.element;
   llvm::Type* scalar = memory_type(element);
   llvm::Type* type = vector_of(scalar);

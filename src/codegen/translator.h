@@ -64,6 +64,8 @@ class Translator {
   Value* load(const Instruction& instruction);
   void store(const Instruction& instruction);
   Value* gather(const Instruction& instruction);
+  /// Lanes of a table that fits into registers, or null where there is no instruction for it.
+  Value* permute_table(const Instruction& instruction);
   void scatter(const Instruction& instruction);
   void prefetch(const Instruction& instruction);
   Value* masked_load(llvm::Type* type, Value* pointer, Value* mask, Dtype element);

@@ -53,18 +53,20 @@ class SlotMap {
     }
 
     std::map<Key, ArenaBlock> blocks;
+    size_t time = 0;  // steps that are joined run at the same time
     for (size_t step = 0; step < schedule.steps.size(); ++step) {
+      if (!schedule.steps[step].joins_previous) ++time;
       for (const BufferUse& use : schedule.steps[step].buffers) {
         const Key key{use.kind, use.index};
         if (slots_.contains(key)) continue;
         const auto [block, fresh] = blocks.try_emplace(key);
         if (fresh) {
-          block->second.first_step = step;
+          block->second.first_step = time;
           block->second.bytes = use.kind == BufferUse::Kind::kScratch
                                     ? schedule.scratch_bytes[static_cast<size_t>(use.index)]
                                     : bytes_of(graph.type(use.index));
         }
-        block->second.last_step = step;
+        block->second.last_step = time;
       }
     }
     std::vector<ArenaBlock> placed;
@@ -107,8 +109,13 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   std::map<ValueId, Geometry> imposed;
   if (destination) imposed[graph.output_ids.at(0)] = *destination;
   std::map<ValueId, Layout> layouts = assign_layouts(graph, geometries, imposed);
-  if (!destination) own_outputs(graph, layouts);
-  const Schedule schedule = schedule_graph(graph, std::move(layouts));
+  // A destination may be the memory of an operand.
+  if (!destination) {
+    own_outputs(graph, layouts);
+    place_in_results(graph, layouts);
+  }
+  Schedule schedule = schedule_graph(graph, std::move(layouts));
+  if (!destination) join_rows(schedule);
 
   auto plan = make_ref<Plan>();
   plan->elementwise =
@@ -126,6 +133,8 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     ready.items = step.items;
     ready.grain = step.grain;
     ready.packs = slots.packed_input(step);
+    ready.joins_previous = step.joins_previous;
+    ready.block = step.block;
     plan->steps.push_back(std::move(ready));
   }
   return plan;

@@ -148,19 +148,11 @@ inline constexpr double kCosh[] = {
 inline constexpr double kCoshShort[] = {
     0x1.00000043474a5p-1, 0x1.55547fd090584p-5, 0x1.6d96eedefee0bp-10,
 };
-// erf(x) = x + x P(z), z = x^2: 2^-27.1
-inline constexpr double kErfF32[] = {
-    0x1.06eba8p-3, -0x1.812726p-2, 0x1.ce256ap-4, -0x1.b735eap-6, 0x1.4b763p-8, -0x1.4cd85ep-11,
-};
 // erf(x) = x + x P(z), z = x^2: 2^-56.3
 inline constexpr double kErf[] = {
     0x1.06eba8214db69p-3, -0x1.812746b037a25p-2, 0x1.ce2f21a0458d4p-4, -0x1.b82ce31354a9ep-6, 0x1.565bcd2c5abbbp-8,
     -0x1.c02db9312b379p-11, 0x1.f9a3b90e22e2bp-14, -0x1.f4dceb4ae2efdp-17, 0x1.ba68bcc05b181p-20,
     -0x1.638d8eb999838p-23, 0x1.130dde906a984p-26, -0x1.c43d610dc4b2ep-30, 0x1.3aed94be3e509p-33,
-};
-// erf(x) = 1 - 2^P(x): 2^-28.8
-inline constexpr double kErfTailF32[] = {
-    -0x1.3c637ep-13, -0x1.a0a06ap+0, -0x1.d62bd6p-1, -0x1.34d5fp-3, 0x1.0a244ep-5, -0x1.26c9cep-8, 0x1.341f4p-12,
 };
 // erfc(x) = exp(-x^2) P(t) / (1 + 2 x), t = (x - 4) / (x + 4): 2^-54.3
 inline constexpr double kErfc[] = {
@@ -262,6 +254,41 @@ inline constexpr double kLogTableLo[] = {
     -0x1.1ac89575c2125p-44, -0x1.caf0428b728a3p-44, -0x1.1b61f10522625p-44, 0x1.a9cfa4a5004f4p-45,
     -0x1.8e27ad3213cb8p-45, 0x1.16ecdb0f177c8p-46, 0x1.83b54b606bd5cp-46, -0x1.ce379226de3ecp-44,
     0x1.06c18fb4c14c5p-44, -0x1.e20891b0ad8a4p-45,
+};
+
+// For 16 intervals, the k-th around k / kErfScale: erf(x) = x P(t), t = kErfScale x - k: 2^-24.2
+inline constexpr double kErfScale = 0x1.e8p+1;
+inline constexpr double kErfTableF32[][16] = {
+    {
+        0x1.20dd76p+0, 0x1.1a6004p+0, 0x1.086b2cp+0, 0x1.ddbad4p-1, 0x1.a4b804p-1, 0x1.6d8e4p-1, 0x1.3cdcc4p-1,
+        0x1.143b48p-1, 0x1.e688f6p-2, 0x1.b1699p-2, 0x1.8651a4p-2, 0x1.62e4a4p-2, 0x1.4554ap-2, 0x1.2c4ea8p-2,
+        0x1.16db6ap-2, 0x1.044444p-2,
+    },
+    {
+        -0x1.88d2bp-18, -0x1.96e3e8p-5, -0x1.68615cp-4, -0x1.bc8238p-4, -0x1.c91e34p-4, -0x1.a35c54p-4,
+        -0x1.65c3f2p-4, -0x1.250348p-4, -0x1.d864a8p-5, -0x1.7d5a32p-5, -0x1.374dfcp-5, -0x1.01e67cp-5,
+        -0x1.b1b284p-6, -0x1.7198a4p-6, -0x1.3eb126p-6, -0x1.159e16p-6,
+    },
+    {
+        -0x1.a66f8p-6, -0x1.758f46p-6, -0x1.ea501ap-7, -0x1.7061c2p-8, 0x1.10829ap-9, 0x1.aee5ap-8, 0x1.074d04p-7,
+        0x1.eefbdap-8, 0x1.9a20cp-8, 0x1.3fa5b6p-8, 0x1.e7a022p-9, 0x1.74a926p-9, 0x1.209fd8p-9, 0x1.c6b4aap-10,
+        0x1.6c30d6p-10, 0x1.281f0ep-10,
+    },
+    {
+        -0x1.12c378p-11, 0x1.01ea7p-9, 0x1.919154p-9, 0x1.86ab8ap-9, 0x1.0ebee6p-9, 0x1.f01d8p-11, 0x1.877d8p-14,
+        -0x1.6ec60ep-12, -0x1.f03234p-12, -0x1.c4061p-12, -0x1.628036p-12, -0x1.05aad6p-12, -0x1.7c982ap-13,
+        -0x1.16fd8cp-13, -0x1.9ff01ap-14, -0x1.3bd25ep-14,
+    },
+    {
+        0x1.c66a16p-10, 0x1.ac7b92p-12, 0x1.049ed6p-13, -0x1.3512f4p-13, -0x1.2388bp-12, -0x1.0ef734p-12,
+        -0x1.531ce6p-13, -0x1.107396p-14, -0x1.3288c4p-18, 0x1.50ff8cp-16, 0x1.906f1ep-16, 0x1.4b0398p-16,
+        0x1.e2f044p-17, 0x1.528786p-17, 0x1.da2f98p-18, 0x1.511b6ap-18,
+    },
+    {
+        -0x1.fa35f8p-11, -0x1.810946p-15, -0x1.022126p-14, -0x1.64d1c8p-15, -0x1.3c10fep-17, 0x1.ec6492p-17,
+        0x1.6640ccp-16, 0x1.0ef3fcp-16, 0x1.0ef4cp-17, 0x1.3571a2p-19, -0x1.8932d4p-22, -0x1.217cfap-20,
+        -0x1.0a2666p-20, -0x1.858a7p-21, -0x1.096752p-21, -0x1.65a46ep-22,
+    },
 };
 
 }  // namespace lucid::loop::math

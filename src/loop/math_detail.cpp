@@ -1,5 +1,7 @@
 #include "loop/math_detail.h"
 
+#include <bit>
+
 #include "base/error.h"
 
 namespace lucid::loop::math {
@@ -38,6 +40,14 @@ std::vector<Value> repeat_if_any(Value condition, int rounds, std::span<const Va
   const Value count = builder.select(any, builder.index(rounds), builder.index(0));
   return builder.for_loop(builder.index(0), count, 1, initial,
                           [&](Value, std::span<const Value> carried) { return body(carried); });
+}
+
+BufferRef table_of(Builder& builder, Dtype dtype, std::span<const double> numbers) {
+  std::vector<uint64_t> bits;
+  for (double number : numbers)
+    bits.push_back(dtype == Dtype::kF32 ? std::bit_cast<uint32_t>(static_cast<float>(number))
+                                        : std::bit_cast<uint64_t>(number));
+  return builder.table(dtype, std::move(bits));
 }
 
 Value look_up(BufferRef table, Value index) {

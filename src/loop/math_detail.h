@@ -91,6 +91,8 @@ Pair two_product(Value x, Value y);
 std::vector<Value> repeat_if_any(Value condition, int rounds, std::span<const Value> initial,
                                  const std::function<std::vector<Value>(std::span<const Value>)>& body);
 
+/// A table of f32 or f64.
+BufferRef table_of(Builder& builder, Dtype dtype, std::span<const double> numbers);
 /// Element `index` of a table, lane by lane.
 Value look_up(BufferRef table, Value index);
 

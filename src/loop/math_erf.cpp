@@ -1,3 +1,5 @@
+#include <iterator>
+
 #include "loop/math.h"
 #include "loop/math_coefficients.h"
 #include "loop/math_detail.h"
@@ -9,6 +11,22 @@ namespace {
 
 /// erf(x) for 0 <= x <= 1 in f64.
 Value erf_near(Value x) { return fma(x, polynomial(x * x, kErf), x); }
+
+/// erf(x) for 0 <= x <= 4 in f32 as x P(t): P belongs to one of 16 intervals, t to a place in it. Beyond 4 it is 1.
+Value erf_by_table(Value x) {
+  Builder& builder = x.builder();
+  const Format& format = format_of(x);
+  const Value shifted = fma(x, kErfScale, format.magic);
+  const Value t = fma(x, kErfScale, -(shifted - format.magic));
+  const Value bits = bits_of(shifted);
+  const Value interval = builder.convert(bits & integer(bits, std::size(kErfTableF32[0]) - 1), Dtype::kI64);
+  const auto coefficient = [&](size_t k) { return look_up(table_of(builder, Dtype::kF32, kErfTableF32[k]), interval); };
+  size_t k = std::size(kErfTableF32) - 1;
+  Value slope = coefficient(k);
+  while (--k > 0) slope = fma(slope, t, coefficient(k));
+  // The constant term last and unrounded, so that the others' rounding hardly counts.
+  return at_most(fma(x, coefficient(0), slope * (x * t)), 1);
+}
 
 /// erfc(x) in f64 as exp(-x^2) P(t) / (1 + 2 x) with t = (x - 4) / (x + 4): for x >= 0.47 when precise, else x >= 0.
 Value erfc_far(Value x, bool precise) {
@@ -47,16 +65,7 @@ Value erf(Value x) {
   if (is_f64(x)) {
     return copysign(select(magnitude < 1.0, erf_near(magnitude), 1.0 - erfc_far(magnitude, true)), x);
   }
-  const Value near = fma(magnitude, polynomial(magnitude * magnitude, kErfF32), magnitude);
-  // erfc(x) = 2^P(x) = 2^(n + r); at 4 its rest no longer changes 1.
-  const Format& format = format_of(x);
-  const double magic = format.magic + format.bias;
-  const Value logarithm = polynomial(at_most(magnitude, 4), kErfTailF32);
-  const Value shifted = logarithm + magic;
-  const Value r = logarithm - (shifted - magic);
-  const Value power = fma(polynomial(r, kExp2F32), r, 1.0);
-  const Value far = fma(-power, power_of_two(bits_of(shifted)), 1.0);
-  return copysign(select(magnitude < 0.85, near, far), x);
+  return copysign(erf_by_table(at_most(magnitude, 4)), x);
 }
 
 Value erfc(Value x) {

@@ -14,12 +14,6 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-BufferRef table_of(Builder& builder, std::span<const double> numbers) {
-  std::vector<uint64_t> bits;
-  for (double number : numbers) bits.push_back(std::bit_cast<uint64_t>(number));
-  return builder.table(Dtype::kF64, std::move(bits));
-}
-
 /// log(x) for positive finite x in f64, with an error near 2^-66 of it: pow multiplies it by up to 1075 / log(x), and
 /// an error of the product is a relative error of the power.
 Pair precise_log(Value x) {
@@ -32,9 +26,9 @@ Pair precise_log(Value x) {
   const Value m = from_bits(bits - shift_left(exponent, 52));
   const Value index = shift_right(offset, 45) & integer(offset, 127);
   const Value e = small_integer_to_float(exponent) - select(tiny, 52.0, number(x, 0));
-  const Value r = fma(m, look_up(table_of(builder, kLogTableInverse), index), -1.0);
-  const Value c_hi = look_up(table_of(builder, kLogTableHi), index);
-  const Value c_lo = look_up(table_of(builder, kLogTableLo), index);
+  const Value r = fma(m, look_up(table_of(builder, Dtype::kF64, kLogTableInverse), index), -1.0);
+  const Value c_hi = look_up(table_of(builder, Dtype::kF64, kLogTableHi), index);
+  const Value c_lo = look_up(table_of(builder, Dtype::kF64, kLogTableLo), index);
   // log(x) = e log(2) + log(c) + r - r^2 / 2 + r^3 P(r), the first four terms with what their sums round off.
   const Pair sum = two_sum(fma(e, kLn2Hi, c_hi), r);
   const Value half = r * -0.5;

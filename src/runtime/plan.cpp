@@ -1,5 +1,7 @@
 #include "runtime/plan.h"
 
+#include <algorithm>
+
 #include "base/small_vector.h"
 #include "runtime/float_mode.h"
 #include "runtime/storage.h"
@@ -14,68 +16,67 @@ class Frame {
   Frame(const Plan& plan, std::span<void* const> inputs, std::span<void* const> outputs,
         std::span<PackedForms* const> forms)
       : plan_(plan),
-        inputs_(inputs),
-        outputs_(outputs),
         forms_(forms),
         arena_(plan.arena_bytes ? Storage::allocate(plan.arena_bytes) : nullptr),
-        packed_(plan.packed_bytes.size()) {}
+        arena_start_(arena_ ? arena_->data() : nullptr),
+        packed_(plan.packed_bytes.size()),
+        packed_starts_(plan.packed_bytes.size()),
+        areas_{inputs.data(), outputs.data(), &arena_start_, packed_starts_.data(), &error_word_} {}
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
 
-  void run(const PlanStep& step) {
-    if (step.packs < 0) return launch(step);
+  /// Runs a step with those that join it.
+  void run(std::span<const PlanStep> steps) {
+    const PlanStep& step = steps.front();
+    if (step.packs < 0) return launch(steps);
     const auto input = static_cast<size_t>(step.packs);
     const auto index = static_cast<size_t>(step.slots.back().index);
     PackedForms* const forms = forms_.empty() ? nullptr : forms_[input];
     const PackedForms::Maker maker{step.code, step.params, address(step.slots.front())};
     PackedForms::Answer answer = forms ? forms->ask(maker) : PackedForms::Answer();
-    packed_[index] = std::move(answer.form);
-    if (packed_[index]) return;
-    packed_[index] = Storage::allocate(plan_.packed_bytes[index]);
-    launch(step);
+    const bool known = static_cast<bool>(answer.form);
+    packed_[index] = known ? std::move(answer.form) : Storage::allocate(plan_.packed_bytes[index]);
+    packed_starts_[index] = packed_[index]->data();
+    if (known) return;
+    launch(steps);
     if (answer.keep_it) forms->keep(maker, packed_[index]);
   }
 
   int64_t error() const { return error_; }
 
  private:
-  void launch(const PlanStep& step) {
-    SmallVector<void*, 16> buffers;
-    for (const Slot& slot : step.slots) buffers.push_back(address(slot));
-    const loop::KernelFunction function = step.code->function();
-    parallel_for(step.items, step.grain,
-                 [&](int64_t begin, int64_t end) { function(buffers.data(), step.params.data(), begin, end); });
+  void launch(std::span<const PlanStep> steps) {
+    SmallVector<void*, 16> buffers;  // of all steps, one after the other
+    int64_t grain = steps[0].grain;
+    for (const PlanStep& step : steps) {
+      grain = std::min(grain, step.grain);
+      for (const Slot& slot : step.slots) buffers.push_back(address(slot));
+    }
+    parallel_for(steps[0].items, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t stop; begin < end; begin = stop) {
+        stop = begin + std::min(steps[0].block, end - begin);
+        void* const* arguments = buffers.data();
+        for (const PlanStep& step : steps) {
+          step.code->function()(arguments, step.params.data(), begin, stop);
+          arguments += step.slots.size();
+        }
+      }
+    });
   }
 
-  void* address(const Slot& slot) {
-    const auto index = static_cast<size_t>(slot.index);
-    void* start = nullptr;
-    switch (slot.area) {
-      case Slot::Area::kInput:
-        start = inputs_[index];
-        break;
-      case Slot::Area::kOutput:
-        start = outputs_[index];
-        break;
-      case Slot::Area::kArena:
-        // Areas for empty results need no arena.
-        start = arena_ ? arena_->data() : nullptr;
-        break;
-      case Slot::Area::kPacked:
-        start = packed_[index]->data();
-        break;
-      case Slot::Area::kError:
-        start = &error_;
-        break;
-    }
-    return static_cast<char*>(start) + slot.byte_offset;
+  void* address(const Slot& slot) const {
+    return static_cast<char*>(areas_[static_cast<size_t>(slot.area)][slot.index]) + slot.byte_offset;
   }
 
   const Plan& plan_;
-  std::span<void* const> inputs_;
-  std::span<void* const> outputs_;
   std::span<PackedForms* const> forms_;
   Ref<Storage> arena_;
+  void* const arena_start_;  // null when all that lies there is empty
   std::vector<Ref<Storage>> packed_;
+  SmallVector<void*, 4> packed_starts_;
   int64_t error_ = 0;
+  void* const error_word_ = &error_;
+  void* const* const areas_[5];  // the starts in each Slot::Area, in that order
 };
 
 }  // namespace
@@ -84,8 +85,9 @@ int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
   Frame frame(*this, inputs, outputs, forms);
   const FloatModeScope float_mode;
-  for (const PlanStep& step : steps) {
-    frame.run(step);
+  for (size_t first = 0, last = 1; first < steps.size(); first = last++) {
+    while (last < steps.size() && steps[last].joins_previous) ++last;
+    frame.run({&steps[first], last - first});
     if (frame.error()) return frame.error();
   }
   return 0;

@@ -14,7 +14,7 @@ namespace lucid {
 struct Slot {
   enum class Area : uint8_t { kInput, kOutput, kArena, kPacked, kError };
   Area area = Area::kInput;
-  int32_t index = 0;        // of kInput, kOutput and kPacked
+  int32_t index = 0;        // of kInput, kOutput and kPacked; the others have one start each
   int64_t byte_offset = 0;  // from the area's or buffer's start
 };
 
@@ -27,6 +27,9 @@ struct PlanStep {
   int64_t grain = 1;
   /// When set, the step makes a packed form of input `packs`, and nothing else: its last slot says which.
   int32_t packs = -1;
+  /// Runs in turn with the steps before it, some items at a time, as many as the first of them says.
+  bool joins_previous = false;
+  int64_t block = 1;
 };
 
 /// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may

@@ -122,9 +122,15 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
   }
 }
 
-void ElementTree::declare(KernelWriter& writer) {
+RowSpan ElementTree::row_of(const Access& access) const {
+  if (sizes_.size() != 2 || access.strides[0] < 0 || access.strides[1] < 0) return {};
+  const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
+  return {access.strides[0] * bytes, ((sizes_[1] - 1) * access.strides[1] + 1) * bytes};
+}
+
+void ElementTree::declare(KernelWriter& writer, bool by_rows) {
   writer_ = &writer;
-  for (Access& access : operands_) access.buffer = writer.value(access.memory);
+  for (Access& access : operands_) access.buffer = writer.value(access.memory, by_rows ? row_of(access) : RowSpan{});
   for (auto& [_, access] : indexed_inputs_) access.buffer = writer.value(access.memory);
   if (has_checks_) writer.declare_error();
   auto make_strides = [&](Access& access) {

@@ -33,8 +33,9 @@ class ElementTree {
   size_t outer_count() const { return outer_count_; }
   bool is_indexed() const { return indexed_; }
 
-  /// Declares the buffers. Must come before anything else is emitted into the writer.
-  void declare(KernelWriter& writer);
+  /// Declares the buffers. Must come before anything else is emitted into the writer. `by_rows`: a work item is one
+  /// index along all merged dimensions but the last.
+  void declare(KernelWriter& writer, bool by_rows = false);
 
   /// One element, or kLanes neighbours along `lane_axis`.
   struct Point {
@@ -72,6 +73,7 @@ class ElementTree {
   }
   void add_extra(std::span<const MemoryOperand> extra, DimsView shape);
   void merge_dimensions(DimsView shape, DimsView order, size_t outer);
+  RowSpan row_of(const Access& access) const;
   loop::Value base_address(Access& access, const Point& point);
   loop::Value load(Access& access, const Point& point);
   loop::Value evaluate_node(size_t node, const Point& point, std::map<ValueId, loop::Value>& known);

@@ -79,7 +79,7 @@ Dims natural_order(int64_t rank) {
 
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name) {
   KernelWriter writer(name);
-  tree.declare(writer);
+  tree.declare(writer, /*by_rows=*/true);
   schedule.steps.push_back(tree.sizes().size() <= 1 ? write_flat(tree, writer) : write_rows(tree, writer));
 }
 

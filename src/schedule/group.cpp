@@ -10,9 +10,9 @@ bool is_fusible(const IRNode& node) {
   return node.op->is_pointwise() || std::holds_alternative<IndexedLowering>(node.op->lowering);
 }
 
-// Computing a pointwise value again costs less than writing it out and reading it back, even a math function's; an
-// indexed one may read anywhere.
-bool is_cheap(const IRNode& node) { return node.op->is_pointwise(); }
+// Computing a pointwise value again costs less than writing it out and reading it back, unless it is a math function's;
+// an indexed one may read anywhere.
+bool is_cheap(const IRNode& node) { return node.op->is_pointwise() && node.op->ulp == 0; }
 constexpr size_t kMostHomes = 2;
 
 // Whether a node can take an operand as it is computed. Indexed nodes read theirs at any index, so those must lie in

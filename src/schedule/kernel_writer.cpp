@@ -12,10 +12,12 @@ constexpr double kWorthAThread = 10'000;
 
 loop::BufferRef KernelWriter::buffer(const BufferUse& use, Dtype dtype) {
   for (size_t i = 0; i < uses_.size(); ++i) {
-    const BufferUse& other = uses_[i];
+    BufferUse& other = uses_[i];
     if (other.kind == use.kind && other.index == use.index && other.byte_offset == use.byte_offset &&
-        refs_[i].dtype == dtype)
+        refs_[i].dtype == dtype) {
+      if (other.row != use.row) other.row = {};
       return refs_[i];
+    }
   }
   uses_.push_back(use);
   refs_.push_back(builder_.argument(dtype));

@@ -20,12 +20,13 @@ class KernelWriter {
 
   /// The argument for a use; equal uses share one. All are declared before anything is computed.
   loop::BufferRef buffer(const BufferUse& use, Dtype dtype);
-  loop::BufferRef value(const MemoryOperand& operand) {
-    return buffer({operand.kind, operand.id, operand.geometry.offset * int64_t(size_of(operand.dtype))}, operand.dtype);
+  loop::BufferRef value(const MemoryOperand& operand, const RowSpan& row = {}) {
+    const int64_t byte_offset = operand.geometry.offset * int64_t(size_of(operand.dtype));
+    return buffer({operand.kind, operand.id, byte_offset, row}, operand.dtype);
   }
-  loop::BufferRef scratch(int32_t area, Dtype dtype) { return buffer({BufferUse::Kind::kScratch, area, 0}, dtype); }
+  loop::BufferRef scratch(int32_t area, Dtype dtype) { return buffer({BufferUse::Kind::kScratch, area, 0, {}}, dtype); }
   /// Declares the error word; checks may then report to it.
-  void declare_error() { error_ = buffer({BufferUse::Kind::kError, 0, 0}, Dtype::kI64); }
+  void declare_error() { error_ = buffer({BufferUse::Kind::kError, 0, 0, {}}, Dtype::kI64); }
   loop::BufferRef error() const { return error_; }
 
   /// A run-time i64: the kernel's text does not depend on it.

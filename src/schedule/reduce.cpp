@@ -210,8 +210,9 @@ class ReduceKernel {
 
   void write_rows() {
     Writer writer(kernel_name(graph_, group_));
-    tree_->declare(writer);
-    const loop::BufferRef out = writer.value(result_);
+    tree_->declare(writer, /*by_rows=*/has_lane_axis_);
+    const auto result_bytes = static_cast<int64_t>(size_of(result_.dtype));
+    const loop::BufferRef out = writer.value(result_, {result_bytes, result_bytes});
     loop::Builder& b = writer.builder();
     const auto sizes = outer_sizes(writer, tree_->outer_count());
     const loop::Value length = writer.number(length_);

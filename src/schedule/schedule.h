@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -8,6 +9,15 @@
 #include "loop/kernel.h"
 
 namespace lucid {
+
+/// The part of a buffer that one work item touches: `bytes` bytes from item * `stride` on, or anything.
+struct RowSpan {
+  int64_t stride = -1;  // negative: anything
+  int64_t bytes = 0;
+  bool operator==(const RowSpan&) const = default;
+  /// Whether no two items touch the same bytes.
+  bool is_disjoint() const { return stride >= bytes; }
+};
 
 /// Where a kernel's buffer argument comes from.
 struct BufferUse {
@@ -19,6 +29,7 @@ struct BufferUse {
   Kind kind = Kind::kValue;
   int32_t index = 0;
   int64_t byte_offset = 0;
+  RowSpan row = {};
 };
 
 /// One kernel launch: the kernel's text is shared by every launch that differs only in params.
@@ -29,6 +40,11 @@ struct KernelStep {
   /// Work items, and how many of them are worth handing to a thread (about 10 us of work).
   int64_t items = 0;
   int64_t grain = 1;
+  /// Item i needs of the step before it, and of those that it joins, no more than their item i: so a few items of each
+  /// may run in turn, while what they share is in the cache.
+  bool joins_previous = false;
+  /// How many items a run of joined steps takes at a time; said by its first.
+  int64_t block = std::numeric_limits<int64_t>::max();
   /// When set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone:
   /// the runtime may keep it until that input is written.
   int32_t packs = -1;
@@ -55,8 +71,15 @@ struct Schedule {
 std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                                          const std::map<ValueId, Geometry>& outputs = {});
 
+/// Lets values that end in the computation of a result of the same layout lie in that result's memory. Only for results
+/// whose memory is new: nothing else may be read from it.
+void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
+
 /// Groups the nodes of a graph of primitives into kernels and writes their loops.
 Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts);
+
+/// Sets KernelStep::joins_previous. Only where no two values of the graph are the same memory, unless by their layouts.
+void join_rows(Schedule& schedule);
 
 /// An operand or result in memory as a kernel writer sees it.
 struct MemoryOperand {

@@ -17,7 +17,6 @@ LOG_S = mpf("0.17158")
 TRIG = mp.pi / 4 * mpf("1.001")
 ATAN = mpf("0.41422")
 TANH = mpf("0.625")
-ERF_F32 = mpf("0.85")
 ERFC_CENTER = 4
 
 
@@ -138,24 +137,14 @@ def approximations():
             lambda z: z / mp.cosh(SQRT(z)),
             (TINY, EXP**2),
         )
-    for fmt, name, degree, hi in (("f32", "ErfF32", 5, ERF_F32), ("f64", "Erf", 12, mpf(1))):
-        yield (
-            f"k{name}",
-            "erf(x) = x + x P(z), z = x^2",
-            fmt,
-            degree,
-            lambda z: mp.erf(SQRT(z)) / SQRT(z) - 1,
-            lambda z: SQRT(z) / mp.erf(SQRT(z)),
-            (TINY, hi**2),
-        )
     yield (
-        "kErfTailF32",
-        "erf(x) = 1 - 2^P(x)",
-        "f32",
-        6,
-        lambda x: mp.log(mp.erfc(x), 2),
-        lambda x: mp.log(2) * mp.erfc(x) / mp.erf(x),
-        (ERF_F32, mpf(4)),
+        "kErf",
+        "erf(x) = x + x P(z), z = x^2",
+        "f64",
+        12,
+        lambda z: mp.erf(SQRT(z)) / SQRT(z) - 1,
+        lambda z: SQRT(z) / mp.erf(SQRT(z)),
+        (TINY, mpf(1)),
     )
     for name, degree, lo, hi in (("Erfc", 22, "0.46", "28"), ("ErfcShort", 12, "0", "10.3")):
         yield (
@@ -244,6 +233,28 @@ def log_table():
     return rows
 
 
+ERF_ENTRIES = 16
+ERF_SCALE = mpf("3.8125")
+ERF_DEGREE = 5
+
+
+def erf_table():
+    """For 16 intervals, the k-th around k / ERF_SCALE: erf(x) / x as a polynomial of x * ERF_SCALE - k."""
+    rows, largest = [], 0
+    for k in range(ERF_ENTRIES):
+
+        def quotient(t, k=k):
+            x = (k + t) / ERF_SCALE
+            return mp.erf(x) / x if x else 2 / SQRT(mp.pi)
+
+        half = mpf("0.5005")
+        problem = Problem(quotient, lambda t, f=quotient: 1 / f(t), -half if k else mpf(0), half, ERF_DEGREE)
+        coefficients, _, worst = problem.fit("f32")
+        rows.append(coefficients)
+        largest = max(largest, 2**worst)
+    return rows, mp.log(largest, 2)
+
+
 def wrapped(items, indent="    ", width=118):
     lines, line = [], indent
     for item in items:
@@ -287,6 +298,18 @@ def main():
     for column, name in enumerate(("kLogTableInverse", "kLogTableHi", "kLogTableLo")):
         items = wrapped([number(row[column]) for row in log_table()])
         out.append(f"inline constexpr double {name}[] = {{\n{items}\n}};")
+    out.append("")
+    rows, worst = erf_table()
+    print(f"kErfTableF32   f32 degree {ERF_DEGREE:2}: rounded 2^{float(worst):.1f}", flush=True)
+    out.append(
+        "// For 16 intervals, the k-th around k / kErfScale: erf(x) = x P(t), t = kErfScale x - k: "
+        f"2^{float(worst):.1f}"
+    )
+    out.append(f"inline constexpr double kErfScale = {number(ERF_SCALE)};")
+    columns = ",\n".join(
+        f"    {{\n{wrapped([number(row[j]) for row in rows], ' ' * 8)}\n    }}" for j in range(ERF_DEGREE + 1)
+    )
+    out.append(f"inline constexpr double kErfTableF32[][{ERF_ENTRIES}] = {{\n{columns},\n}};")
     out += ["", "}  // namespace lucid::loop::math", ""]
     path = pathlib.Path(__file__).resolve().parents[2] / "src/loop/math_coefficients.h"
     path.write_text("\n".join(out))
