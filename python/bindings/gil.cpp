@@ -1,5 +1,7 @@
 #include "bindings/gil.h"
 
+#include "base/blocking.h"
+
 namespace lucid::python {
 namespace {
 
@@ -27,6 +29,13 @@ bool is_long(const Op& op, std::span<const Operand> operands, const Attributes& 
     if (const Dims* size = std::get_if<Dims>(&attributes.front())) elements = numel(*size);
   if (elements >= kManyElements) return true;
   return matrices >= 2 && !op.is_pointwise() && products >= static_cast<double>(kManyProducts);
+}
+
+void release_gil_while_compiling() {
+  // Not held by threads that know nothing of Python, nor where a caller gave it up already.
+  set_blocking_hooks(
+      {.begin = []() -> void* { return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
+       .end = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }});
 }
 
 }  // namespace lucid::python

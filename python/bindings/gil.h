@@ -26,6 +26,9 @@ class GilRelease {
 /// A guess whether a call runs for more than some 20 microseconds.
 bool is_long(const Op& op, std::span<const Operand> operands, const Attributes& attributes);
 
+/// Makes the library give up the lock while it compiles.
+void release_gil_while_compiling();
+
 /// A Python object that C++ may copy and drop on any thread, with or without the interpreter's lock.
 class SharedObject {
  public:

@@ -6,6 +6,7 @@
 #include "bindings/autograd.h"
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
+#include "bindings/gil.h"
 #include "bindings/interop.h"
 #include "bindings/module_object.h"
 #include "bindings/op_function.h"
@@ -16,6 +17,7 @@ NB_MODULE(_core, module) {
   using namespace lucid::python;
   // Objects that a user's reference cycle keeps alive are no concern of other users.
   nanobind::set_leak_warnings(lucid::options().logs("leaks"));
+  release_gil_while_compiling();
   bind_errors(module);
   bind_dtypes(module);
   bind_tensor(module);

@@ -85,7 +85,8 @@ constexpr std::string_view kInPlace[] = {
     "pow",       "relu6",      "scatter",     "scatter_add",    "scatter_reduce", "selu",
     "silu",      "softplus",   "softshrink",  "softsign",       "threshold",      "tril",
     "triu",      "index_copy", "index_fill",  "masked_scatter", "softmax",        "addmm",
-    "baddbmm",   "renorm",
+    "baddbmm",   "renorm",     "squeeze",     "unsqueeze",      "transpose",      "swapaxes",
+    "swapdims",
 };
 
 // Computed element by element, but no way to write a tensor.

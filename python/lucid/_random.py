@@ -72,22 +72,30 @@ def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Ten
     return _integers(size, low, high, dtype=dtype, **options)
 
 
+def _laid_out_like(x: Tensor, draw: Any, dtype: Any, requires_grad: bool = False, **options: Any) -> Tensor:
+    """A draw of the shape, dtype and layout of x."""
+    result: Tensor = draw(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+    if not x.is_contiguous():
+        result = _core.ops["empty_like"](x, dtype=result.dtype).copy_(result)
+    return result.requires_grad_() if requires_grad else result
+
+
 def rand_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the uniform distribution on [0, 1), of the shape and dtype of x."""
     x = expect_tensor("rand_like", "x", x)
-    return _uniform(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+    return _laid_out_like(x, _uniform, dtype, **options)
 
 
 def randn_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
     """Numbers from the normal distribution with mean 0 and variance 1, of the shape and dtype of x."""
     x = expect_tensor("randn_like", "x", x)
-    return _normal(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+    return _laid_out_like(x, _normal, dtype, **options)
 
 
 def randint_like(x: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **options: Any) -> Tensor:
     """Integers from low, or 0, up to but without high, of the shape and dtype of x."""
     x = expect_tensor("randint_like", "x", x)
-    return randint(low, high, x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+    return _laid_out_like(x, lambda shape, **rest: randint(low, high, shape, **rest), dtype, **options)
 
 
 def randperm(n: int, *, dtype: Any = None, **options: Any) -> Tensor:

@@ -105,6 +105,29 @@ def _t(self: Tensor) -> Tensor:
     return self.T
 
 
+def _t_in_place(self: Tensor) -> Tensor:
+    """Transposes a matrix where it lies; vectors and 0-d tensors stay as they are."""
+    if self.dim() > 2:
+        raise RuntimeError(f"t_: expected at most 2 dimensions, got shape {self.shape}; use transpose_()")
+    return self.transpose_(0, 1) if self.dim() == 2 else self
+
+
+def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
+    """The functions of the Python array API standard: `lucid.array_api`."""
+    from . import array_api
+
+    if api_version is not None and api_version > array_api.__array_api_version__:
+        raise ValueError(
+            f"__array_namespace__: version {api_version} is not supported; there is {array_api.__array_api_version__}"
+        )
+    return array_api
+
+
+def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
+    """The tensor on a device; the only one is the CPU."""
+    return self.to(device=device)
+
+
 def _where(self: Tensor, condition: Any, y: Any) -> Tensor:
     """This tensor where the condition holds, y elsewhere."""
     return _core.ops["where"](condition, self, y)
@@ -138,6 +161,7 @@ def install() -> None:
         "__str__": _repr,
         "__format__": _format,
         "__array__": _array,
+        "__array_namespace__": _array_namespace,
         "__dlpack__": _dlpack,
         "__dlpack_device__": _dlpack_device,
         "numpy": _numpy,
@@ -153,6 +177,8 @@ def install() -> None:
         "view_as": _view_as,
         "reshape_as": _reshape_as,
         "t": _t,
+        "t_": _t_in_place,
+        "to_device": _to_device,
         "where": _where,
         "index_put_": _index_put_,
         "uniform_": _random._uniform_in_place,

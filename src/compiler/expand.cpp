@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "compiler/compile_plan.h"
+#include "ops/precision.h"
 #include "schedule/node_call.h"
 
 namespace lucid {
@@ -17,6 +18,7 @@ class PrimitiveEmitter : public GraphEmitter {
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
     const Call call(op, operands, attributes);
     if (op.decompose) return decompose(call);
+    if (accumulates_in_memory(op) && is_half(call.dtype(0))) return {emit_widened(*this, call)};
     LUCID_CHECK(op.is_lowered() || op.view, "{} runs on the host and cannot be part of a plan", op.name());
     return convert_and_emit(call);
   }

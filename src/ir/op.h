@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -74,14 +75,38 @@ class GradientCall : public Call {
   std::vector<bool> needed_;
 };
 
+/// An operand whose value a gradient rule reads.
+struct SavedInput {
+  SavedInput(int index) : operand(index) {}
+  /// Read only where the gradient of one of these operands is wanted; otherwise it need not be kept.
+  SavedInput(int index, std::initializer_list<int> wanted_by) : operand(index), readers(0) {
+    for (int reader : wanted_by) readers |= bit(static_cast<size_t>(reader));
+  }
+  /// The bit of an operand in a set of them; all from the 64th on share one.
+  static uint64_t bit(size_t operand) { return uint64_t{1} << std::min(operand, size_t{63}); }
+  /// Whether the rule reads it when the gradients of this set of operands are wanted.
+  bool is_read(uint64_t wanted) const { return (readers & wanted) != 0; }
+  int operand;
+  uint64_t readers = ~uint64_t{0};
+};
+
 /// How an op is differentiated. The rule returns one gradient for each operand, empty where there is none; each must
 /// have the operand's shape up to broadcasting: sums over stretched dimensions and casts to the operand's dtype are
 /// added after it.
 struct Gradient {
   std::function<Values(Emitter& e, const GradientCall& call, std::span<const Value> grads)> rule;
   /// The operands whose values the rule reads; ~i is result i, where saves_outputs would save more than it reads.
-  std::vector<int> saved_inputs;
+  std::vector<SavedInput> saved_inputs;
   bool saves_outputs = false;
+  /// The slope is constant almost everywhere, and the rule does not say so in differentiable ops: a pass that creates a
+  /// graph makes the gradient depend on the operands, with slope 0.
+  bool has_flat_slope = false;
+  /// Whether the rule reads result i.
+  bool saves_output(size_t i) const {
+    return saves_outputs || std::ranges::any_of(saved_inputs, [i](const SavedInput& saved) {
+             return saved.operand == ~static_cast<int>(i);
+           });
+  }
   explicit operator bool() const { return static_cast<bool>(rule); }
 };
 
@@ -107,6 +132,8 @@ struct Op {
   /// may leave it out: then their decomposition says it. Host ops whose results' sizes depend on data have none.
   std::function<std::vector<TensorType>(const Call&)> infer;
 
+  /// Only the operands' types matter: the result never requires grad.
+  bool ignores_values = false;
   /// The result is contiguous although the op is pointwise; otherwise such results follow their operands' strides.
   bool contiguous_result = false;
 

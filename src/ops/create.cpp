@@ -12,6 +12,11 @@ Dtype full_dtype(const Call& call) {
   return call.dtype(0);
 }
 
+void fill(const HostArray& out, const Scalar& value) {
+  for (int64_t i = 0; i < out.size(); ++i)
+    value.store(out.type.dtype, out.as<char>() + i * static_cast<int64_t>(size_of(out.type.dtype)));
+}
+
 Op full() {
   return {
       .signature = "full(size: ints, fill_value, *, dtype: dtype? = None)",
@@ -34,10 +39,8 @@ tensor([[1.5000, 1.5000],
                                       }},
       .reference =
           [](HostCall& call) {
-            const HostArray out = call.make_output({full_dtype(call), call.ints("size")});
-            const Scalar value = Scalar::load(call.in(0).type.dtype, call.in(0).data);
-            for (int64_t i = 0; i < out.size(); ++i)
-              value.store(out.type.dtype, out.as<char>() + i * static_cast<int64_t>(size_of(out.type.dtype)));
+            fill(call.make_output({full_dtype(call), call.ints("size")}),
+                 Scalar::load(call.in(0).type.dtype, call.in(0).data));
           },
       .gradient = {.rule = [](Emitter&, const GradientCall&, std::span<const Value> g) -> Values { return {g[0]}; }},
       .samples = with({{{normal({})}}}, {{"size", Dims{2, 19}}}) + with({{{number(3)}}}, {{"size", Dims{5}}}) +
@@ -123,13 +126,14 @@ Op empty() {
 
 Dtype like_dtype(const Call& call) { return call.is_none("dtype") ? call.dtype(0) : call.dtype_of("dtype"); }
 
-/// zeros_like, ones_like and empty_like.
-Op filled_like(Op op, Scalar value) {
+/// zeros_like, ones_like and empty_like. They are pointwise so that their results are laid out as x is.
+Op filled_like(Op op, int value) {
   op.infer = [](const Call& call) -> std::vector<TensorType> { return {{like_dtype(call), call.shape(0)}}; };
-  op.decompose = [value](Emitter& e, const Call& call, std::span<const Value>) -> Values {
-    return {e.full(call.shape(0), value, like_dtype(call))};
-  };
-  op.gradient = zero_gradient();
+  op.lowering = PointwiseLowering{.body = [value](loop::Builder& b, std::span<const loop::Value>, const Call& call) {
+    return b.constant(compute_dtype(like_dtype(call)), value);
+  }};
+  op.reference = [value](HostCall& call) { fill(call.make_output({like_dtype(call), call.shape(0)}), value); };
+  op.ignores_values = true;
   op.samples = std::vector<Sample>{{{normal({2, 3})}}, {{normal({})}}, {{strided({2, 3}, {1, 2})}}} +
                with({{{normal({0, 2})}}}, {{"dtype", Dtype::kI32}});
   return op;
@@ -170,10 +174,20 @@ Op full_like() {
 
 >>> lucid.full_like(lucid.tensor([1, 2]), 5)
 tensor([5, 5]))",
-      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
-        return {e.full(call.shape(0), argument(call, inputs, 1), like_dtype(call))};
+      .infer = [](const Call& call) -> std::vector<TensorType> {
+        if (call.rank(1) != 0)
+          throw ValueError("full_like: fill_value must be a number or a 0-d tensor, got {}",
+                           to_string(call.operand(1).type()));
+        return {{like_dtype(call), call.shape(0)}};
       },
-      .samples = std::vector<Sample>{{{normal({2, 3}), number(2)}}, {{normal({2}), normal({})}}} +
+      .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
+        const Value value = e.full(Dims{}, argument(call, inputs, 1), like_dtype(call));
+        // Elementwise with x, whose layout it takes; either choice is the value.
+        return {e.where(e.zeros_like(inputs[0], Dtype::kBool), value, value)};
+      },
+      .samples = std::vector<Sample>{{{normal({2, 3}), number(2)}},
+                                     {{strided({2, 3}, {1, 2}), number(-1)}},
+                                     {{normal({2}), normal({})}}} +
                  with({{{normal({2}), number(1.5)}}}, {{"dtype", Dtype::kF64}}),
   };
 }

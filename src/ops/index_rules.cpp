@@ -1,14 +1,12 @@
 #include "ops/index_rules.h"
 
-#include <numeric>
-
 #include "ops/reference_index.h"
 
 namespace lucid {
 
-std::vector<int> index_operands(int first) {
-  std::vector<int> operands(kMaxRank);
-  std::iota(operands.begin(), operands.end(), first);
+std::vector<SavedInput> index_operands(int first) {
+  std::vector<SavedInput> operands;
+  for (int i = 0; i < kMaxRank; ++i) operands.emplace_back(first + i);
   return operands;
 }
 

@@ -12,7 +12,7 @@ namespace lucid {
 inline const char* const kOutOfRange = "an index is out of range for the dimension it indexes";
 
 /// Every operand from `first` on that may be an index tensor, for gradient rules that read them.
-std::vector<int> index_operands(int first);
+std::vector<SavedInput> index_operands(int first);
 /// Refuses an operand that cannot index.
 void check_index_dtype(const Call& call, size_t i);
 /// Attribute "dim" as an axis of operand 0.

@@ -81,7 +81,7 @@ Op bmm() {
                      if (call.needs(1)) result[1] = e.bmm(e.transpose(call.in(0), 1, 2), g[0]);
                      return result;
                    },
-                   .saved_inputs = {0, 1}},
+                   .saved_inputs = {{0, {1}}, {1, {0}}}},
       .samples = {{{normal({2, 3, 5}), normal({2, 5, 4})}},
                   {{normal({1, 19, 37}), strided({1, 37, 20}, {0, 1, 37})}},
                   {{normal({3, 2, 4}), strided({3, 4, 2}, {0, 2, 1})}},

@@ -30,6 +30,21 @@ Gradient by_slope(F slope) {
           .saved_inputs = {0}};
 }
 
+/// A gradient that passes where a condition on the input holds: g there, 0 elsewhere.
+template <typename F>
+Gradient where_input(F passes) {
+  return {.rule = [passes](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+            return {e.where(passes(e, call, call.in(0)), g[0], 0)};
+          },
+          .saved_inputs = {0},
+          .has_flat_slope = true};
+}
+
+/// Strictly between two bounds, or NaN.
+Value is_inside(Emitter& e, const Value& x, double low, double high) {
+  return e.logical_not(e.logical_or(e.le(x, low), e.ge(x, high)));
+}
+
 Op relu() {
   return {
       .signature = "relu(x)",
@@ -44,17 +59,24 @@ tensor([0., 2.]))",
         return x.builder().select(x <= zero, zero, x);
       }),
       .reference = reference_unary<Domain::kNumbers>([]<typename T>(T x) { return x <= T(0) ? T(0) : x; }),
-      .gradient =
-          gradient_of_output([](Emitter& e, const Value& g, const Value& y) { return e.where(e.le(y, 0), 0, g); }),
+      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     return {e.where(e.le(call.out(), 0), 0, g[0])};
+                   },
+                   .saves_outputs = true,
+                   .has_flat_slope = true},
       .samples = unary_samples(),
   };
 }
 
 Op relu6() {
-  Op op = activation({.signature = "relu6(x)", .doc = R"(x held between 0 and 6.
+  Op op = activation({.signature = "relu6(x)",
+                      .doc = R"(x held between 0 and 6.
 
 >>> lucid.relu6(lucid.tensor([-1.0, 2.0, 9.0]))
-tensor([0., 2., 6.]))"},
+tensor([0., 2., 6.]))",
+                      .gradient = where_input([](Emitter& e, const Call&, const Value& x) {
+                        return is_inside(e, x, 0, 6);
+                      })},
                      [](Emitter& e, const Call&, const Value& x) { return e.clamp(x, 0, 6); });
   op.dtypes = kNumbers;
   return op;
@@ -66,6 +88,9 @@ Op hardtanh() {
 
 >>> lucid.hardtanh(lucid.tensor([-3.0, 0.5]))
 tensor([-1.0000,  0.5000]))",
+                      .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
+                        return is_inside(e, x, call.real("min_val"), call.real("max_val"));
+                      }),
                       .samples = with({{{normal({19})}}}, {{"min_val", -0.5}, {"max_val", 2.0}})},
                      [](Emitter& e, const Call& call, const Value& x) {
                        return e.clamp(x, call.real("min_val"), call.real("max_val"));
@@ -146,7 +171,8 @@ tensor([-0.5000,  2.0000]))",
        .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                       return {e.where(e.gt(call.in(0), 0), g[0], e.mul(g[0], call.real("negative_slope")))};
                     },
-                    .saved_inputs = {0}},
+                    .saved_inputs = {0},
+                    .has_flat_slope = true},
        .samples = with({{{normal({19})}}}, {{"negative_slope", 0.5}})},
       [](Emitter& e, const Call& call, const Value& x) {
         return e.where(e.gt(x, 0), x, e.mul(x, call.real("negative_slope")));
@@ -163,8 +189,9 @@ Value exponential_unit(Emitter& e, const Value& x, double scale, double bend, do
 /// The slope of exponential_unit. The exponential is of a number that is not above 0: an infinity would make second
 /// derivatives NaN.
 Value exponential_slope(Emitter& e, const Value& x, double scale, double bend, double rate) {
-  const Value curve = e.mul(e.exp(e.mul(e.minimum(x, 0), rate)), bend * rate);
-  return e.where(e.gt(x, 0), scale, curve);
+  const Value below = e.where(e.ge(x, 0), 0, x);
+  const Value curve = e.mul(e.exp(e.mul(below, rate)), bend * rate);
+  return e.where(e.le(x, 0), curve, scale);
 }
 
 Op elu() {
@@ -266,6 +293,9 @@ Op hardshrink() {
 
 >>> lucid.hardshrink(lucid.tensor([-1.0, 0.25]))
 tensor([-1.,  0.]))",
+       .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
+         return e.logical_not(e.le(e.abs(x), call.real("lambd")));
+       }),
        .samples = with({{{normal({19})}}}, {{"lambd", 1.0}})},
       [](Emitter& e, const Call& call, const Value& x) { return e.where(e.le(e.abs(x), call.real("lambd")), 0, x); });
 }
@@ -276,6 +306,9 @@ Op softshrink() {
 
 >>> lucid.softshrink(lucid.tensor([-1.0, 0.25]))
 tensor([-0.5000,  0.0000]))",
+                     .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
+                       return e.logical_not(e.le(e.abs(x), call.real("lambd")));
+                     }),
                      .samples = with({{{normal({19})}}}, {{"lambd", 1.0}})},
                     [](Emitter& e, const Call& call, const Value& x) {
                       const double lambd = call.real("lambd");
@@ -286,12 +319,15 @@ tensor([-0.5000,  0.0000]))",
 
 Op threshold() {
   Op op = activation({.signature = "threshold(x, threshold: float, value: float)",
-                      .doc = R"(x where it is above the threshold, else value.
+                      .doc = R"(x where it is above the threshold, else value; NaN stays NaN.
 
 >>> lucid.threshold(lucid.tensor([-1.0, 2.0]), 0.5, 9.0)
-tensor([9., 2.]))"},
+tensor([9., 2.]))",
+                      .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
+                        return e.logical_not(e.le(x, call.real("threshold")));
+                      })},
                      [](Emitter& e, const Call& call, const Value& x) {
-                       return e.where(e.gt(x, call.real("threshold")), x, call.real("value"));
+                       return e.where(e.le(x, call.real("threshold")), call.real("value"), x);
                      });
   op.samples = with(op.samples, {{"threshold", 0.25}, {"value", -2.0}});
   return op;
@@ -306,7 +342,8 @@ tensor([0.0000, 0.5000, 1.0000]))",
                      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                                     return {e.where(e.lt(e.abs(call.in(0)), 3), e.mul(g[0], 1.0 / 6), 0)};
                                   },
-                                  .saved_inputs = {0}}},
+                                  .saved_inputs = {0},
+                                  .has_flat_slope = true}},
                     [](Emitter& e, const Call&, const Value& x) { return e.div(e.clamp(e.add(x, 3), 0, 6), 6); });
 }
 
@@ -319,7 +356,7 @@ Op hardswish() {
 tensor([-0.0000,  0.6667,  4.0000]))",
        .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
          const Value middle = e.add(e.div(x, 3), 0.5);
-         return e.where(e.lt(x, -3), 0, e.where(e.le(x, 3), middle, 1.0));
+         return e.where(e.le(x, -3), 0, e.where(e.lt(x, 3), middle, 1.0));
        })},
       [](Emitter& e, const Call&, const Value& x) { return e.div(e.mul(x, e.clamp(e.add(x, 3), 0, 6)), 6); });
 }

@@ -158,7 +158,7 @@ tensor([3., 6.]))",
                      return {call.needs(0) ? e.mul(g[0], call.argument(1)) : Value(),
                              call.needs(1) ? e.mul(g[0], call.argument(0)) : Value()};
                    },
-                   .saved_inputs = {0, 1}},
+                   .saved_inputs = {{0, {1}}, {1, {0}}}},
       .samples = binary_samples(),
   };
 }
@@ -178,7 +178,7 @@ tensor([0.2500, 0.5000]))",
                      if (!call.needs(1)) return {first, Value()};
                      return {first, e.neg(e.mul(first, e.div(call.argument(0), call.argument(1))))};
                    },
-                   .saved_inputs = {0, 1}},
+                   .saved_inputs = {{0, {1}}, 1}},
       .samples = binary_samples(Fill::kNormal, Fill::kNonZero),
   };
 }
@@ -216,7 +216,7 @@ tensor([3, 1]))",
                      if (!call.needs(1)) return {g[0], Value()};
                      return {g[0], e.neg(e.mul(g[0], e.floor_divide(call.argument(0), call.argument(1))))};
                    },
-                   .saved_inputs = {0, 1}},
+                   .saved_inputs = {{0, {1}}, {1, {1}}}},
       .errors = {"remainder: division by zero"},
       .error_class = ErrorClass::kRuntime,
       .samples = binary_samples(Fill::kNormal, Fill::kNonZero),
@@ -250,7 +250,7 @@ tensor([ 3, -3]))",
                      if (!call.needs(1)) return {g[0], Value()};
                      return {g[0], e.neg(e.mul(g[0], e.trunc(e.div(call.argument(0), call.argument(1)))))};
                    },
-                   .saved_inputs = {0, 1}},
+                   .saved_inputs = {{0, {1}}, {1, {1}}}},
       .errors = {"fmod: division by zero"},
       .error_class = ErrorClass::kRuntime,
       .samples = binary_samples(Fill::kNormal, Fill::kNonZero),

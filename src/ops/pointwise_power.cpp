@@ -66,7 +66,7 @@ Values power_gradient(Emitter& e, const GradientCall& call, std::span<const Valu
     if (y.is_scalar()) {
       const Scalar& exponent = y.scalar();
       const Scalar less = exponent.is_float() ? Scalar(exponent.to_double() - 1) : Scalar(exponent.to_int() - 1);
-      result[0] = exponent.to_double() == 0 ? Value() : e.mul(g[0], e.mul(e.pow(x, less), exponent));
+      result[0] = exponent.to_double() == 0 ? e.zeros_of(g[0]) : e.mul(g[0], e.mul(e.pow(x, less), exponent));
     } else {
       const Value slope = e.mul(e.pow(x, e.sub(y, 1)), y);
       result[0] = e.where(e.eq(y, 0), 0, e.mul(g[0], slope));

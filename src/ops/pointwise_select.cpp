@@ -340,9 +340,10 @@ tensor([4.]))",
       },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const Value scale = scaled(e, call, g[0]);
-                     return {g[0], e.mul(scale, call.argument(2)), e.mul(scale, call.argument(1))};
+                     return {g[0], call.needs(1) ? e.mul(scale, call.argument(2)) : Value(),
+                             call.needs(2) ? e.mul(scale, call.argument(1)) : Value()};
                    },
-                   .saved_inputs = {1, 2}},
+                   .saved_inputs = {{1, {2}}, {2, {1}}}},
       .samples = std::vector<Sample>{{{normal({37}), normal({37}), normal({37})}},
                                      {{normal({3, 4}), normal({4}), normal({3, 1})}},
                                      {{normal({0}), normal({1}), number(2)}}} +
@@ -364,12 +365,13 @@ tensor([2.]))",
         return {e.add(argument(call, in, 0), scaled(e, call, quotient))};
       },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                     if (!call.needs(1) && !call.needs(2)) return {g[0]};
                      const Operand divisor = call.argument(2);
                      const Value first = e.div(scaled(e, call, g[0]), divisor);
                      return {g[0], first,
                              call.needs(2) ? e.neg(e.mul(first, e.div(call.argument(1), divisor))) : Value()};
                    },
-                   .saved_inputs = {1, 2}},
+                   .saved_inputs = {{1, {2}}, {2, {1, 2}}}},
       .samples = std::vector<Sample>{{{normal({37}), normal({37}), nonzero({37})}},
                                      {{normal({3, 4}), normal({4}), nonzero({3, 1})}},
                                      {{normal({0}), normal({1}), number(2)}}} +

@@ -1,5 +1,7 @@
 // Reductions that lower to loops: sums, products, extrema, any and all.
 
+#include <algorithm>
+
 #include "ops/reference_reduce.h"
 #include "ops/rules.h"
 
@@ -140,6 +142,29 @@ tensor([2., 3.]))",
   };
 }
 
+/// f(e, x, axis), which keeps the shape of x, applied to some axes of x as if they were one.
+template <typename F>
+Value over_one_axis(Emitter& e, const Value& x, const Dims& axes, F f) {
+  Dims order;
+  Dims shape;
+  for (int64_t i = 0; i < x.rank(); ++i)
+    if (std::ranges::find(axes, i) == axes.end()) {
+      order.push_back(i);
+      shape.push_back(x.size(i));
+    }
+  int64_t count = 1;
+  for (const int64_t axis : axes) {
+    order.push_back(axis);
+    count *= x.size(axis);
+  }
+  shape.push_back(count);
+  Dims back(order.size(), 0);
+  for (size_t i = 0; i < order.size(); ++i) back[static_cast<size_t>(order[i])] = static_cast<int64_t>(i);
+  const Value moved = e.permute(x, order);
+  const Value result = f(e, e.reshape(moved, shape), shape.rank() - 1);
+  return e.permute(e.reshape(result, moved.shape()), back);
+}
+
 Op prod() {
   return {
       .signature = "prod(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
@@ -151,16 +176,9 @@ tensor([ 2, 12]))",
       .lowering = ReduceLowering{.combine = Combine::kProd},
       .reference = accumulate_reference(1, [](auto x, auto y) { return product_of(x, y); }),
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-                     // The product of the others is p / x without zeros, p of the rest at a single zero, and 0
-                     // otherwise.
-                     const Value& x = call.in(0);
-                     const Dims axes = reduced_axes(call, call.rank(0));
-                     const Value is_zero = e.eq(x, 0);
-                     const Value nonzero = e.where(is_zero, 1, x);
-                     const Value rest = e.prod(nonzero, axes, true);
-                     const Value zeros = e.sum(is_zero, axes, true);
-                     const Value others = e.where(is_zero, e.where(e.eq(zeros, 1), rest, 0),
-                                                  e.where(e.eq(zeros, 0), e.div(rest, nonzero), 0));
+                     if (call.rank(0) == 0) return {g[0]};
+                     const Value others = over_one_axis(
+                         e, e.cast(call.in(0), g[0].dtype()), reduced_axes(call, call.rank(0)), product_of_others);
                      return {e.mul(restored(e, call, g[0]), others)};
                    },
                    .saved_inputs = {0}},

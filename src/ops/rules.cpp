@@ -52,7 +52,12 @@ Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_v
 }
 
 Gradient zero_gradient() {
-  return {.rule = [](Emitter&, const GradientCall& call, std::span<const Value>) { return Values(call.count()); }};
+  return {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value>) {
+    Values zeros(call.count());
+    for (size_t i = 0; i < zeros.size(); ++i)
+      if (call.needs(i)) zeros[i] = e.full(call.shape(i), 0, call.dtype(i));
+    return zeros;
+  }};
 }
 
 std::vector<Sample> unary_samples(Fill fill) {

@@ -72,6 +72,13 @@ Gradient gradient_of_output(F f) {
 /// Of an op whose result does not change with small changes of its operands.
 Gradient zero_gradient();
 
+// Products for gradient rules, without divisions: right where elements are 0, and so are their derivatives.
+
+/// The product of the elements before each one along an axis.
+Value product_before(Emitter& e, const Value& x, int64_t axis);
+/// The product of all elements but each one along an axis.
+Value product_of_others(Emitter& e, const Value& x, int64_t axis);
+
 // Samples that every pointwise op should have.
 
 /// Vectors with a tail, a matrix, transposed strides, repeated elements, an empty and a 0-d tensor.

@@ -69,17 +69,24 @@ tensor([1, 3, 6]))",
               });
 }
 
-/// Results after the first zero are 0, so elements before it count as in a product without zeros; the first zero itself
-/// counts by the products that have 1 in its place; what follows it counts nothing.
+/// Element i has its part in result k, for k >= i: the product of what comes before i, times the product of what comes
+/// after it up to k. The second is summed over k with weights g by doubling the reach m of the sums.
 Values cumprod_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
+  const Value x = e.cast(call.in(0), g[0].dtype());
+  if (x.rank() == 0 || numel(x.shape()) == 0) return {g[0]};
   const int64_t axis = axis_of(call);
-  const Value& x = call.in(0);
-  const Value is_zero = e.eq(x, 0);
-  const Value zeros = e.cumsum(is_zero, axis);
-  const Value first = e.logical_and(is_zero, e.eq(zeros, 1));
-  const Value before = e.div(sum_onwards(e, e.mul(g[0], call.out()), axis), e.where(is_zero, 1, x));
-  const Value at = sum_onwards(e, e.mul(g[0], e.cumprod(e.where(first, 1, x), axis)), axis);
-  return {e.where(e.eq(zeros, 0), before, e.where(first, at, 0))};
+  const int64_t size = x.size(axis);
+  Value sum = g[0];
+  Value after;  // after[i] = x[i + 1] * ... * x[i + m], for i + m < size
+  for (int64_t m = 1; m < size; m *= 2) {
+    const int64_t count = size - m;
+    after = m == 1 ? e.narrow(x, axis, 1, count)
+                   : e.mul(e.narrow(after, axis, 0, count), e.narrow(after, axis, m / 2, count));
+    const Value longer = e.add(e.narrow(sum, axis, 0, count), e.mul(after, e.narrow(sum, axis, m, count)));
+    const Value parts[] = {longer, e.narrow(sum, axis, count, m)};
+    sum = e.cat_same(parts, axis);
+  }
+  return {e.mul(product_before(e, x, axis), sum)};
 }
 
 Op cumprod() {
@@ -89,7 +96,7 @@ Op cumprod() {
 
 >>> lucid.cumprod(lucid.tensor([1, 2, 3]), 0)
 tensor([1, 2, 6]))",
-       .gradient = {.rule = cumprod_gradient, .saved_inputs = {0}, .saves_outputs = true}},
+       .gradient = {.rule = cumprod_gradient, .saved_inputs = {0}}},
       Combine::kProd, []<typename T>(T x, T y) -> T {
         if constexpr (std::is_same_v<T, bool>)
           return x && y;
@@ -136,6 +143,19 @@ tensor([3, 5]))",
 }
 
 }  // namespace
+
+Value product_before(Emitter& e, const Value& x, int64_t axis) {
+  // A one in front, the last element left out.
+  Dims pad(static_cast<size_t>(2 * (x.rank() - axis)), 0);
+  pad[pad.size() - 2] = 1;
+  pad[pad.size() - 1] = -1;
+  return e.cumprod(e.constant_pad(x, pad, 1.0), axis);
+}
+
+Value product_of_others(Emitter& e, const Value& x, int64_t axis) {
+  const Dims axes{axis};
+  return e.mul(product_before(e, x, axis), e.flip(product_before(e, e.flip(x, axes), axis), axes));
+}
 
 void add_scan_ops(std::vector<Op>& ops) {
   for (auto make : {cumsum, cumprod, diff}) ops.push_back(make());

@@ -98,7 +98,7 @@ tensor([4., 0., 2.]))"},
                               return {g[0], Value(),
                                       call.needs(2) ? e.gather(g[0], call.integer("dim"), call.in(1)) : Value()};
                             },
-                            .saved_inputs = {1}});
+                            .saved_inputs = {{1, {2}}}});
 }
 
 /// Each element's row-major number, for finding out which of several writes to one place came last.
@@ -336,7 +336,7 @@ tensor([4., 0., 2.]))",
                      return {g[0], Value(),
                              call.needs(2) ? e.index_select(g[0], call.integer("dim"), call.in(1)) : Value()};
                    },
-                   .saved_inputs = {1}},
+                   .saved_inputs = {{1, {2}}}},
       .errors = {kOutOfRange},
       .samples = with({{{normal({5, 3}), offsets({4}, 5), normal({4, 3})}},
                        {{normal({5, 2, 83}), offsets({9}, 5), normal({9, 2, 83})}},

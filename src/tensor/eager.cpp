@@ -66,6 +66,7 @@ Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const
   if (op.decompose && must_emit_parts(call)) return decompose(call);
   if (!GradMode::enabled() || !any_requires_grad(operands)) [[likely]]
     return compute(call);
+  if (op.ignores_values) return compute(call);
   if (op.decompose && !op.gradient) return decompose(call);
   return record(call);
 }

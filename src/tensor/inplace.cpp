@@ -67,7 +67,7 @@ class Write {
   void finish(Edge written) {
     if (!self_.is_view()) return rebase(root_, std::move(written));
     if (!written && !root_edge_) return;
-    rebase(root_, {make_ref<SetRegionNode>(root_edge_, std::move(written), root_.type(), region_), 0});
+    rebase(root_, {make_ref<WriteRegionNode>(root_edge_, std::move(written), root_.type(), region_), 0});
   }
 
  private:
@@ -163,14 +163,35 @@ Edge write_recorded(const Call& call, TensorImpl& self, Edge self_edge) {
 
 }  // namespace
 
+void view_in_place(const Op& op, TensorImpl& self, const Attributes& attributes) {
+  const Operand operands[] = {Operand(&self)};
+  const Call call(op, operands, attributes);
+  const Write check(op.name(), self, {}, true);
+  const std::optional<Geometry> geometry = op.view(call, self.geometry());
+  if (!geometry)
+    throw RuntimeError("{}_: {} with strides {} cannot be seen so without a copy", op.name(), to_string(self.type()),
+                       to_string(DimsView(self.strides())));
+  // Recorded even under no_grad: the tensor's place in the graph has its new shape, and the same values.
+  Edge node = gradient_node(self);
+  if (node) node = {make_ref<ViewNode>(call, std::move(node), geometry->sizes), 0};
+  self.rebind(self.dtype(), geometry->sizes, geometry->strides, geometry->offset, self.cell());
+  if (node && self.is_view())
+    set_gradient_node(self, std::move(node));
+  else if (node)
+    rebase(self, std::move(node));
+  else if (AutogradMeta* meta = self.autograd())
+    meta->accumulator.reset();
+}
+
 void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, const Attributes& attributes) {
+  if (op.view) return view_in_place(op, self, attributes);
   SmallVector<Operand, 4> operands;
   operands.push_back(Operand(&self));
   for (const Operand& other : others) operands.push_back(other);
   const Call call(op, operands, attributes);
   Write write(op.name(), self, others, false);
   check_result(call, self);
-  const bool one_plan = !op.host && !op.view && !(op.decompose && must_emit_parts(call));
+  const bool one_plan = !op.host && !(op.decompose && must_emit_parts(call));
   if (!write.recorded()) {
     if (one_plan) {
       self.before_write();

@@ -16,6 +16,10 @@ namespace lucid {
 /// self = op(self, others...).
 void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, const Attributes& attributes);
 
+/// self is seen through a view from now on: its shape and strides become those that the op, a view, gives it. Its
+/// memory and its views stay as they are.
+void view_in_place(const Op& op, TensorImpl& self, const Attributes& attributes);
+
 /// self = source, stretched and converted.
 void copy_(TensorImpl& self, const Operand& source);
 /// Every element becomes the number or 0-d tensor. Allowed for expanded tensors too.

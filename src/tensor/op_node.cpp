@@ -20,21 +20,57 @@ Value unpack(const Snapshot& saved, const BackwardPass& pass, const Edge& edge) 
   return tensor;
 }
 
+/// Where gradients of a view made under no_grad end: the view requires grad, and what is computed from it does too, but
+/// nothing flows on.
+class DropNode : public GradNode {
+ public:
+  explicit DropNode(TensorType type) : GradNode({}, {std::move(type)}) {}
+  std::string_view name() const override { return "drop"; }
+  void run(BackwardPass&, Values) override {}
+};
+
+/// A gradient that depends with slope 0 on what its rule read: passes on its own gradient, and zeros to that.
+class FlatNode : public GradNode {
+ public:
+  FlatNode(Edge gradient, Edge read, TensorType type)
+      : GradNode({std::move(gradient), std::move(read)}, {std::move(type)}) {}
+  std::string_view name() const override { return "flat"; }
+  void run(BackwardPass& pass, Values gradients) override {
+    if (pass.needs(edges()[1])) pass.add(edges()[1], pass.emitter().zeros_of(gradients.front()));
+    pass.add(edges()[0], std::move(gradients.front()));
+  }
+};
+
+Value make_flat(const Value& gradient, const Edge& read) {
+  const TensorImpl& tensor = *tensor_of(gradient);
+  Edge own = requires_grad(tensor) ? gradient_edge(handle_of(Operand(gradient))) : Edge();
+  TensorRef flat = alias_of(tensor);
+  set_gradient_node(*flat, {make_ref<FlatNode>(std::move(own), read, gradient.type()), 0});
+  return flat;
+}
+
 }  // namespace
 
 OpNode::OpNode(const Call& call, std::vector<Edge> edges)
     : GradNode(std::move(edges), {}), op_(call.op()), attributes_(call.attributes()) {
   arguments_ = std::make_unique<Argument[]>(call.count());
+  uint64_t wanted = 0;
   for (size_t i = 0; i < call.count(); ++i) {
     const Operand& operand = call.operand(i);
     if (operand.is_value())
       arguments_[i].type.emplace(operand.dtype(), operand.shape());
     else if (operand.is_scalar())
       arguments_[i].number = operand.scalar();
+    if (this->edges()[i]) wanted |= SavedInput::bit(i);
   }
-  for (int i : op_.gradient.saved_inputs) {
-    if (static_cast<size_t>(i) >= call.count() || !call.operand(static_cast<size_t>(i)).is_value()) continue;
-    arguments_[static_cast<size_t>(i)].saved.take(*tensor_of(call.operand(static_cast<size_t>(i))));
+  is_wanted_ = wanted != 0;
+  for (const SavedInput& input : op_.gradient.saved_inputs) {
+    const auto i = static_cast<size_t>(input.operand);
+    // As PyTorch does, what the rule reads for every gradient is saved even if none is wanted.
+    const bool is_read = ~input.readers == 0 || input.is_read(wanted);
+    if (i >= call.count() || !call.operand(i).is_value() || !is_read) continue;
+    arguments_[i].saved.take(*tensor_of(call.operand(i)));
+    arguments_[i].drops_gradient = !this->edges()[i] && requires_grad(call.operand(i));
     saves_ = true;
   }
 }
@@ -44,9 +80,8 @@ void OpNode::set_results(std::span<const Value> results) {
   types.reserve(results.size());
   for (const Value& result : results) types.push_back(result.type());
   set_outputs(std::move(types));
-  const Gradient& gradient = op_.gradient;
   for (size_t i = 0; i < results.size(); ++i) {
-    if (!gradient.saves_outputs && !std::ranges::count(gradient.saved_inputs, ~static_cast<int>(i))) continue;
+    if (!op_.gradient.saves_output(i)) continue;
     if (!results_) results_ = std::make_unique<Snapshot[]>(results.size());
     results_[i].take(*tensor_of(results[i]));
     saves_ = true;
@@ -62,6 +97,7 @@ void OpNode::release_saved() {
 
 void OpNode::run(BackwardPass& pass, Values gradients) {
   if (released_) fail_released();
+  if (!is_wanted_) return;
   if (!op_.gradient)
     throw NotImplementedError("{}: this op has no gradient; call detach() on its operands if none is wanted", name());
   Emitter& e = pass.emitter();
@@ -72,7 +108,10 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
   for (size_t i = 0; i < count; ++i) {
     operands[i] = arguments_[i].operand();
     needed[i] = pass.needs(edges()[i]);
-    if (!arguments_[i].saved.empty()) inputs[i] = unpack(arguments_[i].saved, pass, edges()[i]);
+    if (arguments_[i].saved.empty()) continue;
+    const bool drops = arguments_[i].drops_gradient && pass.creates_graph();
+    inputs[i] =
+        unpack(arguments_[i].saved, pass, drops ? Edge{make_ref<DropNode>(arguments_[i].type->type()), 0} : edges()[i]);
   }
   Values results;
   for (size_t i = 0; results_ && i < outputs().size(); ++i) {
@@ -87,8 +126,12 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
               found.size(), count);
   // Given up before they are passed on, so that what nobody else holds can be added to where it lies.
   gradients.clear();
-  for (size_t i = 0; i < found.size(); ++i)
-    if (needed[i]) pass.add(edges()[i], std::move(found[i]));
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (!needed[i] || !found[i]) continue;
+    if (op_.gradient.has_flat_slope && pass.creates_graph())
+      found[i] = make_flat(found[i], results_ ? Edge{Ref<GradNode>(this), 0} : edges()[i]);
+    pass.add(edges()[i], std::move(found[i]));
+  }
 }
 
 ViewNode::ViewNode(const Call& call, Edge edge, const Dims& view_sizes)

@@ -26,6 +26,8 @@ class OpNode : public GradNode, public Pooled<OpNode> {
     std::optional<ValueBase> type;
     std::optional<Scalar> number;
     Snapshot saved;
+    /// It required grad as a view made under no_grad does.
+    bool drops_gradient = false;
     Operand operand() const { return type ? Operand(&*type) : number ? Operand(*number) : Operand(); }
   };
 
@@ -33,6 +35,8 @@ class OpNode : public GradNode, public Pooled<OpNode> {
   Attributes attributes_;
   std::unique_ptr<Argument[]> arguments_;
   std::unique_ptr<Snapshot[]> results_;
+  /// Whether a gradient of any operand goes anywhere.
+  bool is_wanted_ = false;
   bool saves_ = false;
   bool released_ = false;
 };

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "base/blocking.h"
 #include "base/hash.h"
 #include "compiler/compile_plan.h"
 
@@ -81,6 +82,7 @@ Dtype number_dtype(const Call& call, size_t i) {
 }
 
 Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
+  const BlockingScope compiling;
   // Checks the call while its operands are still numbers, so that messages speak of them.
   const std::vector<TensorType> types = infer_types(call);
   auto entry = make_ref<EagerPlan>();

@@ -108,6 +108,11 @@ void SetRegionNode::run(BackwardPass& pass, Values gradients) {
   if (pass.needs(edges()[0])) pass.add(edges()[0], set_region(std::move(gradient), region_, {}));
 }
 
+void WriteRegionNode::run(BackwardPass& pass, Values gradients) {
+  if (released_) fail_released();
+  SetRegionNode::run(pass, std::move(gradients));
+}
+
 AddRegionNode::AddRegionNode(Edge root, Edge part, TensorType root_type, Region region)
     : GradNode({std::move(root), std::move(part)}, {std::move(root_type)}), region_(std::move(region)) {}
 

@@ -52,6 +52,18 @@ class SetRegionNode : public GradNode {
   Region region_;
 };
 
+/// The same for a write by the user. As in PyTorch, it is part of what a backward pass without retain_graph frees.
+class WriteRegionNode : public SetRegionNode {
+ public:
+  using SetRegionNode::SetRegionNode;
+  std::string_view name() const override { return "a write to a part of a tensor"; }
+  void run(BackwardPass& pass, Values gradients) override;
+  void release_saved() override { released_ = true; }
+
+ private:
+  bool released_ = false;
+};
+
 /// A sum of a whole and a part.
 class AddRegionNode : public GradNode {
  public:

@@ -39,12 +39,11 @@ def may_write_elements(x: torch.Tensor) -> bool:
     return all(size <= 1 or stride != 0 for size, stride in zip(x.shape, x.stride()))
 
 
-def may_write(x: torch.Tensor, recorded: bool, sources: Iterable[torch.Tensor]) -> bool:
-    """A recorded write to an expanded tensor raises in Lucid even where the part that is written does not repeat; and
-    copying an expanded tensor to itself does nothing, while PyTorch raises, at once or in the backward pass."""
-    repeats = not may_write_elements(x) or not may_write_elements(root_of(x))
-    onto_itself = any(memory_of(source) == memory_of(x) for source in sources)
-    return not (repeats and (recorded or onto_itself))
+def may_write(x: torch.Tensor, recorded: bool) -> bool:
+    """Recorded writes that both libraries allow to expanded tensors, fill_() and zero_() and copying a tensor to itself,
+    make PyTorch raise in the backward pass. A recorded write to a part of a tensor that is expanded itself, which
+    detach() can give, raises in Lucid: elements outside the part change with it, and PyTorch's gradients do not know."""
+    return not recorded or (may_write_elements(x) and may_write_elements(root_of(x)))
 
 
 def may_ask_for_gradient(x: torch.Tensor, doubling_hooks: int) -> bool:
@@ -69,24 +68,6 @@ def may_watch(x: torch.Tensor, changed: set[int]) -> bool:
 def may_change(memory: int, watched: set[int]) -> bool:
     """The same difference, for the write."""
     return memory not in watched
-
-
-def may_create_graph(uses_relu: bool, hides_views: bool) -> bool:
-    """The gradient of relu is constant wherever it exists. Lucid's does not require grad for that reason; PyTorch's
-    does, and its own gradient is zero. Likewise what is computed in a backward pass from a view made under no_grad,
-    which drops gradients in both."""
-    return not uses_relu and not hides_views
-
-
-def same_outcome(ours: Exception | None, theirs: Exception | None, wrote: bool, hides_views: bool) -> bool:
-    """A second backward pass without retain_graph raises in Lucid where something that an op saved is gone. PyTorch
-    also raises where the graph has a write to part of a tensor; and not where what was saved is for a gradient that
-    nobody wants: that of a constant source of index_add, or of a view made under no_grad."""
-    if ours is None and theirs is not None and wrote:
-        return "backward through the graph a second time" in str(theirs)
-    if ours is not None and theirs is None and "through the graph a second time" in str(ours):
-        return hides_views or "at index_add" in str(ours)
-    return (ours is None) == (theirs is None)
 
 
 def ends_program(op: str, *raised: Exception | None) -> bool:

@@ -55,8 +55,6 @@ class Comparison:
         self.ours = Lucid()
         self.theirs = Torch()
         self.ended = False
-        self.wrote = False
-        self.hides_views = False  # has views made under no_grad
         self.counts: collections.Counter[str] = collections.Counter()
 
     def step(self, step: Step) -> Mismatch | None:
@@ -64,11 +62,8 @@ class Comparison:
             return None
         ours, theirs = (outcome(backend, step) for backend in (self.ours, self.theirs))
         self.counts["raised" if theirs else "ran"] += 1
-        self.hides_views |= not step.records and step.op in ("view", "getitem")
-        alike = differences.same_outcome(ours, theirs, self.wrote, self.hides_views)
-        if not alike or isinstance(ours, lucid.InternalError):
+        if (ours is None) != (theirs is None) or isinstance(ours, lucid.InternalError):
             return Mismatch(step.slot, "error", step.op, repr(ours), repr(theirs))
-        self.wrote |= step.op in ("inplace", "setitem", "augmented")
         self.ended = differences.ends_program(step.op, ours, theirs)
         return None if self.ended else self.look(step.slot)
 
@@ -151,7 +146,6 @@ class Generator:
     mismatch: Mismatch | None = None
     comparison: Comparison = field(default_factory=Comparison)
     doubling_hooks: int = 0
-    uses_relu: bool = False
     watched: set[int] = field(default_factory=set)  # memory with hooks or retained gradients on a view of it
     changed: set[int] = field(default_factory=set)  # memory that was written without being recorded
 
@@ -170,7 +164,6 @@ class Generator:
         if self.mismatch is not None:
             return
         step = Step(len(self.program), op, arguments, records)
-        self.uses_relu |= any(argument in ("relu", "relu_") for argument in arguments if isinstance(argument, str))
         self.program.append(step)
         self.mismatch = self.comparison.step(step)
 
@@ -372,7 +365,7 @@ class Generator:
         tensors = [self.slots[argument.slot] for argument in arguments if isinstance(argument, Ref)]
         recorded = records and any(tensor.requires_grad for tensor in tensors)
         target = differences.memory_of(tensors[0])
-        if not differences.may_write(tensors[0], recorded, tensors[1:]):
+        if not differences.may_write(tensors[0], recorded):
             return
         if differences.is_change(tensors[0], recorded, self.slots.values()):
             if not differences.may_change(target, self.watched):
@@ -432,10 +425,7 @@ class Generator:
 
         inputs = sorted({found for _ in range(random.randint(1, 2)) if (found := self.pick(accepts)) is not None})
         if inputs and all(differences.may_watch(self.slots[found], self.changed) for found in inputs):
-            create_graph = (
-                differences.may_create_graph(self.uses_relu, self.comparison.hides_views) and random.random() < 0.7
-            )
-            self.emit("grad", Ref(slot), [Ref(found) for found in inputs], weights, create_graph)
+            self.emit("grad", Ref(slot), [Ref(found) for found in inputs], weights, random.random() < 0.7)
 
 
 def report(generator: Generator, mismatch: Mismatch) -> str:

@@ -49,13 +49,15 @@ def over_dims(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pad(x: Any, pad: Any, mode: str, value: float) -> Any:
-    """PyTorch pads by reflection and the like for some ranks only, NumPy for all."""
+    """PyTorch pads by reflection and the like for some ranks only. NumPy says which elements go where."""
     if mode == "constant":
         return functional.pad(x, pad, mode, value)
-    widths = [(0, 0)] * (x.dim() - len(pad) // 2) + [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    return torch.from_numpy(
-        np.pad(x.numpy(), widths, {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode])
-    )
+    name: Any = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
+    for i in range(len(pad) // 2):
+        dim = x.dim() - 1 - i
+        places = np.pad(np.arange(x.shape[dim]), (pad[2 * i], pad[2 * i + 1]), name)
+        x = x.index_select(dim, torch.from_numpy(places))
+    return x
 
 
 def mean(x: Any, *arguments: Any, **keywords: Any) -> Any:

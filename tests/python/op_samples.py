@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +24,15 @@ NUMPY_DTYPES = {
 }
 
 
+class BFloat16(np.ndarray):
+    """What NumPy has no dtype for: float32 whose numbers are all in bfloat16."""
+
+
+def rounded_to_bfloat16(array: np.ndarray) -> np.ndarray:
+    bits = array.astype(np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000).astype(np.uint32).view(np.float32)
+
+
 @dataclass
 class Call:
     """A valid call. `arguments` has an entry for each parameter that is not left at its default."""
@@ -37,9 +47,10 @@ class Call:
     def name(self) -> str:
         return str(self.op["name"])
 
-    def run(self) -> Any:
-        """What Lucid answers."""
-        return lucid._core.ops[self.name](**{name: as_lucid(value) for name, value in self.arguments.items()})
+    def run(self, change: Callable[[Any], Any] = lambda value: value) -> Any:
+        """What Lucid answers. `change` may replace arrays by tensors."""
+        arguments = {name: as_lucid(change(value)) for name, value in self.arguments.items()}
+        return lucid._core.ops[self.name](**arguments)
 
     def __str__(self) -> str:
         return f"{self.name}[{self.sample}] {self.dtype}: {self.arguments}"
@@ -48,6 +59,8 @@ class Call:
 def as_lucid(value: Any) -> Any:
     if isinstance(value, list):
         return [as_lucid(part) for part in value]
+    if isinstance(value, BFloat16):
+        return lucid.from_numpy(np.asarray(value)).bfloat16()
     return lucid.from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
@@ -88,7 +101,9 @@ def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: in
 
 def make_array(tensor: dict[str, Any], dtype: Any, seed: int) -> np.ndarray:
     shape = tensor["shape"]
-    kind = np.dtype(NUMPY_DTYPES[tensor.get("dtype", dtype)])
+    dtype = tensor.get("dtype", dtype)
+    is_bfloat16 = dtype is lucid.bfloat16
+    kind = np.dtype(np.float32 if is_bfloat16 else NUMPY_DTYPES[dtype])
     strides = tensor.get("strides")
     if strides is None:
         strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
@@ -97,8 +112,11 @@ def make_array(tensor: dict[str, Any], dtype: Any, seed: int) -> np.ndarray:
     first = 0 if empty else -sum(span for span in spans if span < 0)
     count = 0 if empty else 1 + first + sum(span for span in spans if span > 0)
     memory = draw(np.random.default_rng(seed), tensor["fill"], kind, count, tensor["bound"]).astype(kind)
+    if is_bfloat16:
+        memory = rounded_to_bfloat16(memory)
     bytes_each = [stride * kind.itemsize for stride in strides]
-    return np.lib.stride_tricks.as_strided(memory[first:], shape, bytes_each)
+    array = np.lib.stride_tricks.as_strided(memory[first:], shape, bytes_each)
+    return array.view(BFloat16) if is_bfloat16 else array
 
 
 def make_call(op: dict[str, Any], position: int, dtype: Any) -> Call:

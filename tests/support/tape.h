@@ -67,13 +67,18 @@ class Tape : public Emitter {
     // Only what the rule says that it reads.
     Values saved(record.inputs.size());
     std::vector<bool> needed;
-    for (const int i : gradient.saved_inputs)
-      if (static_cast<size_t>(i) < saved.size()) saved[static_cast<size_t>(i)] = record.inputs[static_cast<size_t>(i)];
-    for (const Value& input : record.inputs) needed.push_back(input && is_float(input.dtype()));
+    uint64_t wanted = 0;
+    for (size_t i = 0; i < record.inputs.size(); ++i) {
+      needed.push_back(record.inputs[i] && is_float(record.inputs[i].dtype()));
+      if (needed.back()) wanted |= SavedInput::bit(i);
+    }
+    for (const SavedInput& input : gradient.saved_inputs) {
+      const auto i = static_cast<size_t>(input.operand);
+      if (i < saved.size() && input.is_read(wanted)) saved[i] = record.inputs[i];
+    }
     Values results(record.outputs.size());
     for (size_t i = 0; i < results.size(); ++i)
-      if (gradient.saves_outputs || std::ranges::count(gradient.saved_inputs, ~static_cast<int>(i)))
-        results[i] = record.outputs[i];
+      if (gradient.saves_output(i)) results[i] = record.outputs[i];
     const Call call(*record.op, record.operands, record.attributes);
     return gradient.rule(*this, GradientCall(call, saved, std::move(results), needed), grads);
   }
