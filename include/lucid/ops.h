@@ -945,7 +945,7 @@ Tensor tanhshrink(const Argument& x);
 /// dims and dims_y name.
 Tensor tensordot(const Argument& x, const Argument& y, const Shape& dims = Shape{2}, const std::optional<Shape>& dims_y = std::nullopt);
 
-/// x where it is above the threshold, else value.
+/// x where it is above the threshold, else value; NaN stays NaN.
 Tensor threshold(const Argument& x, double threshold, double value);
 
 /// x repeated so often along each of the last dimensions; new dimensions come first.

@@ -9,7 +9,7 @@ unsigned integers) are missing here too.
 tensor([4., 3.])
 """
 
-# ruff: noqa: A001 -- names of the standard that hide builtins
+# ruff: noqa: F401 -- some imports are names of the standard
 
 from __future__ import annotations
 
@@ -261,7 +261,8 @@ def signbit(x: Tensor, /) -> Tensor:
     """Whether the sign is negative, of zeros too."""
     if not x.dtype.is_floating_point:
         return x < 0
-    return (x < 0) | ((x == 0) & (1.0 / x < 0))
+    negative: Tensor = (x < 0) | ((x == 0) & (1.0 / x < 0))
+    return negative
 
 
 # Moving and picking elements.
@@ -359,14 +360,13 @@ def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = F
     return _ops["argmin"](x, axis, keepdims)
 
 
-def argsort(
-    x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True
-) -> Tensor:
+def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
     return _ops["argsort"](x, axis, descending, stable=stable)
 
 
 def count_nonzero(x: Tensor, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
-    return (x != 0).sum(axis, keepdims)
+    count: Tensor = (x != 0).sum(axis, keepdims)
+    return count
 
 
 def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
@@ -454,7 +454,7 @@ def var(x: Tensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: bu
 # Inspection.
 
 
-class __array_namespace_info__:  # noqa: N801 -- the standard's name
+class __array_namespace_info__:
     """What this namespace can do."""
 
     def capabilities(self) -> dict[str, Any]:
@@ -471,14 +471,6 @@ class __array_namespace_info__:  # noqa: N801 -- the standard's name
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, Any]:
         known = {
-            name: globals()[name]
-            for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
+            name: globals()[name] for name in ("bool", "uint8", "int8", "int16", "int32", "int64", "float32", "float64")
         }
         return known if kind is None else {name: value for name, value in known.items() if isdtype(value, kind)}
-
-
-__all__ = sorted(
-    name
-    for name, value in globals().items()
-    if not name.startswith("_") and name not in ("annotations", "builtins", "math", "Any", "Sequence", "NamedTuple")
-)

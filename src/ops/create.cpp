@@ -185,10 +185,10 @@ tensor([5, 5]))",
         // Elementwise with x, whose layout it takes; either choice is the value.
         return {e.where(e.zeros_like(inputs[0], Dtype::kBool), value, value)};
       },
-      .samples = std::vector<Sample>{{{normal({2, 3}), number(2)}},
-                                     {{strided({2, 3}, {1, 2}), number(-1)}},
-                                     {{normal({2}), normal({})}}} +
-                 with({{{normal({2}), number(1.5)}}}, {{"dtype", Dtype::kF64}}),
+      .samples =
+          std::vector<Sample>{
+              {{normal({2, 3}), number(2)}}, {{strided({2, 3}, {1, 2}), number(-1)}}, {{normal({2}), normal({})}}} +
+          with({{{normal({2}), number(1.5)}}}, {{"dtype", Dtype::kF64}}),
   };
 }
 

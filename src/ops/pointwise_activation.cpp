@@ -69,15 +69,14 @@ tensor([0., 2.]))",
 }
 
 Op relu6() {
-  Op op = activation({.signature = "relu6(x)",
-                      .doc = R"(x held between 0 and 6.
+  Op op = activation(
+      {.signature = "relu6(x)",
+       .doc = R"(x held between 0 and 6.
 
 >>> lucid.relu6(lucid.tensor([-1.0, 2.0, 9.0]))
 tensor([0., 2., 6.]))",
-                      .gradient = where_input([](Emitter& e, const Call&, const Value& x) {
-                        return is_inside(e, x, 0, 6);
-                      })},
-                     [](Emitter& e, const Call&, const Value& x) { return e.clamp(x, 0, 6); });
+       .gradient = where_input([](Emitter& e, const Call&, const Value& x) { return is_inside(e, x, 0, 6); })},
+      [](Emitter& e, const Call&, const Value& x) { return e.clamp(x, 0, 6); });
   op.dtypes = kNumbers;
   return op;
 }

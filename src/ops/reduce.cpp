@@ -177,8 +177,8 @@ tensor([ 2, 12]))",
       .reference = accumulate_reference(1, [](auto x, auto y) { return product_of(x, y); }),
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      if (call.rank(0) == 0) return {g[0]};
-                     const Value others = over_one_axis(
-                         e, e.cast(call.in(0), g[0].dtype()), reduced_axes(call, call.rank(0)), product_of_others);
+                     const Value others = over_one_axis(e, e.cast(call.in(0), g[0].dtype()),
+                                                        reduced_axes(call, call.rank(0)), product_of_others);
                      return {e.mul(restored(e, call, g[0]), others)};
                    },
                    .saved_inputs = {0}},

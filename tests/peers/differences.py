@@ -40,9 +40,9 @@ def may_write_elements(x: torch.Tensor) -> bool:
 
 
 def may_write(x: torch.Tensor, recorded: bool) -> bool:
-    """Recorded writes that both libraries allow to expanded tensors, fill_() and zero_() and copying a tensor to itself,
+    """Recorded writes to expanded tensors that both libraries allow, fill_(), zero_() and copying a tensor to itself,
     make PyTorch raise in the backward pass. A recorded write to a part of a tensor that is expanded itself, which
-    detach() can give, raises in Lucid: elements outside the part change with it, and PyTorch's gradients do not know."""
+    detach() can give, raises in Lucid: elements outside the part change too, which PyTorch's gradients miss."""
     return not recorded or (may_write_elements(x) and may_write_elements(root_of(x)))
 
 

@@ -11,7 +11,6 @@ import pytest
 import references
 import torch
 
-
 TABLE = {op["name"]: op for op in lucid._core.op_table()}
 TORCH_DTYPES = {
     lucid.float32: torch.float32,

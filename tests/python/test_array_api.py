@@ -7,7 +7,12 @@ import lucid.array_api as xp
 import numpy as np
 import pytest
 
-NAMES = """
+
+def words(text):
+    return text.split()
+
+
+NAMES = words("""
 e inf nan newaxis pi
 arange asarray empty empty_like eye from_dlpack full full_like linspace meshgrid ones ones_like tril triu zeros
 zeros_like astype can_cast finfo iinfo isdtype result_type
@@ -21,7 +26,7 @@ take take_along_axis matmul matrix_transpose tensordot vecdot
 broadcast_arrays broadcast_to concat expand_dims flip moveaxis permute_dims repeat reshape roll squeeze stack tile
 unstack argmax argmin count_nonzero nonzero searchsorted where unique_all unique_counts unique_inverse unique_values
 argsort sort cumulative_prod cumulative_sum max mean min prod std sum var all any diff __array_namespace_info__
-""".split()
+""")
 
 FLOATS = np.array([[0.5, -1.5, 2.0, 0.0], [-0.25, 3.0, -0.0, 1.0], [0.75, 0.5, -2.0, 4.0]])
 POSITIVE = np.abs(FLOATS) + 0.25
@@ -101,13 +106,13 @@ UNARY = {
 }
 BINARY = {
     name: (FLOATS, FLOATS[::-1].copy())
-    for name in """add atan2 copysign equal greater greater_equal hypot less less_equal logaddexp maximum minimum
-    multiply nextafter not_equal subtract""".split()
+    for name in words("""add atan2 copysign equal greater greater_equal hypot less less_equal logaddexp maximum minimum
+    multiply nextafter not_equal subtract""")
 }
-BINARY |= {name: (FLOATS, POSITIVE) for name in ("divide", "floor_divide", "remainder")}
+BINARY |= dict.fromkeys(("divide", "floor_divide", "remainder"), (FLOATS, POSITIVE))
 BINARY |= {name: (WHOLE, WHOLE[::-1].copy()) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")}
-BINARY |= {name: (WHOLE, WHOLE % 3) for name in ("bitwise_left_shift", "bitwise_right_shift")}
-BINARY |= {name: (BOOLS, ~BOOLS[::-1]) for name in ("logical_and", "logical_or", "logical_xor")}
+BINARY |= dict.fromkeys(("bitwise_left_shift", "bitwise_right_shift"), (WHOLE, WHOLE % 3))
+BINARY |= dict.fromkeys(("logical_and", "logical_or", "logical_xor"), (BOOLS, ~BOOLS[::-1]))
 BINARY |= {"pow": (POSITIVE, FLOATS), "matmul": (FLOATS, FLOATS.T.copy()), "vecdot": (FLOATS, FLOATS[::-1].copy())}
 BINARY |= {"searchsorted": (np.array([1.0, 2.0, 4.0]), np.array([0.0, 2.0, 5.0])), "tensordot": (FLOATS, FLOATS)}
 
@@ -115,7 +120,9 @@ BINARY |= {"searchsorted": (np.array([1.0, 2.0, 4.0]), np.array([0.0, 2.0, 5.0])
 CALLS = [
     lambda xp, a: xp.arange(1, 9, 2),
     lambda xp, a: xp.argmax(a(FLOATS), axis=1, keepdims=True),
-    lambda xp, a: xp.argsort(a(FLOATS), axis=0, descending=True, stable=True) if xp is not np else np.argsort(-FLOATS, 0),
+    lambda xp, a: (
+        xp.argsort(a(FLOATS), axis=0, descending=True, stable=True) if xp is not np else np.argsort(-FLOATS, 0)
+    ),
     lambda xp, a: xp.astype(a(FLOATS), xp.int64),
     lambda xp, a: xp.broadcast_to(a(FLOATS[0]), (2, 4)),
     lambda xp, a: xp.clip(a(FLOATS), -1, 1),

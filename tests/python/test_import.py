@@ -129,6 +129,28 @@ def test_other_threads_run_while_a_long_op_computes():
     assert int(result.stdout) > 50
 
 
+def test_other_threads_run_while_a_small_op_is_compiled(tmp_path):
+    code = (
+        "import threading, time, lucid\n"
+        "x = lucid.zeros(3)\n"
+        "ticks, stop = [], threading.Event()\n"
+        "def tick():\n"
+        "    while not stop.is_set():\n"
+        "        ticks.append(time.perf_counter())\n"
+        "        time.sleep(0)\n"
+        "thread = threading.Thread(target=tick)\n"
+        "thread.start()\n"
+        "start = time.perf_counter()\n"
+        "x.erfc()\n"
+        "end = time.perf_counter()\n"
+        "stop.set(); thread.join()\n"
+        "print(sum(start < t < end for t in ticks))\n"
+    )
+    result = run(code, LUCID_CACHE_DIR=str(tmp_path))
+    assert result.returncode == 0, result.stderr
+    assert int(result.stdout) > 10
+
+
 def test_version():
     assert lucid.__version__.count(".") == 2
 

@@ -7,51 +7,56 @@ import lucid
 import numpy as np
 import pytest
 
-CREATION = """tensor from_numpy zeros ones full empty eye arange linspace as_tensor zeros_like ones_like full_like
-empty_like rand randn randint rand_like randn_like multinomial randperm bernoulli normal manual_seed Generator
-get_rng_state set_rng_state""".split()
-POINTWISE = """add sub mul div floor_divide remainder pow neg abs sign exp exp2 expm1 log log2 log10 log1p sqrt rsqrt
-reciprocal square sin cos tan asin acos atan atan2 sinh cosh tanh sigmoid erf erfc relu gelu silu leaky_relu elu softplus
-hardswish hardsigmoid clamp minimum maximum floor ceil round trunc eq ne lt le gt ge logical_and logical_or logical_not
-logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor bitwise_left_shift bitwise_right_shift nan_to_num lerp addcmul
-addcdiv masked_fill clip relu6""".split()
-TESTS = "where isnan isinf isfinite isclose allclose equal".split()
-REDUCTIONS = """sum mean var std prod max min amax amin argmax argmin any all norm logsumexp cumsum cumprod count_nonzero
-nansum nanmean var_mean diff softmax log_softmax""".split()
-MOVEMENT = """reshape flatten unflatten squeeze unsqueeze transpose permute swapaxes broadcast_to tile repeat_interleave
-split chunk unbind flip roll pad tril triu diag diagonal movedim narrow""".split()
-JOINING = "cat stack meshgrid hstack vstack einsum".split()
-INDEXING = """gather scatter scatter_add scatter_reduce index_select index_add index_put take_along_dim masked_select
-nonzero one_hot embedding""".split()
-PRODUCTS = "matmul bmm mm mv dot outer addmm baddbmm linear bilinear tensordot cdist".split()
-SORTING = "sort argsort topk kthvalue median unique searchsorted bincount histc".split()
-SETTINGS = """device gpu set_num_threads get_num_threads grad_enabled is_grad_enabled no_grad enable_grad
-set_grad_enabled set_default_dtype get_default_dtype finfo iinfo set_printoptions autograd""".split()
-DTYPES = "bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 u8 i8 i16 i32 i64 f16 bf16 f32 f64".split()
 
-METHODS = """item tolist numel dim ndim size T mT shape dtype device stride detach clone cpu float double half bfloat16
+def words(text):
+    return text.split()
+
+
+CREATION = words("""tensor from_numpy zeros ones full empty eye arange linspace as_tensor zeros_like ones_like full_like
+empty_like rand randn randint rand_like randn_like multinomial randperm bernoulli normal manual_seed Generator
+get_rng_state set_rng_state""")
+POINTWISE = words("""add sub mul div floor_divide remainder pow neg abs sign exp exp2 expm1 log log2 log10 log1p sqrt
+rsqrt
+reciprocal square sin cos tan asin acos atan atan2 sinh cosh tanh sigmoid erf erfc relu gelu silu leaky_relu elu
+softplus
+hardswish hardsigmoid clamp minimum maximum floor ceil round trunc eq ne lt le gt ge logical_and logical_or logical_not
+logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor bitwise_left_shift bitwise_right_shift nan_to_num lerp
+addcmul
+addcdiv masked_fill clip relu6""")
+TESTS = words("where isnan isinf isfinite isclose allclose equal")
+REDUCTIONS = words("""sum mean var std prod max min amax amin argmax argmin any all norm logsumexp cumsum cumprod
+count_nonzero
+nansum nanmean var_mean diff softmax log_softmax""")
+MOVEMENT = words("""reshape flatten unflatten squeeze unsqueeze transpose permute swapaxes broadcast_to tile
+repeat_interleave
+split chunk unbind flip roll pad tril triu diag diagonal movedim narrow""")
+JOINING = words("cat stack meshgrid hstack vstack einsum")
+INDEXING = words("""gather scatter scatter_add scatter_reduce index_select index_add index_put take_along_dim
+masked_select
+nonzero one_hot embedding""")
+PRODUCTS = words("matmul bmm mm mv dot outer addmm baddbmm linear bilinear tensordot cdist")
+SORTING = words("sort argsort topk kthvalue median unique searchsorted bincount histc")
+SETTINGS = words("""device gpu set_num_threads get_num_threads grad_enabled is_grad_enabled no_grad enable_grad
+set_grad_enabled set_default_dtype get_default_dtype finfo iinfo set_printoptions autograd""")
+DTYPES = words("bool uint8 int8 int16 int32 int64 float16 bfloat16 float32 float64 u8 i8 i16 i32 i64 f16 bf16 f32 f64")
+
+METHODS = words("""item tolist numel dim ndim size T mT shape dtype device stride detach clone cpu float double half
+bfloat16
 long int short char byte bool type_as to new_zeros new_ones new_empty new_full new_tensor fill_ zero_ copy_ view expand
-repeat contiguous is_contiguous requires_grad requires_grad_ is_leaf grad grad_fn data backward register_hook retain_grad
-numpy data_ptr element_size multinomial bernoulli uniform_ normal_ bernoulli_ exponential_ t expand_as view_as reshape_as
+repeat contiguous is_contiguous requires_grad requires_grad_ is_leaf grad grad_fn data backward register_hook
+retain_grad
+numpy data_ptr element_size multinomial bernoulli uniform_ normal_ bernoulli_ exponential_ t expand_as view_as
+reshape_as
 __array__ __array_namespace__ __dlpack__ __dlpack_device__ __len__ __iter__ __hash__ __format__ __deepcopy__ __copy__
-__reduce_ex__ __bool__ __float__ __int__ __index__ __contains__ __getitem__ __setitem__ __matmul__""".split()
-IN_PLACE = """scatter_ scatter_add_ scatter_reduce_ index_add_ index_put_ cumsum_ cumprod_ tril_ triu_ addmm_ baddbmm_
-squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ detach_""".split()
+__reduce_ex__ __bool__ __float__ __int__ __index__ __contains__ __getitem__ __setitem__ __matmul__""")
+IN_PLACE = words("""scatter_ scatter_add_ scatter_reduce_ index_add_ index_put_ cumsum_ cumprod_ tril_ triu_ addmm_
+baddbmm_
+squeeze_ unsqueeze_ transpose_ swapaxes_ swapdims_ t_ detach_""")
 
 
 @pytest.mark.parametrize(
     "name",
-    CREATION
-    + POINTWISE
-    + TESTS
-    + REDUCTIONS
-    + MOVEMENT
-    + JOINING
-    + INDEXING
-    + PRODUCTS
-    + SORTING
-    + SETTINGS
-    + DTYPES,
+    CREATION + POINTWISE + TESTS + REDUCTIONS + MOVEMENT + JOINING + INDEXING + PRODUCTS + SORTING + SETTINGS + DTYPES,
 )
 def test_module_has(name):
     assert getattr(lucid, name).__doc__ if callable(getattr(lucid, name)) else hasattr(lucid, name)
