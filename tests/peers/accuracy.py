@@ -5,7 +5,7 @@ The exact answer is PyTorch's in double precision, from the same elements. For f
 - Elementwise ops: 2 units in the last place; 4 for activations and the like that are made of several functions, of the
   largest number that is added up on the way where numbers cancel.
 - Sums and products of matrices: n eps times the same sum of absolute values, for n terms.
-- Products, norms, softmax and what else is made of a sum: the formulas of `CHAINS`.
+- Products, norms, softmax and what else is made of a sum: the formulas of `CHAINS`. Layers and losses: see `LAYERS`.
 - All other ops move and pick elements: nothing is lost.
 - float16 and bfloat16: everything is computed in float32 and rounded once, so one unit in the last place of the result,
   beside the bound of float32.
@@ -42,7 +42,7 @@ FORMATS = {
 
 # Elementwise, though made of several ops: each computes one rounded function, or none.
 ELEMENTWISE = {"square", "pow", "relu6", "threshold", "hardtanh", "hardshrink", "softshrink", "clamp", "clip"}
-ELEMENTWISE |= {"masked_fill"}
+ELEMENTWISE |= {"masked_fill", "prelu"}
 
 # Made of several functions: 4 units in the last place of the result, or of what this function of the arguments gives.
 COMPOSED: dict[str, Callable[..., Any] | None] = {
@@ -57,6 +57,8 @@ COMPOSED: dict[str, Callable[..., Any] | None] = {
     "softsign": None,
     "hardsigmoid": None,
     "hardswish": None,
+    "glu": None,
+    "rrelu": None,
     "gelu": lambda x: np.abs(x),  # x / 2 and x / 2 * erf(x / sqrt(2)) cancel
     "tanhshrink": lambda x: np.abs(x),
     "lerp": lambda x, end, weight: np.abs(x) + (np.abs(x) + np.abs(end)) * (1 + np.abs(weight)),
@@ -86,11 +88,22 @@ CHAINS: dict[str, Callable[[int, float, Array, float], Any]] = {
     "norm": lambda n, eps, exact, largest: (n + 8) * eps * np.abs(exact),
     "cdist": lambda n, eps, exact, largest: (n + 4) * eps * np.abs(exact),
     "softmax": lambda n, eps, exact, largest: (n + 4 + 2 * largest) * eps * np.abs(exact),
+    "softmin": lambda n, eps, exact, largest: (n + 4 + 2 * largest) * eps * np.abs(exact),
     "log_softmax": lambda n, eps, exact, largest: (n + 4 + 2 * largest) * eps,
     "logsumexp": lambda n, eps, exact, largest: (n + 4 + 2 * largest) * eps,
     "diff": lambda n, eps, exact, largest: 4 * eps * largest,
     "bincount": lambda n, eps, exact, largest: n * n * eps * largest,
 }
+
+# Layers and losses, each a chain of sums and functions over up to all n elements: (n + 16) eps times the largest
+# element of operands and answer, or 1.
+LAYERS = {"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm", "local_response_norm", "normalize"}
+LAYERS |= {"scaled_dot_product_attention", "attention_weights", "embedding_bag", "interpolate", "grid_sample"}
+LAYERS |= {"affine_grid", "cosine_similarity", "pairwise_distance", "cross_entropy", "mse_loss", "l1_loss"}
+LAYERS |= {"smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_entropy", "kl_div", "nll_loss"}
+LAYERS |= {"binary_cross_entropy_with_logits", "multilabel_margin_loss", "multilabel_soft_margin_loss", "ctc_loss"}
+LAYERS |= {"margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss"}
+LAYERS |= {"multi_margin_loss", "gaussian_nll_loss", "poisson_nll_loss"}
 
 
 def is_half(dtype: Any) -> bool:
@@ -152,8 +165,12 @@ def computed(call: Call, position: int, exact: Array, format: Format, ask: Exact
             return (terms(call, exact) + 1) * format.eps * size
         count = ask(with_arrays(call, np.ones_like))
         return np.maximum(count[position], 1) * format.eps * size
+    largest = max((float(array.max()) for array in floats_of(call)), default=0.0)
+    if name in LAYERS:
+        count = max((array.size for array in floats_of(call)), default=1)
+        size = np.abs(exact[np.isfinite(exact)]).max(initial=max(largest, 1.0))
+        return (count + 16) * format.eps * size
     if name in CHAINS:
-        largest = max((float(array.max()) for array in floats_of(call)), default=0.0)
         return CHAINS[name](terms(call, exact), format.eps, exact, largest)
     return 0.0
 
