@@ -74,7 +74,8 @@ COMPOSED: dict[str, Callable[..., Any] | None] = {
 # Sums of products of their operands' elements.
 SUMS = {"sum", "nansum", "cumsum", "scatter_add", "index_add", "index_put", "scatter", "bmm", "matmul", "mm"}
 SUMS |= {"mv", "dot", "vdot", "outer", "inner", "addmm", "addmv", "baddbmm", "linear", "bilinear", "einsum"}
-SUMS |= {"tensordot", "kron", "trace", "mean", "nanmean"}
+SUMS |= {"tensordot", "kron", "trace", "mean", "nanmean", "fold"}
+SUMS |= {f"{name}{n}d" for n in (1, 2, 3) for name in ("conv", "conv_transpose")}
 
 # From n terms, the machine epsilon, the exact answer and the largest element.
 CHAINS: dict[str, Callable[[int, float, Array, float], Any]] = {
@@ -104,6 +105,7 @@ LAYERS |= {"smooth_l1_loss", "huber_loss", "soft_margin_loss", "binary_cross_ent
 LAYERS |= {"binary_cross_entropy_with_logits", "multilabel_margin_loss", "multilabel_soft_margin_loss", "ctc_loss"}
 LAYERS |= {"margin_ranking_loss", "hinge_embedding_loss", "cosine_embedding_loss", "triplet_margin_loss"}
 LAYERS |= {"multi_margin_loss", "gaussian_nll_loss", "poisson_nll_loss"}
+LAYERS |= {f"{name}{n}d" for n in (1, 2, 3) for name in ("avg_pool", "adaptive_avg_pool", "lp_pool")}
 
 
 def is_half(dtype: Any) -> bool:

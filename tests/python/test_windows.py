@@ -68,7 +68,9 @@ def test_conv2d_says_what_is_wrong(arguments, message):
 
 
 def test_operands_that_do_not_fit_are_named():
-    with pytest.raises(ValueError, match=r"x f32\[1,4,6,6\] has 4 channels, but weight f32\[5,3,3,3\] in 1 groups takes 3"):
+    with pytest.raises(
+        ValueError, match=r"x f32\[1,4,6,6\] has 4 channels, but weight f32\[5,3,3,3\] in 1 groups takes 3"
+    ):
         lucid.conv2d(lucid.ones(1, 4, 6, 6), lucid.ones(5, 3, 3, 3))
     with pytest.raises(TypeError, match="must have one dtype"):
         lucid.conv2d(lucid.ones(1, 3, 6, 6), lucid.ones(5, 3, 3, 3, dtype=lucid.float64))
