@@ -29,5 +29,5 @@ NB_MODULE(_core, module) {
   bind_autograd(module);
   bind_settings(module);
   bind_modules(module);
-  bind_initializers(module);
+  bind_nn_functions(module);
 }

@@ -25,10 +25,10 @@ class PythonItem : public nn::Foreign {
     PyObject* object = object_.get().ptr();
     if (object == Py_None) return {};
     if (PyBool_Check(object)) return object == Py_True;
-    if (PyLong_Check(object)) return to_int({"module", "argument"}, object);
+    if (TensorImpl* tensor = tensor_or_null(object)) return Tensor(tensor);
+    if (PyIndex_Check(object)) return to_int({"module", "argument"}, object);
     if (PyFloat_Check(object)) return PyFloat_AS_DOUBLE(object);
     if (PyUnicode_Check(object)) return std::string(nb::cast<const char*>(nb::handle(object)));
-    if (TensorImpl* tensor = tensor_or_null(object)) return Tensor(tensor);
     if (const auto dtype = dtype_in(object)) return *dtype;
     if (PyTuple_Check(object) || PyList_Check(object)) {
       nn::Item::Tuple items;
@@ -38,6 +38,13 @@ class PythonItem : public nn::Foreign {
       return items;
     }
     return nn::Item(std::make_shared<const PythonItem>(object));
+  }
+  nn::Item call(const std::vector<nn::Item>& arguments) const override {
+    const nb::gil_scoped_acquire lock;
+    const nb::object positional = checked(PyTuple_New(static_cast<Py_ssize_t>(arguments.size())));
+    for (size_t i = 0; i < arguments.size(); ++i)
+      PyTuple_SET_ITEM(positional.ptr(), static_cast<Py_ssize_t>(i), to_python(arguments[i]));
+    return to_item(checked(PyObject_Call(object(), positional.ptr(), nullptr)).ptr());
   }
   PyObject* object() const { return object_.get().ptr(); }
 

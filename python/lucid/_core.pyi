@@ -139,6 +139,18 @@ def add_module_hook(
 
 initializers: dict[str, Callable[..., Any]]
 
+def nn_embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: builtins.int | None,
+    max_norm: builtins.float | None,
+    norm_type: builtins.float,
+    scale_grad_by_freq: builtins.bool,
+) -> Tensor: ...
+def shorten_rows(
+    weight: Tensor, indices: Tensor, max_norm: builtins.float, norm_type: builtins.float
+) -> None: ...
+
 class FunctionCtx:
     def save_for_backward(self, *tensors: Tensor | None) -> None: ...
     @property

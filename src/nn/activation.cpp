@@ -1,9 +1,9 @@
 #include <lucid/nn/activation.h>
-#include <lucid/nn/functional.h>
 #include <lucid/nn/init.h>
 #include <lucid/ops.h>
 
 #include "base/error.h"
+#include "nn/call_op.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
 #include "tensor/api.h"
@@ -31,7 +31,8 @@ std::string setting_text(const Item& item) {
 }  // namespace
 
 Tensor Activation::forward(const Tensor& input) {
-  const Op& op = op_table().at(op_name());
+  if (!op_) op_ = &op_table().at(op_name());
+  const Op& op = *op_;
   const Attributes attributes = to_attributes(settings());
   if (inplace) {
     in_place(op, unwrap(input), {}, attributes);
@@ -48,7 +49,10 @@ std::string Activation::extra_repr() const {
   for (const auto& [name, item] : Fields::list(const_cast<Activation&>(*this))) {
     if (name == "inplace" && !inplace) continue;
     if (!text.empty()) text += ", ";
-    text += name + "=" + (name == "inplace" ? "True" : setting_text(item));
+    if (name == "inplace")
+      text += "inplace=True";
+    else
+      text += (name == "lambd" ? "" : name + "=") + setting_text(item);
   }
   return text;
 }
@@ -82,7 +86,7 @@ void PReLU::build(std::optional<Dtype> dtype) {
   reset_parameters();
 }
 void PReLU::reset_parameters() { nn::init::constant_(parameter("weight"), init); }
-Tensor PReLU::forward(const Tensor& input) { return functional::prelu(input, parameter("weight")); }
+Tensor PReLU::forward(const Tensor& input) { return prelu(input, parameter("weight")); }
 std::string PReLU::extra_repr() const { return fmt::format("num_parameters={}", num_parameters); }
 
 void RReLU::fields(Fields& visit) {
@@ -91,7 +95,8 @@ void RReLU::fields(Fields& visit) {
   visit("inplace", inplace);
 }
 Tensor RReLU::forward(const Tensor& input) {
-  Tensor result = functional::rrelu(input, lower, upper, training());
+  const Tensor result = training() ? draw_op("draw_rrelu", {input}, {{"lower", lower}, {"upper", upper}})
+                                   : rrelu(input, lower, upper);
   return inplace ? Tensor(input).copy_(result) : result;
 }
 std::string RReLU::extra_repr() const {
@@ -99,7 +104,7 @@ std::string RReLU::extra_repr() const {
 }
 
 void GLU::fields(Fields& visit) { visit("dim", dim); }
-Tensor GLU::forward(const Tensor& input) { return functional::glu(input, dim); }
+Tensor GLU::forward(const Tensor& input) { return glu(input, dim); }
 std::string GLU::extra_repr() const { return fmt::format("dim={}", dim); }
 
 void Softmax::fields(Fields& visit) { visit("dim", dim); }
@@ -109,7 +114,7 @@ void LogSoftmax::fields(Fields& visit) { visit("dim", dim); }
 Tensor LogSoftmax::forward(const Tensor& input) { return log_softmax(input, dim); }
 std::string LogSoftmax::extra_repr() const { return fmt::format("dim={}", dim); }
 void Softmin::fields(Fields& visit) { visit("dim", dim); }
-Tensor Softmin::forward(const Tensor& input) { return softmax(neg(input), dim); }
+Tensor Softmin::forward(const Tensor& input) { return softmin(input, dim); }
 std::string Softmin::extra_repr() const { return fmt::format("dim={}", dim); }
 
 Tensor Softmax2d::forward(const Tensor& input) {

@@ -105,7 +105,14 @@ NamedSlot* Module::find_parameter(std::string_view name) { return find_in(parame
 NamedSlot* Module::find_buffer(std::string_view name) { return find_in(buffers_, name); }
 NamedChild* Module::find_child(std::string_view name) { return find_in(children_, name); }
 
-Tensor Module::parameter(std::string_view name) const { return at(parameters_, *this, "parameter", name).slot.get(); }
+Tensor Module::parameter(std::string_view name) const {
+  // What a hook computes from other parameters (weight norm, pruning) stands in for one as a buffer.
+  for (const NamedSlot& named : parameters_)
+    if (named.name == name) return named.slot.get();
+  for (const NamedSlot& named : buffers_)
+    if (named.name == name) return named.slot.get();
+  return at(parameters_, *this, "parameter", name).slot.get();
+}
 Tensor Module::buffer(std::string_view name) const { return at(buffers_, *this, "buffer", name).slot.get(); }
 
 Module& Module::child(std::string_view name) const {

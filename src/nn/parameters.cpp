@@ -24,4 +24,11 @@ void resize_parameter(const Tensor& parameter, const Shape& shape) {
   if (parameter.defined()) set_data(unwrap(parameter), unwrap(empty(shape, parameter.dtype())));
 }
 
+Shape for_each_dimension(const std::string& module, const char* setting, const Shape& numbers, int64_t count) {
+  if (numbers.size() == 1) return Shape(static_cast<size_t>(count), numbers.front());
+  if (static_cast<int64_t>(numbers.size()) != count)
+    throw ValueError("{}: {} must be one number or {}, got {}", module, setting, count, numbers.size());
+  return numbers;
+}
+
 }  // namespace lucid::nn

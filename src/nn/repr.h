@@ -1,6 +1,6 @@
 #pragma once
 
-#include <lucid/tensor.h>
+#include <lucid/nn/item.h>
 
 #include <string>
 
@@ -9,6 +9,8 @@ namespace lucid::nn {
 /// Numbers and tuples as Python writes them, for what modules print.
 std::string number_text(double value);
 std::string tuple_text(const Shape& values);
+/// A setting as Python writes it.
+std::string item_text(const Item& item);
 inline const char* bool_text(bool value) { return value ? "True" : "False"; }
 
 }  // namespace lucid::nn

@@ -3,6 +3,9 @@
 #include "lucid/nn/layer.h"
 
 #pragma GCC visibility push(default)
+namespace lucid {
+struct Op;
+}
 namespace lucid::nn {
 
 /// An op of the table applied to each element, perhaps in place.
@@ -17,6 +20,9 @@ class Activation : public Module {
   virtual const char* op_name() const = 0;
   /// The op's attributes, in order.
   virtual std::vector<Item> settings() const { return {}; }
+
+ private:
+  const Op* op_ = nullptr;
 };
 
 /// One without settings but `inplace`. Self names itself and its op.

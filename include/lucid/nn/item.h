@@ -19,6 +19,8 @@ class Foreign {
   virtual ~Foreign() = default;
   /// The object as a number, a string, a tensor, none or a tuple of objects. Throws TypeError for anything else.
   virtual Item convert() const = 0;
+  /// Calls it, if it is a function. Throws TypeError otherwise.
+  virtual Item call(const std::vector<Item>& arguments) const = 0;
 };
 
 /// What modules take and give besides single tensors: nothing, a number, a string, a dtype, a tensor, a tuple of such,

@@ -52,6 +52,9 @@ class Module(_core.Module):
     `_version`. Values written straight into `__dict__` do not.
     """
 
+    def __init__(self) -> None:
+        super().__init__()
+
     # Parts.
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:

@@ -1,4 +1,6 @@
+#include <lucid/nn/functional.h>
 #include <lucid/nn/init.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include "bindings/gil.h"
@@ -21,7 +23,7 @@ nb::object initializer(Tensor (*function)(Tensor, Settings...)) {
 
 }  // namespace
 
-void bind_initializers(nb::module_& module) {
+void bind_nn_functions(nb::module_& module) {
   namespace init = nn::init;
   nb::dict all;
   all["calculate_gain"] = nb::cpp_function(init::calculate_gain);
@@ -38,6 +40,16 @@ void bind_initializers(nb::module_& module) {
   all["orthogonal_"] = initializer(init::orthogonal_);
   all["sparse_"] = initializer(init::sparse_);
   module.attr("initializers") = all;
+  module.def("nn_embedding", [](nb::handle input, nb::handle weight, std::optional<int64_t> padding_idx,
+                                std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
+    return to_object(ref_of(nn::functional::embedding(Tensor(&expect_tensor("embedding", input.ptr())),
+                                                      Tensor(&expect_tensor("embedding", weight.ptr())), padding_idx,
+                                                      max_norm, norm_type, scale_grad_by_freq)));
+  });
+  module.def("shorten_rows", [](nb::handle weight, nb::handle indices, double max_norm, double norm_type) {
+    nn::functional::shorten_rows(Tensor(&expect_tensor("embedding", weight.ptr())),
+                                 Tensor(&expect_tensor("embedding", indices.ptr())), max_norm, norm_type);
+  });
 }
 
 }  // namespace lucid::python

@@ -1,0 +1,65 @@
+#pragma once
+
+#include "lucid/nn/layer.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::nn {
+
+struct EmbeddingOptions {
+  /// A row that is zero at first and gets no gradient.
+  std::optional<int64_t> padding_idx = std::nullopt;
+  /// Rows that are longer are scaled down when they are used.
+  std::optional<double> max_norm = std::nullopt;
+  double norm_type = 2;
+  /// Divides gradients by how often the row was used.
+  bool scale_grad_by_freq = false;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
+/// A learned row for each of num_embeddings integers.
+class Embedding : public Layer<Embedding> {
+ public:
+  static constexpr const char* kName = "Embedding";
+  Embedding() = default;
+  Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {});
+  int64_t num_embeddings = 0;
+  int64_t embedding_dim = 0;
+  std::optional<int64_t> padding_idx;
+  std::optional<double> max_norm;
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;
+  bool sparse = false;
+  Tensor forward(const Tensor& input) override;
+  std::string extra_repr() const override;
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+};
+
+/// Sums, means or maxima of rows, one for each bag of integers.
+class EmbeddingBag : public Layer<EmbeddingBag> {
+ public:
+  static constexpr const char* kName = "EmbeddingBag";
+  EmbeddingBag() = default;
+  EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, std::string mode = "mean",
+               const EmbeddingOptions& options = {}, bool include_last_offset = false);
+  int64_t num_embeddings = 0;
+  int64_t embedding_dim = 0;
+  std::optional<int64_t> padding_idx;
+  std::optional<double> max_norm;
+  double norm_type = 2;
+  bool scale_grad_by_freq = false;
+  bool sparse = false;
+  std::string mode = "mean";
+  bool include_last_offset = false;
+  Tensor forward(const Tensor& input) override { return forward(input, Tensor()); }
+  Tensor forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights = Tensor());
+  Item forward_with(const Arguments& arguments) override;
+  std::string extra_repr() const override;
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+};
+
+}  // namespace lucid::nn
+#pragma GCC visibility pop

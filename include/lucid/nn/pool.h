@@ -1,0 +1,197 @@
+#pragma once
+
+#include "lucid/nn/op_module.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::nn {
+
+/// The largest element of each window, and, if the setting return_indices says so, where it was.
+class MaxPool : public OpModule {
+ public:
+  using OpModule::OpModule;
+  Tensor forward(const Tensor& input) override;
+  Item forward_with(const Arguments& arguments) override;
+  bool gives_one_tensor() const override { return !setting("return_indices").to_bool(); }
+  static Settings defaults() {
+    return {{"kernel_size", 1}, {"stride", Item()}, {"padding", 0}, {"dilation", 1}, {"ceil_mode", false},
+            {"return_indices", false}};
+  }
+  std::string extra_repr() const override;
+};
+
+/// The mean of each window.
+class AvgPool : public OpModule {
+ public:
+  using OpModule::OpModule;
+  static Settings defaults() {
+    return {{"kernel_size", 1}, {"stride", Item()}, {"padding", 0}, {"ceil_mode", false}, {"count_include_pad", true},
+            {"divisor_override", Item()}};
+  }
+  std::string extra_repr() const override;
+};
+
+/// Windows chosen so that the result has the setting output_size; none among its numbers keeps a size.
+class AdaptivePool : public OpModule {
+ public:
+  using OpModule::OpModule;
+  static Settings defaults() { return {{"output_size", 1}, {"return_indices", false}}; }
+  Tensor forward(const Tensor& input) override;
+  Item forward_with(const Arguments& arguments) override;
+  bool gives_one_tensor() const override { return !setting("return_indices").to_bool(); }
+  std::string extra_repr() const override;
+  void build(std::optional<Dtype>) override {}
+
+ protected:
+  virtual int64_t spatial() const = 0;
+  std::vector<Tensor> pooled(const Tensor& input);
+};
+
+/// The p-norm of each window, p being the setting norm_type.
+class LPPool : public OpModule {
+ public:
+  using OpModule::OpModule;
+  static Settings defaults() {
+    return {{"norm_type", 2.0}, {"kernel_size", 1}, {"stride", Item()}, {"ceil_mode", false}};
+  }
+};
+
+/// The inverse of MaxPool, from its result and where the elements were.
+class MaxUnpool : public OpModule {
+ public:
+  using OpModule::OpModule;
+  static Settings defaults() { return {{"kernel_size", 1}, {"stride", Item()}, {"padding", 0}}; }
+  Item forward_with(const Arguments& arguments) override;
+};
+
+class MaxPool1d : public OpLayer<MaxPool1d, MaxPool> {
+ public:
+  static constexpr const char* kName = "MaxPool1d";
+  static constexpr const char* kOp = "max_pool1d";
+  using OpLayer::OpLayer;
+};
+class MaxPool2d : public OpLayer<MaxPool2d, MaxPool> {
+ public:
+  static constexpr const char* kName = "MaxPool2d";
+  static constexpr const char* kOp = "max_pool2d";
+  using OpLayer::OpLayer;
+};
+class MaxPool3d : public OpLayer<MaxPool3d, MaxPool> {
+ public:
+  static constexpr const char* kName = "MaxPool3d";
+  static constexpr const char* kOp = "max_pool3d";
+  using OpLayer::OpLayer;
+};
+
+class AvgPool1d : public OpLayer<AvgPool1d, AvgPool> {
+ public:
+  static constexpr const char* kName = "AvgPool1d";
+  static constexpr const char* kOp = "avg_pool1d";
+  using OpLayer::OpLayer;
+};
+class AvgPool2d : public OpLayer<AvgPool2d, AvgPool> {
+ public:
+  static constexpr const char* kName = "AvgPool2d";
+  static constexpr const char* kOp = "avg_pool2d";
+  using OpLayer::OpLayer;
+};
+class AvgPool3d : public OpLayer<AvgPool3d, AvgPool> {
+ public:
+  static constexpr const char* kName = "AvgPool3d";
+  static constexpr const char* kOp = "avg_pool3d";
+  using OpLayer::OpLayer;
+};
+
+class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePool> {
+ public:
+  static constexpr const char* kName = "AdaptiveAvgPool1d";
+  static constexpr const char* kOp = "adaptive_avg_pool1d";
+  using OpLayer::OpLayer;
+
+ protected:
+  int64_t spatial() const override { return 1; }
+};
+class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePool> {
+ public:
+  static constexpr const char* kName = "AdaptiveAvgPool2d";
+  static constexpr const char* kOp = "adaptive_avg_pool2d";
+  using OpLayer::OpLayer;
+
+ protected:
+  int64_t spatial() const override { return 2; }
+};
+class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePool> {
+ public:
+  static constexpr const char* kName = "AdaptiveAvgPool3d";
+  static constexpr const char* kOp = "adaptive_avg_pool3d";
+  using OpLayer::OpLayer;
+
+ protected:
+  int64_t spatial() const override { return 3; }
+};
+class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePool> {
+ public:
+  static constexpr const char* kName = "AdaptiveMaxPool1d";
+  static constexpr const char* kOp = "adaptive_max_pool1d_with_indices";
+  using OpLayer::OpLayer;
+
+ protected:
+  int64_t spatial() const override { return 1; }
+};
+class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePool> {
+ public:
+  static constexpr const char* kName = "AdaptiveMaxPool2d";
+  static constexpr const char* kOp = "adaptive_max_pool2d_with_indices";
+  using OpLayer::OpLayer;
+
+ protected:
+  int64_t spatial() const override { return 2; }
+};
+class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePool> {
+ public:
+  static constexpr const char* kName = "AdaptiveMaxPool3d";
+  static constexpr const char* kOp = "adaptive_max_pool3d_with_indices";
+  using OpLayer::OpLayer;
+
+ protected:
+  int64_t spatial() const override { return 3; }
+};
+
+class LPPool1d : public OpLayer<LPPool1d, LPPool> {
+ public:
+  static constexpr const char* kName = "LPPool1d";
+  static constexpr const char* kOp = "lp_pool1d";
+  using OpLayer::OpLayer;
+};
+class LPPool2d : public OpLayer<LPPool2d, LPPool> {
+ public:
+  static constexpr const char* kName = "LPPool2d";
+  static constexpr const char* kOp = "lp_pool2d";
+  using OpLayer::OpLayer;
+};
+class LPPool3d : public OpLayer<LPPool3d, LPPool> {
+ public:
+  static constexpr const char* kName = "LPPool3d";
+  static constexpr const char* kOp = "lp_pool3d";
+  using OpLayer::OpLayer;
+};
+class MaxUnpool1d : public OpLayer<MaxUnpool1d, MaxUnpool> {
+ public:
+  static constexpr const char* kName = "MaxUnpool1d";
+  static constexpr const char* kOp = "max_unpool1d";
+  using OpLayer::OpLayer;
+};
+class MaxUnpool2d : public OpLayer<MaxUnpool2d, MaxUnpool> {
+ public:
+  static constexpr const char* kName = "MaxUnpool2d";
+  static constexpr const char* kOp = "max_unpool2d";
+  using OpLayer::OpLayer;
+};
+class MaxUnpool3d : public OpLayer<MaxUnpool3d, MaxUnpool> {
+ public:
+  static constexpr const char* kName = "MaxUnpool3d";
+  static constexpr const char* kOp = "max_unpool3d";
+  using OpLayer::OpLayer;
+};
+
+}  // namespace lucid::nn
+#pragma GCC visibility pop

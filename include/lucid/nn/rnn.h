@@ -1,0 +1,192 @@
+#pragma once
+
+#include "lucid/nn/layer.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::nn {
+
+struct RecurrentOptions {
+  int64_t num_layers = 1;
+  bool bias = true;
+  /// Whether the batch comes first, instead of time.
+  bool batch_first = false;
+  /// Between layers, while training.
+  double dropout = 0;
+  bool bidirectional = false;
+  /// Of LSTM: the size that hidden states are projected to; 0 for none.
+  int64_t proj_size = 0;
+  /// Of RNN: "tanh" or "relu".
+  std::string nonlinearity = "tanh";
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
+/// The state of one layer in one direction: (h) or, for LSTM, (h, c).
+using RecurrentState = std::vector<Tensor>;
+
+/// Layers that go through a sequence step by step. Called with the sequence and the first state, or none for zeros; gives
+/// the sequence of hidden states and the last state, of shape (num_layers * directions, batch, size).
+class Recurrent : public Module {
+ public:
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
+  int64_t num_layers = 1;
+  bool bias = true;
+  bool batch_first = false;
+  double dropout = 0;
+  bool bidirectional = false;
+  int64_t proj_size = 0;
+
+  struct Result {
+    Tensor output;
+    RecurrentState state;
+  };
+  Result run(const Tensor& input, const RecurrentState& first = {});
+  /// For sequences of different lengths: the steps of all, longest first, packed one after another.
+  Result run_packed(const Tensor& data, const std::vector<int64_t>& batch_sizes, const RecurrentState& first);
+
+  Item forward_with(const Arguments& arguments) override;
+  bool gives_one_tensor() const override { return false; }
+  std::string extra_repr() const override;
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+
+ protected:
+  void configure(int64_t input, int64_t hidden, const RecurrentOptions& options);
+  /// How many times the hidden size the gates are.
+  virtual int64_t gates() const = 0;
+  virtual size_t states() const { return 1; }
+  virtual bool projects() const { return false; }
+  /// The next state, from what the input contributes to the gates and the state before.
+  virtual RecurrentState step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
+                              const Tensor& bias_hh, const Tensor& weight_hr) const = 0;
+
+ private:
+  struct Weights {
+    Tensor ih, hh, bias_ih, bias_hh, hr;
+  };
+  int64_t directions() const { return bidirectional ? 2 : 1; }
+  int64_t output_size() const { return proj_size > 0 ? proj_size : hidden_size; }
+  Weights weights(int64_t layer, bool reverse) const;
+  RecurrentState first_state(const RecurrentState& given, int64_t batch, Dtype dtype) const;
+  Result run_direction(const Tensor& data, const std::vector<int64_t>& batch_sizes, const Weights& weights,
+                       RecurrentState state, bool reverse) const;
+};
+
+class RNN : public Layer<RNN, Recurrent> {
+ public:
+  static constexpr const char* kName = "RNN";
+  RNN() = default;
+  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {}) {
+    nonlinearity = options.nonlinearity;
+    configure(input_size, hidden_size, options);
+  }
+  std::string nonlinearity = "tanh";
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+
+ protected:
+  int64_t gates() const override { return 1; }
+  RecurrentState step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
+                      const Tensor& bias_hh, const Tensor& weight_hr) const override;
+};
+
+class LSTM : public Layer<LSTM, Recurrent> {
+ public:
+  static constexpr const char* kName = "LSTM";
+  LSTM() = default;
+  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {}) {
+    configure(input_size, hidden_size, options);
+  }
+
+ protected:
+  int64_t gates() const override { return 4; }
+  size_t states() const override { return 2; }
+  bool projects() const override { return true; }
+  RecurrentState step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
+                      const Tensor& bias_hh, const Tensor& weight_hr) const override;
+};
+
+class GRU : public Layer<GRU, Recurrent> {
+ public:
+  static constexpr const char* kName = "GRU";
+  GRU() = default;
+  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {}) {
+    configure(input_size, hidden_size, options);
+  }
+
+ protected:
+  int64_t gates() const override { return 3; }
+  RecurrentState step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
+                      const Tensor& bias_hh, const Tensor& weight_hr) const override;
+};
+
+/// One step. Called with the input and the state before, or none for zeros; gives the next state.
+class RecurrentCell : public Module {
+ public:
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
+  bool bias = true;
+  RecurrentState run(const Tensor& input, const RecurrentState& state = {});
+  Item forward_with(const Arguments& arguments) override;
+  bool gives_one_tensor() const override { return false; }
+  std::string extra_repr() const override;
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+
+ protected:
+  void configure(int64_t input, int64_t hidden, bool bias, std::optional<Dtype> dtype);
+  virtual int64_t gates() const = 0;
+  virtual size_t states() const { return 1; }
+  virtual RecurrentState step(const Tensor& from_input, const RecurrentState& state) const = 0;
+};
+
+class RNNCell : public Layer<RNNCell, RecurrentCell> {
+ public:
+  static constexpr const char* kName = "RNNCell";
+  RNNCell() = default;
+  RNNCell(int64_t input_size, int64_t hidden_size, bool bias = true, std::string nonlinearity = "tanh",
+          std::optional<Dtype> dtype = std::nullopt)
+      : nonlinearity(std::move(nonlinearity)) {
+    configure(input_size, hidden_size, bias, dtype);
+  }
+  std::string nonlinearity = "tanh";
+  std::string extra_repr() const override;
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+
+ protected:
+  int64_t gates() const override { return 1; }
+  RecurrentState step(const Tensor& from_input, const RecurrentState& state) const override;
+};
+
+class LSTMCell : public Layer<LSTMCell, RecurrentCell> {
+ public:
+  static constexpr const char* kName = "LSTMCell";
+  LSTMCell() = default;
+  LSTMCell(int64_t input_size, int64_t hidden_size, bool bias = true, std::optional<Dtype> dtype = std::nullopt) {
+    configure(input_size, hidden_size, bias, dtype);
+  }
+
+ protected:
+  int64_t gates() const override { return 4; }
+  size_t states() const override { return 2; }
+  RecurrentState step(const Tensor& from_input, const RecurrentState& state) const override;
+};
+
+class GRUCell : public Layer<GRUCell, RecurrentCell> {
+ public:
+  static constexpr const char* kName = "GRUCell";
+  GRUCell() = default;
+  GRUCell(int64_t input_size, int64_t hidden_size, bool bias = true, std::optional<Dtype> dtype = std::nullopt) {
+    configure(input_size, hidden_size, bias, dtype);
+  }
+
+ protected:
+  int64_t gates() const override { return 3; }
+  RecurrentState step(const Tensor& from_input, const RecurrentState& state) const override;
+};
+
+}  // namespace lucid::nn
+#pragma GCC visibility pop

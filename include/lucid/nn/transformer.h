@@ -1,0 +1,130 @@
+#pragma once
+
+#include "lucid/nn/attention.h"
+#include "lucid/nn/container.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::nn {
+
+struct TransformerOptions {
+  int64_t dim_feedforward = 2048;
+  double dropout = 0.1;
+  /// "relu" or "gelu".
+  std::string activation = "relu";
+  double layer_norm_eps = 1e-5;
+  bool batch_first = false;
+  /// Whether norms come before what they belong to, instead of after it.
+  bool norm_first = false;
+  bool bias = true;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
+/// What layers of encoders and decoders have in common.
+class TransformerLayer : public Module {
+ public:
+  int64_t d_model = 0;
+  int64_t nhead = 1;
+  int64_t dim_feedforward = 2048;
+  double dropout_probability = 0.1;
+  /// A name, or a function of another language. A module "activation" goes before it.
+  Item activation = Item("relu");
+  double layer_norm_eps = 1e-5;
+  bool batch_first = false;
+  bool norm_first = false;
+  void fields(Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+
+ protected:
+  void configure(int64_t model, int64_t heads, const TransformerOptions& options);
+  /// How many norms and dropouts there are, and which attentions.
+  virtual int64_t parts() const = 0;
+  virtual std::vector<std::string> attentions() const = 0;
+  Tensor norm(int64_t number, const Tensor& x) const;
+  Tensor attended(const char* name, int64_t number, const Tensor& x, const Tensor& memory, const Item& mask,
+                  const Item& padding, const Item& is_causal) const;
+  Tensor fed_forward(int64_t number, const Tensor& x) const;
+
+  bool has_bias_ = true;
+};
+
+/// Attention of a sequence to itself, then a network of two layers for each of its elements.
+class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, TransformerLayer> {
+ public:
+  static constexpr const char* kName = "TransformerEncoderLayer";
+  TransformerEncoderLayer() = default;
+  TransformerEncoderLayer(int64_t d_model, int64_t nhead, const TransformerOptions& options = {}) {
+    configure(d_model, nhead, options);
+  }
+  /// src, src_mask, src_key_padding_mask, is_causal.
+  Item forward_with(const Arguments& arguments) override;
+  Tensor forward(const Tensor& src) override { return forward_with(Arguments({Item(src)})).to_tensor(); }
+
+ protected:
+  int64_t parts() const override { return 2; }
+  std::vector<std::string> attentions() const override { return {"self_attn"}; }
+};
+
+/// The same with attention to a memory in between.
+class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, TransformerLayer> {
+ public:
+  static constexpr const char* kName = "TransformerDecoderLayer";
+  TransformerDecoderLayer() = default;
+  TransformerDecoderLayer(int64_t d_model, int64_t nhead, const TransformerOptions& options = {}) {
+    configure(d_model, nhead, options);
+  }
+  /// tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+  /// memory_is_causal.
+  Item forward_with(const Arguments& arguments) override;
+
+ protected:
+  int64_t parts() const override { return 3; }
+  std::vector<std::string> attentions() const override { return {"self_attn", "multihead_attn"}; }
+};
+
+/// Copies of a layer one after another, and a norm after them if there is one.
+class TransformerEncoder : public Layer<TransformerEncoder> {
+ public:
+  static constexpr const char* kName = "TransformerEncoder";
+  TransformerEncoder() = default;
+  TransformerEncoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm = nullptr);
+  int64_t num_layers = 0;
+  /// src, mask, src_key_padding_mask, is_causal.
+  Item forward_with(const Arguments& arguments) override;
+  Tensor forward(const Tensor& src) override { return forward_with(Arguments({Item(src)})).to_tensor(); }
+  void fields(Fields& visit) override;
+};
+
+class TransformerDecoder : public Layer<TransformerDecoder> {
+ public:
+  static constexpr const char* kName = "TransformerDecoder";
+  TransformerDecoder() = default;
+  TransformerDecoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm = nullptr);
+  int64_t num_layers = 0;
+  /// As of the layer.
+  Item forward_with(const Arguments& arguments) override;
+  void fields(Fields& visit) override;
+};
+
+/// An encoder and a decoder that attends to what it gives.
+class Transformer : public Layer<Transformer> {
+ public:
+  static constexpr const char* kName = "Transformer";
+  Transformer() = default;
+  Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers = 6, int64_t num_decoder_layers = 6,
+              const TransformerOptions& options = {});
+  int64_t d_model = 512;
+  int64_t nhead = 8;
+  bool batch_first = false;
+  /// src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask,
+  /// src_is_causal, tgt_is_causal, memory_is_causal.
+  Item forward_with(const Arguments& arguments) override;
+  void fields(Fields& visit) override;
+  /// Draws all matrices anew.
+  void reset_parameters() override;
+};
+
+/// -inf above the diagonal, 0 elsewhere.
+Tensor square_subsequent_mask(int64_t size, std::optional<Dtype> dtype = std::nullopt);
+
+}  // namespace lucid::nn
+#pragma GCC visibility pop

@@ -1,0 +1,314 @@
+"""What modules compute, as functions.
+
+Every op of the table that networks use is here under its name; this module adds those whose arguments decide between
+several ops, and those that draw.
+
+>>> lucid.nn.functional.relu(lucid.tensor([-1.0, 2.0]))
+tensor([0., 2.])
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lucid
+
+from .. import _core
+from .._core import Tensor
+
+_ops = _core.ops
+_draws = _core.draws
+
+
+def __getattr__(name: str) -> Any:
+    if name.startswith("_"):
+        raise AttributeError(f"module 'lucid.nn.functional' has no attribute '{name}'")
+    found = getattr(lucid, name, None)
+    if found is None or not callable(found) or isinstance(found, type):
+        raise AttributeError(f"module 'lucid.nn.functional' has no attribute '{name}'")
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_core.public_ops})
+
+
+def _in_place(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
+    return input.copy_(result) if inplace else result
+
+
+def _check(name: str, p: float) -> None:
+    if not 0 <= p <= 1:
+        raise ValueError(f"{name}: the probability must be between 0 and 1, got {p}")
+
+
+def _activation(name: str) -> Any:
+    op, method = _ops[name], getattr(Tensor, name + "_")
+
+    def function(input: Tensor, *args: Any, inplace: bool = False, **kwargs: Any) -> Tensor:
+        result: Tensor = (method if inplace else op)(input, *args, **kwargs)
+        return result
+
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = op.__doc__
+    return function
+
+
+relu = _activation("relu")
+relu6 = _activation("relu6")
+elu = _activation("elu")
+celu = _activation("celu")
+selu = _activation("selu")
+silu = _activation("silu")
+mish = _activation("mish")
+hardswish = _activation("hardswish")
+hardsigmoid = _activation("hardsigmoid")
+hardtanh = _activation("hardtanh")
+leaky_relu = _activation("leaky_relu")
+threshold = _activation("threshold")
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Each element zero with probability p while training, the others scaled up by 1 / (1 - p).
+
+    >>> lucid.nn.functional.dropout(lucid.ones(2), training=False)
+    tensor([1., 1.])
+    """
+    _check("dropout", p)
+    if not training or p == 0:
+        return input
+    return _in_place(input, _draws["draw_dropout"](input, float(p)), inplace)
+
+
+def _channel_dropout(name: str, spatial: int, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
+    _check(name, p)
+    if input.dim() not in (spatial + 1, spatial + 2):
+        raise ValueError(f"{name}: expected {spatial + 1} or {spatial + 2} dimensions, got shape {input.shape}")
+    if not training or p == 0:
+        return input
+    if input.dim() == spatial + 1:
+        result = _draws["draw_feature_dropout"](input.unsqueeze(0), float(p)).squeeze(0)
+    else:
+        result = _draws["draw_feature_dropout"](input, float(p))
+    return _in_place(input, result, inplace)
+
+
+def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Whole channels of sequences zero with probability p while training.
+
+    >>> lucid.nn.functional.dropout1d(lucid.ones(1, 2, 3), 1.0).sum()
+    tensor(0.)
+    """
+    return _channel_dropout("dropout1d", 1, input, p, training, inplace)
+
+
+def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Whole channels of images zero with probability p while training.
+
+    >>> lucid.nn.functional.dropout2d(lucid.ones(1, 2, 3, 3), 1.0).sum()
+    tensor(0.)
+    """
+    return _channel_dropout("dropout2d", 2, input, p, training, inplace)
+
+
+def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Whole channels of volumes zero with probability p while training.
+
+    >>> lucid.nn.functional.dropout3d(lucid.ones(1, 2, 3, 3, 3), 1.0).sum()
+    tensor(0.)
+    """
+    return _channel_dropout("dropout3d", 3, input, p, training, inplace)
+
+
+def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """Dropout that keeps mean and variance of normal inputs, for networks of selu.
+
+    >>> lucid.nn.functional.alpha_dropout(lucid.ones(2))
+    tensor([1., 1.])
+    """
+    _check("alpha_dropout", p)
+    if not training or p == 0:
+        return input
+    return _in_place(input, _draws["draw_alpha_dropout"](input, float(p)), inplace)
+
+
+def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
+    """alpha_dropout of whole channels.
+
+    >>> lucid.nn.functional.feature_alpha_dropout(lucid.ones(1, 2))
+    tensor([[1., 1.]])
+    """
+    _check("feature_alpha_dropout", p)
+    if not training or p == 0:
+        return input
+    return _in_place(input, _draws["draw_feature_alpha_dropout"](input, float(p)), inplace)
+
+
+def rrelu(
+    input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """leaky_relu with slopes drawn from [lower, upper] while training, and their mean otherwise.
+
+    >>> lucid.nn.functional.rrelu(lucid.tensor([-4.0]), 0.5, 0.5)
+    tensor([-2.])
+    """
+    result = _draws["draw_rrelu"](input, lower, upper) if training else _ops["rrelu"](input, lower, upper)
+    return _in_place(input, result, inplace)
+
+
+def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
+    """Samples of a categorical distribution, softened by a temperature, that have a gradient.
+
+    >>> lucid.nn.functional.gumbel_softmax(lucid.zeros(3), hard=True).sum()
+    tensor(1.)
+    """
+    return _draws["draw_gumbel_softmax"](logits, float(tau), hard, dim)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    sparse: bool = False,
+) -> Tensor:
+    """The rows of weight at the indices in input.
+
+    >>> lucid.nn.functional.embedding(lucid.tensor([1]), lucid.eye(2))
+    tensor([[0., 1.]])
+    """
+    return _core.nn_embedding(input, weight, padding_idx, max_norm, norm_type, scale_grad_by_freq)
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
+    mode: str = "mean",
+    sparse: bool = False,
+    per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
+) -> Tensor:
+    """Means, sums or maxima of rows of weight, one for each bag of indices.
+
+    >>> lucid.nn.functional.embedding_bag(lucid.tensor([[0, 1]]), lucid.eye(2), mode="sum")
+    tensor([[1., 1.]])
+    """
+    if max_norm is not None:
+        _core.shorten_rows(weight, input, max_norm, norm_type)
+    return _ops["embedding_bag"](
+        weight,
+        input,
+        offsets,
+        per_sample_weights,
+        mode=mode,
+        include_last_offset=include_last_offset,
+        padding_idx=padding_idx,
+    )
+
+
+def _with_statistics(op: Any, mean: Tensor | None, var: Tensor | None, keep: bool, *arguments: Any) -> Tensor:
+    result, new_mean, new_var = op(*arguments)
+    if keep and mean is not None and var is not None:
+        with lucid.no_grad():
+            mean.copy_(new_mean)
+            var.copy_(new_var)
+    output: Tensor = result
+    return output
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean 0 and variance 1 for each channel. While training, running statistics take in those of the batch.
+
+    >>> mean = lucid.zeros(1)
+    >>> lucid.nn.functional.batch_norm(lucid.tensor([[1.0], [3.0]]), mean, lucid.ones(1), training=True).flatten()
+    tensor([-1.0000,  1.0000])
+    >>> mean
+    tensor([0.2000])
+    """
+    given = (input, running_mean, running_var, weight, bias, training, float(momentum), float(eps))
+    return _with_statistics(_ops["batch_norm"], running_mean, running_var, training, *given)
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """Mean 0 and variance 1 for each channel of each element of a batch.
+
+    >>> lucid.nn.functional.instance_norm(lucid.tensor([[[1.0, 3.0]]]))
+    tensor([[[-1.0000,  1.0000]]])
+    """
+    given = (input, running_mean, running_var, weight, bias, use_input_stats, float(momentum), float(eps))
+    return _with_statistics(_ops["instance_norm"], running_mean, running_var, use_input_stats, *given)
+
+
+def scaled_dot_product_attention(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Tensor:
+    """softmax(query @ key.mT * scale + mask) @ value; with dropout_p, weights are dropped.
+
+    >>> x = lucid.ones(1, 2, 4)
+    >>> lucid.nn.functional.scaled_dot_product_attention(x, x, x).shape
+    (1, 2, 4)
+    """
+    if dropout_p == 0:
+        return _ops["scaled_dot_product_attention"](
+            query, key, value, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=enable_gqa
+        )
+    if enable_gqa:
+        groups = query.shape[-3] // key.shape[-3]
+        key, value = key.repeat_interleave(groups, -3), value.repeat_interleave(groups, -3)
+    weights = _ops["attention_weights"](query, key, attn_mask, is_causal=is_causal, scale=scale)
+    return dropout(weights, dropout_p) @ value
+
+
+def interpolate(
+    input: Tensor,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """The input at another size, or scaled by a factor.
+
+    >>> lucid.nn.functional.interpolate(lucid.ones(1, 1, 2), scale_factor=2).shape
+    (1, 1, 4)
+    """
+    if antialias:
+        raise NotImplementedError("interpolate: antialias is not there yet")
+    if scale_factor is not None and (recompute_scale_factor or not isinstance(scale_factor, int | float)):
+        factors = [scale_factor] * (input.dim() - 2) if isinstance(scale_factor, int | float) else list(scale_factor)
+        size = [int(old * factor) for old, factor in zip(input.shape[2:], factors)]
+        scale_factor = None
+    return _ops["interpolate"](input, size, scale_factor, mode, align_corners)

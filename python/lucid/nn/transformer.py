@@ -1,0 +1,264 @@
+"""Attention, and what is made of it."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from .. import _core
+from .._core import Tensor
+from . import init
+from .container import ModuleList
+from .module import Module, layer
+from .norm import LayerNorm
+
+
+@layer
+class MultiheadAttention(Module):
+    """Weighted means of values, the weights being the softmax of scaled products of queries and keys.
+
+    A call takes query, key and value, (time, batch, size) or with batch_first (batch, time, size), and
+    key_padding_mask, need_weights=True, attn_mask, average_attn_weights=True and is_causal=False; it gives the result
+    and the weights, or None. Masks are true, or -inf, where nothing may be seen.
+
+    >>> x = lucid.ones(5, 2, 8)
+    >>> output, weights = lucid.nn.MultiheadAttention(8, 2)(x, x, x)
+    >>> output.shape, weights.shape
+    ((5, 2, 8), (2, 5, 5))
+    """
+
+    embed_dim: int
+    num_heads: int
+    dropout: float
+    batch_first: bool
+    kdim: int
+    vdim: int
+    in_proj_weight: Any
+    in_proj_bias: Any
+    out_proj: Any
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build(
+            dtype,
+            embed_dim=embed_dim,
+            num_heads=num_heads,
+            dropout=dropout,
+            _bias=bias,
+            _add_bias_kv=add_bias_kv,
+            add_zero_attn=add_zero_attn,
+            kdim=kdim,
+            vdim=vdim,
+            batch_first=batch_first,
+        )
+
+    @property
+    def head_dim(self) -> int:
+        """The size of a head."""
+        return self.embed_dim // self.num_heads
+
+
+class _TransformerLayer(Module):
+    def _build_layer(self, dtype: Any, activation: Any, **settings: Any) -> None:
+        is_module = isinstance(activation, Module)
+        self._build(dtype, _activation="relu" if is_module else activation, **settings)
+        self.activation = activation
+
+
+@layer
+class TransformerEncoderLayer(_TransformerLayer):
+    """Attention of a sequence to itself, then a network of two layers for each of its elements.
+
+    >>> layer = lucid.nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
+    >>> layer(lucid.ones(5, 2, 8)).shape
+    (5, 2, 8)
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build_layer(
+            dtype,
+            activation,
+            _d_model=d_model,
+            _nhead=nhead,
+            _dim_feedforward=dim_feedforward,
+            _dropout=dropout,
+            _layer_norm_eps=layer_norm_eps,
+            _batch_first=batch_first,
+            norm_first=norm_first,
+            _bias=bias,
+        )
+
+
+@layer
+class TransformerDecoderLayer(_TransformerLayer):
+    """An encoder layer with attention to a memory in between.
+
+    >>> layer = lucid.nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
+    >>> layer(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
+    (5, 2, 8)
+    """
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build_layer(
+            dtype,
+            activation,
+            _d_model=d_model,
+            _nhead=nhead,
+            _dim_feedforward=dim_feedforward,
+            _dropout=dropout,
+            _layer_norm_eps=layer_norm_eps,
+            _batch_first=batch_first,
+            norm_first=norm_first,
+            _bias=bias,
+        )
+
+
+class _Stack(Module):
+    num_layers: int
+    layers: Any
+    norm: Any
+
+    def _stack(self, layer: Module, num_layers: int, norm: Module | None) -> None:
+        self._build(None, num_layers=num_layers)
+        self.layers = ModuleList(copy.deepcopy(layer) for _ in range(num_layers))
+        self.add_module("norm", norm)
+
+
+@layer
+class TransformerEncoder(_Stack):
+    """Copies of a layer one after another, and a norm after them if one is given.
+
+    >>> layer = lucid.nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
+    >>> lucid.nn.TransformerEncoder(layer, num_layers=2)(lucid.ones(5, 2, 8)).shape
+    (5, 2, 8)
+    """
+
+    def __init__(
+        self,
+        encoder_layer: Module,
+        num_layers: int,
+        norm: Module | None = None,
+        enable_nested_tensor: bool = True,
+        mask_check: bool = True,
+    ) -> None:
+        self._stack(encoder_layer, num_layers, norm)
+
+
+@layer
+class TransformerDecoder(_Stack):
+    """Copies of a decoder layer one after another, and a norm after them if one is given.
+
+    >>> layer = lucid.nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
+    >>> lucid.nn.TransformerDecoder(layer, num_layers=2)(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
+    (5, 2, 8)
+    """
+
+    def __init__(self, decoder_layer: Module, num_layers: int, norm: Module | None = None) -> None:
+        self._stack(decoder_layer, num_layers, norm)
+
+
+@layer
+class Transformer(Module):
+    """An encoder and a decoder that attends to what it gives.
+
+    >>> model = lucid.nn.Transformer(8, 2, 1, 1, dim_feedforward=16)
+    >>> model(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
+    (3, 2, 8)
+    """
+
+    d_model: int
+    nhead: int
+    batch_first: bool
+    encoder: Any
+    decoder: Any
+
+    def __init__(
+        self,
+        d_model: int = 512,
+        nhead: int = 8,
+        num_encoder_layers: int = 6,
+        num_decoder_layers: int = 6,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        custom_encoder: Module | None = None,
+        custom_decoder: Module | None = None,
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build(None, d_model=d_model, nhead=nhead, batch_first=batch_first)
+        common: dict[str, Any] = {
+            "dim_feedforward": dim_feedforward,
+            "dropout": dropout,
+            "activation": activation,
+            "layer_norm_eps": layer_norm_eps,
+            "batch_first": batch_first,
+            "norm_first": norm_first,
+            "bias": bias,
+            "dtype": dtype,
+        }
+        if custom_encoder is None:
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            encoder_layer = TransformerEncoderLayer(d_model, nhead, **common)
+            custom_encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm)
+        if custom_decoder is None:
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            decoder_layer = TransformerDecoderLayer(d_model, nhead, **common)
+            custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
+        self.encoder = custom_encoder
+        self.decoder = custom_decoder
+        for parameter in self.parameters():
+            if parameter.dim() > 1:
+                init.xavier_uniform_(parameter)
+
+    @staticmethod
+    def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
+        """-inf above the diagonal, 0 elsewhere.
+
+        >>> lucid.nn.Transformer.generate_square_subsequent_mask(2)
+        tensor([[0., -inf],
+                [0., 0.]])
+        """
+        return _core.ops["triu"](_core.ops["full"]((sz, sz), float("-inf"), dtype=dtype), 1)

@@ -1,0 +1,88 @@
+"""Keeping gradients from becoming too large."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from ... import _core
+from ..._core import Tensor
+from ...autograd import no_grad
+
+_Tensors = Tensor | Iterable[Tensor]
+
+
+def _gradients(parameters: _Tensors) -> list[Tensor]:
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    return [parameter.grad for parameter in listed if parameter.grad is not None]
+
+
+def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
+    """The norm of all tensors together, as if they were one vector.
+
+    >>> lucid.nn.utils.get_total_norm([lucid.tensor([3.0]), lucid.tensor([4.0])])
+    tensor(5.)
+    """
+    listed = [tensors] if isinstance(tensors, Tensor) else list(tensors)
+    if not listed:
+        return _core.tensor(0.0)
+    with no_grad():
+        norms = _core.ops["stack"]([_core.ops["norm"](tensor, float(norm_type)) for tensor in listed])
+        total: Tensor = norms.max() if math.isinf(norm_type) else _core.ops["norm"](norms, float(norm_type))
+    if error_if_nonfinite and not math.isfinite(total.item()):
+        raise RuntimeError(
+            f"the norm of order {norm_type} is {total.item()}, so gradients cannot be clipped; "
+            "pass error_if_nonfinite=False to clip all the same"
+        )
+    return total
+
+
+def clip_grads_with_norm_(parameters: _Tensors, max_norm: float, total_norm: Tensor) -> None:
+    """Scales gradients by max_norm / total_norm where that is below 1.
+
+    >>> x = lucid.nn.Parameter(lucid.ones(1))
+    >>> x.grad = lucid.tensor([4.0])
+    >>> lucid.nn.utils.clip_grads_with_norm_(x, 1.0, lucid.tensor(2.0))
+    >>> x.grad
+    tensor([2.0000])
+    """
+    with no_grad():
+        scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
+        for gradient in _gradients(parameters):
+            gradient.mul_(scale.to(gradient.dtype))
+
+
+def clip_grad_norm_(
+    parameters: _Tensors,
+    max_norm: float,
+    norm_type: float = 2.0,
+    error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
+) -> Tensor:
+    """Scales the gradients of all parameters together so that their norm is at most max_norm; returns what it was.
+
+    >>> x = lucid.nn.Parameter(lucid.ones(2))
+    >>> x.grad = lucid.tensor([3.0, 4.0])
+    >>> lucid.nn.utils.clip_grad_norm_([x], 1.0)
+    tensor(5.)
+    >>> x.grad
+    tensor([0.6000, 0.8000])
+    """
+    listed = [parameters] if isinstance(parameters, Tensor) else list(parameters)
+    total = get_total_norm(_gradients(listed), norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(listed, max_norm, total)
+    return total
+
+
+def clip_grad_value_(parameters: _Tensors, clip_value: float, foreach: bool | None = None) -> None:
+    """Holds every element of the gradients between -clip_value and clip_value.
+
+    >>> x = lucid.nn.Parameter(lucid.ones(2))
+    >>> x.grad = lucid.tensor([3.0, -4.0])
+    >>> lucid.nn.utils.clip_grad_value_([x], 1.0)
+    >>> x.grad
+    tensor([ 1., -1.])
+    """
+    with no_grad():
+        for gradient in _gradients(parameters):
+            gradient.clamp_(-float(clip_value), float(clip_value))

@@ -1,0 +1,204 @@
+#include <lucid/nn/attention.h>
+#include <lucid/nn/functional.h>
+#include <lucid/nn/init.h>
+#include <lucid/nn/linear.h>
+#include <lucid/ops.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "nn/parameters.h"
+#include "tensor/api.h"
+
+namespace lucid::nn {
+namespace {
+
+/// A mask as numbers that are added to scores.
+Tensor additive(const Tensor& mask, Dtype dtype) {
+  if (!mask.defined()) return {};
+  if (mask.dtype() == kBool)
+    return masked_fill(zeros(mask.shape(), dtype), mask, -std::numeric_limits<double>::infinity());
+  if (!is_float(mask.dtype()))
+    throw TypeError("MultiheadAttention: masks are bools or floats, got {}", to_string(unwrap(mask).type()));
+  return to(mask, dtype);
+}
+
+Tensor padded_at_end(const Tensor& mask, int64_t count) {
+  return mask.defined() && count > 0 ? pad(mask, {0, count}) : mask;
+}
+
+}  // namespace
+
+MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads, const AttentionOptions& options)
+    : embed_dim(embed_dim),
+      num_heads(num_heads),
+      dropout(options.dropout),
+      batch_first(options.batch_first),
+      kdim(options.kdim),
+      vdim(options.vdim),
+      add_zero_attn(options.add_zero_attn),
+      has_bias_(options.bias),
+      add_bias_kv_(options.add_bias_kv) {
+  build(options.dtype);
+}
+
+void MultiheadAttention::fields(Fields& visit) {
+  visit("embed_dim", embed_dim);
+  visit("num_heads", num_heads);
+  visit("dropout", dropout);
+  visit("batch_first", batch_first);
+  visit("kdim", kdim);
+  visit("vdim", vdim);
+  visit("add_zero_attn", add_zero_attn);
+  visit("_bias", has_bias_);
+  visit("_add_bias_kv", add_bias_kv_);
+}
+
+void MultiheadAttention::build(std::optional<Dtype> dtype) {
+  if (embed_dim <= 0 || num_heads <= 0 || embed_dim % num_heads != 0)
+    throw ValueError("MultiheadAttention: embed_dim {} cannot be split into {} heads", embed_dim, num_heads);
+  kdim = kdim.value_or(embed_dim);
+  vdim = vdim.value_or(embed_dim);
+  const bool together = same_sizes();
+  add_parameter(*this, "in_proj_weight", {3 * embed_dim, embed_dim}, dtype, together);
+  add_parameter(*this, "q_proj_weight", {embed_dim, embed_dim}, dtype, !together);
+  add_parameter(*this, "k_proj_weight", {embed_dim, *kdim}, dtype, !together);
+  add_parameter(*this, "v_proj_weight", {embed_dim, *vdim}, dtype, !together);
+  add_parameter(*this, "in_proj_bias", {3 * embed_dim}, dtype, has_bias_);
+  add_parameter(*this, "bias_k", {1, 1, embed_dim}, dtype, add_bias_kv_);
+  add_parameter(*this, "bias_v", {1, 1, embed_dim}, dtype, add_bias_kv_);
+  add_module("out_proj", make<Linear>(embed_dim, embed_dim, has_bias_, dtype));
+  reset_parameters();
+}
+
+void MultiheadAttention::reset_parameters() {
+  for (const char* name : {"in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"})
+    if (const Tensor weight = parameter(name); weight.defined()) init::xavier_uniform_(weight);
+  if (has_bias_) {
+    init::zeros_(parameter("in_proj_bias"));
+    init::zeros_(child("out_proj").parameter("bias"));
+  }
+  for (const char* name : {"bias_k", "bias_v"})
+    if (const Tensor added = parameter(name); added.defined()) init::xavier_normal_(added);
+}
+
+Tensor MultiheadAttention::projected(int64_t part, const Tensor& input) const {
+  static constexpr const char* kNames[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+  const Tensor weight = same_sizes() ? narrow(parameter("in_proj_weight"), 0, part * embed_dim, embed_dim)
+                                     : parameter(kNames[part]);
+  Tensor bias = parameter("in_proj_bias");
+  if (bias.defined()) bias = narrow(bias, 0, part * embed_dim, embed_dim);
+  return linear(input, weight, bias);
+}
+
+/// (time, batch, size) to (batch, heads, time, size of a head).
+Tensor MultiheadAttention::split_heads(const Tensor& tensor) const {
+  const Tensor heads = reshape(tensor, {tensor.size(0), tensor.size(1), num_heads, embed_dim / num_heads});
+  return permute(heads, {1, 2, 0, 3});
+}
+
+Tensor MultiheadAttention::merged_mask(const AttentionMasks& masks, const Tensor& query, const Tensor& key,
+                                       int64_t added) const {
+  const int64_t batch = query.size(1);
+  const int64_t queries = query.size(0);
+  const int64_t keys = key.size(0);
+  Tensor mask = additive(masks.attn_mask, query.dtype());
+  if (mask.defined()) {
+    const Shape flat = {queries, keys};
+    const Shape full = {batch * num_heads, queries, keys};
+    if (mask.shape() == full)
+      mask = reshape(mask, {batch, num_heads, queries, keys});
+    else if (mask.shape() != flat)
+      throw ValueError("MultiheadAttention: attn_mask must have the shape [{},{}] or [{},{},{}], got {}", queries, keys,
+                       full[0], queries, keys, to_string(unwrap(mask).type()));
+    mask = padded_at_end(mask, added);
+  }
+  Tensor padding = additive(masks.key_padding_mask, query.dtype());
+  if (!padding.defined()) return mask;
+  if (padding.dim() == 1) padding = unsqueeze(padding, 0);
+  if (padding.shape() != Shape{batch, keys})
+    throw ValueError("MultiheadAttention: key_padding_mask must have the shape [{},{}], got {}", batch, keys,
+                     to_string(unwrap(padding).type()));
+  padding = reshape(padded_at_end(padding, added), {batch, 1, 1, keys + added});
+  return mask.defined() ? mask + padding : padding;
+}
+
+MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const Tensor& key, const Tensor& value,
+                                                      const AttentionMasks& masks, bool need_weights,
+                                                      bool average_weights) {
+  if (masks.is_causal && !masks.attn_mask.defined())
+    throw ValueError("MultiheadAttention: is_causal says that attn_mask is causal, so it needs attn_mask");
+  const bool batched = query.dim() == 3;
+  if (query.dim() != key.dim() || query.dim() != value.dim() || (!batched && query.dim() != 2))
+    throw ValueError("MultiheadAttention: query, key and value must all have 2 or 3 dimensions, got {}, {} and {}",
+                     to_string(unwrap(query).type()), to_string(unwrap(key).type()), to_string(unwrap(value).type()));
+  const auto time_first = [&](const Tensor& tensor) {
+    if (!batched) return unsqueeze(tensor, 1);
+    return batch_first ? transpose(tensor, 0, 1) : tensor;
+  };
+  const Tensor from = time_first(query);
+  const Tensor to_key = time_first(key);
+  const int64_t batch = from.size(1);
+  Tensor q = projected(0, from);
+  Tensor k = projected(1, to_key);
+  Tensor v = projected(2, time_first(value));
+  int64_t added = 0;
+  if (const Tensor bias_k = parameter("bias_k"); bias_k.defined()) {
+    k = cat({k, expand(bias_k, {1, batch, embed_dim})}, 0);
+    v = cat({v, expand(parameter("bias_v"), {1, batch, embed_dim})}, 0);
+    ++added;
+  }
+  if (add_zero_attn) {
+    const Tensor nothing = zeros({1, batch, embed_dim}, k.dtype());
+    k = cat({k, nothing}, 0);
+    v = cat({v, nothing}, 0);
+    ++added;
+  }
+  const Tensor mask = merged_mask(masks, from, to_key, added);
+  q = split_heads(q);
+  k = split_heads(k);
+  v = split_heads(v);
+
+  Result result;
+  const bool drops = training() && dropout > 0;
+  if (!need_weights && !drops) {
+    result.output = scaled_dot_product_attention(q, k, v, mask);
+  } else {
+    const double scale = 1 / std::sqrt(static_cast<double>(embed_dim / num_heads));
+    Tensor scores = matmul(q * scale, transpose(k, -2, -1));
+    if (mask.defined()) scores = scores + mask;
+    const Tensor weights = functional::dropout(softmax(scores, -1), dropout, training());
+    result.output = matmul(weights, v);
+    if (need_weights) result.weights = average_weights ? mean(weights, Shape{1}) : weights;
+  }
+  const int64_t queries = from.size(0);
+  result.output = reshape(permute(result.output, {2, 0, 1, 3}), {queries, batch, embed_dim});
+  result.output = child("out_proj")(result.output);
+  if (!batched) {
+    result.output = squeeze(result.output, Shape{1});
+    if (need_weights) result.weights = squeeze(result.weights, Shape{0});
+  } else if (batch_first) {
+    result.output = transpose(result.output, 0, 1);
+  }
+  return result;
+}
+
+Item MultiheadAttention::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind("MultiheadAttention.forward",
+                                    {"query", "key", "value", "key_padding_mask", "need_weights", "attn_mask",
+                                     "average_attn_weights", "is_causal"},
+                                    3);
+  AttentionMasks masks;
+  masks.key_padding_mask = items[3].to_tensor();
+  masks.attn_mask = items[5].to_tensor();
+  masks.is_causal = !items[7].is_none() && items[7].to_bool();
+  const bool need_weights = items[4].is_none() || items[4].to_bool();
+  const bool average = items[6].is_none() || items[6].to_bool();
+  const Result result = attend(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor(), masks, need_weights,
+                               average);
+  return Item::Tuple{result.output, result.weights};
+}
+
+}  // namespace lucid::nn

@@ -1,0 +1,112 @@
+// Norms that keep statistics of what they have seen.
+
+#include <lucid/autograd.h>
+#include <lucid/nn/init.h>
+#include <lucid/nn/norm.h>
+#include <lucid/ops.h>
+
+#include <algorithm>
+
+#include "base/dtype.h"
+#include "base/error.h"
+#include "nn/parameters.h"
+#include "nn/repr.h"
+#include "tensor/api.h"
+
+namespace lucid::nn {
+
+void StatisticsNorm::configure(int64_t features, const StatisticsOptions& options) {
+  num_features = features;
+  eps = options.eps;
+  momentum = options.momentum;
+  affine = options.affine;
+  track_running_stats = options.track_running_stats;
+  build(options.dtype);
+}
+
+void StatisticsNorm::fields(Fields& visit) {
+  visit("num_features", num_features);
+  visit("eps", eps);
+  visit("momentum", momentum);
+  visit("affine", affine);
+  visit("track_running_stats", track_running_stats);
+}
+
+void StatisticsNorm::build(std::optional<Dtype> dtype) {
+  const Dtype stored = dtype.value_or(default_float());
+  add_parameter(*this, "weight", {num_features}, stored, affine);
+  add_parameter(*this, "bias", {num_features}, stored, affine);
+  const bool tracks = track_running_stats;
+  register_buffer("running_mean", tracks ? zeros({num_features}, stored) : Tensor());
+  register_buffer("running_var", tracks ? ones({num_features}, stored) : Tensor());
+  register_buffer("num_batches_tracked", tracks ? zeros({}, kInt64) : Tensor());
+  reset_parameters();
+}
+
+void StatisticsNorm::reset_running_stats() {
+  if (!buffer("running_mean").defined()) return;
+  init::zeros_(buffer("running_mean"));
+  init::ones_(buffer("running_var"));
+  buffer("num_batches_tracked").zero_();
+}
+
+void StatisticsNorm::reset_parameters() {
+  reset_running_stats();
+  if (const Tensor weight = parameter("weight"); weight.defined()) init::ones_(weight);
+  if (const Tensor bias = parameter("bias"); bias.defined()) init::zeros_(bias);
+}
+
+void StatisticsNorm::check_rank(const Tensor& input, std::initializer_list<int64_t> ranks) const {
+  if (std::find(ranks.begin(), ranks.end(), input.dim()) != ranks.end()) return;
+  std::string text;
+  for (const int64_t rank : ranks) text += (text.empty() ? "" : " or ") + std::to_string(rank);
+  throw ValueError("{}: expected {} dimensions, got {}", type_name(), text, to_string(unwrap(input).type()));
+}
+
+Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor& input) {
+  Tensor mean = buffer("running_mean");
+  Tensor variance = buffer("running_var");
+  const bool updates = training() && track_running_stats && mean.defined();
+  double factor = momentum.value_or(0);
+  if (updates) {
+    Tensor count = buffer("num_batches_tracked");
+    // Instance norms take in every batch alike.
+    if (count.defined() && counts_batches()) {
+      count += 1;
+      if (!momentum) factor = 1 / static_cast<double>(count.item<int64_t>());
+    }
+  }
+  // Statistics that are not used must not change.
+  const bool given = mean.defined() && (updates || !from_input);
+  const std::vector<Tensor> results = op(input, given ? mean : Tensor(), given ? variance : Tensor(),
+                                         parameter("weight"), parameter("bias"), from_input, factor, eps);
+  if (updates && from_input) {
+    const NoGrad no_grad;
+    mean.copy_(results[1]);
+    variance.copy_(results[2]);
+  }
+  return results[0];
+}
+
+std::string StatisticsNorm::extra_repr() const {
+  return fmt::format("{}, eps={}, momentum={}, affine={}, track_running_stats={}", num_features, number_text(eps),
+                     momentum ? number_text(*momentum) : "None", bool_text(affine), bool_text(track_running_stats));
+}
+
+Tensor BatchNorm::forward(const Tensor& input) {
+  if (spatial() == 1)
+    check_rank(input, {2, 3});
+  else
+    check_rank(input, {spatial() + 2});
+  const bool from_input = training() || !buffer("running_mean").defined();
+  return normalized(batch_norm, from_input, input);
+}
+
+Tensor InstanceNorm::forward(const Tensor& input) {
+  check_rank(input, {spatial() + 1, spatial() + 2});
+  const bool from_input = training() || !track_running_stats;
+  if (input.dim() == spatial() + 2) return normalized(instance_norm, from_input, input);
+  return squeeze(normalized(instance_norm, from_input, unsqueeze(input, 0)), Shape{0});
+}
+
+}  // namespace lucid::nn

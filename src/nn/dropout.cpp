@@ -1,0 +1,34 @@
+#include <lucid/nn/dropout.h>
+#include <lucid/ops.h>
+
+#include "base/error.h"
+#include "nn/call_op.h"
+#include "nn/repr.h"
+#include "tensor/api.h"
+
+namespace lucid::nn {
+
+void DropoutBase::fields(Fields& visit) {
+  visit("p", p);
+  visit("inplace", inplace);
+}
+
+void DropoutBase::build(std::optional<Dtype>) {
+  if (!(p >= 0 && p <= 1)) throw ValueError("{}: p must be between 0 and 1, got {}", type_name(), p);
+}
+
+Tensor DropoutBase::forward(const Tensor& input) {
+  const std::optional<int64_t> channel = spatial();
+  if (channel && input.dim() != *channel + 1 && input.dim() != *channel + 2)
+    throw ValueError("{}: expected {} or {} dimensions, got {}", type_name(), *channel + 1, *channel + 2,
+                     to_string(unwrap(input).type()));
+  if (!training() || p == 0) return input;
+  const bool batched = !channel || input.dim() == *channel + 2;
+  Tensor result = draw_op(op_name(), {batched ? input : unsqueeze(input, 0)}, {{"p", p}});
+  if (!batched) result = squeeze(result, Shape{0});
+  return inplace ? Tensor(input).copy_(result) : result;
+}
+
+std::string DropoutBase::extra_repr() const { return fmt::format("p={}, inplace={}", p, bool_text(inplace)); }
+
+}  // namespace lucid::nn

@@ -1,0 +1,126 @@
+#include <lucid/autograd.h>
+#include <lucid/nn/embedding.h>
+#include <lucid/nn/functional.h>
+#include <lucid/nn/init.h>
+#include <lucid/ops.h>
+
+#include "base/error.h"
+#include "nn/parameters.h"
+#include "nn/repr.h"
+#include "tensor/api.h"
+
+namespace lucid::nn {
+namespace {
+
+void check_padding(const std::string& name, std::optional<int64_t>& padding_idx, int64_t rows) {
+  if (!padding_idx) return;
+  if (*padding_idx < -rows || *padding_idx >= rows)
+    throw ValueError("{}: padding_idx {} is no row of {}", name, *padding_idx, rows);
+  if (*padding_idx < 0) padding_idx = *padding_idx + rows;
+}
+
+void draw_rows(const Tensor& weight, std::optional<int64_t> padding_idx) {
+  init::normal_(weight);
+  if (!padding_idx) return;
+  const NoGrad no_grad;
+  weight.detach()[*padding_idx].zero_();
+}
+
+}  // namespace
+
+Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options)
+    : num_embeddings(num_embeddings),
+      embedding_dim(embedding_dim),
+      padding_idx(options.padding_idx),
+      max_norm(options.max_norm),
+      norm_type(options.norm_type),
+      scale_grad_by_freq(options.scale_grad_by_freq) {
+  build(options.dtype);
+}
+
+void Embedding::fields(Fields& visit) {
+  visit("num_embeddings", num_embeddings);
+  visit("embedding_dim", embedding_dim);
+  visit("padding_idx", padding_idx);
+  visit("max_norm", max_norm);
+  visit("norm_type", norm_type);
+  visit("scale_grad_by_freq", scale_grad_by_freq);
+  visit("sparse", sparse);
+}
+
+void Embedding::build(std::optional<Dtype> dtype) {
+  check_padding("Embedding", padding_idx, num_embeddings);
+  add_parameter(*this, "weight", {num_embeddings, embedding_dim}, dtype);
+  reset_parameters();
+}
+
+void Embedding::reset_parameters() { draw_rows(parameter("weight"), padding_idx); }
+
+Tensor Embedding::forward(const Tensor& input) {
+  return functional::embedding(input, parameter("weight"), padding_idx, max_norm, norm_type, scale_grad_by_freq);
+}
+
+std::string Embedding::extra_repr() const {
+  std::string text = fmt::format("{}, {}", num_embeddings, embedding_dim);
+  if (padding_idx) text += fmt::format(", padding_idx={}", *padding_idx);
+  if (max_norm) text += ", max_norm=" + number_text(*max_norm);
+  if (norm_type != 2) text += ", norm_type=" + number_text(norm_type);
+  if (scale_grad_by_freq) text += ", scale_grad_by_freq=True";
+  return text;
+}
+
+EmbeddingBag::EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, std::string mode,
+                           const EmbeddingOptions& options, bool include_last_offset)
+    : num_embeddings(num_embeddings),
+      embedding_dim(embedding_dim),
+      padding_idx(options.padding_idx),
+      max_norm(options.max_norm),
+      norm_type(options.norm_type),
+      scale_grad_by_freq(options.scale_grad_by_freq),
+      mode(std::move(mode)),
+      include_last_offset(include_last_offset) {
+  build(options.dtype);
+}
+
+void EmbeddingBag::fields(Fields& visit) {
+  visit("num_embeddings", num_embeddings);
+  visit("embedding_dim", embedding_dim);
+  visit("padding_idx", padding_idx);
+  visit("max_norm", max_norm);
+  visit("norm_type", norm_type);
+  visit("scale_grad_by_freq", scale_grad_by_freq);
+  visit("sparse", sparse);
+  visit("mode", mode);
+  visit("include_last_offset", include_last_offset);
+}
+
+void EmbeddingBag::build(std::optional<Dtype> dtype) {
+  check_padding("EmbeddingBag", padding_idx, num_embeddings);
+  add_parameter(*this, "weight", {num_embeddings, embedding_dim}, dtype);
+  reset_parameters();
+}
+
+void EmbeddingBag::reset_parameters() { draw_rows(parameter("weight"), padding_idx); }
+
+Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights) {
+  const Tensor weight = parameter("weight");
+  if (max_norm) functional::shorten_rows(weight, input, *max_norm, norm_type);
+  return embedding_bag(weight, input, offsets, per_sample_weights, mode, include_last_offset, padding_idx);
+}
+
+Item EmbeddingBag::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind("EmbeddingBag.forward", {"input", "offsets", "per_sample_weights"}, 1);
+  return forward(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor());
+}
+
+std::string EmbeddingBag::extra_repr() const {
+  std::string text = fmt::format("{}, {}", num_embeddings, embedding_dim);
+  if (max_norm) text += ", max_norm=" + number_text(*max_norm);
+  if (norm_type != 2) text += ", norm_type=" + number_text(norm_type);
+  if (scale_grad_by_freq) text += ", scale_grad_by_freq=True";
+  text += fmt::format(", mode='{}'", mode);
+  if (padding_idx) text += fmt::format(", padding_idx={}", *padding_idx);
+  return text;
+}
+
+}  // namespace lucid::nn

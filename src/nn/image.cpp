@@ -1,0 +1,63 @@
+#include <lucid/nn/image.h>
+#include <lucid/ops.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "nn/call_op.h"
+#include "nn/parameters.h"
+#include "nn/repr.h"
+#include "tensor/api.h"
+
+namespace lucid::nn {
+
+void Pad::fields(Fields& visit) {
+  visit("padding", padding);
+  if (has_value()) visit("value", value);
+}
+
+void Pad::build(std::optional<Dtype>) { padding = for_each_dimension(type_name(), "padding", padding, 2 * spatial()); }
+
+Tensor Pad::forward(const Tensor& input) { return pad(input, padding, mode(), value); }
+
+std::string Pad::extra_repr() const {
+  if (!has_value()) return tuple_text(padding);
+  return fmt::format("padding={}, value={}", tuple_text(padding), number_text(value));
+}
+
+void Upsample::fields(Fields& visit) {
+  visit("size", size);
+  visit("scale_factor", scale_factor);
+  visit("mode", mode);
+  visit("align_corners", align_corners);
+}
+
+Tensor Upsample::forward(const Tensor& input) {
+  OpSettings settings = {{"mode", mode}, {"align_corners", align_corners}};
+  if (scale_factor.is_tuple()) {
+    // The op scales all dimensions alike.
+    Shape wanted;
+    const Item::Tuple factors = scale_factor.to_tuple();
+    if (static_cast<int64_t>(factors.size()) != input.dim() - 2)
+      throw ValueError("Upsample: scale_factor has {} numbers, but the input is {}", factors.size(),
+                       to_string(unwrap(input).type()));
+    for (size_t d = 0; d < factors.size(); ++d) {
+      const auto old = static_cast<double>(input.size(static_cast<int64_t>(d) + 2));
+      wanted.push_back(static_cast<int64_t>(std::floor(old * factors[d].to_double())));
+    }
+    settings.emplace_back("size", wanted);
+  } else {
+    settings.emplace_back("size", size);
+    settings.emplace_back("scale_factor", scale_factor);
+  }
+  return call_op("interpolate", {input}, settings);
+}
+
+std::string Upsample::extra_repr() const {
+  const std::string how = scale_factor.is_none() ? "size=" + item_text(size)
+                          : scale_factor.is_tuple() ? "scale_factor=(...)"
+                                                    : "scale_factor=" + number_text(scale_factor.to_double());
+  return fmt::format("{}, mode='{}'", how, mode);
+}
+
+}  // namespace lucid::nn

@@ -1,0 +1,87 @@
+#include <lucid/nn/op_module.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "nn/call_op.h"
+#include "nn/repr.h"
+#include "nn/settings.h"
+#include "tensor/api.h"
+
+namespace lucid::nn {
+
+std::string item_text(const Item& item) {
+  if (item.is_none()) return "None";
+  if (item.is_string()) return "'" + item.to_string() + "'";
+  if (item.is_tuple()) return tuple_text(item.to_shape());
+  if (std::holds_alternative<bool>(item.value())) return bool_text(item.to_bool());
+  if (std::holds_alternative<int64_t>(item.value())) return std::to_string(item.to_int());
+  return number_text(item.to_double());
+}
+
+OpModule::OpModule(Settings defaults, Settings given) : settings_(std::move(defaults)) {
+  for (const auto& [name, item] : given)
+    if (!Fields::set(*this, name, item)) throw ValueError("there is no setting '{}'", name);
+}
+
+void OpModule::fields(Fields& visit) {
+  for (auto& [name, item] : settings_) visit(name.c_str(), item);
+}
+
+void OpModule::build(std::optional<Dtype>) {
+  const Op& op = op_table().at(op_name());
+  Attributes attributes = op.schema.default_attributes();
+  for (const auto& [name, item] : settings_)
+    if (op.schema.attribute_index(name) >= 0) set_attribute(op, attributes, name, item);
+}
+
+const Item& OpModule::setting(std::string_view name) const {
+  for (const auto& [own, item] : settings_)
+    if (own == name) return item;
+  throw InternalError("{} has no setting '{}'", type_name(), name);
+}
+
+std::vector<Tensor> OpModule::apply(const std::string& name, const std::vector<Tensor>& inputs) const {
+  const Op& op = op_table().at(name);
+  auto* self = const_cast<OpModule*>(this);
+  std::vector<Tensor> tensors = inputs;
+  size_t place = 0;
+  for (const Parameter& parameter : op.schema.parameters) {
+    if (is_attribute(parameter.kind) || place++ < inputs.size()) continue;
+    const NamedSlot* slot = self->find_parameter(parameter.name);
+    if (!slot) slot = self->find_buffer(parameter.name);
+    tensors.push_back(slot ? slot->slot.get() : Tensor());
+  }
+  OpSettings settings;
+  for (const auto& [own, item] : settings_)
+    if (op.schema.attribute_index(own) >= 0) settings.emplace_back(own, item);
+  return call_ops(name, tensors, settings);
+}
+
+Tensor OpModule::forward(const Tensor& input) {
+  if (inputs().size() != 1) throw TypeError("{}.forward: argument '{}' is missing", type_name(), inputs()[1]);
+  return apply(op_name(), {input}).front();
+}
+
+Item OpModule::forward_with(const Arguments& arguments) {
+  const std::vector<std::string> names = inputs();
+  std::vector<Tensor> tensors;
+  for (const Item& item : arguments.bind(type_name() + ".forward", names, names.size())) {
+    if (!item.is_tensor())
+      throw TypeError("{}.forward: argument '{}' must be a tensor", type_name(), names[tensors.size()]);
+    tensors.push_back(item.to_tensor());
+  }
+  return apply(op_name(), tensors).front();
+}
+
+std::string OpModule::extra_repr() const {
+  std::string text;
+  if (!shows_settings()) return text;
+  for (const auto& [name, item] : settings_) {
+    if (!text.empty()) text += ", ";
+    text += name + "=" + item_text(item);
+  }
+  return text;
+}
+
+}  // namespace lucid::nn

@@ -1,0 +1,80 @@
+#include <lucid/nn/pool.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "nn/call_op.h"
+#include "nn/repr.h"
+
+namespace lucid::nn {
+namespace {
+
+std::string shown(const Settings& settings, std::initializer_list<std::string_view> names) {
+  std::string text;
+  for (const auto& [name, item] : settings) {
+    if (std::find(names.begin(), names.end(), name) == names.end()) continue;
+    if (!text.empty()) text += ", ";
+    text += name + "=" + item_text(item);
+  }
+  return text;
+}
+
+}  // namespace
+
+Tensor MaxPool::forward(const Tensor& input) { return apply(op_name(), {input}).front(); }
+
+Item MaxPool::forward_with(const Arguments& arguments) {
+  if (!setting("return_indices").to_bool()) return OpModule::forward_with(arguments);
+  const auto items = arguments.bind(type_name() + ".forward", {"input"}, 1);
+  const std::vector<Tensor> both = apply(op_name() + "_with_indices", {items[0].to_tensor()});
+  return Item::Tuple{both[0], both[1]};
+}
+
+std::string MaxPool::extra_repr() const {
+  return shown(settings_, {"kernel_size", "stride", "padding", "dilation", "ceil_mode"});
+}
+
+std::string AvgPool::extra_repr() const { return shown(settings_, {"kernel_size", "stride", "padding"}); }
+
+std::vector<Tensor> AdaptivePool::pooled(const Tensor& input) {
+  const Item wanted = setting("output_size");
+  Shape size;
+  if (wanted.is_tuple()) {
+    const Item::Tuple items = wanted.to_tuple();
+    if (static_cast<int64_t>(items.size()) != spatial())
+      throw ValueError("{}: output_size must be one number or {}, got {}", type_name(), spatial(), items.size());
+    for (int64_t d = 0; d < spatial(); ++d) {
+      const Item& item = items[static_cast<size_t>(d)];
+      size.push_back(item.is_none() ? input.size(d - spatial()) : item.to_int());
+    }
+  } else {
+    size = Shape(static_cast<size_t>(spatial()), wanted.to_int());
+  }
+  return call_ops(op_name(), {input}, {{"output_size", size}});
+}
+
+Tensor AdaptivePool::forward(const Tensor& input) { return pooled(input).front(); }
+
+Item AdaptivePool::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind(type_name() + ".forward", {"input"}, 1);
+  const std::vector<Tensor> results = pooled(items[0].to_tensor());
+  if (!setting("return_indices").to_bool()) return results[0];
+  if (results.size() < 2) throw ValueError("{}: there are no indices to return", type_name());
+  return Item::Tuple{results[0], results[1]};
+}
+
+std::string AdaptivePool::extra_repr() const { return shown(settings_, {"output_size"}); }
+
+Item MaxUnpool::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind(type_name() + ".forward", {"input", "indices", "output_size"}, 2);
+  OpSettings settings = settings_;
+  if (!items[2].is_none()) {
+    Shape size = items[2].to_shape();
+    const size_t spatial = static_cast<size_t>(op_name()[op_name().size() - 2] - '0');
+    if (size.size() > spatial) size.erase(size.begin(), size.end() - static_cast<std::ptrdiff_t>(spatial));
+    settings.emplace_back("output_size", size);
+  }
+  return call_op(op_name(), {items[0].to_tensor(), items[1].to_tensor()}, settings);
+}
+
+}  // namespace lucid::nn

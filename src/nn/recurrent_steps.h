@@ -1,0 +1,19 @@
+#pragma once
+
+#include <lucid/nn/rnn.h>
+
+namespace lucid::nn {
+
+// One step of each kind: from what the input contributes to the gates, and the state before.
+
+RecurrentState rnn_step(const std::string& nonlinearity, const Tensor& from_input, const RecurrentState& state,
+                        const Tensor& weight_hh, const Tensor& bias_hh);
+RecurrentState lstm_step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
+                         const Tensor& bias_hh, const Tensor& weight_hr);
+RecurrentState gru_step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
+                        const Tensor& bias_hh);
+void check_nonlinearity(const std::string& module, const std::string& nonlinearity);
+/// Draws all parameters from the uniform distribution on +-1 / sqrt(hidden_size).
+void draw_recurrent(const Module& module, int64_t hidden_size);
+
+}  // namespace lucid::nn

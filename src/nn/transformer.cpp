@@ -1,0 +1,239 @@
+#include <lucid/nn/dropout.h>
+#include <lucid/nn/init.h>
+#include <lucid/nn/linear.h>
+#include <lucid/nn/norm.h>
+#include <lucid/nn/transformer.h>
+#include <lucid/ops.h>
+
+#include <limits>
+
+#include "base/error.h"
+
+namespace lucid::nn {
+namespace {
+
+/// Copies of a layer, as an encoder or decoder holds them.
+Ptr<ModuleList> copies(Module& layer, int64_t count) {
+  Ptr<ModuleList> list = make<ModuleList>();
+  for (int64_t i = 0; i < count; ++i) list->append(layer.clone());
+  return list;
+}
+
+Tensor normed(Module& module, const Tensor& x) {
+  const NamedChild* norm = module.find_child("norm");
+  return norm && norm->module ? (*norm->module)(x) : x;
+}
+
+std::vector<Ptr<Module>> layers_of(Module& module) {
+  std::vector<Ptr<Module>> layers;
+  for (const NamedChild& child : module.child("layers").child_slots()) layers.push_back(child.module);
+  return layers;
+}
+
+}  // namespace
+
+void TransformerLayer::configure(int64_t model, int64_t heads, const TransformerOptions& options) {
+  d_model = model;
+  nhead = heads;
+  dim_feedforward = options.dim_feedforward;
+  dropout_probability = options.dropout;
+  activation = options.activation;
+  layer_norm_eps = options.layer_norm_eps;
+  batch_first = options.batch_first;
+  norm_first = options.norm_first;
+  has_bias_ = options.bias;
+  build(options.dtype);
+}
+
+void TransformerLayer::fields(Fields& visit) {
+  visit("_d_model", d_model);
+  visit("_nhead", nhead);
+  visit("_dim_feedforward", dim_feedforward);
+  visit("_dropout", dropout_probability);
+  visit("_activation", activation);
+  visit("_layer_norm_eps", layer_norm_eps);
+  visit("_batch_first", batch_first);
+  visit("norm_first", norm_first);
+  visit("_bias", has_bias_);
+}
+
+void TransformerLayer::build(std::optional<Dtype> dtype) {
+  if (activation.is_string() && activation.to_string() != "relu" && activation.to_string() != "gelu")
+    throw ValueError("{}: activation must be 'relu', 'gelu' or a function, got '{}'", type_name(),
+                     activation.to_string());
+  for (const std::string& name : attentions()) {
+    AttentionOptions options;
+    options.dropout = dropout_probability;
+    options.bias = has_bias_;
+    options.batch_first = batch_first;
+    options.dtype = dtype;
+    add_module(name, make<MultiheadAttention>(d_model, nhead, options));
+  }
+  add_module("linear1", make<Linear>(d_model, dim_feedforward, has_bias_, dtype));
+  add_module("dropout", make<Dropout>(dropout_probability));
+  add_module("linear2", make<Linear>(dim_feedforward, d_model, has_bias_, dtype));
+  for (int64_t i = 1; i <= parts(); ++i)
+    add_module("norm" + std::to_string(i), make<LayerNorm>(Shape{d_model}, layer_norm_eps, true, has_bias_, dtype));
+  for (int64_t i = 1; i <= parts(); ++i)
+    add_module("dropout" + std::to_string(i), make<Dropout>(dropout_probability));
+}
+
+Tensor TransformerLayer::norm(int64_t number, const Tensor& x) const {
+  return child("norm" + std::to_string(number))(x);
+}
+
+Tensor TransformerLayer::attended(const char* name, int64_t number, const Tensor& x, const Tensor& memory,
+                                  const Item& mask, const Item& padding, const Item& is_causal) const {
+  Arguments arguments({Item(x), Item(memory), Item(memory)});
+  arguments.named = {{"attn_mask", mask}, {"key_padding_mask", padding}, {"is_causal", is_causal},
+                     {"need_weights", Item(false)}};
+  const Item result = child(name).call(arguments);
+  return child("dropout" + std::to_string(number))(result.to_tuple().front().to_tensor());
+}
+
+Tensor TransformerLayer::fed_forward(int64_t number, const Tensor& x) const {
+  Tensor hidden = child("linear1")(x);
+  auto* self = const_cast<TransformerLayer*>(this);
+  if (const NamedChild* module = self->find_child("activation"); module && module->module)
+    hidden = (*module->module)(hidden);
+  else if (!activation.is_string())
+    hidden = activation.foreign()->call({Item(hidden)}).to_tensor();
+  else
+    hidden = activation.to_string() == "gelu" ? gelu(hidden) : relu(hidden);
+  hidden = child("linear2")(child("dropout")(hidden));
+  return child("dropout" + std::to_string(number))(hidden);
+}
+
+Item TransformerEncoderLayer::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind("TransformerEncoderLayer.forward",
+                                    {"src", "src_mask", "src_key_padding_mask", "is_causal"}, 1);
+  Tensor x = items[0].to_tensor();
+  const Item is_causal = items[3].is_none() ? Item(false) : items[3];
+  const auto self_attention = [&](const Tensor& y) {
+    return attended("self_attn", 1, y, y, items[1], items[2], is_causal);
+  };
+  if (norm_first) {
+    x = x + self_attention(norm(1, x));
+    return x + fed_forward(2, norm(2, x));
+  }
+  x = norm(1, x + self_attention(x));
+  return norm(2, x + fed_forward(2, x));
+}
+
+Item TransformerDecoderLayer::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind("TransformerDecoderLayer.forward",
+                                    {"tgt", "memory", "tgt_mask", "memory_mask", "tgt_key_padding_mask",
+                                     "memory_key_padding_mask", "tgt_is_causal", "memory_is_causal"},
+                                    2);
+  Tensor x = items[0].to_tensor();
+  const Tensor memory = items[1].to_tensor();
+  const auto flag = [&](size_t i) { return items[i].is_none() ? Item(false) : items[i]; };
+  const auto self_attention = [&](const Tensor& y) {
+    return attended("self_attn", 1, y, y, items[2], items[4], flag(6));
+  };
+  const auto memory_attention = [&](const Tensor& y) {
+    return attended("multihead_attn", 2, y, memory, items[3], items[5], flag(7));
+  };
+  if (norm_first) {
+    x = x + self_attention(norm(1, x));
+    x = x + memory_attention(norm(2, x));
+    return x + fed_forward(3, norm(3, x));
+  }
+  x = norm(1, x + self_attention(x));
+  x = norm(2, x + memory_attention(x));
+  return norm(3, x + fed_forward(3, x));
+}
+
+TransformerEncoder::TransformerEncoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm)
+    : num_layers(num_layers) {
+  add_module("layers", copies(*layer, num_layers));
+  add_module("norm", std::move(norm));
+}
+
+void TransformerEncoder::fields(Fields& visit) { visit("num_layers", num_layers); }
+
+Item TransformerEncoder::forward_with(const Arguments& arguments) {
+  const auto items =
+      arguments.bind("TransformerEncoder.forward", {"src", "mask", "src_key_padding_mask", "is_causal"}, 1);
+  Item x = items[0];
+  for (const Ptr<Module>& layer : layers_of(*this)) {
+    Arguments each({x});
+    each.named = {{"src_mask", items[1]},
+                  {"is_causal", items[3].is_none() ? Item(false) : items[3]},
+                  {"src_key_padding_mask", items[2]}};
+    x = layer->call(each);
+  }
+  return normed(*this, x.to_tensor());
+}
+
+TransformerDecoder::TransformerDecoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm)
+    : num_layers(num_layers) {
+  add_module("layers", copies(*layer, num_layers));
+  add_module("norm", std::move(norm));
+}
+
+void TransformerDecoder::fields(Fields& visit) { visit("num_layers", num_layers); }
+
+Item TransformerDecoder::forward_with(const Arguments& arguments) {
+  const std::vector<std::string> names = {
+      "tgt", "memory", "tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "tgt_is_causal",
+      "memory_is_causal"};
+  const auto items = arguments.bind("TransformerDecoder.forward", names, 2);
+  Item x = items[0];
+  for (const Ptr<Module>& layer : layers_of(*this)) {
+    Arguments each({x, items[1]});
+    for (size_t i = 2; i < names.size(); ++i)
+      each.named.emplace_back(names[i], i >= 6 && items[i].is_none() ? Item(false) : items[i]);
+    x = layer->call(each);
+  }
+  return normed(*this, x.to_tensor());
+}
+
+Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
+                         const TransformerOptions& options)
+    : d_model(d_model), nhead(nhead), batch_first(options.batch_first) {
+  const auto norm = [&] {
+    return make<LayerNorm>(Shape{d_model}, options.layer_norm_eps, true, options.bias, options.dtype);
+  };
+  add_module("encoder", make<TransformerEncoder>(make<TransformerEncoderLayer>(d_model, nhead, options),
+                                                 num_encoder_layers, norm()));
+  add_module("decoder", make<TransformerDecoder>(make<TransformerDecoderLayer>(d_model, nhead, options),
+                                                 num_decoder_layers, norm()));
+  reset_parameters();
+}
+
+void Transformer::fields(Fields& visit) {
+  visit("d_model", d_model);
+  visit("nhead", nhead);
+  visit("batch_first", batch_first);
+}
+
+void Transformer::reset_parameters() {
+  for (const Tensor& tensor : parameters())
+    if (tensor.dim() > 1) init::xavier_uniform_(tensor);
+}
+
+Item Transformer::forward_with(const Arguments& arguments) {
+  const auto items = arguments.bind(
+      "Transformer.forward",
+      {"src", "tgt", "src_mask", "tgt_mask", "memory_mask", "src_key_padding_mask", "tgt_key_padding_mask",
+       "memory_key_padding_mask", "src_is_causal", "tgt_is_causal", "memory_is_causal"},
+      2);
+  Arguments encoder({items[0]});
+  encoder.named = {{"mask", items[2]}, {"src_key_padding_mask", items[5]}, {"is_causal", items[8]}};
+  const Item memory = child("encoder").call(encoder);
+  Arguments decoder({items[1], memory});
+  decoder.named = {{"tgt_mask", items[3]},
+                   {"memory_mask", items[4]},
+                   {"tgt_key_padding_mask", items[6]},
+                   {"memory_key_padding_mask", items[7]},
+                   {"tgt_is_causal", items[9]},
+                   {"memory_is_causal", items[10]}};
+  return child("decoder").call(decoder);
+}
+
+Tensor square_subsequent_mask(int64_t size, std::optional<Dtype> dtype) {
+  return triu(full({size, size}, -std::numeric_limits<double>::infinity(), dtype), 1);
+}
+
+}  // namespace lucid::nn

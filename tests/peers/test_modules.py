@@ -1,0 +1,459 @@
+"""Every module's output, gradients and state against PyTorch's, with PyTorch's parameters loaded, in float64."""
+
+import copy
+
+import lucid
+import numpy as np
+import pytest
+import torch
+
+TOLERANCE = 1e-9
+RANDOM = np.random.default_rng(7)
+
+
+def floats(*shape, low=-2.0, high=2.0):
+    return lambda: RANDOM.uniform(low, high, shape)
+
+
+def integers(*shape, high):
+    return lambda: RANDOM.integers(0, high, shape)
+
+
+def fixed(values):
+    return lambda: np.array(values)
+
+
+def signs(*shape):
+    return lambda: RANDOM.choice([-1.0, 1.0], shape)
+
+
+class Case:
+    """A module of both libraries: its name and arguments, and what it is called with."""
+
+    def __init__(self, name, *args, inputs, train=True, named=None, learned=None, gradients=TOLERANCE, **kwargs):
+        self.name, self.args, self.kwargs = name, args, kwargs
+        self.inputs, self.train, self.named = inputs, train, named or {}
+        # How many of the inputs get gradients, and how near these must be.
+        self.learned = len(inputs) if learned is None else learned
+        self.gradients = gradients
+
+    def __repr__(self):
+        parts = [*map(repr, self.args), *(f"{k}={v!r}" for k, v in self.kwargs.items())]
+        return f"{self.name}({', '.join(parts)})" + ("" if self.train else " eval")
+
+
+X = floats(3, 4)
+ACTIVATIONS = [
+    *(Case(name, inputs=[X]) for name in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "Hardswish")),
+    # PyTorch multiplies by 1/6 as a float32.
+    Case("Hardsigmoid", inputs=[X], gradients=1e-7),
+    *(Case(name, inputs=[X]) for name in ("Sigmoid", "Tanh", "LogSigmoid", "Softsign", "Tanhshrink", "GELU")),
+    *(Case(name, 0.3, inputs=[X]) for name in ("LeakyReLU", "ELU", "Hardshrink", "Softshrink")),
+    Case("CELU", 0.5, inputs=[X]),
+    Case("GELU", approximate="tanh", inputs=[X]),
+    Case("Hardtanh", -0.5, 0.75, inputs=[X]),
+    Case("Softplus", 2.0, 1.0, inputs=[X]),
+    Case("Threshold", 0.25, -3.0, inputs=[X]),
+    Case("PReLU", inputs=[X]),
+    Case("PReLU", 4, inputs=[floats(3, 4, 2)]),
+    Case("RReLU", inputs=[X], train=False),
+    Case("GLU", inputs=[X]),
+    Case("GLU", 0, inputs=[floats(4, 3)]),
+    *(Case(name, dim=1, inputs=[X]) for name in ("Softmax", "LogSoftmax", "Softmin")),
+    Case("Softmax2d", inputs=[floats(2, 3, 2, 2)]),
+]
+LINEAR = [
+    Case("Linear", 4, 3, inputs=[X]),
+    Case("Linear", 4, 3, bias=False, inputs=[floats(2, 5, 4)]),
+    Case("Bilinear", 4, 5, 3, inputs=[X, floats(3, 5)]),
+    Case("Identity", inputs=[X]),
+    Case("Flatten", inputs=[floats(2, 3, 4)]),
+    Case("Flatten", 0, 1, inputs=[floats(2, 3, 4)]),
+    Case("Unflatten", 1, (2, 2), inputs=[X]),
+    Case("Embedding", 7, 3, inputs=[integers(2, 5, high=7)]),
+    Case("Embedding", 7, 3, padding_idx=2, inputs=[integers(2, 5, high=4)]),
+    Case("Embedding", 7, 3, max_norm=1.0, inputs=[integers(2, 5, high=7)]),
+    Case("Embedding", 7, 3, scale_grad_by_freq=True, inputs=[integers(2, 5, high=3)]),
+    *(Case("EmbeddingBag", 7, 3, mode=mode, inputs=[integers(2, 5, high=7)]) for mode in ("mean", "sum", "max")),
+    Case("EmbeddingBag", 7, 3, mode="sum", inputs=[integers(6, high=7), fixed([0, 2, 5])]),
+    Case("EmbeddingBag", 7, 3, padding_idx=1, inputs=[integers(2, 5, high=3)]),
+    *(Case(name, 0.5, inputs=[X], train=False) for name in ("Dropout", "AlphaDropout", "FeatureAlphaDropout")),
+    Case("Dropout2d", inputs=[floats(2, 3, 2, 2)], train=False),
+]
+PROBABILITIES = floats(3, 4, low=0.1, high=0.9)
+CLASSES = integers(3, high=4)
+LOSSES = [
+    *(
+        Case(name, reduction=reduction, inputs=[X, floats(3, 4)])
+        for name in ("MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss")
+        for reduction in ("mean", "sum", "none")
+    ),
+    Case("SmoothL1Loss", beta=0.5, inputs=[X, floats(3, 4)]),
+    Case("HuberLoss", delta=0.5, inputs=[X, floats(3, 4)]),
+    Case("SoftMarginLoss", inputs=[X, signs(3, 4)], learned=1),
+    Case("KLDivLoss", reduction="batchmean", inputs=[X, PROBABILITIES]),
+    Case("KLDivLoss", reduction="sum", log_target=True, inputs=[X, floats(3, 4)]),
+    Case("PoissonNLLLoss", inputs=[X, PROBABILITIES]),
+    Case("PoissonNLLLoss", log_input=False, full=True, inputs=[PROBABILITIES, floats(3, 4, low=0.5, high=5)]),
+    Case("GaussianNLLLoss", full=True, inputs=[X, floats(3, 4), PROBABILITIES]),
+    Case("BCELoss", inputs=[PROBABILITIES, PROBABILITIES]),
+    Case("BCEWithLogitsLoss", inputs=[X, PROBABILITIES]),
+    Case("BCEWithLogitsLoss", pos_weight=np.array([0.5, 1, 2, 3]), inputs=[X, PROBABILITIES]),
+    Case("CrossEntropyLoss", inputs=[X, CLASSES]),
+    Case("CrossEntropyLoss", label_smoothing=0.1, reduction="sum", inputs=[X, CLASSES]),
+    Case("CrossEntropyLoss", weight=np.array([0.5, 1, 2, 3]), ignore_index=2, inputs=[X, CLASSES]),
+    Case("CrossEntropyLoss", inputs=[X, PROBABILITIES]),
+    Case("CrossEntropyLoss", inputs=[floats(2, 4, 3), integers(2, 3, high=4)]),
+    Case("NLLLoss", inputs=[X, CLASSES]),
+    Case("NLLLoss", weight=np.array([0.5, 1, 2, 3]), reduction="none", inputs=[X, CLASSES]),
+    Case("MultiMarginLoss", inputs=[X, CLASSES]),
+    Case("MultiMarginLoss", 2, 0.5, inputs=[X, CLASSES]),
+    Case("MultiLabelMarginLoss", inputs=[floats(2, 4), fixed([[1, 3, -1, 0], [0, -1, 2, 2]])]),
+    Case("MultiLabelSoftMarginLoss", inputs=[X, PROBABILITIES]),
+    Case("HingeEmbeddingLoss", inputs=[X, signs(3, 4)]),
+    Case("MarginRankingLoss", 0.3, inputs=[floats(3), floats(3), signs(3)]),
+    Case("CosineEmbeddingLoss", 0.1, inputs=[X, floats(3, 4), signs(3)]),
+    Case("TripletMarginLoss", inputs=[X, floats(3, 4), floats(3, 4)]),
+    Case("TripletMarginLoss", p=1.0, swap=True, inputs=[X, floats(3, 4), floats(3, 4)]),
+    Case("CosineSimilarity", inputs=[X, floats(3, 4)]),
+    Case("PairwiseDistance", inputs=[X, floats(3, 4)]),
+]
+NORMS = [
+    Case("LayerNorm", 4, inputs=[X]),
+    Case("LayerNorm", (3, 4), bias=False, inputs=[floats(2, 3, 4)]),
+    Case("LayerNorm", 4, elementwise_affine=False, inputs=[X]),
+    Case("RMSNorm", 4, inputs=[X]),
+    Case("RMSNorm", (3, 4), eps=1e-3, inputs=[floats(2, 3, 4)]),
+    Case("GroupNorm", 2, 4, inputs=[floats(2, 4, 3)]),
+    Case("LocalResponseNorm", 2, inputs=[floats(2, 4, 3)]),
+    *(
+        Case(f"{kind}{d}d", 3, inputs=[floats(4, 3, *[2 + d] * d)], train=train)
+        for kind in ("BatchNorm", "InstanceNorm")
+        for d in (1, 2, 3)
+        for train in (True, False)
+    ),
+    Case("BatchNorm1d", 3, inputs=[floats(5, 3)]),
+    Case("BatchNorm2d", 3, momentum=None, inputs=[floats(4, 3, 2, 2)]),
+    Case("BatchNorm2d", 3, affine=False, track_running_stats=False, inputs=[floats(4, 3, 2, 2)], train=False),
+    Case("InstanceNorm2d", 3, affine=True, track_running_stats=True, inputs=[floats(4, 3, 2, 2)]),
+    Case("InstanceNorm1d", 3, affine=True, inputs=[floats(3, 5)]),
+]
+CONVOLUTIONS = [
+    Case("Conv1d", 4, 6, 3, inputs=[floats(2, 4, 9)]),
+    Case("Conv1d", 4, 6, 3, padding="same", padding_mode="circular", inputs=[floats(2, 4, 9)]),
+    Case("Conv2d", 4, 6, 3, stride=2, padding=1, inputs=[floats(2, 4, 8, 7)]),
+    Case("Conv2d", 4, 6, (3, 2), groups=2, dilation=2, bias=False, inputs=[floats(2, 4, 8, 7)]),
+    Case("Conv2d", 4, 6, 4, padding="same", inputs=[floats(2, 4, 8, 7)]),
+    Case("Conv2d", 4, 6, 3, padding=2, padding_mode="reflect", inputs=[floats(2, 4, 8, 7)]),
+    Case("Conv2d", 4, 6, 3, padding=(1, 2), padding_mode="replicate", inputs=[floats(2, 4, 8, 7)]),
+    Case("Conv2d", 4, 6, 3, inputs=[floats(4, 8, 7)]),
+    Case("Conv3d", 2, 4, 2, stride=(1, 2, 1), inputs=[floats(2, 2, 4, 5, 3)]),
+    Case("ConvTranspose1d", 4, 6, 3, stride=2, inputs=[floats(2, 4, 5)]),
+    Case("ConvTranspose2d", 4, 6, 3, 2, 1, 1, inputs=[floats(2, 4, 5, 4)]),
+    Case("ConvTranspose2d", 4, 6, 3, groups=2, dilation=2, bias=False, inputs=[floats(2, 4, 5, 4)]),
+    Case("ConvTranspose2d", 4, 6, 3, 2, inputs=[floats(2, 4, 5, 4)], named={"output_size": (12, 10)}),
+    Case("ConvTranspose3d", 2, 4, 2, stride=2, inputs=[floats(1, 2, 3, 3, 2)]),
+]
+POOLS = [
+    *(Case(f"{kind}Pool{d}d", 2, inputs=[floats(2, 3, *[6] * d)]) for kind in ("Max", "Avg") for d in (1, 2, 3)),
+    *(
+        Case(f"Adaptive{kind}Pool{d}d", 3, inputs=[floats(2, 3, *[7] * d)])
+        for kind in ("Max", "Avg")
+        for d in (1, 2, 3)
+    ),
+    Case("MaxPool2d", 3, 2, 1, inputs=[floats(2, 3, 7, 7)]),
+    Case("MaxPool2d", 2, 2, dilation=2, ceil_mode=True, inputs=[floats(2, 3, 7, 7)]),
+    Case("MaxPool2d", 2, return_indices=True, inputs=[floats(2, 3, 6, 6)]),
+    Case("AvgPool2d", 3, 2, 1, count_include_pad=False, inputs=[floats(2, 3, 7, 7)]),
+    Case("AvgPool2d", 3, 2, divisor_override=5, inputs=[floats(2, 3, 7, 7)]),
+    Case("AdaptiveAvgPool2d", (None, 2), inputs=[floats(2, 3, 5, 7)]),
+    *(Case(f"LPPool{d}d", 2, 2, inputs=[floats(2, 3, *[6] * d, low=0.1)]) for d in (1, 2, 3)),
+]
+IMAGES = [
+    *(
+        Case(f"{kind}Pad{d}d", 1, inputs=[floats(2, 3, *[4] * d)])
+        for kind in ("Zero", "Reflection", "Replication", "Circular")
+        for d in (1, 2, 3)
+    ),
+    Case("ConstantPad2d", (1, 0, 2, 1), 3.5, inputs=[floats(2, 3, 4, 4)]),
+    Case("ZeroPad2d", (1, -1, 0, 2), inputs=[floats(2, 3, 4, 4)]),
+    Case("Upsample", scale_factor=2, inputs=[floats(2, 3, 4, 5)]),
+    Case("Upsample", size=(7, 3), mode="bilinear", inputs=[floats(2, 3, 4, 5)]),
+    Case("Upsample", scale_factor=1.5, mode="bicubic", align_corners=True, inputs=[floats(2, 3, 4, 6)]),
+    Case("UpsamplingNearest2d", scale_factor=2, inputs=[floats(2, 3, 4, 5)]),
+    Case("UpsamplingBilinear2d", scale_factor=2, inputs=[floats(2, 3, 4, 5)]),
+    Case("PixelShuffle", 2, inputs=[floats(1, 8, 3, 3)]),
+    Case("PixelUnshuffle", 2, inputs=[floats(1, 2, 6, 6)]),
+    Case("ChannelShuffle", 2, inputs=[floats(1, 4, 3, 3)]),
+    Case("Unfold", (2, 3), padding=1, stride=2, inputs=[floats(2, 3, 5, 6)]),
+    Case("Fold", (4, 5), (2, 2), inputs=[floats(2, 8, 12)]),
+]
+SEQUENCE = floats(5, 2, 3)
+RECURRENT = [
+    *(
+        Case(name, 3, 4, inputs=[SEQUENCE], **kwargs)
+        for name in ("RNN", "LSTM", "GRU")
+        for kwargs in (
+            {},
+            {"num_layers": 2, "bidirectional": True},
+            {"batch_first": True, "bias": False},
+        )
+    ),
+    Case("RNN", 3, 4, nonlinearity="relu", inputs=[SEQUENCE, floats(1, 2, 4)]),
+    Case("GRU", 3, 4, inputs=[floats(5, 3)]),
+    Case("LSTM", 3, 4, num_layers=2, proj_size=2, bidirectional=True, inputs=[SEQUENCE]),
+    Case("RNNCell", 3, 4, inputs=[floats(2, 3), floats(2, 4)]),
+    Case("LSTMCell", 3, 4, inputs=[floats(2, 3)]),
+    Case("GRUCell", 3, 4, bias=False, inputs=[floats(3), floats(4)]),
+]
+TOKENS = floats(5, 2, 8)
+CAUSAL = np.triu(np.full((5, 5), -np.inf), 1)
+ATTENTION = [
+    Case("MultiheadAttention", 8, 2, inputs=[TOKENS, floats(3, 2, 8), floats(3, 2, 8)]),
+    Case("MultiheadAttention", 8, 2, inputs=[TOKENS] * 3, named={"need_weights": False, "attn_mask": CAUSAL}),
+    Case(
+        "MultiheadAttention", 8, 2, inputs=[TOKENS] * 3, named={"average_attn_weights": False, "attn_mask": CAUSAL < 0}
+    ),
+    Case(
+        "MultiheadAttention",
+        8,
+        2,
+        batch_first=True,
+        add_bias_kv=True,
+        add_zero_attn=True,
+        inputs=[floats(2, 5, 8)] * 3,
+        named={"key_padding_mask": np.array([[False] * 5, [False, False, False, True, True]])},
+    ),
+    Case("MultiheadAttention", 8, 2, kdim=6, vdim=4, bias=False, inputs=[TOKENS, floats(3, 2, 6), floats(3, 2, 4)]),
+    Case("MultiheadAttention", 8, 2, inputs=[floats(5, 8)] * 3),
+    Case("TransformerEncoderLayer", 8, 2, 16, dropout=0.0, inputs=[TOKENS]),
+    Case(
+        "TransformerEncoderLayer",
+        8,
+        2,
+        16,
+        dropout=0.0,
+        activation="gelu",
+        norm_first=True,
+        inputs=[TOKENS],
+        named={"src_mask": CAUSAL},
+    ),
+    Case("TransformerDecoderLayer", 8, 2, 16, dropout=0.0, inputs=[TOKENS, floats(3, 2, 8)]),
+    Case("TransformerDecoderLayer", 8, 2, 16, dropout=0.0, norm_first=True, inputs=[TOKENS, floats(3, 2, 8)]),
+    Case("Transformer", 8, 2, 2, 2, 16, dropout=0.0, inputs=[TOKENS, floats(3, 2, 8)]),
+    Case("Transformer", 8, 2, 1, 1, 16, dropout=0.0, batch_first=True, inputs=[floats(2, 5, 8), floats(2, 3, 8)]),
+]
+CASES = [
+    *ACTIVATIONS,
+    *LINEAR,
+    *LOSSES,
+    *NORMS,
+    *CONVOLUTIONS,
+    *POOLS,
+    *IMAGES,
+    *RECURRENT,
+    *ATTENTION,
+]
+
+
+def to_both(value):
+    if isinstance(value, np.ndarray):
+        return lucid.tensor(value), torch.tensor(value)
+    return value, value
+
+
+def make(case):
+    pairs = [to_both(value) for value in case.args]
+    named = {name: to_both(value) for name, value in case.kwargs.items()}
+    ours = getattr(lucid.nn, case.name)(*[a for a, _ in pairs], **{k: a for k, (a, _) in named.items()})
+    theirs = getattr(torch.nn, case.name)(*[b for _, b in pairs], **{k: b for k, (_, b) in named.items()})
+    return ours.double().train(case.train), theirs.double().train(case.train)
+
+
+def state_of(module):
+    return {name: tensor.detach().numpy() for name, tensor in module.state_dict().items()}
+
+
+def flat(value):
+    """The tensors of a result, in order."""
+    if isinstance(value, tuple | list):
+        return [tensor for part in value for tensor in flat(part)]
+    return [] if value is None else [value]
+
+
+def close(ours, theirs, what, tolerance=TOLERANCE):
+    ours, theirs = np.asarray(ours), np.asarray(theirs)
+    assert ours.shape == theirs.shape, what
+    np.testing.assert_allclose(ours, theirs, rtol=tolerance, atol=tolerance, err_msg=what)
+
+
+def same_states(ours, theirs, what):
+    mine, other = state_of(ours), state_of(theirs)
+    assert list(mine) == list(other), what
+    for name in mine:
+        close(mine[name], other[name], f"{what}: {name}")
+
+
+def backward(library, outputs, weights):
+    total = sum((output * library.tensor(weight)).sum() for output, weight in zip(outputs, weights))
+    total.backward()
+
+
+def run(library, module, arrays, named, weights, learned):
+    inputs = [library.tensor(array) for array in arrays]
+    for tensor in inputs[:learned]:
+        if tensor.is_floating_point():
+            tensor.requires_grad_()
+    given = {name: library.tensor(v) if isinstance(v, np.ndarray) else v for name, v in named.items()}
+    outputs = [o for o in flat(module(*inputs, **given)) if o.is_floating_point()]
+    differentiable = [o for o in outputs if o.requires_grad]
+    if differentiable:
+        backward(library, differentiable, weights[: len(differentiable)])
+    return inputs, outputs
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_module_is_like_torch(case):
+    ours, theirs = make(case)
+    assert [(n, tuple(p.shape)) for n, p in ours.named_parameters()] == [
+        (n, tuple(p.shape)) for n, p in theirs.named_parameters()
+    ] or case.name == "MultiheadAttention"
+    ours.load_state_dict({name: lucid.tensor(array) for name, array in state_of(theirs).items()})
+    # What was drawn is shared, so that both see the same numbers.
+    arrays = []
+    for make_input in case.inputs:
+        repeated = next((a for a, other in zip(arrays, case.inputs) if other is make_input), None)
+        arrays.append(make_input() if repeated is None else repeated)
+    with torch.no_grad():
+        expected = flat(
+            copy.deepcopy(theirs)(
+                *map(torch.tensor, arrays),
+                **{name: torch.tensor(v) if isinstance(v, np.ndarray) else v for name, v in case.named.items()},
+            )
+        )
+    weights = [RANDOM.uniform(-1, 1, tuple(output.shape)) for output in expected if output.is_floating_point()]
+    inputs, outputs = run(lucid, ours, arrays, case.named, weights, case.learned)
+    other_inputs, other_outputs = run(torch, theirs, arrays, case.named, weights, case.learned)
+    assert len(outputs) == len(other_outputs)
+    for i, (a, b) in enumerate(zip(outputs, other_outputs)):
+        close(a.detach().numpy(), b.detach().numpy(), f"output {i}")
+    for i, (a, b) in enumerate(zip(inputs, other_inputs)):
+        if b.grad is not None:
+            close(a.grad.numpy(), b.grad.numpy(), f"gradient of input {i}", case.gradients)
+    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
+    for name, parameter in ours.named_parameters():
+        if gradients[name] is not None:
+            close(parameter.grad.numpy(), gradients[name].numpy(), f"gradient of {name}")
+    same_states(ours, theirs, "state afterwards")
+
+
+def test_every_module_is_compared():
+    compared = {case.name for case in CASES}
+    apart = {
+        *("Module", "Parameter", "Buffer", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"),
+        # Tested below, or the same as another one.
+        *("TransformerEncoder", "TransformerDecoder", "CTCLoss", "LazyLinear"),
+        *("MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Dropout1d", "Dropout3d", "ConstantPad1d", "ConstantPad3d"),
+    }
+    found = {name for name in lucid.nn.__all__ if isinstance(getattr(lucid.nn, name), type)}
+    assert found - compared - apart == set()
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+def test_reprs_are_torchs():
+    # Lucid keeps the number that was given.
+    differing = {"AvgPool1d"}
+    for case in CASES:
+        if case.name in differing or any(isinstance(v, np.ndarray) for v in case.kwargs.values()):
+            continue
+        ours, theirs = make(case)
+        text = repr(theirs).replace("NonDynamicallyQuantizableLinear", "Linear")
+        assert repr(ours).lower() == text.lower(), case
+
+
+@pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
+def test_ctc(reduction):
+    logits = RANDOM.uniform(-1, 1, (6, 2, 4))
+    targets, input_lengths, target_lengths = np.array([[1, 2, 2], [3, 1, 0]]), (6, 5), (3, 2)
+    results = []
+    for library in (lucid, torch):
+        x = library.tensor(logits).requires_grad_()
+        loss = library.nn.CTCLoss(reduction=reduction)(
+            x.log_softmax(2), library.tensor(targets), input_lengths, target_lengths
+        )
+        loss.sum().backward()
+        results.append((loss.detach().numpy(), x.grad.numpy()))
+    for ours, theirs in zip(*results):
+        close(ours, theirs, "ctc")
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_unpooling(d):
+    x = RANDOM.uniform(-1, 1, (2, 3, *[6] * d))
+    results = []
+    for library in (lucid, torch):
+        values, indices = getattr(library.nn, f"MaxPool{d}d")(2, return_indices=True)(library.tensor(x))
+        results.append(getattr(library.nn, f"MaxUnpool{d}d")(2)(values, indices).numpy())
+    close(*results, "unpooling")
+
+
+@pytest.mark.parametrize("kind", ["RNN", "LSTM", "GRU"])
+@pytest.mark.parametrize("sorted_lengths", [True, False])
+def test_packed_sequences(kind, sorted_lengths):
+    lengths = [5, 3, 1] if sorted_lengths else [1, 5, 3]
+    x = RANDOM.uniform(-1, 1, (5, 3, 3))
+    ours = getattr(lucid.nn, kind)(3, 4, num_layers=2, bidirectional=True).double()
+    theirs = getattr(torch.nn, kind)(3, 4, num_layers=2, bidirectional=True).double()
+    ours.load_state_dict({name: lucid.tensor(array) for name, array in state_of(theirs).items()})
+    results = []
+    for library, module in ((lucid, ours), (torch, theirs)):
+        rnn = library.nn.utils.rnn
+        packed = rnn.pack_padded_sequence(library.tensor(x), lengths, enforce_sorted=sorted_lengths)
+        output, state = module(packed)
+        padded, found = rnn.pad_packed_sequence(output)
+        results.append([t.detach().numpy() for t in flat((padded, found, state))])
+    for a, b in zip(*results):
+        close(a, b, "packed")
+
+
+def test_clipping():
+    arrays = [RANDOM.uniform(-1, 1, shape) for shape in ((3, 4), (5,))]
+    for norm_type in (1.0, 2.0, float("inf")):
+        results = []
+        for library in (lucid, torch):
+            parameters = [library.nn.Parameter(library.tensor(array)) for array in arrays]
+            for parameter, array in zip(parameters, arrays):
+                parameter.grad = library.tensor(array * 3)
+            total = library.nn.utils.clip_grad_norm_(parameters, 0.5, norm_type)
+            results.append([total.numpy(), *(p.grad.numpy() for p in parameters)])
+        for a, b in zip(*results):
+            close(a, b, "clipped")
+
+
+@pytest.mark.parametrize("wrap", ["weight_norm", "spectral_norm"])
+def test_computed_weights(wrap):
+    theirs = torch.nn.Linear(4, 3).double()
+    ours = lucid.nn.Linear(4, 3).double()
+    ours.load_state_dict({name: lucid.tensor(array) for name, array in state_of(theirs).items()})
+    with pytest.warns(FutureWarning) if wrap == "weight_norm" else nothing():
+        theirs = getattr(torch.nn.utils, wrap)(theirs)
+    ours = getattr(lucid.nn.utils, wrap)(ours)
+    ours.load_state_dict({name: lucid.tensor(array) for name, array in state_of(theirs).items()})
+    x = RANDOM.uniform(-1, 1, (2, 4))
+    for _ in range(2):
+        a, b = ours(lucid.tensor(x)), theirs(torch.tensor(x))
+        close(a.detach().numpy(), b.detach().numpy(), wrap)
+    a.sum().backward()
+    b.sum().backward()
+    gradients = {name: parameter.grad for name, parameter in theirs.named_parameters()}
+    for name, parameter in ours.named_parameters():
+        close(parameter.grad.numpy(), gradients[name].numpy(), name)
+
+
+class nothing:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        return None
