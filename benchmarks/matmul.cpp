@@ -58,7 +58,7 @@ class Job {
     for (int64_t elements : {m * k, k * n, m * n}) values_.emplace_back(4 * elements);
     for (int64_t bytes : schedule_.scratch_bytes) scratch_.emplace_back(bytes);
     const auto generator = codegen::make_llvm_generator();
-    const codegen::Target target = codegen::host_target();
+    const CpuLevel target = host_level();
     for (const KernelStep& step : schedule_.steps) {
       code_.push_back(generator->load(step.kernel, generator->compile(step.kernel, target)));
       std::vector<void*>& buffers = buffers_.emplace_back();

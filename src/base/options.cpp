@@ -40,18 +40,6 @@ Current& current() {
 
 }  // namespace
 
-std::string_view name_of(CpuLevel level) {
-  switch (level) {
-    case CpuLevel::kScalar:
-      return "scalar";
-    case CpuLevel::kAvx2:
-      return "avx2";
-    case CpuLevel::kAvx512:
-      return "avx512";
-  }
-  return "unknown";
-}
-
 bool Options::logs(std::string_view topic) const {
   std::string_view rest = log;
   while (!rest.empty()) {

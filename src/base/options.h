@@ -1,16 +1,12 @@
 #pragma once
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/cpu_level.h"
+
 namespace lucid {
-
-/// The vector instructions that kernels are generated for. Results have the same bits at every level.
-enum class CpuLevel : uint8_t { kScalar, kAvx2, kAvx512 };
-
-std::string_view name_of(CpuLevel level);
 
 /// Settings of the whole process. None is needed: every default is chosen from the machine.
 struct Options {

@@ -4,19 +4,11 @@
 #include <string>
 #include <string_view>
 
+#include "base/cpu_level.h"
 #include "base/ref.h"
 #include "loop/kernel.h"
 
 namespace lucid::codegen {
-
-/// Instruction sets that kernels are generated for. All give the same bits.
-enum class Target : uint8_t { kScalar, kAvx2, kAvx512 };
-
-std::string_view name_of(Target target);
-/// The best target this machine runs.
-Target host_target();
-/// The target that options() name, or else the best this machine runs. Throws ValueError when it does not run that one.
-Target chosen_target();
 
 /// Machine code in memory, executable while referenced. Pages are never writable and executable at once.
 class LoadedCode : public RefCounted {
@@ -34,7 +26,7 @@ class CodeGenerator {
  public:
   virtual ~CodeGenerator() = default;
   /// Relocatable object code; the same kernel and target always give the same bytes.
-  virtual std::string compile(const loop::Kernel& kernel, Target target) = 0;
+  virtual std::string compile(const loop::Kernel& kernel, CpuLevel target) = 0;
   /// Makes object code executable. The symbol shows the kernel's name to perf and gdb.
   virtual Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object) = 0;
   /// Changes whenever the same kernel might give other object code.

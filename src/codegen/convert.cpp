@@ -8,7 +8,6 @@ namespace lucid::codegen {
 
 namespace {
 
-bool is_half(Dtype dtype) { return dtype == Dtype::kF16 || dtype == Dtype::kBF16; }
 bool is_signed(Dtype dtype) { return dtype != Dtype::kU8 && dtype != Dtype::kBool; }
 
 }  // namespace
@@ -53,14 +52,14 @@ llvm::Value* Translator::float_to_integer(Value* value, loop::Type from, loop::T
 }
 
 llvm::Value* Translator::f16_to_f32(Value* bits) {
-  if (target_ == Target::kScalar) return f16_to_f32_by_integers(bits);
+  if (target_ == CpuLevel::kScalar) return f16_to_f32_by_integers(bits);
   Value* half = builder_.CreateBitCast(bits, with_element(bits->getType(), builder_.getHalfTy()));
   return builder_.CreateFPExt(half, with_element(bits->getType(), builder_.getFloatTy()));
 }
 
 // The instruction behind this ignores the flushing of denormals, as the integer form does.
 llvm::Value* Translator::f32_to_f16(Value* value) {
-  if (target_ == Target::kScalar) return f32_to_f16_by_integers(value);
+  if (target_ == CpuLevel::kScalar) return f32_to_f16_by_integers(value);
   Value* half = builder_.CreateFPTrunc(value, with_element(value->getType(), builder_.getHalfTy()));
   return builder_.CreateBitCast(half, with_element(value->getType(), builder_.getInt16Ty()));
 }

@@ -15,7 +15,7 @@ namespace {
 
 class LlvmGenerator : public CodeGenerator {
  public:
-  std::string compile(const loop::Kernel& kernel, Target target) override {
+  std::string compile(const loop::Kernel& kernel, CpuLevel target) override {
     TargetMachinePool::Lease machine = machines_.borrow(target);
     llvm::LLVMContext context;
     context.setDiscardValueNames(true);

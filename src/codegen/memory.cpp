@@ -32,10 +32,10 @@ llvm::Value* Translator::to_memory(Value* value, Dtype element) {
 }
 
 bool Translator::has_masked_access(Dtype element) const {
-  return target_ == Target::kAvx512 || (target_ == Target::kAvx2 && size_of(element) >= 4);
+  return target_ == CpuLevel::kAvx512 || (target_ == CpuLevel::kAvx2 && size_of(element) >= 4);
 }
 
-bool Translator::has_gather(Dtype element) const { return target_ == Target::kAvx512 && size_of(element) >= 4; }
+bool Translator::has_gather(Dtype element) const { return target_ == CpuLevel::kAvx512 && size_of(element) >= 4; }
 
 llvm::Value* Translator::frame_slot(const char* name, int bytes, bool zeroed) {
   for (const auto& [known, slot] : frame_slots_) {

@@ -16,7 +16,7 @@ class TargetMachinePool {
   /// Returns the machine to the pool when it goes out of scope.
   class Lease {
    public:
-    Lease(TargetMachinePool* pool, Target target, std::unique_ptr<llvm::TargetMachine> machine)
+    Lease(TargetMachinePool* pool, CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine)
         : pool_(pool), target_(target), machine_(std::move(machine)) {}
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
@@ -26,20 +26,20 @@ class TargetMachinePool {
 
    private:
     TargetMachinePool* pool_;
-    Target target_;
+    CpuLevel target_;
     std::unique_ptr<llvm::TargetMachine> machine_;
   };
 
-  Lease borrow(Target target);
+  Lease borrow(CpuLevel target);
 
  private:
-  void give_back(Target target, std::unique_ptr<llvm::TargetMachine> machine);
+  void give_back(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine);
 
   std::mutex mutex_;
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[3];
 };
 
 /// The widest register that code for `target` should use, in bits.
-int vector_bits(Target target);
+int vector_bits(CpuLevel target);
 
 }  // namespace lucid::codegen

@@ -55,7 +55,7 @@ llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
 
 std::string symbol_of(const loop::Kernel& kernel) { return "lucid_" + kernel.name; }
 
-Translator::Translator(const loop::Kernel& kernel, Target target, llvm::Module* module)
+Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module)
     : kernel_(kernel),
       target_(target),
       module_(module),

@@ -22,7 +22,7 @@ std::string symbol_of(const loop::Kernel& kernel);
 /// them.
 class Translator {
  public:
-  Translator(const loop::Kernel& kernel, Target target, llvm::Module* module);
+  Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module);
   void run();
 
  private:
@@ -95,7 +95,7 @@ class Translator {
   llvm::BasicBlock* new_block(const char* name);
 
   const loop::Kernel& kernel_;
-  Target target_;
+  CpuLevel target_;
   llvm::Module* module_;
   llvm::IRBuilder<> builder_;
   llvm::Function* function_ = nullptr;

@@ -139,7 +139,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   plan->packed_bytes = slots.packed_bytes();
   for (const KernelStep& step : schedule.steps) {
     PlanStep ready;
-    ready.code = kernel_cache().get(step.kernel, codegen::chosen_target());
+    ready.code = kernel_cache().get(step.kernel, chosen_level());
     for (const BufferUse& use : step.buffers) ready.slots.push_back(slots.slot(use));
     ready.params = step.params;
     ready.items = step.items;

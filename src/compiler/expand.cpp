@@ -2,13 +2,12 @@
 
 #include "base/error.h"
 #include "compiler/compile_plan.h"
+#include "ir/decompose.h"
 #include "ops/precision.h"
 #include "schedule/node_call.h"
 
 namespace lucid {
 namespace {
-
-bool is_half(Dtype dtype) { return is_float(dtype) && compute_dtype(dtype) != dtype; }
 
 /// Emits primitives only: composites are replaced by their decomposition as they are emitted.
 class PrimitiveEmitter : public GraphEmitter {
@@ -17,7 +16,7 @@ class PrimitiveEmitter : public GraphEmitter {
 
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
     const Call call(op, operands, attributes);
-    if (op.decompose) return decompose(call);
+    if (op.decompose) return emit_widened_decomposition(*this, call, infer_types(call));
     if (accumulates_in_memory(op) && is_half(call.dtype(0))) return {emit_widened(*this, call)};
     LUCID_CHECK(op.is_lowered() || op.view, "{} runs on the host and cannot be part of a plan", op.name());
     return convert_and_emit(call);
@@ -38,31 +37,6 @@ class PrimitiveEmitter : public GraphEmitter {
       operands[i] = Operand(converted.back());
     }
     return GraphEmitter::emit(call.op(), operands, call.attributes());
-  }
-
-  Values decompose(const Call& call) {
-    const std::vector<TensorType> types = infer_types(call);
-    Values inputs;
-    for (size_t i = 0; i < call.count(); ++i) {
-      const Operand& operand = call.operand(i);
-      if (!operand.is_value()) {
-        inputs.emplace_back();
-        continue;
-      }
-      const Value value(Ref<ValueBase>(const_cast<ValueBase*>(operand.value())));
-      inputs.push_back(is_half(value.dtype()) ? cast(value, Dtype::kF32) : value);
-    }
-    std::vector<Operand> operands;
-    for (size_t i = 0; i < call.count(); ++i) operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
-    Values results = call.op().decompose(*this, Call(call.op(), operands, call.attributes()), inputs);
-    LUCID_CHECK(results.size() == types.size(), "{} decomposed into {} results instead of {}", call.name(),
-                results.size(), types.size());
-    for (size_t i = 0; i < results.size(); ++i) {
-      LUCID_CHECK(results[i].shape() == types[i].shape, "{} decomposed into {} instead of {}", call.name(),
-                  to_string(results[i].type()), to_string(types[i]));
-      results[i] = cast(results[i], types[i].dtype);
-    }
-    return results;
   }
 };
 

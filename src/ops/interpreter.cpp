@@ -2,14 +2,13 @@
 
 #include <cstring>
 
+#include "ir/decompose.h"
 #include "ops/precision.h"
 
 namespace lucid {
 namespace {
 
 Value value_of(const Operand& operand) { return Ref<ValueBase>(const_cast<ValueBase*>(operand.value())); }
-
-bool is_half(Dtype dtype) { return compute_dtype(dtype) != dtype; }
 
 /// The elements that a geometry reaches in `source`, in row-major order.
 Value copy_through(const HostArray& source, const Geometry& geometry) {
@@ -42,7 +41,7 @@ Values Interpreter::emit(const Op& op, std::span<const Operand> operands, const 
   if (op.decompose) return decompose(call);
   if (op.view) return {view(call)};
   if (!op.host) infer_types(call);
-  if (accumulates_in_memory(op) && is_float(call.dtype(0)) && is_half(call.dtype(0)))
+  if (accumulates_in_memory(op) && is_half(call.dtype(0)))
     return {emit_widened(*this, call)};
   std::vector<HostArray> inputs;
   Values held;
@@ -71,20 +70,7 @@ Values Interpreter::emit(const Op& op, std::span<const Operand> operands, const 
 
 Values Interpreter::decompose(const Call& call) {
   const auto types = types_before_running(call);
-  Values inputs;
-  std::vector<Operand> operands;
-  for (const Operand& operand : call.operands()) {
-    inputs.emplace_back();
-    if (operand.is_value()) {
-      inputs.back() = value_of(operand);
-      if (types && is_half(operand.dtype())) inputs.back() = cast(inputs.back(), Dtype::kF32);
-    }
-  }
-  for (size_t i = 0; i < call.count(); ++i) operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
-  Values results = call.op().decompose(*this, Call(call.op(), operands, call.attributes()), inputs);
-  if (types)
-    for (size_t i = 0; i < results.size(); ++i) results[i] = cast(results[i], (*types)[i].dtype);
-  return results;
+  return types ? emit_widened_decomposition(*this, call, *types) : emit_decomposition(*this, call);
 }
 
 Value Interpreter::view(const Call& call) {

@@ -12,8 +12,8 @@ namespace lucid {
 KernelCache::KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory, uint64_t disk_limit)
     : generator_(std::move(generator)), store_(std::move(directory), disk_limit) {}
 
-Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, codegen::Target target) {
-  const std::string key = fmt::format("{}\n{}", codegen::name_of(target), loop::to_text(kernel));
+Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel target) {
+  const std::string key = fmt::format("{}\n{}", name_of(target), loop::to_text(kernel));
   std::shared_ptr<Entry> entry;
   {
     std::unique_lock lock(mutex_);
@@ -58,11 +58,11 @@ void KernelCache::fail(const std::string& key, Entry* entry, Failure failure) {
   entry->done.notify_all();
 }
 
-std::string KernelCache::store_key(const loop::Kernel& kernel, codegen::Target target) const {
-  return fmt::format("{}\n{}\n{}", generator_->version(), codegen::name_of(target), loop::to_text(kernel));
+std::string KernelCache::store_key(const loop::Kernel& kernel, CpuLevel target) const {
+  return fmt::format("{}\n{}\n{}", generator_->version(), name_of(target), loop::to_text(kernel));
 }
 
-Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, codegen::Target target) {
+Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel target) {
   const std::string key = store_key(kernel, target);
   if (const auto object = store_.get(key)) {
     try {

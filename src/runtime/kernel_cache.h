@@ -36,7 +36,7 @@ class KernelCache {
               uint64_t disk_limit = ObjectStore::kDefaultLimit);
 
   /// Throws what compiling threw, to all who waited for it; the next call tries again.
-  Ref<codegen::LoadedCode> get(const loop::Kernel& kernel, codegen::Target target);
+  Ref<codegen::LoadedCode> get(const loop::Kernel& kernel, CpuLevel target);
 
   KernelCacheStats stats() const;
   /// Forgets what is in memory; code that others refer to lives on.
@@ -44,7 +44,7 @@ class KernelCache {
 
   /// The store and the key that a kernel has in it; for tests.
   ObjectStore& store() { return store_; }
-  std::string store_key(const loop::Kernel& kernel, codegen::Target target) const;
+  std::string store_key(const loop::Kernel& kernel, CpuLevel target) const;
 
   // For fork: the child must find the lock free, and must not wait for compilations that only the parent is doing.
   void before_fork() {
@@ -67,7 +67,7 @@ class KernelCache {
   };
 
   Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<std::mutex>& lock);
-  Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, codegen::Target target);
+  Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
   void fail(const std::string& key, Entry* entry, Failure failure);
 
   std::unique_ptr<codegen::CodeGenerator> generator_;

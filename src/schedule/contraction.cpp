@@ -88,15 +88,6 @@ void schedule_tiles(Schedule& schedule, const Product& product, const Registers&
   schedule.steps.push_back(contraction::tile_step(product, blocking, registers, b, totals));
 }
 
-CpuLevel detect_level() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("x86-64-v4")) return CpuLevel::kAvx512;
-  if (__builtin_cpu_supports("x86-64-v3")) return CpuLevel::kAvx2;
-#endif
-  return CpuLevel::kScalar;
-}
-
 }  // namespace
 
 Registers registers_of(CpuLevel level) {
@@ -111,10 +102,7 @@ Registers registers_of(CpuLevel level) {
   throw InternalError("no CPU level numbered {}", static_cast<int>(level));
 }
 
-Registers current_registers() {
-  static const CpuLevel detected = detect_level();
-  return registers_of(options().target.value_or(detected));
-}
+Registers current_registers() { return registers_of(chosen_level()); }
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
   schedule_contraction(schedule, a, b, c, current_registers());

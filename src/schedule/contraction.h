@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "base/options.h"
+#include "base/cpu_level.h"
 #include "loop/builder.h"
 #include "schedule/schedule.h"
 

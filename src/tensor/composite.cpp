@@ -4,32 +4,12 @@
 #include <atomic>
 #include <memory>
 
+#include "ir/decompose.h"
 #include "ir/graph.h"
 #include "tensor/eager.h"
 
 namespace lucid {
 namespace {
-
-bool is_half(Dtype dtype) { return is_float(dtype) && compute_dtype(dtype) != dtype; }
-
-/// Operands of a composite as its decomposition wants them: values, converted to the dtype that the op computes in.
-Values converted_inputs(Emitter& e, const Call& call, bool widen) {
-  Values inputs(call.count());
-  for (size_t i = 0; i < call.count(); ++i) {
-    const Operand& operand = call.operand(i);
-    if (!operand.is_value()) continue;
-    const Value value(Ref<ValueBase>(const_cast<ValueBase*>(operand.value())));
-    const Dtype dtype = operand_dtype(call, i);
-    inputs[i] = e.cast(value, widen && is_half(dtype) ? Dtype::kF32 : dtype);
-  }
-  return inputs;
-}
-
-Values apply(Emitter& e, const Call& call, const Values& inputs) {
-  std::vector<Operand> operands;
-  for (size_t i = 0; i < call.count(); ++i) operands.push_back(inputs[i] ? Operand(inputs[i]) : call.operand(i));
-  return call.op().decompose(e, Call(call.op(), operands, call.attributes()), inputs);
-}
 
 /// Expands a call to see what it is made of.
 class Probe : public GraphEmitter {
@@ -40,7 +20,7 @@ class Probe : public GraphEmitter {
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
     const Call call(op, operands, attributes);
     if (op.host) throw RunsOnHost();
-    if (op.decompose) return apply(*this, call, converted_inputs(*this, call, false));
+    if (op.decompose) return emit_decomposition(*this, call);
     computes_ |= !op.view;
     return GraphEmitter::emit(op, operands, attributes);
   }
@@ -107,13 +87,10 @@ Values decomposed(EagerEmitter& e, const Call& call) {
   // A plan computes composites of 16-bit floats in f32 and rounds once; so must their parts, to give the same bits.
   bool half = false;
   for (const Operand& operand : call.operands()) half |= operand.is_value() && is_half(operand.dtype());
-  const bool widen = half && !must_emit_parts(call);
-  Values results = apply(e, call, converted_inputs(e, call, widen));
+  Values results = half && !must_emit_parts(call) ? emit_widened_decomposition(e, call, infer_types(call))
+                                                  : emit_decomposition(e, call);
   if (results.size() == 1 && !shares_memory(*tensor_of(results[0]), call.operands()))
     tensor_of(results[0])->become_root();
-  if (!widen) return results;
-  const std::vector<TensorType> types = infer_types(call);
-  for (size_t i = 0; i < results.size(); ++i) results[i] = e.cast(results[i], types[i].dtype);
   return results;
 }
 

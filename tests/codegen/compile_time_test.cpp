@@ -66,7 +66,7 @@ struct Times {
   size_t bytes;
 };
 
-Times median_times(CodeGenerator& generator, const loop::Kernel& kernel, Target target) {
+Times median_times(CodeGenerator& generator, const loop::Kernel& kernel, CpuLevel target) {
   std::vector<double> compiles, loads;
   size_t bytes = 0;
   for (int repeat = 0; repeat < 5; ++repeat) {
@@ -87,7 +87,7 @@ Times median_times(CodeGenerator& generator, const loop::Kernel& kernel, Target 
 TEST(CompileTime, TheMedianKernelTakesAtMostEightMilliseconds) {
   const double start = milliseconds();
   auto generator = make_llvm_generator();
-  generator->compile(elementwise(Dtype::kF32, false), host_target());
+  generator->compile(elementwise(Dtype::kF32, false), host_level());
   std::cout << fmt::format("first kernel of the process: {:.2f} ms\n", milliseconds() - start);
   const std::vector<loop::Kernel> kernels = {elementwise(Dtype::kF32, false),
                                              elementwise(Dtype::kF32, true),
@@ -96,8 +96,8 @@ TEST(CompileTime, TheMedianKernelTakesAtMostEightMilliseconds) {
                                              elementwise(Dtype::kU8, false),
                                              tile(6),
                                              tile(14)};
-  for (Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512}) {
-    if (target > host_target()) continue;
+  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+    if (target > host_level()) continue;
     std::vector<double> all;
     for (const loop::Kernel& kernel : kernels) {
       const Times times = median_times(*generator, kernel, target);
@@ -106,7 +106,7 @@ TEST(CompileTime, TheMedianKernelTakesAtMostEightMilliseconds) {
                                kernel.name, times.compile, times.load, times.bytes);
     }
     std::sort(all.begin(), all.end());
-    if (target == host_target()) EXPECT_LE(all[all.size() / 2], 8.0);
+    if (target == host_level()) EXPECT_LE(all[all.size() / 2], 8.0);
   }
 }
 

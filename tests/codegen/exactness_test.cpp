@@ -18,10 +18,10 @@ namespace {
 
 using loop::Value;
 
-std::vector<Target> runnable_targets() {
-  std::vector<Target> targets;
-  for (Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512}) {
-    if (target <= host_target()) targets.push_back(target);
+std::vector<CpuLevel> runnable_targets() {
+  std::vector<CpuLevel> targets;
+  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+    if (target <= host_level()) targets.push_back(target);
   }
   return targets;
 }
@@ -61,8 +61,8 @@ void expect_exact(Dtype from, Dtype to, const std::vector<std::byte>& input, con
   const auto count = static_cast<int64_t>(input.size() / size_of(from));
   for (bool vector : {false, true}) {
     const loop::Kernel kernel = map_kernel(from, to, vector, body);
-    std::vector<std::pair<Target, Ref<LoadedCode>>> codes;
-    for (Target target : runnable_targets()) {
+    std::vector<std::pair<CpuLevel, Ref<LoadedCode>>> codes;
+    for (CpuLevel target : runnable_targets()) {
       codes.emplace_back(target, generator->load(kernel, generator->compile(kernel, target)));
     }
     for (bool flush : {false, true}) {

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "base/error.h"
-#include "base/options.h"
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
 
@@ -42,10 +41,10 @@ loop::Kernel add_kernel(const std::string& name = "add") {
   return b.finish();
 }
 
-std::vector<Target> runnable_targets() {
-  std::vector<Target> targets;
-  for (Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512}) {
-    if (target <= host_target()) targets.push_back(target);
+std::vector<CpuLevel> runnable_targets() {
+  std::vector<CpuLevel> targets;
+  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+    if (target <= host_level()) targets.push_back(target);
   }
   return targets;
 }
@@ -53,7 +52,7 @@ std::vector<Target> runnable_targets() {
 TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel();
-  for (Target target : runnable_targets()) {
+  for (CpuLevel target : runnable_targets()) {
     const auto code = generator->load(kernel, generator->compile(kernel, target));
     EXPECT_GT(code->code_bytes(), 0u);
     std::vector<float> x(100), y(100), out(100, -1.f);
@@ -69,7 +68,7 @@ TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
 
 TEST(LlvmGenerator, GivesTheSameBytesForTheSameKernel) {
   const loop::Kernel kernel = add_kernel();
-  for (Target target : runnable_targets()) {
+  for (CpuLevel target : runnable_targets()) {
     auto first = make_llvm_generator(), second = make_llvm_generator();
     const std::string object = first->compile(kernel, target);
     EXPECT_EQ(object, first->compile(kernel, target));
@@ -80,7 +79,7 @@ TEST(LlvmGenerator, GivesTheSameBytesForTheSameKernel) {
 TEST(LlvmGenerator, KernelsNamedLikeLibraryFunctionsAreNotTakenForThem) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel("memcpy");
-  const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+  const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
   float x = 1, y = 2, out = 0;
   void* buffers[] = {&x, &y, &out};
   code->function()(buffers, nullptr, 0, 1);
@@ -90,7 +89,7 @@ TEST(LlvmGenerator, KernelsNamedLikeLibraryFunctionsAreNotTakenForThem) {
 TEST(LlvmGenerator, LoadedCodeOutlivesItsGenerator) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel();
-  auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+  auto code = generator->load(kernel, generator->compile(kernel, host_level()));
   generator.reset();
   float x = 1, y = 2, out = 0;
   void* buffers[] = {&x, &y, &out};
@@ -103,7 +102,7 @@ TEST(LlvmGenerator, RefusesWhatIsNoObjectCode) {
   const loop::Kernel kernel = add_kernel();
   EXPECT_THROW(generator->load(kernel, "no object"), InternalError);
   EXPECT_THROW(generator->load(kernel, ""), InternalError);
-  const std::string object = generator->compile(kernel, host_target());
+  const std::string object = generator->compile(kernel, host_level());
   EXPECT_THROW(generator->load(add_kernel("another"), object), InternalError);
 }
 
@@ -115,7 +114,7 @@ TEST(LlvmGenerator, CompilesAndLoadsOnSeveralThreads) {
     threads.emplace_back([&, t] {
       for (int repeat = 0; repeat < 3; ++repeat) {
         const loop::Kernel kernel = add_kernel("add" + std::to_string(t));
-        const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+        const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
         float x = static_cast<float>(t), y = 10;
         void* buffers[] = {&x, &y, &results[t]};
         code->function()(buffers, nullptr, 0, 1);
@@ -142,7 +141,7 @@ TEST(LlvmGenerator, PerfFindsKernelsByName) {
   const VariableScope on("LUCID_PERF");
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel("seen_by_perf");
-  const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+  const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
   const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
   std::ifstream map(path);
   uintptr_t address = 0;
@@ -160,7 +159,7 @@ TEST(LlvmGenerator, GdbSeesKernelsWhileTheyAreLoaded) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel();
   {
-    const auto code = generator->load(kernel, generator->compile(kernel, host_target()));
+    const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
     const auto* entry = __jit_debug_descriptor.first_entry;
     ASSERT_TRUE(entry);
     // The section that holds the function, at offset 0, says where it lies.
@@ -173,17 +172,6 @@ TEST(LlvmGenerator, GdbSeesKernelsWhileTheyAreLoaded) {
     EXPECT_TRUE(placed);
   }
   EXPECT_FALSE(__jit_debug_descriptor.first_entry);
-}
-
-TEST(ChosenTarget, IsThatOfTheOptionsIfTheMachineRunsIt) {
-  Options options;
-  {
-    const OptionsScope scope(options);
-    EXPECT_EQ(chosen_target(), host_target());
-  }
-  options.target = CpuLevel::kScalar;
-  const OptionsScope scope(options);
-  EXPECT_EQ(chosen_target(), Target::kScalar);
 }
 
 }  // namespace

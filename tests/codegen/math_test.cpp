@@ -7,8 +7,6 @@
 namespace lucid::math_reference {
 namespace {
 
-using codegen::Target;
-
 template <typename Function, typename T>
 void expect_the_interpreters_bits(codegen::CodeGenerator& generator, const Function& function, std::vector<T> x,
                                   std::vector<T> y) {
@@ -21,8 +19,8 @@ void expect_the_interpreters_bits(codegen::CodeGenerator& generator, const Funct
     return buffers;
   };
   const auto count = static_cast<int64_t>(x.size());
-  for (Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512}) {
-    if (target > codegen::host_target()) continue;
+  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+    if (target > host_level()) continue;
     const auto code = generator.load(kernel, generator.compile(kernel, target));
     for (bool flush : {false, true}) {
       {
@@ -67,7 +65,7 @@ TEST(MathCode, IsAccurateForEvery4099thF32) {
   std::vector<float> flushed(x.size()), kept(x.size());
   for (const Unary& function : unary_functions()) {
     const loop::Kernel kernel = kernel_of(function, Dtype::kF32);
-    const auto code = generator->load(kernel, generator->compile(kernel, codegen::host_target()));
+    const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
     for (bool flush : {false, true}) {
       void* buffers[] = {x.data(), flush ? flushed.data() : kept.data()};
       FlushScope scope(flush);

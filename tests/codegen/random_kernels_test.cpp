@@ -121,18 +121,18 @@ std::string difference(const Memory& expected, const Memory& actual) {
   return "";
 }
 
-class RandomKernels : public ::testing::TestWithParam<Target> {
+class RandomKernels : public ::testing::TestWithParam<CpuLevel> {
  protected:
   void SetUp() override {
     // Every machine runs the tests of the targets that it has; the list of parameters is cut to those below.
-    ASSERT_LE(GetParam(), host_target());
+    ASSERT_LE(GetParam(), host_level());
   }
 };
 
-std::vector<Target> runnable_targets() {
-  std::vector<Target> targets;
-  for (Target target : {Target::kScalar, Target::kAvx2, Target::kAvx512}) {
-    if (target <= host_target()) targets.push_back(target);
+std::vector<CpuLevel> runnable_targets() {
+  std::vector<CpuLevel> targets;
+  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
+    if (target <= host_level()) targets.push_back(target);
   }
   return targets;
 }

@@ -25,7 +25,6 @@ namespace lucid {
 namespace {
 
 namespace fs = std::filesystem;
-using codegen::Target;
 
 /// Stands in for LLVM: the "object code" is the kernel's name between marks, and loading it checks them.
 class FakeGenerator : public codegen::CodeGenerator {
@@ -49,11 +48,11 @@ class FakeGenerator : public codegen::CodeGenerator {
 
   explicit FakeGenerator(Controls* controls) : controls_(controls) {}
 
-  std::string compile(const loop::Kernel& kernel, Target target) override {
+  std::string compile(const loop::Kernel& kernel, CpuLevel target) override {
     std::this_thread::sleep_for(std::chrono::milliseconds(controls_->compile_milliseconds));
     controls_->compiles.fetch_add(1);
     if (controls_->failures_left.fetch_sub(1) > 0) throw InternalError("cannot compile {}", kernel.name);
-    return fmt::format("<{} {} {}>", kernel.name, codegen::name_of(target), std::string(controls_->padding, 'x'));
+    return fmt::format("<{} {} {}>", kernel.name, name_of(target), std::string(controls_->padding, 'x'));
   }
 
   Ref<codegen::LoadedCode> load(const loop::Kernel& kernel, std::string_view object) override {
@@ -114,10 +113,10 @@ class KernelCacheTest : public ::testing::Test {
 TEST_F(KernelCacheTest, CompilesOnceForEachKernelAndTarget) {
   auto cache = make_cache();
   const auto a = kernel_named("a"), b = kernel_named("b");
-  const auto first = cache->get(a, Target::kAvx2);
-  EXPECT_EQ(cache->get(kernel_named("a"), Target::kAvx2), first);
-  EXPECT_NE(cache->get(a, Target::kScalar), first);
-  EXPECT_NE(cache->get(b, Target::kAvx2), first);
+  const auto first = cache->get(a, CpuLevel::kAvx2);
+  EXPECT_EQ(cache->get(kernel_named("a"), CpuLevel::kAvx2), first);
+  EXPECT_NE(cache->get(a, CpuLevel::kScalar), first);
+  EXPECT_NE(cache->get(b, CpuLevel::kAvx2), first);
   EXPECT_EQ(controls_.compiles, 3);
   const auto stats = cache->stats();
   EXPECT_EQ(stats.hits, 1u);
@@ -135,7 +134,7 @@ TEST_F(KernelCacheTest, SixteenThreadsShareOneCompilation) {
   for (int t = 0; t < 16; ++t) {
     threads.emplace_back([&, t] {
       start.arrive_and_wait();
-      codes[t] = cache->get(kernel_named("shared"), Target::kAvx2);
+      codes[t] = cache->get(kernel_named("shared"), CpuLevel::kAvx2);
     });
   }
   for (auto& thread : threads) thread.join();
@@ -150,7 +149,7 @@ TEST_F(KernelCacheTest, ThreadsCompileDifferentKernelsAtTheSameTime) {
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
-    threads.emplace_back([&, t] { cache->get(kernel_named("k" + std::to_string(t)), Target::kAvx2); });
+    threads.emplace_back([&, t] { cache->get(kernel_named("k" + std::to_string(t)), CpuLevel::kAvx2); });
   }
   for (auto& thread : threads) thread.join();
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::milliseconds(8 * 50));
@@ -167,7 +166,7 @@ TEST_F(KernelCacheTest, AFailureReachesAllWhoWaitAndIsTriedAgainLater) {
     threads.emplace_back([&] {
       start.arrive_and_wait();
       try {
-        cache->get(kernel_named("broken"), Target::kAvx2);
+        cache->get(kernel_named("broken"), CpuLevel::kAvx2);
         successes.fetch_add(1);
       } catch (const InternalError& error) {
         EXPECT_STREQ(error.what(), "cannot compile broken");
@@ -180,32 +179,32 @@ TEST_F(KernelCacheTest, AFailureReachesAllWhoWaitAndIsTriedAgainLater) {
   EXPECT_GE(failures, 1);
   EXPECT_EQ(failures + successes, 16);
   EXPECT_EQ(controls_.compiles, successes > 0 ? 2 : 1);
-  EXPECT_TRUE(cache->get(kernel_named("broken"), Target::kAvx2));
+  EXPECT_TRUE(cache->get(kernel_named("broken"), CpuLevel::kAvx2));
   EXPECT_EQ(controls_.compiles, 2);
 }
 
 TEST_F(KernelCacheTest, ASecondCacheReadsWhatTheFirstLeftOnDisk) {
-  make_cache()->get(kernel_named("kept"), Target::kAvx2);
+  make_cache()->get(kernel_named("kept"), CpuLevel::kAvx2);
   auto second = make_cache();
-  EXPECT_TRUE(second->get(kernel_named("kept"), Target::kAvx2));
+  EXPECT_TRUE(second->get(kernel_named("kept"), CpuLevel::kAvx2));
   EXPECT_EQ(controls_.compiles, 1);
   EXPECT_EQ(second->stats().disk_hits, 1u);
   second->clear();
-  EXPECT_TRUE(second->get(kernel_named("kept"), Target::kAvx2));
+  EXPECT_TRUE(second->get(kernel_named("kept"), CpuLevel::kAvx2));
   EXPECT_EQ(second->stats().disk_hits, 2u);
 }
 
 TEST_F(KernelCacheTest, AnotherVersionOrTargetCompilesAnew) {
-  make_cache()->get(kernel_named("kept"), Target::kAvx2);
-  make_cache()->get(kernel_named("kept"), Target::kAvx512);
+  make_cache()->get(kernel_named("kept"), CpuLevel::kAvx2);
+  make_cache()->get(kernel_named("kept"), CpuLevel::kAvx512);
   EXPECT_EQ(controls_.compiles, 2);
   controls_.version = "fake 2";
-  make_cache()->get(kernel_named("kept"), Target::kAvx2);
+  make_cache()->get(kernel_named("kept"), CpuLevel::kAvx2);
   EXPECT_EQ(controls_.compiles, 3);
 }
 
 TEST_F(KernelCacheTest, TheDirectoryAndItsFilesAreForThisUserOnly) {
-  make_cache()->get(kernel_named("kept"), Target::kAvx2);
+  make_cache()->get(kernel_named("kept"), CpuLevel::kAvx2);
   struct stat status{};
   ASSERT_EQ(::stat(directory_.c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0700u);
@@ -215,7 +214,7 @@ TEST_F(KernelCacheTest, TheDirectoryAndItsFilesAreForThisUserOnly) {
 
 TEST_F(KernelCacheTest, AFlippedBitAnywhereMeansCompilingAnewAndIsRepaired) {
   controls_.padding = 10;
-  make_cache()->get(kernel_named("k"), Target::kAvx2);
+  make_cache()->get(kernel_named("k"), CpuLevel::kAvx2);
   const std::string path = only_file();
   const std::string good = read(path);
   int compiles = 1;
@@ -223,7 +222,7 @@ TEST_F(KernelCacheTest, AFlippedBitAnywhereMeansCompilingAnewAndIsRepaired) {
     std::string bad = good;
     bad[byte] = static_cast<char>(bad[byte] ^ (1 << (byte % 8)));
     write(path, bad);
-    EXPECT_TRUE(make_cache()->get(kernel_named("k"), Target::kAvx2));
+    EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
     ASSERT_EQ(controls_.compiles, ++compiles) << "byte " << byte;
     ASSERT_EQ(read(path), good) << "byte " << byte;
   }
@@ -231,7 +230,7 @@ TEST_F(KernelCacheTest, AFlippedBitAnywhereMeansCompilingAnewAndIsRepaired) {
 
 TEST_F(KernelCacheTest, AFileOfAnotherLengthMeansCompilingAnew) {
   controls_.padding = 10;
-  make_cache()->get(kernel_named("k"), Target::kAvx2);
+  make_cache()->get(kernel_named("k"), CpuLevel::kAvx2);
   const std::string path = only_file();
   const std::string good = read(path);
   std::vector<std::string> bad;
@@ -244,44 +243,44 @@ TEST_F(KernelCacheTest, AFileOfAnotherLengthMeansCompilingAnew) {
   int compiles = 1;
   for (const std::string& content : bad) {
     write(path, content);
-    EXPECT_TRUE(make_cache()->get(kernel_named("k"), Target::kAvx2));
+    EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
     ASSERT_EQ(controls_.compiles, ++compiles) << content.size() << " bytes";
   }
 }
 
 TEST_F(KernelCacheTest, AFileOfAnotherKeyIsNotTaken) {
   auto cache = make_cache();
-  cache->get(kernel_named("a"), Target::kAvx2);
-  cache->get(kernel_named("b"), Target::kAvx2);
+  cache->get(kernel_named("a"), CpuLevel::kAvx2);
+  cache->get(kernel_named("b"), CpuLevel::kAvx2);
   auto path = [&](const char* name) {
-    return cache->store().path_of(cache->store_key(kernel_named(name), Target::kAvx2));
+    return cache->store().path_of(cache->store_key(kernel_named(name), CpuLevel::kAvx2));
   };
   fs::copy_file(path("a"), path("b"), fs::copy_options::overwrite_existing);
-  make_cache()->get(kernel_named("b"), Target::kAvx2);
+  make_cache()->get(kernel_named("b"), CpuLevel::kAvx2);
   EXPECT_EQ(controls_.compiles, 3);
 }
 
 TEST_F(KernelCacheTest, WhatIsNoFileIsLeftAlone) {
   auto cache = make_cache();
-  const std::string path = cache->store().path_of(cache->store_key(kernel_named("k"), Target::kAvx2));
+  const std::string path = cache->store().path_of(cache->store_key(kernel_named("k"), CpuLevel::kAvx2));
   fs::create_directory(directory_);
   ::chmod(directory_.c_str(), 0700);
   fs::create_directory(path);
-  EXPECT_TRUE(cache->get(kernel_named("k"), Target::kAvx2));
+  EXPECT_TRUE(cache->get(kernel_named("k"), CpuLevel::kAvx2));
   EXPECT_TRUE(fs::is_directory(path));
   fs::remove(path);
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
-  EXPECT_TRUE(make_cache()->get(kernel_named("k"), Target::kAvx2));
+  EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
   EXPECT_EQ(controls_.compiles, 2);
 }
 
 TEST_F(KernelCacheTest, IntactObjectCodeThatDoesNotLoadIsCompiledAnewAndOverwritten) {
   auto cache = make_cache();
-  const std::string key = cache->store_key(kernel_named("k"), Target::kAvx2);
+  const std::string key = cache->store_key(kernel_named("k"), CpuLevel::kAvx2);
   cache->store().put(key, "something else");
-  EXPECT_TRUE(cache->get(kernel_named("k"), Target::kAvx2));
+  EXPECT_TRUE(cache->get(kernel_named("k"), CpuLevel::kAvx2));
   EXPECT_EQ(controls_.compiles, 1);
-  EXPECT_TRUE(make_cache()->get(kernel_named("k"), Target::kAvx2));
+  EXPECT_TRUE(make_cache()->get(kernel_named("k"), CpuLevel::kAvx2));
   EXPECT_EQ(controls_.compiles, 1);
 }
 
@@ -290,8 +289,8 @@ TEST_F(KernelCacheTest, ADirectoryThatOthersCanWriteToIsNotUsed) {
   ASSERT_EQ(::chmod(directory_.c_str(), 0777), 0);
   ::testing::internal::CaptureStderr();
   auto cache = make_cache();
-  EXPECT_TRUE(cache->get(kernel_named("a"), Target::kAvx2));
-  EXPECT_TRUE(cache->get(kernel_named("b"), Target::kAvx2));
+  EXPECT_TRUE(cache->get(kernel_named("a"), CpuLevel::kAvx2));
+  EXPECT_TRUE(cache->get(kernel_named("b"), CpuLevel::kAvx2));
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
             "lucid: warning: compiled kernels are not kept on disk: " + directory_ + " is writable for other users\n");
   EXPECT_TRUE(fs::is_empty(directory_));
@@ -300,24 +299,24 @@ TEST_F(KernelCacheTest, ADirectoryThatOthersCanWriteToIsNotUsed) {
 TEST_F(KernelCacheTest, APathThatIsNoDirectoryTurnsTheDiskOff) {
   write(directory_, "a file");
   ::testing::internal::CaptureStderr();
-  EXPECT_TRUE(make_cache()->get(kernel_named("a"), Target::kAvx2));
+  EXPECT_TRUE(make_cache()->get(kernel_named("a"), CpuLevel::kAvx2));
   EXPECT_NE(::testing::internal::GetCapturedStderr().find("are not kept on disk"), std::string::npos);
   EXPECT_EQ(read(directory_), "a file");
 }
 
 // A limit of 0 on the size of files stops the superuser too, as a full disk does; permissions would not.
 TEST_F(KernelCacheTest, ADirectoryThatCannotBeWrittenIsStillReadSilently) {
-  make_cache()->get(kernel_named("a"), Target::kAvx2);
+  make_cache()->get(kernel_named("a"), CpuLevel::kAvx2);
   ::testing::internal::CaptureStderr();
   const pid_t child = ::fork();
   if (child == 0) {
     ::chmod(directory_.c_str(), 0500);
     auto cache = make_cache();
-    const bool read = static_cast<bool>(cache->get(kernel_named("a"), Target::kAvx2));
+    const bool read = static_cast<bool>(cache->get(kernel_named("a"), CpuLevel::kAvx2));
     rlimit none{0, 0};
     ::setrlimit(RLIMIT_FSIZE, &none);
     ::signal(SIGXFSZ, SIG_IGN);
-    const bool compiled = static_cast<bool>(cache->get(kernel_named("b"), Target::kAvx2));
+    const bool compiled = static_cast<bool>(cache->get(kernel_named("b"), CpuLevel::kAvx2));
     const bool disk_hit = cache->stats().disk_hits == 1;
     ::_exit(read && compiled && disk_hit ? 0 : 1);
   }
@@ -333,19 +332,19 @@ TEST_F(KernelCacheTest, TheOldestFilesGoWhenThereAreTooMany) {
   auto cache = make_cache(/*limit=*/100000);
   for (int i = 0; i < 9; ++i) {
     const auto kernel = kernel_named("k" + std::to_string(i));
-    cache->get(kernel, Target::kAvx2);
-    const std::string path = cache->store().path_of(cache->store_key(kernel, Target::kAvx2));
+    cache->get(kernel, CpuLevel::kAvx2);
+    const std::string path = cache->store().path_of(cache->store_key(kernel, CpuLevel::kAvx2));
     // From older to newer, except for the first, which is the newest.
     const auto age = std::chrono::hours(i == 0 ? 1 : 20 - i);
     fs::last_write_time(path, fs::file_time_type::clock::now() - age);
   }
-  cache->get(kernel_named("k9"), Target::kAvx2);
+  cache->get(kernel_named("k9"), CpuLevel::kAvx2);
   uint64_t bytes = 0;
   for (const auto& entry : fs::directory_iterator(directory_)) bytes += entry.file_size();
   EXPECT_LE(bytes, 100000u);
   EXPECT_GT(bytes, 50000u);
   auto exists = [&](int i) {
-    return fs::exists(cache->store().path_of(cache->store_key(kernel_named("k" + std::to_string(i)), Target::kAvx2)));
+    return fs::exists(cache->store().path_of(cache->store_key(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2)));
   };
   EXPECT_TRUE(exists(0));
   EXPECT_FALSE(exists(1));
@@ -361,7 +360,7 @@ TEST_F(KernelCacheTest, TwoCachesOnOneDirectoryDoNotDisturbEachOther) {
     for (int t = 0; t < 4; ++t) {
       threads.emplace_back([cache, t] {
         for (int i = 0; i < 20; ++i) {
-          EXPECT_TRUE(cache->get(kernel_named("k" + std::to_string((i + t) % 10)), Target::kAvx2));
+          EXPECT_TRUE(cache->get(kernel_named("k" + std::to_string((i + t) % 10)), CpuLevel::kAvx2));
         }
       });
     }
@@ -380,7 +379,7 @@ TEST_F(KernelCacheTest, TwoCachesOnOneDirectoryDoNotDisturbEachOther) {
 TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
   auto cache = make_cache();
   controls_.compile_milliseconds = 300;
-  std::thread compiling([&] { cache->get(kernel_named("slow"), Target::kAvx2); });
+  std::thread compiling([&] { cache->get(kernel_named("slow"), CpuLevel::kAvx2); });
   while (cache->stats().misses == 0) std::this_thread::yield();
   cache->before_fork();
   const pid_t child = ::fork();
@@ -388,7 +387,7 @@ TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
     ::alarm(20);
     cache->after_fork_in_child();
     controls_.compile_milliseconds = 0;
-    ::_exit(cache->get(kernel_named("slow"), Target::kAvx2) ? 0 : 1);
+    ::_exit(cache->get(kernel_named("slow"), CpuLevel::kAvx2) ? 0 : 1);
   }
   cache->after_fork_in_parent();
   int status = 0;
@@ -399,7 +398,7 @@ TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
 
 TEST_F(KernelCacheTest, WithoutADirectoryNothingIsKept) {
   KernelCache cache(std::make_unique<FakeGenerator>(&controls_), "");
-  EXPECT_TRUE(cache.get(kernel_named("a"), Target::kAvx2));
+  EXPECT_TRUE(cache.get(kernel_named("a"), CpuLevel::kAvx2));
   EXPECT_FALSE(fs::exists(directory_));
 }
 

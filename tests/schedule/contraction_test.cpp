@@ -19,8 +19,6 @@
 namespace lucid {
 namespace {
 
-using codegen::Target;
-
 /// How an operand lies in memory.
 enum class Lay { kPlain, kTransposed, kStrided, kSharedBatch, kSharedRow };
 
@@ -220,9 +218,9 @@ Engine interpreter() {
 }
 
 /// Machine code, kept for kernels of equal text.
-Engine compiled(Target target) {
+Engine compiled(CpuLevel target) {
   static const auto generator = codegen::make_llvm_generator();
-  static std::map<std::pair<std::string, Target>, Ref<codegen::LoadedCode>> cache;
+  static std::map<std::pair<std::string, CpuLevel>, Ref<codegen::LoadedCode>> cache;
   return [target](const KernelStep& step, void* const* buffers, int64_t begin, int64_t end) {
     Ref<codegen::LoadedCode>& code = cache[{loop::to_text(step.kernel), target}];
     if (!code) code = generator->load(step.kernel, generator->compile(step.kernel, target));
@@ -294,11 +292,12 @@ class Problem {
   std::vector<std::byte> expected_;
 };
 
-const std::vector<std::pair<CpuLevel, Target>>& levels() {
-  static const std::vector<std::pair<CpuLevel, Target>> levels = [] {
-    std::vector<std::pair<CpuLevel, Target>> all = {
-        {CpuLevel::kScalar, Target::kScalar}, {CpuLevel::kAvx2, Target::kAvx2}, {CpuLevel::kAvx512, Target::kAvx512}};
-    std::erase_if(all, [](const auto& level) { return level.second > codegen::host_target(); });
+const std::vector<std::pair<CpuLevel, CpuLevel>>& levels() {
+  static const std::vector<std::pair<CpuLevel, CpuLevel>> levels = [] {
+    std::vector<std::pair<CpuLevel, CpuLevel>> all = {{CpuLevel::kScalar, CpuLevel::kScalar},
+                                                      {CpuLevel::kAvx2, CpuLevel::kAvx2},
+                                                      {CpuLevel::kAvx512, CpuLevel::kAvx512}};
+    std::erase_if(all, [](const auto& level) { return level.second > host_level(); });
     return all;
   }();
   return levels;

@@ -134,7 +134,7 @@ void report(const char* name, const Result& f32, const Result& f64, bool binary)
 }
 
 Ref<codegen::LoadedCode> compiled(codegen::CodeGenerator& generator, const loop::Kernel& kernel) {
-  return generator.load(kernel, generator.compile(kernel, codegen::host_target()));
+  return generator.load(kernel, generator.compile(kernel, host_level()));
 }
 
 void run(const Options& options) {
