@@ -4,6 +4,8 @@
 #include "lucid/autograd.h"
 #include "lucid/data.h"
 #include "lucid/lr_scheduler.h"
+#include "lucid/models.h"
+#include "lucid/nn.h"
 #include "lucid/ops.h"
 #include "lucid/optim.h"
 #include "lucid/random.h"

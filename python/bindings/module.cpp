@@ -34,4 +34,5 @@ NB_MODULE(_core, module) {
   bind_settings(module);
   bind_modules(module);
   bind_nn_functions(module);
+  bind_models(module);
 }

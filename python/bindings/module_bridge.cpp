@@ -238,8 +238,9 @@ void PythonHook::operator()(nn::Module& module, nn::StateDict& state, const std:
 
 void PythonHook::operator()(nn::Module& module, nn::LoadResult& result) const {
   const nb::gil_scoped_acquire lock;
-  const nb::object keys = nb::module_::import_("lucid.nn.module")
-                              .attr("IncompatibleKeys")(nb::cast(result.missing_keys), nb::cast(result.unexpected_keys));
+  const nb::object keys =
+      nb::module_::import_("lucid.nn.module")
+          .attr("IncompatibleKeys")(nb::cast(result.missing_keys), nb::cast(result.unexpected_keys));
   function.get()(nb::steal(to_python(module)), keys);
   result.missing_keys = nb::cast<std::vector<std::string>>(keys.attr("missing_keys"));
   result.unexpected_keys = nb::cast<std::vector<std::string>>(keys.attr("unexpected_keys"));

@@ -203,8 +203,7 @@ nn::Arguments to_arguments(PyObject* const* arguments, Py_ssize_t count, PyObjec
   return result;
 }
 
-PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count,
-                            PyObject* keyword_names) {
+PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     nn::Module& module = module_in(self);
     const Py_ssize_t count = PyVectorcall_NARGS(flagged_count);

@@ -164,9 +164,8 @@ nb::object to_list(const std::vector<std::pair<std::string, nn::Ptr<nn::Module>>
 }
 
 PyObject* named_modules(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
-  return guarded([&] {
-    return to_list(module_in(self).named_modules(text(arguments[0]), flag(arguments[1]))).release().ptr();
-  });
+  return guarded(
+      [&] { return to_list(module_in(self).named_modules(text(arguments[0]), flag(arguments[1]))).release().ptr(); });
 }
 
 PyObject* named_children(PyObject* self, PyObject*) {
@@ -289,9 +288,8 @@ void set_function(nn::HookEntry& entry, PythonHook hook) {
 
 /// The kinds in the order of HookEntry's functions.
 constexpr void (*kSetters[])(nn::HookEntry&, PythonHook) = {
-    set_function<nn::ForwardPreHook>,       set_function<nn::ForwardHook>,
-    set_function<nn::BackwardHook>,         set_function<nn::BackwardPreHook>,
-    set_function<nn::StateDictPreHook>,     set_function<nn::StateDictHook>,
+    set_function<nn::ForwardPreHook>,       set_function<nn::ForwardHook>,          set_function<nn::BackwardHook>,
+    set_function<nn::BackwardPreHook>,      set_function<nn::StateDictPreHook>,     set_function<nn::StateDictHook>,
     set_function<nn::LoadStateDictPreHook>, set_function<nn::LoadStateDictPostHook>};
 
 nb::object add_hook(nn::Module& module, PyObject* const* arguments) {
@@ -317,8 +315,8 @@ PyObject* hook_list(PyObject* self, PyObject*) {
       const PythonHook* hook =
           std::visit([](const auto& function) { return function.template target<PythonHook>(); }, entry->function);
       if (hook)
-        list.append(
-            nb::make_tuple(entry->function.index(), hook->function.get(), hook->with_kwargs, entry->always_call, false));
+        list.append(nb::make_tuple(entry->function.index(), hook->function.get(), hook->with_kwargs, entry->always_call,
+                                   false));
     }
     return list.release().ptr();
   });
@@ -334,8 +332,8 @@ PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords)
   return guarded([&] {
     auto* made = reinterpret_cast<PyTypeObject*>(type);
     if (made->tp_call == call_module) made->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
-    const nb::object next = checked(
-        PyObject_CallFunction(reinterpret_cast<PyObject*>(&PySuper_Type), "OO", module_type, type));
+    const nb::object next =
+        checked(PyObject_CallFunction(reinterpret_cast<PyObject*>(&PySuper_Type), "OO", module_type, type));
     const nb::object chained = checked(PyObject_GetAttrString(next.ptr(), "__init_subclass__"));
     return PyObject_Call(chained.ptr(), arguments, keywords);
   });

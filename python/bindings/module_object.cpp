@@ -1,5 +1,6 @@
 #include "bindings/module_object.h"
 
+#include <lucid/models.h>
 #include <lucid/nn/fields.h>
 #include <lucid/nn/layer.h>
 #include <nanobind/stl/string.h>
@@ -245,16 +246,15 @@ PyObject* repr_module(PyObject* self) {
   return guarded([&] { return PyUnicode_FromString(module_in(self).repr().c_str()); });
 }
 
-PyGetSetDef properties[] = {{"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-                            {"training", get_training, set_training, "Whether the module is being trained.", nullptr},
-                            {"_version", get_version, nullptr,
-                             "A number that moves whenever the module or one below it changes.", nullptr},
-                            {}};
-PyMemberDef members[] = {
-    {"__vectorcalloffset__", T_PYSSIZET, offsetof(ModuleObject, vectorcall), READONLY, nullptr},
-    {"__dictoffset__", T_PYSSIZET, offsetof(ModuleObject, attributes), READONLY, nullptr},
-    {"__weaklistoffset__", T_PYSSIZET, offsetof(ModuleObject, weak_references), READONLY, nullptr},
+PyGetSetDef properties[] = {
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {"training", get_training, set_training, "Whether the module is being trained.", nullptr},
+    {"_version", get_version, nullptr, "A number that moves whenever the module or one below it changes.", nullptr},
     {}};
+PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(ModuleObject, vectorcall), READONLY, nullptr},
+                         {"__dictoffset__", T_PYSSIZET, offsetof(ModuleObject, attributes), READONLY, nullptr},
+                         {"__weaklistoffset__", T_PYSSIZET, offsetof(ModuleObject, weak_references), READONLY, nullptr},
+                         {}};
 
 PyTypeObject* as_class(const char* function, nb::handle object, PyTypeObject* base) {
   auto* type = reinterpret_cast<PyTypeObject*>(object.ptr());
@@ -266,11 +266,13 @@ PyTypeObject* as_class(const char* function, nb::handle object, PyTypeObject* ba
 
 void register_layer(nb::handle type, const std::string& name) {
   PyTypeObject* python = as_class("register_layer", type, module_type);
-  for (const nn::LayerType& layer : nn::layer_types()) {
-    if (layer.name != name) continue;
-    layers_by_class[python] = &layer;
-    classes_by_name[name] = python;
-    return;
+  for (const auto* types : {&nn::layer_types(), &models::layer_types()}) {
+    for (const nn::LayerType& layer : *types) {
+      if (layer.name != name) continue;
+      layers_by_class[python] = &layer;
+      classes_by_name[name] = python;
+      return;
+    }
   }
   throw ValueError("register_layer: there is no C++ module '{}'", name);
 }
@@ -341,9 +343,9 @@ void bind_modules(nb::module_& module) {
                          {Py_tp_members, members},
                          {Py_tp_getset, properties},
                          {0, nullptr}};
-  PyType_Spec spec = {
-      "lucid._core.Module", sizeof(ModuleObject), 0,
-      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+  PyType_Spec spec = {"lucid._core.Module", sizeof(ModuleObject), 0,
+                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_HAVE_VECTORCALL,
+                      slots};
   module_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release().ptr());
   public_module_type = module_type;
   module.attr("Module") = nb::borrow(reinterpret_cast<PyObject*>(module_type));

@@ -98,6 +98,8 @@ void make_core(PyObject* self);
 void install_bridge();
 void bind_module_hooks(nb::module_& module);
 void bind_modules(nb::module_& module);
+/// `_core.models`: networks that are made of our own modules only.
+void bind_models(nb::module_& module);
 /// `_core.initializers`, the functions of lucid.nn.init, and parts of lucid.nn.functional.
 void bind_nn_functions(nb::module_& module);
 

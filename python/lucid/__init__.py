@@ -10,7 +10,7 @@ tensor([2., 4.])
 
 from ._ops import *  # what comes after it goes before it
 
-from . import _core, _tensor, autograd, data, gpu, nn, optim, return_types, utils
+from . import _core, _tensor, autograd, data, gpu, models, nn, optim, return_types, utils
 from ._core import (
     Generator,
     InternalError,

@@ -52,10 +52,10 @@ Dtype promote(Dtype a, Dtype b);
 
 /// 16-bit floats compute in f32 and round once; every other dtype computes in itself.
 constexpr Dtype compute_dtype(Dtype dtype) {
-/// Whether it is a 16-bit float.
-inline bool is_half(Dtype dtype) { return dtype == Dtype::kF16 || dtype == Dtype::kBF16; }
   return dtype == Dtype::kF16 || dtype == Dtype::kBF16 ? Dtype::kF32 : dtype;
 }
+/// Whether it is a 16-bit float.
+constexpr bool is_half(Dtype dtype) { return dtype == Dtype::kF16 || dtype == Dtype::kBF16; }
 
 /// How strongly an operand takes part in promotion: a tensor with dimensions outranks a 0-d tensor, which outranks a
 /// Python number, unless the weaker one is of a higher category (bool < integer < float).

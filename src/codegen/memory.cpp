@@ -158,7 +158,7 @@ llvm::Value* Translator::lane_pointers(const Instruction& current) {
 llvm::Value* Translator::permute_table(const Instruction& current) {
   const loop::Buffer& buffer = kernel_.buffers[current.buffer];
   if (buffer.kind != loop::Buffer::Kind::kTable || buffer.dtype != Dtype::kF32 || current.masked) return nullptr;
-  if (buffer.table.size() != kLanes || target_ == Target::kScalar) return nullptr;
+  if (buffer.table.size() != kLanes || target_ == CpuLevel::kScalar) return nullptr;
   llvm::Type* scalar = builder_.getFloatTy();
   const auto part = [&](size_t first, size_t count) {
     std::vector<llvm::Constant*> elements;
@@ -167,7 +167,7 @@ llvm::Value* Translator::permute_table(const Instruction& current) {
     return llvm::ConstantVector::get(elements);
   };
   Value* index = builder_.CreateTrunc(operand(current, 0), vector_of(builder_.getInt32Ty()));
-  if (target_ == Target::kAvx512)
+  if (target_ == CpuLevel::kAvx512)
     return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {part(0, kLanes), index});
   // Registers of eight: both halves of the table for both halves of the lanes.
   constexpr int kHalf = kLanes / 2;

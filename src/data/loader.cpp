@@ -11,8 +11,7 @@ namespace lucid {
 DataLoader::DataLoader(std::vector<Tensor> tensors, const DataLoaderOptions& options)
     : tensors_(std::move(tensors)), options_(options) {
   if (tensors_.empty()) throw ValueError("DataLoader: give at least one tensor");
-  if (options.batch_size <= 0)
-    throw ValueError("DataLoader: batch_size must be above 0, got {}", options.batch_size);
+  if (options.batch_size <= 0) throw ValueError("DataLoader: batch_size must be above 0, got {}", options.batch_size);
   for (const Tensor& tensor : tensors_) {
     if (tensor.dim() == 0) throw ValueError("DataLoader: a tensor without dimensions has no samples");
     if (tensor.size(0) != tensors_[0].size(0))

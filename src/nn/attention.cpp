@@ -86,8 +86,8 @@ void MultiheadAttention::reset_parameters() {
 
 Tensor MultiheadAttention::projected(int64_t part, const Tensor& input) const {
   static constexpr const char* kNames[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
-  const Tensor weight = same_sizes() ? narrow(parameter("in_proj_weight"), 0, part * embed_dim, embed_dim)
-                                     : parameter(kNames[part]);
+  const Tensor weight =
+      same_sizes() ? narrow(parameter("in_proj_weight"), 0, part * embed_dim, embed_dim) : parameter(kNames[part]);
   Tensor bias = parameter("in_proj_bias");
   if (bias.defined()) bias = narrow(bias, 0, part * embed_dim, embed_dim);
   return linear(input, weight, bias);
@@ -186,18 +186,18 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
 }
 
 Item MultiheadAttention::forward_with(const Arguments& arguments) {
-  const auto items = arguments.bind("MultiheadAttention.forward",
-                                    {"query", "key", "value", "key_padding_mask", "need_weights", "attn_mask",
-                                     "average_attn_weights", "is_causal"},
-                                    3);
+  const auto items = arguments.bind(
+      "MultiheadAttention.forward",
+      {"query", "key", "value", "key_padding_mask", "need_weights", "attn_mask", "average_attn_weights", "is_causal"},
+      3);
   AttentionMasks masks;
   masks.key_padding_mask = items[3].to_tensor();
   masks.attn_mask = items[5].to_tensor();
   masks.is_causal = !items[7].is_none() && items[7].to_bool();
   const bool need_weights = items[4].is_none() || items[4].to_bool();
   const bool average = items[6].is_none() || items[6].to_bool();
-  const Result result = attend(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor(), masks, need_weights,
-                               average);
+  const Result result =
+      attend(items[0].to_tensor(), items[1].to_tensor(), items[2].to_tensor(), masks, need_weights, average);
   return Item::Tuple{result.output, result.weights};
 }
 

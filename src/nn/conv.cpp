@@ -134,12 +134,9 @@ Tensor ConvBase::transposed_forward(const Tensor& input, const Item& output_size
                          least + std::max(stride[d], dilation[d]) - 1);
     }
   }
-  return call_op(fmt::format("conv_transpose{}d", spatial_), {input, parameter("weight"), parameter("bias")},
-                 {{"stride", stride},
-                  {"padding", around},
-                  {"output_padding", extra},
-                  {"groups", groups},
-                  {"dilation", dilation}});
+  return call_op(
+      fmt::format("conv_transpose{}d", spatial_), {input, parameter("weight"), parameter("bias")},
+      {{"stride", stride}, {"padding", around}, {"output_padding", extra}, {"groups", groups}, {"dilation", dilation}});
 }
 
 Item ConvBase::forward_with(const Arguments& arguments) {

@@ -54,7 +54,7 @@ Tensor Upsample::forward(const Tensor& input) {
 }
 
 std::string Upsample::extra_repr() const {
-  const std::string how = scale_factor.is_none() ? "size=" + item_text(size)
+  const std::string how = scale_factor.is_none()    ? "size=" + item_text(size)
                           : scale_factor.is_tuple() ? "scale_factor=(...)"
                                                     : "scale_factor=" + number_text(scale_factor.to_double());
   return fmt::format("{}, mode='{}'", how, mode);

@@ -226,7 +226,8 @@ Tensor sparse_(Tensor tensor, double sparsity, double std) {
   std::vector<double> values = draw_normal(tensor.shape(), kFloat64).to_vector<double>();
   for (int64_t column = 0; column < columns; ++column) {
     const std::vector<int64_t> order = draw_permutation(rows).to_vector<int64_t>();
-    for (int64_t i = 0; i < zeros; ++i) values[static_cast<size_t>(order[static_cast<size_t>(i)] * columns + column)] = 0;
+    for (int64_t i = 0; i < zeros; ++i)
+      values[static_cast<size_t>(order[static_cast<size_t>(i)] * columns + column)] = 0;
   }
   return write(tensor, from_vector(values, tensor.shape()) * std);
 }

@@ -107,8 +107,7 @@ std::vector<Tensor> watched(const char* name, const std::vector<Tensor>& tensors
 
 Tensor one_tensor(const Module& module, const Item& result) {
   Tensor tensor = result.to_tensor();
-  if (!tensor.defined())
-    throw TypeError("{}: expected one tensor as the result, got none", module.type_name());
+  if (!tensor.defined()) throw TypeError("{}: expected one tensor as the result, got none", module.type_name());
   return tensor;
 }
 
@@ -232,7 +231,9 @@ HookRemover register_module_forward_pre_hook(ForwardPreHook hook) {
 HookRemover register_module_forward_hook(ForwardHook hook, bool always_call) {
   return add(global_hooks(), std::move(hook), false, always_call);
 }
-HookRemover register_module_full_backward_hook(BackwardHook hook) { return add(global_hooks(), std::move(hook), false); }
+HookRemover register_module_full_backward_hook(BackwardHook hook) {
+  return add(global_hooks(), std::move(hook), false);
+}
 HookRemover register_module_full_backward_pre_hook(BackwardPreHook hook) {
   return add(global_hooks(), std::move(hook), false);
 }

@@ -37,7 +37,8 @@ std::string Module::repr() const {
     const std::string child = children_[i].module ? indented(repr_of(*children_[i].module)) : "None";
     size_t end = i + 1;
     if (repeats_in_repr())
-      while (end < children_.size() && children_[end].module && indented(repr_of(*children_[end].module)) == child) ++end;
+      while (end < children_.size() && children_[end].module && indented(repr_of(*children_[end].module)) == child)
+        ++end;
     if (end > i + 1)
       text += fmt::format("  ({}-{}): {} x {}\n", children_[i].name, children_[end - 1].name, end - i, child);
     else

@@ -164,8 +164,8 @@ LoadResult Module::load_state(StateDict& state, bool strict, bool assign) {
     std::string text;
     for (const std::string& error : errors) text += "\n\t" + error;
     Bridge* bridge = Bridge::of(*this);
-    throw RuntimeError("load_state_dict: the state does not fit {}:{}",
-                       bridge ? bridge->type_name(*this) : type_name(), text);
+    throw RuntimeError("load_state_dict: the state does not fit {}:{}", bridge ? bridge->type_name(*this) : type_name(),
+                       text);
   }
   return result;
 }
@@ -205,7 +205,8 @@ struct Copies {
     modules[&module] = made;
     for (const auto& [name, item] : Fields::list(module)) Fields::set(*made, name, item);
     made->set_training(module.training());
-    for (const NamedSlot& named : module.parameter_slots()) made->register_parameter(named.name, copy(named.slot.get()));
+    for (const NamedSlot& named : module.parameter_slots())
+      made->register_parameter(named.name, copy(named.slot.get()));
     for (const NamedSlot& named : module.buffer_slots())
       made->set_buffer(named.name, copy(named.slot.get()), named.persistent);
     for (const NamedChild& child : module.child_slots())

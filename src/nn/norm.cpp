@@ -47,8 +47,7 @@ std::string LayerNorm::extra_repr() const {
                      bool_text(elementwise_affine));
 }
 
-RMSNorm::RMSNorm(Shape normalized_shape, std::optional<double> eps, bool elementwise_affine,
-                 std::optional<Dtype> dtype)
+RMSNorm::RMSNorm(Shape normalized_shape, std::optional<double> eps, bool elementwise_affine, std::optional<Dtype> dtype)
     : normalized_shape(std::move(normalized_shape)), eps(eps), elementwise_affine(elementwise_affine) {
   build(dtype);
 }
@@ -66,9 +65,7 @@ void RMSNorm::build(std::optional<Dtype> dtype) {
 
 void RMSNorm::reset_parameters() { reset_affine(*this); }
 
-Tensor RMSNorm::forward(const Tensor& input) {
-  return rms_norm(input, normalized_shape, parameter("weight"), eps);
-}
+Tensor RMSNorm::forward(const Tensor& input) { return rms_norm(input, normalized_shape, parameter("weight"), eps); }
 
 std::string RMSNorm::extra_repr() const {
   return fmt::format("{}, eps={}, elementwise_affine={}", tuple_text(normalized_shape),

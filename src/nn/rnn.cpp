@@ -59,8 +59,7 @@ void Recurrent::build(std::optional<Dtype> dtype) {
   const std::string name = type_name();
   if (hidden_size <= 0) throw ValueError("{}: hidden_size must be above 0, got {}", name, hidden_size);
   if (num_layers <= 0) throw ValueError("{}: num_layers must be above 0, got {}", name, num_layers);
-  if (!(dropout >= 0 && dropout <= 1))
-    throw ValueError("{}: dropout must be between 0 and 1, got {}", name, dropout);
+  if (!(dropout >= 0 && dropout <= 1)) throw ValueError("{}: dropout must be between 0 and 1, got {}", name, dropout);
   if (proj_size < 0 || proj_size >= hidden_size)
     throw ValueError("{}: proj_size must be below hidden_size {}, got {}", name, hidden_size, proj_size);
   if (proj_size > 0 && !projects()) throw ValueError("{}: proj_size is only for LSTM", name);

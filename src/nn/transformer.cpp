@@ -74,8 +74,7 @@ void TransformerLayer::build(std::optional<Dtype> dtype) {
   add_module("linear2", make<Linear>(dim_feedforward, d_model, has_bias_, dtype));
   for (int64_t i = 1; i <= parts(); ++i)
     add_module("norm" + std::to_string(i), make<LayerNorm>(Shape{d_model}, layer_norm_eps, true, has_bias_, dtype));
-  for (int64_t i = 1; i <= parts(); ++i)
-    add_module("dropout" + std::to_string(i), make<Dropout>(dropout_probability));
+  for (int64_t i = 1; i <= parts(); ++i) add_module("dropout" + std::to_string(i), make<Dropout>(dropout_probability));
 }
 
 Tensor TransformerLayer::norm(int64_t number, const Tensor& x) const {
@@ -85,8 +84,8 @@ Tensor TransformerLayer::norm(int64_t number, const Tensor& x) const {
 Tensor TransformerLayer::attended(const char* name, int64_t number, const Tensor& x, const Tensor& memory,
                                   const Item& mask, const Item& padding, const Item& is_causal) const {
   Arguments arguments({Item(x), Item(memory), Item(memory)});
-  arguments.named = {{"attn_mask", mask}, {"key_padding_mask", padding}, {"is_causal", is_causal},
-                     {"need_weights", Item(false)}};
+  arguments.named = {
+      {"attn_mask", mask}, {"key_padding_mask", padding}, {"is_causal", is_causal}, {"need_weights", Item(false)}};
   const Item result = child(name).call(arguments);
   return child("dropout" + std::to_string(number))(result.to_tuple().front().to_tensor());
 }
@@ -105,8 +104,8 @@ Tensor TransformerLayer::fed_forward(int64_t number, const Tensor& x) const {
 }
 
 Item TransformerEncoderLayer::forward_with(const Arguments& arguments) {
-  const auto items = arguments.bind("TransformerEncoderLayer.forward",
-                                    {"src", "src_mask", "src_key_padding_mask", "is_causal"}, 1);
+  const auto items =
+      arguments.bind("TransformerEncoderLayer.forward", {"src", "src_mask", "src_key_padding_mask", "is_causal"}, 1);
   Tensor x = items[0].to_tensor();
   const Item is_causal = items[3].is_none() ? Item(false) : items[3];
   const auto self_attention = [&](const Tensor& y) {
@@ -176,8 +175,8 @@ void TransformerDecoder::fields(Fields& visit) { visit("num_layers", num_layers)
 
 Item TransformerDecoder::forward_with(const Arguments& arguments) {
   const std::vector<std::string> names = {
-      "tgt", "memory", "tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask", "tgt_is_causal",
-      "memory_is_causal"};
+      "tgt",           "memory",          "tgt_mask", "memory_mask", "tgt_key_padding_mask", "memory_key_padding_mask",
+      "tgt_is_causal", "memory_is_causal"};
   const auto items = arguments.bind("TransformerDecoder.forward", names, 2);
   Item x = items[0];
   for (const Ptr<Module>& layer : layers_of(*this)) {

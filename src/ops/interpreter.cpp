@@ -41,8 +41,7 @@ Values Interpreter::emit(const Op& op, std::span<const Operand> operands, const 
   if (op.decompose) return decompose(call);
   if (op.view) return {view(call)};
   if (!op.host) infer_types(call);
-  if (accumulates_in_memory(op) && is_half(call.dtype(0)))
-    return {emit_widened(*this, call)};
+  if (accumulates_in_memory(op) && is_half(call.dtype(0))) return {emit_widened(*this, call)};
   std::vector<HostArray> inputs;
   Values held;
   for (size_t i = 0; i < call.count(); ++i) {

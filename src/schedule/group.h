@@ -19,8 +19,8 @@ struct Group {
 
 /// Assigns the nodes of a graph of primitives to kernels. A pointwise or indexed node joins its consumers' group when
 /// it has the root's iteration shape and nobody outside needs its result; a cheap pointwise one is computed again in a
-/// second group rather than stored for it. Pointwise groups of one shape that read the same things become one kernel, as
-/// long as nobody needs the result of the first before the second.
+/// second group rather than stored for it. Pointwise groups of one shape that read the same things become one kernel,
+/// as long as nobody needs the result of the first before the second.
 std::vector<Group> group_nodes(const IRGraph& graph);
 
 }  // namespace lucid

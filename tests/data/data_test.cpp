@@ -13,9 +13,7 @@
 namespace lucid {
 namespace {
 
-std::string temporary(const std::string& name) {
-  return (std::filesystem::path(::testing::TempDir()) / name).string();
-}
+std::string temporary(const std::string& name) { return (std::filesystem::path(::testing::TempDir()) / name).string(); }
 
 TEST(Serialize, TreesComeBack) {
   const Tensor x = from_vector<float>({1, 2, 3, 4}, {2, 2});

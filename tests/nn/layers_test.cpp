@@ -54,8 +54,8 @@ TEST(Layers, TransformersCopyTheirLayer) {
   const Ptr<TransformerEncoder> encoder = make<TransformerEncoder>(layer, 3, make<LayerNorm>(Shape{8}));
   EXPECT_EQ((*encoder)(randn({5, 2, 8})).shape(), (Shape{5, 2, 8}));
   EXPECT_EQ(encoder->named_parameters().size(), 3 * 12 + 2u);
-  EXPECT_FALSE(encoder->get_parameter("layers.0.linear1.weight")
-                   .is_same(encoder->get_parameter("layers.1.linear1.weight")));
+  EXPECT_FALSE(
+      encoder->get_parameter("layers.0.linear1.weight").is_same(encoder->get_parameter("layers.1.linear1.weight")));
   EXPECT_EQ(encoder->get_parameter("layers.0.linear1.weight").to_vector<float>(),
             encoder->get_parameter("layers.1.linear1.weight").to_vector<float>());
 }

@@ -63,7 +63,8 @@ TEST(Module, EveryChangeMovesTheVersionOfEveryModuleAbove) {
   moves("removal", [&] { leaf->remove_part("child"); });
   moves("mode", [&] { leaf->eval(); });
   moves("setting", [&] { Fields::set(*leaf, "in_features", Item(7)); });
-  moves("hook", [&] { hook = leaf->register_forward_pre_hook([](Module&, const Arguments&) { return std::nullopt; }); });
+  moves("hook",
+        [&] { hook = leaf->register_forward_pre_hook([](Module&, const Arguments&) { return std::nullopt; }); });
   moves("removed hook", [&] { hook.remove(); });
   moves("dtype", [&] { leaf->to(kFloat64); });
 }
@@ -135,9 +136,8 @@ TEST(Module, BackwardHooksSeeBothEnds) {
   module->load_state_dict({{"weight", from_vector<float>({3, 5}, {1, 2})}});
   std::vector<float> seen_input;
   std::vector<float> seen_output;
-  module->register_full_backward_pre_hook([](Module&, const Gradients& output) -> std::optional<Gradients> {
-    return Gradients{output[0] * 2.0};
-  });
+  module->register_full_backward_pre_hook(
+      [](Module&, const Gradients& output) -> std::optional<Gradients> { return Gradients{output[0] * 2.0}; });
   module->register_full_backward_hook(
       [&](Module&, const Gradients& input, const Gradients& output) -> std::optional<Gradients> {
         seen_input = input[0].to_vector<float>();
@@ -164,8 +164,7 @@ TEST(Module, CopiesAreDeepAndKeepSharing) {
 
 TEST(Module, PrintsItsTree) {
   const Ptr<Sequential> net = make<Sequential>(make<Linear>(2, 3, false), make<ReLU>());
-  EXPECT_EQ(net->repr(),
-            "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=False)\n  (1): ReLU()\n)");
+  EXPECT_EQ(net->repr(), "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=False)\n  (1): ReLU()\n)");
 }
 
 TEST(Module, NamesThatCannotBe) {

@@ -5,7 +5,8 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// How a convolution goes over its input. One number stands for all dimensions. `padding` is numbers, "same" or "valid".
+/// How a convolution goes over its input. One number stands for all dimensions. `padding` is numbers, "same" or
+/// "valid".
 struct ConvOptions {
   Shape stride = {1};
   Item padding = Item(0);

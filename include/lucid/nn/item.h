@@ -30,16 +30,16 @@ class Item {
   using Tuple = std::vector<Item>;
 
   Item() = default;
-  Item(bool value) : value_(value) {}                                      // NOLINT
-  Item(int value) : value_(static_cast<int64_t>(value)) {}                 // NOLINT
-  Item(int64_t value) : value_(value) {}                                   // NOLINT
-  Item(double value) : value_(value) {}                                    // NOLINT
-  Item(const char* value) : value_(std::string(value)) {}                  // NOLINT
-  Item(std::string value) : value_(std::move(value)) {}                    // NOLINT
-  Item(Dtype value) : value_(value) {}                                     // NOLINT
-  Item(Tensor value);                                                      // NOLINT
-  Item(Tuple value) : value_(std::move(value)) {}                          // NOLINT
-  Item(const Shape& shape);                                                // NOLINT
+  Item(bool value) : value_(value) {}                                       // NOLINT
+  Item(int value) : value_(static_cast<int64_t>(value)) {}                  // NOLINT
+  Item(int64_t value) : value_(value) {}                                    // NOLINT
+  Item(double value) : value_(value) {}                                     // NOLINT
+  Item(const char* value) : value_(std::string(value)) {}                   // NOLINT
+  Item(std::string value) : value_(std::move(value)) {}                     // NOLINT
+  Item(Dtype value) : value_(value) {}                                      // NOLINT
+  Item(Tensor value);                                                       // NOLINT
+  Item(Tuple value) : value_(std::move(value)) {}                           // NOLINT
+  Item(const Shape& shape);                                                 // NOLINT
   Item(std::shared_ptr<const Foreign> value) : value_(std::move(value)) {}  // NOLINT
 
   bool is_none() const;

@@ -21,6 +21,11 @@ struct LayerType {
   Ptr<Module> (*make_blank)();
 };
 
+template <typename... Types>
+void add_layer_types(std::vector<LayerType>& types) {
+  (types.push_back({Types::kName, [] { return Ptr<Module>(make<Types>()); }}), ...);
+}
+
 /// All of ours.
 const std::vector<LayerType>& layer_types();
 

@@ -9,8 +9,8 @@ namespace lucid::nn {
 /// called with the tensors that `kInputs` names; `reduction` is "mean", "sum" or "none".
 class Loss : public OpModule {
  public:
-  using OpModule::OpModule;
   using OpModule::forward;
+  using OpModule::OpModule;
   Tensor forward(const Tensor& input, const Tensor& target) { return apply(op_name(), {input, target}).front(); }
 
  protected:

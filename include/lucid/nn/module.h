@@ -26,7 +26,7 @@ template <typename T>
 class Ptr {
  public:
   Ptr() = default;
-  Ptr(std::nullptr_t) {}                 // NOLINT
+  Ptr(std::nullptr_t) {}               // NOLINT
   Ptr(T* module) : pointer_(module) {  // NOLINT
     if (pointer_) pointer_->retain();
   }
@@ -98,8 +98,7 @@ struct NamedChild {
 // Hooks. What they return, if anything, replaces what they were given.
 
 using ForwardPreHook = std::function<std::optional<Arguments>(Module& module, const Arguments& arguments)>;
-using ForwardHook =
-    std::function<std::optional<Item>(Module& module, const Arguments& arguments, const Item& result)>;
+using ForwardHook = std::function<std::optional<Item>(Module& module, const Arguments& arguments, const Item& result)>;
 using Gradients = std::vector<Tensor>;
 using BackwardHook =
     std::function<std::optional<Gradients>(Module& module, const Gradients& grad_input, const Gradients& grad_output)>;

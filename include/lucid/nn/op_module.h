@@ -8,8 +8,8 @@ namespace lucid::nn {
 /// Settings by name: `MSELoss({{"reduction", "sum"}})`.
 using Settings = std::vector<std::pair<std::string, Item>>;
 
-/// A module that applies one op of the table. Its settings are those of the op's attributes that it names; tensors of the
-/// op that are no inputs are its parameters and buffers of the same names.
+/// A module that applies one op of the table. Its settings are those of the op's attributes that it names; tensors of
+/// the op that are no inputs are its parameters and buffers of the same names.
 class OpModule : public Module {
  public:
   OpModule(Settings defaults, Settings given);

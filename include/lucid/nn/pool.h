@@ -13,8 +13,8 @@ class MaxPool : public OpModule {
   Item forward_with(const Arguments& arguments) override;
   bool gives_one_tensor() const override { return !setting("return_indices").to_bool(); }
   static Settings defaults() {
-    return {{"kernel_size", 1}, {"stride", Item()}, {"padding", 0}, {"dilation", 1}, {"ceil_mode", false},
-            {"return_indices", false}};
+    return {{"kernel_size", 1}, {"stride", Item()},   {"padding", 0},
+            {"dilation", 1},    {"ceil_mode", false}, {"return_indices", false}};
   }
   std::string extra_repr() const override;
 };
@@ -24,8 +24,8 @@ class AvgPool : public OpModule {
  public:
   using OpModule::OpModule;
   static Settings defaults() {
-    return {{"kernel_size", 1}, {"stride", Item()}, {"padding", 0}, {"ceil_mode", false}, {"count_include_pad", true},
-            {"divisor_override", Item()}};
+    return {{"kernel_size", 1},   {"stride", Item()},          {"padding", 0},
+            {"ceil_mode", false}, {"count_include_pad", true}, {"divisor_override", Item()}};
   }
   std::string extra_repr() const override;
 };

@@ -23,8 +23,8 @@ struct RecurrentOptions {
 /// The state of one layer in one direction: (h) or, for LSTM, (h, c).
 using RecurrentState = std::vector<Tensor>;
 
-/// Layers that go through a sequence step by step. Called with the sequence and the first state, or none for zeros; gives
-/// the sequence of hidden states and the last state, of shape (num_layers * directions, batch, size).
+/// Layers that go through a sequence step by step. Called with the sequence and the first state, or none for zeros;
+/// gives the sequence of hidden states and the last state, of shape (num_layers * directions, batch, size).
 class Recurrent : public Module {
  public:
   int64_t input_size = 0;

@@ -1,0 +1,78 @@
+"""Trains a small GPT on the characters of a text, then lets it write.
+
+    python examples/char_gpt.py --text /usr/share/common-licenses/GPL-3 --steps 1000
+
+Any text of a few ten thousand characters will do; Debian has licences, books and manuals.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import time
+
+import lucid
+from lucid import nn
+
+
+class Text:
+    """A text as integers, one for each character."""
+
+    def __init__(self, text: str) -> None:
+        self.characters = sorted(set(text))
+        self.number = {character: i for i, character in enumerate(self.characters)}
+        self.tokens = lucid.tensor([self.number[character] for character in text])
+
+    def batch(self, size: int, length: int) -> tuple[lucid.Tensor, lucid.Tensor]:
+        """Random pieces of the text, and the same pieces one character later."""
+        starts = lucid.randint(0, len(self.tokens) - length - 1, (size, 1))
+        places = starts + lucid.arange(length)
+        return self.tokens[places], self.tokens[places + 1]
+
+    def decode(self, tokens: lucid.Tensor) -> str:
+        return "".join(self.characters[i] for i in tokens.tolist())
+
+
+@lucid.no_grad()
+def write(model: nn.Module, start: lucid.Tensor, count: int, context: int, temperature: float = 0.8) -> lucid.Tensor:
+    """Draws one character after another."""
+    model.eval()
+    tokens = start.reshape(1, -1)
+    for _ in range(count):
+        scores = model(tokens[:, -context:])[:, -1] / temperature
+        tokens = lucid.cat([tokens, lucid.multinomial(scores.softmax(dim=-1), 1)], dim=1)
+    model.train()
+    return tokens[0]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--text", type=pathlib.Path, default=pathlib.Path("/usr/share/common-licenses/GPL-3"))
+    parser.add_argument("--steps", type=int, default=1000)
+    parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--context", type=int, default=64)
+    parser.add_argument("--seed", type=int, default=0)
+    arguments = parser.parse_args()
+
+    lucid.manual_seed(arguments.seed)
+    text = Text(arguments.text.read_text())
+    model = lucid.models.gpt(vocab_size=len(text.characters), context=arguments.context)
+    optimizer = lucid.optim.AdamW(model.parameters(), lr=1e-3, weight_decay=0.1)
+    schedule = lucid.optim.lr_scheduler.OneCycleLR(optimizer, max_lr=3e-3, total_steps=arguments.steps)
+    print(f"{len(text.tokens):,} characters, {sum(p.numel() for p in model.parameters()):,} parameters")
+    start = time.perf_counter()
+    for step in range(1, arguments.steps + 1):
+        tokens, following = text.batch(arguments.batch, arguments.context)
+        loss = nn.functional.cross_entropy(model(tokens).flatten(0, 1), following.flatten())
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+        if step % max(1, arguments.steps // 10) == 0:
+            print(f"step {step:5d}   loss {loss:.4f}   {time.perf_counter() - start:6.1f} s")
+    print(text.decode(write(model, text.tokens[:20], 300, arguments.context)))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""Trains LeNet-5 on Fashion-MNIST: 60,000 pictures of clothes, 10,000 to test with.
+
+    apt-get install dataset-fashion-mnist
+    python examples/fashion_mnist.py --epochs 5
+
+Prints a table of epochs, and saves the network (lenet.safetensors) and the loss curve (loss.svg).
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+import time
+
+import lucid
+from lucid import nn
+from lucid.utils.data import DataLoader, TensorDataset, read_idx
+from plot import save_curve
+
+
+def load(folder: pathlib.Path, part: str) -> TensorDataset:
+    """Pictures as floats of shape (n, 1, 32, 32), the classic size, and what they show."""
+    images = read_idx(folder / f"{part}-images-idx3-ubyte.gz")
+    labels = read_idx(folder / f"{part}-labels-idx1-ubyte.gz")
+    scaled = (images.float() / 255 - 0.2860) / 0.3530
+    return TensorDataset(nn.functional.pad(scaled.unsqueeze(1), (2, 2, 2, 2)), labels.long())
+
+
+@lucid.no_grad()
+def accuracy(model: nn.Module, data: TensorDataset) -> float:
+    """The share of pictures that the network names right, in percent."""
+    model.eval()
+    right = 0
+    for images, labels in DataLoader(data, batch_size=1000):
+        right += (model(images).argmax(dim=1) == labels).sum().item()
+    model.train()
+    return 100 * right / len(data)
+
+
+def train(model: nn.Module, data: TensorDataset, test: TensorDataset, epochs: int, lr: float) -> list[float]:
+    """The loss of every step."""
+    loader = DataLoader(data, batch_size=64, shuffle=True, drop_last=True, progress=True)
+    optimizer = lucid.optim.Adam(model.parameters(), lr=lr)
+    losses: list[float] = []
+    print("epoch    loss  test accuracy   seconds")
+    for epoch in range(1, epochs + 1):
+        start = time.perf_counter()
+        steps: list[lucid.Tensor] = []
+        for images, labels in loader:
+            loss = nn.functional.cross_entropy(model(images), labels)
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            steps.append(loss.detach())
+        epoch_losses = lucid.stack(steps)
+        losses += epoch_losses.tolist()
+        seconds = time.perf_counter() - start
+        print(f"{epoch:5d}  {epoch_losses.mean():.4f}  {accuracy(model, test):11.2f} %  {seconds:8.1f}")
+    return losses
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("/usr/share/datasets/fashion-mnist"))
+    parser.add_argument("--epochs", type=int, default=5)
+    parser.add_argument("--lr", type=float, default=1e-3)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("."))
+    arguments = parser.parse_args()
+
+    lucid.manual_seed(arguments.seed)
+    model = lucid.models.lenet_5()
+    losses = train(
+        model, load(arguments.data, "train"), load(arguments.data, "t10k"), arguments.epochs, arguments.lr
+    )
+    arguments.out.mkdir(parents=True, exist_ok=True)
+    lucid.save(model.state_dict(), arguments.out / "lenet.safetensors")
+    save_curve(arguments.out / "loss.svg", losses, title="LeNet-5 on Fashion-MNIST", x="step", y="loss")
+    print(f"saved {arguments.out / 'lenet.safetensors'} and {arguments.out / 'loss.svg'}")
+
+
+if __name__ == "__main__":
+    main()

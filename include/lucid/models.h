@@ -1,0 +1,186 @@
+#pragma once
+
+// Networks that people know by name. Parameters are called as in the places that the networks are known from, so that
+// weights found elsewhere load.
+
+#include "lucid/nn.h"
+
+#pragma GCC visibility push(default)
+namespace lucid::models {
+
+/// Linear layers of these sizes with ReLU between them.
+nn::Ptr<nn::Sequential> mlp(const Shape& sizes = {784, 256, 128, 10});
+
+/// The classic network for images of one channel and 32 by 32 pixels: tanh, average pooling, 61,706 parameters.
+nn::Ptr<nn::Sequential> lenet_5(int64_t num_classes = 10);
+
+/// Two or three convolutions whose result is added to their input.
+class ResidualBlock : public nn::Layer<ResidualBlock> {
+ public:
+  static constexpr const char* kName = "ResidualBlock";
+  ResidualBlock() = default;
+  ResidualBlock(int64_t in_channels, int64_t channels, int64_t stride, bool bottleneck);
+  int64_t in_channels = 0;
+  int64_t channels = 0;
+  int64_t stride = 1;
+  bool bottleneck = false;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+};
+
+/// Four stages of residual blocks, for images of three channels.
+class ResNet : public nn::Layer<ResNet> {
+ public:
+  static constexpr const char* kName = "ResNet";
+  ResNet() = default;
+  explicit ResNet(Shape layers, bool bottleneck = false, int64_t num_classes = 1000);
+  Shape layers = {2, 2, 2, 2};
+  bool bottleneck = false;
+  int64_t num_classes = 1000;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+};
+
+nn::Ptr<ResNet> resnet_18(int64_t num_classes = 1000);
+nn::Ptr<ResNet> resnet_34(int64_t num_classes = 1000);
+nn::Ptr<ResNet> resnet_50(int64_t num_classes = 1000);
+
+/// A pointwise convolution that widens, one for each channel alone, and one that narrows again.
+class InvertedResidual : public nn::Layer<InvertedResidual> {
+ public:
+  static constexpr const char* kName = "InvertedResidual";
+  InvertedResidual() = default;
+  InvertedResidual(int64_t in_channels, int64_t out_channels, int64_t stride, int64_t expansion);
+  int64_t in_channels = 0;
+  int64_t out_channels = 0;
+  int64_t stride = 1;
+  int64_t expansion = 1;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+};
+
+class MobileNetV2 : public nn::Layer<MobileNetV2> {
+ public:
+  static constexpr const char* kName = "MobileNetV2";
+  MobileNetV2() = default;
+  explicit MobileNetV2(int64_t num_classes, double dropout = 0.2);
+  int64_t num_classes = 1000;
+  double dropout = 0.2;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+};
+
+nn::Ptr<MobileNetV2> mobilenet_v2(int64_t num_classes = 1000);
+
+struct GPTOptions {
+  int64_t vocab_size = 65;
+  int64_t context = 128;
+  int64_t dim = 128;
+  int64_t heads = 4;
+  int64_t layers = 4;
+  double dropout = 0;
+};
+
+/// Causal attention, then two linear layers, each added to its input.
+class GPTBlock : public nn::Layer<GPTBlock> {
+ public:
+  static constexpr const char* kName = "GPTBlock";
+  GPTBlock() = default;
+  GPTBlock(int64_t dim, int64_t heads, double dropout);
+  int64_t dim = 0;
+  int64_t heads = 1;
+  double dropout = 0;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+};
+
+/// A decoder of text: from integers of shape (batch, time) to a score for each that may come next.
+class GPT : public nn::Layer<GPT> {
+ public:
+  static constexpr const char* kName = "GPT";
+  GPT() = default;
+  explicit GPT(const GPTOptions& options);
+  GPTOptions options;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+};
+
+nn::Ptr<GPT> gpt(const GPTOptions& options = {});
+/// The 124 million parameters of GPT-2 (and a head of its own).
+nn::Ptr<GPT> gpt2_small();
+
+struct BertOptions {
+  int64_t vocab_size = 30522;
+  int64_t context = 512;
+  int64_t dim = 384;
+  int64_t heads = 12;
+  int64_t layers = 6;
+  int64_t hidden = 1536;
+  int64_t types = 2;
+  double dropout = 0.1;
+  double eps = 1e-12;
+  /// Whether there is a layer that makes one vector of a text from its first token.
+  bool pooler = true;
+};
+
+/// An encoder of text: forward_with({tokens, attention_mask, token_types}) gives a vector for each token, and with a
+/// pooler also one for each text.
+class Bert : public nn::Layer<Bert> {
+ public:
+  static constexpr const char* kName = "Bert";
+  Bert() = default;
+  explicit Bert(const BertOptions& options);
+  BertOptions options;
+  /// The vectors of the tokens. `attention_mask` is 1 where a token counts.
+  Tensor encode(const Tensor& tokens, const Tensor& attention_mask = Tensor(), const Tensor& token_types = Tensor());
+  nn::Item forward_with(const nn::Arguments& arguments) override;
+  bool gives_one_tensor() const override { return false; }
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+
+ private:
+  Tensor encode_layer(nn::Module& layer, const Tensor& x, const Tensor& mask);
+};
+
+/// The sizes of MiniLM-L6, whose weights turn sentences into vectors.
+nn::Ptr<Bert> bert(const BertOptions& options = {});
+
+struct VitOptions {
+  int64_t image_size = 224;
+  int64_t patch_size = 16;
+  int64_t dim = 768;
+  int64_t heads = 12;
+  int64_t layers = 12;
+  int64_t hidden = 3072;
+  int64_t num_classes = 1000;
+  double dropout = 0;
+};
+
+/// A transformer over the patches of an image.
+class VisionTransformer : public nn::Layer<VisionTransformer> {
+ public:
+  static constexpr const char* kName = "VisionTransformer";
+  VisionTransformer() = default;
+  explicit VisionTransformer(const VitOptions& options);
+  VitOptions options;
+  Tensor forward(const Tensor& input) override;
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+  void reset_parameters() override;
+};
+
+nn::Ptr<VisionTransformer> vit(const VitOptions& options = {});
+
+/// The classes above, for Python.
+const std::vector<nn::LayerType>& layer_types();
+
+}  // namespace lucid::models
+#pragma GCC visibility pop

@@ -1,0 +1,45 @@
+"""Networks that people know by name, with random weights.
+
+>>> model = lucid.models.lenet_5()
+>>> model(lucid.zeros(2, 1, 32, 32)).shape
+(2, 10)
+>>> sum(p.numel() for p in model.parameters())
+61706
+"""
+
+from .image import (
+    InvertedResidual,
+    MobileNetV2,
+    ResidualBlock,
+    ResNet,
+    VisionTransformer,
+    lenet_5,
+    mlp,
+    mobilenet_v2,
+    resnet_18,
+    resnet_34,
+    resnet_50,
+    vit,
+)
+from .text import GPT, Bert, GPTBlock, bert, gpt, gpt2_small
+
+__all__ = [
+    "GPT",
+    "Bert",
+    "GPTBlock",
+    "InvertedResidual",
+    "MobileNetV2",
+    "ResNet",
+    "ResidualBlock",
+    "VisionTransformer",
+    "bert",
+    "gpt",
+    "gpt2_small",
+    "lenet_5",
+    "mlp",
+    "mobilenet_v2",
+    "resnet_18",
+    "resnet_34",
+    "resnet_50",
+    "vit",
+]

@@ -1,0 +1,135 @@
+"""Networks for images, and the plain one for anything."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import _core
+from ..nn.container import Sequential
+from ..nn.module import Module, layer
+
+
+def mlp(sizes: Sequence[int] = (784, 256, 128, 10)) -> Sequential:
+    """Linear layers of these sizes with ReLU between them.
+
+    >>> lucid.models.mlp([4, 8, 2])
+    Sequential(
+      (0): Linear(in_features=4, out_features=8, bias=True)
+      (1): ReLU()
+      (2): Linear(in_features=8, out_features=2, bias=True)
+    )
+    """
+    network: Sequential = _core.models.mlp(tuple(sizes))
+    return network
+
+
+def lenet_5(num_classes: int = 10) -> Sequential:
+    """The classic network for images of one channel and 32 by 32 pixels, with tanh and average pooling.
+
+    >>> lucid.models.lenet_5()(lucid.zeros(1, 1, 32, 32)).shape
+    (1, 10)
+    """
+    network: Sequential = _core.models.lenet_5(num_classes)
+    return network
+
+
+@layer
+class ResidualBlock(Module):
+    """Two convolutions, or three in a bottleneck, whose result is added to their input.
+
+    >>> lucid.models.ResidualBlock(4, 8, stride=2)(lucid.zeros(1, 4, 6, 6)).shape
+    (1, 8, 3, 3)
+    """
+
+    def __init__(self, in_channels: int, channels: int, stride: int = 1, bottleneck: bool = False) -> None:
+        self._build(None, in_channels=in_channels, channels=channels, stride=stride, bottleneck=bottleneck)
+
+
+@layer
+class ResNet(Module):
+    """Four stages of residual blocks, for images of three channels.
+
+    >>> lucid.models.ResNet([1, 1, 1, 1], num_classes=5)(lucid.zeros(1, 3, 32, 32)).shape
+    (1, 5)
+    """
+
+    def __init__(self, layers: Sequence[int], bottleneck: bool = False, num_classes: int = 1000) -> None:
+        self._build(None, layers=tuple(layers), bottleneck=bottleneck, num_classes=num_classes)
+
+
+def resnet_18(num_classes: int = 1000) -> ResNet:
+    """A ResNet of 18 layers."""
+    return ResNet([2, 2, 2, 2], num_classes=num_classes)
+
+
+def resnet_34(num_classes: int = 1000) -> ResNet:
+    """A ResNet of 34 layers."""
+    return ResNet([3, 4, 6, 3], num_classes=num_classes)
+
+
+def resnet_50(num_classes: int = 1000) -> ResNet:
+    """A ResNet of 50 layers, made of bottlenecks."""
+    return ResNet([3, 4, 6, 3], bottleneck=True, num_classes=num_classes)
+
+
+@layer
+class InvertedResidual(Module):
+    """A pointwise convolution that widens, one for each channel alone, and one that narrows again.
+
+    >>> lucid.models.InvertedResidual(4, 4)(lucid.zeros(1, 4, 6, 6)).shape
+    (1, 4, 6, 6)
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, stride: int = 1, expansion: int = 6) -> None:
+        self._build(None, in_channels=in_channels, out_channels=out_channels, stride=stride, expansion=expansion)
+
+
+@layer
+class MobileNetV2(Module):
+    """A small network for images, made of inverted residuals."""
+
+    def __init__(self, num_classes: int = 1000, dropout: float = 0.2) -> None:
+        self._build(None, num_classes=num_classes, dropout=dropout)
+
+
+def mobilenet_v2(num_classes: int = 1000) -> MobileNetV2:
+    """A MobileNetV2."""
+    return MobileNetV2(num_classes)
+
+
+@layer
+class VisionTransformer(Module):
+    """A transformer over the patches of an image.
+
+    >>> sizes = dict(image_size=8, patch_size=4, dim=16, heads=2, layers=1, hidden=32, num_classes=5)
+    >>> lucid.models.VisionTransformer(**sizes)(lucid.zeros(1, 3, 8, 8)).shape
+    (1, 5)
+    """
+
+    def __init__(
+        self,
+        image_size: int = 224,
+        patch_size: int = 16,
+        dim: int = 768,
+        heads: int = 12,
+        layers: int = 12,
+        hidden: int = 3072,
+        num_classes: int = 1000,
+        dropout: float = 0.0,
+    ) -> None:
+        self._build(
+            None,
+            image_size=image_size,
+            patch_size=patch_size,
+            dim=dim,
+            heads=heads,
+            layers=layers,
+            hidden=hidden,
+            num_classes=num_classes,
+            dropout=dropout,
+        )
+
+
+def vit(**sizes: int) -> VisionTransformer:
+    """A VisionTransformer, by default of the base size with patches of 16."""
+    return VisionTransformer(**sizes)

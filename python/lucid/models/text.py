@@ -1,0 +1,96 @@
+"""Networks for text."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..nn.module import Module, layer
+
+
+@layer
+class GPTBlock(Module):
+    """Causal attention, then two linear layers, each added to its input.
+
+    >>> lucid.models.GPTBlock(8, 2)(lucid.zeros(1, 5, 8)).shape
+    (1, 5, 8)
+    """
+
+    def __init__(self, dim: int, heads: int, dropout: float = 0.0) -> None:
+        self._build(None, dim=dim, heads=heads, dropout=dropout)
+
+
+@layer
+class GPT(Module):
+    """A decoder of text: from integers of shape (batch, time) to a score for each that may come next.
+
+    >>> lucid.models.GPT(vocab_size=10, context=8, dim=16, heads=2, layers=1)(lucid.tensor([[1, 2, 3]])).shape
+    (1, 3, 10)
+    """
+
+    def __init__(
+        self,
+        vocab_size: int = 65,
+        context: int = 128,
+        dim: int = 128,
+        heads: int = 4,
+        layers: int = 4,
+        dropout: float = 0.0,
+    ) -> None:
+        self._build(
+            None, vocab_size=vocab_size, context=context, dim=dim, heads=heads, layers=layers, dropout=dropout
+        )
+
+
+def gpt(**sizes: Any) -> GPT:
+    """A GPT, by default of 0.8 million parameters: what trains on a laptop."""
+    return GPT(**sizes)
+
+
+def gpt2_small() -> GPT:
+    """A GPT of the sizes of GPT-2, with a head of its own."""
+    return GPT(vocab_size=50257, context=1024, dim=768, heads=12, layers=12)
+
+
+@layer
+class Bert(Module):
+    """An encoder of text: a vector for each token and, with a pooler, one for each text.
+
+    Parameters are called as in the files of such models, and the default sizes are those of MiniLM-L6.
+
+    >>> model = lucid.models.Bert(vocab_size=10, context=8, dim=16, heads=2, layers=1, hidden=32)
+    >>> tokens, text = model(lucid.tensor([[1, 2, 3]]))
+    >>> tokens.shape, text.shape
+    ((1, 3, 16), (1, 16))
+    """
+
+    def __init__(
+        self,
+        vocab_size: int = 30522,
+        context: int = 512,
+        dim: int = 384,
+        heads: int = 12,
+        layers: int = 6,
+        hidden: int = 1536,
+        types: int = 2,
+        dropout: float = 0.1,
+        eps: float = 1e-12,
+        pooler: bool = True,
+    ) -> None:
+        self._build(
+            None,
+            vocab_size=vocab_size,
+            context=context,
+            dim=dim,
+            heads=heads,
+            layers=layers,
+            hidden=hidden,
+            types=types,
+            dropout=dropout,
+            eps=eps,
+            pooler=pooler,
+        )
+
+
+def bert(**sizes: Any) -> Bert:
+    """A Bert, by default of the sizes of MiniLM-L6."""
+    return Bert(**sizes)

@@ -1,0 +1,31 @@
+#include "models/parts.h"
+
+namespace lucid::models {
+
+void draw_for_relu(nn::Module& network) {
+  network.apply([](nn::Module& module) {
+    if (dynamic_cast<nn::Conv2d*>(&module)) nn::init::kaiming_normal_(module.parameter("weight"), 0, "fan_out", "relu");
+  });
+}
+
+void draw_normal(nn::Module& network, double deviation) {
+  network.apply([&](nn::Module& module) {
+    const bool is_linear = dynamic_cast<nn::Linear*>(&module) != nullptr;
+    if (!is_linear && !dynamic_cast<nn::Embedding*>(&module)) return;
+    nn::init::normal_(module.parameter("weight"), 0, deviation);
+    if (!is_linear) return;
+    if (const Tensor bias = module.parameter("bias"); bias.defined()) nn::init::zeros_(bias);
+  });
+}
+
+const std::vector<nn::LayerType>& layer_types() {
+  static const std::vector<nn::LayerType> all = [] {
+    std::vector<nn::LayerType> types;
+    nn::add_layer_types<ResidualBlock, ResNet, InvertedResidual, MobileNetV2, GPTBlock, GPT, Bert, VisionTransformer>(
+        types);
+    return types;
+  }();
+  return all;
+}
+
+}  // namespace lucid::models
