@@ -6,6 +6,8 @@ namespace lucid {
 namespace {
 
 Values decompose(Emitter& e, const Call& call, bool widen) {
+  // A decomposition may rely on what the op's own rule refuses.
+  if (call.op().infer) infer_types(call);
   Values inputs(call.count());
   for (size_t i = 0; i < call.count(); ++i) {
     const Operand& operand = call.operand(i);

@@ -51,6 +51,12 @@ def test_numbers_are_viewed_like_tensors(name, arguments, shape):
     assert lucid._core.ops[name](3, *arguments).shape == shape
 
 
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_an_op_checks_its_operands_before_its_parts_do(requires_grad):
+    with pytest.raises(ValueError, match="^prelu: weight"):
+        lucid.prelu(lucid.ones((), requires_grad=requires_grad), lucid.ones(0))
+
+
 def test_bytes_are_no_tensors():
     with pytest.raises(TypeError, match="sequence of tensors"):
         lucid.stack(b"xy")
