@@ -12,7 +12,7 @@ from typing import Any
 from ... import _random
 from ..._core import Generator, Tensor
 from .collate import default_collate, default_convert
-from .dataset import IterableDataset, TensorDataset
+from .dataset import IterableDataset
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
 from .worker import Ended, Failure, Fetcher, WorkerPool
 
@@ -128,8 +128,8 @@ class DataLoader:
 
     def __iter__(self) -> Iterator[Any]:
         running = self._running() if self._running else None
-        if running is not None and self._pool is not None:
-            running.close()
+        if running is not None and self.persistent_workers:
+            running.abandon()
         epoch = _Epoch(self)
         self._running = weakref.ref(epoch)
         return _with_progress(epoch, self) if self.progress else epoch
@@ -179,6 +179,7 @@ class _Epoch:
     def __init__(self, loader: DataLoader) -> None:
         self._loader = loader
         self._pool: WorkerPool | None = None
+        self._abandoned = False
         resume, loader._resume = loader._resume, None
         before = loader._generator_state()
         if resume is not None:
@@ -211,13 +212,15 @@ class _Epoch:
             self._fetcher.start_epoch()
             if loader._iterable:
                 for _ in range(skipped):
-                    self._fetch_here(next(self._numbers)[1])
+                    self._fetcher.fetch(next(self._numbers)[1])
             return
-        pool = loader._pool
+        pool = loader._pool if loader.persistent_workers else None
         if pool is None or not len(pool):
             context = loader.multiprocessing_context
             pool = WorkerPool(loader.num_workers, loader._fetcher(), self._seed, loader.worker_init_fn, context)
-        loader._pool = self._pool = pool
+        self._pool = pool
+        if loader.persistent_workers:
+            loader._pool = pool
         pool.epoch += 1
         self._idle = itertools.cycle(range(len(pool)))
         self._ended: set[int] = set()
@@ -227,16 +230,6 @@ class _Epoch:
         self._drop = skipped if loader._iterable else 0
         for _ in range(loader.prefetch_factor * len(pool)):
             self._request()
-
-    def _fetch_here(self, numbers: Any) -> Any:
-        loader = self._loader
-        if (
-            type(loader.dataset) is TensorDataset
-            and loader.collate_fn is default_collate
-            and loader.batch_sampler is not None
-        ):
-            return loader.dataset._collated(numbers)
-        return self._fetcher.fetch(numbers)
 
     def _request(self) -> None:
         """Asks the next worker for the next batch."""
@@ -256,6 +249,8 @@ class _Epoch:
 
     def __next__(self) -> Any:
         loader = self._loader
+        if self._abandoned:
+            raise RuntimeError("DataLoader: its persistent workers have begun another epoch")
         if self._pool is None and loader.num_workers:
             raise StopIteration
         try:
@@ -273,7 +268,7 @@ class _Epoch:
         numbered = next(self._numbers, None)
         if numbered is None:
             raise StopIteration
-        return self._fetch_here(numbered[1])
+        return self._fetcher.fetch(numbered[1])
 
     def _next_from_workers(self) -> Any:
         assert self._pool is not None
@@ -313,6 +308,11 @@ class _Epoch:
         self._loader._batches = 0
         if self._pool is not None and not self._loader.persistent_workers:
             self.close()
+        self._pool = None
+
+    def abandon(self) -> None:
+        """Leaves the workers to another epoch."""
+        self._abandoned = self._pool is not None
         self._pool = None
 
     def close(self) -> None:

@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import _core, _random
+from .collate import default_collate
+from .dataset import TensorDataset
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -111,6 +113,8 @@ class Fetcher:
             return self.collate(taken)
         if self.whole:
             return self.collate(self.dataset[numbers])
+        if type(self.dataset) is TensorDataset and self.collate is default_collate:
+            return self.dataset._collated(numbers)
         if hasattr(self.dataset, "__getitems__"):
             return self.collate(self.dataset.__getitems__(numbers))
         return self.collate([self.dataset[number] for number in numbers])
