@@ -3,10 +3,10 @@
 #include <lucid/ops.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/error.h"
-#include "nn/call_op.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
 #include "tensor/api.h"
@@ -112,8 +112,9 @@ Tensor ConvBase::forward(const Tensor& input) {
     x = pad(input, last_first, padding_mode);
     std::fill(around.begin(), around.end(), 0);
   }
-  return call_op(fmt::format("conv{}d", spatial_), {x, parameter("weight"), parameter("bias")},
-                 {{"stride", stride}, {"padding", around}, {"dilation", dilation}, {"groups", groups}});
+  constexpr auto kOps = std::array{conv1d, conv2d, conv3d};
+  return kOps[static_cast<size_t>(spatial_ - 1)](x, parameter("weight"), parameter("bias"), stride, around, dilation,
+                                                 groups);
 }
 
 Tensor ConvBase::transposed_forward(const Tensor& input, const Item& output_size) {
@@ -134,9 +135,9 @@ Tensor ConvBase::transposed_forward(const Tensor& input, const Item& output_size
                          least + std::max(stride[d], dilation[d]) - 1);
     }
   }
-  return call_op(
-      fmt::format("conv_transpose{}d", spatial_), {input, parameter("weight"), parameter("bias")},
-      {{"stride", stride}, {"padding", around}, {"output_padding", extra}, {"groups", groups}, {"dilation", dilation}});
+  constexpr auto kOps = std::array{conv_transpose1d, conv_transpose2d, conv_transpose3d};
+  return kOps[static_cast<size_t>(spatial_ - 1)](input, parameter("weight"), parameter("bias"), stride, around, extra,
+                                                 groups, dilation);
 }
 
 Item ConvBase::forward_with(const Arguments& arguments) {

@@ -225,7 +225,7 @@ class Softshrink(Module):
 
 @layer
 class GELU(Module):
-    """x times the probability that a normal variable is below x. approximate='tanh' is the form of old models.
+    """x times the probability that a normal variable is below x. approximate='tanh' is what old models have.
 
     >>> lucid.nn.GELU()(lucid.zeros(1))
     tensor([0.])

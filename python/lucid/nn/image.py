@@ -12,7 +12,7 @@ _Sizes = int | Sequence[int]
 
 @layer
 class ZeroPad1d(Module):
-    """Zeros added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """Zeros put before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ZeroPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -26,7 +26,7 @@ class ZeroPad1d(Module):
 
 @layer
 class ZeroPad2d(Module):
-    """Zeros added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """Zeros put before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ZeroPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -40,7 +40,7 @@ class ZeroPad2d(Module):
 
 @layer
 class ZeroPad3d(Module):
-    """Zeros added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """Zeros put before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ZeroPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -54,7 +54,7 @@ class ZeroPad3d(Module):
 
 @layer
 class ConstantPad1d(Module):
-    """One value added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """One value put before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ConstantPad1d(1, 3.5)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -69,7 +69,7 @@ class ConstantPad1d(Module):
 
 @layer
 class ConstantPad2d(Module):
-    """One value added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """One value put before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ConstantPad2d(1, 3.5)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -84,7 +84,7 @@ class ConstantPad2d(Module):
 
 @layer
 class ConstantPad3d(Module):
-    """One value added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """One value put before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ConstantPad3d(1, 3.5)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -99,7 +99,7 @@ class ConstantPad3d(Module):
 
 @layer
 class ReflectionPad1d(Module):
-    """The elements reflected added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The elements reflected before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ReflectionPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -113,7 +113,7 @@ class ReflectionPad1d(Module):
 
 @layer
 class ReflectionPad2d(Module):
-    """The elements reflected added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The elements reflected before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ReflectionPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -127,7 +127,7 @@ class ReflectionPad2d(Module):
 
 @layer
 class ReflectionPad3d(Module):
-    """The elements reflected added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The elements reflected before and after each dimension: one number, or two for each, the last dimension first.
 
     >>> lucid.nn.ReflectionPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -141,7 +141,7 @@ class ReflectionPad3d(Module):
 
 @layer
 class ReplicationPad1d(Module):
-    """The outermost elements repeated added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The outermost elements repeated before and after each dimension: one number, or two for each, the last one first.
 
     >>> lucid.nn.ReplicationPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -155,7 +155,7 @@ class ReplicationPad1d(Module):
 
 @layer
 class ReplicationPad2d(Module):
-    """The outermost elements repeated added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The outermost elements repeated before and after each dimension: one number, or two for each, the last one first.
 
     >>> lucid.nn.ReplicationPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -169,7 +169,7 @@ class ReplicationPad2d(Module):
 
 @layer
 class ReplicationPad3d(Module):
-    """The outermost elements repeated added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The outermost elements repeated before and after each dimension: one number, or two for each, the last one first.
 
     >>> lucid.nn.ReplicationPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -183,7 +183,7 @@ class ReplicationPad3d(Module):
 
 @layer
 class CircularPad1d(Module):
-    """The elements from the other end added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The elements from the other end before and after each dimension: one number, or two for each, the last one first.
 
     >>> lucid.nn.CircularPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -197,7 +197,7 @@ class CircularPad1d(Module):
 
 @layer
 class CircularPad2d(Module):
-    """The elements from the other end added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The elements from the other end before and after each dimension: one number, or two for each, the last one first.
 
     >>> lucid.nn.CircularPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -211,7 +211,7 @@ class CircularPad2d(Module):
 
 @layer
 class CircularPad3d(Module):
-    """The elements from the other end added before and after each dimension of space: one number, or two for each, the last dimension first.
+    """The elements from the other end before and after each dimension: one number, or two for each, the last one first.
 
     >>> lucid.nn.CircularPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -225,8 +225,8 @@ class CircularPad3d(Module):
 
 @layer
 class Upsample(Module):
-    """The input at another size, or scaled by a factor. mode is 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic',
-    'trilinear' or 'area'.
+    """The input at another size, or scaled by a factor. mode is 'nearest', 'nearest-exact', 'linear', 'bilinear',
+    'bicubic', 'trilinear' or 'area'.
 
     >>> lucid.nn.Upsample(scale_factor=2)(lucid.ones(1, 2, 3, 3)).shape
     (1, 2, 6, 6)

@@ -139,7 +139,9 @@ class _StatisticsNorm(Module):
 
 @layer
 class BatchNorm1d(_StatisticsNorm):
-    """Mean 0 and variance 1 for each channel over a batch of vectors or sequences, times weight plus bias. While training, running
+    """Mean 0 and variance 1 for each channel over a batch of vectors or sequences, times weight plus bias.
+
+    While training, running
     statistics take in `momentum` of each batch (None: the mean over all batches); otherwise they are used.
 
     >>> lucid.nn.BatchNorm1d(3)(lucid.randn(4, 3)).shape

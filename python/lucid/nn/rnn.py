@@ -24,7 +24,7 @@ class _Recurrent(Module):
     bidirectional: bool
     proj_size: int
 
-    def forward(self, input: Any, hx: Any = None) -> Any:  # type: ignore[override]
+    def forward(self, input: Any, hx: Any = None) -> Any:
         if not isinstance(input, PackedSequence):
             return super().forward(input, hx)
         output, state = super().forward((input.data, input.batch_sizes), _permuted(hx, input.sorted_indices))

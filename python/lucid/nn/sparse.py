@@ -13,8 +13,8 @@ from .parameter import Parameter
 class Embedding(Module):
     """A learned row for each of num_embeddings integers.
 
-    Row padding_idx is zero at first and gets no gradient. Rows longer than max_norm are scaled down, in place, when they
-    are used. Gradients are always dense: `sparse` is accepted and changes nothing.
+    Row padding_idx is zero at first and gets no gradient. Rows longer than max_norm are scaled down, in place,
+    when they are used. Gradients are always dense: `sparse` is accepted and changes nothing.
 
     >>> lucid.nn.Embedding(10, 3)(lucid.tensor([[1, 2], [4, 5]])).shape
     (2, 2, 3)

@@ -11,7 +11,7 @@ from ..._core import Tensor
 
 
 class PackedSequence(NamedTuple):
-    """Sequences without padding: the first elements of all, longest first, then the second ones of all that have one."""
+    """Sequences without padding: the first elements of all, longest first, then all second ones, and so on."""
 
     data: Tensor
     batch_sizes: Tensor
