@@ -105,7 +105,9 @@ Op sgd_step() {
   return update(
       {.signature = "sgd_step(param, momentum_buffer?, grad, lr, momentum?, dampening?, weight_decay?, *, "
                     "nesterov: bool = false, maximize: bool = false, first: bool = false) -> tensors",
-       .doc = "A step of stochastic gradient descent. The first step fills the momentum buffer with the gradient.",
+       .doc = R"(A step of stochastic gradient descent. The first step fills the momentum buffer with the gradient.
+
+>>> param, *state = lucid.sgd_step(param, None, grad, lr))",
        .samples = {{{normal({37}), absent(), normal({37}), number(0.1), absent(), absent(), absent()}},
                    {{normal({3, 4}), absent(), normal({3, 4}), number(0.1), absent(), absent(), number(0.01)},
                     {{"maximize", true}}},
@@ -133,7 +135,9 @@ Op adam_step() {
   return update(
       {.signature = "adam_step(step, param, exp_avg, exp_avg_sq, max_exp_avg_sq?, grad, lr, beta1, beta2, eps, "
                     "weight_decay?, *, decoupled: bool = false, maximize: bool = false) -> tensors",
-       .doc = "A step of Adam; of AdamW if the weight decay is decoupled; of AMSGrad with max_exp_avg_sq.",
+       .doc = R"(A step of Adam; of AdamW if the weight decay is decoupled; of AMSGrad with max_exp_avg_sq.
+
+>>> step, param, *state = lucid.adam_step(step, param, exp_avg, exp_avg_sq, None, grad, lr, beta1, beta2, eps))",
        .samples = {{{positive({}), normal({37}), normal({37}), positive({37}), absent(), normal({37}), number(0.01),
                      number(0.9), number(0.999), number(1e-8), absent()}},
                    {{positive({}), normal({3, 4}), normal({3, 4}), positive({3, 4}), absent(), normal({3, 4}),
@@ -167,7 +171,9 @@ Op rmsprop_step() {
       {.signature =
            "rmsprop_step(step, param, square_avg, grad_avg?, momentum_buffer?, grad, lr, alpha, eps, momentum?, "
            "weight_decay?, *, maximize: bool = false) -> tensors",
-       .doc = "A step of RMSprop; centered with grad_avg.",
+       .doc = R"(A step of RMSprop; centered with grad_avg.
+
+>>> step, param, *state = lucid.rmsprop_step(step, param, square_avg, None, None, grad, lr, alpha, eps))",
        .samples = {{{positive({}), normal({37}), positive({37}), absent(), absent(), normal({37}), number(0.01),
                      number(0.99), number(1e-8), absent(), absent()}},
                    {{positive({}), normal({3, 4}), filled({3, 4}, Fill::kLarge), unit({3, 4}), normal({3, 4}),
@@ -201,7 +207,9 @@ Op rmsprop_step() {
 Op adagrad_step() {
   return update({.signature = "adagrad_step(step, param, sum, grad, lr, lr_decay, eps, weight_decay?, *, "
                               "maximize: bool = false) -> tensors",
-                 .doc = "A step of Adagrad.",
+                 .doc = R"(A step of Adagrad.
+
+>>> step, param, *state = lucid.adagrad_step(step, param, sum, grad, lr, lr_decay, eps))",
                  .samples = {{{positive({}), normal({37}), positive({37}), normal({37}), number(0.01), number(0.1),
                                number(1e-10), absent()}},
                              {{positive({}), normal({3, 4}), positive({3, 4}), normal({3, 4}), number(0.01),
@@ -220,7 +228,9 @@ Op adamax_step() {
   return update(
       {.signature = "adamax_step(step, param, exp_avg, exp_inf, grad, lr, beta1, beta2, eps, weight_decay?, *, "
                     "maximize: bool = false) -> tensors",
-       .doc = "A step of Adamax.",
+       .doc = R"(A step of Adamax.
+
+>>> step, param, *state = lucid.adamax_step(step, param, exp_avg, exp_inf, grad, lr, beta1, beta2, eps))",
        .samples = {{{positive({}), normal({37}), normal({37}), positive({37}), normal({37}), number(0.01), number(0.9),
                      number(0.999), number(1e-8), number(0.1)}}}},
       [](const Update& u) -> Values {
@@ -238,7 +248,9 @@ Op nadam_step() {
   return update(
       {.signature = "nadam_step(step, mu_product, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps, "
                     "momentum_decay, weight_decay?, *, decoupled: bool = false, maximize: bool = false) -> tensors",
-       .doc = "A step of NAdam: Adam with Nesterov momentum.",
+       .doc = R"(A step of NAdam: Adam with Nesterov momentum.
+
+>>> step, param, *state = lucid.nadam_step(step, mu_product, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps, momentum_decay))",
        .samples = {{{positive({}), unit({}), normal({37}), normal({37}), positive({37}), normal({37}), number(0.01),
                      number(0.9), number(0.999), number(1e-8), number(0.004), number(0.1)},
                     {{"decoupled", true}}}}},
@@ -276,7 +288,9 @@ Op radam_step() {
   return update(
       {.signature = "radam_step(step, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps, weight_decay?, *, "
                     "decoupled: bool = false, maximize: bool = false) -> tensors",
-       .doc = "A step of RAdam: Adam with its variance rectified.",
+       .doc = R"(A step of RAdam: Adam with its variance rectified.
+
+>>> step, param, *state = lucid.radam_step(step, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps))",
        .samples = {{{filled({}, Fill::kLarge), normal({37}), normal({37}), positive({37}), normal({37}), number(0.01),
                      number(0.9), number(0.999), number(1e-8), absent()}}}},
       [](const Update& u) -> Values {
@@ -292,8 +306,10 @@ Op radam_step() {
         const Value correction2 = u.bias_correction(beta2, step);
         const Value rho_inf = e.sub(e.div(2, e.sub(1, beta2)), 1);
         const Value rho = e.sub(rho_inf, e.div(e.mul(e.mul(step, 2), e.pow(beta2, step)), correction2));
-        const Value rect = e.sqrt(e.div(e.mul(e.mul(e.sub(rho, 4), e.sub(rho, 2)), rho_inf),
-                                        e.mul(e.mul(e.sub(rho_inf, 4), e.sub(rho_inf, 2)), rho)));
+        // Not used where its radicand could be negative; kept from there, since a derivative would be NaN all the same.
+        const Value radicand = e.div(e.mul(e.mul(e.sub(rho, 4), e.sub(rho, 2)), rho_inf),
+                                     e.mul(e.mul(e.sub(rho_inf, 4), e.sub(rho_inf, 2)), rho));
+        const Value rect = e.sqrt(e.where(e.gt(rho, 5), radicand, 1));
         const Value corrected = e.div(exp_avg, u.scale(u.bias_correction(beta1, step)));
         const Value plain = e.mul(corrected, u.scale("lr"));
         const Value adaptive = e.div(u.scale(e.sqrt(correction2)), e.add(e.sqrt(exp_avg_sq), u.scale("eps")));
@@ -306,7 +322,9 @@ Op adadelta_step() {
   return update(
       {.signature = "adadelta_step(step, param, square_avg, acc_delta, grad, lr, rho, eps, weight_decay?, *, "
                     "maximize: bool = false) -> tensors",
-       .doc = "A step of Adadelta.",
+       .doc = R"(A step of Adadelta.
+
+>>> step, param, *state = lucid.adadelta_step(step, param, square_avg, acc_delta, grad, lr, rho, eps))",
        .samples = {{{positive({}), normal({37}), positive({37}), positive({37}), normal({37}), number(1.0), number(0.9),
                      number(1e-6), number(0.1)}}}},
       [](const Update& u) -> Values {
@@ -326,7 +344,9 @@ Op rprop_step() {
       {.signature =
            "rprop_step(step, param, prev, step_size, grad, etaminus, etaplus, step_size_min, step_size_max, *, "
            "maximize: bool = false) -> tensors",
-       .doc = "A step of Rprop.",
+       .doc = R"(A step of Rprop.
+
+>>> step, param, *state = lucid.rprop_step(step, param, prev, step_size, grad, etaminus, etaplus, low, high))",
        .samples = {{{positive({}), normal({37}), normal({37}), positive({37}), normal({37}), number(0.5), number(1.2),
                      number(1e-6), number(50.0)}}}},
       [](const Update& u) -> Values {
@@ -345,7 +365,9 @@ Op rprop_step() {
 Op asgd_step() {
   return update({.signature = "asgd_step(step, eta, mu, param, ax, grad, lr, lambd, alpha, t0, weight_decay?, *, "
                               "maximize: bool = false) -> tensors",
-                 .doc = "A step of averaged stochastic gradient descent.",
+                 .doc = R"(A step of averaged stochastic gradient descent.
+
+>>> step, param, *state = lucid.asgd_step(step, eta, mu, param, ax, grad, lr, lambd, alpha, t0))",
                  .samples = {{{positive({}), positive({}), positive({}), normal({37}), normal({37}), normal({37}),
                                number(0.01), number(1e-4), number(0.75), number(1.0), number(0.1)}}}},
                 [](const Update& u) -> Values {
@@ -368,7 +390,9 @@ Op lion_step() {
   return update(
       {.signature = "lion_step(param, exp_avg, grad, lr, beta1, beta2, weight_decay?, *, "
                     "maximize: bool = false) -> tensors",
-       .doc = "A step of Lion: the sign of a gradient mixed with its average.",
+       .doc = R"(A step of Lion: the sign of a gradient mixed with its average.
+
+>>> param, *state = lucid.lion_step(param, exp_avg, grad, lr, beta1, beta2))",
        .samples = {{{normal({37}), normal({37}), normal({37}), number(0.01), number(0.9), number(0.99), number(0.1)}}}},
       [](const Update& u) -> Values {
         const Value grad = u.ascending_gradient();

@@ -53,7 +53,7 @@ TEST_P(EveryOp, HasSamplesAndTheFieldsItsKindNeeds) {
   if (op().is_lowered()) EXPECT_TRUE(op().reference) << "lowered ops have a reference";
   if (op().is_pointwise()) EXPECT_TRUE(op().promote != Promote::kNone || op().infer);
   if (op().promote == Promote::kNone && !op().decompose && !op().host) EXPECT_TRUE(op().infer);
-  EXPECT_TRUE(op().gradient || op().decompose || op().host || op().samples.empty())
+  EXPECT_TRUE(op().gradient || op().decompose || op().host || op().ignores_values)
       << "say what its gradient is, or that it is 0";
 }
 
