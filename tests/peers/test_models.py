@@ -86,9 +86,15 @@ CASES = {
     ),
     "gpt_mini": Case(lucid.models.gpt, torch_models.GPT, TOKENS[:, :-1], TOKENS[:, 1:]),
     "lstm": Case(
-        lambda: LstmClassifier(lucid), lambda: LstmClassifier(torch), labels(4, 12, classes=50), labels(4, classes=4), 1e-2
+        lambda: LstmClassifier(lucid),
+        lambda: LstmClassifier(torch),
+        labels(4, 12, classes=50),
+        labels(4, classes=4),
+        1e-2,
     ),
-    "encoder": Case(lambda: encoder(lucid), lambda: encoder(torch), RANDOM.normal(size=(4, 6, 32)), labels(4, classes=4)),
+    "encoder": Case(
+        lambda: encoder(lucid), lambda: encoder(torch), RANDOM.normal(size=(4, 6, 32)), labels(4, classes=4)
+    ),
 }
 VIT = {"image_size": 32, "patch_size": 8, "dim": 32, "heads": 4, "layers": 2, "hidden": 64, "num_classes": 10}
 BERT = {"vocab_size": 100, "context": 32, "dim": 32, "heads": 4, "layers": 2, "hidden": 64}

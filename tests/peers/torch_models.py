@@ -87,7 +87,15 @@ class MobileNetV2(nn.Module):
     def __init__(self, classes=1000, dropout=0.2):
         super().__init__()
         features, cin = [conv_bn(3, 32, 3, 2)], 32
-        stages = ((1, 16, 1, 1), (6, 24, 2, 2), (6, 32, 3, 2), (6, 64, 4, 2), (6, 96, 3, 1), (6, 160, 3, 2), (6, 320, 1, 1))
+        stages = (
+            (1, 16, 1, 1),
+            (6, 24, 2, 2),
+            (6, 32, 3, 2),
+            (6, 64, 4, 2),
+            (6, 96, 3, 1),
+            (6, 160, 3, 2),
+            (6, 320, 1, 1),
+        )
         for expansion, cout, count, stride in stages:
             for i in range(count):
                 features.append(InvertedResidual(cin, cout, stride if i == 0 else 1, expansion))

@@ -53,7 +53,7 @@ def test_numbers_are_viewed_like_tensors(name, arguments, shape):
 
 @pytest.mark.parametrize("requires_grad", [False, True])
 def test_an_op_checks_its_operands_before_its_parts_do(requires_grad):
-    with pytest.raises(ValueError, match="^prelu: weight"):
+    with pytest.raises(ValueError, match=r"^prelu: weight"):
         lucid.prelu(lucid.ones((), requires_grad=requires_grad), lucid.ones(0))
 
 

@@ -26,7 +26,9 @@ def naive_conv2d(x, weight, stride, padding, dilation, groups):
     return result
 
 
-@pytest.mark.parametrize("stride, padding, dilation, groups", [(1, 0, 1, 1), (2, 1, 1, 2), (1, 2, 2, 1), (3, 0, 1, 4)])
+@pytest.mark.parametrize(
+    ("stride", "padding", "dilation", "groups"), [(1, 0, 1, 1), (2, 1, 1, 2), (1, 2, 2, 1), (3, 0, 1, 4)]
+)
 def test_conv2d_by_its_definition(stride, padding, dilation, groups):
     random = np.random.default_rng(0)
     x = random.standard_normal((2, 8, 13, 19)).astype(np.float32)
@@ -49,7 +51,7 @@ def test_same_keeps_the_size_and_puts_the_odd_zero_behind():
 
 
 @pytest.mark.parametrize(
-    "arguments, message",
+    ("arguments", "message"),
     [
         ({"padding": "same", "stride": 2}, 'conv2d: padding "same" needs stride 1'),
         ({"padding": "half"}, 'padding must be numbers, "same" or "valid", got "half"'),
@@ -95,7 +97,8 @@ def test_padding_that_is_not_zeros_comes_from_pad():
 def test_pools_return_indices_on_demand():
     x = lucid.tensor([[[1.0, 7.0, 7.0, 2.0], [3.0, 0.0, float("nan"), 9.0]]])
     values, indices = lucid.max_pool2d(x, 2, return_indices=True)
-    assert values[0, 0, 0].item() == 7.0 and np.isnan(values[0, 0, 1].item())
+    assert values[0, 0, 0].item() == 7.0
+    assert np.isnan(values[0, 0, 1].item())
     assert indices.tolist() == [[[1, 6]]]
     assert lucid.max_pool2d(x, 2).shape == (1, 1, 2)
     assert lucid.adaptive_max_pool2d(x, (None, 2)).shape == (1, 2, 2)

@@ -36,9 +36,7 @@ class GPT(Module):
         layers: int = 4,
         dropout: float = 0.0,
     ) -> None:
-        self._build(
-            None, vocab_size=vocab_size, context=context, dim=dim, heads=heads, layers=layers, dropout=dropout
-        )
+        self._build(None, vocab_size=vocab_size, context=context, dim=dim, heads=heads, layers=layers, dropout=dropout)
 
 
 def gpt(**sizes: Any) -> GPT:

@@ -14,7 +14,6 @@ Closure = Callable[[], Any]
 Hook = Callable[..., Any]
 
 
-
 def _show(mapping: Any) -> str:
     return repr(dict(mapping.items()))
 
