@@ -33,3 +33,10 @@ endfunction()
 
 add_library(lucid_all INTERFACE)
 lucid_link_layers(lucid_all INTERFACE ${LUCID_LAYERS})
+
+# Datasets are often compressed. The wheel must need nothing that a machine may lack: linked statically.
+if(TARGET lucid_data)
+  set(ZLIB_USE_STATIC_LIBS ON)
+  find_package(ZLIB REQUIRED)
+  target_link_libraries(lucid_data PUBLIC ZLIB::ZLIB)
+endif()

@@ -2,6 +2,11 @@
 
 // Everything that a program using Lucid needs.
 #include "lucid/autograd.h"
+#include "lucid/data.h"
+#include "lucid/lr_scheduler.h"
 #include "lucid/ops.h"
+#include "lucid/optim.h"
 #include "lucid/random.h"
+#include "lucid/serialize.h"
 #include "lucid/tensor.h"
+#include "lucid/tree.h"

@@ -22,6 +22,8 @@ Tensor rand(const Shape& shape, std::optional<Dtype> dtype = std::nullopt);
 Tensor randn(const Shape& shape, std::optional<Dtype> dtype = std::nullopt);
 /// Integers in [low, high).
 Tensor randint(int64_t low, int64_t high, const Shape& shape);
+/// The integers from 0 to n - 1 in random order.
+Tensor randperm(int64_t n);
 /// 1 with the probability that `p` gives for each element, otherwise 0.
 Tensor bernoulli(const Tensor& p);
 

@@ -6,9 +6,11 @@
 #include "bindings/autograd.h"
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
+#include "bindings/files.h"
 #include "bindings/interop.h"
 #include "bindings/module_object.h"
 #include "bindings/op_function.h"
+#include "bindings/optim.h"
 #include "bindings/random.h"
 #include "bindings/tensor_object.h"
 
@@ -25,6 +27,8 @@ NB_MODULE(_core, module) {
   bind_creation(module);
   bind_dlpack(module);
   bind_autograd(module);
+  bind_optim(module);
+  bind_files(module);
   bind_settings(module);
   bind_modules(module);
   bind_initializers(module);

@@ -39,6 +39,12 @@ constexpr std::string_view kInternal[] = {
     "attention_backward",
 };
 
+// Updates, which belong to the classes of lucid.optim.
+constexpr std::string_view kOptimizers[] = {
+    "adadelta_step", "adagrad_step", "adam_step",    "adamax_step", "asgd_step", "lion_step",
+    "nadam_step",    "radam_step",   "rmsprop_step", "rprop_step",  "sgd_step",
+};
+
 // Functions of layers, which are no methods of tensors.
 constexpr std::string_view kFunctions[] = {
     "adaptive_avg_pool1d",
@@ -103,7 +109,9 @@ bool first_is_tensor(const Op& op) {
 
 }  // namespace
 
-bool is_public(const Op& op) { return !op.name().starts_with('_') && !contains(kInternal, op.name()); }
+bool is_public(const Op& op) {
+  return !op.name().starts_with('_') && !contains(kInternal, op.name()) && !contains(kOptimizers, op.name());
+}
 
 bool is_random(const Op& op) { return !op.schema.parameters.empty() && op.schema.parameters.front().name == "state"; }
 

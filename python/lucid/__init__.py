@@ -10,7 +10,7 @@ tensor([2., 4.])
 
 from ._ops import *  # what comes after it goes before it
 
-from . import _core, _tensor, autograd, gpu, nn, return_types
+from . import _core, _tensor, autograd, data, gpu, nn, optim, return_types, utils
 from ._core import (
     Generator,
     InternalError,
@@ -60,6 +60,7 @@ from ._dtypes import (
     u8,
     uint8,
 )
+from ._files import load, save
 from ._overloads import (
     allclose,
     broadcast_shapes,

@@ -8,9 +8,12 @@ from typing import overload
 from . import _core as _core
 from . import _tensor as _tensor
 from . import autograd as autograd
+from . import data as data
 from . import gpu as gpu
 from . import nn as nn
+from . import optim as optim
 from . import return_types as return_types
+from . import utils as utils
 from ._core import Generator as Generator
 from ._core import InternalError as InternalError
 from ._core import Tensor as Tensor
@@ -56,6 +59,8 @@ from ._dtypes import long as long
 from ._dtypes import short as short
 from ._dtypes import u8 as u8
 from ._dtypes import uint8 as uint8
+from ._files import load as load
+from ._files import save as save
 from ._overloads import allclose as allclose
 from ._overloads import broadcast_shapes as broadcast_shapes
 from ._overloads import equal as equal

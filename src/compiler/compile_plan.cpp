@@ -98,16 +98,28 @@ class SlotMap {
   std::vector<size_t> packed_bytes_;
 };
 
+void note_accesses(Plan& plan, size_t inputs) {
+  plan.last_reads.assign(inputs, 0);
+  plan.first_writes.assign(plan.outputs.size(), plan.steps.size());
+  for (size_t step = 0; step < plan.steps.size(); ++step)
+    for (const Slot& slot : plan.steps[step].slots) {
+      const auto index = static_cast<size_t>(slot.index);
+      if (slot.area == Slot::Area::kInput) plan.last_reads[index] = step;
+      if (slot.area == Slot::Area::kOutput) plan.first_writes[index] = std::min(plan.first_writes[index], step);
+    }
+}
+
 }  // namespace
 
-Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const Geometry* destination) {
+Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
+                       std::span<const Geometry> destinations) {
   IRGraph graph = expand_to_primitives(source);
   std::map<ValueId, Geometry> geometries;
   for (size_t i = 0; i < source.input_ids.size(); ++i) geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
   std::map<ValueId, Geometry> imposed;
-  if (destination) imposed[graph.output_ids.at(0)] = *destination;
+  for (size_t i = 0; i < destinations.size(); ++i) imposed[graph.output_ids.at(i)] = destinations[i];
   std::map<ValueId, Layout> layouts = assign_layouts(graph, geometries, imposed);
-  if (!destination) own_outputs(graph, layouts);
+  if (destinations.empty()) own_outputs(graph, layouts);
   const Schedule schedule = schedule_graph(graph, std::move(layouts));
 
   auto plan = make_ref<Plan>();
@@ -128,6 +140,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     ready.packs = slots.packed_input(step);
     plan->steps.push_back(std::move(ready));
   }
+  note_accesses(*plan, graph.input_ids.size());
   return plan;
 }
 

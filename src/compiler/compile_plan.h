@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 
 #include "base/ref.h"
 #include "ir/graph.h"
@@ -13,9 +14,9 @@ namespace lucid {
 IRGraph expand_to_primitives(const IRGraph& graph);
 
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
-/// graph's input_ids in order, its outputs the output_ids. With `destination`, the graph's one output, which a
-/// pointwise node computes, is written with those strides.
+/// graph's input_ids in order, its outputs the output_ids. With `destinations`, one for each of the graph's outputs,
+/// which pointwise nodes compute, those are written with these strides.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
-                       const Geometry* destination = nullptr);
+                       std::span<const Geometry> destinations = {});
 
 }  // namespace lucid

@@ -1,5 +1,7 @@
 #include "ops/table.h"
 
+#include "ops/optimizer.h"
+
 namespace lucid {
 
 const OpTable& op_table() {
@@ -48,6 +50,7 @@ const OpTable& op_table() {
     add_ctc_ops(ops);
     add_attention_ops(ops);
     add_scaled_attention_ops(ops);
+    add_optimizer_ops(ops);
     return OpTable(std::move(ops));
   }();
   return table;

@@ -45,6 +45,12 @@ class Plan : public RefCounted {
   std::vector<size_t> packed_bytes;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
+  /// The last step that reads each input, and the first that writes each output.
+  std::vector<size_t> last_reads;
+  std::vector<size_t> first_writes;
+
+  /// Whether an output may lie exactly where an input does: nothing reads the input after its element was written.
+  bool may_share(size_t input, size_t output) const { return elementwise && last_reads[input] <= first_writes[output]; }
 
   /// Runs all steps. Pointers are to the first element of each input and output. `forms` gives for each input where its
   /// packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a check that failed, in

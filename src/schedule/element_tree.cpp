@@ -26,9 +26,9 @@ loop::Value round_to(loop::Builder& b, loop::Value value, Dtype dtype) {
 }  // namespace
 
 ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group,
-                         ValueId value, DimsView shape, std::span<const MemoryOperand> extra, DimsView order,
-                         size_t outer)
-    : graph_(graph), value_(value) {
+                         std::span<const ValueId> values, DimsView shape, std::span<const MemoryOperand> extra,
+                         DimsView order, size_t outer)
+    : graph_(graph), values_(values.begin(), values.end()) {
   for (size_t node : group.nodes)
     if (graph.nodes[node].op->is_lowered()) producers_[graph.nodes[node].outputs[0]] = node;
 
@@ -44,8 +44,8 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
     operands_.push_back({std::move(memory), std::move(strides), {}, {}});
   };
 
-  // Walks the expression from the root, so that only what it needs is read.
-  std::vector<ValueId> pending = {value};
+  // Walks the expressions from their roots, so that only what they need is read.
+  std::vector<ValueId> pending = values_;
   std::map<ValueId, bool> seen;
   while (!pending.empty()) {
     const ValueId id = pending.back();
@@ -81,8 +81,8 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
 
 ElementTree::ElementTree(const IRGraph& graph, const MemoryOperand& source, std::span<const MemoryOperand> extra,
                          DimsView order, size_t outer)
-    : graph_(graph), value_(-1) {
-  reads_[value_] = 0;
+    : graph_(graph), values_{-1} {
+  reads_[-1] = 0;
   operands_.push_back({source, source.geometry.strides, {}, {}});
   add_extra(extra, source.geometry.sizes);
   merge_dimensions(source.geometry.sizes, order, outer);
@@ -220,10 +220,12 @@ loop::Value ElementTree::evaluate_node(size_t index, const Point& point, std::ma
   return round_to(b, b.convert(indexed.body(context, call.call()), compute_dtype(result)), result);
 }
 
-loop::Value ElementTree::evaluate(const Point& point) {
-  if (const auto read = reads_.find(value_); read != reads_.end()) return load(operands_[read->second], point);
+std::vector<loop::Value> ElementTree::evaluate_all(const Point& point, size_t count) {
   std::map<ValueId, loop::Value> known;
-  return evaluate_node(producers_.at(value_), point, known);
+  std::vector<loop::Value> results;
+  for (size_t i = 0; i < std::min(count, values_.size()); ++i)
+    results.push_back(operand({values_[i], std::nullopt}, Dtype::kF32, point, known));
+  return results;
 }
 
 void ElementTree::store(size_t which, const Point& point, loop::Value value) {

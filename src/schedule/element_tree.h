@@ -18,11 +18,12 @@ enum class Step : uint8_t { kZero, kOne, kAny };
 /// dimension.
 class ElementTree {
  public:
-  /// The expression for `value` over a space of shape `shape`. `extra` are further accesses (results to be stored),
+  /// The expressions for `values` over a space of shape `shape`. `extra` are further accesses (results to be stored),
   /// which take part in merging. `order` lists the dimensions from the outermost to the innermost loop; the first
   /// `outer` of them are not merged with the others. Indexed expressions keep every dimension where it is.
-  ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group, ValueId value,
-              DimsView shape, std::span<const MemoryOperand> extra, DimsView order, size_t outer = 0);
+  ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group,
+              std::span<const ValueId> values, DimsView shape, std::span<const MemoryOperand> extra, DimsView order,
+              size_t outer = 0);
 
   /// The expression that only reads `source`, over its own shape.
   ElementTree(const IRGraph& graph, const MemoryOperand& source, std::span<const MemoryOperand> extra, DimsView order,
@@ -45,8 +46,10 @@ class ElementTree {
   /// Computes what evaluate() and store() need of the address that does not change along lane_axis, so that a loop over
   /// lanes that follows finds it ready. Only the point's other indices are looked at.
   void hoist(const Point& point);
-  /// Evaluates the expression. The result has the compute dtype of the value.
-  loop::Value evaluate(const Point& point);
+  /// Evaluates the first expression. The result has the compute dtype of the value.
+  loop::Value evaluate(const Point& point) { return evaluate_all(point, 1).front(); }
+  /// Evaluates the first `count` expressions, or all, each part that they share once.
+  std::vector<loop::Value> evaluate_all(const Point& point, size_t count = SIZE_MAX);
   /// Stores to extra access number `which`, converting from the compute dtype.
   void store(size_t which, const Point& point, loop::Value value);
   /// How extra access `which`, or the operands before it, move along a merged dimension.
@@ -80,7 +83,7 @@ class ElementTree {
 
   const IRGraph& graph_;
   std::map<ValueId, size_t> producers_;  // nodes of the group, by the value they compute
-  ValueId value_;
+  std::vector<ValueId> values_;
   Dims sizes_;
   size_t outer_count_ = 0;
   bool indexed_ = false;
@@ -98,7 +101,7 @@ class ElementTree {
 /// 0, 1, 2, ...: loops nested as the shape is written.
 Dims natural_order(int64_t rank);
 
-/// Writes the kernel that stores a tree's value to its one extra access, at every point of the space.
+/// Writes the kernel that stores each value of a tree to its extra access, at every point of the space.
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name);
 
 }  // namespace lucid

@@ -23,6 +23,11 @@ Dims memory_order(const Geometry& geometry) {
   return order;
 }
 
+void compute_point(ElementTree& tree, const ElementTree::Point& at) {
+  const std::vector<loop::Value> values = tree.evaluate_all(at);
+  for (size_t i = 0; i < values.size(); ++i) tree.store(i, at, values[i]);
+}
+
 // One dimension: an item is one vector of elements.
 KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
@@ -32,12 +37,10 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   const loop::Value lo = b.begin() * b.index(kLanes);
   const loop::Value hi = b.binary(loop::Code::kMin, b.end() * b.index(kLanes), size);
   if (point) {
-    tree.store(0, {}, tree.evaluate({}));
+    compute_point(tree, {});
   } else {
-    row_loop(b, lo, hi, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
-      const ElementTree::Point at{{i}, 0, mask};
-      tree.store(0, at, tree.evaluate(at));
-    });
+    row_loop(b, lo, hi, unroll_for(tree.cost()),
+             [&](loop::Value i, loop::Value mask) { compute_point(tree, {{i}, 0, mask}); });
   }
   return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
 }
@@ -62,7 +65,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
     row_loop(b, b.index(0), length, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
       at.index[last] = i;
       at.mask = mask;
-      tree.store(0, at, tree.evaluate(at));
+      compute_point(tree, at);
     });
   });
   const double vectors = static_cast<double>((sizes[last] + kLanes - 1) / kLanes);
@@ -84,12 +87,15 @@ void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string&
 }
 
 void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group& group) {
-  const IRNode& root = graph.nodes[group.root()];
-  const ValueId result = root.outputs[0];
-  const MemoryOperand memory = memory_of(schedule, graph, result);
-  if (numel(memory.geometry.sizes) == 0) return;
-  ElementTree tree(graph, schedule.layouts, group, result, memory.geometry.sizes, {&memory, 1},
-                   memory_order(memory.geometry));
+  std::vector<ValueId> results;
+  std::vector<MemoryOperand> memory;
+  for (size_t root : group.roots) {
+    results.push_back(graph.nodes[root].outputs[0]);
+    memory.push_back(memory_of(schedule, graph, results.back()));
+  }
+  const Geometry& geometry = memory.back().geometry;
+  if (numel(geometry.sizes) == 0) return;
+  ElementTree tree(graph, schedule.layouts, group, results, geometry.sizes, memory, memory_order(geometry));
   write_elementwise(schedule, tree, kernel_name(graph, group));
 }
 
@@ -107,7 +113,7 @@ void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& grou
     part.geometry.offset += start * result.geometry.strides[axis];
     start += shape[axis];
     if (numel(shape) == 0) continue;
-    ElementTree tree(graph, schedule.layouts, group, input.id, shape, {&part, 1}, natural_order(rank));
+    ElementTree tree(graph, schedule.layouts, group, {&input.id, 1}, shape, {&part, 1}, natural_order(rank));
     write_elementwise(schedule, tree, node.op->name());
   }
 }

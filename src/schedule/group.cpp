@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace lucid {
 namespace {
@@ -27,6 +28,90 @@ const Dims* iteration_shape(const IRGraph& graph, const IRNode& node) {
   if (std::holds_alternative<ReduceLowering>(node.op->lowering)) return &graph.type(node.inputs[0].id).shape;
   return nullptr;
 }
+
+constexpr size_t kMostRoots = 8;
+
+/// Joins pointwise kernels of one shape, later into earlier reads: what both read is read once, and what one computes
+/// the other has in registers.
+class Merger {
+ public:
+  Merger(const IRGraph& graph, std::vector<Group> groups) : graph_(graph), groups_(std::move(groups)) {
+    for (const Group& group : groups_) {
+      eligible_.push_back(is_eligible(group));
+      reads_.push_back(reads_of(group));
+    }
+  }
+
+  std::vector<Group> merge() {
+    for (size_t later = 1; later < groups_.size(); ++later) {
+      if (!eligible_[later]) continue;
+      for (size_t earlier = later; earlier-- > 0;)
+        if (eligible_[earlier] && can_join(earlier, later)) join(earlier, later);
+    }
+    std::erase_if(groups_, [](const Group& group) { return group.nodes.empty(); });
+    return std::move(groups_);
+  }
+
+ private:
+  bool is_eligible(const Group& group) const {
+    return std::all_of(group.nodes.begin(), group.nodes.end(), [&](size_t node) {
+      return graph_.nodes[node].op->is_pointwise() && graph_.nodes[node].op->errors.empty();
+    });
+  }
+
+  std::set<ValueId> reads_of(const Group& group) const {
+    std::set<ValueId> computed;
+    std::set<ValueId> reads;
+    for (size_t node : group.nodes) {
+      for (const IROperand& input : graph_.nodes[node].inputs)
+        if (input.id >= 0 && !computed.contains(input.id)) reads.insert(input.id);
+      computed.insert(graph_.nodes[node].outputs[0]);
+    }
+    return reads;
+  }
+
+  const Dims& shape_of(const Group& group) const { return graph_.type(result_of(group.root())).shape; }
+  ValueId result_of(size_t node) const { return graph_.nodes[node].outputs[0]; }
+
+  bool reads_result(size_t reader, size_t producer) const {
+    const std::vector<size_t>& roots = groups_[producer].roots;
+    return std::any_of(roots.begin(), roots.end(),
+                       [&](size_t root) { return reads_[reader].contains(result_of(root)); });
+  }
+
+  bool can_join(size_t earlier, size_t later) const {
+    const Group& first = groups_[earlier];
+    const Group& second = groups_[later];
+    if (first.roots.size() + second.roots.size() > kMostRoots || shape_of(first) != shape_of(second)) return false;
+    const bool related = numel(shape_of(first)) == 1 || reads_result(later, earlier) ||
+                         std::any_of(reads_[earlier].begin(), reads_[earlier].end(), [&](ValueId id) {
+                           return reads_[later].contains(id) && graph_.type(id).shape == shape_of(first);
+                         });
+    if (!related) return false;
+    for (size_t between = earlier + 1; between < later; ++between)
+      if (reads_result(between, earlier)) return false;
+    return true;
+  }
+
+  void join(size_t earlier, size_t later) {
+    Group& first = groups_[earlier];
+    Group& second = groups_[later];
+    for (auto [from, to] : {std::pair(&first.nodes, &second.nodes), std::pair(&first.roots, &second.roots)}) {
+      to->insert(to->end(), from->begin(), from->end());
+      std::sort(to->begin(), to->end());
+      to->erase(std::unique(to->begin(), to->end()), to->end());
+      from->clear();
+    }
+    reads_[later] = reads_of(second);
+    reads_[earlier].clear();
+    eligible_[earlier] = false;
+  }
+
+  const IRGraph& graph_;
+  std::vector<Group> groups_;
+  std::vector<bool> eligible_;
+  std::vector<std::set<ValueId>> reads_;  // values that a group takes from memory
+};
 
 }  // namespace
 
@@ -64,8 +149,11 @@ std::vector<Group> group_nodes(const IRGraph& graph) {
     for (size_t root : homes[i]) groups[root].nodes.push_back(i);
   std::vector<Group> result;
   result.reserve(groups.size());
-  for (auto& [_, group] : groups) result.push_back(std::move(group));
-  return result;
+  for (auto& [root, group] : groups) {
+    group.roots = {root};
+    result.push_back(std::move(group));
+  }
+  return Merger(graph, std::move(result)).merge();
 }
 
 }  // namespace lucid

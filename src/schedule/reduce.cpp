@@ -49,8 +49,8 @@ class ReduceKernel {
     if (numel(shape) == 0) {
       read_nothing(axes, shape, order);
     } else {
-      tree_.emplace(graph, schedule.layouts, group, node_.inputs[0].id, shape, std::span<const MemoryOperand>{}, order,
-                    axes.kept.size());
+      tree_.emplace(graph, schedule.layouts, group, std::span(&node_.inputs[0].id, 1), shape,
+                    std::span<const MemoryOperand>{}, order, axes.kept.size());
       if (tree_->sizes().size() > tree_->outer_count() + 1) gather_rows(axes, shape, order);
     }
     length_ = 1;
@@ -99,7 +99,7 @@ class ReduceKernel {
     const auto area = static_cast<int32_t>(schedule_.scratch_bytes.size());
     schedule_.scratch_bytes.push_back(numel(shape) * static_cast<int64_t>(size_of(dtype)));
     const MemoryOperand rows{area, dtype, {shape, strides, 0}, BufferUse::Kind::kScratch};
-    ElementTree gathered(graph_, schedule_.layouts, group_, node_.inputs[0].id, shape, {&rows, 1}, order);
+    ElementTree gathered(graph_, schedule_.layouts, group_, {&node_.inputs[0].id, 1}, shape, {&rows, 1}, order);
     write_elementwise(schedule_, gathered, kernel_name(graph_, group_) + "_rows");
     tree_.emplace(graph_, rows, std::span<const MemoryOperand>{}, order, axes.kept.size());
   }

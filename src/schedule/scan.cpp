@@ -30,7 +30,7 @@ void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group)
   for (int64_t d = 0; d < rank; ++d)
     if (d != axis) order.push_back(d);
   if (rank) order.push_back(axis);
-  ElementTree tree(graph, schedule.layouts, group, node.inputs[0].id, result.geometry.sizes, {&result, 1}, order,
+  ElementTree tree(graph, schedule.layouts, group, {&node.inputs[0].id, 1}, result.geometry.sizes, {&result, 1}, order,
                    static_cast<size_t>(std::max<int64_t>(rank - 1, 0)));
   const Dtype dtype = compute_dtype(result.dtype);
   const size_t outer = tree.outer_count();

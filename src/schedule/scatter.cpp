@@ -92,7 +92,7 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value held,
 // out = in0, element by element.
 void copy_base(Schedule& schedule, const IRGraph& graph, const Group& group, const MemoryOperand& result) {
   const IRNode& node = graph.nodes[group.root()];
-  ElementTree tree(graph, schedule.layouts, group, node.inputs[0].id, result.geometry.sizes, {&result, 1},
+  ElementTree tree(graph, schedule.layouts, group, {&node.inputs[0].id, 1}, result.geometry.sizes, {&result, 1},
                    natural_order(result.geometry.sizes.rank()));
   write_elementwise(schedule, tree, "copy");
 }

@@ -31,6 +31,8 @@ Tensor randint(int64_t low, int64_t high, const Shape& shape) {
   return draw("draw_integers", {}, {size_of_draw(shape), low, high, Attribute()});
 }
 
+Tensor randperm(int64_t n) { return draw("draw_permutation", {}, {n}); }
+
 Tensor bernoulli(const Tensor& p) {
   const Operand operands[] = {Operand(&unwrap(p))};
   return draw("draw_bernoulli", operands, {});

@@ -50,10 +50,10 @@ Values compute(const Call& call) {
   return results;
 }
 
-void compute_into(const Call& call, TensorImpl& destination) {
-  execute_into(call, destination);
+void compute_into(const Call& call, std::span<TensorImpl* const> destinations) {
+  execute_into(call, destinations);
   if (t_observer) [[unlikely]]
-    t_observer->written(call, destination);
+    t_observer->written(call, destinations);
 }
 
 Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {

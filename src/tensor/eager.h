@@ -33,8 +33,8 @@ class EagerObserver {
   virtual void computed(const Call& call, const Values& results) = 0;
   /// A result that shows the memory of the call's first operand.
   virtual void viewed(const Call& call, const TensorImpl& result) = 0;
-  /// A result that was written to memory that existed before.
-  virtual void written(const Call& call, const TensorImpl& destination) = 0;
+  /// Results that were written to memory that existed before.
+  virtual void written(const Call& call, std::span<TensorImpl* const> destinations) = 0;
 };
 
 /// Installs an observer for this thread, or none; returns the one before.
@@ -43,9 +43,13 @@ EagerObserver* set_eager_observer(EagerObserver* observer);
 // Computing without recording: what the rest of this folder is made of. All of it passes by the observer.
 
 Values compute(const Call& call);
-/// Writes the result into a tensor's memory; the caller has announced the write (TensorImpl::before_write) if anybody
-/// else can see it.
-void compute_into(const Call& call, TensorImpl& destination);
+/// Writes the results into tensors' memory, one for each; the caller has announced the write (TensorImpl::before_write)
+/// if anybody else can see it.
+void compute_into(const Call& call, std::span<TensorImpl* const> destinations);
+inline void compute_into(const Call& call, TensorImpl& destination) {
+  TensorImpl* const destinations[] = {&destination};
+  compute_into(call, destinations);
+}
 
 /// A copy with these strides.
 TensorRef copy_of(const TensorImpl& source, DimsView strides);

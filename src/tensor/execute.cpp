@@ -75,6 +75,15 @@ bool same_place(const TensorImpl& a, const TensorImpl& b) {
   return a.dtype() == b.dtype() && a.geometry() == b.geometry();
 }
 
+/// Whether an operand, plan input number `input`, would change before it was read.
+bool must_copy(const Plan& plan, size_t input, const TensorImpl& operand, std::span<TensorImpl* const> destinations) {
+  for (size_t i = 0; i < destinations.size(); ++i) {
+    if (!ranges_overlap(operand, *destinations[i])) continue;
+    if (!same_place(operand, *destinations[i]) || !plan.may_share(input, i)) return true;
+  }
+  return false;
+}
+
 Value contiguous_copy(const Operand& operand) {
   static const Op& copy = op_table().at("contiguous");
   const Operand operands[] = {operand};
@@ -85,7 +94,7 @@ Value contiguous_copy(const Operand& operand) {
 }  // namespace
 
 Values execute(const Call& call) {
-  const EagerPlan& plan = eager_plan(call, nullptr);
+  const EagerPlan& plan = eager_plan(call, {});
   Values results;
   results.reserve(plan.plan->outputs.size());
   SmallVector<void*, 4> outputs;
@@ -99,22 +108,30 @@ Values execute(const Call& call) {
   return results;
 }
 
-void execute_into(const Call& call, TensorImpl& destination) {
-  const Ref<EagerPlan> plan(const_cast<EagerPlan*>(&eager_plan(call, &destination)));
+void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
+  const Ref<EagerPlan> plan(const_cast<EagerPlan*>(&eager_plan(call, destinations)));
+  LUCID_CHECK(plan->plan->outputs.size() == destinations.size(), "{} has {} results for {} destinations", call.name(),
+              plan->plan->outputs.size(), destinations.size());
+  const bool numbers = passes_numbers(call.op());
   Values copies;
-  std::vector<Operand> operands(call.operands().begin(), call.operands().end());
-  for (Operand& operand : operands) {
-    if (!operand.is_value() || !ranges_overlap(*tensor_of(operand), destination)) continue;
-    if (plan->plan->elementwise && same_place(*tensor_of(operand), destination)) continue;
-    copies.push_back(contiguous_copy(operand));
-    operand = Operand(copies.back());
+  SmallVector<Operand, 12> operands;
+  size_t input = 0;
+  for (Operand operand : call.operands()) {
+    if (operand.is_value() && must_copy(*plan->plan, input, *tensor_of(operand), destinations)) {
+      copies.push_back(contiguous_copy(operand));
+      operand = Operand(copies.back());
+    }
+    input += operand.is_value() || (operand.is_scalar() && numbers);
+    operands.push_back(operand);
   }
-  void* const output = destination.data();
+  SmallVector<void*, 6> outputs;
+  for (const TensorImpl* destination : destinations) outputs.push_back(destination->data());
+  const std::span<void* const> places(outputs.data(), outputs.size());
   if (copies.empty()) {
-    run(call, *plan, {&output, 1});
+    run(call, *plan, places);
   } else {
-    const Call copied(call.op(), operands, call.attributes());
-    run(copied, eager_plan(copied, &destination), {&output, 1});
+    const Call copied(call.op(), {operands.data(), operands.size()}, call.attributes());
+    run(copied, eager_plan(copied, destinations), places);
   }
 }
 

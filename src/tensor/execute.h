@@ -10,9 +10,9 @@ namespace lucid {
 /// raise.
 Values execute(const Call& call);
 
-/// Computes a call with one result into the memory of `destination`, whose shape the result must have; the result is
-/// converted to its dtype. Operands that overlap the destination in any way are read before it is written. The caller
-/// has taken care of snapshots.
-void execute_into(const Call& call, TensorImpl& destination);
+/// Computes a call into the memory of `destinations`, one for each result, whose shapes the results must have; they are
+/// converted to the destinations' dtypes. Destinations do not overlap one another. Operands that overlap them in any
+/// way are read before they are written. The caller has taken care of snapshots.
+void execute_into(const Call& call, std::span<TensorImpl* const> destinations);
 
 }  // namespace lucid

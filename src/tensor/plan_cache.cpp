@@ -46,9 +46,9 @@ void append_tensor(PlanKey& key, const TensorImpl& tensor) {
   append_geometry(key, tensor.sizes(), tensor.strides());
 }
 
-void build_key(PlanKey& key, const Call& call, const TensorImpl* destination) {
+void build_key(PlanKey& key, const Call& call, std::span<TensorImpl* const> destinations) {
   key.push_back(call.op().id | static_cast<int64_t>(default_float()) << 16 |
-                static_cast<int64_t>(destination != nullptr) << 24 | static_cast<int64_t>(call.count()) << 32);
+                static_cast<int64_t>(destinations.size()) << 24 | static_cast<int64_t>(call.count()) << 32);
   for (const Operand& operand : call.operands()) {
     if (operand.is_value()) {
       append_tensor(key, *tensor_of(operand));
@@ -63,7 +63,7 @@ void build_key(PlanKey& key, const Call& call, const TensorImpl* destination) {
     key.push_back(static_cast<int64_t>(attribute.index()));
     std::visit(AttributeWriter{key}, attribute);
   }
-  if (destination) append_tensor(key, *destination);
+  for (const TensorImpl* destination : destinations) append_tensor(key, *destination);
 }
 
 bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
@@ -80,7 +80,7 @@ Dtype number_dtype(const Call& call, size_t i) {
   return dtype;
 }
 
-Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
+Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   // Checks the call while its operands are still numbers, so that messages speak of them.
   const std::vector<TensorType> types = infer_types(call);
   auto entry = make_ref<EagerPlan>();
@@ -111,19 +111,16 @@ Ref<EagerPlan> build_plan(const Call& call, const TensorImpl* destination) {
   Values results = emitter.emit(call.op(), operands, call.attributes());
   // A number that became a tensor may have changed what dtype the op gives.
   for (size_t i = 0; i < results.size(); ++i) results[i] = emitter.cast(results[i], types[i].dtype);
-  if (destination) {
+  std::vector<Geometry> geometries;
+  for (size_t i = 0; i < destinations.size(); ++i) {
     // An explicit conversion, also between equal dtypes: its layout is the destination's, and what can be fused into it
     // is.
-    const Operand result[] = {results.front()};
-    results = emitter.emit(op_table().at("to"), result, {destination->dtype()});
+    const Operand result[] = {results[i]};
+    results[i] = emitter.emit_one(op_table().at("to"), result, {destinations[i]->dtype()});
+    geometries.push_back({destinations[i]->sizes(), destinations[i]->strides(), 0});
   }
   for (const Value& result : results) graph.output_ids.push_back(GraphEmitter::id_of(result));
-  if (destination) {
-    const Geometry geometry{destination->sizes(), destination->strides(), 0};
-    entry->plan = compile_plan(graph, inputs, &geometry);
-  } else {
-    entry->plan = compile_plan(graph, inputs);
-  }
+  entry->plan = compile_plan(graph, inputs, geometries);
   return entry;
 }
 
@@ -183,10 +180,10 @@ RecentPlans& recent_plans() {
 
 bool passes_numbers(const Op& op) { return op.is_lowered(); }
 
-const EagerPlan& eager_plan(const Call& call, const TensorImpl* destination) {
+const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   RecentPlans& recent = recent_plans();
   PlanKey key;
-  build_key(key, call, destination);
+  build_key(key, call, destinations);
   const uint64_t hash = hash_span(std::span<const int64_t>(key));
   PlanStore& store = plan_store();
   if (recent.epoch != store.epoch()) {
@@ -198,7 +195,7 @@ const EagerPlan& eager_plan(const Call& call, const TensorImpl* destination) {
     return *slot;
   Ref<EagerPlan> plan = store.find(hash, key);
   if (!plan) {
-    plan = build_plan(call, destination);
+    plan = build_plan(call, destinations);
     plan->hash = hash;
     plan->key.assign(key.begin(), key.end());
     store.insert(plan);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/small_vector.h"
@@ -11,7 +12,7 @@
 namespace lucid {
 
 /// Everything that a one-op plan depends on, as numbers: the op, its attributes, the operands' dtypes, sizes and
-/// strides, and the destination's geometry for in-place calls.
+/// strides, and the destinations' geometries for in-place calls.
 using PlanKey = SmallVector<int64_t, 48>;
 
 /// A compiled one-op plan and how its operands are passed.
@@ -27,8 +28,8 @@ struct EagerPlan : RefCounted {
 /// depend on them: there each value has a plan of its own, but shares the kernels.
 bool passes_numbers(const Op& op);
 
-/// The plan for a call, compiled at its first use. With `destination`, the plan writes its result there.
-const EagerPlan& eager_plan(const Call& call, const TensorImpl* destination);
+/// The plan for a call, compiled at its first use. With `destinations`, the plan writes its results there.
+const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations);
 
 /// Forgets all plans; for tests that change options.
 void clear_eager_plans();

@@ -13,8 +13,9 @@ struct Log : EagerObserver {
   void viewed(const Call& call, const TensorImpl& result) override {
     lines.push_back("view " + call.name() + " -> " + to_string(result.type()));
   }
-  void written(const Call& call, const TensorImpl& destination) override {
-    lines.push_back("write " + call.name() + " -> " + to_string(destination.type()));
+  void written(const Call& call, std::span<TensorImpl* const> destinations) override {
+    for (const TensorImpl* destination : destinations)
+      lines.push_back("write " + call.name() + " -> " + to_string(destination->type()));
   }
   EagerObserver* before;
   std::vector<std::string> lines;

@@ -151,7 +151,7 @@ TEST_P(EveryOp, GivesTheSameBitsOnAnyNumberOfThreads) {
     const std::vector<std::string> expected = run_bits(sample);
     if (GetParam()->is_lowered()) {
       // Every item may go to another thread, however little there is to do.
-      const EagerPlan& plan = eager_plan(sample.call(), nullptr);
+      const EagerPlan& plan = eager_plan(sample.call(), {});
       for (PlanStep& step : plan.plan->steps) step.grain = 1;
     }
     for (int threads : {1, 2, 7}) {

@@ -1,0 +1,18 @@
+#pragma once
+
+#include <lucid/optim.h>
+
+#include <memory>
+
+#include "bindings/errors.h"
+
+namespace lucid::python {
+
+/// The optimizer in a Python object. Throws if it holds none.
+std::shared_ptr<optim::Optimizer> optimizer_in(nb::handle object);
+
+/// Optimizers and schedules, for lucid.optim.
+void bind_optim(nb::module_& module);
+void bind_schedules(nb::module_& module);
+
+}  // namespace lucid::python

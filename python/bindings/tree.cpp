@@ -1,0 +1,132 @@
+#include "bindings/tree.h"
+
+#include "base/error.h"
+#include "bindings/convert.h"
+#include "bindings/gil.h"
+#include "tensor/api.h"
+
+namespace lucid::python {
+namespace {
+
+constexpr int kMostLevels = 500;
+
+struct PythonForeign : Foreign {
+  explicit PythonForeign(nb::object held) : object(std::move(held)) {}
+  SharedObject object;
+};
+
+class Reader {
+ public:
+  Reader(std::string place, Others others) : path_(std::move(place)), others_(others) {}
+
+  Tree read(nb::handle object) {
+    PyObject* p = object.ptr();
+    if (p == Py_None) return {};
+    if (PyBool_Check(p)) return p == Py_True;
+    if (TensorImpl* tensor = tensor_or_null(p)) return Tensor(tensor);
+    if (PyUnicode_Check(p)) return text(p);
+    if (PyDict_Check(p)) return dict(p);
+    if (PyList_Check(p)) return items(p);
+    if (PyTuple_Check(p)) return Tree::Tuple{items(p)};
+    const Place place{path_.c_str(), "a number"};
+    if (const auto number = number_or_none(place, p)) {
+      if (number->is_float()) return number->to_double();
+      return number->kind() == Dtype::kBool ? Tree(number->to_int() != 0) : Tree(number->to_int());
+    }
+    if (others_ == Others::kKeep) return std::shared_ptr<Foreign>(new PythonForeign(nb::borrow(object)));
+    throw TypeError("{} is {}; only dicts, lists, tuples, text, numbers, None and tensors can be part of it", path_,
+                    describe(p));
+  }
+
+ private:
+  static std::string text(PyObject* p) {
+    Py_ssize_t size = 0;
+    const char* data = PyUnicode_AsUTF8AndSize(p, &size);
+    if (!data) throw nb::python_error();
+    return {data, static_cast<size_t>(size)};
+  }
+
+  /// Extends the path while an item is read.
+  template <typename F>
+  Tree inside(const std::string& step, F read_item) {
+    if (++level_ > kMostLevels)
+      throw ValueError("{}: nested more than {} deep; does it contain itself?", path_.substr(0, 200), kMostLevels);
+    const size_t length = path_.size();
+    path_ += step;
+    Tree tree = read_item();
+    path_.resize(length);
+    --level_;
+    return tree;
+  }
+
+  Tree::List items(PyObject* p) {
+    Tree::List list;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(p); ++i)
+      list.push_back(inside(fmt::format("[{}]", i), [&] { return read(nb::borrow(PySequence_Fast_GET_ITEM(p, i))); }));
+    return list;
+  }
+
+  Tree dict(PyObject* p) {
+    std::vector<Tree::Item> items;
+    PyObject* key = nullptr;
+    PyObject* value = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(p, &position, &key, &value)) {
+      Tree::Key name;
+      if (PyUnicode_Check(key))
+        name = text(key);
+      else if (PyLong_Check(key) && !PyBool_Check(key))
+        name = to_int({path_.c_str(), "a key"}, key);
+      else
+        throw TypeError("{} has {} as a key; keys must be text or integers", path_, describe(key));
+      const nb::object held = nb::borrow(value);
+      Tree item = inside("[" + to_string(name) + "]", [&] { return read(held); });
+      items.push_back({std::move(name), std::move(item)});
+    }
+    return Tree::Dict(std::move(items));
+  }
+
+  std::string path_;
+  Others others_;
+  int level_ = 0;
+};
+
+struct Writer {
+  nb::object operator()(const Tree& tree) const {
+    if (const auto* value = tree.get_if<bool>()) return nb::bool_(*value);
+    if (const auto* value = tree.get_if<int64_t>()) return nb::int_(*value);
+    if (const auto* value = tree.get_if<double>()) return nb::float_(*value);
+    if (const auto* value = tree.get_if<std::string>())
+      return checked(PyUnicode_DecodeUTF8(value->data(), static_cast<Py_ssize_t>(value->size()), "strict"));
+    if (const auto* value = tree.get_if<Tensor>()) return to_object(ref_of(*value));
+    if (const auto* value = tree.get_if<Tree::List>()) return list(*value);
+    if (const auto* value = tree.get_if<Tree::Tuple>()) return nb::tuple(list(value->items));
+    if (const auto* dict = tree.dict_or_null()) {
+      nb::dict result;
+      for (const auto& [key, value] : *dict) result[key_object(key)] = (*this)(value);
+      return result;
+    }
+    if (const auto* value = tree.get_if<std::shared_ptr<Foreign>>())
+      return dynamic_cast<PythonForeign&>(**value).object.get();
+    return nb::none();
+  }
+
+  static nb::object key_object(const Tree::Key& key) {
+    if (const auto* number = std::get_if<int64_t>(&key)) return nb::int_(*number);
+    return Writer()(Tree(std::get<std::string>(key)));
+  }
+
+  nb::list list(const Tree::List& items) const {
+    nb::list result;
+    for (const Tree& item : items) result.append((*this)(item));
+    return result;
+  }
+};
+
+}  // namespace
+
+Tree to_tree(const std::string& place, nb::handle object, Others others) { return Reader(place, others).read(object); }
+
+nb::object from_tree(const Tree& tree) { return Writer()(tree); }
+
+}  // namespace lucid::python

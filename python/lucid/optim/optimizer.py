@@ -1,0 +1,196 @@
+"""The base class of optimizers."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Mapping, MutableMapping
+from typing import Any
+
+from .. import _core
+from .._core import Tensor
+
+Params = Iterable[Tensor] | Iterable[Mapping[str, Any]] | Iterable[tuple[str, Tensor]]
+Closure = Callable[[], Any]
+Hook = Callable[..., Any]
+
+
+def _show(mapping: Any) -> str:
+    return repr(dict(mapping.items()))
+
+
+# What the core leaves to be said about its mappings: everything that follows from their items.
+_mapping: Any
+for _mapping in (_core.ParamGroup, _core.ParamState):
+    for _name in ("__contains__", "get", "keys", "items", "values", "pop", "popitem", "setdefault", "update", "__eq__"):
+        setattr(_mapping, _name, getattr(MutableMapping, _name))
+    _mapping.__hash__ = None
+    _mapping.__repr__ = _show
+    MutableMapping.register(_mapping)
+for _name in ("get", "keys", "items", "values"):
+    setattr(_core.OptimizerState, _name, getattr(Mapping, _name))
+_core.OptimizerState.__repr__ = _show  # type: ignore[method-assign]
+Mapping.register(_core.OptimizerState)
+
+
+class RemovableHandle:
+    """Removes the hook that it was returned for."""
+
+    def __init__(self, hooks: dict[int, Hook], number: int) -> None:
+        self._hooks = hooks
+        self._number = number
+
+    def remove(self) -> None:
+        """Removes the hook; more than once does no harm."""
+        self._hooks.pop(self._number, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.remove()
+
+
+def _with_hooks(step: Callable[..., Any], counts_itself: bool) -> Callable[..., Any]:
+    """A step that runs the hooks around it and is counted."""
+
+    @functools.wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        for hook in tuple(self._pre_hooks.values()):
+            replaced = hook(self, args, kwargs)
+            if replaced is not None:
+                if not isinstance(replaced, tuple) or len(replaced) != 2:
+                    raise RuntimeError(f"a step's pre-hook must return None or (args, kwargs), not {replaced!r}")
+                args, kwargs = replaced
+        result = step(self, *args, **kwargs)
+        if not counts_itself:
+            self._count_step()
+        for hook in tuple(self._post_hooks.values()):
+            hook(self, args, kwargs)
+        return result
+
+    return hooked
+
+
+def _groups(params: Params) -> list[dict[str, Any]]:
+    """The groups that the argument `params` of an optimizer describes."""
+    if isinstance(params, Tensor):
+        raise TypeError("params: give an iterable of tensors or dicts, not one Tensor")
+    if isinstance(params, Mapping):
+        raise TypeError("params: give a list of dicts, or of tensors, not one dict")
+    listed: list[Any] = list(params)
+    if not listed:
+        raise ValueError("params: got an empty list of parameters")
+    if isinstance(listed[0], Mapping):
+        return [dict(group) for group in listed]
+    return [{"params": listed}]
+
+
+def _split(group: Mapping[str, Any]) -> tuple[list[Tensor], dict[str, Any]]:
+    """The parameters of a group, and its options."""
+    if "params" not in group:
+        raise ValueError("a parameter group must have 'params'")
+    options = {name: value for name, value in group.items() if name != "params"}
+    params = group["params"]
+    if isinstance(params, set | frozenset):
+        raise TypeError("params: give them in an order, as a list; a set has none")
+    params = [params] if isinstance(params, Tensor) else list(params)
+    if params and isinstance(params[0], tuple):
+        options["param_names"] = [name for name, _ in params]
+        params = [param for _, param in params]
+    for param in params:
+        if not isinstance(param, Tensor):
+            raise TypeError(f"params: can optimize tensors only, got a {type(param).__name__}")
+    return params, options
+
+
+class Optimizer(_core.OptimizerBase):
+    """The base class of optimizers. One of your own gives its options' defaults and says what a step does.
+
+    >>> class Plain(lucid.optim.Optimizer):
+    ...     def __init__(self, params, lr=0.1):
+    ...         super().__init__(params, {"lr": lr})
+    ...
+    ...     @lucid.no_grad()
+    ...     def step(self, closure=None):
+    ...         for group in self.param_groups:
+    ...             for p in group["params"]:
+    ...                 if p.grad is not None:
+    ...                     p -= group["lr"] * p.grad
+    >>> w = lucid.ones(2, requires_grad=True)
+    >>> optimizer = Plain([w])
+    >>> (3 * w).sum().backward()
+    >>> optimizer.step()
+    >>> w
+    tensor([0.7000, 0.7000], requires_grad=True)
+    """
+
+    _kind: str | None = None
+    _pre_hooks: dict[int, Hook]
+    _post_hooks: dict[int, Hook]
+
+    def __init__(self, params: Params, defaults: dict[str, Any]) -> None:
+        self._pre_hooks = {}
+        self._post_hooks = {}
+        groups = [_split(group) for group in _groups(params)]
+        super().__init__(self._kind, groups, defaults)
+        # The objects that the caller knows: what param_groups gives back.
+        self._params = [param for group, _ in groups for param in group]
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if "step" in cls.__dict__:
+            cls.step = _with_hooks(cls.__dict__["step"], False)  # type: ignore[method-assign]
+
+    def step(self, closure: Closure | None = None) -> Any:
+        """Takes one step. `closure` computes the loss and its gradients anew; its loss is returned."""
+        if not self._pre_hooks and not self._post_hooks:
+            return self._step(closure)
+        return _with_hooks(Optimizer._step, True)(self, closure)
+
+    def add_param_group(self, param_group: Mapping[str, Any]) -> None:
+        """Adds parameters, for instance of layers that are unfrozen later: {"params": ..., "lr": ...}."""
+        group = _split(param_group)
+        self._add_group(group)
+        self._params.extend(group[0])
+
+    def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
+        """Calls hook(optimizer, args, kwargs) before each step; it may return other (args, kwargs)."""
+        return self._register(self._pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
+        """Calls hook(optimizer, args, kwargs) after each step."""
+        return self._register(self._post_hooks, hook)
+
+    def _register(self, hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
+        number = self.__dict__["_hook_count"] = self.__dict__.get("_hook_count", 0) + 1
+        hooks[number] = hook
+        return RemovableHandle(hooks, number)
+
+    def __repr__(self) -> str:
+        lines = [f"{type(self).__name__} ("]
+        for i, group in enumerate(self.param_groups):
+            lines.append(f"Parameter Group {i}")
+            lines += [f"    {name}: {group[name]}" for name in sorted(group) if name != "params"]
+        return "\n".join([*lines, ")"])
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        groups = [dict(group) for group in self.param_groups]
+        states = [{"param": param, "state": dict(state)} for param, state in self.state.items()]
+        attributes = {name: value for name, value in self.__dict__.items() if name != "_params"}
+        return _rebuild, (type(self), groups, self.defaults, states, attributes)
+
+
+def _rebuild(
+    cls: type[Optimizer],
+    groups: list[dict[str, Any]],
+    defaults: dict[str, Any],
+    states: list[dict[str, Any]],
+    attributes: dict[str, Any],
+) -> Optimizer:
+    """What copies and pickles of an optimizer are made by."""
+    made = cls.__new__(cls)
+    Optimizer.__init__(made, groups, defaults)
+    for entry in states:
+        made.state[entry["param"]].update(entry["state"])
+    made.__dict__.update(attributes)
+    return made

@@ -1,0 +1,5 @@
+"""What surrounds tensors: reading data."""
+
+from . import data
+
+__all__ = ["data"]

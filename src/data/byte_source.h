@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/error.h"
+
+namespace lucid {
+
+/// The operating system refused something; `code` is its errno.
+class FileError : public Error {
+ public:
+  FileError(const std::string& what, const std::string& path, int code);
+  int code() const { return code_; }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+  int code_;
+};
+
+/// Bytes of known number that can be read anywhere. Not memory-mapped: a file that somebody cuts short while it is read
+/// gives an error, not a signal.
+class ByteSource {
+ public:
+  virtual ~ByteSource() = default;
+  uint64_t size() const { return size_; }
+  /// Reads `count` bytes at `offset`; the caller has checked that they exist.
+  virtual void read(uint64_t offset, void* bytes, size_t count) const = 0;
+
+ protected:
+  uint64_t size_ = 0;
+};
+
+class MemorySource : public ByteSource {
+ public:
+  explicit MemorySource(std::span<const char> bytes) : bytes_(bytes) { size_ = bytes.size(); }
+  void read(uint64_t offset, void* bytes, size_t count) const override;
+
+ private:
+  std::span<const char> bytes_;
+};
+
+class FileSource : public ByteSource {
+ public:
+  /// Throws FileError. `what` begins messages.
+  FileSource(std::string what, std::string path);
+  FileSource(const FileSource&) = delete;
+  FileSource& operator=(const FileSource&) = delete;
+  ~FileSource() override;
+  void read(uint64_t offset, void* bytes, size_t count) const override;
+
+ private:
+  std::string what_;
+  std::string path_;
+  int descriptor_ = -1;
+};
+
+/// A file that replaces `path` when it is complete; until then, and when anything throws, what was there stays.
+class AtomicFile {
+ public:
+  AtomicFile(std::string what, std::string path);
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+  void write(const void* bytes, size_t count);
+  void commit();
+
+ private:
+  std::string what_;
+  std::string path_;
+  std::string temporary_;
+  int descriptor_ = -1;
+};
+
+}  // namespace lucid

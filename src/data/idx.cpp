@@ -1,0 +1,177 @@
+// The format: two zero bytes, a code of the dtype, the number of dimensions, then each size as a 32-bit number, then
+// the elements in row-major order; everything big endian.
+
+#include <lucid/data.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+#include "base/shape.h"
+#include "data/byte_source.h"
+#include "tensor/api.h"
+
+namespace lucid {
+namespace {
+
+constexpr size_t kPrefix = 4;
+// No stream of deflate becomes longer than this many times its size.
+constexpr uint64_t kMostInflation = 1032;
+
+struct IdxHeader {
+  Dtype dtype = Dtype::kU8;
+  Dims shape;
+  size_t header_bytes = 0;
+  uint64_t data_bytes = 0;
+};
+
+Dtype dtype_of_code(uint8_t code) {
+  switch (code) {
+    case 0x08:
+      return Dtype::kU8;
+    case 0x09:
+      return Dtype::kI8;
+    case 0x0B:
+      return Dtype::kI16;
+    case 0x0C:
+      return Dtype::kI32;
+    case 0x0D:
+      return Dtype::kF32;
+    case 0x0E:
+      return Dtype::kF64;
+    default:
+      throw ValueError("read_idx: not a valid IDX file: 0x{:02x} is the code of no dtype", code);
+  }
+}
+
+/// `begin` holds at least the prefix; the sizes may be missing. `most_bytes` is what could follow at the most.
+IdxHeader parse_header(std::span<const uint8_t> begin, uint64_t most_bytes) {
+  if (begin.size() < kPrefix || begin[0] != 0 || begin[1] != 0)
+    throw ValueError("read_idx: not a valid IDX file: it does not begin with two zero bytes");
+  IdxHeader header;
+  header.dtype = dtype_of_code(begin[2]);
+  const size_t rank = begin[3];
+  header.header_bytes = kPrefix + 4 * rank;
+  if (begin.size() < header.header_bytes)
+    throw ValueError("read_idx: not a valid IDX file: it ends within the sizes of its {} dimensions", rank);
+  uint64_t product = size_of(header.dtype);
+  header.data_bytes = product;
+  for (size_t i = 0; i < rank; ++i) {
+    const uint8_t* at = begin.data() + kPrefix + 4 * i;
+    const uint64_t size = uint64_t{at[0]} << 24 | uint64_t{at[1]} << 16 | uint64_t{at[2]} << 8 | at[3];
+    if (__builtin_mul_overflow(product, std::max<uint64_t>(size, 1), &product) ||
+        product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+      throw ValueError("read_idx: not a valid IDX file: its sizes are too large");
+    header.data_bytes *= size;
+    header.shape.push_back(static_cast<int64_t>(size));
+  }
+  if (header.data_bytes > most_bytes)
+    throw ValueError("read_idx: not a valid IDX file: it should hold {} bytes of data, but can hold {} at the most",
+                     header.data_bytes, most_bytes);
+  return header;
+}
+
+Tensor make_result(const IdxHeader& header, const uint8_t* data) {
+  const TensorRef tensor = make_tensor(header.dtype, header.shape);
+  const size_t size = size_of(header.dtype);
+  auto* to = static_cast<uint8_t*>(tensor->data());
+  for (uint64_t i = 0; i < header.data_bytes; i += size) std::reverse_copy(data + i, data + i + size, to + i);
+  return wrap(tensor);
+}
+
+/// Uncompresses as far as it is asked to.
+class Inflater {
+ public:
+  explicit Inflater(std::span<const char> bytes) {
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
+    left_ = bytes.size();
+    constexpr int kGzipWindow = 15 + 16;
+    if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw RuntimeError("read_idx: zlib cannot be started");
+  }
+  Inflater(const Inflater&) = delete;
+  Inflater& operator=(const Inflater&) = delete;
+  ~Inflater() { inflateEnd(&stream_); }
+
+  /// Appends bytes until there are `wanted`, or the stream ends.
+  void read_until(std::vector<uint8_t>& bytes, uint64_t wanted) {
+    constexpr uint64_t kChunk = 1 << 20;
+    while (bytes.size() < wanted && !ended_) {
+      const size_t before = bytes.size();
+      const auto room = static_cast<uInt>(std::min<uint64_t>(kChunk, wanted - before));
+      bytes.resize(before + room);
+      stream_.next_out = bytes.data() + before;
+      stream_.avail_out = room;
+      while (stream_.avail_out != 0 && !ended_) step();
+      bytes.resize(before + room - stream_.avail_out);
+    }
+  }
+
+  /// Reads on to the end, where the checksum is compared; throws if there is more data.
+  void finish() {
+    uint8_t extra = 0;
+    stream_.next_out = &extra;
+    stream_.avail_out = 1;
+    while (!ended_ && stream_.avail_out != 0) step();
+    if (stream_.avail_out == 0) throw ValueError("read_idx: not a valid IDX file: data follows the array");
+  }
+
+ private:
+  void step() {
+    if (stream_.avail_in == 0) {
+      stream_.avail_in = static_cast<uInt>(std::min<uint64_t>(left_, 1u << 30));
+      left_ -= stream_.avail_in;
+    }
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_STREAM_END) {
+      ended_ = true;
+      return;
+    }
+    if (status == Z_BUF_ERROR && stream_.avail_in == 0 && left_ == 0)
+      throw ValueError("read_idx: the compressed file was cut short");
+    if (status != Z_OK)
+      throw ValueError("read_idx: the compressed file is damaged: {}", stream_.msg ? stream_.msg : "unexpected data");
+  }
+
+  z_stream stream_{};
+  uint64_t left_ = 0;
+  bool ended_ = false;
+};
+
+Tensor parse_compressed(std::span<const char> bytes) {
+  Inflater inflater(bytes);
+  std::vector<uint8_t> plain;
+  inflater.read_until(plain, kPrefix);
+  if (plain.size() == kPrefix) inflater.read_until(plain, kPrefix + 4 * uint64_t{plain[3]});
+  const IdxHeader header = parse_header(plain, bytes.size() * kMostInflation);
+  const uint64_t total = header.header_bytes + header.data_bytes;
+  inflater.read_until(plain, total);
+  if (plain.size() < total)
+    throw ValueError("read_idx: not a valid IDX file: it should hold {} bytes of data, but holds {}", header.data_bytes,
+                     plain.size() - header.header_bytes);
+  inflater.finish();
+  return make_result(header, plain.data() + header.header_bytes);
+}
+
+}  // namespace
+
+Tensor parse_idx(std::span<const char> bytes) {
+  const auto* begin = reinterpret_cast<const uint8_t*>(bytes.data());
+  if (bytes.size() >= 2 && begin[0] == 0x1f && begin[1] == 0x8b) return parse_compressed(bytes);
+  const IdxHeader header = parse_header({begin, bytes.size()}, bytes.size());
+  const uint64_t data_bytes = bytes.size() - header.header_bytes;
+  if (data_bytes != header.data_bytes)
+    throw ValueError("read_idx: not a valid IDX file: it should hold {} bytes of data, but holds {}", header.data_bytes,
+                     data_bytes);
+  return make_result(header, begin + header.header_bytes);
+}
+
+Tensor read_idx(const std::string& path) {
+  const FileSource source("read_idx", path);
+  std::vector<char> bytes(source.size());
+  source.read(0, bytes.data(), bytes.size());
+  return parse_idx(bytes);
+}
+
+}  // namespace lucid

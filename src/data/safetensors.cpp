@@ -1,0 +1,202 @@
+#include "data/safetensors.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+#include <set>
+
+namespace lucid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+static_assert(std::endian::native == std::endian::little, "safetensors files are little endian");
+
+constexpr uint64_t kMostHeaderBytes = 100'000'000;
+constexpr int kHeaderLevels = 4;
+constexpr size_t kMostDimensions = 64;
+constexpr const char* kMetadata = "__metadata__";
+
+constexpr std::array<std::pair<const char*, Dtype>, 10> kDtypes = {{{"BOOL", Dtype::kBool},
+                                                                    {"U8", Dtype::kU8},
+                                                                    {"I8", Dtype::kI8},
+                                                                    {"I16", Dtype::kI16},
+                                                                    {"I32", Dtype::kI32},
+                                                                    {"I64", Dtype::kI64},
+                                                                    {"F16", Dtype::kF16},
+                                                                    {"BF16", Dtype::kBF16},
+                                                                    {"F32", Dtype::kF32},
+                                                                    {"F64", Dtype::kF64}}};
+
+template <typename... Arguments>
+[[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+  throw ValueError("load: not a valid safetensors file: " + fmt::format(format, std::forward<Arguments>(arguments)...));
+}
+
+/// Text from a file, short enough for a message.
+std::string shown(const std::string& text) {
+  constexpr size_t kMost = 80;
+  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+}
+
+Dtype dtype_of_name(const std::string& tensor, const Json& name) {
+  if (!name.is_string()) fail("the dtype of '{}' is no text", shown(tensor));
+  for (const auto& [known, dtype] : kDtypes)
+    if (name.get_ref<const std::string&>() == known) return dtype;
+  fail("'{}' has dtype {}, which Lucid does not have", shown(tensor), shown(name.get_ref<const std::string&>()));
+}
+
+const char* name_of_dtype(Dtype dtype) {
+  for (const auto& [name, known] : kDtypes)
+    if (known == dtype) return name;
+  LUCID_CHECK(false, "dtype {} has no name in safetensors files", name_of(dtype));
+  return "";
+}
+
+uint64_t natural(const std::string& tensor, const char* what, const Json& number) {
+  if (!number.is_number_unsigned()) fail("{} of '{}' is no number from 0 up", what, shown(tensor));
+  return number.get<uint64_t>();
+}
+
+const Json& member(const std::string& tensor, const Json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end()) fail("'{}' has no {}", shown(tensor), name);
+  return *found;
+}
+
+SafetensorsEntry read_entry(const std::string& name, const Json& object, uint64_t data_bytes) {
+  if (!object.is_object()) fail("what is said of '{}' is no object", shown(name));
+  SafetensorsEntry entry;
+  entry.name = name;
+  entry.dtype = dtype_of_name(name, member(name, object, "dtype"));
+  const Json& shape = member(name, object, "shape");
+  if (!shape.is_array() || shape.size() > kMostDimensions)
+    fail("the shape of '{}' is no list of at most {} numbers", shown(name), kMostDimensions);
+  // No product of sizes may overflow, also when another size is 0.
+  uint64_t bytes = size_of(entry.dtype);
+  uint64_t product = bytes;
+  for (const Json& item : shape) {
+    const uint64_t size = natural(name, "a size", item);
+    if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
+        __builtin_mul_overflow(product, std::max<uint64_t>(size, 1), &product) ||
+        product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+      fail("the sizes of '{}' are too large", shown(name));
+    bytes *= size;
+    entry.shape.push_back(static_cast<int64_t>(size));
+  }
+  const Json& offsets = member(name, object, "data_offsets");
+  if (!offsets.is_array() || offsets.size() != 2) fail("the data_offsets of '{}' are not two numbers", shown(name));
+  entry.begin = natural(name, "an offset", offsets[0]);
+  entry.end = natural(name, "an offset", offsets[1]);
+  if (entry.begin > entry.end || entry.end > data_bytes)
+    fail("the data of '{}' lies at [{}, {}), but the file has {} bytes of data; it may have been cut short",
+         shown(name), entry.begin, entry.end, data_bytes);
+  if (entry.end - entry.begin != bytes)
+    fail("'{}' needs {} bytes, but has {}", shown(name), bytes, entry.end - entry.begin);
+  return entry;
+}
+
+void check_coverage(const std::vector<SafetensorsEntry>& entries, uint64_t data_bytes) {
+  std::vector<const SafetensorsEntry*> order;
+  for (const SafetensorsEntry& entry : entries) order.push_back(&entry);
+  std::sort(order.begin(), order.end(),
+            [](const auto* a, const auto* b) { return a->begin != b->begin ? a->begin < b->begin : a->end < b->end; });
+  uint64_t covered = 0;
+  for (const SafetensorsEntry* entry : order) {
+    if (entry->begin < covered) fail("the data of '{}' overlaps that of another tensor", shown(entry->name));
+    if (entry->begin > covered)
+      fail("the {} bytes before '{}' belong to no tensor", entry->begin - covered, shown(entry->name));
+    covered = entry->end;
+  }
+  if (covered != data_bytes) fail("the last {} bytes belong to no tensor", data_bytes - covered);
+}
+
+}  // namespace
+
+nlohmann::ordered_json parse_json(const std::string& text, const char* what, int most_levels) {
+  std::vector<std::set<std::string>> names;  // of the objects that are open
+  const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
+    if (depth > most_levels) throw ValueError("load: {} is nested more than {} deep", what, most_levels);
+    if (event == Json::parse_event_t::object_start) names.emplace_back();
+    if (event == Json::parse_event_t::object_end) names.pop_back();
+    if (event == Json::parse_event_t::key && !names.back().insert(parsed.get<std::string>()).second)
+      throw ValueError("load: {} names '{}' twice", what, shown(parsed.get<std::string>()));
+    return true;
+  };
+  try {
+    return Json::parse(text, check);
+  } catch (const nlohmann::json::exception& error) {
+    throw ValueError("load: {} is no valid JSON: {}", what, shown(error.what()));
+  }
+}
+
+SafetensorsHeader read_safetensors_header(const ByteSource& source) {
+  uint64_t length = 0;
+  if (source.size() < sizeof(length)) fail("it has only {} bytes", source.size());
+  source.read(0, &length, sizeof(length));
+  const uint64_t rest = source.size() - sizeof(length);
+  if (length > kMostHeaderBytes)
+    fail("its header would have {} bytes, more than the {} that are allowed", length, kMostHeaderBytes);
+  if (length > rest)
+    fail("its header should have {} bytes, but only {} follow; it may have been cut short", length, rest);
+  std::string text(length, '\0');
+  source.read(sizeof(length), text.data(), length);
+  if (text.empty() || text[0] != '{') fail("its header does not begin with a brace");
+  const Json json = parse_json(text, "the header", kHeaderLevels);
+
+  SafetensorsHeader header;
+  header.data_start = sizeof(length) + length;
+  const uint64_t data_bytes = rest - length;
+  for (const auto& [name, value] : json.items()) {
+    if (name != kMetadata) {
+      header.entries.push_back(read_entry(name, value, data_bytes));
+      continue;
+    }
+    if (!value.is_object()) fail("its metadata is no object");
+    for (const auto& [key, item] : value.items()) {
+      if (!item.is_string()) fail("the metadata '{}' is no text", shown(key));
+      header.metadata.emplace_back(key, item.get<std::string>());
+    }
+  }
+  check_coverage(header.entries, data_bytes);
+  return header;
+}
+
+std::string write_safetensors_header(SafetensorsHeader& header) {
+  std::vector<size_t> order(header.entries.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    const size_t size_a = size_of(header.entries[a].dtype);
+    const size_t size_b = size_of(header.entries[b].dtype);
+    return size_a != size_b ? size_a > size_b : a < b;
+  });
+  uint64_t offset = 0;
+  for (size_t i : order) {
+    SafetensorsEntry& entry = header.entries[i];
+    entry.begin = offset;
+    offset += static_cast<uint64_t>(numel(entry.shape)) * size_of(entry.dtype);
+    entry.end = offset;
+  }
+  Json json = Json::object();
+  if (!header.metadata.empty()) {
+    Json& metadata = json[kMetadata] = Json::object();
+    for (const auto& [key, value] : header.metadata) metadata[key] = value;
+  }
+  for (const SafetensorsEntry& entry : header.entries)
+    json[entry.name] = {{"dtype", name_of_dtype(entry.dtype)},
+                        {"shape", std::vector<int64_t>(entry.shape.begin(), entry.shape.end())},
+                        {"data_offsets", {entry.begin, entry.end}}};
+  std::string text = json.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins at a multiple of 8
+  if (text.size() > kMostHeaderBytes)
+    throw ValueError("save: the names and the structure take {} bytes, more than the {} that a file may have",
+                     text.size(), kMostHeaderBytes);
+  const uint64_t length = text.size();
+  header.data_start = sizeof(length) + length;
+  std::string bytes(sizeof(length), '\0');
+  std::memcpy(bytes.data(), &length, sizeof(length));
+  return bytes + text;
+}
+
+}  // namespace lucid

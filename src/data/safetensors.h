@@ -1,0 +1,43 @@
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/dtype.h"
+#include "base/shape.h"
+#include "data/byte_source.h"
+
+namespace lucid {
+
+/// One tensor of a safetensors file. Offsets count from the end of the header.
+struct SafetensorsEntry {
+  std::string name;
+  Dtype dtype = Dtype::kF32;
+  Dims shape;
+  uint64_t begin = 0;
+  uint64_t end = 0;
+};
+
+/// What a safetensors file says before its data: 8 bytes with the length of the JSON that follows (little endian), then
+/// {"name": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, ..., "__metadata__": {"key": "text"}}.
+struct SafetensorsHeader {
+  std::vector<SafetensorsEntry> entries;  // in the order of the header
+  std::vector<std::pair<std::string, std::string>> metadata;
+  uint64_t data_start = 0;
+};
+
+/// Reads and checks: sizes fit the shapes, and the tensors cover the data without gaps or overlaps. Throws ValueError
+/// saying what is wrong.
+SafetensorsHeader read_safetensors_header(const ByteSource& source);
+
+/// The bytes before the data. Gives the entries their places, by descending size of the elements so that all are
+/// aligned.
+std::string write_safetensors_header(SafetensorsHeader& header);
+
+/// Parses text from a file that nobody vouches for. Throws ValueError: `what` says in the message what it was.
+nlohmann::ordered_json parse_json(const std::string& text, const char* what, int most_levels);
+
+}  // namespace lucid

@@ -1,0 +1,328 @@
+#include <lucid/serialize.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "data/safetensors.h"
+#include "tensor/api.h"
+#include "tensor/eager.h"
+#include "tensor/item.h"
+
+namespace lucid {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// In a file that is more than a dict of tensors, this metadata holds the structure as JSON. Lists, text, bools, numbers
+// and null stand for themselves; everything else is an object with one member that says what it is.
+constexpr const char* kTreeKey = "lucid.tree";
+// {"name": "other"}: tensors of a plain file that were one; each has a copy of the data, for readers that do not know.
+constexpr const char* kTiesKey = "lucid.ties";
+constexpr int kTreeLevels = 2000;
+
+/// Tensors that show the same memory in the same way are one.
+using Place = std::tuple<const Cell*, Dtype, std::vector<int64_t>, std::vector<int64_t>, int64_t>;
+Place place_of(const TensorImpl& tensor) {
+  return {tensor.cell().get(),
+          tensor.dtype(),
+          {tensor.sizes().begin(), tensor.sizes().end()},
+          {tensor.strides().begin(), tensor.strides().end()},
+          tensor.offset()};
+}
+
+/// A file to be written: its header and, in the same order, its tensors.
+struct Document {
+  SafetensorsHeader header;
+  std::vector<TensorRef> tensors;
+
+  void add(const std::string& name, const TensorImpl& tensor) {
+    header.entries.push_back({name, tensor.dtype(), tensor.sizes(), 0, 0});
+    tensors.emplace_back(const_cast<TensorImpl*>(&tensor));
+  }
+
+  /// Hands the bytes of the file to `put`, in order.
+  void write(const std::function<void(const void*, size_t)>& put) {
+    const std::string head = write_safetensors_header(header);
+    put(head.data(), head.size());
+    std::map<uint64_t, size_t> order;
+    for (size_t i = 0; i < tensors.size(); ++i)
+      if (header.entries[i].begin != header.entries[i].end) order[header.entries[i].begin] = i;
+    for (const auto& [_, i] : order) {
+      const TensorRef whole = contiguous(tensors[i]);
+      put(whole->data(), header.entries[i].end - header.entries[i].begin);
+    }
+  }
+};
+
+bool is_state_dict(const Tree& tree) {
+  const Tree::Dict* dict = tree.dict_or_null();
+  if (!dict || dict->empty()) return false;
+  for (const auto& [key, value] : *dict) {
+    const auto* name = std::get_if<std::string>(&key);
+    if (!name || *name == "__metadata__" || !value.get_if<Tensor>()) return false;
+  }
+  return true;
+}
+
+void write_state_dict(const Tree::Dict& dict, Document& document) {
+  std::map<Place, std::string> known;
+  Json ties = Json::object();
+  for (const auto& [key, value] : dict) {
+    const auto& name = std::get<std::string>(key);
+    const TensorImpl& tensor = unwrap(*value.get_if<Tensor>());
+    document.add(name, tensor);
+    if (const auto [first, fresh] = known.try_emplace(place_of(tensor), name); !fresh) ties[name] = first->second;
+  }
+  document.header.metadata.emplace_back("format", "pt");
+  if (!ties.empty()) document.header.metadata.emplace_back(kTiesKey, ties.dump());
+}
+
+/// Turns a tree into JSON, putting its tensors into the document under names that say where they were.
+class TreeWriter {
+ public:
+  explicit TreeWriter(Document& document) : document_(document) {}
+
+  Json write(const Tree& tree) {
+    if (++level_ > kTreeLevels / 3) throw ValueError("save: nested more than {} deep", kTreeLevels / 3);
+    Json json = value(tree);
+    --level_;
+    return json;
+  }
+
+ private:
+  Json value(const Tree& tree) {
+    if (tree.is_none()) return nullptr;
+    if (const auto* flag = tree.get_if<bool>()) return *flag;
+    if (const auto* number = tree.get_if<int64_t>()) return *number;
+    if (const auto* number = tree.get_if<double>()) return real(*number);
+    if (const auto* text = tree.get_if<std::string>()) return *text;
+    if (const auto* tensor = tree.get_if<Tensor>()) return {{"tensor", name_of_tensor(unwrap(*tensor))}};
+    if (const auto* items = tree.get_if<Tree::List>()) return list(*items);
+    if (const auto* tuple = tree.get_if<Tree::Tuple>()) return {{"tuple", list(tuple->items)}};
+    if (const auto* dict = tree.dict_or_null()) {
+      Json items = Json::array();
+      for (const auto& [key, item] : *dict) {
+        const auto* name = std::get_if<std::string>(&key);
+        Json key_json = name ? Json(*name) : Json(std::get<int64_t>(key));
+        items.push_back(Json::array({std::move(key_json), below(name ? *name : to_string(key), item)}));
+      }
+      return {{"dict", std::move(items)}};
+    }
+    throw TypeError("save: {} cannot be saved: {}", path_.empty() ? "the object" : path_, tree.kind());
+  }
+
+  static Json real(double number) {
+    if (std::isfinite(number)) return number;
+    return {{"float", std::isnan(number) ? "nan" : number > 0 ? "inf" : "-inf"}};
+  }
+
+  Json list(const Tree::List& items) {
+    Json json = Json::array();
+    for (size_t i = 0; i < items.size(); ++i) json.push_back(below(std::to_string(i), items[i]));
+    return json;
+  }
+
+  Json below(const std::string& step, const Tree& tree) {
+    const size_t length = path_.size();
+    if (!path_.empty()) path_ += '.';
+    path_ += step;
+    Json json = write(tree);
+    path_.resize(length);
+    return json;
+  }
+
+  std::string name_of_tensor(const TensorImpl& tensor) {
+    const auto [known, fresh] = places_.try_emplace(place_of(tensor));
+    if (!fresh) return known->second;
+    const std::string base = path_.empty() || path_ == "__metadata__" ? "tensor" : path_;
+    std::string name = base;
+    for (int i = 1; !names_.insert(name).second; ++i) name = base + "#" + std::to_string(i);
+    document_.add(name, tensor);
+    return known->second = name;
+  }
+
+  Document& document_;
+  std::string path_;
+  std::map<Place, std::string> places_;
+  std::set<std::string> names_;
+  int level_ = 0;
+};
+
+Document document_of(const Tree& tree) {
+  Document document;
+  if (is_state_dict(tree)) {
+    write_state_dict(*tree.dict_or_null(), document);
+  } else {
+    const Json json = TreeWriter(document).write(tree);
+    try {
+      document.header.metadata.emplace_back(kTreeKey, json.dump());
+    } catch (const nlohmann::json::exception&) {
+      throw ValueError("save: some text is no valid UTF-8");
+    }
+  }
+  return document;
+}
+
+[[noreturn]] void fail_tree(const char* what) {
+  throw ValueError("load: the structure in the file's metadata {}", what);
+}
+
+class TreeReader {
+ public:
+  explicit TreeReader(const std::unordered_map<std::string, Tensor>& tensors) : tensors_(tensors) {}
+
+  Tree read(const Json& json) const {
+    switch (json.type()) {
+      case Json::value_t::null:
+        return {};
+      case Json::value_t::boolean:
+        return json.get<bool>();
+      case Json::value_t::string:
+        return json.get<std::string>();
+      case Json::value_t::number_integer:
+        return json.get<int64_t>();
+      case Json::value_t::number_unsigned:
+        if (json.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
+          fail_tree("holds an integer of more than 64 bits");
+        return json.get<int64_t>();
+      case Json::value_t::number_float:
+        return json.get<double>();
+      case Json::value_t::array:
+        return list(json);
+      case Json::value_t::object:
+        return tagged(json);
+      default:
+        fail_tree("holds something unknown");
+    }
+  }
+
+ private:
+  Tree::List list(const Json& json) const {
+    if (!json.is_array()) fail_tree("has no list where one belongs");
+    Tree::List items;
+    items.reserve(json.size());
+    for (const Json& item : json) items.push_back(read(item));
+    return items;
+  }
+
+  Tree tagged(const Json& json) const {
+    if (json.size() != 1) fail_tree("holds an object that does not say what it is");
+    const std::string& tag = json.begin().key();
+    const Json& value = json.begin().value();
+    if (tag == "tuple") return Tree::Tuple{list(value)};
+    if (tag == "dict") return dict(value);
+    if (tag == "float" && value == "nan") return std::nan("");
+    if (tag == "float" && value == "inf") return HUGE_VAL;
+    if (tag == "float" && value == "-inf") return -HUGE_VAL;
+    if (tag == "tensor" && value.is_string()) {
+      const auto found = tensors_.find(value.get_ref<const std::string&>());
+      if (found != tensors_.end()) return found->second;
+      fail_tree("names a tensor that the file does not hold");
+    }
+    fail_tree("holds an object of an unknown kind");
+  }
+
+  Tree dict(const Json& json) const {
+    if (!json.is_array()) fail_tree("has no list of a dict's items");
+    std::set<Tree::Key> seen;
+    std::vector<Tree::Item> items;
+    for (const Json& item : json) {
+      if (!item.is_array() || item.size() != 2) fail_tree("has an item of a dict that is no pair");
+      Tree::Key key;
+      if (item[0].is_string())
+        key = item[0].get<std::string>();
+      else if (item[0].is_number_integer())
+        key = std::get<int64_t>(key_number(item[0]));
+      else
+        fail_tree("has a key that is neither text nor an integer");
+      if (!seen.insert(key).second) fail_tree("has a key twice in one dict");
+      items.push_back({std::move(key), read(item[1])});
+    }
+    return Tree::Dict(std::move(items));
+  }
+
+  Tree::Key key_number(const Json& json) const { return read(json).as_integer("load: a key"); }
+
+  const std::unordered_map<std::string, Tensor>& tensors_;
+};
+
+/// Names of a plain file that stand for another's tensor.
+std::vector<std::pair<std::string, std::string>> ties_of(const SafetensorsHeader& header,
+                                                         const std::unordered_map<std::string, Tensor>& tensors) {
+  std::vector<std::pair<std::string, std::string>> ties;
+  for (const auto& [key, value] : header.metadata) {
+    if (key == kTiesKey) {
+      const Json json = parse_json(value, "the list of shared tensors", 2);
+      if (!json.is_object()) throw ValueError("load: the list of shared tensors is no object");
+      for (const auto& [name, other] : json.items()) {
+        if (!other.is_string()) throw ValueError("load: the list of shared tensors holds something that is no name");
+        ties.emplace_back(name, other.get<std::string>());
+      }
+    } else if (!tensors.contains(key) && tensors.contains(value)) {
+      // How others note a tensor that they left out because it was the same as another.
+      ties.emplace_back(key, value);
+    }
+  }
+  return ties;
+}
+
+Tree read_document(const ByteSource& source) {
+  const SafetensorsHeader header = read_safetensors_header(source);
+  const std::string* structure = nullptr;
+  for (const auto& [key, value] : header.metadata)
+    if (key == kTreeKey) structure = &value;
+  Json json;
+  if (structure) json = parse_json(*structure, "the structure in the file's metadata", kTreeLevels);
+
+  std::unordered_map<std::string, Tensor> tensors;
+  for (const SafetensorsEntry& entry : header.entries) {
+    const TensorRef tensor = make_tensor(entry.dtype, entry.shape);
+    source.read(header.data_start + entry.begin, tensor->data(), entry.end - entry.begin);
+    if (entry.dtype == Dtype::kBool) {
+      auto* flags = static_cast<uint8_t*>(tensor->data());
+      for (uint64_t i = 0; i < entry.end - entry.begin; ++i) flags[i] = flags[i] != 0;
+    }
+    tensors.emplace(entry.name, wrap(tensor));
+  }
+  if (structure) return TreeReader(tensors).read(json);
+
+  std::vector<std::string> names;
+  for (const SafetensorsEntry& entry : header.entries) names.push_back(entry.name);
+  for (const auto& [name, other] : ties_of(header, tensors)) {
+    const auto found = tensors.find(other);
+    if (found == tensors.end()) throw ValueError("load: the file names a shared tensor that it does not hold");
+    const Tensor shared = found->second;
+    const auto [own, fresh] = tensors.try_emplace(name, shared);
+    if (fresh) names.push_back(name);
+    if (own->second.shape() != shared.shape() || own->second.dtype() != shared.dtype())
+      throw ValueError("load: two tensors of different shapes or dtypes are said to be one");
+    own->second = shared;
+  }
+  std::vector<Tree::Item> items;
+  for (const std::string& name : names) items.push_back({name, tensors.at(name)});
+  return Tree::Dict(std::move(items));
+}
+
+}  // namespace
+
+void save(const Tree& tree, const std::string& path) {
+  Document document = document_of(tree);
+  AtomicFile file("save", path);
+  document.write([&](const void* bytes, size_t count) { file.write(bytes, count); });
+  file.commit();
+}
+
+std::string serialize(const Tree& tree) {
+  Document document = document_of(tree);
+  std::string result;
+  document.write([&](const void* bytes, size_t count) { result.append(static_cast<const char*>(bytes), count); });
+  return result;
+}
+
+Tree load(const std::string& path) { return read_document(FileSource("load", path)); }
+Tree deserialize(std::span<const char> bytes) { return read_document(MemorySource(bytes)); }
+
+}  // namespace lucid

@@ -1,0 +1,249 @@
+#include <lucid/autograd.h>
+#include <lucid/ops.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "optim/rule.h"
+#include "tensor/api.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+
+namespace lucid::optim {
+namespace {
+
+/// `given` as an option with this default is kept: integers become floats where the default is one, lists tuples.
+Tree like_default(const Tree& given, const Tree& usual) {
+  if (usual.get_if<double>() && given.get_if<int64_t>()) return given.as_real("");
+  if (usual.get_if<Tree::Tuple>() && given.items_or_null()) {
+    Tree::Tuple tuple;
+    for (const Tree& item : *given.items_or_null())
+      tuple.items.push_back(item.get_if<int64_t>() ? Tree(item.as_real("")) : item);
+    return tuple;
+  }
+  return given;
+}
+
+Tensor copy_of_state(const Tensor& value, const std::string& name, const Tensor& param) {
+  const bool follows =
+      name != "step" && is_float(value.dtype()) && value.dtype() != param.dtype() && value.shape() == param.shape();
+  return clone(follows ? to(value, param.dtype()) : value);
+}
+
+Tree copy_of_state(const Tree& value, const std::string& name, const Tensor& param) {
+  if (const auto* tensor = value.get_if<Tensor>()) return copy_of_state(*tensor, name, param);
+  if (const auto* items = value.get_if<Tree::List>()) {
+    Tree::List copy;
+    for (const Tree& item : *items) copy.push_back(copy_of_state(item, name, param));
+    return copy;
+  }
+  return value;
+}
+
+}  // namespace
+
+struct Optimizer::Hooks {
+  std::map<uint64_t, Hook> by_number;
+  uint64_t next = 0;
+
+  static void run(const std::shared_ptr<Hooks>& hooks, Optimizer& optimizer) {
+    if (!hooks) return;
+    const std::map<uint64_t, Hook> now = hooks->by_number;  // a hook may remove itself
+    for (const auto& [_, hook] : now) hook(optimizer);
+  }
+};
+
+Optimizer::Optimizer(std::vector<Group> groups, Tree::Dict options) : defaults_(std::move(options)) {
+  if (groups.empty()) throw ValueError("optimizer: got an empty list of parameters");
+  for (Group& group : groups) add_param_group(std::move(group));
+}
+
+Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, Tree::Dict options) {
+  rule_ = find_rule(name);
+  if (!rule_) throw ValueError("optimizer: there is none called '{}'", name);
+  defaults_ = rule_->defaults;
+  for (const auto& [key, value] : options) {
+    Tree* usual = defaults_.find(key);
+    if (!usual) throw TypeError("{}: there is no option {}", name, to_string(key));
+    *usual = like_default(value, *usual);
+  }
+  if (groups.empty()) throw ValueError("{}: got an empty list of parameters", name);
+  for (Group& group : groups) add_param_group(std::move(group));
+}
+
+Optimizer::~Optimizer() = default;
+
+void Optimizer::add_param_group(Group group) {
+  const char* who = rule_ ? rule_->name.c_str() : "optimizer";
+  auto added = std::make_shared<ParamGroup>();
+  std::set<const TensorImpl*> seen;
+  for (const auto& existing : groups_)
+    for (const Tensor& param : existing->params) seen.insert(param.impl());
+  for (const Tensor& param : group.params) {
+    TensorImpl& impl = unwrap(param);
+    if (!is_leaf(impl) && !retains_grad(impl))
+      throw ValueError("{}: {} is the result of an operation: only leaf tensors can be optimized", who,
+                       to_string(impl.type()));
+    if (!seen.insert(&impl).second) throw ValueError("{}: a parameter appears twice, in one group or in several", who);
+  }
+  added->params = std::move(group.params);
+  for (const auto& [key, usual] : defaults_) {
+    const auto& name = std::get<std::string>(key);
+    const Tree* given = group.options.find(key);
+    added->options.set(name, given ? like_default(*given, usual) : usual);
+  }
+  for (const auto& [key, value] : group.options)
+    if (!defaults_.has(key)) added->options.set(std::get<std::string>(key), value);
+  if (rule_) rule_->check(added->options);
+  if (rule_ && rule_->prepare)
+    for (const Tensor& param : added->params) rule_->prepare(added->options, param, *state(param));
+  groups_.push_back(std::move(added));
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  const NoGrad no_grad;
+  for (const auto& group : groups_)
+    for (Tensor& param : group->params) {
+      if (set_to_none) {
+        param.set_grad(Tensor());
+      } else if (Tensor grad = param.grad(); grad.defined()) {
+        grad = grad.detach().zero_();
+        param.set_grad(grad);
+      }
+    }
+}
+
+Tensor Optimizer::step(const std::function<Tensor()>& closure) {
+  Hooks::run(pre_hooks_, *this);
+  Tensor loss;
+  if (rule_ && rule_->step) {
+    loss = rule_->step(*this, closure);
+  } else {
+    if (closure) {
+      const EnableGrad enable_grad;
+      loss = closure();
+    }
+    const NoGrad no_grad;
+    for (const auto& group : groups_) step_group(*group);
+  }
+  count_step();
+  Hooks::run(post_hooks_, *this);
+  return loss;
+}
+
+void Optimizer::step_group(ParamGroup& group) {
+  if (!rule_) throw NotImplementedError("optimizer: a class of one's own must say what a step does");
+  for (const Tensor& param : group.params)
+    if (const Tensor grad = param.grad(); grad.defined()) rule_->update(group.options, param, grad, *state(param));
+}
+
+const Optimizer::State& Optimizer::state(const Tensor& param) {
+  StateEntry& entry = states_[param.impl()];
+  if (!entry.state) entry = {param, std::make_shared<Tree::Dict>()};
+  return entry.state;
+}
+
+Tree Optimizer::state_dict() const {
+  Tree::Dict states;
+  Tree::List groups;
+  int64_t next = 0;
+  for (const auto& group : groups_) {
+    Tree::Dict described;
+    for (const std::string& name : group->options.names()) described[name] = group->options.get(name);
+    Tree::List numbers;
+    for (const Tensor& param : group->params) {
+      if (const auto found = states_.find(param.impl()); found != states_.end() && !found->second.state->empty())
+        states[next] = *found->second.state;
+      numbers.emplace_back(next++);
+    }
+    described["params"] = std::move(numbers);
+    groups.emplace_back(std::move(described));
+  }
+  return Tree::Dict{{"state", std::move(states)}, {"param_groups", std::move(groups)}};
+}
+
+void Optimizer::load_state_dict(const Tree& state_dict) {
+  const Tree::Dict& dict = state_dict.as_dict("load_state_dict: state_dict");
+  const Tree::List& groups = dict.at("param_groups").as_items("load_state_dict: param_groups");
+  const Tree::Dict& states = dict.at("state").as_dict("load_state_dict: state");
+  if (groups.size() != groups_.size())
+    throw ValueError("load_state_dict: the optimizer has {} parameter groups, the state dict {}", groups_.size(),
+                     groups.size());
+  std::map<int64_t, Tensor> by_number;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Tree::List& numbers = groups[i].as_dict("load_state_dict: a group").at("params").as_items("params");
+    if (numbers.size() != groups_[i]->params.size())
+      throw ValueError("load_state_dict: group {} of the optimizer has {} parameters, that of the state dict {}", i,
+                       groups_[i]->params.size(), numbers.size());
+    for (size_t k = 0; k < numbers.size(); ++k)
+      by_number[numbers[k].as_integer("load_state_dict: a parameter's number")] = groups_[i]->params[k];
+  }
+
+  std::unordered_map<const TensorImpl*, StateEntry> loaded;
+  for (const auto& [key, state] : states) {
+    const auto* number = std::get_if<int64_t>(&key);
+    const auto found = number ? by_number.find(*number) : by_number.end();
+    if (found == by_number.end())
+      throw ValueError("load_state_dict: there is state of parameter {}, which is in no group", to_string(key));
+    auto copy = std::make_shared<Tree::Dict>();
+    for (const auto& [name, value] : state.as_dict("load_state_dict: a parameter's state"))
+      (*copy)[name] = copy_of_state(value, std::get<std::string>(name), found->second);
+    loaded[found->second.impl()] = {found->second, std::move(copy)};
+  }
+  states_ = std::move(loaded);
+  for (size_t i = 0; i < groups.size(); ++i)
+    for (const auto& [key, value] : groups[i].as_dict("")) {
+      const auto& name = std::get<std::string>(key);
+      if (name == "params") continue;
+      const Tree* usual = defaults_.find(key);
+      groups_[i]->options.set(name, usual ? like_default(value, *usual) : value);
+    }
+}
+
+std::function<void()> Optimizer::add_hook(std::shared_ptr<Hooks>& hooks, Hook hook) {
+  if (!hooks) hooks = std::make_shared<Hooks>();
+  const uint64_t number = hooks->next++;
+  hooks->by_number[number] = std::move(hook);
+  return [weak = std::weak_ptr<Hooks>(hooks), number] {
+    if (const auto held = weak.lock()) held->by_number.erase(number);
+  };
+}
+
+std::function<void()> Optimizer::register_step_pre_hook(Hook hook) { return add_hook(pre_hooks_, std::move(hook)); }
+std::function<void()> Optimizer::register_step_post_hook(Hook hook) { return add_hook(post_hooks_, std::move(hook)); }
+
+void apply_update(const Op& op, std::initializer_list<Tensor> written, std::initializer_list<Tensor> read,
+                  const Attributes& attributes) {
+  SmallVector<Operand, 16> operands;
+  SmallVector<TensorImpl*, 6> destinations;
+  for (const Tensor& tensor : written) {
+    operands.push_back(tensor.defined() ? Operand(tensor.impl()) : Operand());
+    if (tensor.defined()) destinations.push_back(tensor.impl());
+  }
+  for (const Tensor& tensor : read) operands.push_back(tensor.defined() ? Operand(tensor.impl()) : Operand());
+  for (TensorImpl* destination : destinations) destination->before_write();
+  compute_into(Call(op, {operands.data(), operands.size()}, attributes), {destinations.data(), destinations.size()});
+}
+
+const Tensor& zeros_state(Tree::Dict& state, const char* name, const Tensor& param) {
+  return state_tensor(state, name, [&] { return zeros_like(param.detach()); });
+}
+
+const Tensor& number_state(Tree::Dict& state, const char* name, double value) {
+  return state_tensor(state, name, [&] { return full({}, value); });
+}
+
+void require_at_least(const char* optimizer, const Options& options, const char* name, double bound) {
+  if (const double value = options.real(name); !(value >= bound))
+    throw ValueError("{}: {} must be at least {}, got {}", optimizer, name, bound, value);
+}
+
+void require_betas(const char* optimizer, const Options& options) {
+  for (size_t i = 0; i < 2; ++i)
+    if (const double beta = options.real("betas", i); !(beta >= 0 && beta < 1))
+      throw ValueError("{}: betas[{}] must be at least 0 and below 1, got {}", optimizer, i, beta);
+}
+
+}  // namespace lucid::optim

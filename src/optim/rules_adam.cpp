@@ -1,0 +1,109 @@
+// Stochastic gradient descent and the family of Adam.
+
+#include "base/error.h"
+#include "optim/rules.h"
+
+namespace lucid::optim {
+namespace {
+
+Tree::Tuple pair_of(double first, double second) { return {{first, second}}; }
+
+void check_sgd(const Options& options) {
+  for (const char* name : {"lr", "momentum", "weight_decay"}) require_at_least("SGD", options, name, 0);
+  if (options.flag("nesterov") && (options.real("momentum") <= 0 || options.real("dampening") != 0))
+    throw ValueError("SGD: nesterov needs a momentum above 0 and a dampening of 0, got {} and {}",
+                     options.real("momentum"), options.real("dampening"));
+}
+
+void update_sgd(const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
+  static const Op& op = op_table().at("sgd_step");
+  const Tensor momentum = options.cell_unless_zero("momentum");
+  const Tree* buffer = state.find("momentum_buffer");
+  const bool first = !buffer || buffer->is_none();
+  Tensor kept;
+  if (momentum.defined()) kept = zeros_state(state, "momentum_buffer", param);
+  apply_update(op, {param, kept},
+               {grad, options.cell("lr"), momentum, momentum.defined() ? options.cell("dampening") : Tensor(),
+                options.cell_unless_zero("weight_decay")},
+               {options.flag("nesterov"), options.flag("maximize"), momentum.defined() && first});
+}
+
+Rule adam_like(const char* name, double weight_decay, bool decoupled) {
+  return {.name = name,
+          .defaults = {{"lr", 1e-3},
+                       {"betas", pair_of(0.9, 0.999)},
+                       {"eps", 1e-8},
+                       {"weight_decay", weight_decay},
+                       {"amsgrad", false},
+                       {"maximize", false},
+                       {"foreach", {}},
+                       {"capturable", false},
+                       {"differentiable", false},
+                       {"fused", {}},
+                       {"decoupled_weight_decay", decoupled}},
+          .check =
+              [](const Options& options) {
+                const char* who = options.flag("decoupled_weight_decay") ? "AdamW" : "Adam";
+                for (const char* option : {"lr", "eps", "weight_decay"}) require_at_least(who, options, option, 0);
+                require_betas(who, options);
+              },
+          .update =
+              [](const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
+                static const Op& op = op_table().at("adam_step");
+                const Tensor step = number_state(state, "step", 0);
+                const Tensor exp_avg = zeros_state(state, "exp_avg", param);
+                const Tensor exp_avg_sq = zeros_state(state, "exp_avg_sq", param);
+                Tensor largest;
+                if (options.flag("amsgrad")) largest = zeros_state(state, "max_exp_avg_sq", param);
+                apply_update(op, {step, param, exp_avg, exp_avg_sq, largest},
+                             {grad, options.cell("lr"), options.cell("betas", 0), options.cell("betas", 1),
+                              options.cell("eps"), options.cell_unless_zero("weight_decay")},
+                             {options.flag("decoupled_weight_decay"), options.flag("maximize")});
+              }};
+}
+
+}  // namespace
+
+Rule sgd_rule() {
+  return {.name = "SGD",
+          .defaults = {{"lr", 1e-3},
+                       {"momentum", 0.0},
+                       {"dampening", 0.0},
+                       {"weight_decay", 0.0},
+                       {"nesterov", false},
+                       {"maximize", false},
+                       {"foreach", {}},
+                       {"differentiable", false},
+                       {"fused", {}}},
+          .check = check_sgd,
+          .update = update_sgd};
+}
+
+Rule adam_rule() { return adam_like("Adam", 0, false); }
+Rule adamw_rule() { return adam_like("AdamW", 1e-2, true); }
+
+SGD::SGD(std::vector<Tensor> params, const SGDOptions& options)
+    : Optimizer("SGD", {{std::move(params)}},
+                {{"lr", options.lr},
+                 {"momentum", options.momentum},
+                 {"dampening", options.dampening},
+                 {"weight_decay", options.weight_decay},
+                 {"nesterov", options.nesterov},
+                 {"maximize", options.maximize}}) {}
+
+namespace {
+
+Tree::Dict dict_of(const AdamOptions& options) {
+  return {{"lr", options.lr},           {"betas", pair_of(options.betas.first, options.betas.second)},
+          {"eps", options.eps},         {"weight_decay", options.weight_decay},
+          {"amsgrad", options.amsgrad}, {"maximize", options.maximize}};
+}
+
+}  // namespace
+
+Adam::Adam(std::vector<Tensor> params, const AdamOptions& options)
+    : Optimizer("Adam", {{std::move(params)}}, dict_of(options)) {}
+AdamW::AdamW(std::vector<Tensor> params, const AdamOptions& options)
+    : Optimizer("AdamW", {{std::move(params)}}, dict_of(options)) {}
+
+}  // namespace lucid::optim

@@ -1,0 +1,257 @@
+// Schedules that go up and down.
+
+#include <cmath>
+#include <numbers>
+
+#include "base/error.h"
+#include "optim/schedule.h"
+
+namespace lucid::optim {
+namespace {
+
+/// Cosine waves, each perhaps longer than the one before.
+class WarmRestarts : public LRScheduler {
+ public:
+  WarmRestarts(Optimizer& optimizer, Tree::Dict options) : LRScheduler(optimizer) {
+    const int64_t last_epoch = take_last_epoch(options);
+    values_ = complete("CosineAnnealingWarmRestarts", {{"T_0", {}}, {"T_mult", 1}, {"eta_min", 0.0}}, options);
+    if (integer("T_0") <= 0)
+      throw ValueError("CosineAnnealingWarmRestarts: T_0 must be above 0, got {}", integer("T_0"));
+    if (integer("T_mult") < 1)
+      throw ValueError("CosineAnnealingWarmRestarts: T_mult must be at least 1, got {}", integer("T_mult"));
+    values_["T_i"] = integer("T_0");
+    values_["T_cur"] = last_epoch;
+    start(last_epoch);
+  }
+
+  void step() override {
+    if (epoch_ < 0) return step_to(0);
+    ++steps_;
+    ++epoch_;
+    int64_t position = integer("T_cur") + 1;
+    if (position >= integer("T_i")) {
+      position %= integer("T_i");
+      values_["T_i"] = integer("T_i") * integer("T_mult");
+    }
+    values_["T_cur"] = position;
+    set_rates(rates());
+  }
+
+  void step_to(int64_t epoch) override {
+    if (epoch < 0) throw ValueError("CosineAnnealingWarmRestarts: the epoch must be at least 0, got {}", epoch);
+    ++steps_;
+    epoch_ = epoch;
+    int64_t length = integer("T_0");
+    int64_t position = epoch;
+    if (integer("T_mult") == 1) position %= length;
+    while (position >= length) {
+      position -= length;
+      length *= integer("T_mult");
+    }
+    values_["T_cur"] = position;
+    values_["T_i"] = length;
+    set_rates(rates());
+  }
+
+ protected:
+  std::vector<double> rates() override {
+    const double done = static_cast<double>(integer("T_cur")) / static_cast<double>(integer("T_i"));
+    const double height = (1 + std::cos(std::numbers::pi * done)) / 2;
+    std::vector<double> rates;
+    for (const double base : base_rates_) rates.push_back(real("eta_min") + (base - real("eta_min")) * height);
+    return rates;
+  }
+};
+
+/// What the two schedules that move the momentum against the rate have in common.
+class CyclicBase : public LRScheduler {
+ protected:
+  using LRScheduler::LRScheduler;
+
+  void start_momentum(const char* name, int64_t last_epoch) {
+    if (!flag("cycle_momentum")) return;
+    const Tree::Dict& defaults = optimizer_.defaults();
+    uses_betas_ = defaults.has("betas");
+    if (!uses_betas_ && !defaults.has("momentum"))
+      throw ValueError("{}: cycle_momentum needs an optimizer with 'momentum' or 'betas'", name);
+    const std::vector<double> low = per_group("base_momentum");
+    const std::vector<double> high = per_group("max_momentum");
+    for (size_t i = 0; last_epoch == -1 && i < group_count(); ++i) {
+      set_momentum(i, high[i]);
+      group(i).set("max_momentum", high[i]);
+      group(i).set("base_momentum", low[i]);
+    }
+  }
+
+  void set_momentum(size_t i, double momentum) {
+    if (uses_betas_) {
+      Tree::List betas = group(i).get("betas").as_items("betas");
+      betas.at(0) = momentum;
+      group(i).set("betas", Tree::Tuple{std::move(betas)});
+    } else {
+      group(i).set("momentum", momentum);
+    }
+  }
+
+ private:
+  bool uses_betas_ = false;
+};
+
+class Cyclic : public CyclicBase {
+ public:
+  Cyclic(Optimizer& optimizer, Tree::Dict options, RateFunctions functions) : CyclicBase(optimizer) {
+    const int64_t last_epoch = take_last_epoch(options);
+    values_ = complete("CyclicLR",
+                       {{"base_lr", {}},
+                        {"max_lr", {}},
+                        {"step_size_up", 2000},
+                        {"step_size_down", {}},
+                        {"mode", "triangular"},
+                        {"gamma", 1.0},
+                        {"scale_mode", "cycle"},
+                        {"cycle_momentum", true},
+                        {"base_momentum", 0.8},
+                        {"max_momentum", 0.9}},
+                       options);
+    if (!functions.empty()) scale_ = functions[0];
+    if (!scale_ && text("mode") != "triangular" && text("mode") != "triangular2" && text("mode") != "exp_range")
+      throw ValueError("CyclicLR: mode must be 'triangular', 'triangular2' or 'exp_range', got '{}'", text("mode"));
+    if (values_["step_size_down"].is_none()) values_["step_size_down"] = values_["step_size_up"];
+    const std::vector<double> lows = per_group("base_lr");
+    for (size_t i = 0; last_epoch == -1 && i < group_count(); ++i) group(i).set("lr", lows[i]);
+    start_momentum("CyclicLR", last_epoch);
+    start(last_epoch);
+    base_rates_ = lows;
+  }
+
+ protected:
+  std::vector<double> rates() override {
+    const double up = real("step_size_up");
+    const double length = up + real("step_size_down");
+    const double ratio = up / length;
+    const auto epoch = static_cast<double>(epoch_);
+    const double cycle = std::floor(1 + epoch / length);
+    const double x = 1 + epoch / length - cycle;
+    const double height = x <= ratio ? x / ratio : (x - 1) / (ratio - 1);
+    const double scaled = height * scale(cycle);
+    const std::vector<double> highs = per_group("max_lr");
+    std::vector<double> rates;
+    for (size_t i = 0; i < group_count(); ++i) {
+      rates.push_back(base_rates_[i] + (highs[i] - base_rates_[i]) * scaled);
+      if (!flag("cycle_momentum")) continue;
+      const double low = per_group("base_momentum")[i];
+      const double high = per_group("max_momentum")[i];
+      set_momentum(i, high - (high - low) * scaled);
+    }
+    return rates;
+  }
+
+ private:
+  double scale(double cycle) const {
+    if (scale_) return scale_(text("scale_mode") == "cycle" ? static_cast<int64_t>(cycle) : epoch_);
+    if (text("mode") == "triangular2") return 1 / std::pow(2.0, cycle - 1);
+    if (text("mode") == "exp_range") return std::pow(real("gamma"), static_cast<double>(epoch_));
+    return 1;
+  }
+  std::function<double(int64_t)> scale_;
+};
+
+class OneCycle : public CyclicBase {
+ public:
+  OneCycle(Optimizer& optimizer, Tree::Dict options) : CyclicBase(optimizer) {
+    const int64_t last_epoch = take_last_epoch(options);
+    values_ = complete("OneCycleLR",
+                       {{"max_lr", {}},
+                        {"total_steps", {}},
+                        {"epochs", {}},
+                        {"steps_per_epoch", {}},
+                        {"pct_start", 0.3},
+                        {"anneal_strategy", "cos"},
+                        {"cycle_momentum", true},
+                        {"base_momentum", 0.85},
+                        {"max_momentum", 0.95},
+                        {"div_factor", 25.0},
+                        {"final_div_factor", 1e4},
+                        {"three_phase", false}},
+                       options);
+    if (values_["total_steps"].is_none()) {
+      if (values_["epochs"].is_none() || values_["steps_per_epoch"].is_none())
+        throw ValueError("OneCycleLR: give total_steps, or epochs and steps_per_epoch");
+      values_["total_steps"] = integer("epochs") * integer("steps_per_epoch");
+    }
+    if (integer("total_steps") <= 0)
+      throw ValueError("OneCycleLR: the number of steps must be above 0, got {}", integer("total_steps"));
+    if (!(real("pct_start") >= 0 && real("pct_start") <= 1))
+      throw ValueError("OneCycleLR: pct_start must be between 0 and 1, got {}", real("pct_start"));
+    if (text("anneal_strategy") != "cos" && text("anneal_strategy") != "linear")
+      throw ValueError("OneCycleLR: anneal_strategy must be 'cos' or 'linear', got '{}'", text("anneal_strategy"));
+    const std::vector<double> highs = per_group("max_lr");
+    for (size_t i = 0; last_epoch == -1 && i < group_count(); ++i) {
+      group(i).set("initial_lr", highs[i] / real("div_factor"));
+      group(i).set("max_lr", highs[i]);
+      group(i).set("min_lr", highs[i] / real("div_factor") / real("final_div_factor"));
+    }
+    start_momentum("OneCycleLR", last_epoch);
+    start(last_epoch);
+  }
+
+ protected:
+  /// From one pair of options of the group to another, until a step.
+  struct Phase {
+    double end;
+    const char* from_rate;
+    const char* to_rate;
+    const char* from_momentum;
+    const char* to_momentum;
+  };
+
+  std::vector<double> rates() override {
+    const int64_t total = integer("total_steps");
+    if (epoch_ > total) throw ValueError("OneCycleLR: step {} was asked for, but the schedule has {}", epoch_, total);
+    const double first = real("pct_start") * static_cast<double>(total) - 1;
+    const auto last = static_cast<double>(total - 1);
+    std::vector<Phase> phases = {{first, "initial_lr", "max_lr", "max_momentum", "base_momentum"}};
+    if (flag("three_phase")) {
+      phases.push_back({2 * real("pct_start") * static_cast<double>(total) - 2, "max_lr", "initial_lr", "base_momentum",
+                        "max_momentum"});
+      phases.push_back({last, "initial_lr", "min_lr", "max_momentum", "max_momentum"});
+    } else {
+      phases.push_back({last, "max_lr", "min_lr", "base_momentum", "max_momentum"});
+    }
+    const auto epoch = static_cast<double>(epoch_);
+    double begin = 0;
+    size_t phase = 0;
+    while (phase + 1 < phases.size() && epoch > phases[phase].end) begin = phases[phase++].end;
+    const Phase& now = phases[phase];
+    const double done = (epoch - begin) / (now.end - begin);
+    std::vector<double> rates;
+    for (size_t i = 0; i < group_count(); ++i) {
+      rates.push_back(between(group(i).real(now.from_rate), group(i).real(now.to_rate), done));
+      if (flag("cycle_momentum"))
+        set_momentum(i, between(group(i).real(now.from_momentum), group(i).real(now.to_momentum), done));
+    }
+    return rates;
+  }
+
+ private:
+  double between(double from, double to, double done) const {
+    if (text("anneal_strategy") == "linear") return (to - from) * done + from;
+    return to + (from - to) / 2 * (std::cos(std::numbers::pi * done) + 1);
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<LRScheduler> make_warm_restarts(Optimizer& optimizer, const Tree::Dict& options) {
+  return std::make_shared<WarmRestarts>(optimizer, options);
+}
+
+std::shared_ptr<LRScheduler> make_cyclic(Optimizer& optimizer, const Tree::Dict& options, RateFunctions functions) {
+  return std::make_shared<Cyclic>(optimizer, options, std::move(functions));
+}
+
+std::shared_ptr<LRScheduler> make_one_cycle(Optimizer& optimizer, const Tree::Dict& options) {
+  return std::make_shared<OneCycle>(optimizer, options);
+}
+
+}  // namespace lucid::optim

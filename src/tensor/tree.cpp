@@ -1,0 +1,108 @@
+#include "lucid/tree.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace lucid {
+namespace {
+
+[[noreturn]] void fail(const char* what, const char* expected, const Tree& got) {
+  throw TypeError("{} must be {}, not {}", what, expected, got.kind());
+}
+
+}  // namespace
+
+// Dicts are behind a pointer because they hold trees; copies must not share them.
+Tree::Tree(Dict items) : value_(std::make_shared<Dict>(std::move(items))) {}
+
+const Tree::Dict* Tree::dict_or_null() const {
+  const auto* dict = std::get_if<std::shared_ptr<Dict>>(&value_);
+  return dict ? dict->get() : nullptr;
+}
+
+Tree::Dict* Tree::dict_or_null() {
+  auto* dict = std::get_if<std::shared_ptr<Dict>>(&value_);
+  if (!dict) return nullptr;
+  if (dict->use_count() > 1) *dict = std::make_shared<Dict>(**dict);
+  return dict->get();
+}
+
+const Tree::List* Tree::items_or_null() const {
+  if (const auto* tuple = get_if<Tuple>()) return &tuple->items;
+  return get_if<List>();
+}
+
+bool Tree::as_bool(const char* what) const {
+  if (const bool* value = get_if<bool>()) return *value;
+  fail(what, "a bool", *this);
+}
+
+int64_t Tree::as_integer(const char* what) const {
+  if (const int64_t* value = get_if<int64_t>()) return *value;
+  fail(what, "an integer", *this);
+}
+
+double Tree::as_real(const char* what) const {
+  if (const double* value = get_if<double>()) return *value;
+  if (const int64_t* value = get_if<int64_t>()) return static_cast<double>(*value);
+  fail(what, "a number", *this);
+}
+
+const std::string& Tree::as_text(const char* what) const {
+  if (const auto* value = get_if<std::string>()) return *value;
+  fail(what, "text", *this);
+}
+
+const Tensor& Tree::as_tensor(const char* what) const {
+  if (const auto* value = get_if<Tensor>()) return *value;
+  fail(what, "a tensor", *this);
+}
+
+const Tree::List& Tree::as_items(const char* what) const {
+  if (const List* items = items_or_null()) return *items;
+  fail(what, "a list or a tuple", *this);
+}
+
+const Tree::Dict& Tree::as_dict(const char* what) const {
+  if (const Dict* dict = dict_or_null()) return *dict;
+  fail(what, "a dict", *this);
+}
+
+const char* Tree::kind() const {
+  constexpr const char* kKinds[] = {"None",     "a bool", "an integer", "a float", "text",
+                                    "a tensor", "a list", "a tuple",    "a dict",  "an object of another kind"};
+  static_assert(std::size(kKinds) == std::variant_size_v<decltype(value_)>);
+  return kKinds[value_.index()];
+}
+
+Tree::Dict::Dict(std::initializer_list<Item> items) : items_(items) {}
+Tree::Dict::Dict(std::vector<Item> items) : items_(std::move(items)) {}
+
+const Tree* Tree::Dict::find(const Key& key) const {
+  const auto found = std::find_if(items_.begin(), items_.end(), [&](const Item& item) { return item.key == key; });
+  return found != items_.end() ? &found->value : nullptr;
+}
+
+Tree* Tree::Dict::find(const Key& key) { return const_cast<Tree*>(std::as_const(*this).find(key)); }
+
+const Tree& Tree::Dict::at(const Key& key) const {
+  if (const Tree* value = find(key)) return *value;
+  throw ValueError("there is no {} in the dict", to_string(key));
+}
+
+Tree& Tree::Dict::operator[](const Key& key) {
+  if (Tree* value = find(key)) return *value;
+  return items_.emplace_back(Item{key, Tree()}).value;
+}
+
+bool Tree::Dict::erase(const Key& key) {
+  return std::erase_if(items_, [&](const Item& item) { return item.key == key; }) != 0;
+}
+
+std::string to_string(const Tree::Key& key) {
+  if (const auto* number = std::get_if<int64_t>(&key)) return std::to_string(*number);
+  return '\'' + std::get<std::string>(key) + '\'';
+}
+
+}  // namespace lucid

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+#include <lucid/lucid.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "base/error.h"
+#include "data/byte_source.h"
+
+namespace lucid {
+namespace {
+
+std::string temporary(const std::string& name) { return (std::filesystem::path(::testing::TempDir()) / name).string(); }
+
+TEST(Serialize, TreesComeBack) {
+  const Tensor x = from_vector<float>({1, 2, 3, 4}, {2, 2});
+  const Tree tree = Tree::Dict{{"x", x},
+                               {int64_t{7}, Tree::Tuple{{1, 2.5, "text", Tree()}}},
+                               {"list", Tree::List{true, x, Tree::Dict{{"deep", scalar(3.0)}}}}};
+  const std::string bytes = serialize(tree);
+  const Tree found = deserialize(bytes);
+  EXPECT_EQ(serialize(found), bytes);
+  const Tree::Dict& dict = found.as_dict("");
+  EXPECT_EQ(dict.at("x").as_tensor("").to_vector<float>(), x.to_vector<float>());
+  EXPECT_EQ(dict.at(int64_t{7}).as_items("")[1].as_real(""), 2.5);
+  // One tensor stays one.
+  EXPECT_TRUE(dict.at("list").as_items("")[1].as_tensor("").is_same(dict.at("x").as_tensor("")));
+}
+
+TEST(Serialize, FilesAreWrittenWhole) {
+  const std::string path = temporary("lucid_tree");
+  save(Tree::Dict{{"x", scalar(1.0)}}, path);
+  EXPECT_THROW(save(Tree(std::shared_ptr<Foreign>(new Foreign)), path), TypeError);
+  EXPECT_EQ(load(path).as_dict("").at("x").as_tensor("").item<double>(), 1.0);
+  std::remove(path.c_str());
+  EXPECT_THROW(load(path), FileError);
+  EXPECT_THROW(save(Tree(1), path + "/no/folder"), FileError);
+}
+
+TEST(Serialize, CutFilesAreRefused) {
+  const std::string bytes = serialize(Tree::List{scalar(1.0), "text"});
+  for (size_t length = 0; length < bytes.size(); ++length)
+    EXPECT_THROW(deserialize(std::span(bytes.data(), length)), ValueError) << length;
+}
+
+std::string idx(uint8_t code, const std::vector<uint8_t>& sizes, const std::string& data) {
+  std::string bytes = {'\0', '\0', static_cast<char>(code), static_cast<char>(sizes.size())};
+  for (const uint8_t size : sizes) bytes += std::string("\0\0\0", 3) + static_cast<char>(size);
+  return bytes + data;
+}
+
+TEST(Idx, ReadsArrays) {
+  const Tensor bytes = parse_idx(idx(0x08, {2, 2}, "\x01\x02\x03\x04"));
+  EXPECT_EQ(bytes.dtype(), kUint8);
+  EXPECT_EQ(bytes.shape(), (Shape{2, 2}));
+  EXPECT_EQ(bytes.to_vector<uint8_t>(), (std::vector<uint8_t>{1, 2, 3, 4}));
+  const Tensor shorts = parse_idx(idx(0x0B, {2}, "\x01\x02\xff\xfe"));
+  EXPECT_EQ(shorts.to_vector<int16_t>(), (std::vector<int16_t>{0x0102, -2}));
+}
+
+TEST(Idx, RefusesDamage) {
+  EXPECT_THROW(parse_idx(std::string()), ValueError);
+  EXPECT_THROW(parse_idx(idx(0x08, {5}, "123")), ValueError);
+  EXPECT_THROW(parse_idx(idx(0x08, {1}, "123")), ValueError);
+  EXPECT_THROW(parse_idx(idx(0x42, {1}, "1")), ValueError);
+  EXPECT_THROW(parse_idx(std::string("\x1f\x8b\x08", 3)), ValueError);
+  EXPECT_THROW(read_idx(temporary("nothing")), FileError);
+}
+
+TEST(DataLoader, MakesBatches) {
+  const Tensor x = reshape(arange(10), {5, 2});
+  const DataLoader loader({x, arange(5)}, {.batch_size = 2});
+  EXPECT_EQ(loader.size(), 3);
+  std::vector<int64_t> seen;
+  for (const std::vector<Tensor>& batch : loader) {
+    EXPECT_EQ(batch[0].size(0), batch[1].size(0));
+    for (const int64_t i : batch[1].to_vector<int64_t>()) seen.push_back(i);
+  }
+  EXPECT_EQ(seen, (std::vector<int64_t>{0, 1, 2, 3, 4}));
+  EXPECT_EQ(DataLoader({x}, {.batch_size = 2, .drop_last = true}).size(), 2);
+}
+
+TEST(DataLoader, TheOrderComesFromTheSeed) {
+  const DataLoader loader({arange(20)}, {.batch_size = 3, .shuffle = true});
+  const auto epoch = [&] {
+    std::vector<int64_t> seen;
+    for (const std::vector<Tensor>& batch : loader)
+      for (const int64_t i : batch[0].to_vector<int64_t>()) seen.push_back(i);
+    return seen;
+  };
+  manual_seed(3);
+  const std::vector<int64_t> first = epoch();
+  const std::vector<int64_t> second = epoch();
+  manual_seed(3);
+  EXPECT_EQ(epoch(), first);
+  EXPECT_NE(first, second);
+  std::vector<int64_t> sorted = first;
+  std::sort(sorted.begin(), sorted.end());
+  EXPECT_EQ(sorted, arange(20).to_vector<int64_t>());
+}
+
+TEST(DataLoader, RefusesWhatMakesNoSense) {
+  EXPECT_THROW(DataLoader({}), ValueError);
+  EXPECT_THROW(DataLoader({arange(3), arange(4)}), ValueError);
+  EXPECT_THROW(DataLoader({arange(3)}, {.batch_size = 0}), ValueError);
+  EXPECT_THROW(DataLoader({scalar(1.0)}), ValueError);
+}
+
+}  // namespace
+}  // namespace lucid
