@@ -1,4 +1,5 @@
 #include <lucid/models.h>
+#include <nanobind/stl/vector.h>
 
 #include "bindings/module_object.h"
 

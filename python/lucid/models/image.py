@@ -49,8 +49,8 @@ class ResidualBlock(Module):
 class ResNet(Module):
     """Four stages of residual blocks, for images of three channels.
 
-    >>> lucid.models.ResNet([1, 1, 1, 1], num_classes=5)(lucid.zeros(1, 3, 32, 32)).shape
-    (1, 5)
+    >>> lucid.models.ResNet([1, 1, 1, 1], num_classes=5)(lucid.zeros(2, 3, 32, 32)).shape
+    (2, 5)
     """
 
     def __init__(self, layers: Sequence[int], bottleneck: bool = False, num_classes: int = 1000) -> None:

@@ -288,7 +288,7 @@ class CosineSimilarity(Module):
     """The cosine of the angle between two tensors along a dimension.
 
     >>> lucid.nn.CosineSimilarity()(lucid.ones(1, 2), lucid.ones(1, 2))
-    tensor([1.])
+    tensor([1.0000])
     """
 
     def __init__(self, dim: int = 1, eps: float = 1e-8) -> None:

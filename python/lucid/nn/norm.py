@@ -45,7 +45,7 @@ class RMSNorm(Module):
     """x divided by the root of its mean square over the last dimensions, times weight. eps=None is that of the dtype.
 
     >>> lucid.nn.RMSNorm(2)(lucid.tensor([[1.0, -1.0]])).detach()
-    tensor([[ 1.0000, -1.0000]])
+    tensor([[ 1., -1.]])
     """
 
     normalized_shape: tuple[int, ...]

@@ -258,7 +258,7 @@ class Transformer(Module):
         """-inf above the diagonal, 0 elsewhere.
 
         >>> lucid.nn.Transformer.generate_square_subsequent_mask(2)
-        tensor([[0., -inf],
-                [0., 0.]])
+        tensor([[  0., -inf],
+                [  0.,   0.]])
         """
         return _core.ops["triu"](_core.ops["full"]((sz, sz), float("-inf"), dtype=dtype), 1)
