@@ -89,8 +89,9 @@ Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor
 }
 
 std::string StatisticsNorm::extra_repr() const {
-  return fmt::format("{}, eps={}, momentum={}, affine={}, track_running_stats={}", num_features, number_text(eps),
-                     momentum ? number_text(*momentum) : "None", bool_text(affine), bool_text(track_running_stats));
+  return fmt::format("{}, eps={}, momentum={}, affine={}, bias={}, track_running_stats={}", num_features,
+                     number_text(eps), momentum ? number_text(*momentum) : "None", bool_text(affine),
+                     bool_text(parameter("bias").defined()), bool_text(track_running_stats));
 }
 
 Tensor BatchNorm::forward(const Tensor& input) {

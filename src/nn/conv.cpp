@@ -149,12 +149,13 @@ Item ConvBase::forward_with(const Arguments& arguments) {
 std::string ConvBase::extra_repr() const {
   std::string text = fmt::format("{}, {}, kernel_size={}, stride={}", in_channels, out_channels,
                                  tuple_text(kernel_size), tuple_text(stride));
-  if (padding.is_string() || !all_are(padding.to_shape(), 0)) text += ", padding=" + item_text(padding);
+  if (padding.is_string() || !all_are(padding.to_shape(), 0))
+    text += ", padding=" + (padding.is_string() ? padding.to_string() : item_text(padding));
   if (!all_are(dilation, 1)) text += ", dilation=" + tuple_text(dilation);
   if (!all_are(output_padding, 0)) text += ", output_padding=" + tuple_text(output_padding);
   if (groups != 1) text += fmt::format(", groups={}", groups);
   if (!parameter("bias").defined()) text += ", bias=False";
-  if (padding_mode != "zeros") text += fmt::format(", padding_mode='{}'", padding_mode);
+  if (padding_mode != "zeros") text += fmt::format(", padding_mode={}", padding_mode);
   return text;
 }
 

@@ -43,8 +43,8 @@ Tensor LayerNorm::forward(const Tensor& input) {
 }
 
 std::string LayerNorm::extra_repr() const {
-  return fmt::format("{}, eps={}, elementwise_affine={}", tuple_text(normalized_shape), number_text(eps),
-                     bool_text(elementwise_affine));
+  return fmt::format("{}, eps={}, elementwise_affine={}, bias={}", tuple_text(normalized_shape), number_text(eps),
+                     bool_text(elementwise_affine), bool_text(parameter("bias").defined()));
 }
 
 RMSNorm::RMSNorm(Shape normalized_shape, std::optional<double> eps, bool elementwise_affine, std::optional<Dtype> dtype)
@@ -104,7 +104,8 @@ Tensor GroupNorm::forward(const Tensor& input) {
 }
 
 std::string GroupNorm::extra_repr() const {
-  return fmt::format("{}, {}, eps={}, affine={}", num_groups, num_channels, number_text(eps), bool_text(affine));
+  return fmt::format("{}, {}, eps={}, affine={}, bias={}", num_groups, num_channels, number_text(eps),
+                     bool_text(affine), bool_text(parameter("bias").defined()));
 }
 
 }  // namespace lucid::nn

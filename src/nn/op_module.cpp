@@ -13,7 +13,11 @@ namespace lucid::nn {
 std::string item_text(const Item& item) {
   if (item.is_none()) return "None";
   if (item.is_string()) return "'" + item.to_string() + "'";
-  if (item.is_tuple()) return tuple_text(item.to_shape());
+  if (item.is_tuple()) {
+    std::vector<std::string> parts;
+    for (const Item& part : item.to_tuple()) parts.push_back(item_text(part));
+    return fmt::format("({}{})", fmt::join(parts, ", "), parts.size() == 1 ? "," : "");
+  }
   if (std::holds_alternative<bool>(item.value())) return bool_text(item.to_bool());
   if (std::holds_alternative<int64_t>(item.value())) return std::to_string(item.to_int());
   return number_text(item.to_double());

@@ -146,17 +146,23 @@ def all_dims(x: Any, dim: Any) -> Any:
     return tuple(range(x.dim())) if dim is None else dim
 
 
+def start_of_statistics(x: Any) -> tuple[Any, Any]:
+    """Statistics of 16-bit floats are kept in single precision."""
+    dtype = torch.float64 if x.dtype is torch.float64 else torch.float32
+    return torch.zeros(x.shape[1], dtype=dtype), torch.ones(x.shape[1], dtype=dtype)
+
+
 def batch_norm(x: Any, mean: Any, var: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
     """With the running statistics that PyTorch writes; those of the batch where there are none."""
     if mean is None:
-        mean, var, momentum = torch.zeros(x.shape[1], dtype=x.dtype), torch.ones(x.shape[1], dtype=x.dtype), 1.0
+        mean, var, momentum = *start_of_statistics(x), 1.0
     mean, var = mean.clone(), var.clone()
     return functional.batch_norm(x, mean, var, weight, bias, training, momentum, eps), mean, var
 
 
 def instance_norm(x: Any, mean: Any, var: Any, weight: Any, bias: Any, use: bool, momentum: float, eps: float) -> Any:
     if mean is None:
-        mean, var, momentum = torch.zeros(x.shape[1], dtype=x.dtype), torch.ones(x.shape[1], dtype=x.dtype), 1.0
+        mean, var, momentum = *start_of_statistics(x), 1.0
     mean, var = mean.clone(), var.clone()
     return functional.instance_norm(x, mean, var, weight, bias, use, momentum, eps), mean, var
 

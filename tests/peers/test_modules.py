@@ -312,7 +312,7 @@ def run(library, module, arrays, named, weights, learned):
     return inputs, outputs
 
 
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor", "ignore:Using padding")
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_module_is_like_torch(case):
     ours, theirs = make(case)
@@ -360,12 +360,15 @@ def test_every_module_is_compared():
     assert found - compared - apart == set()
 
 
-@pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor", "ignore:Using padding")
 def test_reprs_are_torchs():
-    # Lucid keeps the number that was given.
-    differing = {"AvgPool1d"}
+    # Lucid keeps the number that was given; its transformers have their dropout as a number, not as modules.
     for case in CASES:
-        if case.name in differing or any(isinstance(v, np.ndarray) for v in case.kwargs.values()):
+        if (
+            case.name == "AvgPool1d"
+            or case.name.startswith("Transformer")
+            or any(isinstance(v, np.ndarray) for v in case.kwargs.values())
+        ):
             continue
         ours, theirs = make(case)
         text = repr(theirs).replace("NonDynamicallyQuantizableLinear", "Linear")

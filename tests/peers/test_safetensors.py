@@ -67,7 +67,8 @@ def test_tied_weights_go_both_ways(tmp_path: Path) -> None:
     other.load_state_dict(plain)
     assert torch.equal(other.head.weight, model.head.weight)
     third = Tied()
-    load_model(third, str(tmp_path / "ours"))
+    # Our files have every name; its own have one of those that share memory, and strict means that.
+    load_model(third, str(tmp_path / "ours"), strict=False)
     assert torch.equal(third.embedding.weight, model.embedding.weight)
 
 
