@@ -168,9 +168,10 @@ Values convolution_gradient(Emitter& e, const GradientCall& call, std::span<cons
         e.convolution_weight(call.in(0), g[0], spatial(shape, &ConvolutionAxis::kernel), numbers.stride, numbers.low,
                              numbers.input_dilation, numbers.dilation, shape.groups, shape.transposed);
   if (call.needs(2)) {
-    Dims dims{0};
+    // Image by image: their pixels lie side by side.
+    Dims dims;
     for (int64_t d = 2; d < call.rank(0); ++d) dims.push_back(d);
-    result[2] = e.sum(g[0], dims);
+    result[2] = e.sum(e.sum(g[0], dims), Dims{0});
   }
   return result;
 }

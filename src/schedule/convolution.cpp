@@ -53,16 +53,19 @@ ChannelsLast padded_input(Schedule& schedule, const Problem& problem, int64_t ch
   return result;
 }
 
-/// The gradient of the result, its channels filled up to whole vectors.
+/// The gradient of the result, its channels filled up to whole vectors, unless there are fewer than one: then a vector
+/// of them reaches into the next pixels, and the last one behind the end.
 ChannelsLast padded_gradient(Schedule& schedule, const Problem& problem) {
-  ChannelsLast result{.groups = problem.shape.groups, .channels = round_up(problem.shape.out_channels, kLanes)};
+  const int64_t channels = problem.shape.out_channels;
+  ChannelsLast result{.groups = problem.shape.groups,
+                      .channels = channels < kLanes ? channels : round_up(channels, kLanes)};
   std::array<CopiedAxis, kAxes> axes;
   for (size_t d = 0; d < kAxes; ++d) {
     result.sizes[d] = problem.axis(d).output;
     axes[d] = {.input = problem.axis(d).output};
   }
-  result.use = new_scratch(schedule, problem.shape.batch * result.image(), compute_dtype(problem.dtype));
-  schedule.steps.push_back(channels_last_step(problem, problem.y, problem.shape.out_channels, axes, result));
+  result.use = new_scratch(schedule, problem.shape.batch * result.image() + kLanes, compute_dtype(problem.dtype));
+  schedule.steps.push_back(channels_last_step(problem, problem.y, channels, axes, result));
   return result;
 }
 
@@ -124,10 +127,10 @@ void schedule_by_weight(Schedule& schedule, const Problem& given, const Register
                                  : padded_input(schedule, problem, problem.shape.in_channels);
   const ChannelsLast y = padded_gradient(schedule, problem);
   const BufferUse sums =
-      new_scratch(schedule, blocking.chunks * problem.shape.groups * blocking.segments * blocking.rows * y.channels,
+      new_scratch(schedule, blocking.chunks * problem.shape.groups * problem.terms() * blocking.columns,
                   compute_dtype(problem.dtype));
   schedule.steps.push_back(weight_tile_step(problem, blocking, x, y, sums));
-  schedule.steps.push_back(weight_result_step(problem, blocking, y, sums));
+  schedule.steps.push_back(weight_result_step(problem, blocking, sums));
 }
 
 /// A convolution with one tap is a product of the weight with the pixels of each image, in the same order.

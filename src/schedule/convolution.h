@@ -102,16 +102,19 @@ struct WeightBlocking {
   /// Parts of the sum that items compute separately.
   int64_t chunks = 1;
 
-  int64_t tiles() const { return whole ? 1 : segments * ((rows + tile.rows - 1) / tile.rows); }
+  /// Columns of the sums: output channels, filled up to vectors.
+  int64_t columns = 0;
+
+  /// Segments that are items; within one, its tiles are computed one after another.
+  int64_t item_segments() const { return whole ? 1 : segments; }
 };
 
 WeightBlocking choose_weight_blocking(const Problem& problem, bool by_lane, const Registers& registers);
-/// Sums for each chunk, group, segment, row and output channel, as many of these as y has.
+/// Sums for each chunk, group, segment, row and column.
 KernelStep weight_tile_step(const Problem& problem, const WeightBlocking& blocking, const ChannelsLast& x,
                             const ChannelsLast& y, const BufferUse& sums);
 /// Adds the chunks' sums in order and puts them where the weight has them.
-KernelStep weight_result_step(const Problem& problem, const WeightBlocking& blocking, const ChannelsLast& y,
-                              const BufferUse& sums);
+KernelStep weight_result_step(const Problem& problem, const WeightBlocking& blocking, const BufferUse& sums);
 
 /// Has each group one input channel and one output channel?
 inline bool is_depthwise(const Problem& problem) {
@@ -140,6 +143,8 @@ struct TileOperands {
   bool by_lane = false;
   /// Fetch b this many terms ahead; 0 for not at all.
   int64_t ahead = 0;
+  /// Fetch the rows too, which are neighbours.
+  bool fetches_rows = false;
 };
 std::vector<loop::Value> accumulate(loop::Builder& builder, const contraction::Tile& tile, const TileOperands& operands,
                                     loop::Value first, loop::Value last, const std::vector<loop::Value>& sums);

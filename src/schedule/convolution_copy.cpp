@@ -16,6 +16,8 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kNanosecondsPerByte = 0.15;
+/// What an item of a copy writes, about.
+constexpr int64_t kItemBytes = 16 << 10;
 
 /// The elements of the last axis that a copy has room for, and the place of the first.
 struct Range {
@@ -33,7 +35,7 @@ Range range_of(const CopiedAxis& axis, int64_t size) {
   return range;
 }
 
-/// Writes the kernel whose items are rows of a channels-last copy.
+/// Writes the kernel whose items are some rows of a channels-last copy.
 class RowCopier {
  public:
   RowCopier(const Problem& problem, const Images& images, int64_t channels, const std::array<CopiedAxis, kAxes>& axes,
@@ -69,19 +71,19 @@ class RowCopier {
       sizes[d] = writer_.number(target_.sizes[d]);
       strides[d] = writer_.number(images_.axes[d]);
     }
-    builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
-      const Value y = builder_.binary(Code::kRem, item, sizes[1]);
-      const Value above = item / sizes[1];
-      const Value z = builder_.binary(Code::kRem, above, sizes[0]);
-      const Value block = above / sizes[0];
-      const Value group = builder_.binary(Code::kRem, block, group_count);
-      const Value start = block / group_count * image_stride + group * group_stride;
-      const Value target = item * row_;
+    const int64_t row_bytes = target_.row() * static_cast<int64_t>(size_of(dtype_));
+    const int64_t rows_in_item = std::clamp<int64_t>(kItemBytes / std::max<int64_t>(row_bytes, 1), 1, target_.sizes[1]);
+    const int64_t item_count = (target_.sizes[1] + rows_in_item - 1) / rows_in_item;
+    const Value rows = writer_.number(rows_in_item);
+    const Value blocks = writer_.number(item_count);
+    auto copy_rows = [&](Value plane, Value z, Value start, Value y) {
+      const Value target = (plane * sizes[1] + y) * row_;
       Value exists;
       const Value from_z = source_index(0, z, exists);
       const Value from_y = source_index(1, y, exists);
       const Value source = start + from_z * strides[0] + from_y * strides[1];
       auto copy = [&] {
+        if (is_line()) return copy_line(source, target);
         fill_borders(target);
         copy_row(source, target);
       };
@@ -90,10 +92,19 @@ class RowCopier {
       } else {
         copy();
       }
+    };
+    builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
+      const Value first = builder_.binary(Code::kRem, item, blocks) * rows;
+      const Value plane = item / blocks;
+      const Value z = builder_.binary(Code::kRem, plane, sizes[0]);
+      const Value block = plane / sizes[0];
+      const Value group = builder_.binary(Code::kRem, block, group_count);
+      const Value start = block / group_count * image_stride + group * group_stride;
+      builder_.for_loop(first, builder_.binary(Code::kMin, first + rows, sizes[1]), 1,
+                        [&](Value y) { copy_rows(plane, z, start, y); });
     });
-    const int64_t items = batch_ * target_.groups * target_.sizes[0] * target_.sizes[1];
-    return writer_.finish(
-        items, static_cast<double>(target_.row()) * static_cast<double>(size_of(dtype_)) * kNanosecondsPerByte);
+    const int64_t items = batch_ * target_.groups * target_.sizes[0] * item_count;
+    return writer_.finish(items, static_cast<double>(row_bytes * rows_in_item) * kNanosecondsPerByte);
   }
 
  private:
@@ -136,23 +147,33 @@ class RowCopier {
     if (!adjacent_) {
       copy_pixels(source, target);
     } else if (target_.channels == 1) {
-      copy_line(source + first_, target + place_);
+      spread_line(source + first_, target + place_);
     } else {
       copy_squares(source, target + place_);
     }
   }
 
-  /// One channel: pixels lie side by side, or with zeros between them.
+  /// One channel whose pixels lie side by side in both.
+  bool is_line() const { return adjacent_ && target_.channels == 1 && axes_[2].step == 1; }
+
+  /// A line with its zeros: lanes beside the pixels load none.
   void copy_line(Value source, Value target) {
+    const Value from = source + first_ - place_;
+    const Value end = place_ + (last_ - first_);
+    builder_.for_loop(builder_.index(0), row_, kLanes, [&](Value i) {
+      const Value inside = builder_.lanes_below(end - i) & ~builder_.lanes_below(place_ - i);
+      const Value elements = builder_.convert(builder_.load_vector(from_, from + i, inside), dtype_);
+      builder_.store(to_, target + i, elements, builder_.lanes_below(row_ - i));
+    });
+  }
+
+  /// One channel: zeros come between its pixels.
+  void spread_line(Value source, Value target) {
     const Value count = last_ - first_;
     builder_.for_loop(builder_.index(0), count, kLanes, [&](Value i) {
       const Value mask = builder_.lanes_below(count - i);
       const Value elements = builder_.convert(builder_.load_vector(from_, source + i, mask), dtype_);
-      if (axes_[2].step == 1) {
-        builder_.store(to_, target + i, elements, mask);
-      } else {
-        builder_.scatter(to_, target + (i + builder_.iota()) * step_, elements, mask);
-      }
+      builder_.scatter(to_, target + (i + builder_.iota()) * step_, elements, mask);
     });
   }
 
@@ -180,7 +201,7 @@ class RowCopier {
         std::vector<Value> square;
         for (int i = 0; i < kLanes; ++i) {
           if (i >= channels_) {
-            square.push_back(square.back());
+            square.emplace_back();
             continue;
           }
           const Value channel =

@@ -18,6 +18,8 @@ using loop::Value;
 constexpr double kNanosecondsPerElement = 0.3;
 /// Input channels that an item does.
 constexpr int64_t kChannels = 16;
+/// Output channels that an item of the result does, so that it reads more than a line of each row.
+constexpr int64_t kOuts = 64;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
@@ -183,20 +185,19 @@ KernelStep pack_weight_step(const Problem& problem, int64_t columns, const Buffe
   return step;
 }
 
-KernelStep weight_result_step(const Problem& problem, const WeightBlocking& blocking, const ChannelsLast& y,
-                              const BufferUse& sums) {
+KernelStep weight_result_step(const Problem& problem, const WeightBlocking& blocking, const BufferUse& sums) {
   const ConvolutionShape& shape = problem.shape;
   const Dtype dtype = compute_dtype(problem.dtype);
   const int64_t block_count = ceil_div(shape.in_channels, kChannels);
-  const int64_t panel_count = ceil_div(shape.out_channels, kLanes);
+  const int64_t panel_count = ceil_div(shape.out_channels, kOuts);
   KernelWriter writer(name_for("convolution_weight_result_", problem));
   Builder& builder = writer.builder();
   const BufferRef from = writer.buffer(sums, dtype);
   const BufferRef to = writer.buffer(problem.weight, problem.dtype);
   WeightPlaces places(problem, writer);
-  const Value channels = writer.number(y.channels);
+  const Value channels = writer.number(blocking.columns);
   const Value chunks = writer.number(blocking.chunks);
-  const Value chunk_elements = writer.number(shape.groups * problem.terms() * y.channels);
+  const Value chunk_elements = writer.number(shape.groups * problem.terms() * blocking.columns);
   const Value blocks = writer.number(block_count);
   const Value panels = writer.number(panel_count);
 
@@ -208,51 +209,57 @@ KernelStep weight_result_step(const Problem& problem, const WeightBlocking& bloc
                               return {sum[0] + builder.load_vector(from, chunk * chunk_elements + at)};
                             })[0];
   };
-  auto put_plain = [&](Value source, Value target, Value out, Value first, Value last) {
+  auto put_plain = [&](Value source, Value target, Value out, Value out_end, Value first, Value last) {
     builder.for_loop(first, last, kLanes, [&](Value place) {
       const Value end = places.terms - builder.index(1);
-      std::vector<Value> square;
-      for (int i = 0; i < kLanes; ++i) {
-        const Value row = places.row(builder.binary(Code::kMin, place + builder.index(i), end));
-        square.push_back(total(source + row * channels + out));
-      }
-      transpose(builder, square);
+      std::vector<Value> rows;
+      for (int i = 0; i < kLanes; ++i)
+        rows.push_back(source + places.row(builder.binary(Code::kMin, place + builder.index(i), end)) * channels);
       const Value count = last - place;
-      for (int i = 0; i < kLanes; ++i) {
-        const Value some = builder.select(out + builder.index(i) < places.outs, count, builder.index(0));
-        builder.store(to, target + places.out(out + builder.index(i)) + place,
-                      builder.convert(square[static_cast<size_t>(i)], problem.dtype), builder.lanes_below(some));
-      }
+      builder.for_loop(out, out_end, kLanes, [&](Value o) {
+        std::vector<Value> square;
+        for (const Value& row : rows) square.push_back(total(row + o));
+        transpose(builder, square);
+        for (int i = 0; i < kLanes; ++i) {
+          const Value some = builder.select(o + builder.index(i) < places.outs, count, builder.index(0));
+          builder.store(to, target + places.out(o + builder.index(i)) + place,
+                        builder.convert(square[static_cast<size_t>(i)], problem.dtype), builder.lanes_below(some));
+        }
+      });
     });
   };
-  auto put_strided = [&](Value source, Value target, Value out, Value first, Value last) {
-    const Value mask = builder.lanes_below(places.outs - out);
-    const Value lanes = target + places.out(out + builder.iota());
+  auto put_strided = [&](Value source, Value target, Value out, Value out_end, Value first, Value last) {
     builder.for_loop(first, last, 1, [&](Value in) {
       builder.for_loop(builder.index(0), builder.index(shape.taps()), 1, [&](Value tap) {
-        const Value sum = total(source + (tap * places.ins + in) * channels + out);
-        builder.scatter(to, lanes + (places.in(in) + places.tap(tap)), builder.convert(sum, problem.dtype), mask);
+        const Value row = source + (tap * places.ins + in) * channels;
+        const Value place = target + places.in(in) + places.tap(tap);
+        builder.for_loop(out, out_end, kLanes, [&](Value o) {
+          builder.scatter(to, place + places.out(o + builder.iota()), builder.convert(total(row + o), problem.dtype),
+                          builder.lanes_below(places.outs - o));
+        });
       });
     });
   };
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {
     const Value block = builder.binary(Code::kRem, item, blocks);
     const Value rest = item / blocks;
-    const Value out = builder.binary(Code::kRem, rest, panels) * builder.index(kLanes);
+    const Value out = builder.binary(Code::kRem, rest, panels) * builder.index(kOuts);
+    const Value out_end = builder.binary(Code::kMin, out + builder.index(kOuts), places.outs);
     const Value group = rest / panels;
     const Value source = group * places.terms * channels;
     const Value first = block * builder.index(kChannels);
     const Value last = builder.binary(Code::kMin, first + builder.index(kChannels), places.ins);
     if (is_plain(problem)) {
       const Value taps = builder.index(shape.taps());
-      put_plain(source, places.group(group), out, first * taps, last * taps);
+      put_plain(source, places.group(group), out, out_end, first * taps, last * taps);
     } else {
-      put_strided(source, places.group(group), out, first, last);
+      put_strided(source, places.group(group), out, out_end, first, last);
     }
   });
   const int64_t items = shape.groups * panel_count * block_count;
-  return writer.finish(items, static_cast<double>(std::min(kChannels, shape.in_channels) * shape.taps() * kLanes) *
-                                  static_cast<double>(blocking.chunks) * kNanosecondsPerElement);
+  return writer.finish(items, static_cast<double>(std::min(kChannels, shape.in_channels) * shape.taps()) *
+                                  static_cast<double>(std::min(kOuts, shape.out_channels) * blocking.chunks) *
+                                  kNanosecondsPerElement);
 }
 
 }  // namespace lucid::convolution

@@ -19,6 +19,8 @@ using loop::Value;
 constexpr double kProductsPerNanosecond = 60;
 /// How many terms ahead a packed panel is fetched.
 constexpr int64_t kTermsAhead = 8;
+/// A panel that is no larger stays in the first-level cache.
+constexpr int64_t kNearBytes = 24 << 10;
 
 /// Writes the kernel whose items are rows of pixels of one panel of output channels.
 class TileWriter {
@@ -98,6 +100,8 @@ class TileWriter {
     });
   }
 
+  int64_t panel_bytes() const { return problem_.terms() * tile_.columns() * static_cast<int64_t>(size_of(dtype_)); }
+
   int64_t pixel_step() const { return images_.channels * problem_.axis(2).stride; }
 
   std::vector<Value> load_bias(Value first, Value count) {
@@ -130,7 +134,7 @@ class TileWriter {
                         .a_step = builder_.index(1),
                         .b_step = builder_.index(tile_.columns()),
                         .row_offsets = {},
-                        .ahead = kTermsAhead};
+                        .ahead = panel_bytes() > kNearBytes ? kTermsAhead : 0};
     for (int i = 0; i < tile_.rows; ++i) result.row_offsets.push_back(builder_.index(i * pixel_step()));
     return result;
   }
@@ -164,7 +168,11 @@ class TileWriter {
       for (int first = 0; first < tile_.rows; first += kLanes) {
         std::vector<Value> square;
         for (int i = first; i < first + kLanes; ++i) {
-          Value sum = sums[static_cast<size_t>(std::min(i, tile_.rows - 1) * tile_.vectors + j)];
+          if (i >= tile_.rows) {
+            square.emplace_back();
+            continue;
+          }
+          Value sum = sums[static_cast<size_t>(i * tile_.vectors + j)];
           if (!biases.empty()) sum = sum + biases[static_cast<size_t>(j)];
           square.push_back(sum);
         }
@@ -237,6 +245,9 @@ std::vector<Value> accumulate(Builder& builder, const Tile& tile, const TileOper
                        b_index + operands.b_step * builder.index(operands.ahead) + builder.index(j * kLanes));
     }
     const Value a_index = operands.a + k * operands.a_step;
+    if (operands.fetches_rows) {
+      builder.prefetch(operands.a_buffer, a_index + operands.a_step * builder.index(operands.ahead));
+    }
     std::vector<Value> next;
     for (int i = 0; i < tile.rows; ++i) {
       const Value at = a_index + operands.row_offsets[static_cast<size_t>(i)];

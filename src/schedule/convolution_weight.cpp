@@ -18,8 +18,11 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kProductsPerNanosecond = 60;
-/// With fewer tiles than this, threads share them by parts of the sum.
-constexpr int64_t kManyTiles = 16;
+/// With fewer items than this, each chain of the sum is an item of its own, if their sums take at most so many bytes.
+constexpr int64_t kManyItems = 16;
+constexpr int64_t kSumBytes = 32 << 20;
+/// How many pixels ahead operands are fetched.
+constexpr int64_t kPixelsAhead = 8;
 /// Accumulators of a tile whose rows are vectors.
 constexpr int64_t kLaneTile = 20;
 
@@ -38,14 +41,13 @@ class WeightTileWriter {
         images_(x),
         gradients_(y),
         dtype_(compute_dtype(problem.dtype)),
-        panel_count_(ceil_div(y.channels, tile_.columns())),
+        panel_count_(ceil_div(blocking.columns, tile_.columns())),
         writer_("convolution_weight_" + std::string(name_of(problem.dtype)) + "_" + std::to_string(tile_.rows) + "x" +
                 std::to_string(tile_.columns())),
         builder_(writer_.builder()),
         x_(writer_.buffer(x.use, dtype_)),
         y_(writer_.buffer(y.use, dtype_)),
         sums_(writer_.buffer(sums, dtype_)) {
-    if (blocking.chunks == 1) totals_ = builder_.scratch(dtype_, tile_.rows * tile_.columns());
     pixels_ = writer_.number(pixels_of(problem));
     width_ = writer_.number(problem.axis(2).output);
     heights_ = writer_.number(problem.axis(1).output);
@@ -60,12 +62,11 @@ class WeightTileWriter {
     y_image_ = writer_.number(y.image());
     y_group_ = writer_.number(y.group());
     y_row_ = writer_.number(y.row());
-    channels_ = writer_.number(y.channels);
+    columns_ = writer_.number(blocking.columns);
     kernel_rows_ = writer_.number(problem.axis(1).kernel);
     kernel_columns_ = writer_.number(problem.axis(2).kernel);
     rows_ = writer_.number(blocking.rows);
-    tiles_ = writer_.number(blocking.tiles());
-    tiles_in_segment_ = writer_.number(ceil_div(blocking.rows, tile_.rows));
+    segments_ = writer_.number(blocking.item_segments());
     panels_ = writer_.number(panel_count_);
     groups_ = writer_.number(problem.shape.groups);
     group_rows_ = writer_.number(blocking.segments * blocking.rows);
@@ -73,64 +74,57 @@ class WeightTileWriter {
 
   KernelStep write() {
     builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
-      const Value tile = builder_.binary(Code::kRem, item, tiles_);
-      const Value rest = item / tiles_;
+      const Value segment = builder_.binary(Code::kRem, item, segments_);
+      const Value rest = item / segments_;
       const Value panel = builder_.binary(Code::kRem, rest, panels_);
       const Value above = rest / panels_;
       const Value group = builder_.binary(Code::kRem, above, groups_);
       const Value chunk = above / groups_;
-      write_item(chunk, group, panel, tile);
+      write_item(chunk, group, panel, segment);
     });
-    const int64_t items = blocking_.chunks * problem_.shape.groups * panel_count_ * blocking_.tiles();
+    const int64_t items = blocking_.chunks * problem_.shape.groups * panel_count_ * blocking_.item_segments();
     const auto work =
         static_cast<double>(pixels_of(problem_) * problem_.shape.groups * blocking_.segments * blocking_.rows) *
-        static_cast<double>(gradients_.channels);
+        static_cast<double>(blocking_.columns);
     return writer_.finish(items, work / (kProductsPerNanosecond * static_cast<double>(items)));
   }
 
  private:
-  void write_item(Value chunk, Value group, Value panel, Value tile) {
+  /// All tiles of a segment, chain by chain, so that what a chain reads stays in the caches.
+  void write_item(Value chunk, Value group, Value panel, Value segment) {
     const Value zero = builder_.index(0);
-    Value segment = zero;
-    Value row = zero;
-    Value first_row = zero;  // rows before it belong to the tile above
-    if (!blocking_.whole) {
-      segment = tile / tiles_in_segment_;
-      const Value start = builder_.binary(Code::kRem, tile, tiles_in_segment_) * builder_.index(tile_.rows);
-      row = builder_.binary(Code::kMin, start, rows_ - builder_.index(tile_.rows));
-      first_row = start - row;
-    }
     const Value column = panel * builder_.index(tile_.columns());
-    Value base = group * x_group_ + tap_offset(segment) + row;
-    if (blocking_.by_lane) base = tap_offset(segment) + column;
+    const Value base = tap_offset(segment) + (blocking_.by_lane ? column : group * x_group_);
     const Value columns = group * y_group_ + column;
-    const Value place = ((chunk * groups_ + group) * group_rows_ + segment * rows_ + row) * channels_ + column;
-    if (blocking_.chunks > 1) {
-      const Value first = chunk * builder_.index(kChain);
+    const Value place = ((chunk * groups_ + group) * group_rows_ + segment * rows_) * columns_ + column;
+    auto write_chain = [&](Value first) {
       const Value last = builder_.binary(Code::kMin, first + builder_.index(kChain), pixels_);
-      store(accumulate_pixels(base, columns, first, last), place, first_row);
-      return;
-    }
-    if (pixels_of(problem_) <= kChain) {
-      store(accumulate_pixels(base, columns, zero, pixels_), place, first_row);
-      return;
-    }
-    const int count = tile_.rows * tile_.vectors;
-    auto at = [&](int i) { return builder_.index(i * kLanes); };
-    builder_.for_loop(zero, pixels_, kChain, [&](Value first) {
-      const Value last = builder_.binary(Code::kMin, first + builder_.index(kChain), pixels_);
-      const std::vector<Value> sums = accumulate_pixels(base, columns, first, last);
-      auto keep = [&](bool add) {
-        for (int i = 0; i < count; ++i) {
-          const Value sum = sums[static_cast<size_t>(i)];
-          builder_.store(totals_, at(i), add ? builder_.load_vector(totals_, at(i)) + sum : sum);
+      auto write_tile = [&](Value row, Value first_row) {
+        const std::vector<Value> sums = accumulate_pixels(base + row, columns, first, last);
+        const Value at = place + row * columns_;
+        // An item that adds up one chain has nothing to add to.
+        if (blocking_.chunks > 1 || pixels_of(problem_) <= kChain) {
+          store(sums, at, first_row, false);
+        } else {
+          builder_.if_then(
+              first == zero, [&] { store(sums, at, first_row, false); }, [&] { store(sums, at, first_row, true); });
         }
       };
-      builder_.if_then(first == zero, [&] { keep(false); }, [&] { keep(true); });
-    });
-    std::vector<Value> totals;
-    for (int i = 0; i < count; ++i) totals.push_back(builder_.load_vector(totals_, at(i)));
-    store(totals, place, first_row);
+      if (blocking_.whole || blocking_.rows == tile_.rows) {
+        write_tile(zero, zero);
+      } else {
+        builder_.for_loop(zero, rows_, tile_.rows, [&](Value start) {
+          // The last tile begins early enough to be whole; rows before `start` belong to the one above.
+          const Value row = builder_.binary(Code::kMin, start, rows_ - builder_.index(tile_.rows));
+          write_tile(row, start - row);
+        });
+      }
+    };
+    if (blocking_.chunks > 1) {
+      write_chain(chunk * builder_.index(kChain));
+    } else {
+      builder_.for_loop(zero, pixels_, kChain, write_chain);
+    }
   }
 
   Value tap_offset(Value segment) {
@@ -168,7 +162,9 @@ class WeightTileWriter {
                             .a_step = builder_.index(images_.channels * problem_.axis(2).stride),
                             .b_step = builder_.index(gradients_.channels),
                             .row_offsets = {},
-                            .by_lane = blocking_.by_lane};
+                            .by_lane = blocking_.by_lane,
+                            .ahead = kPixelsAhead,
+                            .fetches_rows = !blocking_.by_lane && !blocking_.whole};
       for (int i = 0; i < tile_.rows; ++i) {
         if (blocking_.by_lane) {
           operands.row_offsets.push_back(builder_.index(i * images_.channels * problem_.axis(2).dilation));
@@ -182,13 +178,14 @@ class WeightTileWriter {
     });
   }
 
-  void store(const std::vector<Value>& sums, Value place, Value first_row) {
+  void store(const std::vector<Value>& sums, Value place, Value first_row, bool add) {
     const bool shared = !blocking_.whole && blocking_.rows % tile_.rows != 0;
     for (int i = 0; i < tile_.rows; ++i) {
       auto store_row = [&] {
         for (int j = 0; j < tile_.vectors; ++j) {
-          const Value at = place + channels_ * builder_.index(i) + builder_.index(j * kLanes);
-          builder_.store(sums_, at, sums[static_cast<size_t>(i * tile_.vectors + j)]);
+          const Value at = place + columns_ * builder_.index(i) + builder_.index(j * kLanes);
+          const Value sum = sums[static_cast<size_t>(i * tile_.vectors + j)];
+          builder_.store(sums_, at, add ? builder_.load_vector(sums_, at) + sum : sum);
         }
       };
       // Every tile owns its last row.
@@ -212,7 +209,6 @@ class WeightTileWriter {
   BufferRef x_;
   BufferRef y_;
   BufferRef sums_;
-  BufferRef totals_;
   Value pixels_;
   Value width_;
   Value heights_;
@@ -227,16 +223,25 @@ class WeightTileWriter {
   Value y_image_;
   Value y_group_;
   Value y_row_;
-  Value channels_;
+  Value columns_;
   Value kernel_rows_;
   Value kernel_columns_;
   Value rows_;
-  Value tiles_;
-  Value tiles_in_segment_;
+  Value segments_;
   Value panels_;
   Value groups_;
   Value group_rows_;
 };
+
+/// How many parts of the sum are items of their own: one, or as many as there are chains.
+int64_t choose_chunks(const Problem& problem, const WeightBlocking& blocking) {
+  const int64_t panels = blocking.columns / blocking.tile.columns();
+  const int64_t items = problem.shape.groups * panels * blocking.item_segments();
+  const int64_t chains = ceil_div(pixels_of(problem), kChain);
+  const int64_t bytes = problem.shape.groups * problem.terms() * blocking.columns *
+                        static_cast<int64_t>(size_of(compute_dtype(problem.dtype)));
+  return items < kManyItems && bytes * chains <= kSumBytes ? chains : 1;
+}
 
 /// All groups as lanes: a tile is the taps along the last axis by a few vectors.
 WeightBlocking choose_lane_blocking(const Problem& problem) {
@@ -246,12 +251,12 @@ WeightBlocking choose_lane_blocking(const Problem& problem) {
   blocking.rows = problem.axis(2).kernel;
   blocking.segments = shape.taps() / blocking.rows;
   const int64_t vectors = ceil_div(shape.out_channels, kLanes);
+  blocking.columns = vectors * kLanes;
   blocking.tile.rows = static_cast<int>(blocking.rows);
   blocking.tile.vectors =
       static_cast<int>(std::clamp<int64_t>(kLaneTile / blocking.rows, 1, std::min<int64_t>(vectors, 4)));
   while (vectors % blocking.tile.vectors != 0) --blocking.tile.vectors;
-  const int64_t tiles = vectors / blocking.tile.vectors * blocking.segments;
-  blocking.chunks = tiles >= kManyTiles ? 1 : ceil_div(pixels_of(problem), kChain);
+  blocking.chunks = choose_chunks(problem, blocking);
   return blocking;
 }
 
@@ -274,9 +279,9 @@ WeightBlocking choose_weight_blocking(const Problem& problem, bool by_lane, cons
   }
   // Panels of whole tiles: channels of the gradient are filled up to vectors only.
   const int64_t vectors = ceil_div(shape.out_channels, kLanes);
+  blocking.columns = vectors * kLanes;
   while (vectors % blocking.tile.vectors != 0) --blocking.tile.vectors;
-  const int64_t tiles = shape.groups * (vectors / blocking.tile.vectors) * blocking.tiles();
-  blocking.chunks = tiles >= kManyTiles ? 1 : ceil_div(pixels_of(problem), kChain);
+  blocking.chunks = choose_chunks(problem, blocking);
   return blocking;
 }
 

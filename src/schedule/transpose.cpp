@@ -10,10 +10,15 @@ void transpose(loop::Builder& builder, std::vector<loop::Value>& rows) {
                               builder.constant(Dtype::kI32, 0);
     for (int i = 0; i < kLanes; ++i) {
       if (i & size) continue;
-      const loop::Value low = rows[static_cast<size_t>(i)];
-      const loop::Value high = rows[static_cast<size_t>(i + size)];
-      rows[static_cast<size_t>(i)] = builder.select(upper, low, builder.rotate(high, kLanes - size));
-      rows[static_cast<size_t>(i + size)] = builder.select(upper, builder.rotate(low, size), high);
+      loop::Value& low = rows[static_cast<size_t>(i)];
+      loop::Value& high = rows[static_cast<size_t>(i + size)];
+      if (low && high) {
+        const loop::Value kept = low;
+        low = builder.select(upper, low, builder.rotate(high, kLanes - size));
+        high = builder.select(upper, builder.rotate(kept, size), high);
+      } else if (low) {
+        high = builder.rotate(low, size);
+      }
     }
   }
 }
