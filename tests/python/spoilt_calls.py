@@ -345,7 +345,9 @@ class Spoiler:
             beyond = draw.choice([1000, -1000, 2**40, -(2**62)])
             spoilt = value.clone()
             spoilt.reshape(-1)[draw.randrange(value.numel())] = beyond
-            return spoilt, "index out of range", (IndexError,)
+            # Offsets are compared with the places of indices, so that any number means something.
+            returns: Expected = (RETURNS,) if parameter.name == "offsets" else ()
+            return spoilt, "index out of range", (IndexError, *returns)
         if change < 0.6 or not is_tensor:
             wanted = self.other_shape(shape)
             spoilt = lucid.ones(wanted, dtype=dtype)
