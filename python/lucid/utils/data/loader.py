@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import sys
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -331,14 +332,22 @@ class _Epoch:
         return len(self._loader)
 
 
+_SECONDS_BETWEEN_BARS = 0.1
+
+
 def _with_progress(epoch: _Epoch, loader: DataLoader) -> Iterator[Any]:
     """The batches, and a bar on the terminal that says how many there were."""
     total = None
     with contextlib.suppress(TypeError):
         total = len(loader)
     width = 30
+    drawn = 0.0
     for count, batch in enumerate(epoch, start=1):
         yield batch
+        now = time.monotonic()
+        if now - drawn < _SECONDS_BETWEEN_BARS and count != total:
+            continue
+        drawn = now
         if total:
             filled = width * count // total
             sys.stderr.write(f"\r[{'#' * filled}{' ' * (width - filled)}] {count}/{total}")
