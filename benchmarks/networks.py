@@ -1,8 +1,9 @@
-"""Measures convolutions and pools beside PyTorch in one run and writes their table of docs/benchmarks.md.
+"""Measures parts of networks, or whole steps of training, beside PyTorch in one run; for docs/benchmarks.md.
 
 Each library runs in a process of its own; rounds alternate between them and the best of all rounds counts:
 
-    python benchmarks/convolution.py --lucid .venv/bin/python --torch .venv-torch/bin/python --write
+    python benchmarks/networks.py convolution --lucid .venv/bin/python --torch .venv-torch/bin/python --write
+    python benchmarks/networks.py training --lucid .venv/bin/python --torch .venv-torch/bin/python --write
 """
 
 import argparse
@@ -13,11 +14,12 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "benchmarks.md"
-START, END = "<!-- convolution: begin -->", "<!-- convolution: end -->"
 
 
 def target(name):
     """The share of PyTorch's time that a workload should take at most."""
+    if name.startswith("mlp"):
+        return 0.5
     if name.startswith("lenet"):
         return 0.5 if name.endswith("training") else 0.6
     if name.startswith("resnet") and not name.endswith("training"):
@@ -26,7 +28,13 @@ def target(name):
 
 
 def measure(python, library, arguments):
-    command = [python, str(ROOT / "benchmarks" / "convolution_work.py"), library, "--threads", str(arguments.threads)]
+    command = [
+        python,
+        str(ROOT / "benchmarks" / f"{arguments.work}_work.py"),
+        library,
+        "--threads",
+        str(arguments.threads),
+    ]
     command += ["--seconds", str(arguments.seconds), "--only", arguments.only]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
 
@@ -51,6 +59,7 @@ def table(best):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("work", choices=["convolution", "training"])
     parser.add_argument("--lucid", default=sys.executable, help="a Python that has lucid and numpy")
     parser.add_argument("--torch", default=sys.executable, help="a Python that has torch")
     parser.add_argument("--rounds", type=int, default=3)
@@ -63,8 +72,9 @@ def main():
     print(text)
     if arguments.write:
         page = PAGE.read_text()
-        head, rest = page.split(START)
-        PAGE.write_text(head + START + "\n" + text + "\n" + END + rest.split(END)[1])
+        start, end = (f"<!-- {arguments.work}: {place} -->" for place in ("begin", "end"))
+        head, rest = page.split(start)
+        PAGE.write_text(head + start + "\n" + text + "\n" + end + rest.split(end)[1])
 
 
 if __name__ == "__main__":
