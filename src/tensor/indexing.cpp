@@ -227,10 +227,14 @@ void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value)
   if (fill_by_mask(x, items, value)) return;
   Indexer indexer(Value(TensorRef(&x)), items);
   if (indexer.is_basic()) {
-    TensorImpl& target = *tensor_of(indexer.view());
-    if (value.is_scalar()) return fill_(target, value);
-    const Value source = strip_leading(value_of(value), target.sizes().rank());
-    return copy_(target, Operand(source));
+    Value target = indexer.view();
+    if (value.is_scalar()) return fill_(*tensor_of(target), value);
+    const Value source = strip_leading(value_of(value), target.rank());
+    // What a slice selects is no longer the tensor itself, which alone may be copied onto itself however it overlaps.
+    const auto is_slice = [](const Index& item) { return std::holds_alternative<Slice>(item); };
+    if (source == target && std::any_of(items.begin(), items.end(), is_slice))
+      target = eager().reshape(target, target.shape());
+    return copy_(*tensor_of(target), Operand(source));
   }
   indexer.gather_indices();
   Emitter& e = eager();

@@ -105,3 +105,14 @@ def test_elements_cannot_be_deleted():
     x = lucid.zeros(3)
     with pytest.raises(TypeError, match="cannot be deleted"):
         del x[0]
+
+
+def test_a_slice_of_an_expanded_tensor_is_not_written_with_the_tensor_itself():
+    x = lucid.tensor(-2.0).expand(2)
+    with pytest.raises(RuntimeError, match="expanded"):
+        x[0:2] = x
+    x[...] = x
+    assert x.tolist() == [-2.0, -2.0]
+    y = lucid.ones(3)
+    y[:] = y
+    assert y.tolist() == [1.0, 1.0, 1.0]
