@@ -5,91 +5,65 @@ from __future__ import annotations
 from .module import Module, layer
 
 
+class _Dropout(Module):
+    """What all that drop have in common."""
+
+    p: float
+    inplace: bool
+
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
+        self._build(None, p=p, inplace=inplace)
+
+
 @layer
-class Dropout(Module):
+class Dropout(_Dropout):
     """Each element zero with probability p while training, the others scaled up by 1 / (1 - p).
 
     >>> lucid.nn.Dropout().eval()(lucid.ones(2, 3)).min()
     tensor(1.)
     """
 
-    p: float
-    inplace: bool
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        self._build(None, p=p, inplace=inplace)
-
 
 @layer
-class Dropout1d(Module):
+class Dropout1d(_Dropout):
     """The same for whole channels of sequences.
 
     >>> lucid.nn.Dropout1d().eval()(lucid.ones(2, 3, 4)).min()
     tensor(1.)
     """
 
-    p: float
-    inplace: bool
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        self._build(None, p=p, inplace=inplace)
-
 
 @layer
-class Dropout2d(Module):
+class Dropout2d(_Dropout):
     """The same for whole channels of images.
 
     >>> lucid.nn.Dropout2d().eval()(lucid.ones(2, 3, 4, 4)).min()
     tensor(1.)
     """
 
-    p: float
-    inplace: bool
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        self._build(None, p=p, inplace=inplace)
-
 
 @layer
-class Dropout3d(Module):
+class Dropout3d(_Dropout):
     """The same for whole channels of volumes.
 
     >>> lucid.nn.Dropout3d().eval()(lucid.ones(2, 3, 4, 4, 4)).min()
     tensor(1.)
     """
 
-    p: float
-    inplace: bool
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        self._build(None, p=p, inplace=inplace)
-
 
 @layer
-class AlphaDropout(Module):
+class AlphaDropout(_Dropout):
     """Dropout that keeps mean and variance of normal inputs, for networks of SELU.
 
     >>> lucid.nn.AlphaDropout().eval()(lucid.ones(2, 3)).min()
     tensor(1.)
     """
 
-    p: float
-    inplace: bool
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        self._build(None, p=p, inplace=inplace)
-
 
 @layer
-class FeatureAlphaDropout(Module):
+class FeatureAlphaDropout(_Dropout):
     """AlphaDropout of whole channels.
 
     >>> lucid.nn.FeatureAlphaDropout().eval()(lucid.ones(2, 3, 4)).min()
     tensor(1.)
     """
-
-    p: float
-    inplace: bool
-
-    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
-        self._build(None, p=p, inplace=inplace)

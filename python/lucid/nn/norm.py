@@ -137,8 +137,54 @@ class _StatisticsNorm(Module):
             self.num_batches_tracked.zero_()
 
 
+class _BatchNorm(_StatisticsNorm):
+    """Normalises over a batch."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build(
+            dtype,
+            num_features=num_features,
+            eps=eps,
+            momentum=momentum,
+            affine=affine,
+            track_running_stats=track_running_stats,
+        )
+
+
+class _InstanceNorm(_StatisticsNorm):
+    """Normalises each of a batch by itself."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build(
+            dtype,
+            num_features=num_features,
+            eps=eps,
+            momentum=momentum,
+            affine=affine,
+            track_running_stats=track_running_stats,
+        )
+
+
 @layer
-class BatchNorm1d(_StatisticsNorm):
+class BatchNorm1d(_BatchNorm):
     """Mean 0 and variance 1 for each channel over a batch of vectors or sequences, times weight plus bias.
 
     While training, running
@@ -148,28 +194,9 @@ class BatchNorm1d(_StatisticsNorm):
     (4, 3)
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build(
-            dtype,
-            num_features=num_features,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
-
 
 @layer
-class BatchNorm2d(_StatisticsNorm):
+class BatchNorm2d(_BatchNorm):
     """Mean 0 and variance 1 for each channel over a batch of images, times weight plus bias. While training, running
     statistics take in `momentum` of each batch (None: the mean over all batches); otherwise they are used.
 
@@ -177,28 +204,9 @@ class BatchNorm2d(_StatisticsNorm):
     (4, 3, 2, 2)
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build(
-            dtype,
-            num_features=num_features,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
-
 
 @layer
-class BatchNorm3d(_StatisticsNorm):
+class BatchNorm3d(_BatchNorm):
     """Mean 0 and variance 1 for each channel over a batch of volumes, times weight plus bias. While training, running
     statistics take in `momentum` of each batch (None: the mean over all batches); otherwise they are used.
 
@@ -206,105 +214,29 @@ class BatchNorm3d(_StatisticsNorm):
     (4, 3, 2, 2, 2)
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = True,
-        track_running_stats: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build(
-            dtype,
-            num_features=num_features,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
-
 
 @layer
-class InstanceNorm1d(_StatisticsNorm):
+class InstanceNorm1d(_InstanceNorm):
     """Mean 0 and variance 1 for each channel of each of a batch of sequences.
 
     >>> lucid.nn.InstanceNorm1d(3)(lucid.randn(4, 3, 5)).shape
     (4, 3, 5)
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build(
-            dtype,
-            num_features=num_features,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
-
 
 @layer
-class InstanceNorm2d(_StatisticsNorm):
+class InstanceNorm2d(_InstanceNorm):
     """Mean 0 and variance 1 for each channel of each of a batch of images.
 
     >>> lucid.nn.InstanceNorm2d(3)(lucid.randn(4, 3, 2, 2)).shape
     (4, 3, 2, 2)
     """
 
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build(
-            dtype,
-            num_features=num_features,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
-
 
 @layer
-class InstanceNorm3d(_StatisticsNorm):
+class InstanceNorm3d(_InstanceNorm):
     """Mean 0 and variance 1 for each channel of each of a batch of volumes.
 
     >>> lucid.nn.InstanceNorm3d(3)(lucid.randn(4, 3, 2, 2, 2)).shape
     (4, 3, 2, 2, 2)
     """
-
-    def __init__(
-        self,
-        num_features: int,
-        eps: float = 1e-5,
-        momentum: float | None = 0.1,
-        affine: bool = False,
-        track_running_stats: bool = False,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build(
-            dtype,
-            num_features=num_features,
-            eps=eps,
-            momentum=momentum,
-            affine=affine,
-            track_running_stats=track_running_stats,
-        )
