@@ -9,88 +9,54 @@ from .module import Module, layer
 _Sizes = int | Sequence[int]
 
 
+class _MaxPool(Module):
+    """The largest element of each window, over any number of dimensions."""
+
+    def __init__(
+        self,
+        kernel_size: _Sizes,
+        stride: _Sizes | None = None,
+        padding: _Sizes = 0,
+        dilation: _Sizes = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
+    ) -> None:
+        self._build(
+            None,
+            kernel_size=kernel_size,
+            stride=kernel_size if stride is None else stride,
+            padding=padding,
+            dilation=dilation,
+            return_indices=return_indices,
+            ceil_mode=ceil_mode,
+        )
+
+
 @layer
-class MaxPool1d(Module):
+class MaxPool1d(_MaxPool):
     """The largest element of each window and, with return_indices, where it was.
 
     >>> lucid.nn.MaxPool1d(2)(lucid.ones(1, 2, 8)).shape
     (1, 2, 4)
     """
 
-    def __init__(
-        self,
-        kernel_size: _Sizes,
-        stride: _Sizes | None = None,
-        padding: _Sizes = 0,
-        dilation: _Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        self._build(
-            None,
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            dilation=dilation,
-            return_indices=return_indices,
-            ceil_mode=ceil_mode,
-        )
-
 
 @layer
-class MaxPool2d(Module):
+class MaxPool2d(_MaxPool):
     """The largest element of each window and, with return_indices, where it was.
 
     >>> lucid.nn.MaxPool2d(2)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 4, 4)
     """
 
-    def __init__(
-        self,
-        kernel_size: _Sizes,
-        stride: _Sizes | None = None,
-        padding: _Sizes = 0,
-        dilation: _Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        self._build(
-            None,
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            dilation=dilation,
-            return_indices=return_indices,
-            ceil_mode=ceil_mode,
-        )
-
 
 @layer
-class MaxPool3d(Module):
+class MaxPool3d(_MaxPool):
     """The largest element of each window and, with return_indices, where it was.
 
     >>> lucid.nn.MaxPool3d(2)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 4, 4, 4)
     """
-
-    def __init__(
-        self,
-        kernel_size: _Sizes,
-        stride: _Sizes | None = None,
-        padding: _Sizes = 0,
-        dilation: _Sizes = 1,
-        return_indices: bool = False,
-        ceil_mode: bool = False,
-    ) -> None:
-        self._build(
-            None,
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            dilation=dilation,
-            return_indices=return_indices,
-            ceil_mode=ceil_mode,
-        )
 
 
 @layer
@@ -119,60 +85,45 @@ class AvgPool1d(Module):
         )
 
 
+class _AvgPool(Module):
+    """The mean of each window, or its sum divided by something else."""
+
+    def __init__(
+        self,
+        kernel_size: _Sizes,
+        stride: _Sizes | None = None,
+        padding: _Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        self._build(
+            None,
+            kernel_size=kernel_size,
+            stride=kernel_size if stride is None else stride,
+            padding=padding,
+            ceil_mode=ceil_mode,
+            count_include_pad=count_include_pad,
+            divisor_override=divisor_override,
+        )
+
+
 @layer
-class AvgPool2d(Module):
+class AvgPool2d(_AvgPool):
     """The mean of each window.
 
     >>> lucid.nn.AvgPool2d(2)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 4, 4)
     """
 
-    def __init__(
-        self,
-        kernel_size: _Sizes,
-        stride: _Sizes | None = None,
-        padding: _Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        self._build(
-            None,
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
-            divisor_override=divisor_override,
-        )
-
 
 @layer
-class AvgPool3d(Module):
+class AvgPool3d(_AvgPool):
     """The mean of each window.
 
     >>> lucid.nn.AvgPool3d(2)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 4, 4, 4)
     """
-
-    def __init__(
-        self,
-        kernel_size: _Sizes,
-        stride: _Sizes | None = None,
-        padding: _Sizes = 0,
-        ceil_mode: bool = False,
-        count_include_pad: bool = True,
-        divisor_override: int | None = None,
-    ) -> None:
-        self._build(
-            None,
-            kernel_size=kernel_size,
-            stride=kernel_size if stride is None else stride,
-            padding=padding,
-            ceil_mode=ceil_mode,
-            count_include_pad=count_include_pad,
-            divisor_override=divisor_override,
-        )
 
 
 @layer
@@ -247,64 +198,46 @@ class AdaptiveMaxPool3d(Module):
         self._build(None, output_size=output_size, return_indices=return_indices)
 
 
+class _LPPool(Module):
+    """A norm of each window, over any number of dimensions."""
+
+    def __init__(
+        self, norm_type: float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: bool = False
+    ) -> None:
+        self._build(
+            None,
+            norm_type=norm_type,
+            kernel_size=kernel_size,
+            stride=stride,
+            ceil_mode=ceil_mode,
+        )
+
+
 @layer
-class LPPool1d(Module):
+class LPPool1d(_LPPool):
     """The p-norm of each window, p being norm_type.
 
     >>> lucid.nn.LPPool1d(2, 2)(lucid.ones(1, 2, 8)).shape
     (1, 2, 4)
     """
 
-    def __init__(
-        self, norm_type: float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: bool = False
-    ) -> None:
-        self._build(
-            None,
-            norm_type=norm_type,
-            kernel_size=kernel_size,
-            stride=stride,
-            ceil_mode=ceil_mode,
-        )
-
 
 @layer
-class LPPool2d(Module):
+class LPPool2d(_LPPool):
     """The p-norm of each window, p being norm_type.
 
     >>> lucid.nn.LPPool2d(2, 2)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 4, 4)
     """
 
-    def __init__(
-        self, norm_type: float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: bool = False
-    ) -> None:
-        self._build(
-            None,
-            norm_type=norm_type,
-            kernel_size=kernel_size,
-            stride=stride,
-            ceil_mode=ceil_mode,
-        )
-
 
 @layer
-class LPPool3d(Module):
+class LPPool3d(_LPPool):
     """The p-norm of each window, p being norm_type.
 
     >>> lucid.nn.LPPool3d(2, 2)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 4, 4, 4)
     """
-
-    def __init__(
-        self, norm_type: float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: bool = False
-    ) -> None:
-        self._build(
-            None,
-            norm_type=norm_type,
-            kernel_size=kernel_size,
-            stride=stride,
-            ceil_mode=ceil_mode,
-        )
 
 
 @layer

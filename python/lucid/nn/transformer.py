@@ -71,9 +71,34 @@ class MultiheadAttention(Module):
 
 
 class _TransformerLayer(Module):
-    def _build_layer(self, dtype: Any, activation: Any, **settings: Any) -> None:
-        is_module = isinstance(activation, Module)
-        self._build(dtype, _activation="relu" if is_module else activation, **settings)
+    """What the layers of encoders and decoders have in common."""
+
+    def __init__(
+        self,
+        d_model: int,
+        nhead: int,
+        dim_feedforward: int = 2048,
+        dropout: float = 0.1,
+        activation: Any = "relu",
+        layer_norm_eps: float = 1e-5,
+        batch_first: bool = False,
+        norm_first: bool = False,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        self._build(
+            dtype,
+            _activation="relu" if isinstance(activation, Module) else activation,
+            _d_model=d_model,
+            _nhead=nhead,
+            _dim_feedforward=dim_feedforward,
+            _dropout=dropout,
+            _layer_norm_eps=layer_norm_eps,
+            _batch_first=batch_first,
+            norm_first=norm_first,
+            _bias=bias,
+        )
         self.activation = activation
 
 
@@ -86,33 +111,6 @@ class TransformerEncoderLayer(_TransformerLayer):
     (5, 2, 8)
     """
 
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build_layer(
-            dtype,
-            activation,
-            _d_model=d_model,
-            _nhead=nhead,
-            _dim_feedforward=dim_feedforward,
-            _dropout=dropout,
-            _layer_norm_eps=layer_norm_eps,
-            _batch_first=batch_first,
-            norm_first=norm_first,
-            _bias=bias,
-        )
-
 
 @layer
 class TransformerDecoderLayer(_TransformerLayer):
@@ -122,33 +120,6 @@ class TransformerDecoderLayer(_TransformerLayer):
     >>> layer(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
     (5, 2, 8)
     """
-
-    def __init__(
-        self,
-        d_model: int,
-        nhead: int,
-        dim_feedforward: int = 2048,
-        dropout: float = 0.1,
-        activation: Any = "relu",
-        layer_norm_eps: float = 1e-5,
-        batch_first: bool = False,
-        norm_first: bool = False,
-        bias: bool = True,
-        device: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        self._build_layer(
-            dtype,
-            activation,
-            _d_model=d_model,
-            _nhead=nhead,
-            _dim_feedforward=dim_feedforward,
-            _dropout=dropout,
-            _layer_norm_eps=layer_norm_eps,
-            _batch_first=batch_first,
-            norm_first=norm_first,
-            _bias=bias,
-        )
 
 
 class _Stack(Module):
