@@ -7,7 +7,8 @@
 
 namespace lucid {
 
-/// Base of objects that count their own references. Counting is atomic: handles cross threads.
+/// Base of objects that count their own references. Counting is atomic: handles cross threads. The count starts at one,
+/// the maker's: make_ref takes it over, so that a new object costs no atomic operation.
 class RefCounted {
  public:
   RefCounted() = default;
@@ -29,7 +30,7 @@ class RefCounted {
   friend class Ref;
 
  private:
-  mutable std::atomic<uint32_t> count_{0};
+  mutable std::atomic<uint32_t> count_{1};
 };
 
 /// A counted reference to a RefCounted object; one pointer wide.
@@ -65,7 +66,7 @@ class Ref {
   void reset() { *this = Ref(); }
   /// Gives up ownership without releasing.
   T* detach() { return std::exchange(pointer_, nullptr); }
-  /// Takes over a reference that was detached.
+  /// Takes over a reference that was detached, or a new object's first.
   static Ref adopt(T* pointer) {
     Ref ref;
     ref.pointer_ = pointer;
@@ -79,7 +80,7 @@ class Ref {
 
 template <typename T, typename... Args>
 Ref<T> make_ref(Args&&... args) {
-  return Ref<T>(new T(std::forward<Args>(args)...));
+  return Ref<T>::adopt(new T(std::forward<Args>(args)...));
 }
 
 }  // namespace lucid

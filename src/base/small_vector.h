@@ -80,15 +80,13 @@ class SmallVector {
 
   void clear() { size_ = 0; }
   void reserve(size_t capacity) {
-    if (capacity <= capacity_) return;
-    const size_t grown_capacity = std::max(capacity, 2 * capacity_);
-    const size_t kept = size_;
-    T* grown = new T[grown_capacity];
-    if (kept) std::memcpy(static_cast<void*>(grown), data_, kept * sizeof(T));
-    release();
-    data_ = grown;
-    size_ = kept;
-    capacity_ = grown_capacity;
+    if (capacity > capacity_) [[unlikely]]
+      grow(capacity);
+  }
+  /// Makes room for `count` more elements, not initialised, and returns the first.
+  T* extend(size_t count) {
+    reserve(size_ + count);
+    return data_ + std::exchange(size_, size_ + count);
   }
   void resize(size_t size, T value = T{}) {
     reserve(size);
@@ -118,6 +116,17 @@ class SmallVector {
   }
 
  private:
+  // A call of its own, so that the common case stays a few instructions wherever it is inlined.
+  [[gnu::noinline]] void grow(size_t capacity) {
+    const size_t grown_capacity = std::max(capacity, 2 * capacity_);
+    const size_t kept = size_;
+    T* grown = new T[grown_capacity];
+    if (kept) std::memcpy(static_cast<void*>(grown), data_, kept * sizeof(T));
+    release();
+    data_ = grown;
+    size_ = kept;
+    capacity_ = grown_capacity;
+  }
   void copy_from(const SmallVector& other) {
     if (other.size_ <= kInline) {
       // Every buffer has room for kInline elements, and a copy of constant size is a few moves instead of a call.

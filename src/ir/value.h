@@ -13,7 +13,7 @@ namespace lucid {
 /// Whatever an op computes on: a tensor in eager mode, a value of a graph while one is built. Rules see only its type.
 class ValueBase : public RefCounted {
  public:
-  ValueBase(Dtype dtype, Dims shape) : dtype_(dtype), shape_(std::move(shape)) {}
+  ValueBase(Dtype dtype, const Dims& shape) : dtype_(dtype), shape_(shape) {}
   Dtype dtype() const { return dtype_; }
   const Dims& shape() const { return shape_; }
   TensorType type() const { return {dtype_, shape_}; }

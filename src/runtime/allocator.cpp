@@ -299,9 +299,8 @@ MemoryStats Central::stats() {
 
 void Central::reset_peak() { peak_.store(stats().bytes_in_use, std::memory_order_relaxed); }
 
-// The static TLS model spares the common path a call; the few bytes fit into what loaders keep for late libraries.
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* t_cache = nullptr;
-[[gnu::tls_model("initial-exec")]] constinit thread_local bool t_thread_ended = false;
+constinit thread_local ThreadCache* t_cache = nullptr;
+constinit thread_local bool t_thread_ended = false;
 
 /// Returns the thread's lists when it ends. What is freed after that, by destructors that run later still, goes to the
 /// shared lists directly.

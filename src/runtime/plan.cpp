@@ -50,7 +50,8 @@ class Frame {
     int64_t grain = steps[0].grain;
     for (const PlanStep& step : steps) {
       grain = std::min(grain, step.grain);
-      for (const Slot& slot : step.slots) buffers.push_back(address(slot));
+      void** buffer = buffers.extend(step.slots.size());
+      for (const Slot& slot : step.slots) *buffer++ = address(slot);
     }
     parallel_for(steps[0].items, grain, [&](int64_t begin, int64_t end) {
       for (int64_t stop; begin < end; begin = stop) {

@@ -16,16 +16,15 @@ class Frame {
   Frame(const Call& call, const EagerPlan& plan) {
     const bool numbers = passes_numbers(call.op());
     const bool packs = !plan.plan->packed_bytes.empty();
-    numbers_.reserve(call.count());
+    int64_t* number = numbers_.extend(call.count());
     for (size_t i = 0; i < call.count(); ++i) {
       const Operand& operand = call.operand(i);
       if (operand.is_value()) {
         inputs_.push_back(tensor_of(operand)->data());
         if (packs) forms_.push_back(forms_of(*tensor_of(operand)->cell()));
       } else if (operand.is_scalar() && numbers) {
-        numbers_.push_back(0);
-        operand.scalar().store(plan.number_dtypes[i], &numbers_.back());
-        inputs_.push_back(&numbers_.back());
+        operand.scalar().store(plan.number_dtypes[i], number);
+        inputs_.push_back(number++);
         if (packs) forms_.push_back(nullptr);
       }
     }
@@ -37,7 +36,7 @@ class Frame {
  private:
   static PackedForms* forms_of(Cell& cell) { return cell.storage()->borrowed() ? nullptr : &cell.packed_forms(); }
 
-  SmallVector<int64_t, 6> numbers_;  // reserved up front: addresses stay
+  SmallVector<int64_t, 6> numbers_;  // extended once: addresses stay
   SmallVector<void*, 8> inputs_;
   SmallVector<PackedForms*, 8> forms_;
 };

@@ -34,17 +34,16 @@ struct AttributeWriter {
   }
 };
 
-void append_geometry(PlanKey& key, DimsView sizes, DimsView strides) {
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    key.push_back(sizes[d]);
-    key.push_back(strides[d]);
-  }
-}
-
 void append_tensor(PlanKey& key, const TensorImpl& tensor) {
-  key.push_back(static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
-                tensor.sizes().rank() << 16);
-  append_geometry(key, tensor.sizes(), tensor.strides());
+  const DimsView sizes = tensor.sizes();
+  const int64_t* stride = tensor.strides().data();
+  int64_t* word = key.extend(1 + 2 * sizes.size());
+  *word++ = static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
+            static_cast<int64_t>(sizes.size()) << 16;
+  for (const int64_t size : sizes) {
+    *word++ = size;
+    *word++ = *stride++;
+  }
 }
 
 void build_key(PlanKey& key, const Call& call, std::span<TensorImpl* const> destinations) {
@@ -172,11 +171,15 @@ struct RecentPlans {
   std::array<Ref<EagerPlan>, kCount> plans;
 };
 
-RecentPlans& recent_plans() {
-  // Behind a pointer: a Python module may have only a little memory of the thread's own.
-  static thread_local std::unique_ptr<RecentPlans> plans = std::make_unique<RecentPlans>();
-  return *plans;
+// Behind a pointer: a Python module may have only a little memory of the thread's own.
+constinit thread_local RecentPlans* t_recent = nullptr;
+
+RecentPlans& make_recent_plans() {
+  static thread_local const std::unique_ptr<RecentPlans> owner = std::make_unique<RecentPlans>();
+  return *(t_recent = owner.get());
 }
+
+RecentPlans& recent_plans() { return t_recent ? *t_recent : make_recent_plans(); }
 
 }  // namespace
 

@@ -117,7 +117,7 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
 void Cell::leave_memory_to_snapshots() {
   Ref<Storage> moved = Storage::allocate(storage_->bytes());
   std::memcpy(moved->data(), storage_->data(), storage_->bytes());
-  Ref<Cell> old(new Cell(std::exchange(storage_, std::move(moved)), stripe_));
+  auto old = Ref<Cell>::adopt(new Cell(std::exchange(storage_, std::move(moved)), stripe_));
   while (Snapshot* s = first_snapshot_) {
     unlink(*s);
     // The handle that is being written keeps this cell alive, so this is not its last reference.
@@ -169,7 +169,7 @@ void Snapshot::copy_out() {
   }
   geometry_ = std::move(copy);
   set_range();
-  cell_ = Ref<Cell>(new Cell(std::move(storage), stripe_));
+  cell_ = Ref<Cell>::adopt(new Cell(std::move(storage), stripe_));
   cell_->link(*this);
 }
 
