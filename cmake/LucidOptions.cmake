@@ -49,8 +49,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   target_compile_options(lucid_flags INTERFACE -Wno-missing-designated-field-initializers)
 endif()
 # Spares every access to a thread's own memory a call; the few hundred bytes fit into what loaders keep for libraries
-# that are loaded late.
-target_compile_options(lucid_flags INTERFACE -ftls-model=initial-exec)
+# that are loaded late. What another library keeps for threads must not be reached so: PyTorch may have loaded libstdc++
+# already, and Lucid could not be imported. So nothing but codegen, where LLVM's headers do, uses std::call_once.
+target_compile_options(lucid_flags INTERFACE
+  $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:NAME>,lucid_codegen>>:-ftls-model=initial-exec>)
 if(LUCID_WERROR)
   target_compile_options(lucid_flags INTERFACE -Werror)
 endif()

@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <utility>
 #include <vector>
 
 #include "base/hash.h"
@@ -129,7 +130,8 @@ ObjectStore::~ObjectStore() {
 }
 
 int ObjectStore::directory() {
-  std::call_once(opened_, [this] { open_directory(); });
+  const std::lock_guard lock(opening_);
+  if (!std::exchange(opened_, true)) open_directory();
   return descriptor_;
 }
 

@@ -42,7 +42,8 @@ class ObjectStore {
 
   const std::string path_;
   const uint64_t limit_;
-  std::once_flag opened_;
+  std::mutex opening_;
+  bool opened_ = false;
   int descriptor_ = -1;
   std::atomic<uint64_t> written_{0};
   std::atomic<bool> checked_{false};
