@@ -112,16 +112,18 @@ _fitting: dict[tuple[str, int, Any], bool] = {}
 
 
 def fits_in_place(name: str, sample: int, dtype: Any, arguments: dict[str, Any]) -> bool:
-    """Whether the result of a sample can be written into its first tensor: not if it is larger, or a float of ints."""
+    """Whether the result of a sample can be written into its first tensor: its shape, and no higher kind."""
     key = (name, sample, dtype)
     if key not in _fitting:
         result = lucid._core.ops[name](**arguments)
         first = next(iter(arguments.values()))
-        _fitting[key] = result.shape == first.shape and lucid.promote_types(result.dtype, first.dtype) in (
-            first.dtype,
-            result.dtype if not result.dtype.is_floating_point or first.dtype.is_floating_point else None,
-        )
+        _fitting[key] = result.shape == first.shape and kind_of(result.dtype) <= kind_of(first.dtype)
     return _fitting[key]
+
+
+def kind_of(dtype: Any) -> int:
+    """Bools, then integers, then floats."""
+    return 0 if dtype == lucid.bool else 2 if dtype.is_floating_point else 1
 
 
 def function_templates() -> list[tuple[str, Any, list[Parameter], dict[str, Callable[[], Any]]]]:
