@@ -62,6 +62,7 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   if (const auto text = find("LUCID_TARGET"); !text.empty()) options.target = parse_target(text);
   options.cache_dir = find("LUCID_CACHE_DIR");
   options.log = find("LUCID_LOG");
+  options.disable_passes = find("LUCID_DISABLE_PASSES");
   return options;
 }
 

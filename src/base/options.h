@@ -18,6 +18,8 @@ struct Options {
   std::string cache_dir;
   /// LUCID_LOG: topics to log, separated by commas ("passes,cache"), or "all".
   std::string log;
+  /// LUCID_DISABLE_PASSES: names of passes that compiled graphs go without, separated by commas.
+  std::string disable_passes;
 
   bool operator==(const Options&) const = default;
   bool logs(std::string_view topic) const;

@@ -3,8 +3,8 @@
 #include "base/error.h"
 #include "compiler/compile_plan.h"
 #include "ir/decompose.h"
+#include "ir/node_call.h"
 #include "ops/precision.h"
-#include "schedule/node_call.h"
 
 namespace lucid {
 namespace {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
+#include "ir/node_call.h"
 #include "loop/math.h"
 #include "schedule/contraction.h"
 #include "schedule/kernel_writer.h"
 #include "schedule/kernels.h"
-#include "schedule/node_call.h"
 
 // Attention, in the order of docs/decisions/0005-attention.md. The lanes of a vector are queries: whatever is done to
 // one query is done to its neighbours at once, keys and values are read one number at a time and meet all of them, and

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "base/error.h"
+#include "ir/node_call.h"
 #include "schedule/kernel_writer.h"
 #include "schedule/kernels.h"
-#include "schedule/node_call.h"
 
 namespace lucid {
 namespace convolution {

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/error.h"
+#include "ir/node_call.h"
 #include "schedule/indexed_context.h"
-#include "schedule/node_call.h"
 
 namespace lucid {
 

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "schedule/node_call.h"
+#include "ir/node_call.h"
 #include "schedule/schedule.h"
 
 namespace lucid {

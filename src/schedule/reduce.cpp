@@ -2,9 +2,9 @@
 #include <bit>
 
 #include "base/error.h"
+#include "ir/node_call.h"
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
-#include "schedule/node_call.h"
 #include "schedule/reduce_axes.h"
 #include "schedule/reduce_tree.h"
 #include "schedule/row_loop.h"

@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "ir/node_call.h"
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
-#include "schedule/node_call.h"
 #include "schedule/row_loop.h"
 
 namespace lucid {

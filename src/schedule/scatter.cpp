@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/node_call.h"
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
-#include "schedule/node_call.h"
 #include "schedule/row_loop.h"
 
 namespace lucid {

@@ -38,8 +38,9 @@ TEST(Options, AreReadFromTheEnvironment) {
   const Options options = read({{"LUCID_NUM_THREADS", "7"},
                                 {"LUCID_TARGET", "avx2"},
                                 {"LUCID_CACHE_DIR", "/tmp/kernels"},
-                                {"LUCID_LOG", "passes"}});
-  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes"}));
+                                {"LUCID_LOG", "passes"},
+                                {"LUCID_DISABLE_PASSES", "SomePass"}});
+  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes", "SomePass"}));
   for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
     EXPECT_EQ(read({{"LUCID_TARGET", std::string(name_of(level))}}).target, level);
 }
@@ -65,7 +66,7 @@ TEST(Options, LogTopicsAreSeparatedByCommas) {
 TEST(Options, AScopeRestoresWhatWasSet) {
   const Options before = options();
   {
-    const OptionsScope scope(Options{3, CpuLevel::kScalar, "", "x"});
+    const OptionsScope scope(Options{3, CpuLevel::kScalar, "", "x", ""});
     EXPECT_EQ(options().num_threads, 3);
     EXPECT_EQ(options().target, CpuLevel::kScalar);
   }
