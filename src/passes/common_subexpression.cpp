@@ -1,0 +1,54 @@
+#include "passes/common_subexpression.h"
+
+#include <unordered_map>
+
+#include "passes/graph_edit.h"
+
+namespace lucid {
+namespace {
+
+/// Equal for nodes that compute the same. As text, in which 1, 1.0 and true differ, 0.0 differs from -0.0, and a NaN
+/// equals itself.
+std::string key_of(const IRGraph& graph, const IRNode& node) {
+  std::string key = fmt::format("{} {}", node.op->id, node.has_gradient);
+  for (const IROperand& input : node.inputs) {
+    if (input.number)
+      key += ' ' + to_string(*input.number);
+    else
+      key += fmt::format(" %{}", input.id);
+  }
+  for (const Attribute& attribute : node.attributes) key += ' ' + to_string(attribute);
+  // Nodes without operands may differ in this alone.
+  for (const ValueId id : node.outputs) key += " @" + graph.values.at(id).device;
+  return key;
+}
+
+bool stands_in(const Substitution& same, const std::vector<ValueId>& gone, const std::vector<ValueId>& ids) {
+  for (size_t i = 0; i < gone.size(); ++i)
+    if (!same.allows(gone[i], ids[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+bool CommonSubexpressionPass::run(IRGraph& graph, ConstantPool& constants) {
+  Substitution same(graph);
+  std::unordered_map<std::string, std::vector<ValueId>> seen;
+  std::vector<IRNode> kept;
+  for (IRNode& node : graph.nodes) {
+    same.apply(node);
+    const auto [first, fresh] = seen.try_emplace(key_of(graph, node), node.outputs);
+    if (fresh || !stands_in(same, node.outputs, first->second)) {
+      kept.push_back(std::move(node));
+      continue;
+    }
+    for (size_t i = 0; i < node.outputs.size(); ++i) same.add(node.outputs[i], first->second[i]);
+  }
+  graph.nodes = std::move(kept);
+  if (same.empty()) return false;
+  same.apply_to_results(graph);
+  drop_undefined(graph, constants);
+  return true;
+}
+
+}  // namespace lucid

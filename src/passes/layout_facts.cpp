@@ -1,0 +1,118 @@
+#include "passes/layout_facts.h"
+
+#include <algorithm>
+
+#include "ir/decompose.h"
+#include "passes/graph_edit.h"
+
+namespace lucid {
+namespace {
+
+bool follows_operands(const Op& op) { return op.is_pointwise() && !op.contiguous_result; }
+
+class LayoutValue : public ValueBase {
+ public:
+  LayoutValue(const TensorType& type, LayoutFact fact) : ValueBase(type.dtype, type.shape), fact_(std::move(fact)) {}
+  const LayoutFact& fact() const { return fact_; }
+
+ private:
+  LayoutFact fact_;
+};
+
+const LayoutFact& fact_of(const ValueBase* value) { return static_cast<const LayoutValue*>(value)->fact(); }
+
+/// Applies ops to layouts; composites are followed.
+class LayoutEmitter : public Emitter {
+ public:
+  Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
+    const Call call(op, operands, attributes);
+    const std::vector<TensorType> types = infer_types(call);
+    if (op.decompose) return emit_widened_decomposition(*this, call, types);
+    Values results;
+    for (const TensorType& type : types) results.push_back(make_ref<LayoutValue>(type, fact(call, type.shape)));
+    return results;
+  }
+
+ private:
+  static LayoutFact fact(const Call& call, const Dims& shape) {
+    if (call.op().view) return viewed(call);
+    if (follows_operands(call.op())) return elementwise(call, shape);
+    return {.strides = contiguous_strides(shape)};
+  }
+
+  static LayoutFact viewed(const Call& call) {
+    const LayoutFact& operand = fact_of(call.operand(0).value());
+    if (!operand.strides) return {};
+    auto geometry = call.op().view(call, {call.shape(0), *operand.strides, 0});
+    // Otherwise a contiguous copy is viewed.
+    if (!geometry) geometry = call.op().view(call, {call.shape(0), contiguous_strides(call.shape(0)), 0});
+    return {.strides = geometry->strides};
+  }
+
+  static LayoutFact elementwise(const Call& call, const Dims& shape) {
+    std::vector<Geometry> geometries;
+    for (size_t i = 0; i < call.count(); ++i) {
+      const Operand& operand = call.operand(i);
+      if (!operand.is_value()) continue;
+      const auto& strides = fact_of(operand.value()).strides;
+      if (!strides) {
+        // Dense, and in one dimension that leaves no choice.
+        if (shape.rank() <= 1) return {.strides = contiguous_strides(shape)};
+        return {.settled = true};
+      }
+      geometries.push_back({operand.shape(), *strides, 0});
+      if (operand_dtype(call, i) == operand.dtype()) continue;
+      // It is converted first, which is an elementwise op of its own.
+      const Geometry* const only = &geometries.back();
+      geometries.back().strides = elementwise_strides(operand.shape(), {&only, 1});
+    }
+    std::vector<const Geometry*> pointers;
+    for (const Geometry& geometry : geometries) pointers.push_back(&geometry);
+    return {.strides = elementwise_strides(shape, pointers)};
+  }
+};
+
+}  // namespace
+
+LayoutFacts::LayoutFacts(const IRGraph& graph) : graph_(graph) {
+  for (const auto* ids : {&graph.input_ids, &graph.param_ids, &graph.state_ids})
+    for (const ValueId id : *ids) facts_[id] = {};
+  for (const ValueId id : graph.constant_ids) facts_[id] = {.strides = contiguous_strides(graph.type(id).shape)};
+}
+
+std::vector<LayoutFact> LayoutFacts::of(const IRNode& node) const {
+  std::vector<Value> held;
+  held.reserve(node.inputs.size());
+  std::vector<Operand> operands;
+  for (const IROperand& input : node.inputs) {
+    if (input.id >= 0) {
+      held.push_back(make_ref<LayoutValue>(graph_.type(input.id), of(input.id)));
+      operands.emplace_back(held.back());
+    } else {
+      operands.push_back(input.number ? Operand(*input.number) : Operand());
+    }
+  }
+  std::vector<LayoutFact> facts;
+  for (const Value& value : LayoutEmitter().emit(*node.op, operands, node.attributes))
+    facts.push_back(fact_of(value.get()));
+  return facts;
+}
+
+void LayoutFacts::set(const IRNode& node, std::vector<LayoutFact> facts) {
+  for (size_t i = 0; i < node.outputs.size(); ++i) facts_[node.outputs[i]] = std::move(facts[i]);
+}
+
+std::set<ValueId> values_with_visible_layout(const IRGraph& graph) {
+  std::set<ValueId> visible = results_of(graph);
+  for (size_t i = graph.nodes.size(); i-- > 0;) {
+    const IRNode& node = graph.nodes[i];
+    // A composite may follow its operands, so it is taken to.
+    if (!node.op->view && !node.op->decompose && !follows_operands(*node.op)) continue;
+    if (std::ranges::none_of(node.outputs, [&](ValueId id) { return visible.contains(id); })) continue;
+    for (const IROperand& input : node.inputs)
+      if (input.id >= 0) visible.insert(input.id);
+  }
+  return visible;
+}
+
+}  // namespace lucid
