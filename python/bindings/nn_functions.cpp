@@ -46,10 +46,19 @@ void bind_nn_functions(nb::module_& module) {
                                                       Tensor(&expect_tensor("embedding", weight.ptr())), padding_idx,
                                                       max_norm, norm_type, scale_grad_by_freq)));
   });
-  module.def("shorten_rows", [](nb::handle weight, nb::handle indices, double max_norm, double norm_type) {
-    nn::functional::shorten_rows(Tensor(&expect_tensor("embedding", weight.ptr())),
-                                 Tensor(&expect_tensor("embedding", indices.ptr())), max_norm, norm_type);
-  });
+  module.def(
+      "nn_embedding_bag",
+      [](nb::handle input, nb::handle weight, nb::handle offsets, nb::handle per_sample_weights,
+         const std::string& mode, bool include_last_offset, std::optional<int64_t> padding_idx,
+         std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
+        const auto tensor = [](nb::handle object) { return Tensor(&expect_tensor("embedding_bag", object.ptr())); };
+        const auto or_none = [&](nb::handle object) { return object.is_none() ? Tensor() : tensor(object); };
+        return to_object(ref_of(nn::functional::embedding_bag(
+            tensor(input), tensor(weight), or_none(offsets), or_none(per_sample_weights),
+            {mode, padding_idx, max_norm, norm_type, scale_grad_by_freq, include_last_offset})));
+      },
+      nb::arg(), nb::arg(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg().none(),
+      nb::arg().none(), nb::arg(), nb::arg());
 }
 
 }  // namespace lucid::python

@@ -148,9 +148,18 @@ def nn_embedding(
     norm_type: builtins.float,
     scale_grad_by_freq: builtins.bool,
 ) -> Tensor: ...
-def shorten_rows(
-    weight: Tensor, indices: Tensor, max_norm: builtins.float, norm_type: builtins.float
-) -> None: ...
+def nn_embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None,
+    per_sample_weights: Tensor | None,
+    mode: str,
+    include_last_offset: builtins.bool,
+    padding_idx: builtins.int | None,
+    max_norm: builtins.float | None,
+    norm_type: builtins.float,
+    scale_grad_by_freq: builtins.bool,
+) -> Tensor: ...
 
 class FunctionCtx:
     def save_for_backward(self, *tensors: Tensor | None) -> None: ...

@@ -103,9 +103,13 @@ void EmbeddingBag::build(std::optional<Dtype> dtype) {
 void EmbeddingBag::reset_parameters() { draw_rows(parameter("weight"), padding_idx); }
 
 Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights) {
-  const Tensor weight = parameter("weight");
-  if (max_norm) functional::shorten_rows(weight, input, *max_norm, norm_type);
-  return embedding_bag(weight, input, offsets, per_sample_weights, mode, include_last_offset, padding_idx);
+  return functional::embedding_bag(input, parameter("weight"), offsets, per_sample_weights,
+                                   {.mode = mode,
+                                    .padding_idx = padding_idx,
+                                    .max_norm = max_norm,
+                                    .norm_type = norm_type,
+                                    .scale_grad_by_freq = scale_grad_by_freq,
+                                    .include_last_offset = include_last_offset});
 }
 
 Item EmbeddingBag::forward_with(const Arguments& arguments) {

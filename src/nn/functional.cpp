@@ -2,17 +2,14 @@
 #include <lucid/nn/functional.h>
 #include <lucid/ops.h>
 
+#include "base/dtype.h"
 #include "base/error.h"
 #include "nn/call_op.h"
 
 namespace lucid::nn::functional {
+namespace {
 
-Tensor dropout(const Tensor& input, double p, bool training) {
-  if (!(p >= 0 && p <= 1)) throw ValueError("dropout: the probability must be between 0 and 1, got {}", p);
-  if (!training || p == 0) return input;
-  return draw_op("draw_dropout", {input}, {{"p", p}});
-}
-
+/// Scales down, in place, the rows of weight at the indices that are longer than max_norm.
 void shorten_rows(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
   const NoGrad no_grad;
   const Tensor rows = reshape(indices, {-1});
@@ -22,17 +19,47 @@ void shorten_rows(const Tensor& weight, const Tensor& indices, double max_norm, 
   weight.detach().set_index({rows}, picked * scale);
 }
 
+/// Divides the gradient of each row by how often the indices name it. `rows` is a view of a weight, made for this.
+void divide_gradients_by_uses(const Tensor& rows, const Tensor& indices) {
+  if (!rows.requires_grad()) return;
+  const Tensor flat = reshape(indices, {-1});
+  const Tensor uses = index_add(zeros({rows.size(0)}, Dtype::kI64), 0, flat, ones({flat.size(0)}, Dtype::kI64));
+  const Tensor divisors = unsqueeze(maximum(uses, 1), 1);
+  register_hook(rows, [divisors](const Tensor& gradient) -> Tensor { return gradient / divisors; });
+}
+
+}  // namespace
+
+Tensor dropout(const Tensor& input, double p, bool training) {
+  if (!(p >= 0 && p <= 1)) throw ValueError("dropout: the probability must be between 0 and 1, got {}", p);
+  if (!training || p == 0) return input;
+  return draw_op("draw_dropout", {input}, {{"p", p}});
+}
+
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
                  std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
   if (max_norm) shorten_rows(weight, input, *max_norm, norm_type);
-  const Tensor rows = lucid::embedding(weight, input, padding_idx);
-  if (!scale_grad_by_freq || !rows.requires_grad()) return rows;
-  const Tensor uses = index_select(bincount(reshape(input, {-1}), Argument(), weight.size(0)), 0, reshape(input, {-1}));
-  Shape shape = input.shape();
-  shape.push_back(1);
-  // The difference is zero, and what is divided is its gradient.
-  const Tensor values = rows.detach();
-  return values + (rows - values) / reshape(uses, shape);
+  if (!scale_grad_by_freq) return lucid::embedding(weight, input, padding_idx);
+  const Tensor rows = reshape(weight, weight.shape());
+  const Tensor result = lucid::embedding(rows, input, padding_idx);
+  divide_gradients_by_uses(rows, input);
+  return result;
+}
+
+Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets, const Tensor& per_sample_weights,
+                     const BagOptions& options) {
+  if (options.max_norm) shorten_rows(weight, input, *options.max_norm, options.norm_type);
+  const auto bags = [&](const Tensor& rows) {
+    return lucid::embedding_bag(rows, input, offsets, per_sample_weights, options.mode, options.include_last_offset,
+                                options.padding_idx);
+  };
+  if (!options.scale_grad_by_freq) return bags(weight);
+  if (options.mode == "max")
+    throw ValueError("embedding_bag: scale_grad_by_freq is for the modes sum and mean, not for max");
+  const Tensor rows = reshape(weight, weight.shape());
+  const Tensor result = bags(rows);
+  divide_gradients_by_uses(rows, input);
+  return result;
 }
 
 }  // namespace lucid::nn::functional

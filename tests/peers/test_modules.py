@@ -62,6 +62,7 @@ ACTIVATIONS = [
     *(Case(name, dim=1, inputs=[X]) for name in ("Softmax", "LogSoftmax", "Softmin")),
     Case("Softmax2d", inputs=[floats(2, 3, 2, 2)]),
 ]
+EQUALLY_OFTEN = fixed([[2, 0, 1, 2], [1, 4, 4, 0]])
 LINEAR = [
     Case("Linear", 4, 3, inputs=[X]),
     Case("Linear", 4, 3, bias=False, inputs=[floats(2, 5, 4)]),
@@ -73,10 +74,18 @@ LINEAR = [
     Case("Embedding", 7, 3, inputs=[integers(2, 5, high=7)]),
     Case("Embedding", 7, 3, padding_idx=2, inputs=[integers(2, 5, high=4)]),
     Case("Embedding", 7, 3, max_norm=1.0, inputs=[integers(2, 5, high=7)]),
+    Case("Embedding", 7, 3, max_norm=1.0, norm_type=1.0, padding_idx=0, inputs=[integers(2, 5, high=7)]),
     Case("Embedding", 7, 3, scale_grad_by_freq=True, inputs=[integers(2, 5, high=3)]),
+    Case("Embedding", 7, 3, scale_grad_by_freq=True, padding_idx=1, inputs=[integers(2, 5, high=3)]),
     *(Case("EmbeddingBag", 7, 3, mode=mode, inputs=[integers(2, 5, high=7)]) for mode in ("mean", "sum", "max")),
     Case("EmbeddingBag", 7, 3, mode="sum", inputs=[integers(6, high=7), fixed([0, 2, 5])]),
     Case("EmbeddingBag", 7, 3, padding_idx=1, inputs=[integers(2, 5, high=3)]),
+    Case("EmbeddingBag", 7, 3, max_norm=1.0, norm_type=1.0, inputs=[integers(2, 5, high=7)]),
+    # Each row as often as the others: PyTorch divides by the uses of another row.
+    *(
+        Case("EmbeddingBag", 7, 3, mode=mode, scale_grad_by_freq=True, padding_idx=1, inputs=[EQUALLY_OFTEN])
+        for mode in ("mean", "sum")
+    ),
     *(Case(name, 0.5, inputs=[X], train=False) for name in ("Dropout", "AlphaDropout", "FeatureAlphaDropout")),
     Case("Dropout2d", inputs=[floats(2, 3, 2, 2)], train=False),
 ]

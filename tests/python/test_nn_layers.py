@@ -150,6 +150,32 @@ def test_batch_norm_keeps_statistics():
     assert norm.running_var.tolist() == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("mode", ["sum", "mean"])
+def test_gradients_of_rows_are_divided_by_their_uses(mode):
+    indices = lucid.tensor([[0, 1, 2, 0, 2], [1, 1, 0, 2, 2]])
+    plain, scaled = (nn.EmbeddingBag(4, 2, mode=mode, padding_idx=1, scale_grad_by_freq=s) for s in (False, True))
+    scaled.load_state_dict(plain.state_dict())
+    assert lucid.equal(scaled(indices), plain(indices))
+    for bag in (plain, scaled):
+        (bag(indices) ** 2).sum().backward()
+    assert lucid.allclose(scaled.weight.grad, plain.weight.grad / lucid.tensor([[3], [1], [4], [1]]))
+    assert scaled.weight.grad[2].abs().sum() > 0
+    functional = nn.functional.embedding_bag(indices, plain.weight, mode=mode, padding_idx=1, scale_grad_by_freq=True)
+    plain.weight.grad = None
+    (functional**2).sum().backward()
+    assert lucid.equal(plain.weight.grad, scaled.weight.grad)
+
+
+def test_rows_whose_gradients_are_divided_keep_their_values():
+    weight = nn.Parameter(lucid.tensor([[math.inf, -0.0], [math.nan, 1.0]]))
+    rows = nn.functional.embedding(lucid.tensor([0, 0, 1]), weight, scale_grad_by_freq=True)
+    assert str(rows.tolist()) == "[[inf, -0.0], [inf, -0.0], [nan, 1.0]]"
+    rows.sum().backward()
+    assert weight.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+    with pytest.raises(ValueError, match="not for max"):
+        nn.functional.embedding_bag(lucid.tensor([[0]]), weight, mode="max", scale_grad_by_freq=True)
+
+
 def test_first_values_have_the_right_spread():
     lucid.manual_seed(0)
     linear = nn.Linear(100, 400)

@@ -200,16 +200,17 @@ def embedding_bag(
     >>> lucid.nn.functional.embedding_bag(lucid.tensor([[0, 1]]), lucid.eye(2), mode="sum")
     tensor([[1., 1.]])
     """
-    if max_norm is not None:
-        _core.shorten_rows(weight, input, max_norm, norm_type)
-    return _ops["embedding_bag"](
-        weight,
+    return _core.nn_embedding_bag(
         input,
+        weight,
         offsets,
         per_sample_weights,
-        mode=mode,
-        include_last_offset=include_last_offset,
-        padding_idx=padding_idx,
+        mode,
+        include_last_offset,
+        padding_idx,
+        max_norm,
+        norm_type,
+        scale_grad_by_freq,
     )
 
 
