@@ -38,6 +38,7 @@ class ChainedSchedule : public LRScheduler {
     check_parts("ChainedScheduler", &optimizer_, schedules_);
     read_rates();
     base_rates_ = schedules_[0]->base_lrs();
+    epoch_ = schedules_[0]->last_epoch();
   }
 
   void step() override {

@@ -1,6 +1,8 @@
 """Schedules of learning rates: progress, state, warnings, classes of one's own."""
 
+import copy
 import gc
+import pickle
 import warnings
 import weakref
 
@@ -85,6 +87,65 @@ def test_a_loaded_state_goes_on(name):
     other.load_state_dict(scheduler.state_dict())
     assert other.get_last_lr() == scheduler.get_last_lr()
     assert rates(other_optimizer, other, 8) == rates(optimizer, scheduler, 8)
+
+
+def half_each_epoch(epoch):
+    return 0.5**epoch
+
+
+class Falling(lr_scheduler.LRScheduler):
+    def __init__(self, optimizer, slope):
+        self.slope = slope
+        super().__init__(optimizer)
+
+    def get_lr(self):
+        return [base - self.slope * self.last_epoch for base in self.base_lrs]
+
+
+COPIED = {
+    **MAKERS,
+    "LambdaLR": lambda o: lr_scheduler.LambdaLR(o, half_each_epoch),
+    "MultiplicativeLR": lambda o: lr_scheduler.MultiplicativeLR(o, [half_each_epoch]),
+    "MultiStepLR": lambda o: lr_scheduler.MultiStepLR(o, [2, 6]),
+    "CyclicLR with a function": lambda o: lr_scheduler.CyclicLR(o, 0.1, 1.0, 3, scale_fn=half_each_epoch),
+    "one of one's own": lambda o: Falling(o, 0.05),
+}
+
+
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("name", COPIED)
+def test_copies_go_on_alone(name, duplicate):
+    optimizer = make_optimizer(momentum=0.9)
+    scheduler = COPIED[name](optimizer)
+    rates(optimizer, scheduler, 4)
+    before = dict(optimizer.param_groups[0])
+    twin_optimizer, twin = duplicate((optimizer, scheduler))
+    assert twin.optimizer is twin_optimizer
+    assert dict(optimizer.param_groups[0]) == before
+    assert twin.state_dict() == scheduler.state_dict()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        going_on = rates(twin_optimizer, twin, 8)
+    assert scheduler.last_epoch == 4
+    assert rates(optimizer, scheduler, 8) == going_on
+    assert dict(twin_optimizer.param_groups[0], params=None) == dict(optimizer.param_groups[0], params=None)
+
+
+def test_a_copy_that_watches_a_metric_remembers_the_best():
+    scheduler = lr_scheduler.ReduceLROnPlateau(make_optimizer(), patience=1)
+    scheduler.step(1.0)
+    scheduler.step(2.0)
+    twin = pickle.loads(pickle.dumps(scheduler))
+    twin.step(2.0)
+    assert twin.get_last_lr() == [0.1]
+    assert scheduler.get_last_lr() == [1.0]
+
+
+def test_functions_without_a_name_are_copied_but_not_pickled():
+    scheduler = lr_scheduler.LambdaLR(make_optimizer(), lambda epoch: 0.5**epoch)
+    assert copy.deepcopy(scheduler).get_last_lr() == [1.0]
+    with pytest.raises((pickle.PicklingError, AttributeError), match="lambda"):
+        pickle.dumps(scheduler)
 
 
 def test_a_state_is_plain_data(tmp_path):

@@ -234,6 +234,30 @@ def test_copies_go_on_alone(duplicate):
     assert twin["optimizer"].state[twin["w"]]["exp_avg"] is not optimizer.state[w]["exp_avg"]
 
 
+@pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+@pytest.mark.parametrize("name", [name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler")])
+def test_every_optimizer_is_copied_with_its_state(name, duplicate):
+    w = lucid.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=lucid.float64, requires_grad=True)
+    # One that iterates within a step would be done after the first.
+    optimizer = getattr(optim, name)([w], **({"max_iter": 2} if name == "LBFGS" else {}))
+
+    def go_on(optimizer, w):
+        def closure():
+            optimizer.zero_grad()
+            loss = ((w - lucid.tensor([0.5, 4.0])) ** 4).sum()
+            loss.backward()
+            return loss
+
+        for _ in range(3):
+            optimizer.step(closure)
+        return w.tolist()
+
+    first = go_on(optimizer, w)
+    twin, twin_w = duplicate((optimizer, w))
+    assert twin_w.tolist() == first
+    assert go_on(twin, twin_w) == go_on(optimizer, w) != first
+
+
 def test_a_cycle_through_a_hook_is_collected():
     optimizer = optim.SGD([leaf(1.0)])
     optimizer.register_step_post_hook(functools.partial(print, optimizer))

@@ -50,6 +50,38 @@ def _options(values: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if name not in ("self", "optimizer", "__class__")}
 
 
+# How the schedules of the core are made, from what copies and pickles keep.
+
+
+def _named(
+    scheduler: LRScheduler, options: dict[str, Any], functions: Sequence[Callable[..., float]]
+) -> _core.Schedule:
+    return _core.Schedule.make(type(scheduler)._kind(), scheduler.optimizer, options, functions)
+
+
+def _custom(scheduler: LRScheduler, last_epoch: int) -> _core.Schedule:
+    this = weakref.ref(scheduler)
+
+    def rates(epoch: int, base_lrs: list[float]) -> list[float]:
+        scheduler = this()
+        assert scheduler is not None
+        scheduler._now = (epoch, base_lrs)
+        return [float(rate) for rate in scheduler.get_lr()]
+
+    return _core.Schedule.make_custom(scheduler.optimizer, rates, last_epoch)
+
+
+def _sequential(
+    scheduler: LRScheduler, parts: Sequence[LRScheduler], milestones: list[int], last_epoch: int
+) -> _core.Schedule:
+    schedules = [part._schedule for part in parts]
+    return _core.Schedule.make_sequential(scheduler.optimizer, schedules, milestones, last_epoch)
+
+
+def _chained(scheduler: LRScheduler, parts: Sequence[LRScheduler]) -> _core.Schedule:
+    return _core.Schedule.make_chained(scheduler.optimizer, [part._schedule for part in parts])
+
+
 class LRScheduler:
     """The base class of schedules. One of your own gives the rates of all groups.
 
@@ -65,30 +97,23 @@ class LRScheduler:
     """
 
     _schedule: _core.Schedule
-
-    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
-        this = weakref.ref(self)
-
-        def rates(epoch: int, base_lrs: list[float]) -> list[float]:
-            scheduler = this()
-            assert scheduler is not None
-            scheduler._now = (epoch, base_lrs)
-            return [float(rate) for rate in scheduler.get_lr()]
-
-        self._start(optimizer, lambda: _core.Schedule.make_custom(optimizer, rates, last_epoch))
-
+    _made_by: tuple[Callable[..., _core.Schedule], tuple[Any, ...]]
     _now: tuple[int, list[float]] | None = None
 
-    def _start(self, optimizer: Optimizer, make: Callable[[], _core.Schedule]) -> None:
+    def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
+        self._start(optimizer, _custom, last_epoch)
+
+    def _start(self, optimizer: Optimizer, make: Callable[..., _core.Schedule], *arguments: Any) -> None:
         if not isinstance(optimizer, Optimizer):
             raise TypeError(f"{type(self).__name__}: optimizer must be an Optimizer, not a {type(optimizer).__name__}")
         self.optimizer = optimizer
-        self._schedule = make()
+        self._made_by = make, arguments
+        self._schedule = make(self, *arguments)
 
     def _make(
         self, optimizer: Optimizer, options: dict[str, Any], functions: Sequence[Callable[..., float]] = ()
     ) -> None:
-        self._start(optimizer, lambda: _core.Schedule.make(type(self)._kind(), optimizer, options, functions))
+        self._start(optimizer, _named, options, functions)
 
     @classmethod
     def _kind(cls) -> str:
@@ -133,6 +158,23 @@ class LRScheduler:
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Goes on where state_dict() was taken. The optimizer's state is loaded separately."""
         self._schedule.load_state_dict(state_dict)
+
+    def __getstate__(self) -> dict[str, Any]:
+        kept = {name: value for name, value in self.__dict__.items() if name not in ("_schedule", "_now")}
+        return {**kept, "_progress": self.state_dict()}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({name: value for name, value in state.items() if name != "_progress"})
+        # A schedule sets the first rates when it is made; those of this optimizer are further on.
+        options = [{name: value for name, value in group.items() if name != "params"} for group in self._groups()]
+        make, arguments = self._made_by
+        self._schedule = make(self, *arguments)
+        self._schedule.load_state_dict(state["_progress"])
+        for group, values in zip(self._groups(), options, strict=True):
+            group.update(values)
+
+    def _groups(self) -> list[Any]:
+        return list(self.optimizer.param_groups)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or "_schedule" not in self.__dict__:
@@ -305,8 +347,7 @@ class SequentialLR(LRScheduler):
         self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: list[int], last_epoch: int = -1
     ) -> None:
         self._schedulers = list(schedulers)
-        parts = [scheduler._schedule for scheduler in self._schedulers]
-        self._start(optimizer, lambda: _core.Schedule.make_sequential(optimizer, parts, list(milestones), last_epoch))
+        self._start(optimizer, _sequential, self._schedulers, list(milestones), last_epoch)
 
 
 class ChainedScheduler(LRScheduler):
@@ -316,6 +357,4 @@ class ChainedScheduler(LRScheduler):
         self._schedulers = list(schedulers)
         if not self._schedulers:
             raise ValueError("ChainedScheduler: give at least one schedule")
-        chosen = optimizer or self._schedulers[0].optimizer
-        parts = [scheduler._schedule for scheduler in self._schedulers]
-        self._start(chosen, lambda: _core.Schedule.make_chained(chosen, parts))
+        self._start(optimizer or self._schedulers[0].optimizer, _chained, self._schedulers)
