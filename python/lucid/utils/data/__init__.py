@@ -21,6 +21,7 @@ from .dataset import (
     random_split,
     read_idx,
 )
+from .fetcher import WorkerInfo, get_worker_info
 from .loader import DataLoader
 from .sampler import (
     BatchSampler,
@@ -31,7 +32,6 @@ from .sampler import (
     SubsetRandomSampler,
     WeightedRandomSampler,
 )
-from .worker import WorkerInfo, get_worker_info
 
 __all__ = [
     "BatchSampler",

@@ -8,14 +8,17 @@ import sys
 import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ... import _random
 from ..._core import Generator, Tensor
 from .collate import default_collate, default_convert
 from .dataset import IterableDataset
+from .fetcher import Ended, Failure, Fetcher
 from .sampler import BatchSampler, RandomSampler, SequentialSampler
-from .worker import Ended, Failure, Fetcher, WorkerPool
+
+if TYPE_CHECKING:
+    from .worker import WorkerPool
 
 
 class _Forever:
@@ -217,6 +220,8 @@ class _Epoch:
             return
         pool = loader._pool if loader.persistent_workers else None
         if pool is None or not len(pool):
+            from .worker import WorkerPool  # late: what it imports takes longer than the rest of the package
+
             context = loader.multiprocessing_context
             pool = WorkerPool(loader.num_workers, loader._fetcher(), self._seed, loader.worker_init_fn, context)
         self._pool = pool

@@ -8,7 +8,6 @@ the batch's number.
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import os
 import pickle
 import queue
@@ -21,8 +20,8 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import _core, _random
-from .collate import default_collate
-from .dataset import TensorDataset
+from . import fetcher as fetching
+from .fetcher import Ended, Failure, Fetcher, WorkerInfo
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -31,50 +30,14 @@ _POLL_SECONDS = 2.0
 _SEEDS = 2**63
 
 
-@dataclasses.dataclass(frozen=True)
-class WorkerInfo:
-    """Which worker this is: for an IterableDataset that iterates over its share."""
-
-    id: int
-    num_workers: int
-    seed: int
-    dataset: Any
-
-
-_info: WorkerInfo | None = None
-
-
-def get_worker_info() -> WorkerInfo | None:
-    """What a worker process can know of itself; None in the main process."""
-    return _info
-
-
-@dataclasses.dataclass
-class Failure:
-    """An exception of a worker, on its way to the main process."""
-
-    error: Exception
-    text: str
-
-    @classmethod
-    def caught(cls, error: Exception, worker: int) -> Failure:
-        text = f"in worker {worker} of the DataLoader:\n{traceback.format_exc()}"
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:
-            error = RuntimeError(f"{type(error).__name__}: {error}")
-        return cls(error, text)
-
-    def raise_(self) -> None:
-        """Raises it, with the worker's traceback as its cause."""
-        raise self.error from WorkerTraceback(self.text)
-
-
-class WorkerTraceback(Exception):
-    """Shows where in a worker an exception was raised."""
-
-    def __str__(self) -> str:
-        return str(self.args[0])
+def caught(error: Exception, worker: int) -> Failure:
+    """An exception that is being handled, as it can be sent."""
+    text = f"in worker {worker} of the DataLoader:\n{traceback.format_exc()}"
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        error = RuntimeError(f"{type(error).__name__}: {error}")
+    return Failure(error, text)
 
 
 def seed_everything(seed: int) -> None:
@@ -84,44 +47,6 @@ def seed_everything(seed: int) -> None:
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed % 2**32)
-
-
-class Fetcher:
-    """Makes batches: in a worker or in the main process."""
-
-    def __init__(
-        self, dataset: Any, collate: Callable[[Any], Any], whole: bool, iterable: bool, drop_last: bool
-    ) -> None:
-        self.dataset = dataset
-        self.collate = collate
-        self.whole = whole  # the dataset gives whole batches when it is asked for one: batch_size is None
-        self.iterable = iterable
-        self.drop_last = drop_last
-        self.samples: Iterator[Any] | None = None
-
-    def start_epoch(self) -> None:
-        self.samples = iter(self.dataset) if self.iterable else None
-
-    def fetch(self, numbers: Any) -> Any:
-        """The batch of these sample numbers; of an iterable dataset, of as many samples. Raises StopIteration."""
-        if self.samples is not None:
-            if self.whole:
-                return self.collate(next(self.samples))
-            taken = [sample for _, sample in zip(range(len(numbers)), self.samples)]
-            if not taken or (len(taken) < len(numbers) and self.drop_last):
-                raise StopIteration
-            return self.collate(taken)
-        if self.whole:
-            return self.collate(self.dataset[numbers])
-        if type(self.dataset) is TensorDataset and self.collate is default_collate:
-            return self.dataset._collated(numbers)
-        if hasattr(self.dataset, "__getitems__"):
-            return self.collate(self.dataset.__getitems__(numbers))
-        return self.collate([self.dataset[number] for number in numbers])
-
-
-class Ended:
-    """Instead of a batch: the worker's iterable dataset is exhausted."""
 
 
 def _receive(connection: Connection, requests: queue.SimpleQueue[Any], parent: int) -> None:
@@ -144,19 +69,18 @@ def _work(
     parent: int,
 ) -> None:
     """The main function of a worker."""
-    global _info
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides
     for other in others:
         other.close()
     _core.set_num_threads(1)
-    _info = WorkerInfo(number, count, seed + number, fetcher.dataset)
+    fetching.info = WorkerInfo(number, count, seed + number, fetcher.dataset)
     failure = None
     try:
         seed_everything(seed + number)
         if init is not None:
             init(number)
     except Exception as error:
-        failure = Failure.caught(error, number)
+        failure = caught(error, number)
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, requests, parent), daemon=True).start()
     epoch = None
@@ -175,11 +99,11 @@ def _work(
             except StopIteration:
                 result = Ended()
             except Exception as error:
-                result = Failure.caught(error, number)
+                result = caught(error, number)
             try:
                 message = pickle.dumps((this_epoch, batch, result), protocol=pickle.HIGHEST_PROTOCOL)
             except Exception as error:
-                message = pickle.dumps((this_epoch, batch, Failure.caught(error, number)))
+                message = pickle.dumps((this_epoch, batch, caught(error, number)))
             connection.send_bytes(message)
 
 
@@ -189,7 +113,7 @@ class WorkerPool:
     def __init__(
         self, count: int, fetcher: Fetcher, seed: int, init: Callable[[int], Any] | None, context: Any = None
     ) -> None:
-        import multiprocessing  # late: it takes longer to import than the rest of the package
+        import multiprocessing
 
         if context is None or isinstance(context, str):
             context = multiprocessing.get_context(context)
