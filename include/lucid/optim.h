@@ -32,6 +32,8 @@ class Options {
   const Tensor& cell(const std::string& name, size_t index = 0) const;
   /// The cell, or none while it holds 0: what a step leaves out.
   Tensor cell_unless_zero(const std::string& name) const;
+  /// Moves whenever anything but the number in a cell changes.
+  uint64_t version() const { return version_; }
 
  private:
   enum class Kind : uint8_t { kPlain, kNumber, kTuple };
@@ -44,6 +46,7 @@ class Options {
   const Entry* find(const std::string& name) const;
   const Entry& at(const std::string& name) const;
   std::vector<Entry> entries_;
+  uint64_t version_ = 0;
 };
 
 /// Parameters that share options.
@@ -87,7 +90,7 @@ class Optimizer {
   /// What is remembered for a parameter; made if there is nothing yet.
   const State& state(const Tensor& param);
   bool has_state(const Tensor& param) const { return states_.contains(param.impl()); }
-  void clear_state() { states_.clear(); }
+  void clear_state();
 
   /// {"state": {index: {...}}, "param_groups": [{..., "params": [index, ...]}]}, the layout that PyTorch has. The
   /// tensors are the optimizer's own.
@@ -103,6 +106,9 @@ class Optimizer {
   uint64_t steps_taken() const { return steps_taken_; }
   /// For steps that are taken elsewhere, by a subclass in another language.
   void count_step() { ++steps_taken_; }
+
+  /// Moves whenever a group is added, or the dict of a parameter's state is another than before.
+  uint64_t version() const { return version_; }
 
  protected:
   /// Updates the parameters of a group that have a gradient.
@@ -123,6 +129,7 @@ class Optimizer {
   std::shared_ptr<Hooks> pre_hooks_;
   std::shared_ptr<Hooks> post_hooks_;
   uint64_t steps_taken_ = 0;
+  uint64_t version_ = 0;
 };
 
 // Lucid's optimizers. Each takes parameters, or groups of them, and its options. Options that are not listed here have

@@ -14,6 +14,7 @@
 #include "bindings/optim.h"
 #include "bindings/random.h"
 #include "bindings/tensor_object.h"
+#include "capture/guards.h"
 
 NB_MODULE(_core, module) {
   using namespace lucid::python;
@@ -35,4 +36,5 @@ NB_MODULE(_core, module) {
   bind_modules(module);
   bind_nn_functions(module);
   bind_models(module);
+  bind_capture(module);
 }

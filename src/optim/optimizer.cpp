@@ -100,6 +100,7 @@ void Optimizer::add_param_group(Group group) {
   if (rule_ && rule_->prepare)
     for (const Tensor& param : added->params) rule_->prepare(added->options, param, *state(param));
   groups_.push_back(std::move(added));
+  ++version_;
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -141,8 +142,16 @@ void Optimizer::step_group(ParamGroup& group) {
 
 const Optimizer::State& Optimizer::state(const Tensor& param) {
   StateEntry& entry = states_[param.impl()];
-  if (!entry.state) entry = {param, std::make_shared<Tree::Dict>()};
+  if (!entry.state) {
+    entry = {param, std::make_shared<Tree::Dict>()};
+    ++version_;
+  }
   return entry.state;
+}
+
+void Optimizer::clear_state() {
+  states_.clear();
+  ++version_;
 }
 
 Tree Optimizer::state_dict() const {
@@ -193,6 +202,7 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
     loaded[found->second.impl()] = {found->second, std::move(copy)};
   }
   states_ = std::move(loaded);
+  ++version_;
   for (size_t i = 0; i < groups.size(); ++i)
     for (const auto& [key, value] : groups[i].as_dict("")) {
       const auto& name = std::get<std::string>(key);

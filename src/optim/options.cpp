@@ -55,6 +55,7 @@ void Options::set(const std::string& name, const Tree& value) {
     for (size_t i = 0; i < items->size(); ++i) entry->cells[i].fill_((*items)[i].as_real(name.c_str()));
     return;
   }
+  ++version_;
   entry->cells.clear();
   entry->value = {};
   if (const double* number = value.get_if<double>()) {
@@ -72,6 +73,7 @@ void Options::set(const std::string& name, const Tree& value) {
 }
 
 bool Options::erase(const std::string& name) {
+  ++version_;
   return std::erase_if(entries_, [&](const Entry& entry) { return entry.name == name; }) != 0;
 }
 

@@ -1,0 +1,261 @@
+// Guards and the watch as Python sees them: for lucid.compiler only.
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include "base/error.h"
+#include "base/small_vector.h"
+#include "capture/guards.h"
+#include "capture/watch.h"
+
+namespace lucid::python {
+namespace {
+
+using namespace nb::literals;
+
+/// A tuple and a dict as vectorcall would pass them.
+class Arguments {
+ public:
+  Arguments(nb::handle positional, nb::handle named) {
+    const nb::object tuple = positional.is_none() ? nb::tuple() : nb::borrow(positional);
+    if (!PyTuple_Check(tuple.ptr())) throw TypeError("guards: args must be a tuple");
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple.ptr()); ++i) values_.push_back(PyTuple_GET_ITEM(tuple.ptr(), i));
+    passed_.count = PyTuple_GET_SIZE(tuple.ptr());
+    if (!named.is_none()) {
+      if (!PyDict_Check(named.ptr())) throw TypeError("guards: kwargs must be a dict or None");
+      names_ = checked(PyTuple_New(PyDict_GET_SIZE(named.ptr())));
+      PyObject *key = nullptr, *value = nullptr;
+      Py_ssize_t i = 0;
+      for (Py_ssize_t at = 0; PyDict_Next(named.ptr(), &at, &key, &value);) {
+        PyTuple_SET_ITEM(names_.ptr(), i++, Py_NewRef(key));
+        values_.push_back(value);
+      }
+      passed_.keyword_names = names_.ptr();
+    }
+    passed_.values = values_.data();
+  }
+  Arguments(const Arguments&) = delete;
+  Arguments& operator=(const Arguments&) = delete;
+  const CallArguments& passed() const { return passed_; }
+
+ private:
+  SmallVector<PyObject*, 8> values_;
+  nb::object names_;
+  CallArguments passed_;
+};
+
+void expect_dict(const char* function, nb::handle dict) {
+  if (!PyDict_Check(dict.ptr())) throw TypeError("{}: expected a dict", function);
+}
+
+DictGuard::Style style_of(const std::string& name) {
+  if (name == "global") return DictGuard::Style::kGlobal;
+  if (name == "attribute") return DictGuard::Style::kAttribute;
+  if (name == "item") return DictGuard::Style::kItem;
+  throw ValueError("guards: no style '{}'", name);
+}
+
+nb::object class_dict(nb::handle type) {
+  if (!PyType_Check(type.ptr())) throw TypeError("class_dict: expected a class");
+  PyObject* dict = reinterpret_cast<PyTypeObject*>(type.ptr())->tp_dict;
+  return dict ? nb::borrow(dict) : nb::none();
+}
+
+/// (place, name, before, now), or None.
+nb::object to_object(const std::optional<Difference>& difference) {
+  if (!difference) return nb::none();
+  return nb::make_tuple(difference->place, difference->name, difference->before, difference->now);
+}
+
+int traverse_guards(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<GuardSet>(self)->traverse(visit, arg) : 0;
+}
+int clear_guards(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<GuardSet>(self)->clear();
+  return 0;
+}
+int traverse_watch(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<Watch>(self)->traverse(visit, arg) : 0;
+}
+int clear_watch(PyObject* self) {
+  if (nb::inst_ready(self)) nb::inst_ptr<Watch>(self)->clear();
+  return 0;
+}
+
+void bind_guards(nb::module_& module) {
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_guards)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_guards)},
+                                {0, nullptr}};
+  nb::class_<GuardSet>(module, "GuardSet", nb::type_slots(slots), nb::is_weak_referenceable(),
+                       "What a recorded call read of Python's state, and how it was then.")
+      .def(nb::init<>())
+      .def(
+          "named",
+          [](GuardSet& self, nb::handle dict, nb::handle names, std::string place, const std::string& style) {
+            expect_dict("named", dict);
+            if (!PyFrozenSet_CheckExact(names.ptr())) throw TypeError("named: expected a frozenset");
+            self.add<DictGuard>(dict.ptr(), names.ptr(), std::move(place), style_of(style));
+          },
+          "dict"_a, "names"_a, "place"_a, "style"_a, "Guards the entries of these names, missing ones too.")
+      .def(
+          "whole",
+          [](GuardSet& self, nb::handle dict, std::string place, const std::string& style) {
+            expect_dict("whole", dict);
+            self.add<DictGuard>(dict.ptr(), nullptr, std::move(place), style_of(style));
+          },
+          "dict"_a, "place"_a, "style"_a, "Guards all entries and their order.")
+      .def(
+          "class_",
+          [](GuardSet& self, nb::handle type, const std::string& place) {
+            self.add<ClassGuard>(type.ptr(), place);
+            self.add<DictGuard>(class_dict(type).ptr(), nullptr, place, DictGuard::Style::kAttribute);
+          },
+          "type"_a, "place"_a, "Guards what a class derives from and all that it says itself.")
+      .def(
+          "instance",
+          [](GuardSet& self, nb::handle object, std::string place) {
+            self.add<InstanceGuard>(object.ptr(), std::move(place));
+            self.known().insert(object.ptr());
+          },
+          "object"_a, "place"_a, "Guards the class of an object, and which dict holds its attributes.")
+      .def(
+          "cell",
+          [](GuardSet& self, nb::handle cell, std::string place) {
+            self.add<SlotGuard>(cell.ptr(), nullptr, std::move(place));
+          },
+          "cell"_a, "place"_a)
+      .def(
+          "slot",
+          [](GuardSet& self, nb::handle object, nb::handle member, std::string place) {
+            self.add<SlotGuard>(object.ptr(), member.ptr(), std::move(place));
+          },
+          "object"_a, "member"_a, "place"_a)
+      .def(
+          "sequence",
+          [](GuardSet& self, nb::handle holder, std::string place) {
+            self.add<SequenceGuard>(holder.ptr(), std::move(place));
+            self.known().insert(holder.ptr());
+          },
+          "holder"_a, "place"_a)
+      .def(
+          "function",
+          [](GuardSet& self, nb::handle function, const std::string& place) {
+            self.add<FunctionGuard>(function.ptr(), place);
+            if (PyObject* defaults = PyFunction_GET_KW_DEFAULTS(function.ptr()))
+              self.add<DictGuard>(defaults, nullptr, place + ".__kwdefaults__", DictGuard::Style::kItem);
+          },
+          "function"_a, "place"_a)
+      .def(
+          "bytes",
+          [](GuardSet& self, nb::handle holder, std::string place) {
+            self.add<BytesGuard>(holder.ptr(), std::move(place));
+          },
+          "holder"_a, "place"_a)
+      .def(
+          "call",
+          [](GuardSet& self, nb::handle function, std::string place) {
+            self.add<CallGuard>(function.ptr(), std::move(place));
+          },
+          "function"_a, "place"_a, "Guards what a C function without arguments returns.")
+      .def(
+          "module",
+          [](GuardSet& self, nb::handle module, std::string place) {
+            self.add<ModuleGuard>(module.ptr(), std::move(place));
+            self.known().insert(module.ptr());
+          },
+          "module"_a, "place"_a)
+      .def("global_hooks", [](GuardSet& self) { self.add<GlobalHooksGuard>(); })
+      .def(
+          "optimizer",
+          [](GuardSet& self, nb::handle optimizer, std::string place) {
+            std::vector<FoundTensor> tensors;
+            self.add<OptimizerGuard>(optimizer.ptr(), std::move(place), tensors);
+            self.known().insert(optimizer.ptr());
+            nb::list found;
+            for (const FoundTensor& tensor : tensors) found.append(nb::make_tuple(tensor.tensor, tensor.place));
+            return found;
+          },
+          "optimizer"_a, "place"_a, "Returns the tensors of the optimizer, with their places.")
+      .def(
+          "argument",
+          [](GuardSet& self, nb::handle where, const std::string& name, nb::handle description) {
+            self.arguments().add(where, name, description);
+          },
+          "where"_a, "name"_a, "description"_a)
+      .def("set_sites", &GuardSet::set_sites, "sites"_a)
+      .def(
+          "difference", [](const GuardSet& self) { return to_object(self.difference()); },
+          "(place, name, before, now) of the first place that differs, without the arguments; None if none does.")
+      .def(
+          "argument_difference",
+          [](const GuardSet& self, nb::handle args, nb::handle kwargs) {
+            return to_object(self.argument_difference(Arguments(args, kwargs).passed()));
+          },
+          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none())
+      .def(
+          "check",
+          [](const GuardSet& self, nb::handle args, nb::handle kwargs) {
+            return self.check(Arguments(args, kwargs).passed());
+          },
+          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none(), "Whether everything is as it was.")
+      .def(
+          "failed",
+          [](const GuardSet& self, nb::handle args, nb::handle kwargs) -> std::optional<std::string> {
+            std::string words = self.failed(Arguments(args, kwargs).passed());
+            return words.empty() ? std::nullopt : std::optional(std::move(words));
+          },
+          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none(), "Which place differs, in words.")
+      .def("__len__", &GuardSet::size);
+}
+
+void bind_watch(nb::module_& module) {
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_watch)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear_watch)},
+                                {0, nullptr}};
+  nb::class_<Watch>(module, "Watch", nb::type_slots(slots), "Sees which functions run on this thread.")
+      .def(nb::init<std::string>(), "own"_a)
+      .def("start", &Watch::start)
+      .def("stop", &Watch::stop)
+      .def_prop_ro("saw_everything", &Watch::saw_everything)
+      .def_prop_ro(
+          "ran",
+          [](const Watch& self) {
+            nb::list list;
+            for (const Watch::Ran& ran : self.ran()) list.append(nb::make_tuple(ran.code, ran.function));
+            return list;
+          },
+          "(code, function or None) of the Python functions that ran.")
+      .def_prop_ro(
+          "called",
+          [](const Watch& self) {
+            nb::list list;
+            for (const Watch::Called& called : self.called())
+              list.append(nb::make_tuple(called.function, called.code, called.line));
+            return list;
+          },
+          "(function, code, line) of the C functions that code of others than us called.");
+}
+
+}  // namespace
+
+GuardSet& guards_in(nb::handle object) { return nb::cast<GuardSet&>(object); }
+
+void bind_capture(nb::module_& module) {
+  bind_guards(module);
+  bind_watch(module);
+  module.def("describe_module", describe_module, "module"_a,
+             "(parameters, buffers, modules) with their names, and the functions of hooks around calls.");
+  module.def("global_hook_functions", global_hook_functions);
+  module.def(
+      "attributes_of",
+      [](nb::handle object) {
+        PyObject* dict = attributes_of(object.ptr());
+        return dict ? nb::borrow(dict) : nb::none();
+      },
+      "object"_a, "The dict of an object's attributes, without asking the object; None if it has none.");
+  module.def("class_dict", class_dict, "type"_a, "The dict of what a class says itself. Must not be changed.");
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,89 @@
+#include "capture/guards.h"
+
+#include <algorithm>
+
+namespace lucid::python {
+
+bool GuardSet::check(const CallArguments& arguments) const {
+  if (cleared_) return false;
+  const bool holds = std::apply(
+      [](const auto&... kinds) {
+        return (std::all_of(kinds.begin(), kinds.end(), [](const auto& guard) { return guard.holds(); }) && ...);
+      },
+      guards_);
+  return holds && (arguments_.empty() || arguments_.hold(arguments, known_));
+}
+
+std::optional<Difference> GuardSet::difference() const {
+  std::optional<Difference> found;
+  const auto look = [&](const auto& kind) {
+    for (const auto& guard : kind) {
+      if (found) return;
+      found = guard.difference();
+    }
+  };
+  std::apply([&](const auto&... kinds) { (look(kinds), ...); }, guards_);
+  return found;
+}
+
+std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {
+  if (arguments_.empty()) return std::nullopt;
+  return arguments_.difference(arguments, known_);
+}
+
+std::string GuardSet::site_of(const std::string& name) const {
+  if (!sites_.is_valid()) return {};
+  PyObject* site = PyDict_GetItemString(sites_.ptr(), name.c_str());
+  const char* text = site && PyUnicode_Check(site) ? PyUnicode_AsUTF8(site) : nullptr;
+  PyErr_Clear();
+  return text ? text : "";
+}
+
+std::string GuardSet::failed(const CallArguments& arguments) const {
+  if (cleared_) return "the plan's guards are gone";
+  std::optional<Difference> found = difference();
+  if (!found) found = argument_difference(arguments);
+  if (!found) return {};
+  std::string words = found->place + ": was " + found->before + ", is ";
+  words += found->before == found->now ? "another" : found->now;
+  if (const std::string site = site_of(found->name); !site.empty()) words += " (" + site + ")";
+  return words;
+}
+
+size_t GuardSet::size() const {
+  size_t total = arguments_.size();
+  const auto count = [&](const auto& kind) {
+    for (const auto& guard : kind) total += guard.size();
+  };
+  std::apply([&](const auto&... kinds) { (count(kinds), ...); }, guards_);
+  return total;
+}
+
+int GuardSet::traverse(visitproc visit, void* arg) const {
+  int status = 0;
+  const auto visit_one = [&](PyObject* object) {
+    if (object && status == 0) status = visit(object, arg);
+  };
+  const auto visit_kind = [&](const auto& kind) {
+    for (const auto& guard : kind) const_cast<std::remove_cvref_t<decltype(guard)>&>(guard).each(visit_one);
+  };
+  std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
+  visit_one(sites_.ptr());
+  return status ? status : arguments_.traverse(visit, arg);
+}
+
+void GuardSet::clear() {
+  cleared_ = true;
+  // What dropping an object runs must not find it here any more.
+  const auto clear_kind = [](auto& kind) {
+    auto dropped = std::move(kind);
+    kind.clear();
+    for (auto& guard : dropped) guard.each([](PyObject* object) { Py_XDECREF(object); });
+  };
+  std::apply([&](auto&... kinds) { (clear_kind(kinds), ...); }, guards_);
+  arguments_.clear();
+  known_.clear();
+  sites_.reset();
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,340 @@
+// Guards of Lucid's own modules and optimizers.
+
+#include "capture/libraries.h"
+
+#include <lucid/nn/fields.h>
+
+#include <algorithm>
+
+#include "bindings/optim.h"
+#include "capture/places.h"
+#include "tensor/api.h"
+
+namespace lucid::python {
+namespace {
+
+using Parts = std::vector<std::pair<std::string, TensorRef>>;
+
+Parts parts_of(const std::vector<nn::NamedSlot>& slots) {
+  Parts parts;
+  for (const nn::NamedSlot& named : slots) parts.emplace_back(named.name, TensorRef(named.slot.impl()));
+  return parts;
+}
+
+bool is_same(const nn::Item& a, const nn::Item& b);
+
+bool is_same(const nn::Item::Tuple& a, const nn::Item::Tuple& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const nn::Item& x, const nn::Item& y) { return is_same(x, y); });
+}
+
+bool is_same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+bool is_same(const nn::Item& a, const nn::Item& b) {
+  if (a.value().index() != b.value().index()) return false;
+  return std::visit(
+      [&]<typename T>(const T& left) {
+        const T& right = std::get<T>(b.value());
+        if constexpr (std::is_same_v<T, nn::Item::Tuple> || std::is_same_v<T, double>)
+          return is_same(left, right);
+        else if constexpr (std::is_same_v<T, Tensor>)
+          return left.impl() == right.impl();
+        else
+          return left == right;
+      },
+      a.value());
+}
+
+/// The same numbers and text, and the same tensors.
+bool is_same(const Tree& a, const Tree& b) {
+  if (const auto* left = a.items_or_null()) {
+    const auto* right = b.items_or_null();
+    return right && std::equal(left->begin(), left->end(), right->begin(), right->end(),
+                               [](const Tree& x, const Tree& y) { return is_same(x, y); });
+  }
+  if (const auto* left = a.dict_or_null()) {
+    const auto* right = b.dict_or_null();
+    return right && std::equal(left->begin(), left->end(), right->begin(), right->end(),
+                               [](const Tree::Item& x, const Tree::Item& y) {
+                                 return x.key == y.key && is_same(x.value, y.value);
+                               });
+  }
+  if (const auto* left = a.get_if<Tensor>()) {
+    const auto* right = b.get_if<Tensor>();
+    return right && left->impl() == right->impl();
+  }
+  const auto equal = [&]<typename T>(const T* left) {
+    const T* right = b.get_if<T>();
+    return right && *left == *right;
+  };
+  if (const auto* left = a.get_if<bool>()) return equal(left);
+  if (const auto* left = a.get_if<int64_t>()) return equal(left);
+  if (const auto* left = a.get_if<double>()) return b.get_if<double>() && is_same(*left, *b.get_if<double>());
+  if (const auto* left = a.get_if<std::string>()) return equal(left);
+  if (const auto* left = a.get_if<std::shared_ptr<Foreign>>()) return equal(left);
+  return a.is_none() && b.is_none();
+}
+
+PyObject* weak_reference(PyObject* object) { return checked(PyWeakref_NewRef(object, nullptr)).release().ptr(); }
+
+/// The object, or null if it is gone. Borrowed.
+PyObject* object_behind(PyObject* reference) {
+  PyObject* object = PyWeakref_GET_OBJECT(reference);
+  return object == Py_None ? nullptr : object;
+}
+
+bool is_same(const std::weak_ptr<nn::HookEntry>& before, const std::shared_ptr<nn::HookEntry>& now) {
+  return !before.owner_before(now) && !now.owner_before(before);
+}
+
+/// The Python function of a hook; None if it has none.
+nb::object function_of(const nn::HookEntry& entry) {
+  const PythonHook* hook =
+      std::visit([](const auto& function) { return function.template target<PythonHook>(); }, entry.function);
+  return hook ? hook->function.get() : nb::none();
+}
+
+nb::list hook_functions(const nn::Module& module) {
+  nb::list functions;
+  for (const auto& entry : module.hooks())
+    if (entry->is_call_hook()) functions.append(function_of(*entry));
+  return functions;
+}
+
+}  // namespace
+
+// Modules.
+
+ModuleGuard::ModuleGuard(PyObject* object, std::string place)
+    : reference(nullptr), type(nullptr), attributes(nullptr), place(std::move(place)) {
+  nn::Module& module = module_in(object);
+  training = module.training();
+  version = module.version();
+  parameters = parts_of(module.parameter_slots());
+  buffers = parts_of(module.buffer_slots());
+  for (const nn::NamedChild& child : module.child_slots()) children.emplace_back(child.name, child.module.get());
+  for (const auto& entry : module.hooks()) hooks.emplace_back(entry);
+  settings = nn::Fields::list(module);
+  attributes = Py_XNewRef(attributes_of(object));
+  type = Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object)));
+  reference = weak_reference(object);
+}
+
+bool ModuleGuard::is_there() const {
+  PyObject* object = object_behind(reference);
+  return object && reinterpret_cast<PyObject*>(Py_TYPE(object)) == type && module_object(object).module &&
+         module_object(object).attributes == attributes;
+}
+
+bool ModuleGuard::holds() const {
+  if (!is_there()) return false;
+  const uint64_t now = module_object(object_behind(reference)).module->version();
+  if (now == version) return true;
+  if (compare()) return false;
+  version = now;
+  return true;
+}
+
+std::optional<Difference> ModuleGuard::compare() const {
+  nn::Module& module = *module_object(object_behind(reference)).module;
+  const auto differ = [&](const std::string& name, std::string before, std::string now) {
+    return Difference{place + "." + name, name, std::move(before), std::move(now)};
+  };
+  const auto text = [](bool value) { return value ? "True" : "False"; };
+  if (module.training() != training) return differ("training", text(training), text(module.training()));
+  const auto compare_parts = [&](const Parts& before, const std::vector<nn::NamedSlot>& now, const char* kind) {
+    for (size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
+      if (i >= before.size()) return std::optional(differ(now[i].name, "missing", kind));
+      if (i >= now.size() || now[i].name != before[i].first)
+        return std::optional(differ(before[i].first, kind, "missing, or in another place"));
+      if (now[i].slot.impl() != before[i].second.get())
+        return std::optional(differ(before[i].first, std::string("one ") + kind, "another"));
+    }
+    return std::optional<Difference>();
+  };
+  if (auto found = compare_parts(parameters, module.parameter_slots(), "parameter")) return found;
+  if (auto found = compare_parts(buffers, module.buffer_slots(), "buffer")) return found;
+  const auto& modules = module.child_slots();
+  for (size_t i = 0; i < std::max(children.size(), modules.size()); ++i) {
+    if (i >= children.size()) return differ(modules[i].name, "missing", "a module");
+    if (i >= modules.size() || modules[i].name != children[i].first)
+      return differ(children[i].first, "a module", "missing, or in another place");
+    if (modules[i].module.get() != children[i].second) return differ(children[i].first, "one module", "another");
+  }
+  const auto same_hook = [](const auto& before, const auto& now) { return is_same(before, now); };
+  if (!std::equal(hooks.begin(), hooks.end(), module.hooks().begin(), module.hooks().end(), same_hook))
+    return differ("hooks", std::to_string(hooks.size()), std::to_string(module.hooks().size()) + " or others");
+  for (const auto& [name, item] : nn::Fields::list(module)) {
+    const auto before =
+        std::find_if(settings.begin(), settings.end(), [&](const auto& entry) { return entry.first == name; });
+    if (before != settings.end() && is_same(before->second, item)) continue;
+    const nb::object now = nb::steal(to_python(item));
+    const nb::object old = before != settings.end() ? nb::steal(to_python(before->second)) : nb::none();
+    return differ(name, words_of(old.ptr()), words_of(now.ptr()));
+  }
+  return std::nullopt;
+}
+
+std::optional<Difference> ModuleGuard::difference() const {
+  PyObject* object = object_behind(reference);
+  if (!object) return Difference{place, place, "a module", "gone"};
+  if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type)
+    return Difference{place + ".__class__", place, reinterpret_cast<PyTypeObject*>(type)->tp_name,
+                      Py_TYPE(object)->tp_name};
+  if (!is_there()) return Difference{place + ".__dict__", place, "one dict", "another"};
+  return compare();
+}
+
+std::optional<Difference> GlobalHooksGuard::difference() const {
+  if (holds()) return std::nullopt;
+  return Difference{"the hooks of all modules", "hooks", "some functions", "others"};
+}
+
+nb::tuple describe_module(nb::handle object) {
+  nn::Module& module = module_in(object.ptr());
+  nb::list parameters;
+  nb::list buffers;
+  nb::list modules;
+  for (const auto& [slots, list] :
+       {std::pair(&module.parameter_slots(), &parameters), {&module.buffer_slots(), &buffers}})
+    for (const nn::NamedSlot& named : *slots)
+      if (named.slot.impl())
+        list->append(nb::make_tuple(named.name.c_str(), nb::steal(object_in(const_cast<nn::TensorSlot&>(named.slot)))));
+  for (const nn::NamedChild& child : module.child_slots())
+    if (child.module) modules.append(nb::make_tuple(child.name.c_str(), nb::steal(to_python(*child.module))));
+  return nb::make_tuple(parameters, buffers, modules, hook_functions(module));
+}
+
+nb::list global_hook_functions() { return hook_functions(nn::global_hooks()); }
+
+// Optimizers.
+
+OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<FoundTensor>& tensors)
+    : reference(nullptr), place(std::move(place)) {
+  const std::shared_ptr<optim::Optimizer> optimizer = optimizer_in(object);
+  const auto found = [&](const Tensor& tensor, const std::string& where) {
+    tensors.push_back({to_object(ref_of(tensor)), where});
+  };
+  version = optimizer->version();
+  for (const auto& group : optimizer->param_groups()) {
+    const std::string where = this->place + ".param_groups[" + std::to_string(groups.size()) + "]";
+    Group& entry = groups.emplace_back();
+    entry.group = group.get();
+    entry.version = group->options.version();
+    for (const Tensor& param : group->params) {
+      found(param, where + "['params'][" + std::to_string(entry.params.size()) + "]");
+      entry.params.emplace_back(param.impl());
+      State& state = states.emplace_back();
+      if (!optimizer->has_state(param)) continue;
+      state.state = optimizer->state(param);
+      for (const auto& [key, value] : *state.state) {
+        const auto& name = std::get<std::string>(key);
+        state.entries.emplace_back(name, value);
+        if (const auto* tensor = value.get_if<Tensor>())
+          found(*tensor, this->place + ".state[" + std::to_string(states.size() - 1) + "]['" + name + "']");
+      }
+    }
+    for (const std::string& name : group->options.names()) {
+      Option& option = entry.options.emplace_back();
+      option.name = name;
+      const Tree value = group->options.get(name);
+      const Tree::List* items = value.items_or_null();
+      const size_t cells = value.get_if<double>() || value.get_if<Tensor>() ? 1 : items ? items->size() : 0;
+      try {
+        for (size_t i = 0; i < cells; ++i) {
+          const Tensor& cell = group->options.cell(name, i);
+          option.cells.emplace_back(cell.impl());
+          found(cell, where + "['" + name + "']");
+        }
+      } catch (const Error&) {
+        // A tuple of something else: a value like any other.
+      }
+      if (option.cells.empty()) option.value = value;
+    }
+  }
+  reference = weak_reference(object);
+}
+
+std::optional<Difference> OptimizerGuard::compare(optim::Optimizer& optimizer) const {
+  const auto differ = [&](const std::string& part, std::string before, std::string now) {
+    return Difference{place + part, place, std::move(before), std::move(now)};
+  };
+  const auto& now = optimizer.param_groups();
+  if (now.size() != groups.size())
+    return differ(".param_groups", std::to_string(groups.size()), std::to_string(now.size()));
+  const bool same_version = optimizer.version() == version;
+  size_t number = 0;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Group& group = groups[i];
+    const std::string where = ".param_groups[" + std::to_string(i) + "]";
+    if (now[i].get() != group.group) return differ(where, "one group", "another");
+    if (!std::equal(group.params.begin(), group.params.end(), now[i]->params.begin(), now[i]->params.end(),
+                    [](const TensorRef& a, const Tensor& b) { return a.get() == b.impl(); }))
+      return differ(where + "['params']", "some tensors", "others");
+    const optim::Options& options = now[i]->options;
+    if (options.version() != group.version) {
+      const std::vector<std::string> names = options.names();
+      if (names.size() != group.options.size()) return differ(where, "some options", "others");
+      for (size_t k = 0; k < names.size(); ++k) {
+        const Option& option = group.options[k];
+        bool equal = names[k] == option.name;
+        try {
+          for (size_t c = 0; equal && c < option.cells.size(); ++c)
+            equal = options.cell(option.name, c).impl() == option.cells[c].get();
+        } catch (const Error&) {
+          equal = false;
+        }
+        if (equal && option.cells.empty()) equal = is_same(options.get(option.name), option.value);
+        if (!equal) return differ(where + "['" + option.name + "']", "one value", "another");
+      }
+      group.version = options.version();
+    }
+    for (const Tensor& param : now[i]->params) {
+      const State& before = states[number++];
+      if (!same_version) {
+        const optim::Optimizer::State state = optimizer.has_state(param) ? optimizer.state(param) : nullptr;
+        if (state != before.state) return differ(".state", "one dict", "another");
+      }
+    }
+  }
+  version = optimizer.version();
+  for (const State& before : states) {
+    if (!before.state) continue;
+    const auto& items = before.state->items();
+    if (!std::equal(before.entries.begin(), before.entries.end(), items.begin(), items.end(),
+                    [](const auto& old, const Tree::Item& item) { return is_same(old.second, item.value); }))
+      return differ(".state", "some values", "others");
+  }
+  return std::nullopt;
+}
+
+bool OptimizerGuard::holds() const {
+  PyObject* object = object_behind(reference);
+  if (!object) return false;
+  const std::shared_ptr<optim::Optimizer> optimizer = optimizer_in(object);
+  bool unchanged = optimizer->version() == version;
+  for (const Group& group : groups) {
+    if (!unchanged) break;
+    unchanged = group.group->options.version() == group.version;
+  }
+  if (!unchanged) return !compare(*optimizer);
+  for (const State& before : states) {
+    if (!before.state) continue;
+    const auto& items = before.state->items();
+    if (items.size() != before.entries.size()) return false;
+    for (size_t i = 0; i < items.size(); ++i) {
+      const Tensor* old = before.entries[i].second.get_if<Tensor>();
+      const Tensor* now = items[i].value.get_if<Tensor>();
+      if (old && now ? old->impl() != now->impl() : !is_same(before.entries[i].second, items[i].value)) return false;
+    }
+  }
+  return true;
+}
+
+std::optional<Difference> OptimizerGuard::difference() const {
+  PyObject* object = object_behind(reference);
+  if (!object) return Difference{place, place, "an optimizer", "gone"};
+  return compare(*optimizer_in(object));
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,109 @@
+// The one file that looks into frames of the interpreter: which function a frame runs is not part of Python's API.
+#define Py_BUILD_CORE
+#include "capture/watch.h"
+
+#include <Python.h>
+#include <internal/pycore_frame.h>
+
+namespace lucid::python {
+namespace {
+
+PyObject* function_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX < 0x030C0000
+  return reinterpret_cast<PyObject*>(frame->f_frame->f_func);
+#else
+  return frame->f_frame->f_funcobj;
+#endif
+}
+
+constexpr const char* kCapsule = "lucid.Watch";
+
+}  // namespace
+
+void Watch::start() {
+  PyThreadState* state = PyThreadState_Get();
+  before_ = state->c_profilefunc;
+  before_object_ = nb::borrow(state->c_profileobj);
+  handle_ = checked(PyCapsule_New(this, kCapsule, nullptr));
+  running_ = true;
+  PyEval_SetProfile(profile, handle_.ptr());
+}
+
+void Watch::stop() {
+  if (!running_) return;
+  running_ = false;
+  PyThreadState* state = PyThreadState_Get();
+  saw_everything_ = state->c_profilefunc == profile && state->c_profileobj == handle_.ptr();
+  if (saw_everything_) PyEval_SetProfile(before_, before_object_.ptr());
+  before_object_.reset();
+  handle_.reset();
+}
+
+int Watch::profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg) {
+  auto* watch = static_cast<Watch*>(PyCapsule_GetPointer(self, kCapsule));
+  if (!watch) return -1;
+  const auto see = [&] {
+    if (what == PyTrace_CALL) watch->see_call(frame);
+    if (what == PyTrace_C_CALL) watch->see_c_call(frame, arg);
+    return 0;
+  };
+  if (guarded(see) < 0) return -1;
+  return watch->before_ ? watch->before_(watch->before_object_.ptr(), frame, what, arg) : 0;
+}
+
+bool Watch::is_own(PyObject* code) {
+  if (const auto known = codes_.find(code); known != codes_.end()) return known->second;
+  const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
+  if (!file) PyErr_Clear();
+  const bool own = file && std::string_view(file).starts_with(own_);
+  codes_.emplace(code, own);
+  return own;
+}
+
+void Watch::see_call(PyFrameObject* frame) {
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  if (codes_.contains(code.ptr())) return;
+  is_own(code.ptr());
+  // Owned from now on, so that no other code comes to lie at the same address.
+  PyObject* function = function_of(frame);
+  ran_.push_back({code, function ? nb::borrow(function) : nb::none()});
+}
+
+void Watch::see_c_call(PyFrameObject* frame, PyObject* function) {
+  if (!PyCFunction_Check(function)) return;
+  const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  if (!codes_.contains(code.ptr())) {
+    // The function that started us is not seen being called.
+    is_own(code.ptr());
+    ran_.push_back({code, nb::none()});
+  }
+  if (is_own(code.ptr())) return;
+  const auto* called = reinterpret_cast<PyCFunctionObject*>(function);
+  // What a method does depends on the type of its object; a class method's object is a type.
+  PyObject* self = called->m_self;
+  const void* of = !self ? nullptr : PyType_Check(self) ? static_cast<void*>(self) : Py_TYPE(self);
+  if (c_functions_.try_emplace({called->m_ml, of}, true).second)
+    called_.push_back({nb::borrow(function), code, PyFrame_GetLineNumber(frame)});
+}
+
+int Watch::traverse(visitproc visit, void* arg) const {
+  for (const Ran& ran : ran_) {
+    Py_VISIT(ran.code.ptr());
+    Py_VISIT(ran.function.ptr());
+  }
+  for (const Called& called : called_) {
+    Py_VISIT(called.function.ptr());
+    Py_VISIT(called.code.ptr());
+  }
+  Py_VISIT(before_object_.ptr());
+  return 0;
+}
+
+void Watch::clear() {
+  ran_.clear();
+  called_.clear();
+  codes_.clear();
+  c_functions_.clear();
+}
+
+}  // namespace lucid::python

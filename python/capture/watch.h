@@ -1,0 +1,65 @@
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bindings/errors.h"
+
+namespace lucid::python {
+
+/// Sees which Python functions and which C functions run on this thread between start() and stop(). A profile function
+/// that was there before goes on seeing everything.
+class Watch {
+ public:
+  /// A Python function that ran: its code, and the function if there was one.
+  struct Ran {
+    nb::object code;
+    nb::object function;
+  };
+  /// A C function that ran, and the line that called it.
+  struct Called {
+    nb::object function;
+    nb::object code;
+    int line;
+  };
+
+  /// Code whose file begins with `own` may call any C function.
+  explicit Watch(std::string own) : own_(std::move(own)) {}
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() { stop(); }
+
+  void start();
+  void stop();
+  /// False if somebody else took the place of the profile function while it ran.
+  bool saw_everything() const { return saw_everything_; }
+  const std::vector<Ran>& ran() const { return ran_; }
+  const std::vector<Called>& called() const { return called_; }
+  int traverse(visitproc visit, void* arg) const;
+  void clear();
+
+ private:
+  static int profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg);
+  void see_call(PyFrameObject* frame);
+  void see_c_call(PyFrameObject* frame, PyObject* function);
+  bool is_own(PyObject* code);
+
+  std::string own_;
+  std::unordered_map<PyObject*, bool> codes_;  // whether the code is our own
+  struct Hash {
+    size_t operator()(const std::pair<const void*, const void*>& key) const {
+      return std::hash<const void*>()(key.first) * 31 + std::hash<const void*>()(key.second);
+    }
+  };
+  std::unordered_map<std::pair<const void*, const void*>, bool, Hash> c_functions_;
+  std::vector<Ran> ran_;
+  std::vector<Called> called_;
+  Py_tracefunc before_ = nullptr;
+  nb::object before_object_;
+  nb::object handle_;
+  bool running_ = false;
+  bool saw_everything_ = true;
+};
+
+}  // namespace lucid::python

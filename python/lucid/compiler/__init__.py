@@ -1,0 +1,1 @@
+"""Recording calls and compiling them."""

@@ -1,0 +1,123 @@
+"""What a code object names: globals, attributes and imports, and on which lines."""
+
+from __future__ import annotations
+
+import dis
+import os
+import sys
+import weakref
+from types import CodeType
+from typing import Any
+
+_GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
+_ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
+_CELLS = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
+_WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_DEREF", "DELETE_DEREF"}
+
+# Attributes by which code may get at attributes that it does not name.
+REFLECTING = {
+    "__dict__",
+    "__getattribute__",
+    "__setattr__",
+    "__delattr__",
+    "__getstate__",
+    "__reduce__",
+    "__reduce_ex__",
+    "format",
+    "format_map",
+}
+
+_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# The folder that the package was imported from: that of the files in its code objects.
+OWN = os.path.dirname(sys.modules["lucid"].__file__ or _HERE) + os.sep
+_STANDARD = os.path.dirname(os.__file__) + os.sep
+
+
+class Named:
+    """The names in a code object and in the code objects inside it."""
+
+    __slots__ = ("attributes", "codes", "globals", "imports", "reads", "reflects", "writes")
+
+    def __init__(self, code: CodeType) -> None:
+        self.globals: set[str] = set()
+        self.attributes: set[str] = set()
+        self.imports: set[str] = set()
+        self.codes: set[CodeType] = set()
+        self.reads: dict[str, int] = {}
+        self.writes: dict[str, int] = {}
+        # Whether names that are not to be seen here may be looked up.
+        self.reflects = False
+        self._add(code)
+
+    def _add(self, code: CodeType) -> None:
+        self.codes.add(code)
+        line = code.co_firstlineno
+        for instruction in dis.get_instructions(code):
+            if instruction.starts_line is not None and not isinstance(instruction.starts_line, bool):
+                line = instruction.starts_line
+            operation, name = instruction.opname, instruction.argval
+            if operation in _WRITES:
+                self.writes.setdefault(name, line)
+                if operation.endswith("ATTR"):
+                    self.attributes.add(name)
+                elif operation.endswith("GLOBAL"):
+                    self.globals.add(name)
+            elif operation in _GLOBALS:
+                self.globals.add(name)
+                self.reads.setdefault(name, line)
+            elif operation in _ATTRIBUTES:
+                self.attributes.add(name)
+                self.reads.setdefault(name, line)
+            elif operation in _CELLS:
+                self.reads.setdefault(name, line)
+            elif operation == "IMPORT_NAME":
+                self.imports.add(name)
+                self.globals.add("__import__")
+            elif operation == "MATCH_CLASS":
+                # The names of the attributes are constants.
+                self.reflects = True
+        for constant in code.co_consts:
+            if isinstance(constant, CodeType):
+                self._add(constant)
+        self.reflects = self.reflects or not self.attributes.isdisjoint(REFLECTING)
+
+
+_known: weakref.WeakKeyDictionary[CodeType, Named] = weakref.WeakKeyDictionary()
+
+
+def named_by(code: CodeType) -> Named:
+    """What the code names; remembered as long as the code lives."""
+    found = _known.get(code)
+    if found is None:
+        found = _known[code] = Named(code)
+    return found
+
+
+def is_own(code: CodeType) -> bool:
+    """Whether the code is Lucid's."""
+    return code.co_filename.startswith(OWN)
+
+
+def _folder_of(name: str) -> str | None:
+    module: Any = sys.modules.get(name)
+    file = getattr(module, "__file__", None)
+    return os.path.dirname(file) + os.sep if file else None
+
+
+def is_numpy(code: CodeType) -> bool:
+    """Whether the code is NumPy's, that of random numbers excepted: what it computes depends on its arguments only."""
+    folder = _folder_of("numpy")
+    if folder is None or not code.co_filename.startswith(folder):
+        return False
+    return not code.co_filename.startswith(folder + "random" + os.sep)
+
+
+def is_library(code: CodeType) -> bool:
+    """Whether the code is that of the standard library or of an installed package."""
+    file = code.co_filename
+    return file.startswith((_STANDARD, "<frozen")) or f"{os.sep}site-packages{os.sep}" in file
+
+
+def site(code: CodeType, line: int | None = None) -> str:
+    """A line as messages show it."""
+    return f"{os.path.basename(code.co_filename)}:{code.co_firstlineno if line is None else line}"
