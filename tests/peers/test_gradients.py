@@ -4,12 +4,13 @@ Both libraries get the same random gradient for each floating-point result. A gr
 or an op that it cannot differentiate) is not compared.
 """
 
+import itertools
+
 import lucid
 import numpy as np
 import pytest
-import references
 import torch
-from test_table import TABLE, as_torch, as_tuple, compared, op_samples
+from test_table import TABLE, arguments_for_torch, as_tuple, call_torch, compared, op_samples
 
 TOLERANCE = 1e-10
 
@@ -64,23 +65,12 @@ def our_gradients(call):
 
 
 def their_gradients(call):
-    arguments = op_samples.all_arguments(call)
-    positional, keywords, kept = [], {}, {}
-    for parameter in call.op["parameters"]:
-        name = parameter["name"]
-        bound = call.bounds.get(name) if parameter["kind"] == "tensor" else None
-        value = as_torch(arguments[name], bound, True)
-        kept[name] = leaves(value)
-        for leaf in kept[name]:
-            leaf.requires_grad_(True)
-        if parameter["keyword_only"]:
-            keywords[name] = value
-        else:
-            positional.append(value)
-    if keywords.get("dtype", ...) is None:
-        del keywords["dtype"]
+    arguments = arguments_for_torch(call, double=True)
+    kept = {name: leaves(value) for name, value in arguments.items()}
+    for leaf in itertools.chain(*kept.values()):
+        leaf.requires_grad_(True)
     try:
-        total = loss_of(call, references.counterpart(call.name)(*positional, **keywords))
+        total = loss_of(call, call_torch(call, arguments))
         if total is None:
             return None
         total.backward()

@@ -46,19 +46,24 @@ def as_torch(value, bound, double):
     return tensor.bfloat16() if isinstance(value, op_samples.BFloat16) else tensor
 
 
-def ask_torch(call, double, change=lambda value: value):
-    """What PyTorch answers. `change` may replace arrays by tensors."""
+def arguments_for_torch(call, double, change=lambda value: value):
+    """PyTorch's arguments, by name. `change` may replace arrays by tensors."""
     arguments = op_samples.all_arguments(call)
-    function = references.counterpart(call.name)
-    positional, keywords = [], {}
+    found = {}
     for parameter in call.op["parameters"]:
         name = parameter["name"]
         bound = call.bounds.get(name) if parameter["kind"] == "tensor" else None
-        value = as_torch(change(arguments[name]), bound, double)
-        if parameter["keyword_only"]:
-            keywords[name] = value
-        else:
-            positional.append(value)
+        found[name] = as_torch(change(arguments[name]), bound, double)
+    return found
+
+
+def call_torch(call, arguments):
+    function = references.counterpart(call.name)
+    parameters = call.op["parameters"]
+    positional = [arguments[parameter["name"]] for parameter in parameters if not parameter["keyword_only"]]
+    keywords = {
+        parameter["name"]: arguments[parameter["name"]] for parameter in parameters if parameter["keyword_only"]
+    }
     if keywords.get("dtype", ...) is None:
         del keywords["dtype"]
     try:
@@ -66,10 +71,15 @@ def ask_torch(call, double, change=lambda value: value):
     except TypeError:
         is_double = call.dtype is lucid.float64
         # Lucid takes a number for any tensor, PyTorch in some places only.
-        for i, parameter in enumerate(call.op["parameters"]):
+        for i, parameter in enumerate(parameters):
             if parameter["kind"] == "tensor" and isinstance(positional[i], bool | int | float):
                 positional[i] = torch.tensor(positional[i], dtype=torch.float64 if is_double else None)
         return as_tuple(function(*positional, **keywords))
+
+
+def ask_torch(call, double, change=lambda value: value):
+    """What PyTorch answers."""
+    return call_torch(call, arguments_for_torch(call, double, change))
 
 
 def as_tuple(results):
