@@ -39,6 +39,12 @@ from .activation import (
 from .container import ModuleDict, ModuleList, ParameterDict, ParameterList, Sequential
 from .conv import Conv1d, Conv2d, Conv3d, ConvTranspose1d, ConvTranspose2d, ConvTranspose3d
 from .dropout import AlphaDropout, Dropout, Dropout1d, Dropout2d, Dropout3d, FeatureAlphaDropout
+from .hooks import (
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
 from .image import (
     ChannelShuffle,
     CircularPad1d,
@@ -89,13 +95,7 @@ from .loss import (
     SoftMarginLoss,
     TripletMarginLoss,
 )
-from .module import (
-    Module,
-    register_module_forward_hook,
-    register_module_forward_pre_hook,
-    register_module_full_backward_hook,
-    register_module_full_backward_pre_hook,
-)
+from .module import Module
 from .norm import (
     BatchNorm1d,
     BatchNorm2d,

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
 from .. import _core
-from .._core import ModuleHookHandle, Tensor
+from .._core import Tensor
+from .hooks import Hooked
 from .parameter import Buffer, Parameter
 
 _T = TypeVar("_T", bound="type[Module]")
@@ -19,17 +20,13 @@ class IncompatibleKeys(NamedTuple):
     unexpected_keys: list[str]
 
 
-# The kinds of hooks, as the core numbers them.
-_FORWARD_PRE, _FORWARD, _BACKWARD, _BACKWARD_PRE, _STATE_PRE, _STATE, _LOAD_PRE, _LOAD_POST = range(8)
-
-
 def _rebuild(cls: type[Module]) -> Module:
     """Makes a module for a copy or a pickle to be filled in."""
     module: Module = _core.blank_module(cls)
     return module
 
 
-class Module(_core.Module):
+class Module(Hooked):
     """A part of a network. Subclass it, assign parameters and modules to attributes, and define forward().
 
     >>> class Net(lucid.nn.Module):
@@ -324,69 +321,6 @@ class Module(_core.Module):
         """Takes what get_extra_state() gave."""
         raise RuntimeError(f"{type(self).__name__} has no extra state: override get_extra_state and set_extra_state")
 
-    # Hooks.
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> ModuleHookHandle:
-        """Calls hook(module, args) before forward(); what it returns, if not None, replaces the arguments.
-
-        With with_kwargs, hook(module, args, kwargs) returns None or (args, kwargs).
-        """
-        return self._add_hook(_FORWARD_PRE, hook, with_kwargs, False, prepend)
-
-    def register_forward_hook(
-        self,
-        hook: Callable[..., Any],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> ModuleHookHandle:
-        """Calls hook(module, args, output) after forward(); what it returns, if not None, replaces the output.
-
-        With with_kwargs it is hook(module, args, kwargs, output); with always_call it runs also when forward() raises.
-
-        >>> layer = lucid.nn.Identity()
-        >>> handle = layer.register_forward_hook(lambda module, args, output: output * 2)
-        >>> layer(lucid.ones(2))
-        tensor([2., 2.])
-        >>> handle.remove()
-        >>> layer(lucid.ones(2))
-        tensor([1., 1.])
-        """
-        return self._add_hook(_FORWARD, hook, with_kwargs, always_call, prepend)
-
-    def register_full_backward_hook(self, hook: Callable[..., Any], prepend: bool = False) -> ModuleHookHandle:
-        """Calls hook(module, grad_input, grad_output) when the gradients of the inputs are known.
-
-        What it returns, if not None, replaces grad_input.
-        """
-        return self._add_hook(_BACKWARD, hook, False, False, prepend)
-
-    def register_full_backward_pre_hook(self, hook: Callable[..., Any], prepend: bool = False) -> ModuleHookHandle:
-        """Calls hook(module, grad_output) when the gradients of the outputs are known; may replace them."""
-        return self._add_hook(_BACKWARD_PRE, hook, False, False, prepend)
-
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> ModuleHookHandle:
-        """Calls hook(module, prefix, keep_vars) before the module's state is saved."""
-        return self._add_hook(_STATE_PRE, hook, False, False, False)
-
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHookHandle:
-        """Calls hook(module, state_dict, prefix, local_metadata) after the module's state was saved."""
-        return self._add_hook(_STATE, hook, False, False, False)
-
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> ModuleHookHandle:
-        """Calls hook(module, state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs)
-
-        before the module's state is loaded.
-        """
-        return self._add_hook(_LOAD_PRE, hook, False, False, False)
-
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> ModuleHookHandle:
-        """Calls hook(module, incompatible_keys) after the module's state was loaded."""
-        return self._add_hook(_LOAD_POST, hook, False, False, False)
-
     # Copies.
 
     def __getstate__(self) -> dict[str, Any]:
@@ -425,28 +359,6 @@ class Module(_core.Module):
         parameters, buffers, _, modules = self._parts()
         settings = (name for name in self._settings() if not name.startswith("_"))
         return sorted({*super().__dir__(), *parameters, *buffers, *modules, *settings})
-
-
-def register_module_forward_pre_hook(hook: Callable[..., Any]) -> ModuleHookHandle:
-    """Calls hook(module, args) before every module's forward()."""
-    return _core.add_module_hook(_FORWARD_PRE, hook, False, False, False)
-
-
-def register_module_forward_hook(
-    hook: Callable[..., Any], *, with_kwargs: bool = False, always_call: bool = False
-) -> ModuleHookHandle:
-    """Calls hook(module, args, output) after every module's forward()."""
-    return _core.add_module_hook(_FORWARD, hook, with_kwargs, always_call, False)
-
-
-def register_module_full_backward_hook(hook: Callable[..., Any]) -> ModuleHookHandle:
-    """Calls hook(module, grad_input, grad_output) for every module."""
-    return _core.add_module_hook(_BACKWARD, hook, False, False, False)
-
-
-def register_module_full_backward_pre_hook(hook: Callable[..., Any]) -> ModuleHookHandle:
-    """Calls hook(module, grad_output) for every module."""
-    return _core.add_module_hook(_BACKWARD_PRE, hook, False, False, False)
 
 
 _core.register_nn(Module, Parameter, Buffer)
