@@ -196,6 +196,7 @@ void bind_optimizer(nb::module_& module) {
             return to_object(ref_of(loss));
           },
           "closure"_a.none())
+      .def_prop_ro("_has_stepped", [](OptimizerHandle& self) { return self.optimizer->steps_taken() > 0; })
       .def("_count_step", [](OptimizerHandle& self) { self.optimizer->count_step(); })
       .def(
           "state_dict", [](const OptimizerHandle& self) { return from_tree(self.optimizer->state_dict()); },

@@ -244,8 +244,9 @@ def test_persistent_workers_stay_until_the_loader_goes():
 
 def test_an_interrupt_ends_everything():
     code = (
-        "import time, sys\n"
+        "import signal, time\n"
         "from lucid.utils.data import DataLoader\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells let what they start behind them ignore it
         "class Slow:\n"
         "    def __len__(self): return 100\n"
         "    def __getitem__(self, i): time.sleep(0.2); return i\n"

@@ -131,6 +131,18 @@ def test_copies_go_on_alone(name, duplicate):
     assert dict(twin_optimizer.param_groups[0], params=None) == dict(optimizer.param_groups[0], params=None)
 
 
+def test_a_copy_knows_that_its_optimizer_has_stepped():
+    optimizer = make_optimizer()
+    scheduler = lr_scheduler.ExponentialLR(optimizer, 0.5)
+    early = copy.deepcopy(scheduler)
+    optimizer.step()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pickle.loads(pickle.dumps(scheduler)).step()
+    with pytest.warns(UserWarning, match="before optimizer"):
+        early.step()
+
+
 def test_a_copy_that_watches_a_metric_remembers_the_best():
     scheduler = lr_scheduler.ReduceLROnPlateau(make_optimizer(), patience=1)
     scheduler.step(1.0)

@@ -177,7 +177,7 @@ class Optimizer(_core.OptimizerBase):
         groups = [dict(group) for group in self.param_groups]
         states = [{"param": param, "state": dict(state)} for param, state in self.state.items()]
         attributes = {name: value for name, value in self.__dict__.items() if name != "_params"}
-        return _rebuild, (type(self), groups, self.defaults, states, attributes)
+        return _rebuild, (type(self), groups, self.defaults, states, attributes, self._has_stepped)
 
 
 def _rebuild(
@@ -186,6 +186,7 @@ def _rebuild(
     defaults: dict[str, Any],
     states: list[dict[str, Any]],
     attributes: dict[str, Any],
+    has_stepped: bool,
 ) -> Optimizer:
     """What copies and pickles of an optimizer are made by."""
     made = cls.__new__(cls)
@@ -193,4 +194,6 @@ def _rebuild(
     for entry in states:
         made.state[entry["param"]].update(entry["state"])
     made.__dict__.update(attributes)
+    if has_stepped:
+        made._count_step()  # schedules ask whether it has
     return made
