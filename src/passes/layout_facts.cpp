@@ -8,7 +8,16 @@
 namespace lucid {
 namespace {
 
-bool follows_operands(const Op& op) { return op.is_pointwise() && !op.contiguous_result; }
+/// Whether some dimension is never stepped along, so that its stride may be anything.
+bool has_free_strides(const Dims& shape) {
+  return std::ranges::any_of(shape, [](int64_t size) { return size <= 1; });
+}
+
+/// Whether the strides of a lowered op's result depend on those of its operands. Eager code takes a contiguous tensor
+/// as its own copy, with its free strides.
+bool follows_operands(const Op& op, const Dims& shape) {
+  return op.is_pointwise() && (!op.contiguous_result || has_free_strides(shape));
+}
 
 class LayoutValue : public ValueBase {
  public:
@@ -21,23 +30,42 @@ class LayoutValue : public ValueBase {
 
 const LayoutFact& fact_of(const ValueBase* value) { return static_cast<const LayoutValue*>(value)->fact(); }
 
-/// Applies ops to layouts; composites are followed.
+/// Applies ops to layouts. Eager calls and plans agree on strides but for some free ones, and copy composites' results
+/// in different places; where they may differ, nothing is known.
 class LayoutEmitter : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
     const Call call(op, operands, attributes);
     const std::vector<TensorType> types = infer_types(call);
-    if (op.decompose) return emit_widened_decomposition(*this, call, types);
+    if (op.decompose) return decomposed(call, types);
     Values results;
     for (const TensorType& type : types) results.push_back(make_ref<LayoutValue>(type, fact(call, type.shape)));
     return results;
   }
 
  private:
+  Values decomposed(const Call& call, const std::vector<TensorType>& types) {
+    Values results = emit_widened_decomposition(*this, call, types);
+    for (size_t i = 0; i < results.size(); ++i) {
+      // Whatever is copied becomes contiguous, so what is contiguous anyway is certain. 16-bit floats are widened, but
+      // not if there are only views.
+      const bool is_certain = fact_of(results[i].get()).strides == contiguous_strides(types[i].shape);
+      if (!is_certain || is_half(types[i].dtype)) results[i] = make_ref<LayoutValue>(types[i], LayoutFact{});
+    }
+    return results;
+  }
+
   static LayoutFact fact(const Call& call, const Dims& shape) {
     if (call.op().view) return viewed(call);
-    if (follows_operands(call.op())) return elementwise(call, shape);
-    return {.strides = contiguous_strides(shape)};
+    if (!follows_operands(call.op(), shape)) return {.strides = contiguous_strides(shape)};
+    if (call.op().contiguous_result) return copied(call, contiguous_strides(shape));
+    LayoutFact result = elementwise(call, shape);
+    if (call.op().name() == "to" && call.operand(0).is_value() && call.dtype_of("dtype") == call.dtype(0)) {
+      // Eager code has nothing to convert and gives back the operand.
+      const LayoutFact& operand = fact_of(call.operand(0).value());
+      if (!result.strides || result.strides != operand.strides) return {.settled = operand.settled};
+    }
+    return result;
   }
 
   static LayoutFact viewed(const Call& call) {
@@ -49,26 +77,42 @@ class LayoutEmitter : public Emitter {
     return {.strides = geometry->strides};
   }
 
+  static LayoutFact copied(const Call& call, const Dims& contiguous) {
+    const auto& strides = fact_of(call.operand(0).value()).strides;
+    if (strides && (*strides == contiguous || !is_contiguous(call.shape(0), *strides))) return {.strides = contiguous};
+    return {};
+  }
+
   static LayoutFact elementwise(const Call& call, const Dims& shape) {
     std::vector<Geometry> geometries;
+    bool has_number = false;
     for (size_t i = 0; i < call.count(); ++i) {
       const Operand& operand = call.operand(i);
+      has_number |= operand.is_scalar();
       if (!operand.is_value()) continue;
       const auto& strides = fact_of(operand.value()).strides;
       if (!strides) {
         // Dense, and in one dimension that leaves no choice.
         if (shape.rank() <= 1) return {.strides = contiguous_strides(shape)};
-        return {.settled = true};
+        return {.settled = !has_free_strides(shape)};
       }
       geometries.push_back({operand.shape(), *strides, 0});
       if (operand_dtype(call, i) == operand.dtype()) continue;
       // It is converted first, which is an elementwise op of its own.
-      const Geometry* const only = &geometries.back();
-      geometries.back().strides = elementwise_strides(operand.shape(), {&only, 1});
+      geometries.back().strides = strides_from(operand.shape(), {&geometries.back(), 1});
     }
+    Dims strides = strides_from(shape, geometries);
+    if (!has_number) return {.strides = std::move(strides)};
+    // Eager calls pass numbers as tensors without dimensions.
+    geometries.emplace_back();
+    if (strides_from(shape, geometries) != strides) return {};
+    return {.strides = std::move(strides)};
+  }
+
+  static Dims strides_from(const Dims& shape, std::span<const Geometry> operands) {
     std::vector<const Geometry*> pointers;
-    for (const Geometry& geometry : geometries) pointers.push_back(&geometry);
-    return {.strides = elementwise_strides(shape, pointers)};
+    for (const Geometry& geometry : operands) pointers.push_back(&geometry);
+    return elementwise_strides(shape, pointers);
   }
 };
 
@@ -107,7 +151,9 @@ std::set<ValueId> values_with_visible_layout(const IRGraph& graph) {
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const IRNode& node = graph.nodes[i];
     // A composite may follow its operands, so it is taken to.
-    if (!node.op->view && !node.op->decompose && !follows_operands(*node.op)) continue;
+    const bool follows =
+        node.op->view || node.op->decompose || follows_operands(*node.op, graph.type(node.outputs.front()).shape);
+    if (!follows) continue;
     if (std::ranges::none_of(node.outputs, [&](ValueId id) { return visible.contains(id); })) continue;
     for (const IROperand& input : node.inputs)
       if (input.id >= 0) visible.insert(input.id);

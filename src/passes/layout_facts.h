@@ -12,7 +12,8 @@ namespace lucid {
 struct LayoutFact {
   /// In elements, where they are the same for all strides that inputs may have.
   std::optional<Dims> strides;
-  /// An elementwise op on this value alone gives a result with its strides, whatever they are.
+  /// An elementwise op on this value alone gives a result with its strides, whatever they are: so for elementwise
+  /// results without dimensions of size 1, whose strides are arbitrary and follow other rules.
   bool settled = false;
 };
 

@@ -1,0 +1,87 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ir/graph.h"
+
+namespace lucid::test {
+
+/// A graph of %0: T[3,8] for which a rule of ExactIdentityPass fits, with T one of some dtypes.
+struct IdentityCase {
+  std::string rule;
+  DtypeSet dtypes;
+  std::string body;  // ends with %9, which hides the strides of what it reads
+
+  IRGraph graph(Dtype dtype) const {
+    std::string text = "graph f(%0: T[3,8] input, %10: bool[3,8] input) -> (%9) {\n" + body + "\n}\n";
+    for (size_t at; (at = text.find("T[")) != std::string::npos;) text.replace(at, 1, name_of(dtype));
+    for (size_t at; (at = text.find("=T}")) != std::string::npos;) text.replace(at + 1, 1, name_of(dtype));
+    return parse_graph(text);
+  }
+};
+
+inline std::vector<IdentityCase> identity_cases() {
+  constexpr DtypeSet kExact = kIntegers | kBoolean;
+  const std::string joined = "\n%9: T[6,8] = cat_same(%8, %8)";
+  std::vector<IdentityCase> cases = {
+      {"whole view", kAllDtypes, "%8: T[3,8] = reshape(%0) {shape=[3,8]}" + joined},
+      {"whole view", kAllDtypes, "%8: T[3,8] = slice(%0) {dim=1}" + joined},
+      {"view undone", kAllDtypes,
+       "%1: T[8,3] = transpose(%0) {dim0=0, dim1=1}\n%8: T[3,8] = permute(%1) {dims=[1,0]}" + joined},
+      {"two orders", kAllDtypes,
+       "%1: T[3,2,4] = unflatten(%0) {dim=1, sizes=[2,4]}\n%2: T[2,4,3] = permute(%1) {dims=[1,2,0]}\n"
+       "%3: T[4,3,2] = permute(%2) {dims=[1,2,0]}\n%9: T[8,3,2] = cat_same(%3, %3)"},
+      {"same shape", kAllDtypes,
+       "%1: T[3,1,8] = unsqueeze(%0) {dim=1}\n%2: T[3,1,8] = reshape(%1) {shape=[3,1,8]}\n"
+       "%9: T[6,1,8] = cat_same(%2, %2)"},
+      {"two shapes", kAllDtypes,
+       "%1: T[24] = flatten(%0)\n%2: T[6,4] = reshape(%1) {shape=[6,4]}\n%9: T[12,4] = cat_same(%2, %2)"},
+      {"copy", kAllDtypes, "%8: T[3,8] = to(%0) {dtype=T}" + joined},
+      {"copy", kAllDtypes, "%8: T[3,8] = clone(%0)" + joined},
+      {"copy", kAllDtypes, "%8: T[3,8] = contiguous(%0)" + joined},
+      {"joined alone", kAllDtypes, "%8: T[3,8] = cat(%0)" + joined},
+      {"equal choices", kAllDtypes, "%8: T[3,8] = where(%10, %0, %0)" + joined},
+      {"equal choices", kAllDtypes, "%8: T[3,8] = minimum(%0, %0)" + joined},
+      {"equal choices", kAllDtypes, "%8: T[3,8] = maximum(%0, %0)" + joined},
+      {"equal choices", kExact, "%8: T[3,8] = bitwise_and(%0, %0)" + joined},
+      {"equal choices", kExact, "%8: T[3,8] = bitwise_or(%0, %0)" + joined},
+      {"known choice", kAllDtypes,
+       "%1: bool[3,8] = zeros() {size=[3,8], dtype=bool}\n%2: T[3,8] = flip(%0) {dims=[0]}\n"
+       "%8: T[3,8] = where(%1, %2, %0)" +
+           joined},
+      {"known choice", kAllDtypes,
+       "%1: bool[3,8] = zeros() {size=[3,8], dtype=bool}\n%8: T[3,8] = masked_fill(%0, %1, 1)" + joined},
+      {"done twice", kNumbers, "%1: T[3,8] = neg(%0)\n%8: T[3,8] = neg(%1)" + joined},
+      {"done twice", kExact, "%1: T[3,8] = bitwise_not(%0)\n%8: T[3,8] = bitwise_not(%1)" + joined},
+      {"done twice", kBoolean, "%1: T[3,8] = logical_not(%0)\n%8: T[3,8] = logical_not(%1)" + joined},
+  };
+  for (const char* op : {"abs", "relu", "sign", "floor", "ceil", "trunc", "round"})
+    cases.push_back(
+        {"once is enough", kNumbers, std::string("%1: T[3,8] = ") + op + "(%0)\n%8: T[3,8] = " + op + "(%1)" + joined});
+  for (const char* call : {"add(%0, 0)", "add(0, %0)", "mul(%0, 1)", "mul(1, %0)", "bitwise_or(%0, 0)",
+                           "bitwise_xor(0, %0)", "bitwise_and(%0, -1)"})
+    cases.push_back({"neutral number", kIntegers, std::string("%8: T[3,8] = ") + call + joined});
+  for (const char* call :
+       {"sub(%0, 0)", "floor_divide(%0, 1)", "bitwise_left_shift(%0, 0)", "bitwise_right_shift(%0, 0)"})
+    cases.push_back({"neutral number", kIntegers, std::string("%8: T[3,8] = ") + call + joined});
+  for (const char* call : {"add(%0, false)", "mul(true, %0)", "bitwise_and(%0, true)", "bitwise_xor(%0, false)"})
+    cases.push_back({"neutral number", kBoolean, std::string("%8: T[3,8] = ") + call + joined});
+  const auto converted = [&](DtypeSet from, const std::string& to) {
+    cases.push_back({"there and back", from,
+                     "%1: " + to + "[3,8] = to(%0) {dtype=" + to + "}\n%8: T[3,8] = to(%1) {dtype=T}" + joined});
+  };
+  for (int i = 1; i < kDtypeCount; ++i) converted(kBoolean, std::string(name_of(static_cast<Dtype>(i))));
+  converted(DtypeSet(Dtype::kU8) | Dtype::kI8, "f16");
+  converted(DtypeSet(Dtype::kU8) | Dtype::kI8, "bf16");
+  converted(DtypeSet(Dtype::kU8) | Dtype::kI8 | Dtype::kI16, "f32");
+  converted(DtypeSet(Dtype::kU8) | Dtype::kI8 | Dtype::kI16 | Dtype::kI32, "f64");
+  converted(DtypeSet(Dtype::kU8) | Dtype::kI8 | Dtype::kI16 | Dtype::kI32, "i64");
+  converted(Dtype::kU8, "i8");
+  converted(Dtype::kI8, "u8");
+  converted(DtypeSet(Dtype::kF16) | Dtype::kBF16, "f32");
+  converted(Dtype::kF16, "f64");
+  return cases;
+}
+
+}  // namespace lucid::test
