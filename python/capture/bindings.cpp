@@ -2,10 +2,13 @@
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include "base/error.h"
 #include "base/small_vector.h"
+#include "bindings/random.h"
 #include "capture/guards.h"
+#include "capture/op_log.h"
 #include "capture/watch.h"
 
 namespace lucid::python {
@@ -215,7 +218,7 @@ void bind_watch(nb::module_& module) {
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_watch)},
                                 {0, nullptr}};
   nb::class_<Watch>(module, "Watch", nb::type_slots(slots), "Sees which functions run on this thread.")
-      .def(nb::init<std::string>(), "own"_a)
+      .def(nb::init<std::string, std::vector<std::string>>(), "own"_a, "libraries"_a)
       .def("start", &Watch::start)
       .def("stop", &Watch::stop)
       .def_prop_ro("saw_everything", &Watch::saw_everything)
@@ -232,10 +235,10 @@ void bind_watch(nb::module_& module) {
           [](const Watch& self) {
             nb::list list;
             for (const Watch::Called& called : self.called())
-              list.append(nb::make_tuple(called.function, called.code, called.line));
+              list.append(nb::make_tuple(called.function, called.code, called.user_code, called.user_line));
             return list;
           },
-          "(function, code, line) of the C functions that code of others than us called.");
+          "(function, code, the user's code, its line) of the C functions that others than us called.");
 }
 
 }  // namespace
@@ -245,6 +248,13 @@ GuardSet& guards_in(nb::handle object) { return nb::cast<GuardSet&>(object); }
 void bind_capture(nb::module_& module) {
   bind_guards(module);
   bind_watch(module);
+  bind_op_log(module);
+  module.def(
+      "generator_state",
+      [](nb::handle generator) {
+        return python::to_object(generator_or_default("generator_state", generator.ptr()).state_cell());
+      },
+      "generator"_a.none() = nb::none(), "The tensor that a generator's state lies in, not a copy of it.");
   module.def("describe_module", describe_module, "module"_a,
              "(parameters, buffers, modules) with their names, and the functions of hooks around calls.");
   module.def("global_hook_functions", global_hook_functions);

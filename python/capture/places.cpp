@@ -156,6 +156,17 @@ bool DictGuard::holds_all() const {
 bool DictGuard::holds_names() const {
   PyObject* name = nullptr;
   Py_hash_t hash = 0;
+  if (PyDict_GET_SIZE(dict) < PySet_GET_SIZE(names)) {
+    // Most names are those of attributes of other objects.
+    Py_ssize_t found = 0;
+    PyObject* now = nullptr;
+    for (Py_ssize_t at = 0; _PyDict_Next(dict, &at, &name, &now, &hash);) {
+      PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
+      if (before ? !same(before, now) : PySet_Contains(names, name) == 1) return false;
+      found += before ? 1 : 0;
+    }
+    return found == PyDict_GET_SIZE(expected);
+  }
   for (Py_ssize_t at = 0; _PySet_NextEntry(names, &at, &name, &hash);) {
     PyObject* now = _PyDict_GetItem_KnownHash(dict, name, hash);
     PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
@@ -191,11 +202,14 @@ Difference DictGuard::words(PyObject* key, PyObject* before, PyObject* now) cons
 
 std::optional<Difference> DictGuard::difference() const {
   if (holds()) return std::nullopt;
+  // In the order of the dict: sets have another one in each process.
   PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
+    if (names && PySet_Contains(names, key) != 1) continue;
+    if (PyObject* before = find(expected, key); !same(before, value)) return words(key, before, value);
+  }
   for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
-    if (PyObject* now = find(dict, key); !same(value, now)) return words(key, value, now);
-  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);)
-    if ((!names || PySet_Contains(names, key) == 1) && !find(expected, key)) return words(key, nullptr, value);
+    if (!find(dict, key)) return words(key, value, nullptr);
   return Difference{place, place, "in one order", "in another"};
 }
 

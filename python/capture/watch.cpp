@@ -5,6 +5,9 @@
 #include <Python.h>
 #include <internal/pycore_frame.h>
 
+#include <algorithm>
+#include <string_view>
+
 namespace lucid::python {
 namespace {
 
@@ -14,6 +17,12 @@ PyObject* function_of(PyFrameObject* frame) {
 #else
   return frame->f_frame->f_funcobj;
 #endif
+}
+
+std::string_view file_of(PyObject* code) {
+  const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
+  if (!file) PyErr_Clear();
+  return file ? file : "";
 }
 
 constexpr const char* kCapsule = "lucid.Watch";
@@ -53,11 +62,15 @@ int Watch::profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg
 
 bool Watch::is_own(PyObject* code) {
   if (const auto known = codes_.find(code); known != codes_.end()) return known->second;
-  const char* file = PyUnicode_AsUTF8(reinterpret_cast<PyCodeObject*>(code)->co_filename);
-  if (!file) PyErr_Clear();
-  const bool own = file && std::string_view(file).starts_with(own_);
+  const bool own = file_of(code).starts_with(own_);
   codes_.emplace(code, own);
   return own;
+}
+
+bool Watch::is_users(PyObject* code) const {
+  const std::string_view file = file_of(code);
+  return !file.starts_with(own_) && std::none_of(libraries_.begin(), libraries_.end(),
+                                                 [&](const std::string& library) { return file.starts_with(library); });
 }
 
 void Watch::see_call(PyFrameObject* frame) {
@@ -82,8 +95,19 @@ void Watch::see_c_call(PyFrameObject* frame, PyObject* function) {
   // What a method does depends on the type of its object; a class method's object is a type.
   PyObject* self = called->m_self;
   const void* of = !self ? nullptr : PyType_Check(self) ? static_cast<void*>(self) : Py_TYPE(self);
-  if (c_functions_.try_emplace({called->m_ml, of}, true).second)
-    called_.push_back({nb::borrow(function), code, PyFrame_GetLineNumber(frame)});
+  if (!c_functions_.try_emplace({called->m_ml, of}, true).second) return;
+  Called& entry = called_.emplace_back(Called{nb::borrow(function), code, code, PyFrame_GetLineNumber(frame)});
+  nb::object at = nb::borrow(reinterpret_cast<PyObject*>(frame));
+  while (at.is_valid()) {
+    auto* outer = reinterpret_cast<PyFrameObject*>(at.ptr());
+    const nb::object of_outer = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(outer)));
+    if (is_users(of_outer.ptr())) {
+      entry.user_code = of_outer;
+      entry.user_line = PyFrame_GetLineNumber(outer);
+      break;
+    }
+    at = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(outer)));
+  }
 }
 
 int Watch::traverse(visitproc visit, void* arg) const {
@@ -94,6 +118,7 @@ int Watch::traverse(visitproc visit, void* arg) const {
   for (const Called& called : called_) {
     Py_VISIT(called.function.ptr());
     Py_VISIT(called.code.ptr());
+    Py_VISIT(called.user_code.ptr());
   }
   Py_VISIT(before_object_.ptr());
   return 0;

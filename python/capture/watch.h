@@ -17,15 +17,17 @@ class Watch {
     nb::object code;
     nb::object function;
   };
-  /// A C function that ran, and the line that called it.
+  /// A C function that ran, the code that called it, and the line of the user's that this comes from.
   struct Called {
     nb::object function;
     nb::object code;
-    int line;
+    nb::object user_code;
+    int user_line;
   };
 
-  /// Code whose file begins with `own` may call any C function.
-  explicit Watch(std::string own) : own_(std::move(own)) {}
+  /// Code whose file begins with `own` may call any C function; that whose file begins with one of `libraries` is not
+  /// the user's.
+  Watch(std::string own, std::vector<std::string> libraries) : own_(std::move(own)), libraries_(std::move(libraries)) {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() { stop(); }
@@ -44,8 +46,10 @@ class Watch {
   void see_call(PyFrameObject* frame);
   void see_c_call(PyFrameObject* frame, PyObject* function);
   bool is_own(PyObject* code);
+  bool is_users(PyObject* code) const;
 
   std::string own_;
+  std::vector<std::string> libraries_;
   std::unordered_map<PyObject*, bool> codes_;  // whether the code is our own
   struct Hash {
     size_t operator()(const std::pair<const void*, const void*>& key) const {

@@ -22,7 +22,7 @@ import lucid
 from .. import _core
 from . import _kinds
 from ._arguments import Contents, Descriptions, parameter_names
-from ._code import OWN, is_library, is_numpy, is_own, named_by, site
+from ._code import LIBRARIES, OWN, is_library, is_numpy, is_own, named_by, site
 from ._walk import Knowledge, Walk
 
 # How often a call that writes to objects is looked at again: the first may only have set something up.
@@ -81,7 +81,7 @@ class Recording:
             description = descriptions.of(value)
             if description[0] != "any":
                 walk.guards.argument(where, name, description)
-        self._watch = _core.Watch(OWN)
+        self._watch = _core.Watch(OWN, LIBRARIES)
 
     def __enter__(self) -> Self:
         self._watch.start()
@@ -97,7 +97,7 @@ class Recording:
         finally:
             # A recording that somebody keeps must not keep the arguments.
             self._args, self._kwargs = (), {}
-            self._watch = _core.Watch(OWN)
+            self._watch = _core.Watch(OWN, LIBRARIES)
 
     def _finish(self) -> Outcome:
         capture, walk, knowledge = self._capture, self._walk, self._capture.knowledge
@@ -113,7 +113,7 @@ class Recording:
                 knowledge.functions.setdefault(code, function)
         imports = any(code.co_filename.startswith("<frozen importlib") for code in codes)
         knowledge.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
-        reflects = any(_kinds.is_reflecting(function) for function, _, _ in self._watch.called)
+        reflects = any(_kinds.is_reflecting(function) for function, *_ in self._watch.called)
         if reflects and not knowledge.all_names:
             knowledge.all_names = True
             late |= codes
@@ -153,7 +153,7 @@ class Recording:
     def _sites(self, codes: set[CodeType]) -> dict[str, str]:
         """Where the code names what; the user's own code before that of libraries."""
         sites: dict[str, str] = {}
-        for code in sorted(codes, key=lambda code: (is_library(code), code.co_filename, code.co_firstlineno)):
+        for code in _in_order(codes):
             for name, line in named_by(code).reads.items():
                 sites.setdefault(name, site(code, line))
         return sites
@@ -172,12 +172,12 @@ class Recording:
         """What ran that guards cannot stand for."""
         if not self._watch.saw_everything:
             return "sets a profile function"
-        for function, code, line in self._watch.called:
+        for function, code, user_code, line in self._watch.called:
             if is_numpy(code) and _kinds.is_reflecting(function):
                 continue
             reason = _kinds.reason_for(function)
             if reason is not None and not code.co_filename.startswith("<frozen importlib"):
-                return f"{site(code, line)}: {reason}"
+                return f"{site(user_code, line)}: {reason}"
         for code, _ in ran:
             if is_own(code) and (effect := _kinds.own_effect(os.path.basename(code.co_filename))):
                 return self._words("", f"calls {code.co_qualname}, which {effect}", {})
@@ -187,7 +187,7 @@ class Recording:
         """A place that the call changed."""
         walk = self._walk
         writes: dict[str, str] = {}
-        for code in walk.codes | walk.knowledge.ran:
+        for code in _in_order(walk.codes | walk.knowledge.ran):
             for name, line in named_by(code).writes.items():
                 writes.setdefault(name, site(code, line))
         sites = {**self._sites(walk.codes), **writes}
@@ -197,3 +197,8 @@ class Recording:
             return self._words(name, f"the call writes {place}", sites)
         changed = self._contents.changed()
         return self._words(changed, f"the call writes {changed}, which was passed to it", sites) if changed else None
+
+
+def _in_order(codes: set[CodeType]) -> list[CodeType]:
+    """The user's own code first, and in the same order in every process."""
+    return sorted(codes, key=lambda code: (is_library(code), code.co_filename, code.co_firstlineno))

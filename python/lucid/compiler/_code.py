@@ -30,7 +30,12 @@ REFLECTING = {
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # The folder that the package was imported from: that of the files in its code objects.
 OWN = os.path.dirname(sys.modules["lucid"].__file__ or _HERE) + os.sep
-_STANDARD = os.path.dirname(os.__file__) + os.sep
+# Where code lies that is not the user's: the standard library, with what is installed below it, and other packages.
+LIBRARIES = (
+    os.path.dirname(os.__file__) + os.sep,
+    *(path + os.sep for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
+    "<frozen",
+)
 
 
 class Named:
@@ -114,8 +119,7 @@ def is_numpy(code: CodeType) -> bool:
 
 def is_library(code: CodeType) -> bool:
     """Whether the code is that of the standard library or of an installed package."""
-    file = code.co_filename
-    return file.startswith((_STANDARD, "<frozen")) or f"{os.sep}site-packages{os.sep}" in file
+    return code.co_filename.startswith(LIBRARIES)
 
 
 def site(code: CodeType, line: int | None = None) -> str:

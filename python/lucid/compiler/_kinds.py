@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import builtins
 import collections
 import datetime
@@ -11,6 +12,7 @@ import fractions
 import operator
 import re
 import sys
+import threading
 import types
 from typing import Any
 
@@ -21,6 +23,11 @@ from .. import _core
 ATOMS: frozenset[type] = frozenset(
     {int, float, bool, str, bytes, complex, type(None), type(Ellipsis), type(NotImplemented)}
 )
+
+
+class _Abstract(abc.ABC):  # noqa: B024
+    pass
+
 
 # Looking at these tells everything there is to know, and they never change.
 IMMUTABLE: frozenset[type] = frozenset(
@@ -46,6 +53,11 @@ IMMUTABLE: frozenset[type] = frozenset(
         types.MethodWrapperType,
         types.ClassMethodDescriptorType,
         type(collections.namedtuple("_Pair", "a b").a),  # type: ignore[attr-defined]
+        # Who holds a lock does not matter to a thread that gets it.
+        type(threading.Lock()),
+        type(threading.RLock()),
+        # Guarded by the number of classes that were registered.
+        type(_Abstract.__dict__["_abc_impl"]),
         # Ours.
         type(lucid.add),
         type(lucid.Tensor.sum),
@@ -55,8 +67,6 @@ IMMUTABLE: frozenset[type] = frozenset(
         lucid.device,
         lucid.finfo,
         lucid.iinfo,
-        # Its state is a tensor.
-        lucid.Generator,
     }
 )
 
@@ -172,6 +182,8 @@ _PURE_SELF: tuple[type, ...] = (
     types.MappingProxyType,
     BaseException,
     property,
+    type(threading.Lock()),
+    type(threading.RLock()),
 )
 
 mro_of: Any = type.__dict__["__mro__"].__get__
@@ -266,6 +278,8 @@ def reason_for(function: Any) -> str | None:
             return f"calls {name}" if name in _IMPURE_BUILTINS else None
         if module.split(".")[0] == "lucid":
             return None
+        if function is open:
+            return "calls open"
         if module in _PURE_MODULES and name not in _IMPURE_NUMPY:
             return None
         return f"calls {module.lstrip('_')}.{name}"

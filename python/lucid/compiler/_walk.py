@@ -90,6 +90,7 @@ class Walk:
         """Walks until nothing new is found, then guards what was found."""
         for code, function in self.knowledge.functions.items():
             self.start(function, code.co_qualname)
+        self._generator(None, "the default generator")
         for function in _core.global_hook_functions():
             self.start(function, "the hooks of all modules")
         looked_up: set[str] = set()
@@ -140,6 +141,9 @@ class Walk:
         self.reasons.append((place, words))
 
     def _refuse_state(self, value: Any, place: str) -> None:
+        if type(value).__name__ == "cython_function_or_method":
+            self.refuse(place, f"may call {place}, whose effects cannot be known")
+            return
         self.refuse(place, f"reads {place}, a {name_of(type(value))} whose state cannot be checked")
 
     # Looking up names in what was found so far, and in what is found now.
@@ -181,7 +185,7 @@ class Walk:
     def _add_instance(self, value: Any, place: str, *, whole: bool = False, by_path: bool = False) -> _Instance:
         members: dict[str, Any] = {}
         for cls in mro_of(type(value)):
-            if _kinds.is_heap_class(cls):
+            if _kinds.is_heap_class(cls) and _kinds.module_of(cls) != "lucid._core":
                 for name, member in _core.class_dict(cls).items():
                     if type(member) is types.MemberDescriptorType and name not in members:
                         members[name] = member
@@ -207,7 +211,7 @@ class Walk:
         elif derives(cls, lucid.Tensor):
             self.tensors[id(value)] = (value, place)
             if cls not in (lucid.Tensor, lucid.nn.Parameter, lucid.nn.Buffer):
-                self._class(cls, name_of(cls))
+                self._class(cls, cls.__name__)
                 self._add_instance(value, place)
         elif derives(cls, _core.Module):
             self._module(value, place)
@@ -235,7 +239,7 @@ class Walk:
 
     def _object(self, value: Any, place: str) -> None:
         cls = type(value)
-        self._class(cls, name_of(cls))
+        self._class(cls, cls.__name__)
         self._add_instance(value, place)
         for base in _kinds.builtin_bases(cls):
             if base in (
@@ -285,14 +289,14 @@ class Walk:
         self.names |= named.attributes
         knowledge.all_names = knowledge.all_names or named.reflects
         self._name_globals(function, named.globals)
-        for name in named.imports:
+        for name in sorted(named.imports):
             self._import(name, function.__globals__)
         for name, cell in zip(code.co_freevars, cells):
             self._pending.append((cell, f"closure {name}"))
         for default in function.__defaults__ or ():
-            self._pending.append((default, f"a default of {place}"))
+            self._pending.append((default, f"a default of {function.__name__}"))
         for name, default in (function.__kwdefaults__ or {}).items():
-            self._pending.append((default, f"the default {name} of {place}"))
+            self._pending.append((default, f"the default {name} of {function.__name__}"))
         self._add_instance(function, place)
 
     def _name_globals(self, function: FunctionType, names: set[str]) -> None:
@@ -301,7 +305,8 @@ class Walk:
         _, wanted, _ = self._globals.setdefault(id(entries), (entries, set(), "global "))
         _, shadowed, _ = self._globals.setdefault(id(builtins), (builtins, set(), "builtin "))
         wanted |= names
-        for name in names:
+        # Sorted, so that messages are the same in every process.
+        for name in sorted(names):
             value = entries.get(name, _MISSING)
             if value is _MISSING:
                 shadowed.add(name)
@@ -332,19 +337,19 @@ class Walk:
         if derives(metaclass, abc.ABCMeta):
             self._uses_abstract_classes = True
         if metaclass not in (type, abc.ABCMeta) and _kinds.module_of(metaclass) not in ("enum", "nanobind"):
-            self._class(metaclass, name_of(metaclass))
+            self._class(metaclass, metaclass.__name__)
         if not _kinds.is_heap_class(cls) and not _kinds.is_known_type(cls):
             self.refuse(place, f"may make a {name_of(cls)}, whose state cannot be checked")
         for base in mro_of(cls):
             if not _kinds.is_heap_class(base) or base in self._classes or _kinds.module_of(base) in _TRUSTED_CLASSES:
                 continue
-            self._classes[base] = name_of(base)
+            self._classes[base] = base.__name__
             if _kinds.module_of(base).split(".")[0] == "lucid":
                 continue
             self._look_up_class(base, self.names, self.knowledge.all_names)
 
     def _module(self, module: Any, place: str) -> None:
-        self._class(type(module), name_of(type(module)))
+        self._class(type(module), type(module).__name__)
         try:
             self.guards.module(module, place)
         except AttributeError:
@@ -360,7 +365,7 @@ class Walk:
         self._add_instance(module, place)
 
     def _optimizer(self, optimizer: Any, place: str) -> None:
-        self._class(type(optimizer), name_of(type(optimizer)))
+        self._class(type(optimizer), type(optimizer).__name__)
         for tensor, where in self.guards.optimizer(optimizer, place):
             self.tensors.setdefault(id(tensor), (tensor, where))
             self.seen[id(tensor)] = tensor
@@ -421,6 +426,10 @@ class Walk:
         elif type(owner) not in ATOMS and type(owner) is not tuple and type(owner) not in IMMUTABLE:
             self.refuse(place, f"may call {place}, a method of a {name_of(type(owner))} whose state cannot be checked")
 
+    def _generator(self, generator: lucid.Generator | None, place: str) -> None:
+        state = _core.generator_state(generator)
+        self.tensors[id(state)] = (state, f"the state of {place}")
+
     def _method(self, method: types.MethodType, place: str) -> None:
         self._pending.append((method.__self__, _owner(place)))
         self._pending.append((method.__func__, place))
@@ -437,6 +446,9 @@ class Walk:
         for function in (wrapper.fget, wrapper.fset, wrapper.fdel):
             if function is not None:
                 self._pending.append((function, place))
+
+    def _getter(self, function: Any, place: str) -> None:
+        self.knowledge.all_names = True
 
     def _cached(self, function: Any, place: str) -> None:
         self.refuse(place, f"may call {place}, which keeps results in a cache that cannot be checked")
@@ -455,14 +467,14 @@ class Walk:
             for number, item in enumerate(value):
                 self.argument(item, f"{place}[{number}]", inside)
             if cls not in (list, tuple):
-                self._class(cls, name_of(cls))
+                self._class(cls, cls.__name__)
         elif cls is dict:
             for key, item in value.items():
                 self.argument(key, f"a key of {place}", inside)
                 self.argument(item, f"{place}[{key!r}]", inside)
         elif self._is_compared(cls):
             if id(value) not in self.arguments and id(value) not in self.seen:
-                self._class(cls, name_of(cls))
+                self._class(cls, cls.__name__)
                 # Known before what it holds is walked: it may hold itself.
                 self.arguments[id(value)] = _PENDING
                 self.arguments[id(value)] = self._add_instance(value, place, by_path=True)
@@ -512,6 +524,9 @@ _VISITS: dict[type, Any] = {
     collections.OrderedDict: Walk._entries,
     collections.defaultdict: Walk._entries,
     bytearray: Walk._array,
+    lucid.Generator: Walk._generator,
+    operator.attrgetter: Walk._getter,
+    operator.methodcaller: Walk._getter,
     type: Walk._class,
 }
 

@@ -1,0 +1,181 @@
+"""A stand-in for the compiler: it runs every call and compares what it does with what a plan would do."""
+
+import lucid
+from lucid import _core
+from lucid.compiler._capture import Capture
+
+
+def leaves(value, found):
+    """The tensors in arguments."""
+    if isinstance(value, lucid.Tensor):
+        found.append(value)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            leaves(item, found)
+    elif isinstance(value, dict):
+        for item in value.values():
+            leaves(item, found)
+    return found
+
+
+def key_of(value):
+    """What the key of a plan says about an argument that is plain data."""
+    if isinstance(value, lucid.Tensor):
+        return ("tensor", value.dtype, tuple(value.shape))
+    if type(value) in (list, tuple):
+        return (type(value), tuple(key_of(item) for item in value))
+    if type(value) is dict:
+        return (dict, tuple((name, key_of(item)) for name, item in value.items()))
+    if type(value) in (int, float, str, bool, type(None)):
+        return (type(value), repr(value))
+    return object
+
+
+class Deed:
+    """What a call did: its ops, with constants and where operands come from, and its result."""
+
+    def __init__(self, log, args, kwargs, result, states):
+        tensors = leaves((args, kwargs), [])
+        self._arguments = {id(tensor): number for number, tensor in reversed(list(enumerate(tensors)))}
+        self._states = states
+        # Other tensors may lie in the same memory: what was saved for backward, or a view.
+        self._addresses = {tensor.data_ptr(): ("state", id(tensor)) for tensor, _ in states.values()}
+        self._addresses |= {tensor.data_ptr(): ("argument", self._arguments[id(tensor)]) for tensor in tensors}
+        self._addresses |= {_core.generator_state().data_ptr() + 8: ("state", "the offset of random numbers")}
+        self.ops = [
+            (op, tuple(self._operand(operand, op) for operand in operands), tuple(attributes))
+            for op, operands, attributes in log.entries
+        ]
+        self.result = self._describe(result)
+
+    def _operand(self, operand, op):
+        if not isinstance(operand, lucid.Tensor):
+            return operand
+        known = self._tensor(operand)
+        # New memory is written to before it is read.
+        return "new" if op.endswith(" write") and known[0] == "data" else known
+
+    def _tensor(self, tensor):
+        if id(tensor) in self._arguments:
+            return ("argument", self._arguments[id(tensor)])
+        if id(tensor) in self._states:
+            return ("state", id(tensor))
+        if tensor.data_ptr() in self._addresses:
+            return self._addresses[tensor.data_ptr()]
+        return ("data", tensor.dtype, tuple(tensor.shape), repr(tensor.tolist()))
+
+    def _describe(self, value):
+        if isinstance(value, lucid.Tensor):
+            if id(value) in self._arguments or id(value) in self._states:
+                return self._tensor(value)
+            return ("result", value.dtype, tuple(value.shape))
+        if isinstance(value, (list, tuple)):
+            return (type(value), tuple(self._describe(item) for item in value))
+        if isinstance(value, dict):
+            return (dict, tuple((name, self._describe(item)) for name, item in value.items()))
+        if hasattr(value, "__dict__"):
+            return (type(value), self._describe(vars(value)))
+        return (type(value), repr(value))
+
+    def difference(self, other):
+        """Words on the first thing that differs."""
+        for number, (mine, theirs) in enumerate(zip(self.ops, other.ops)):
+            if mine != theirs:
+                return f"op {number} was {mine}, is {theirs}"
+        if len(self.ops) != len(other.ops):
+            return f"{len(self.ops)} ops were, {len(other.ops)} are"
+        return f"the result was {self.result}, is {other.result}"
+
+    def __eq__(self, other):
+        return self.ops == other.ops and self.result == other.result
+
+    __hash__ = None
+
+
+class Stale(AssertionError):
+    """Guards hold although the call does something else."""
+
+
+class Shadow:
+    """A compiled function as far as guards go."""
+
+    # What compiled functions are to the walk: objects of ours that wrap a function.
+    __module__ = "lucid"
+    nesting = 0
+
+    def __init__(self, function, reads_values=False):
+        self.function = self.__wrapped__ = function
+        self.capture = Capture(function)
+        self.plans = []
+        self.reads_values = reads_values
+        self.hits = 0
+        self.recordings = 0
+        self.reason = None
+
+    def __call__(self, *args, **kwargs):
+        if Shadow.nesting:
+            return self.function(*args, **kwargs)
+        Shadow.nesting += 1
+        try:
+            return self._call(args, kwargs)
+        finally:
+            Shadow.nesting -= 1
+
+    def _call(self, args, kwargs):
+        tensors = [id(tensor) for tensor in leaves((args, kwargs), [])]
+        key = (key_of((args, kwargs)), tuple(tensors.index(tensor) for tensor in tensors))
+        held = [plan for plan in self.plans if plan[0] == key and plan[1].check(args, kwargs)]
+        if held or self.recordings > 12 or self.reason:
+            result, log, error = self._run(args, kwargs)
+            self._compare(held, result, log, error, args, kwargs)
+        else:
+            result, error = self._record(key, args, kwargs)
+        if error is not None:
+            raise error
+        return result
+
+    def _run(self, args, kwargs):
+        log = _core.OpLog()
+        result = error = None
+        log.start()
+        try:
+            result = self.function(*args, **kwargs)
+        except Exception as raised:
+            error = raised
+        log.stop()
+        return result, log, error
+
+    def _compare(self, held, result, log, error, args, kwargs):
+        for _, guards, before, states in held:
+            self.hits += 1
+            if self.reads_values:
+                continue
+            if error is not None:
+                # The kernels of a plan raise such errors.
+                continue
+            now = Deed(log, args, kwargs, result, states)
+            if now != before:
+                raise Stale(before.difference(now))
+            if not guards.check(args, kwargs):
+                raise Stale(f"the call wrote: {guards.failed(args, kwargs)}")
+
+    def _record(self, key, args, kwargs):
+        self.recordings += 1
+        recording = self.capture.begin(args, kwargs)
+        result = error = None
+        log = _core.OpLog()
+        log.start()
+        try:
+            with recording:
+                result = self.function(*args, **kwargs)
+        except Exception as raised:
+            error = raised
+        log.stop()
+        outcome = recording.finish(result)
+        if outcome.guards is not None and error is None:
+            states = outcome.tensors
+            deed = Deed(log, args, kwargs, result, states)
+            self.plans.insert(0, (key, outcome.guards, deed, states))
+        elif not outcome.learned:
+            self.reason = outcome.reason
+        return result, error

@@ -1,0 +1,16 @@
+"""A module that programs of capture_programs import and change."""
+
+SCALE = 2.0
+TABLE = {"a": 1.0}
+
+
+def helper(x):
+    return x * SCALE
+
+
+def helper2(x, k="a"):
+    return helper(x) + TABLE[k]
+
+
+class Cfg:
+    gain = 1.5

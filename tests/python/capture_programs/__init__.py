@@ -1,0 +1,22 @@
+"""Programs that change Python's state between calls of a compiled function.
+
+Each takes the compiler, which may be the identity, and yields results to compare with those of the identity.
+"""
+
+from . import (  # noqa: F401 -- they register their programs
+    attributes,
+    effects,
+    functions,
+    holders,
+    lookups,
+    loops,
+    names,
+    scalars,
+    shapes,
+    state,
+    structures,
+    values,
+)
+from ._common import PROGRAMS
+
+__all__ = ["PROGRAMS"]
