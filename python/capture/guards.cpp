@@ -1,6 +1,7 @@
 #include "capture/guards.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace lucid::python {
 
@@ -31,12 +32,20 @@ std::optional<Difference> GuardSet::argument_difference(const CallArguments& arg
   return arguments_.difference(arguments, known_);
 }
 
-std::string GuardSet::site_of(const std::string& name) const {
+std::string GuardSet::site_of(const std::string& place) const {
   if (!sites_.is_valid()) return {};
-  PyObject* site = PyDict_GetItemString(sites_.ptr(), name.c_str());
-  const char* text = site && PyUnicode_Check(site) ? PyUnicode_AsUTF8(site) : nullptr;
-  PyErr_Clear();
-  return text ? text : "";
+  // Before the first bracket stands what code names, the last name first: "closure box.items" has a line for `items`.
+  std::string_view rest = std::string_view(place).substr(0, place.find('['));
+  while (!rest.empty()) {
+    const size_t start = rest.find_last_of(". ");
+    const std::string name(start == rest.npos ? rest : rest.substr(start + 1));
+    PyObject* site = PyDict_GetItemString(sites_.ptr(), name.c_str());
+    const char* text = site && PyUnicode_Check(site) ? PyUnicode_AsUTF8(site) : nullptr;
+    PyErr_Clear();
+    if (text) return text;
+    rest = start == rest.npos ? std::string_view() : rest.substr(0, start);
+  }
+  return {};
 }
 
 std::string GuardSet::failed(const CallArguments& arguments) const {

@@ -40,7 +40,8 @@ class GuardSet {
   std::unordered_set<PyObject*>& known() { return known_; }
   /// Where the code names what, as a dict from names to "file.py:12".
   void set_sites(nb::object sites) { sites_ = std::move(sites); }
-  std::string site_of(const std::string& name) const;
+  /// The line that names a place; empty if none does.
+  std::string site_of(const std::string& place) const;
 
   int traverse(visitproc visit, void* arg) const;
   void clear();

@@ -1,0 +1,229 @@
+"""Guards of arguments, and calls that cannot be replayed."""
+
+import sys
+
+import lucid
+import pytest
+from capture_record import Box, Config, X, double, expect_change, guards_of, reason_of, record
+from lucid import nn
+from lucid.compiler._capture import Capture
+
+# Arguments.
+
+
+def test_an_object_as_an_argument_is_compared_by_what_it_holds():
+    def function(x, config):
+        return x * config.rate + config.inner.scale
+
+    config = Config(2.0, inner=Box(scale=1.0, unrelated=[1]))
+    guards = guards_of(function, X, config)
+    assert guards.check((X, config))
+    assert guards.check((X, Config(2.0, "another name", Box(scale=1.0, unrelated=3))))
+    for other in (
+        Config(3.0, inner=Box(scale=1.0)),
+        Config(2.0, inner=Box(scale=2.0)),
+        Config(2.0, inner=Box()),
+        Config(2.0, inner=1.0),
+        Box(rate=2.0, inner=Box(scale=1.0)),
+        2.0,
+    ):
+        assert not guards.check((X, other))
+    assert not guards.check((X,))
+    words = guards.failed((X, Config(2.0, inner=Box(scale=2.0))))
+    assert words.startswith("config.inner.scale: was 1.0, is 2.0")
+
+
+def test_objects_in_containers_and_keywords():
+    def function(x, items, *, table):
+        return x * items[0].scale * table["a"].scale
+
+    box = Box(scale=2.0)
+    guards = guards_of(function, X, [box, 1], table={"a": Box(scale=3.0)})
+    assert guards.check((X, [Box(scale=2.0), 1]), {"table": {"a": Box(scale=3.0)}})
+    assert not guards.check((X, [Box(scale=2.5), 1]), {"table": {"a": Box(scale=3.0)}})
+    assert not guards.check((X, [Box(scale=2.0)]), {"table": {"a": Box(scale=3.0)}})
+    assert not guards.check((X, [Box(scale=2.0), 1]), {"table": {"b": Box(scale=3.0)}})
+    assert not guards.check((X, [Box(scale=2.0), 1]), {})
+
+
+def test_which_arguments_are_the_same_object_matters():
+    known = Box(scale=2.0)
+
+    def function(x, one, two):
+        return x * one.scale * two.scale * (3.0 if one is two else 1.0) * (5.0 if one is known else 1.0)
+
+    one, two = Box(scale=2.0), Box(scale=2.0)
+    guards = guards_of(function, X, one, two)
+    assert guards.check((X, one, two))
+    assert guards.check((X, Box(scale=2.0), Box(scale=2.0)))
+    assert not guards.check((X, one, one))
+    assert not guards.check((X, known, two))
+    guards = guards_of(function, X, one, one)
+    assert guards.check((X, two, two))
+    assert not guards.check((X, one, two))
+    guards = guards_of(function, X, known, one)
+    assert guards.check((X, known, two))
+    assert not guards.check((X, one, two))
+
+
+def test_slots_of_an_argument():
+    class Slotted:
+        __slots__ = ("other", "scale")
+
+        def __init__(self, scale):
+            self.scale = scale
+
+    def function(x, box):
+        return x * box.scale
+
+    guards = guards_of(function, X, Slotted(2.0))
+    assert guards.check((X, Slotted(2.0)))
+    assert not guards.check((X, Slotted(3.0)))
+
+
+def test_modules_and_functions_as_arguments():
+    def function(net, x, activation):
+        return activation(net(x))
+
+    net = nn.Linear(3, 3)
+    guards = guards_of(function, net, X, double)
+    assert guards.check((net, X, double))
+    assert not guards.check((nn.Linear(3, 3), X, double))
+    assert not guards.check((net, X, lucid.relu))
+    net.eval()
+    assert not guards.check((net, X, double))
+
+
+def test_arguments_that_cannot_be_guarded():
+    assert reason_of(lambda x, c: x * len(c), X, {1, 2}).endswith(
+        "takes c, a set: pass a tensor, or a tuple of numbers"
+    )
+    assert reason_of(lambda c: c.rate * c.inner, Config(2.0, inner=X)).endswith(
+        "reads c.inner, a tensor in an attribute of an argument: pass it by itself"
+    )
+
+
+# What runs eagerly.
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: print(end="") or x, "calls print"),
+        (lambda x: x * len(str(id(x))), "calls id"),
+        (lambda x: x * eval("2"), "calls eval"),
+        (lambda x: x * len(globals()), "calls globals"),
+        (lambda x: open(__file__).close() or x, "calls open"),
+    ],
+)
+def test_effects(function, reason):
+    words = reason_of(function, X)
+    assert words == f"test_capture_calls.py:{function.__code__.co_firstlineno}: {reason}"
+
+
+def test_writes():
+    box = Box(count=0, items=[])
+    table = {}
+
+    def attribute(x):
+        box.count += 1
+        return x
+
+    def item(x):
+        table["a"] = len(table)
+        return x
+
+    def append(x):
+        box.items.append(x)
+        return x
+
+    def argument(x, items):
+        items.append(1)
+        return x
+
+    def attribute_of_argument(x, config):
+        config.rate = config.rate + 1
+        return x
+
+    line = attribute.__code__.co_firstlineno
+    assert reason_of(attribute, X) == f"test_capture_calls.py:{line + 1}: the call writes closure box.count"
+    assert reason_of(append, X).endswith("the call writes closure box.items")
+    assert reason_of(argument, X, []).endswith("the call writes items, which was passed to it")
+    assert reason_of(attribute_of_argument, X, Config()).endswith("the call writes config.rate")
+    # The first call only sets something up.
+    assert record(item, X).guards is not None
+
+
+def test_code_that_the_walk_does_not_see_is_learned():
+    class Thing:
+        scale = 2.0
+
+        def __matmul__(self, x):
+            return x * self.scale
+
+    thing = Thing()
+
+    def function(x):
+        return thing @ x
+
+    capture = Capture(function)
+    outcomes = []
+    for _ in range(3):
+        recording = capture.begin((X,))
+        with recording:
+            result = function(X)
+        outcomes.append(recording.finish(result))
+    assert [outcome.learned for outcome in outcomes] == [True, False, False]
+    expect_change(outcomes[-1].guards, lambda: setattr(Thing, "scale", 3.0), lambda: setattr(Thing, "scale", 2.0))
+
+
+# Whoever else watches.
+
+
+def test_a_profile_function_goes_on_seeing_everything():
+    def helper(x):
+        return x + 1
+
+    def function(x):
+        return helper(x)
+
+    seen = []
+
+    def profile(frame, event, arg):
+        if event == "call":
+            seen.append(frame.f_code.co_name)
+
+    sys.setprofile(profile)
+    try:
+        outcome = record(function, X)
+        assert sys.getprofile() is profile
+    finally:
+        sys.setprofile(None)
+    assert outcome.guards is not None
+    assert seen.count("helper") == 1
+
+
+def test_a_profile_function_that_the_call_sets_wins():
+    def profile(frame, event, arg):
+        pass
+
+    def function(x):
+        sys.setprofile(profile)
+        return x
+
+    try:
+        assert reason_of(function, X) == "sets a profile function"
+        assert sys.getprofile() is profile
+    finally:
+        sys.setprofile(None)
+
+
+def test_a_call_that_raises_leaves_no_profile_function():
+    def function(x):
+        raise ValueError("no")
+
+    capture = Capture(function)
+    recording = capture.begin((X,))
+    with pytest.raises(ValueError, match="no"), recording:
+        function(X)
+    assert sys.getprofile() is None
