@@ -95,8 +95,8 @@ class Folder {
     for (const ValueId id : graph_.constant_ids)
       if (constants_.contains(id) && is_small(graph_.type(id))) known_.insert(id);
     std::vector<IRNode> kept;
-    for (IRNode& node : graph_.nodes)
-      if (!is_known(node) || !may_fold(node) || !fold(node)) kept.push_back(std::move(node));
+    for (const IRNode& node : graph_.nodes)
+      if (!is_known(node) || !may_fold(node) || !fold(node)) kept.push_back(node);
     const bool changed = kept.size() != graph_.nodes.size();
     graph_.nodes = std::move(kept);
     return changed;
@@ -114,7 +114,7 @@ class Folder {
 
   /// Whether the results should be constants; what only others should read is noted for those.
   bool may_fold(const IRNode& node) {
-    layouts_.set(node, layouts_.of(node));
+    layouts_.define(node);
     // Views and tensors made from numbers cost a plan nothing.
     if (node.op->view || std::ranges::none_of(node.inputs, [](const IROperand& input) { return input.id >= 0; })) {
       for (const ValueId id : node.outputs) made_.emplace(id, node);

@@ -18,52 +18,48 @@ class Identities {
 
   bool run() {
     bool changed = false;
-    std::vector<IRNode> kept;
     for (IRNode& node : graph_.nodes) {
       same_.apply(node);
-      facts_ = layouts_.of(node);
       if (node.outputs.size() == 1) changed |= rewrite(node);
-      if (same_(node.outputs.front()) != node.outputs.front()) continue;
-      layouts_.set(node, std::move(facts_));
+      layouts_.define(node);
       context_.define(node);
-      kept.push_back(std::move(node));
     }
-    graph_.nodes = std::move(kept);
+    if (!changed) return false;
+    std::erase_if(graph_.nodes, [&](const IRNode& node) {
+      return node.outputs.size() == 1 && same_(node.outputs[0]) != node.outputs[0];
+    });
     same_.apply_to_results(graph_);
-    if (changed) drop_undefined(graph_, constants_);
-    return changed;
+    drop_undefined(graph_, constants_);
+    return true;
   }
 
  private:
   /// Applies rules until none fits: the node may become one that another rule takes on.
   bool rewrite(IRNode& node) {
     bool changed = false;
-    while (true) {
-      const auto found = first_rewrite(node);
-      if (!found) return changed;
+    while (const auto found = first_rewrite(node)) {
       changed = true;
-      if (found->instead) {
-        node = *found->instead;
-        facts_ = layouts_.of(node);
-        continue;
+      if (found->same_as >= 0) {
+        same_.add(node.outputs.front(), found->same_as);
+        break;
       }
-      same_.add(node.outputs.front(), found->same_as);
-      return true;
+      node = *found->instead;
     }
+    return changed;
   }
 
-  std::optional<Rewrite> first_rewrite(const IRNode& node) const {
+  std::optional<Rewrite> first_rewrite(const IRNode& node) {
     for (const auto rules : {view_rules(), element_rules()})
       for (const IdentityRule& rule : rules)
         if (auto found = rule.apply(context_, node); found && is_safe(node, *found)) return found;
     return std::nullopt;
   }
 
-  bool is_safe(const IRNode& node, const Rewrite& rewrite) const {
+  bool is_safe(const IRNode& node, const Rewrite& rewrite) {
     const ValueId result = node.outputs.front();
     if (!rewrite.instead && !same_.allows(result, rewrite.same_as)) return false;
     if (rewrite.keeps_strides || !visible_.contains(result)) return true;
-    const LayoutFact& before = facts_.front();
+    const LayoutFact before = layouts_.of(node).front();
     const LayoutFact after = rewrite.instead ? layouts_.of(*rewrite.instead).front() : layouts_.of(rewrite.same_as);
     if (before.strides) return before.strides == after.strides;
     return !rewrite.instead && after.settled && reads_only(node, rewrite.same_as) && node.op->is_pointwise();
@@ -81,7 +77,6 @@ class Identities {
   std::set<ValueId> visible_;
   LayoutFacts layouts_;
   IdentityContext context_;
-  std::vector<LayoutFact> facts_;  // of the node at hand
 };
 
 }  // namespace

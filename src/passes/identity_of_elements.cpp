@@ -154,11 +154,11 @@ std::span<const IdentityRule> element_rules() { return kRules; }
 
 const IRNode* IdentityContext::definer(ValueId id) const {
   const auto found = definers_.find(id);
-  return found == definers_.end() ? nullptr : &found->second;
+  return found == definers_.end() ? nullptr : found->second;
 }
 
 void IdentityContext::define(const IRNode& node) {
-  for (const ValueId id : node.outputs) definers_.emplace(id, node);
+  for (const ValueId id : node.outputs) definers_.emplace(id, &node);
 }
 
 std::optional<Scalar> IdentityContext::uniform(const IROperand& operand) const {

@@ -69,8 +69,7 @@ std::optional<Rewrite> view_undone(const IdentityContext& context, const IRNode&
 
 std::optional<Rewrite> two_orders(const IdentityContext& context, const IRNode& node) {
   const auto pair = view_pair(context, node);
-  if (!pair || pair->seen->offset != 0 || pair->seen->strides.size() != pair->probed->strides.size())
-    return std::nullopt;
+  if (!pair || pair->seen->strides.size() != pair->probed->strides.size()) return std::nullopt;
   Dims order;
   for (size_t d = 0; d < pair->seen->strides.size(); ++d) {
     const auto& strides = pair->probed->strides;
@@ -83,12 +82,12 @@ std::optional<Rewrite> two_orders(const IdentityContext& context, const IRNode& 
   return Rewrite{.instead = viewing(node, "permute", pair->source, order), .keeps_strides = true};
 }
 
-/// Whether a view shows every element once, in row-major order.
+/// Whether a view shows every element once, in row-major order: as many of them, one after another.
 bool keeps_order(const IdentityContext& context, const IRNode& node) {
   if (!node.op->view) return false;
   const Dims& shape = context.type(node.inputs[0].id).shape;
   const auto seen = see(context, node, {shape, contiguous_strides(shape), 0});
-  return seen && seen->offset == 0 && numel(seen->sizes) == numel(shape) && is_contiguous(seen->sizes, seen->strides);
+  return seen && numel(seen->sizes) == numel(shape) && is_contiguous(seen->sizes, seen->strides);
 }
 
 std::optional<Rewrite> same_shape(const IdentityContext& context, const IRNode& node) {

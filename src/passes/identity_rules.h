@@ -16,6 +16,7 @@ class IdentityContext {
   NodeCall call(const IRNode& node) const { return NodeCall(graph_, node); }
   /// The node that computes a value; null for leaves.
   const IRNode* definer(ValueId id) const;
+  /// Makes a node known, which has to stay where it is.
   void define(const IRNode& node);
   /// The number that every element of an operand is, as its dtype holds it. Nothing when they differ or are not known.
   std::optional<Scalar> uniform(const IROperand& operand) const;
@@ -23,7 +24,7 @@ class IdentityContext {
  private:
   const IRGraph& graph_;
   const ConstantPool& constants_;
-  std::map<ValueId, IRNode> definers_;
+  std::map<ValueId, const IRNode*> definers_;
 };
 
 /// What a node may be replaced with.

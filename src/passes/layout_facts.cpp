@@ -124,13 +124,49 @@ LayoutFacts::LayoutFacts(const IRGraph& graph) : graph_(graph) {
   for (const ValueId id : graph.constant_ids) facts_[id] = {.strides = contiguous_strides(graph.type(id).shape)};
 }
 
-std::vector<LayoutFact> LayoutFacts::of(const IRNode& node) const {
+void LayoutFacts::define(const IRNode& node) {
+  for (const ValueId id : node.outputs) {
+    definers_[id] = &node;
+    facts_.erase(id);
+  }
+}
+
+const LayoutFact& LayoutFacts::of(ValueId id) {
+  if (!facts_.contains(id)) {
+    const IRNode& node = *definers_.at(id);
+    std::vector<LayoutFact> facts = of(node);
+    for (size_t i = 0; i < facts.size(); ++i) facts_[node.outputs[i]] = std::move(facts[i]);
+  }
+  return facts_.at(id);
+}
+
+std::vector<LayoutFact> LayoutFacts::of(const IRNode& node) {
+  find_operands(node);
+  return apply(node);
+}
+
+void LayoutFacts::find_operands(const IRNode& node) {
+  std::vector<const IRNode*> waiting = {&node};
+  while (!waiting.empty()) {
+    const IRNode* const next = waiting.back();
+    const size_t before = waiting.size();
+    for (const IROperand& input : next->inputs)
+      if (input.id >= 0 && !facts_.contains(input.id)) waiting.push_back(definers_.at(input.id));
+    if (waiting.size() > before) continue;
+    waiting.pop_back();
+    if (next == &node) continue;
+    std::vector<LayoutFact> facts = apply(*next);
+    for (size_t i = 0; i < facts.size(); ++i) facts_[next->outputs[i]] = std::move(facts[i]);
+  }
+}
+
+std::vector<LayoutFact> LayoutFacts::apply(const IRNode& node) const {
   std::vector<Value> held;
   held.reserve(node.inputs.size());
   std::vector<Operand> operands;
   for (const IROperand& input : node.inputs) {
     if (input.id >= 0) {
-      held.push_back(make_ref<LayoutValue>(graph_.type(input.id), of(input.id)));
+      held.push_back(make_ref<LayoutValue>(graph_.type(input.id), facts_.at(input.id)));
       operands.emplace_back(held.back());
     } else {
       operands.push_back(input.number ? Operand(*input.number) : Operand());
@@ -142,19 +178,15 @@ std::vector<LayoutFact> LayoutFacts::of(const IRNode& node) const {
   return facts;
 }
 
-void LayoutFacts::set(const IRNode& node, std::vector<LayoutFact> facts) {
-  for (size_t i = 0; i < node.outputs.size(); ++i) facts_[node.outputs[i]] = std::move(facts[i]);
-}
-
 std::set<ValueId> values_with_visible_layout(const IRGraph& graph) {
   std::set<ValueId> visible = results_of(graph);
   for (size_t i = graph.nodes.size(); i-- > 0;) {
     const IRNode& node = graph.nodes[i];
+    const auto shown = std::ranges::find_if(node.outputs, [&](ValueId id) { return visible.contains(id); });
+    if (shown == node.outputs.end()) continue;
     // A composite may follow its operands, so it is taken to.
-    const bool follows =
-        node.op->view || node.op->decompose || follows_operands(*node.op, graph.type(node.outputs.front()).shape);
+    const bool follows = node.op->view || node.op->decompose || follows_operands(*node.op, graph.type(*shown).shape);
     if (!follows) continue;
-    if (std::ranges::none_of(node.outputs, [&](ValueId id) { return visible.contains(id); })) continue;
     for (const IROperand& input : node.inputs)
       if (input.id >= 0) visible.insert(input.id);
   }

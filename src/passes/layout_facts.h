@@ -17,19 +17,26 @@ struct LayoutFact {
   bool settled = false;
 };
 
-/// How values lie, worked out node by node in order by the rules that plans are laid out with (schedule/layout.cpp).
-/// Strides of outputs are visible to users, so a pass may not change them.
+/// How values lie, by the rules that plans are laid out with (schedule/layout.cpp). Strides of outputs are visible to
+/// users, so a pass may not change them. Worked out when asked for, since few nodes are.
 class LayoutFacts {
  public:
   /// Knows constants, which are contiguous; nothing of inputs, parameters and states.
   explicit LayoutFacts(const IRGraph& graph);
-  /// Facts of what a node would compute from values already known.
-  std::vector<LayoutFact> of(const IRNode& node) const;
-  const LayoutFact& of(ValueId id) const { return facts_.at(id); }
-  void set(const IRNode& node, std::vector<LayoutFact> facts);
+  /// A node that later ones may read. It must outlive the facts, or its values be defined anew.
+  void define(const IRNode& node);
+  /// Of a value that is defined or a leaf.
+  const LayoutFact& of(ValueId id);
+  /// Of what a node would compute.
+  std::vector<LayoutFact> of(const IRNode& node);
 
  private:
+  /// Works out what the node reads, without recursion: chains may be as long as graphs.
+  void find_operands(const IRNode& node);
+  std::vector<LayoutFact> apply(const IRNode& node) const;
+
   const IRGraph& graph_;
+  std::map<ValueId, const IRNode*> definers_;
   std::map<ValueId, LayoutFact> facts_;
 };
 

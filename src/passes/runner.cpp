@@ -104,7 +104,7 @@ PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassList& p
     run.nodes_after = graph.nodes.size();
     if (logs && run.changed)
       log(kTopic, fmt::format("{} on {}:\n{}", run.name, graph.name, changed_lines(before, to_text(graph))));
-    if (options.verify) verify_after(run.name, graph, constants);
+    if (options.verify && run.changed) verify_after(run.name, graph, constants);
     report.runs.push_back(std::move(run));
   }
   return report;
