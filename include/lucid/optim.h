@@ -107,8 +107,10 @@ class Optimizer {
   /// For steps that are taken elsewhere, by a subclass in another language.
   void count_step() { ++steps_taken_; }
 
-  /// Moves whenever a group is added, or the dict of a parameter's state is another than before.
+  /// Moves whenever a group is added, the dict of a parameter's state is another than before, or changed() is called.
   uint64_t version() const { return version_; }
+  /// For whoever puts something else into a parameter's state.
+  void changed() { ++version_; }
 
  protected:
   /// Updates the parameters of a group that have a gradient.

@@ -54,6 +54,7 @@ Tensor param_of(nb::handle object) { return Tensor(&expect_tensor("optimizer.sta
 /// The dict of a parameter's state, while somebody holds it.
 struct StateHandle {
   Optimizer::State state;
+  std::shared_ptr<Optimizer> optimizer;
 };
 
 /// `optimizer.state`: from parameters to their dicts.
@@ -109,11 +110,13 @@ void bind_mappings(nb::module_& module) {
           "__setitem__",
           [](StateHandle& self, const std::string& key, nb::handle value) {
             (*self.state)[key] = to_tree("state['" + key + "']", value, Others::kKeep);
+            self.optimizer->changed();
           },
           "key"_a, "value"_a.none())
       .def("__delitem__",
            [](StateHandle& self, const std::string& key) {
              if (!self.state->erase(key)) raise_key_error(nb::cast(key));
+             self.optimizer->changed();
            })
       .def("__len__", [](const StateHandle& self) { return self.state->size(); })
       .def("__iter__", [](const StateHandle& self) {
@@ -125,7 +128,9 @@ void bind_mappings(nb::module_& module) {
   nb::class_<StatesHandle>(module, "OptimizerState",
                            "What an optimizer remembers: a dict for each parameter, made when it is asked for.")
       .def("__getitem__",
-           [](StatesHandle& self, nb::handle param) { return StateHandle{self.optimizer->state(param_of(param))}; })
+           [](StatesHandle& self, nb::handle param) {
+             return StateHandle{self.optimizer->state(param_of(param)), self.optimizer};
+           })
       .def("__contains__",
            [](StatesHandle& self, nb::handle param) {
              return tensor_or_null(param.ptr()) && self.optimizer->has_state(param_of(param));

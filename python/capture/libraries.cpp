@@ -227,11 +227,14 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
       State& state = states.emplace_back();
       if (!optimizer->has_state(param)) continue;
       state.state = optimizer->state(param);
+      state.has_values = state.state->empty();
       for (const auto& [key, value] : *state.state) {
         const auto& name = std::get<std::string>(key);
         state.entries.emplace_back(name, value);
         if (const auto* tensor = value.get_if<Tensor>())
           found(*tensor, this->place + ".state[" + std::to_string(states.size() - 1) + "]['" + name + "']");
+        else
+          state.has_values = true;
       }
     }
     for (const std::string& name : group->options.names()) {
@@ -298,14 +301,16 @@ std::optional<Difference> OptimizerGuard::compare(optim::Optimizer& optimizer) c
     }
   }
   version = optimizer.version();
-  for (const State& before : states) {
-    if (!before.state) continue;
-    const auto& items = before.state->items();
-    if (!std::equal(before.entries.begin(), before.entries.end(), items.begin(), items.end(),
-                    [](const auto& old, const Tree::Item& item) { return is_same(old.second, item.value); }))
-      return differ(".state", "some values", "others");
-  }
+  for (const State& before : states)
+    if (!before.holds()) return differ(".state", "some values", "others");
   return std::nullopt;
+}
+
+bool OptimizerGuard::State::holds() const {
+  if (!state) return true;
+  const auto& items = state->items();
+  return std::equal(entries.begin(), entries.end(), items.begin(), items.end(),
+                    [](const auto& before, const Tree::Item& now) { return is_same(before.second, now.value); });
 }
 
 bool OptimizerGuard::holds() const {
@@ -318,17 +323,8 @@ bool OptimizerGuard::holds() const {
     unchanged = group.group->options.version() == group.version;
   }
   if (!unchanged) return !compare(*optimizer);
-  for (const State& before : states) {
-    if (!before.state) continue;
-    const auto& items = before.state->items();
-    if (items.size() != before.entries.size()) return false;
-    for (size_t i = 0; i < items.size(); ++i) {
-      const Tensor* old = before.entries[i].second.get_if<Tensor>();
-      const Tensor* now = items[i].value.get_if<Tensor>();
-      if (old && now ? old->impl() != now->impl() : !is_same(before.entries[i].second, items[i].value)) return false;
-    }
-  }
-  return true;
+  return std::none_of(states.begin(), states.end(),
+                      [](const State& before) { return before.has_values && !before.holds(); });
 }
 
 std::optional<Difference> OptimizerGuard::difference() const {

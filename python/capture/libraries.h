@@ -77,6 +77,10 @@ struct OptimizerGuard {
   struct State {
     optim::Optimizer::State state;  // null if nothing is remembered of the parameter
     std::vector<std::pair<std::string, Tree>> entries;
+    /// Whether there is anything but tensors: what steps may replace, or nothing yet.
+    bool has_values = false;
+
+    bool holds() const;
   };
 
   PyObject* reference;  // weak

@@ -125,22 +125,19 @@ DictGuard::DictGuard(PyObject* dict, PyObject* names, std::string place, Style s
       style(style),
       version(version_of(dict)) {
   expected = checked(PyDict_New()).release().ptr();
+  PyObject* name = nullptr;
   Py_hash_t hash = 0;
-  if (!names) {
-    // Neither the hashes of the keys nor what a subclass makes of being copied are asked for.
-    PyObject* key = nullptr;
-    PyObject* value = nullptr;
-    for (Py_ssize_t at = 0; _PyDict_Next(dict, &at, &key, &value, &hash);)
-      check_status(_PyDict_SetItem_KnownHash(expected, key, value, hash));
+  if (names && PySet_GET_SIZE(names) <= PyDict_GET_SIZE(dict)) {
+    for (Py_ssize_t at = 0; _PySet_NextEntry(names, &at, &name, &hash);)
+      if (PyObject* value = _PyDict_GetItem_KnownHash(dict, name, hash))
+        check_status(_PyDict_SetItem_KnownHash(expected, name, value, hash));
     return;
   }
-  PyObject* name = nullptr;
-  for (Py_ssize_t at = 0; _PySet_NextEntry(names, &at, &name, &hash);) {
-    if (PyObject* value = _PyDict_GetItem_KnownHash(dict, name, hash))
-      check_status(PyDict_SetItem(expected, name, value));
-    else
-      PyErr_Clear();
-  }
+  // Neither the hashes of the keys nor what a subclass makes of being copied are asked for.
+  PyObject* value = nullptr;
+  for (Py_ssize_t at = 0; _PyDict_Next(dict, &at, &name, &value, &hash);)
+    if (!names || (PyUnicode_CheckExact(name) && PySet_Contains(names, name) == 1))
+      check_status(_PyDict_SetItem_KnownHash(expected, name, value, hash));
 }
 
 bool DictGuard::holds_all() const {
@@ -162,7 +159,7 @@ bool DictGuard::holds_names() const {
     PyObject* now = nullptr;
     for (Py_ssize_t at = 0; _PyDict_Next(dict, &at, &name, &now, &hash);) {
       PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
-      if (before ? !same(before, now) : PySet_Contains(names, name) == 1) return false;
+      if (before ? !same(before, now) : PyUnicode_CheckExact(name) && PySet_Contains(names, name) == 1) return false;
       found += before ? 1 : 0;
     }
     return found == PyDict_GET_SIZE(expected);
@@ -223,13 +220,12 @@ InstanceGuard::InstanceGuard(PyObject* object, std::string place)
     : object(Py_NewRef(object)),
       type(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object)))),
       dict(Py_XNewRef(attributes_of(object))),
+      slot(dict ? _PyObject_GetDictPtr(object) : nullptr),
       place(std::move(place)) {}
 
 bool InstanceGuard::holds() const {
   if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type) return false;
-  if (!dict) return true;
-  PyObject** found = _PyObject_GetDictPtr(object);
-  return found && *found == dict;
+  return !slot || *slot == dict;
 }
 
 std::optional<Difference> InstanceGuard::difference() const {

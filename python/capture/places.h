@@ -44,7 +44,8 @@ struct DictGuard {
 struct InstanceGuard {
   PyObject* object;
   PyObject* type;
-  PyObject* dict;  // null if it has none
+  PyObject* dict;   // null if it has none
+  PyObject** slot;  // where the object refers to it
   std::string place;
 
   InstanceGuard(PyObject* object, std::string place);

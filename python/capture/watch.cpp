@@ -26,6 +26,8 @@ std::string_view file_of(PyObject* code) {
 }
 
 constexpr const char* kCapsule = "lucid.Watch";
+/// How many functions of one code are looked at: loops may make any number of them.
+constexpr size_t kMostFunctions = 8;
 
 }  // namespace
 
@@ -60,11 +62,11 @@ int Watch::profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg
   return watch->before_ ? watch->before_(watch->before_object_.ptr(), frame, what, arg) : 0;
 }
 
-bool Watch::is_own(PyObject* code) {
-  if (const auto known = codes_.find(code); known != codes_.end()) return known->second;
-  const bool own = file_of(code).starts_with(own_);
-  codes_.emplace(code, own);
-  return own;
+Watch::Code& Watch::known(PyObject* code) {
+  if (const auto found = codes_.find(code); found != codes_.end()) return found->second;
+  // Owned from now on, so that no other code comes to lie at the same address.
+  ran_.push_back({nb::borrow(code), nb::none()});
+  return codes_.emplace(code, Code{file_of(code).starts_with(own_), {}}).first->second;
 }
 
 bool Watch::is_users(PyObject* code) const {
@@ -75,22 +77,21 @@ bool Watch::is_users(PyObject* code) const {
 
 void Watch::see_call(PyFrameObject* frame) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  if (codes_.contains(code.ptr())) return;
-  is_own(code.ptr());
-  // Owned from now on, so that no other code comes to lie at the same address.
+  Code& entry = known(code.ptr());
   PyObject* function = function_of(frame);
-  ran_.push_back({code, function ? nb::borrow(function) : nb::none()});
+  if (entry.is_own || !function || !PyFunction_Check(function) || entry.functions.size() >= kMostFunctions) return;
+  const bool holds_something =
+      PyFunction_GET_CLOSURE(function) || PyFunction_GET_DEFAULTS(function) || PyFunction_GET_KW_DEFAULTS(function);
+  if (!entry.functions.empty() && !holds_something) return;
+  if (std::find(entry.functions.begin(), entry.functions.end(), function) != entry.functions.end()) return;
+  entry.functions.push_back(function);
+  ran_.push_back({code, nb::borrow(function)});
 }
 
 void Watch::see_c_call(PyFrameObject* frame, PyObject* function) {
   if (!PyCFunction_Check(function)) return;
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
-  if (!codes_.contains(code.ptr())) {
-    // The function that started us is not seen being called.
-    is_own(code.ptr());
-    ran_.push_back({code, nb::none()});
-  }
-  if (is_own(code.ptr())) return;
+  if (known(code.ptr()).is_own) return;
   const auto* called = reinterpret_cast<PyCFunctionObject*>(function);
   // What a method does depends on the type of its object; a class method's object is a type.
   PyObject* self = called->m_self;

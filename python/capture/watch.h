@@ -12,7 +12,8 @@ namespace lucid::python {
 /// that was there before goes on seeing everything.
 class Watch {
  public:
-  /// A Python function that ran: its code, and the function if there was one.
+  /// A Python function that ran: its code, and the function if there was one. Of functions that share a code, those
+  /// that hold something of their own are all listed, up to some number.
   struct Ran {
     nb::object code;
     nb::object function;
@@ -42,15 +43,19 @@ class Watch {
   void clear();
 
  private:
+  struct Code {
+    bool is_own;
+    std::vector<PyObject*> functions;  // in ran_
+  };
   static int profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg);
   void see_call(PyFrameObject* frame);
   void see_c_call(PyFrameObject* frame, PyObject* function);
-  bool is_own(PyObject* code);
+  Code& known(PyObject* code);
   bool is_users(PyObject* code) const;
 
   std::string own_;
   std::vector<std::string> libraries_;
-  std::unordered_map<PyObject*, bool> codes_;  // whether the code is our own
+  std::unordered_map<PyObject*, Code> codes_;
   struct Hash {
     size_t operator()(const std::pair<const void*, const void*>& key) const {
       return std::hash<const void*>()(key.first) * 31 + std::hash<const void*>()(key.second);

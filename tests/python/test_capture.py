@@ -2,11 +2,15 @@
 
 import abc
 import builtins
+import functools
 import math
 import operator
+import types
 
+import lucid
 import pytest
 from capture_record import Box, Config, Mode, Pair, X, double, expect_change, expect_no_change, guards_of
+from lucid import nn
 
 SCALE = 2.0
 
@@ -378,3 +382,41 @@ def test_an_abstract_class_gets_a_member():
     thing = Thing()
     guards = guards_of(lambda x: x * 2 if isinstance(thing, Abstract) else x, X)
     expect_change(guards, lambda: Abstract.register(Thing))
+
+
+def test_attributes_of_parameters_and_partials():
+    weight = nn.Parameter(lucid.ones(3))
+    partial = functools.partial(double)
+    partial.scale = 2.0
+
+    def function(x):
+        return partial(x) * partial.scale * getattr(weight, "scale", 1.0)
+
+    guards = guards_of(function, X)
+    expect_change(guards, lambda: setattr(partial, "scale", 3.0), lambda: setattr(partial, "scale", 2.0))
+    expect_change(guards, lambda: setattr(weight, "scale", 3.0), lambda: delattr(weight, "scale"))
+
+
+def test_an_attribute_of_a_module_by_a_computed_name():
+    module = types.ModuleType("module")
+    module.SCALE = 2.0
+    guards = guards_of(lambda x: x * getattr(module, "SC" + "ALE"), X)
+    expect_change(guards, lambda: setattr(module, "SCALE", 3.0), lambda: setattr(module, "SCALE", 2.0))
+
+
+def test_functions_that_share_their_code():
+    def make(items):
+        def method(self, x):
+            return x * items[0]
+
+        return method
+
+    class Thing:
+        pass
+
+    items = [2.0]
+    Thing.__matmul__ = make(items)
+    thing = Thing()
+    # The walk knows the code of the method, as part of `make`, but not the function.
+    guards = guards_of(lambda x: thing @ x if make else x, X)
+    expect_change(guards, lambda: items.append(1.0), lambda: items.pop())

@@ -1,6 +1,8 @@
 """Guards of arguments, and calls that cannot be replayed."""
 
+import functools
 import sys
+import time
 
 import lucid
 import pytest
@@ -119,6 +121,31 @@ def test_arguments_that_cannot_be_guarded():
 def test_effects(function, reason):
     words = reason_of(function, X)
     assert words == f"test_capture_calls.py:{function.__code__.co_firstlineno}: {reason}"
+
+
+@pytest.mark.parametrize(
+    ("function", "reason"),
+    [
+        (lambda x: x * next(iter(time.time, 0)), "may call time.time"),
+        (lambda x: [x, *map(print, [])][0], "may call print"),
+        (functools.partial(lambda x, show: x, show=functools.partial(print, end="")), "may call print"),
+        (lambda x, clock=[time.time]: x * clock[0]() * 0, "calls time.time"),
+    ],
+)
+def test_effects_that_c_code_may_have(function, reason):
+    assert reason_of(function, X).endswith(f": {reason}")
+
+
+def test_effects_of_branches_that_are_not_taken():
+    verbose = False
+
+    def function(x):
+        if verbose:
+            print(x)
+            time.sleep(1)
+        return x * 2
+
+    assert record(function, X).guards is not None
 
 
 def test_writes():

@@ -96,6 +96,12 @@ def test_hooks_of_all_modules():
     handle.remove()
 
 
+def test_code_of_ours_may_read_any_attribute_of_our_layers():
+    net = nn.Sequential(nn.Linear(3, 3))
+    guards = guards_of(lambda x: net(x), X)
+    expect_change(guards, lambda: setattr(net[0], "anything", 1), lambda: delattr(net[0], "anything"))
+
+
 def test_replaced_classes_of_ours(monkeypatch):
     net = nn.Linear(3, 3)
     guards = guards_of(lambda x: net(x), X)

@@ -10,8 +10,10 @@ outcome = recording.finish(result)
 from __future__ import annotations
 
 import functools
+import gc
 import os
 import re
+import sys
 import types
 from dataclasses import dataclass, field
 from types import CodeType
@@ -25,7 +27,8 @@ from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_library, is_numpy, is_own, named_by, site
 from ._walk import Knowledge, Walk
 
-# How often a call that writes to objects is looked at again: the first may only have set something up.
+# How often a call that writes to objects is looked at again: the first may only have set something up. Also how many
+# functions of one code are learned.
 _TRIES = 3
 
 
@@ -73,15 +76,27 @@ class Recording:
             walk.start(function, function.__qualname__)
         else:
             walk.start(function, "self")
-        for name, value in zip(names, (*args, *kwargs.values())):
-            walk.argument(value, name)
-        walk.run()
-        descriptions = Descriptions(walk)
+        # A walk makes many objects and no garbage.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            for name, value in zip(names, (*args, *kwargs.values())):
+                walk.argument(value, name)
+            walk.run()
+            self._describe(names)
+        finally:
+            if collects:
+                gc.enable()
+        self._watch = _core.Watch(OWN, LIBRARIES)
+
+    def _describe(self, names: list[str]) -> None:
+        """Guards the arguments that are objects."""
+        args, kwargs = self._args, self._kwargs
+        descriptions = Descriptions(self._walk)
         for where, name, value in zip((*range(len(args)), *kwargs), names, (*args, *kwargs.values())):
             description = descriptions.of(value)
             if description[0] != "any":
-                walk.guards.argument(where, name, description)
-        self._watch = _core.Watch(OWN, LIBRARIES)
+                self._walk.guards.argument(where, name, description)
 
     def __enter__(self) -> Self:
         self._watch.start()
@@ -108,9 +123,7 @@ class Recording:
         walk.guards.set_sites(sites)
 
         late = codes - walk.codes - knowledge.ran
-        for code, function in ran:
-            if code in late and type(function) is types.FunctionType:
-                knowledge.functions.setdefault(code, function)
+        late |= self._learn_functions(ran, late)
         imports = any(code.co_filename.startswith("<frozen importlib") for code in codes)
         knowledge.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
         reflects = any(_kinds.is_reflecting(function) for function, *_ in self._watch.called)
@@ -136,6 +149,23 @@ class Recording:
             knowledge.settled = True
             return Outcome(None, self._words(*walk.reasons[0], sites), learned)
         return Outcome(walk.guards, None, False, walk.tensors)
+
+    def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
+        """Remembers functions that ran although the walk did not find them, and returns their codes."""
+        walk, functions = self._walk, self._capture.knowledge.functions
+        news = set()
+        while ran:
+            code, function = ran.pop()
+            if type(function) is not types.FunctionType or id(function) in walk.seen or is_own(code) or is_numpy(code):
+                continue
+            # Another function of a code that is known. If the call itself made it, it is gone by now: only the watch,
+            # `function` and the argument of getrefcount refer to it. One that refers to itself is still there, and a
+            # new one at each call: so there is an end to learning.
+            is_new = function.__closure__ is not None and sys.getrefcount(function) > 3
+            if code in late or (is_new and len(functions.get(code, ())) < _TRIES):
+                functions.setdefault(code, []).append(function)
+                news.add(code)
+        return news
 
     def _root(self) -> CodeType | None:
         function: Any = self._capture.function

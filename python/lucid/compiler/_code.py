@@ -14,6 +14,11 @@ _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
 _CELLS = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
 _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_DEREF", "DELETE_DEREF"}
 
+_LOADS = _GLOBALS | _ATTRIBUTES | _CELLS
+# What follows a load of something that is not handed on.
+_USES = {"PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
+_NOTHING = {"CACHE", "EXTENDED_ARG", "NOP"}
+
 # Attributes by which code may get at attributes that it does not name.
 REFLECTING = {
     "__dict__",
@@ -38,10 +43,30 @@ LIBRARIES = (
 )
 
 
+def _is_called(instructions: list[dis.Instruction], number: int) -> bool:
+    """Whether what is loaded is called then and there, or only its attributes are used."""
+    after = instructions[number + 1].opname if number + 1 < len(instructions) else ""
+    if instructions[number].opname == "LOAD_METHOD" or after in _USES:
+        return True
+    # `time.sleep(1)`: the mark that a call follows lies before `time`.
+    if instructions[number].opname == "LOAD_ATTR" and _is_flagged(instructions[number]):
+        return True
+    while number > 0 and instructions[number].opname == "LOAD_ATTR":
+        number -= 1
+    return _is_flagged(instructions[number]) or (number > 0 and instructions[number - 1].opname == "PUSH_NULL")
+
+
+def _is_flagged(load: dis.Instruction) -> bool:
+    """Whether the instruction prepares a call, too."""
+    if load.opname == "LOAD_ATTR" and sys.version_info < (3, 12):
+        return False
+    return load.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and bool((load.arg or 0) & 1)
+
+
 class Named:
     """The names in a code object and in the code objects inside it."""
 
-    __slots__ = ("attributes", "codes", "globals", "imports", "reads", "reflects", "writes")
+    __slots__ = ("attributes", "codes", "globals", "imports", "passed", "reads", "reflects", "writes")
 
     def __init__(self, code: CodeType) -> None:
         self.globals: set[str] = set()
@@ -50,6 +75,8 @@ class Named:
         self.codes: set[CodeType] = set()
         self.reads: dict[str, int] = {}
         self.writes: dict[str, int] = {}
+        # Names of values that are used otherwise than by calling them, or by reading or writing their attributes.
+        self.passed: set[str] = set()
         # Whether names that are not to be seen here may be looked up.
         self.reflects = False
         self._add(code)
@@ -57,10 +84,13 @@ class Named:
     def _add(self, code: CodeType) -> None:
         self.codes.add(code)
         line = code.co_firstlineno
-        for instruction in dis.get_instructions(code):
+        instructions = [each for each in dis.get_instructions(code) if each.opname not in _NOTHING]
+        for number, instruction in enumerate(instructions):
             if instruction.starts_line is not None and not isinstance(instruction.starts_line, bool):
                 line = instruction.starts_line
             operation, name = instruction.opname, instruction.argval
+            if operation in _LOADS and not _is_called(instructions, number):
+                self.passed.add(name)
             if operation in _WRITES:
                 self.writes.setdefault(name, line)
                 if operation.endswith("ATTR"):
@@ -120,6 +150,11 @@ def is_numpy(code: CodeType) -> bool:
 def is_library(code: CodeType) -> bool:
     """Whether the code is that of the standard library or of an installed package."""
     return code.co_filename.startswith(LIBRARIES)
+
+
+def is_library_file(file: str) -> bool:
+    """Whether a file is ours, or one of the standard library or of an installed package."""
+    return file.startswith((OWN, *LIBRARIES))
 
 
 def site(code: CodeType, line: int | None = None) -> str:

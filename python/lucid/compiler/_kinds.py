@@ -203,6 +203,12 @@ def module_of(cls: type) -> str:
     return name if isinstance(name, str) else "lucid"
 
 
+def is_own_class(cls: type) -> bool:
+    """Whether the class is one of the package's Python code."""
+    name = module_of(cls)
+    return name.startswith("lucid.") and name != "lucid._core"
+
+
 def name_of(cls: type) -> str:
     """A class in a message."""
     module = module_of(cls)

@@ -11,8 +11,10 @@ import abc
 import collections
 import functools
 import operator
+import re
 import sys
 import types
+from collections.abc import Callable
 from types import CodeType, FunctionType
 from typing import Any
 
@@ -22,7 +24,7 @@ from .. import _core
 from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
 from . import _kinds
-from ._code import is_library, is_numpy, is_own, named_by
+from ._code import is_library, is_library_file, is_numpy, is_own, named_by
 from ._kinds import ATOMS, IMMUTABLE, derives, mro_of, name_of
 
 _MISSING: Any = object()
@@ -40,7 +42,7 @@ class Knowledge:
     def __init__(self) -> None:
         self.ran: set[CodeType] = set()
         # Functions that ran although no walk found them.
-        self.functions: dict[CodeType, FunctionType] = {}
+        self.functions: dict[CodeType, list[FunctionType]] = {}
         # Whether only code that ran before is looked at.
         self.settled = False
         self.all_names = False
@@ -49,7 +51,7 @@ class Knowledge:
 class _Instance:
     """An object whose attributes are guarded by name."""
 
-    __slots__ = ("by_path", "dict", "members", "object", "place", "whole")
+    __slots__ = ("by_path", "dict", "is_closed", "is_module", "members", "object", "place", "whole")
 
     def __init__(self, object: Any, place: str, members: dict[str, Any], whole: bool, by_path: bool) -> None:
         self.object = object
@@ -58,6 +60,12 @@ class _Instance:
         self.members = members
         self.whole = whole
         self.by_path = by_path
+        # One of ours; guards of modules look at the class and the dict themselves.
+        self.is_module = derives(type(object), _core.Module)
+        # A module of a library: what code does not name there is not looked into.
+        self.is_closed = derives(type(object), types.ModuleType) and (
+            self.dict is None or _is_library(self.dict.get("__file__"))
+        )
 
 
 class Walk:
@@ -78,7 +86,14 @@ class Walk:
         self._instances: list[_Instance] = []
         self._classes: dict[type, str] = {}
         self._globals: dict[int, tuple[dict[str, Any], set[str], str]] = {}
+        self._members: dict[type, dict[str, Any]] = {}
+        self._visits: dict[type, Callable[[Walk, Any, str], None]] = dict(_VISITS)
+        self._walked_classes: set[type] = set()
+        self._own_modules: dict[type, bool] = {}
         self._uses_abstract_classes = False
+        # C functions with effects: a call by Python code is seen, one by C code that was handed the function is not.
+        self._impure: list[tuple[str, str | None, str]] = []
+        self._passed: set[str] = set()
 
     # The walk itself.
 
@@ -88,8 +103,9 @@ class Walk:
 
     def run(self) -> None:
         """Walks until nothing new is found, then guards what was found."""
-        for code, function in self.knowledge.functions.items():
-            self.start(function, code.co_qualname)
+        for code, functions in self.knowledge.functions.items():
+            for function in functions:
+                self.start(function, code.co_qualname)
         self._generator(None, "the default generator")
         for function in _core.global_hook_functions():
             self.start(function, "the hooks of all modules")
@@ -108,7 +124,9 @@ class Walk:
             for cls in list(self._classes):
                 self._look_up_class(cls, fresh, all_names and not saw_all)
             saw_all = all_names
-        self._looked_up = looked_up
+        for place, name, words in self._impure:
+            if name is None or name in self._passed:
+                self.refuse(place, words)
         self._guard()
 
     def _guard(self) -> None:
@@ -120,10 +138,10 @@ class Walk:
             if instance.by_path:
                 continue
             place = instance.place
-            if not derives(type(instance.object), _core.Module):
+            if not instance.is_module:
                 guards.instance(instance.object, place)
             if instance.dict is not None:
-                if (all_names or instance.whole) and type(instance.object) is not types.ModuleType:
+                if all_names or instance.whole:
                     guards.whole(instance.dict, place, "attribute")
                 else:
                     guards.named(instance.dict, names, place, "attribute")
@@ -150,7 +168,7 @@ class Walk:
 
     def _look_up(self, instance: _Instance, names: set[str], all_names: bool) -> None:
         entries, place = instance.dict, instance.place
-        everything = (all_names or instance.whole) and type(instance.object) is not types.ModuleType
+        everything = (all_names or instance.whole) and not instance.is_closed
         if entries is not None:
             chosen = [name for name in entries if everything or name in names]
             for name in chosen:
@@ -183,12 +201,9 @@ class Walk:
         return type(value) is FunctionType and value.__code__ in self.knowledge.ran
 
     def _add_instance(self, value: Any, place: str, *, whole: bool = False, by_path: bool = False) -> _Instance:
-        members: dict[str, Any] = {}
-        for cls in mro_of(type(value)):
-            if _kinds.is_heap_class(cls) and _kinds.module_of(cls) != "lucid._core":
-                for name, member in _core.class_dict(cls).items():
-                    if type(member) is types.MemberDescriptorType and name not in members:
-                        members[name] = member
+        members = self._members.get(type(value))
+        if members is None:
+            members = self._members[type(value)] = _members_of(type(value))
         instance = _Instance(value, place, members, whole, by_path)
         self._instances.append(instance)
         self._look_up(instance, self.names, self.knowledge.all_names)
@@ -205,37 +220,26 @@ class Walk:
             if len(self.seen) == _MOST_OBJECTS + 1:
                 self.refuse(place, f"can reach more than {_MOST_OBJECTS} objects")
             return
-        visit = _VISITS.get(cls)
-        if visit is not None:
-            visit(self, value, place)
-        elif derives(cls, lucid.Tensor):
-            self.tensors[id(value)] = (value, place)
-            if cls not in (lucid.Tensor, lucid.nn.Parameter, lucid.nn.Buffer):
-                self._class(cls, cls.__name__)
-                self._add_instance(value, place)
-        elif derives(cls, _core.Module):
-            self._module(value, place)
-        elif derives(cls, Optimizer):
-            self._optimizer(value, place)
-        elif derives(cls, LRScheduler):
-            pass  # running one is noticed
-        elif derives(cls, type):
-            self._class(value, place)
-        elif cls in IMMUTABLE or _kinds.numpy_kind(cls) == "constant":
-            if setting := _kinds.own_setting(value):
-                self.refuse(setting.rpartition(".")[2], f"may call {setting}")
-        elif _kinds.numpy_kind(cls) == "array":
-            self._array(value, place)
-        elif derives(cls, types.ModuleType):
-            self._add_instance(value, place)
-        elif cls.__flags__ & 1 << 9 and _kinds.module_of(cls).split(".")[0] == "lucid":
-            self._own(value, place)
-        elif cls is types.SimpleNamespace:
-            self._add_instance(value, place)
-        elif _kinds.is_python_class(cls):
-            self._object(value, place)
-        else:
-            self._refuse_state(value, place)
+        visit = self._visits.get(cls)
+        if visit is None:
+            visit = self._visits[cls] = _choose(cls)
+        visit(self, value, place)
+
+    def _tensor(self, tensor: lucid.Tensor, place: str) -> None:
+        self.tensors[id(tensor)] = (tensor, place)
+        if type(tensor) is not lucid.Tensor:
+            self._class(type(tensor), type(tensor).__name__)
+            self._add_instance(tensor, place)
+
+    def _constant(self, value: Any, place: str) -> None:
+        if setting := _kinds.own_setting(value):
+            self.refuse(setting.rpartition(".")[2], f"may call {setting}")
+
+    def _nothing(self, value: Any, place: str) -> None:
+        """A schedule: running one is noticed."""
+
+    def _namespace(self, value: Any, place: str) -> None:
+        self._add_instance(value, place)
 
     def _object(self, value: Any, place: str) -> None:
         cls = type(value)
@@ -287,6 +291,7 @@ class Walk:
         named = named_by(code)
         self.codes |= named.codes
         self.names |= named.attributes
+        self._passed |= named.passed
         knowledge.all_names = knowledge.all_names or named.reflects
         self._name_globals(function, named.globals)
         for name in sorted(named.imports):
@@ -331,6 +336,9 @@ class Walk:
                 candidate = candidate.rpartition(".")[0]
 
     def _class(self, cls: type, place: str) -> None:
+        if cls in self._walked_classes:
+            return
+        self._walked_classes.add(cls)
         if cls in (operator.attrgetter, operator.methodcaller):
             self.knowledge.all_names = True
         metaclass = type(cls)
@@ -362,13 +370,19 @@ class Walk:
             self._pending.append((child, f"{place}[{name}]" if name.isdigit() else f"{place}.{name}"))
         for number, hook in enumerate(hooks):
             self._pending.append((hook, f"hook {number} of {place}"))
-        self._add_instance(module, place)
+        # Code of ours, whose names are not collected, reads what its classes keep.
+        ours = self._own_modules.get(type(module))
+        if ours is None:
+            ours = any(_kinds.is_own_class(base) and base not in _MODULE_BASES for base in mro_of(type(module)))
+            self._own_modules[type(module)] = ours
+        self._add_instance(module, place, whole=ours)
 
     def _optimizer(self, optimizer: Any, place: str) -> None:
         self._class(type(optimizer), type(optimizer).__name__)
         for tensor, where in self.guards.optimizer(optimizer, place):
             self.tensors.setdefault(id(tensor), (tensor, where))
-            self.seen[id(tensor)] = tensor
+            if type(tensor) is not lucid.Tensor:
+                self._pending.append((tensor, where))
         self._add_instance(optimizer, place)
         # Which hooks run is not named by anybody's code but ours.
         for name in ("_pre_hooks", "_post_hooks"):
@@ -420,7 +434,8 @@ class Walk:
         if _kinds.is_reflecting(function):
             self.knowledge.all_names = True
         elif owner is None or isinstance(owner, types.ModuleType) or derives(type(owner), type):
-            return
+            if (reason := _kinds.reason_for(function)) is not None:
+                self._impure.append((place, _last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
         elif type(owner) in (list, dict, set, collections.deque, lucid.Tensor, collections.OrderedDict):
             self._pending.append((owner, place))
         elif type(owner) not in ATOMS and type(owner) is not tuple and type(owner) not in IMMUTABLE:
@@ -435,9 +450,10 @@ class Walk:
         self._pending.append((method.__func__, place))
 
     def _partial(self, partial: functools.partial[Any], place: str) -> None:
-        self._pending.append((partial.func, place))
+        self._pending.append((partial.func, f"{place}()"))
         self._pending.append((partial.args, f"{place}.args"))
         self._pending.append((partial.keywords, f"{place}.keywords"))
+        self._add_instance(partial, place)
 
     def _wrapper(self, wrapper: Any, place: str) -> None:
         self._pending.append((wrapper.__func__, place))
@@ -494,6 +510,7 @@ class Walk:
 
 
 _PENDING: Any = None
+_MODULE_BASES = frozenset(mro_of(lucid.nn.Module))
 _CONTAINERS = (
     list,
     tuple,
@@ -531,12 +548,56 @@ _VISITS: dict[type, Any] = {
 }
 
 
+def _choose(cls: type) -> Callable[[Walk, Any, str], None]:
+    """What is done with instances of a class that _VISITS does not name."""
+    if derives(cls, lucid.Tensor):
+        return Walk._tensor
+    if derives(cls, _core.Module):
+        return Walk._module
+    if derives(cls, Optimizer):
+        return Walk._optimizer
+    if derives(cls, LRScheduler):
+        return Walk._nothing
+    if derives(cls, type):
+        return Walk._class
+    if cls in IMMUTABLE or _kinds.numpy_kind(cls) == "constant":
+        return Walk._constant
+    if _kinds.numpy_kind(cls) == "array":
+        return Walk._array
+    if derives(cls, types.ModuleType) or cls is types.SimpleNamespace:
+        return Walk._namespace
+    if cls.__flags__ & 1 << 9 and _kinds.module_of(cls).split(".")[0] == "lucid":
+        return Walk._own
+    return Walk._object if _kinds.is_python_class(cls) else Walk._refuse_state
+
+
+def _members_of(cls: type) -> dict[str, Any]:
+    """The descriptors of the slots of a class."""
+    members: dict[str, Any] = {}
+    for base in mro_of(cls):
+        if _kinds.is_heap_class(base) and _kinds.module_of(base) != "lucid._core":
+            for name, member in _core.class_dict(base).items():
+                if type(member) is types.MemberDescriptorType and name not in members:
+                    members[name] = member
+    return members
+
+
+def _is_library(file: Any) -> bool:
+    return not isinstance(file, str) or is_library_file(file)
+
+
 def _iterate(value: Any) -> Any:
     """The items of a container, whatever a subclass makes of iterating."""
     for cls in (list, tuple, set, frozenset, collections.deque):
         if derives(type(value), cls):
             return cls.__iter__(value)
     raise TypeError(f"{type(value)} is no container")
+
+
+def _last_name(place: str) -> str | None:
+    """What code calls the value in a place; None for items of containers and the like."""
+    found = re.fullmatch(r"(?:global |closure )?(?:\w+\.)*(\w+)", place)
+    return found[1] if found else None
 
 
 def _owner(place: str) -> str:
