@@ -849,6 +849,9 @@ Tensor select(const Argument& x, int64_t dim, int64_t index);
 /// elu with the constants that keep mean 0 and variance 1 through many layers.
 Tensor selu(const Argument& x);
 
+/// x with a part, as strided_part names it, replaced.
+Tensor set_strided_part(const Argument& x, const Argument& part, const Shape& stride, int64_t offset = 0);
+
 /// 1 / (1 + exp(-x)), elementwise.
 Tensor sigmoid(const Argument& x);
 
@@ -916,6 +919,9 @@ std::vector<Tensor> standardize_backward(const Argument& g, const Argument& x, c
 
 /// The standard deviation over some dimensions, or all: the square root of the variance.
 Tensor std(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+
+/// The elements of x at offset, and at multiples of the strides from there, counted as if x were contiguous.
+Tensor strided_part(const Argument& x, const Shape& size, const Shape& stride, int64_t offset = 0);
 
 /// x - y, elementwise.
 Tensor sub(const Argument& x, const Argument& y);

@@ -49,6 +49,7 @@ void delete_export(Managed* self) {
 
 template <typename Managed>
 Export<Managed>* make_export(const TensorImpl& tensor, bool copied) {
+  note_escape(tensor, "hands a tensor to another library");
   auto result = std::make_unique<Export<Managed>>();
   dlpack::Tensor& out = result->managed.tensor;
   if (copied) {

@@ -9,6 +9,7 @@
 #include "bindings/files.h"
 #include "bindings/gil.h"
 #include "bindings/interop.h"
+#include "bindings/jit.h"
 #include "bindings/module_object.h"
 #include "bindings/op_function.h"
 #include "bindings/optim.h"
@@ -37,4 +38,5 @@ NB_MODULE(_core, module) {
   bind_nn_functions(module);
   bind_models(module);
   bind_capture(module);
+  bind_jit(module);
 }

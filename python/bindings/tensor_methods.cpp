@@ -24,14 +24,20 @@ PyObject* item_method(PyObject* self, PyObject*) {
 }
 
 PyObject* tolist(PyObject* self, PyObject*) {
-  return guarded([&] { return to_list(tensor_in(self)); });
+  return guarded([&] {
+    note_escape(tensor_in(self), "reads values of a tensor");
+    return to_list(tensor_in(self));
+  });
 }
 
 PyObject* numel_method(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).numel()); }
 PyObject* dim_method(PyObject* self, PyObject*) { return PyLong_FromSize_t(tensor_in(self).sizes().size()); }
 PyObject* element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(size_of(tensor_in(self).dtype())); }
 PyObject* storage_offset(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).offset()); }
-PyObject* data_ptr(PyObject* self, PyObject*) { return PyLong_FromVoidPtr(tensor_in(self).data()); }
+PyObject* data_ptr(PyObject* self, PyObject*) {
+  note_escape(tensor_in(self), "asks for the address of a tensor");
+  return PyLong_FromVoidPtr(tensor_in(self).data());
+}
 PyObject* is_contiguous_method(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_in(self).is_contiguous()); }
 PyObject* is_floating_point(PyObject* self, PyObject*) { return PyBool_FromLong(is_float(tensor_in(self).dtype())); }
 
@@ -245,6 +251,7 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
     TensorImpl& tensor = tensor_in(self);
     if (requires_grad(tensor) && !is_leaf(tensor))
       throw RuntimeError("pickle: only leaves can be pickled; detach() the tensor");
+    note_escape(tensor, "pickles a tensor");
     const TensorRef dense = contiguous(TensorRef(&tensor));
     const auto bytes = static_cast<Py_ssize_t>(size_of(tensor.dtype())) * tensor.numel();
     const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(dense->data()), bytes));

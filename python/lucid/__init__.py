@@ -8,6 +8,8 @@ tensor([2., 4.])
 
 # ruff: noqa: F401, F403, I001 -- the imports are the package's names, in this order
 
+from typing import TYPE_CHECKING
+
 from ._ops import *  # what comes after it goes before it
 
 from . import _core, _tensor, autograd, data, gpu, models, nn, optim, return_types, utils
@@ -114,6 +116,27 @@ from ._windows import (
 )
 from .autograd import enable_grad, grad_enabled, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
+if TYPE_CHECKING:
+    from . import compiler
+    from .compiler import JITFunction, JITModule, compile, jit
+
 __version__ = "0.1.0"
 
 _tensor.install()
+
+
+# The compiler is imported by whoever uses it first.
+_COMPILER = {"JITFunction", "JITModule", "compile", "compiler", "jit"}
+
+
+def __getattr__(name: str) -> object:
+    if name in _COMPILER:
+        from importlib import import_module
+
+        compiler = import_module(".compiler", __name__)
+        return compiler if name == "compiler" else getattr(compiler, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(set(globals()) | _COMPILER)

@@ -93,8 +93,12 @@ struct ConvolutionLowering {
 /// The inputs one after another along attribute "dim".
 struct ConcatLowering {};
 
+/// in0, as it lies in memory when it is contiguous, with in1 in place of the elements that attributes "stride" and
+/// "offset" name.
+struct RegionLowering {};
+
 using Lowering =
     std::variant<std::monostate, PointwiseLowering, IndexedLowering, ReduceLowering, ScanLowering, ScatterLowering,
-                 ContractionLowering, ConcatLowering, AttentionLowering, ConvolutionLowering>;
+                 ContractionLowering, ConcatLowering, RegionLowering, AttentionLowering, ConvolutionLowering>;
 
 }  // namespace lucid

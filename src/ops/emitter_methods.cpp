@@ -293,6 +293,7 @@ constexpr std::string_view kSignatures[] = {
     R"(searchsorted(sorted_sequence, values, *, right: bool = False))",
     R"(select(x, dim: int, index: int))",
     R"(selu(x))",
+    R"(set_strided_part(x, part, stride: ints, offset: int = 0))",
     R"(sgd_step(param, momentum_buffer?, grad, lr, momentum?, dampening?, weight_decay?, *, nesterov: bool = false, maximize: bool = false, first: bool = false) -> tensors)",
     R"(sigmoid(x))",
     R"(sign(x))",
@@ -316,6 +317,7 @@ constexpr std::string_view kSignatures[] = {
     R"(standardize(x, weight?, bias?, dim: ints, eps: float = 1e-05, centered: bool = True) -> tensors)",
     R"(standardize_backward(g, x, weight?, mean?, var, mean_gradient?, var_gradient, dim: ints, eps: float, for_x: bool, for_weight: bool, bias_shape: ints) -> tensors)",
     R"(std(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0))",
+    R"(strided_part(x, size: ints, stride: ints, offset: int = 0))",
     R"(sub(x, y))",
     R"(sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
     R"(swapaxes(x, dim0: int, dim1: int))",
@@ -1944,6 +1946,12 @@ Value Emitter::selu(Operand x) {
   return emit_one(this_op, these, {});
 }
 
+Value Emitter::set_strided_part(Operand x, Operand part, const Dims& stride, int64_t offset) {
+  static const Op& this_op = op_table().at("set_strided_part");
+  const Operand these[] = {x, part};
+  return emit_one(this_op, these, {attribute_of(stride), attribute_of(offset)});
+}
+
 Value Emitter::sigmoid(Operand x) {
   static const Op& this_op = op_table().at("sigmoid");
   const Operand these[] = {x};
@@ -2075,6 +2083,12 @@ Value Emitter::std(Operand x, const std::optional<Dims>& dim, bool keepdim, doub
   static const Op& this_op = op_table().at("std");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(keepdim), attribute_of(correction)});
+}
+
+Value Emitter::strided_part(Operand x, const Dims& size, const Dims& stride, int64_t offset) {
+  static const Op& this_op = op_table().at("strided_part");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {attribute_of(size), attribute_of(stride), attribute_of(offset)});
 }
 
 Value Emitter::sub(Operand x, Operand y) {

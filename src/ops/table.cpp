@@ -22,6 +22,7 @@ const OpTable& op_table() {
     add_slice_ops(ops);
     add_movement_ops(ops);
     add_join_ops(ops);
+    add_region_ops(ops);
     add_pad_ops(ops);
     add_index_ops(ops);
     add_scatter_ops(ops);

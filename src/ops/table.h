@@ -25,6 +25,7 @@ void add_view_ops(std::vector<Op>& ops);
 void add_slice_ops(std::vector<Op>& ops);
 void add_movement_ops(std::vector<Op>& ops);
 void add_join_ops(std::vector<Op>& ops);
+void add_region_ops(std::vector<Op>& ops);
 void add_pad_ops(std::vector<Op>& ops);
 void add_index_ops(std::vector<Op>& ops);
 void add_scatter_ops(std::vector<Op>& ops);

@@ -99,23 +99,44 @@ void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group&
   write_elementwise(schedule, tree, kernel_name(graph, group));
 }
 
+namespace {
+
+// Copies an operand of the group's root to `place`, a part of its result.
+void copy_operand(Schedule& schedule, const IRGraph& graph, const Group& group, ValueId operand,
+                  const MemoryOperand& place, const std::string& name) {
+  if (numel(place.geometry.sizes) == 0) return;
+  ElementTree tree(graph, schedule.layouts, group, {&operand, 1}, place.geometry.sizes, {&place, 1},
+                   natural_order(place.geometry.sizes.rank()));
+  write_elementwise(schedule, tree, name);
+}
+
+}  // namespace
+
 void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& group) {
   const IRNode& node = graph.nodes[group.root()];
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
-  const int64_t rank = result.geometry.sizes.rank();
   const NodeCall call(graph, node);
-  const auto axis = static_cast<size_t>(normalize_axis(node.op->name(), call.call().integer("dim"), rank));
+  const auto axis =
+      static_cast<size_t>(normalize_axis(node.op->name(), call.call().integer("dim"), result.geometry.sizes.rank()));
   int64_t start = 0;
   for (const IROperand& input : node.inputs) {
-    const Dims& shape = graph.type(input.id).shape;
     MemoryOperand part = result;
-    part.geometry.sizes = shape;
+    part.geometry.sizes = graph.type(input.id).shape;
     part.geometry.offset += start * result.geometry.strides[axis];
-    start += shape[axis];
-    if (numel(shape) == 0) continue;
-    ElementTree tree(graph, schedule.layouts, group, {&input.id, 1}, shape, {&part, 1}, natural_order(rank));
-    write_elementwise(schedule, tree, node.op->name());
+    start += part.geometry.sizes[axis];
+    copy_operand(schedule, graph, group, input.id, part, node.op->name());
   }
+}
+
+void schedule_region(Schedule& schedule, const IRGraph& graph, const Group& group) {
+  const IRNode& node = graph.nodes[group.root()];
+  const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
+  const NodeCall call(graph, node);
+  copy_operand(schedule, graph, group, node.inputs[0].id, result, "copy");
+  MemoryOperand part = result;
+  part.geometry = {graph.type(node.inputs[1].id).shape, call.call().ints("stride"),
+                   result.geometry.offset + call.call().integer("offset")};
+  copy_operand(schedule, graph, group, node.inputs[1].id, part, node.op->name());
 }
 
 }  // namespace lucid

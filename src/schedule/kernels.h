@@ -11,6 +11,7 @@ void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group&
 void schedule_reduce(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& group);
+void schedule_region(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_convolution(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_attention(Schedule& schedule, const IRGraph& graph, const Group& group);

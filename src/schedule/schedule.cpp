@@ -25,6 +25,7 @@ struct KindScheduler {
   void operator()(const ScanLowering&) const { schedule_scan(schedule, graph, group); }
   void operator()(const ScatterLowering&) const { schedule_scatter(schedule, graph, group); }
   void operator()(const ConcatLowering&) const { schedule_concat(schedule, graph, group); }
+  void operator()(const RegionLowering&) const { schedule_region(schedule, graph, group); }
   void operator()(const ConvolutionLowering&) const { schedule_convolution(schedule, graph, group); }
   void operator()(const ContractionLowering&) const { schedule_contraction_node(schedule, graph, group); }
   void operator()(const AttentionLowering&) const { schedule_attention(schedule, graph, group); }

@@ -3,6 +3,7 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
@@ -44,6 +45,7 @@ Value add_gradients(Value a, Value b) {
 }
 
 void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
+  note_escape(*tensor_of(gradient), "accumulates gradients with backward()");
   const std::scoped_lock guard(slot.mutex);
   if (!slot.grad) {
     slot.grad = own_gradient(std::move(gradient), slot.strides);

@@ -116,16 +116,19 @@ void Tensor::read_all(void* values, Dtype dtype) const {
   const GradModeScope no_grad(false);
   const Value converted = eager().cast(Value(TensorRef(&unwrap(*this))), dtype);
   const TensorRef dense = contiguous(TensorRef(tensor_of(converted)));
+  note_escape(*dense, "reads values of a tensor");
   if (dense->numel() > 0) std::memcpy(values, dense->data(), static_cast<size_t>(dense->numel()) * size_of(dtype));
 }
 
 const void* Tensor::read_pointer(Dtype dtype) const {
   check_stored_as(unwrap(*this), dtype);
+  note_escape(*impl_, "reads values of a tensor");
   return impl_->data();
 }
 
 void* Tensor::write_pointer(Dtype dtype) {
   check_stored_as(unwrap(*this), dtype);
+  note_escape(*impl_, "writes values of a tensor");
   impl_->before_write();
   // Nothing tells when the caller writes through the pointer, or for how long.
   impl_->cell()->packed_forms().stop_keeping();

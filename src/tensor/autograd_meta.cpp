@@ -1,6 +1,7 @@
 #include "tensor/autograd_meta.h"
 
 #include "base/error.h"
+#include "tensor/observer.h"
 #include "tensor/region.h"
 
 namespace lucid {
@@ -80,6 +81,7 @@ Edge gradient_edge(TensorImpl& tensor) {
 void set_gradient_node(TensorImpl& tensor, Edge edge) { tensor.ensure_autograd().edge = std::move(edge); }
 
 void rebase(TensorImpl& root, Edge edge) {
+  note_change(root, "records an in-place operation on a tensor from outside");
   AutogradMeta& meta = root.ensure_autograd();
   meta.edge = std::move(edge);
   meta.requires_grad = false;
@@ -97,6 +99,7 @@ void set_requires_grad(TensorImpl& tensor, bool wanted) {
     throw RuntimeError(
         "requires_grad_: the flag can only be cleared on leaf tensors; use detach() to take a result out of the graph");
   }
+  note_change(tensor, "changes whether a tensor from outside requires grad");
   AutogradMeta& meta = tensor.ensure_autograd();
   meta.requires_grad = wanted;
   if (meta.slot) meta.slot->requires_grad = wanted;
@@ -106,6 +109,7 @@ void set_requires_grad(TensorImpl& tensor, bool wanted) {
 void retain_grad(TensorImpl& tensor) {
   if (!requires_grad(tensor))
     throw RuntimeError("retain_grad: the tensor does not require grad, so it will have no gradient to keep");
+  note_escape(tensor, "asks to retain a gradient");
   const Edge edge = gradient_node(tensor);
   if (!edge) return;
   AutogradMeta& meta = tensor.ensure_autograd();
@@ -119,6 +123,7 @@ bool retains_grad(const TensorImpl& tensor) { return tensor.autograd() && tensor
 HookHandle register_hook(TensorImpl& tensor, GradientHook hook) {
   if (!requires_grad(tensor))
     throw RuntimeError("register_hook: the tensor does not require grad, so the hook would never be called");
+  note_escape(tensor, "registers a gradient hook");
   auto shared = std::make_shared<GradientHook>(std::move(hook));
   if (const Edge edge = gradient_edge(tensor)) edge.node->hooks().push_back({edge.output, shared});
   return HookHandle(std::move(shared));
@@ -127,6 +132,7 @@ HookHandle register_hook(TensorImpl& tensor, GradientHook hook) {
 HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook) {
   if (!requires_grad(tensor) || !is_leaf(tensor))
     throw RuntimeError("register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient");
+  note_escape(tensor, "registers a gradient hook");
   auto shared = std::make_shared<GradientHook>(std::move(hook));
   ensure_slot(tensor).after_accumulate.push_back(shared);
   return HookHandle(std::move(shared));
@@ -138,6 +144,7 @@ TensorRef gradient(const TensorImpl& tensor) {
 }
 
 void set_gradient(TensorImpl& tensor, TensorRef gradient) {
+  note_change(tensor, "sets the gradient of a tensor from outside");
   if (!gradient) {
     if (AutogradMeta* meta = tensor.autograd(); meta && meta->slot) meta->slot->grad.reset();
     return;
@@ -155,6 +162,7 @@ void set_data(TensorImpl& tensor, const TensorImpl& source) {
   if (requires_grad(tensor) && !is_float(source.dtype()))
     throw RuntimeError("data: {} requires grad and cannot be bound to {}, which is no float", to_string(tensor.type()),
                        to_string(source.type()));
+  note_change(tensor, "gives a tensor from outside other memory");
   const bool same_type = tensor.type() == source.type();
   tensor.rebind(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
   // The end of the graph expects gradients of the old type: recorded uses keep it, new ones get another.

@@ -11,8 +11,6 @@
 namespace lucid {
 namespace {
 
-constinit thread_local EagerObserver* t_observer = nullptr;
-
 bool any_requires_grad(std::span<const Operand> operands) {
   for (const Operand& operand : operands)
     if (requires_grad(operand)) return true;
@@ -41,19 +39,20 @@ EagerEmitter& eager() {
   return emitter;
 }
 
-EagerObserver* set_eager_observer(EagerObserver* observer) { return std::exchange(t_observer, observer); }
-
 Values compute(const Call& call) {
   Values results = call.op().host ? compute_on_host(call) : execute(call);
-  if (t_observer) [[unlikely]]
-    t_observer->computed(call, results);
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->computed(call, results);
   return results;
 }
 
 void compute_into(const Call& call, std::span<TensorImpl* const> destinations) {
+  EagerObserver* const observer = eager_observer();
+  if (observer) [[unlikely]]
+    observer->writes(call, destinations);
   execute_into(call, destinations);
-  if (t_observer) [[unlikely]]
-    t_observer->written(call, destinations);
+  if (observer) [[unlikely]]
+    observer->written(call, destinations);
 }
 
 Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
@@ -104,8 +103,8 @@ Value EagerEmitter::emit_view(const Call& call) {
     Edge edge = kind == ViewKind::kRecorded ? gradient_edge(operand) : gradient_node(operand);
     set_gradient_node(*view, {make_ref<ViewNode>(call, std::move(edge), view->sizes()), 0});
   }
-  if (t_observer) [[unlikely]]
-    t_observer->viewed(call, *view);
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->viewed(call, *view);
   return view;
 }
 

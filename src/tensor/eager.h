@@ -3,6 +3,7 @@
 #include <span>
 
 #include "ir/emitter.h"
+#include "tensor/observer.h"
 #include "tensor/tensor_impl.h"
 
 namespace lucid {
@@ -24,21 +25,6 @@ class EagerEmitter : public Emitter {
 };
 
 EagerEmitter& eager();
-
-/// Sees everything that this thread computes, in order; installed by whoever records a trace.
-class EagerObserver {
- public:
-  virtual ~EagerObserver() = default;
-  /// Results with memory of their own.
-  virtual void computed(const Call& call, const Values& results) = 0;
-  /// A result that shows the memory of the call's first operand.
-  virtual void viewed(const Call& call, const TensorImpl& result) = 0;
-  /// Results that were written to memory that existed before.
-  virtual void written(const Call& call, std::span<TensorImpl* const> destinations) = 0;
-};
-
-/// Installs an observer for this thread, or none; returns the one before.
-EagerObserver* set_eager_observer(EagerObserver* observer);
 
 // Computing without recording: what the rest of this folder is made of. All of it passes by the observer.
 

@@ -22,6 +22,10 @@ class CopyNode : public GradNode {
     if (pass.needs(edges()[0])) pass.add(edges()[0], pass.emitter().zeros_of(gradients.front()));
     pass.add(edges()[1], std::move(gradients.front()));
   }
+  Ref<GradNode> clone(NodeCloner& cloner) const override {
+    const std::vector<Edge> copies = cloner.edges(edges());
+    return make_ref<CopyNode>(copies[0], copies[1], outputs()[0]);
+  }
 };
 
 /// One write: who is written, and where it stands in the graph.
@@ -171,6 +175,7 @@ void view_in_place(const Op& op, TensorImpl& self, const Attributes& attributes)
   if (!geometry)
     throw RuntimeError("{}_: {} with strides {} cannot be seen so without a copy", op.name(), to_string(self.type()),
                        to_string(DimsView(self.strides())));
+  note_change(self, "changes the shape of a tensor from outside");
   // Recorded even under no_grad: the tensor's place in the graph has its new shape, and the same values.
   Edge node = gradient_node(self);
   if (node) node = {make_ref<ViewNode>(call, std::move(node), geometry->sizes), 0};

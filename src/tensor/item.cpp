@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 
@@ -10,6 +11,7 @@ Scalar item(const TensorImpl& tensor) {
   if (tensor.numel() != 1)
     throw RuntimeError("item: {} has {} elements; only a tensor of one element is a number", to_string(tensor.type()),
                        tensor.numel());
+  note_escape(tensor, "reads a value of a tensor");
   return Scalar::load(tensor.dtype(), tensor.data());
 }
 

@@ -9,10 +9,7 @@
 namespace lucid {
 namespace {
 
-uint64_t next_sequence() {
-  static std::atomic<uint64_t> next = 1;
-  return next.fetch_add(1, std::memory_order_relaxed);
-}
+std::atomic<uint64_t> g_next_number = 1;
 
 constinit thread_local int64_t t_live_nodes = 0;
 
@@ -43,7 +40,9 @@ void release_later(Ref<GradNode> node) {
 }
 
 GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs)
-    : edges_(std::move(edges)), outputs_(std::move(outputs)), sequence_(next_sequence()) {
+    : edges_(std::move(edges)),
+      outputs_(std::move(outputs)),
+      sequence_(g_next_number.fetch_add(1, std::memory_order_relaxed)) {
   ++t_live_nodes;
 }
 
@@ -53,6 +52,8 @@ GradNode::~GradNode() {
     // Others still hold the node: giving up this reference destroys nothing.
     if (edge.node && edge.node->use_count() == 1) release_later(std::move(edge.node));
 }
+
+uint64_t GradNode::next_number() { return g_next_number.load(std::memory_order_relaxed); }
 
 int64_t GradNode::live() { return t_live_nodes; }
 

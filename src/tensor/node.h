@@ -15,6 +15,7 @@ namespace lucid {
 
 class BackwardPass;
 class GradNode;
+class Snapshot;
 
 /// A place in the graph: result number `output` of a node. Empty where no gradient flows.
 struct Edge {
@@ -50,6 +51,22 @@ struct RootVersion : RefCounted {
   uint32_t number = 0;
 };
 
+/// Says what copies of nodes are connected to.
+class NodeCloner {
+ public:
+  virtual ~NodeCloner() = default;
+  virtual Edge edge(const Edge& edge) = 0;
+  /// Gives a copy what its original saved.
+  virtual void save(const Snapshot& from, Snapshot& to) = 0;
+
+  std::vector<Edge> edges(const std::vector<Edge>& originals) {
+    std::vector<Edge> copies;
+    copies.reserve(originals.size());
+    for (const Edge& original : originals) copies.push_back(original ? edge(original) : Edge());
+    return copies;
+  }
+};
+
 /// One recorded operation: where its gradients go, and how they are computed. Nodes are numbered in the order of their
 /// making; edges lead to smaller numbers, and backward runs from large to small.
 class GradNode : public RefCounted {
@@ -64,8 +81,12 @@ class GradNode : public RefCounted {
   virtual void run(BackwardPass& pass, Values gradients) = 0;
   /// Drops what was saved; running again is an error if anything was.
   virtual void release_saved() {}
+  /// A node that does the same elsewhere in a graph; null if there can be none.
+  virtual Ref<GradNode> clone(NodeCloner& /*cloner*/) const { return nullptr; }
 
   uint64_t sequence() const { return sequence_; }
+  /// The number that the next node will get, or a smaller one.
+  static uint64_t next_number();
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<TensorType>& outputs() const { return outputs_; }
 

@@ -75,6 +75,28 @@ OpNode::OpNode(const Call& call, std::vector<Edge> edges)
   }
 }
 
+OpNode::OpNode(const OpNode& original, NodeCloner& cloner)
+    : GradNode(cloner.edges(original.edges()), original.outputs()),
+      op_(original.op_),
+      attributes_(original.attributes_),
+      arguments_(std::make_unique<Argument[]>(original.edges().size())),
+      is_wanted_(original.is_wanted_),
+      saves_(original.saves_),
+      released_(original.released_) {
+  for (size_t i = 0; i < edges().size(); ++i) {
+    const Argument& from = original.arguments_[i];
+    if (from.type) arguments_[i].type.emplace(from.type->dtype(), from.type->shape());
+    arguments_[i].number = from.number;
+    arguments_[i].drops_gradient = from.drops_gradient;
+    cloner.save(from.saved, arguments_[i].saved);
+  }
+  if (!original.results_) return;
+  results_ = std::make_unique<Snapshot[]>(outputs().size());
+  for (size_t i = 0; i < outputs().size(); ++i) cloner.save(original.results_[i], results_[i]);
+}
+
+Ref<GradNode> OpNode::clone(NodeCloner& cloner) const { return Ref<GradNode>::adopt(new OpNode(*this, cloner)); }
+
 void OpNode::set_results(std::span<const Value> results) {
   std::vector<TensorType> types;
   types.reserve(results.size());
@@ -139,6 +161,14 @@ ViewNode::ViewNode(const Call& call, Edge edge, const Dims& view_sizes)
       op_(call.op()),
       attributes_(call.attributes()),
       operand_(call.dtype(0), call.shape(0)) {}
+
+ViewNode::ViewNode(const ViewNode& original, NodeCloner& cloner)
+    : GradNode(cloner.edges(original.edges()), original.outputs()),
+      op_(original.op_),
+      attributes_(original.attributes_),
+      operand_(original.operand_.dtype(), original.operand_.shape()) {}
+
+Ref<GradNode> ViewNode::clone(NodeCloner& cloner) const { return Ref<GradNode>::adopt(new ViewNode(*this, cloner)); }
 
 void ViewNode::run(BackwardPass& pass, Values gradients) {
   if (!pass.needs(edges()[0])) return;

@@ -19,8 +19,11 @@ class OpNode : public GradNode, public Pooled<OpNode> {
   std::string_view name() const override { return op_.name(); }
   void run(BackwardPass& pass, Values gradients) override;
   void release_saved() override;
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
+  OpNode(const OpNode& original, NodeCloner& cloner);
+
   /// What is kept of an operand: a number, a type, and the value if the rule reads it.
   struct Argument {
     std::optional<ValueBase> type;
@@ -47,8 +50,11 @@ class ViewNode : public GradNode, public Pooled<ViewNode> {
   ViewNode(const Call& call, Edge edge, const Dims& view_sizes);
   std::string_view name() const override { return op_.name(); }
   void run(BackwardPass& pass, Values gradients) override;
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
+  ViewNode(const ViewNode& original, NodeCloner& cloner);
+
   const Op& op_;
   Attributes attributes_;
   ValueBase operand_;

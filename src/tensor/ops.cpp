@@ -1075,6 +1075,10 @@ Tensor selu(const Argument& x) {
   return wrap(eager().selu(operand_of(x)));
 }
 
+Tensor set_strided_part(const Argument& x, const Argument& part, const Shape& stride, int64_t offset) {
+  return wrap(eager().set_strided_part(operand_of(x), operand_of(part), dims_of(stride), offset));
+}
+
 Tensor sigmoid(const Argument& x) {
   return wrap(eager().sigmoid(operand_of(x)));
 }
@@ -1161,6 +1165,10 @@ std::vector<Tensor> standardize_backward(const Argument& g, const Argument& x, c
 
 Tensor std(const Argument& x, const std::optional<Shape>& dim, bool keepdim, double correction) {
   return wrap(eager().std(operand_of(x), dims_of(dim), keepdim, correction));
+}
+
+Tensor strided_part(const Argument& x, const Shape& size, const Shape& stride, int64_t offset) {
+  return wrap(eager().strided_part(operand_of(x), dims_of(size), dims_of(stride), offset));
 }
 
 Tensor sub(const Argument& x, const Argument& y) {

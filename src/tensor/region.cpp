@@ -99,6 +99,10 @@ void GatherNode::run(BackwardPass& pass, Values gradients) {
   pass.add_region(edges()[0], region_, std::move(gradients.front()));
 }
 
+Ref<GradNode> GatherNode::clone(NodeCloner& cloner) const {
+  return make_ref<GatherNode>(cloner.edge(edges()[0]), root_type_, region_);
+}
+
 SetRegionNode::SetRegionNode(Edge root, Edge part, TensorType root_type, Region region)
     : GradNode({std::move(root), std::move(part)}, {std::move(root_type)}), region_(std::move(region)) {}
 
@@ -108,6 +112,18 @@ void SetRegionNode::run(BackwardPass& pass, Values gradients) {
   if (pass.needs(edges()[0])) pass.add(edges()[0], set_region(std::move(gradient), region_, {}));
 }
 
+Ref<GradNode> SetRegionNode::clone(NodeCloner& cloner) const {
+  const std::vector<Edge> copies = cloner.edges(edges());
+  return make_ref<SetRegionNode>(copies[0], copies[1], outputs()[0], region_);
+}
+
+Ref<GradNode> WriteRegionNode::clone(NodeCloner& cloner) const {
+  const std::vector<Edge> copies = cloner.edges(edges());
+  auto copy = make_ref<WriteRegionNode>(copies[0], copies[1], outputs()[0], region_);
+  copy->released_ = released_;
+  return copy;
+}
+
 void WriteRegionNode::run(BackwardPass& pass, Values gradients) {
   if (released_) fail_released();
   SetRegionNode::run(pass, std::move(gradients));
@@ -115,6 +131,11 @@ void WriteRegionNode::run(BackwardPass& pass, Values gradients) {
 
 AddRegionNode::AddRegionNode(Edge root, Edge part, TensorType root_type, Region region)
     : GradNode({std::move(root), std::move(part)}, {std::move(root_type)}), region_(std::move(region)) {}
+
+Ref<GradNode> AddRegionNode::clone(NodeCloner& cloner) const {
+  const std::vector<Edge> copies = cloner.edges(edges());
+  return make_ref<AddRegionNode>(copies[0], copies[1], outputs()[0], region_);
+}
 
 void AddRegionNode::run(BackwardPass& pass, Values gradients) {
   Value gradient = std::move(gradients.front());

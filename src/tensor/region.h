@@ -35,6 +35,7 @@ class GatherNode : public GradNode {
   GatherNode(Edge root, TensorType root_type, Region region);
   std::string_view name() const override { return "gather_region"; }
   void run(BackwardPass& pass, Values gradients) override;
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
   TensorType root_type_;
@@ -47,8 +48,9 @@ class SetRegionNode : public GradNode {
   SetRegionNode(Edge root, Edge part, TensorType root_type, Region region);
   std::string_view name() const override { return "set_region"; }
   void run(BackwardPass& pass, Values gradients) override;
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
 
- private:
+ protected:
   Region region_;
 };
 
@@ -59,6 +61,7 @@ class WriteRegionNode : public SetRegionNode {
   std::string_view name() const override { return "a write to a part of a tensor"; }
   void run(BackwardPass& pass, Values gradients) override;
   void release_saved() override { released_ = true; }
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
   bool released_ = false;
@@ -70,6 +73,7 @@ class AddRegionNode : public GradNode {
   AddRegionNode(Edge root, Edge part, TensorType root_type, Region region);
   std::string_view name() const override { return "add_region"; }
   void run(BackwardPass& pass, Values gradients) override;
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
   Region region_;

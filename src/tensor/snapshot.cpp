@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
@@ -106,7 +107,11 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
     bytes += static_cast<size_t>(numel(s->geometry_.sizes)) * size_of(s->dtype_);
     pinned |= s->pinned_;
   }
-  if (pinned || bytes > storage_->bytes()) return leave_memory_to_snapshots();
+  if (pinned || bytes > storage_->bytes()) {
+    Ref<Storage> copy = Storage::allocate(storage_->bytes());
+    std::memcpy(copy->data(), storage_->data(), storage_->bytes());
+    return leave_memory_to_snapshots(std::move(copy));
+  }
   for (Snapshot* s : hits) {
     dropped.push_back(s->cell_);
     unlink(*s);
@@ -114,11 +119,20 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
   }
 }
 
-void Cell::leave_memory_to_snapshots() {
-  Ref<Storage> moved = Storage::allocate(storage_->bytes());
-  std::memcpy(moved->data(), storage_->data(), storage_->bytes());
-  auto old = Ref<Cell>::adopt(new Cell(std::exchange(storage_, std::move(moved)), stripe_));
+void Cell::replace_storage(Ref<Storage> storage) {
+  ++writes_;
+  packed_forms_.drop();
+  if (!has_snapshots()) return set_storage(std::move(storage));
+  const std::scoped_lock guard(lock_of(stripe_));
+  leave_memory_to_snapshots(std::move(storage));
+}
+
+void Cell::leave_memory_to_snapshots(Ref<Storage> replacement) {
+  auto old = Ref<Cell>::adopt(new Cell(std::exchange(storage_, std::move(replacement)), stripe_));
   while (Snapshot* s = first_snapshot_) {
+    if (EagerObserver* observer = eager_observer()) [[unlikely]]
+      observer->moved(TensorImpl(s->dtype_, s->geometry_.sizes, s->geometry_.strides, s->geometry_.offset, s->cell_),
+                      TensorImpl(s->dtype_, s->geometry_.sizes, s->geometry_.strides, s->geometry_.offset, old));
     unlink(*s);
     // The handle that is being written keeps this cell alive, so this is not its last reference.
     s->cell_ = old;
@@ -167,9 +181,13 @@ void Snapshot::copy_out() {
       if (sizes[i] > 1 && geometry_.strides[i] == 0) sizes[i] = 1;
     copy_strided(sizes, element, source, geometry_.strides, storage->data(), copy.strides);
   }
+  auto own = Ref<Cell>::adopt(new Cell(std::move(storage), stripe_));
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->moved(TensorImpl(dtype_, geometry_.sizes, geometry_.strides, geometry_.offset, cell_),
+                    TensorImpl(dtype_, copy.sizes, copy.strides, copy.offset, own));
   geometry_ = std::move(copy);
   set_range();
-  cell_ = Ref<Cell>::adopt(new Cell(std::move(storage), stripe_));
+  cell_ = std::move(own);
   cell_->link(*this);
 }
 

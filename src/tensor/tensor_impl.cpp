@@ -1,6 +1,7 @@
 #include "tensor/tensor_impl.h"
 
 #include "tensor/autograd_meta.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 
@@ -49,7 +50,10 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides) {
     elements += (sizes[i] - 1) * strides[i];
   }
   Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype)));
-  return make_ref<TensorImpl>(dtype, sizes, strides, 0, std::move(cell));
+  TensorRef tensor = make_ref<TensorImpl>(dtype, sizes, strides, 0, std::move(cell));
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->made(*tensor);
+  return tensor;
 }
 
 TensorRef make_tensor(Dtype dtype, const Dims& sizes) { return make_tensor(dtype, sizes, contiguous_strides(sizes)); }

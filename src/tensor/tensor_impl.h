@@ -30,6 +30,11 @@ class Cell : public RefCounted, public Pooled<Cell> {
   uint64_t writes() const { return writes_; }
   /// What products made of the contents; dropped by the next write. Not for borrowed memory, which others write to.
   PackedForms& packed_forms() { return packed_forms_; }
+  /// For whoever records a trace: which of its cells this is. Only the thread that made the cell sets it, at once.
+  uint64_t trace_mark() const { return trace_mark_; }
+  void set_trace_mark(uint64_t mark) { trace_mark_ = mark; }
+  /// The contents become those of other memory of the same size; snapshots keep the old.
+  void replace_storage(Ref<Storage> storage);
   bool has_snapshots() const { return snapshot_count_.load(std::memory_order_relaxed) != 0; }
 
   /// Must precede every write to the memory in `geometry`: snapshots that it would change are copied out first, or the
@@ -50,10 +55,11 @@ class Cell : public RefCounted, public Pooled<Cell> {
   void make_writable(const Geometry& geometry, Dtype dtype);
   void link(Snapshot& snapshot);
   void unlink(Snapshot& snapshot);
-  void leave_memory_to_snapshots();
+  void leave_memory_to_snapshots(Ref<Storage> replacement);
 
   Ref<Storage> storage_;
   uint64_t writes_ = 0;
+  uint64_t trace_mark_ = 0;
   PackedForms packed_forms_;
   Snapshot* first_snapshot_ = nullptr;
   SnapshotIndex* index_ = nullptr;  // owned; only while there are many snapshots

@@ -86,7 +86,6 @@ EAGER = {
     "kv_cache_list_grows": "the call writes closure cache",
     "lru_cache_helper": "may call closure sc, which keeps results in a cache that cannot be checked",
     "lru_cache_tensor": "may call closure mask, which keeps results in a cache that cannot be checked",
-    "manual_seed_inside": "may call lucid.manual_seed",
     "mappingproxy": "reads closure mp, a mappingproxy whose state cannot be checked",
     "memoryview_held": "reads closure m, a memoryview whose state cannot be checked",
     "np_default_rng_bound_held": "may call closure r, whose effects cannot be known",

@@ -85,6 +85,10 @@ class Contents:
             for key, item in value.items():
                 self._add(item, f"{place}[{key!r}]")
 
+    def objects(self) -> list[int]:
+        """By identity."""
+        return [id(value) for value, _, _ in self._before]
+
     def changed(self) -> str | None:
         """The place of one that is not as it was."""
         for value, before, place in self._before:

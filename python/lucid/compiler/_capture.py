@@ -98,6 +98,11 @@ class Recording:
             if description[0] != "any":
                 self._walk.guards.argument(where, name, description)
 
+    @property
+    def known(self) -> set[int]:
+        """The objects that the call could reach when it began, by identity."""
+        return {*self._walk.seen, *self._walk.arguments, *self._contents.objects()}
+
     def __enter__(self) -> Self:
         self._watch.start()
         return self

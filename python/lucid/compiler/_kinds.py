@@ -138,7 +138,6 @@ _SETTINGS = {
     "set_flush_denormal",
     "set_num_threads",
     "get_num_threads",
-    "manual_seed",
     "seed",
     "initial_seed",
     "get_rng_state",

@@ -52,6 +52,17 @@ class Module(Hooked):
     def __init__(self) -> None:
         super().__init__()
 
+    def compile(self, *, max_cache_entries: int = 8) -> Any:
+        """This module, compiled: the same as lucid.compile(module).
+
+        >>> net = lucid.nn.Linear(3, 2).compile()
+        >>> net(lucid.ones(4, 3)).shape
+        (4, 2)
+        """
+        import lucid.compiler
+
+        return lucid.compiler.compile(self, max_cache_entries=max_cache_entries)
+
     # Parts.
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:

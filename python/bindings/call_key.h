@@ -1,0 +1,28 @@
+#pragma once
+
+#include <Python.h>
+
+#include <string>
+#include <vector>
+
+#include "tensor/tensor_impl.h"
+
+namespace lucid::python {
+
+/// The arguments or results of a call taken apart: the tensors in them, in order, and in bytes everything else that a
+/// plan depends on: how they are nested, what is beside the tensors, the tensors' types and strides.
+struct Flattened {
+  std::string key;
+  std::vector<TensorImpl*> tensors;
+  /// Classes that the key names by address: whoever keeps the key keeps them.
+  std::vector<PyObject*> classes;
+};
+
+/// A call's arguments, positional ones first, with the modes that matter to it.
+void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
+
+/// Adds a Python value. Lists, tuples, dicts, named tuples and dataclasses are taken apart. Of other objects only the
+/// class is noted: what the call reads of them is guarded elsewhere.
+void flatten(PyObject* object, Flattened& result);
+
+}  // namespace lucid::python

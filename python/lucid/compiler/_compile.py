@@ -1,0 +1,254 @@
+"""`lucid.compile`: a call is recorded once, then its plan runs instead."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import types
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+
+from .. import _core
+from ..nn import Module
+from ._capture import Capture
+from ._results import CannotRebuild, take_apart
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# A key that was recorded so often without being used stays eager.
+_MOST_RECORDINGS = 8
+
+
+class CacheInfo(NamedTuple):
+    """What a compiled function or module has done so far."""
+
+    hits: int
+    misses: int
+    compiles: int
+    fallbacks: int
+    entries: int
+    max_entries: int
+    bytes: int
+
+
+@dataclass(eq=False)
+class Plan:
+    """A compiled call: what it depends on, and what runs instead of it."""
+
+    key: bytes
+    guards: _core.GuardSet
+    program: _core.Program
+    places: list[str]
+
+
+@dataclass
+class _Key:
+    """What is known of one key."""
+
+    recordings: int = 0
+    # Why calls with this key run eagerly.
+    reason: str | None = None
+
+
+class Compiled:
+    """The plans of a compiled function or module. `table` finds and runs them; here they are made."""
+
+    def __init__(self, table: _core.CallTable, target: Any, name: str, max_cache_entries: int) -> None:
+        if max_cache_entries < 1:
+            raise ValueError(
+                f"lucid.compile() needs room for at least one plan, got max_cache_entries={max_cache_entries}"
+            )
+        self.table = table
+        self.target = target
+        self.name = name
+        self.max_entries = max_cache_entries
+        self.capture = Capture(target)
+        self.lock = threading.RLock()
+        self.keys: dict[bytes, _Key] = {}
+        self.order: list[Plan] = []
+        self.misses = self.compiles = self.fallbacks = 0
+        self.notes: list[str] = []
+        table.connect(target, self.record)
+
+    def record(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs a call that no plan fits, and makes one of it."""
+        key, tensors, classes = _core.flatten_call(args, kwargs)
+        self.misses += 1
+        if not self.lock.acquire(blocking=False):
+            # Another thread records: what it makes will serve the next call.
+            return self.target(*args, **kwargs)
+        try:
+            known = self.keys.setdefault(key, _Key())
+            recording = self.capture.begin(args, kwargs)
+            tracing = _core.Tracing()
+            try:
+                with recording:
+                    result = self.target(*args, **kwargs)
+            finally:
+                tracing.stop()
+            known.recordings += 1
+            reason = self._compile(key, recording, tracing, tensors, classes, result)
+            if reason is None and known.recordings > _MOST_RECORDINGS and not self._is_used(key):
+                reason = "what it reads is different at every call"
+            if reason is not None:
+                known.reason = reason
+                self.table.run_eagerly(key)
+                self.fallbacks += 1
+                self._note(f"runs eagerly: {reason}")
+            return result
+        finally:
+            self.lock.release()
+
+    def _compile(
+        self, key: bytes, recording: Any, tracing: _core.Tracing, tensors: list[Any], classes: list[Any], result: Any
+    ) -> str | None:
+        """Makes a plan of a recording. Returns why there can be none; nothing if there is one or may be one later."""
+        try:
+            results, make_result = take_apart(result, recording.known)
+        except CannotRebuild as error:
+            return str(error)
+        outcome = recording.finish(result)
+        if outcome.learned:
+            return None
+        if outcome.guards is None:
+            return str(outcome.reason)
+        found = list(outcome.tensors.values())
+        program, obstacle = _core.compile_trace(tracing, tensors, results, [tensor for tensor, _ in found], self.name)
+        if program is None:
+            return str(obstacle)
+        places = {id(tensor): place for tensor, place in found}
+        used = [places.get(id(tensor), "the random generator") for tensor in program.state]
+        if any(plan.key == key for plan in self.order):
+            self._note("recorded again: what it reads has changed")
+        self.order.append(Plan(key, outcome.guards, program, used))
+        self.table.add(key, program, outcome.guards, None if isinstance(result, _core.Tensor) else make_result, classes)
+        self.compiles += 1
+        while len(self.order) > self.max_entries:
+            oldest = self.order.pop(0)
+            self.table.remove(oldest.key, oldest.program)
+        return None
+
+    def _is_used(self, key: bytes) -> bool:
+        return any(self.table.hits_of(plan.program) for plan in self.order if plan.key == key)
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes = [*self.notes[-31:], text]
+
+    def invalidate(self) -> None:
+        with self.lock:
+            self.table.clear()
+            self.keys.clear()
+            self.order.clear()
+            self.capture = Capture(self.target)
+
+    def cache_info(self) -> CacheInfo:
+        return CacheInfo(
+            self.table.hits,
+            self.misses,
+            self.compiles,
+            self.fallbacks + self.table.eager_calls,
+            len(self.order),
+            self.max_entries,
+            sum(plan.program.arena_bytes for plan in self.order),
+        )
+
+    def explain(self) -> str:
+        """What was compiled, and why what was not."""
+        info = self.cache_info()
+        lines = [
+            f"{self.name}: {info.entries} of at most {info.max_entries} plans",
+            f"  {info.hits} hits, {info.misses} misses, {info.compiles} compiles, {info.fallbacks} eager calls",
+        ]
+        for number, plan in enumerate(self.order, start=1):
+            lines.append(
+                f"  plan {number}: {plan.program.nodes} nodes, {plan.program.kernels} kernels, "
+                f"{plan.program.arena_bytes:,} bytes of memory while it runs, {len(plan.guards)} guards, "
+                f"{self.table.hits_of(plan.program)} hits"
+            )
+            lines.extend(f"    uses {place}" for place in plan.places)
+        lines.extend(f"  {note}" for note in self.notes)
+        return "\n".join(lines)
+
+    def graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        key, _, _ = _core.flatten_call(args, kwargs)
+        for plan in reversed(self.order):
+            if plan.key == key:
+                return plan.program.text
+        known = self.keys.get(key)
+        reason = known.reason if known is not None and known.reason else "call it with these arguments first"
+        raise ValueError(f"{self.name} has no plan for these arguments: {reason}")
+
+
+class JITFunction(_core.CallTable, Generic[P, R]):
+    """A compiled function. What it returns is what the function would, bit for bit."""
+
+    def __init__(self, function: Callable[P, R], max_cache_entries: int = 8) -> None:
+        functools.update_wrapper(self, function)
+        name = getattr(function, "__name__", type(function).__name__)
+        self._compiled = Compiled(self, function, name, max_cache_entries)
+
+    if TYPE_CHECKING:
+
+        def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
+
+    def __get__(self, instance: object, owner: type | None = None) -> Any:
+        return self if instance is None else types.MethodType(self, instance)
+
+    def __repr__(self) -> str:
+        return f"JITFunction({self._compiled.name})"
+
+    def invalidate_cache(self) -> None:
+        """Forgets all plans; the next call is recorded again."""
+        self._compiled.invalidate()
+
+    def cache_info(self) -> CacheInfo:
+        """How often plans were made and used."""
+        return self._compiled.cache_info()
+
+    def explain(self) -> str:
+        """Plans, their sizes, and why calls were recorded again or run eagerly."""
+        return self._compiled.explain()
+
+    def graph(self, *args: P.args, **kwargs: P.kwargs) -> str:
+        """The text of the plan's graph for such a call."""
+        return self._compiled.graph(args, kwargs)
+
+
+@overload
+def compile(target: Module, *, max_cache_entries: int = 8) -> Any: ...
+@overload
+def compile(target: Callable[P, R], *, max_cache_entries: int = 8) -> JITFunction[P, R]: ...
+@overload
+def compile(target: None = None, *, max_cache_entries: int = 8) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
+def compile(target: Any = None, *, max_cache_entries: int = 8) -> Any:
+    """Makes a function or a module fast. Results, gradients, random numbers and state stay the same, bit for bit.
+
+    Nothing happens before the first call, which runs as ever while it is recorded. Later calls with arguments of the
+    same types run the plan that was made of it. What cannot be compiled runs as it is written, and `explain()` says
+    why.
+
+    >>> @lucid.compile
+    ... def f(x, y):
+    ...     return (x * y + x).sum()
+    >>> f(lucid.ones(3), lucid.ones(3)), f(lucid.ones(3), lucid.zeros(3))
+    (tensor(6.), tensor(3.))
+    >>> f.cache_info().hits
+    1
+    """
+    if target is None:
+        return functools.partial(compile, max_cache_entries=max_cache_entries)
+    if isinstance(target, JITFunction) or type(target).__name__ == "JITModule":
+        return target
+    if isinstance(target, Module):
+        from ._module import JITModule
+
+        return JITModule(target, max_cache_entries)
+    if callable(target):
+        return JITFunction(target, max_cache_entries)
+    raise TypeError(f"lucid.compile() expects an nn.Module or a callable, got {type(target)}")
+
+
+jit = compile

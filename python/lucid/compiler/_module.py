@@ -1,0 +1,119 @@
+"""Compiled modules."""
+
+from __future__ import annotations
+
+import copy
+import types
+from typing import Any
+
+from .. import _core
+from ..nn import Module
+from ._compile import CacheInfo, Compiled
+
+# Names of the wrapper itself; the wrapped module's come first.
+_OWN = frozenset({"invalidate_cache", "cache_info", "explain", "graph", "compile"})
+_SPECIAL = frozenset({"__class__", "__dict__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
+
+
+class JITModule(Module):
+    """A compiled module. It is the module that it wraps, but for how calls run: attributes are read and written there,
+    and methods that call the module run compiled."""
+
+    _compiled: Compiled
+    _wrapped: Module
+
+    def __init__(self, module: Module, max_cache_entries: int = 8) -> None:
+        super().__init__()
+        compiled = Compiled(_core.CallTable(), module, type(module).__name__, max_cache_entries)
+        # Not as attributes: the wrapped module is no part of this one.
+        own = object.__getattribute__(self, "__dict__")
+        own["_wrapped"] = module
+        own["_compiled"] = compiled
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        return self._compiled.table(*args, **kwargs)
+
+    def __getattribute__(self, name: str) -> Any:
+        get = object.__getattribute__
+        if name in ("_compiled", "_wrapped") or (name.startswith("__") and name in _SPECIAL):
+            return get(self, name)
+        wrapped: Module | None = get(self, "__dict__").get("_wrapped")
+        if wrapped is None:
+            return get(self, name)
+        if name in _OWN and not hasattr(wrapped, name):
+            return get(self, name)
+        if name in _OWN and getattr(type(wrapped), name, None) is getattr(Module, name, None):
+            return get(self, name)
+        value = getattr(wrapped, name)
+        if type(value) is types.MethodType and value.__self__ is wrapped:
+            return types.MethodType(value.__func__, self)
+        if isinstance(value, (types.BuiltinMethodType, types.MethodWrapperType)) and value.__self__ is wrapped:
+            return _answering(value, wrapped, self)
+        return value
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self._wrapped, name, value)
+
+    def __delattr__(self, name: str) -> None:
+        delattr(self._wrapped, name)
+
+    def __repr__(self) -> str:
+        return repr(self._wrapped)
+
+    def __dir__(self) -> list[str]:
+        return sorted({*dir(type(self)), *dir(self._wrapped)})
+
+    def __getitem__(self, key: Any) -> Any:
+        return _any(self._wrapped)[key]
+
+    def __len__(self) -> int:
+        return len(_any(self._wrapped))
+
+    def __iter__(self) -> Any:
+        return iter(_any(self._wrapped))
+
+    def __contains__(self, item: Any) -> bool:
+        return item in _any(self._wrapped)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> JITModule:
+        return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.max_entries)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return JITModule, (self._wrapped, self._compiled.max_entries)
+
+    def compile(self, **kwargs: Any) -> JITModule:
+        """Itself: it is compiled."""
+        return self
+
+    def invalidate_cache(self) -> None:
+        """Forgets all plans; the next call is recorded again."""
+        self._compiled.invalidate()
+
+    def cache_info(self) -> CacheInfo:
+        """How often plans were made and used."""
+        return self._compiled.cache_info()
+
+    def explain(self) -> str:
+        """Plans, their sizes, and why calls were recorded again or run eagerly."""
+        return self._compiled.explain()
+
+    def graph(self, *args: Any, **kwargs: Any) -> str:
+        """The text of the plan's graph for such a call."""
+        return self._compiled.graph(args, kwargs)
+
+
+def _any(module: Any) -> Any:
+    """A module of which more is known than its class says."""
+    return module
+
+
+def _answering(method: Any, wrapped: Module, wrapper: JITModule) -> Any:
+    """A method of the wrapped module that gives back the wrapper where it would give back itself."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        result = method(*args, **kwargs)
+        return wrapper if result is wrapped else result
+
+    call.__name__ = call.__qualname__ = method.__name__
+    call.__doc__ = method.__doc__
+    return call

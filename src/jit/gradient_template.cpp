@@ -1,0 +1,143 @@
+#include "jit/gradient_template.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "tensor/autograd_meta.h"
+
+namespace lucid::jit {
+namespace {
+
+/// Stands for the place of one of the call's handles in the graph of whoever calls.
+class HandleNode : public GradNode {
+ public:
+  HandleNode(const TensorType& type, uint32_t outputs) : GradNode({}, std::vector<TensorType>(outputs, type)) {}
+  std::string_view name() const override { return "handle"; }
+  void run(BackwardPass&, Values) override { LUCID_CHECK(false, "a template was run"); }
+};
+
+std::vector<const GradNode*> reachable(std::span<const Edge> roots, uint64_t first) {
+  std::unordered_map<const GradNode*, bool> seen;
+  std::vector<const GradNode*> found;
+  std::vector<const GradNode*> stack;
+  for (const Edge& root : roots)
+    if (root) stack.push_back(root.node.get());
+  while (!stack.empty()) {
+    const GradNode* node = stack.back();
+    stack.pop_back();
+    const bool is_end = node->sequence() < first || dynamic_cast<const AccumulateNode*>(node);
+    if (is_end || !seen.emplace(node, true).second) continue;
+    found.push_back(node);
+    for (const Edge& edge : node->edges())
+      if (edge) stack.push_back(edge.node.get());
+  }
+  std::sort(found.begin(), found.end(),
+            [](const GradNode* a, const GradNode* b) { return a->sequence() < b->sequence(); });
+  return found;
+}
+
+}  // namespace
+
+/// Copies recorded nodes into the template.
+class GradientTemplate::Maker : public NodeCloner {
+ public:
+  Maker(GradientTemplate& result, TracingContext& context, std::span<const TensorRef> handles)
+      : result_(result), context_(context), handles_(handles) {
+    for (const TensorRef& handle : handles)
+      handle_edges_.push_back(requires_grad(*handle) ? gradient_edge(*handle) : Edge());
+  }
+
+  Edge edge(const Edge& original) override {
+    if (const auto found = copies_.find(original.node.get()); found != copies_.end())
+      return {found->second, original.output};
+    for (size_t i = 0; i < handles_.size(); ++i) {
+      if (handle_edges_[i] != original) continue;
+      auto end = make_ref<HandleNode>(handles_[i]->type(), original.output + 1);
+      result_.ends_[end.get()] = i;
+      return {end, original.output};
+    }
+    obstacle_ =
+        "leads to gradients of a tensor that is neither an argument nor found among what the function refers to";
+    return {};
+  }
+
+  void save(const Snapshot& from, Snapshot& to) override {
+    if (from.empty()) return;
+    result_.slots_[&to] = result_.saved_.size();
+    result_.saved_.push_back({context_.place_of(from)});
+  }
+
+  void copy(const GradNode& node) {
+    if (node.is_observed()) obstacle_ = "registers a gradient hook";
+    Ref<GradNode> copied = node.clone(*this);
+    if (!copied) {
+      obstacle_ = "uses " + std::string(node.name()) + ", whose gradient is no op's";
+      return;
+    }
+    copies_[&node] = copied;
+    result_.nodes_.push_back(std::move(copied));
+  }
+
+  Edge copy_of(const Edge& original) const {
+    const auto found = copies_.find(original.node.get());
+    return found == copies_.end() ? Edge() : Edge{found->second, original.output};
+  }
+  const std::string& obstacle() const { return obstacle_; }
+
+ private:
+  GradientTemplate& result_;
+  TracingContext& context_;
+  std::span<const TensorRef> handles_;
+  std::vector<Edge> handle_edges_;
+  std::unordered_map<const GradNode*, Ref<GradNode>> copies_;
+  std::string obstacle_;
+};
+
+/// Copies the template's nodes for one call.
+class GradientTemplate::Filler : public NodeCloner {
+ public:
+  Filler(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles)
+      : from_(from), saved_(saved), handles_(handles) {}
+
+  Edge edge(const Edge& original) override {
+    if (const auto end = from_.ends_.find(original.node.get()); end != from_.ends_.end())
+      return gradient_edge(*handles_[end->second]);
+    return {copies_.at(original.node.get()), original.output};
+  }
+  void save(const Snapshot& from, Snapshot& to) override {
+    if (const auto slot = from_.slots_.find(&from); slot != from_.slots_.end()) to.take(*saved_[slot->second]);
+  }
+  void copy(const Ref<GradNode>& node) { copies_.emplace(node.get(), node->clone(*this)); }
+
+ private:
+  const GradientTemplate& from_;
+  std::span<const TensorRef> saved_;
+  std::span<TensorImpl* const> handles_;
+  std::unordered_map<const GradNode*, Ref<GradNode>> copies_;
+};
+
+GradientTemplate::GradientTemplate(TracingContext& context, std::span<const TensorRef> results,
+                                   std::span<const TensorRef> handles, std::string& obstacle)
+    : edges_(results.size()) {
+  std::vector<Edge> roots;
+  for (const TensorRef& result : results) {
+    const Edge edge = gradient_node(*result);
+    roots.push_back(edge && edge.node->sequence() >= context.first_node() ? edge : Edge());
+  }
+  Maker maker(*this, context, handles);
+  for (const GradNode* node : reachable(roots, context.first_node())) maker.copy(*node);
+  for (size_t i = 0; i < roots.size(); ++i)
+    if (roots[i]) edges_[i] = maker.copy_of(roots[i]);
+  if (obstacle.empty()) obstacle = maker.obstacle();
+}
+
+std::vector<Edge> GradientTemplate::instantiate(std::span<const TensorRef> saved,
+                                                std::span<TensorImpl* const> handles) const {
+  Filler filler(*this, saved, handles);
+  for (const Ref<GradNode>& node : nodes_) filler.copy(node);
+  std::vector<Edge> edges;
+  for (const Edge& edge : edges_) edges.push_back(edge ? filler.edge(edge) : Edge());
+  return edges;
+}
+
+}  // namespace lucid::jit

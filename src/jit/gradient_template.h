@@ -1,0 +1,46 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+
+#include "jit/trace.h"
+#include "jit/tracing_context.h"
+#include "tensor/node.h"
+
+namespace lucid::jit {
+
+/// The gradient graph that a recorded call made, without anything that it saved: copies of it are what later calls
+/// would have recorded. It ends at the handles that the call was given.
+class GradientTemplate {
+ public:
+  /// Something that nodes saved: a part of a cell.
+  struct Saved {
+    Place place;
+  };
+
+  /// Copies the nodes that `results` lead to. `handles` are the call's, arguments first. On failure `obstacle` says
+  /// why.
+  GradientTemplate(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
+                   std::string& obstacle);
+
+  bool empty() const { return nodes_.empty(); }
+  const std::vector<Saved>& saved() const { return saved_; }
+  /// Whether result i is a node's, as opposed to taking no part in the graph.
+  bool has_node(size_t result) const { return static_cast<bool>(edges_[result]); }
+
+  /// A graph on the tensors that the saved places hold in this call; returns the places of the results.
+  std::vector<Edge> instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles) const;
+
+ private:
+  class Maker;
+  class Filler;
+
+  std::vector<Ref<GradNode>> nodes_;  // in the order of their making
+  std::vector<Edge> edges_;           // of the results
+  std::vector<Saved> saved_;
+  std::unordered_map<const Snapshot*, size_t> slots_;  // which saved place a node's snapshot gets
+  std::unordered_map<const GradNode*, size_t> ends_;   // which handle a node stands for
+};
+
+}  // namespace lucid::jit

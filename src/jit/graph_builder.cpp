@@ -1,0 +1,258 @@
+#include "jit/graph_builder.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/error.h"
+#include "base/shape.h"
+
+namespace lucid::jit {
+namespace {
+
+/// Thrown where a recording cannot become a graph.
+struct Obstacle {
+  std::string why;
+};
+
+using GeometryKey = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>;
+
+GeometryKey key_of(const Geometry& g) {
+  return {{g.sizes.begin(), g.sizes.end()}, {g.strides.begin(), g.strides.end()}, g.offset};
+}
+
+/// A cell while the graph is built: the value that its memory holds now, and looks at it that are values already.
+struct CellValue {
+  ValueId id = -1;
+  Geometry geometry;
+  std::map<GeometryKey, ValueId> views;
+};
+
+class Builder {
+ public:
+  Builder(const Trace& trace, std::span<const TensorRef> handles, size_t arguments, std::string name)
+      : trace_(trace), handles_(handles), arguments_(arguments), emitter_(result_.graph), cells_(trace.cells.size()) {
+    result_.graph.name = std::move(name);
+    for (const Event& event : trace.events)
+      if (event.kind == Event::Kind::kWritten)
+        for (const Place& place : event.results)
+          if (cell(place).outside) written_.insert(place.cell);
+  }
+
+  CallGraph build(std::span<const int32_t> wanted) {
+    for (const Event& event : trace_.events) add(event);
+    for (int32_t cell : wanted) keep(cell);
+    for (int32_t cell : written_) {
+      result_.written.push_back(handle_on(cell));
+      keep(cell);
+      result_.graph.updates.emplace_back(memory_inputs_.at(cell), result_.kept.back().id);
+    }
+    for (const KeptCell& kept : result_.kept) result_.graph.output_ids.push_back(kept.id);
+    return std::move(result_);
+  }
+
+ private:
+  const TracedCell& cell(const Place& place) const { return trace_.cells[static_cast<size_t>(place.cell)]; }
+  CellValue& value_of(int32_t cell) { return cells_[static_cast<size_t>(cell)]; }
+
+  // ---- Leaves.
+
+  size_t handle_on(int32_t cell) const {
+    const Cell* outside = trace_.cells[static_cast<size_t>(cell)].outside.get();
+    for (size_t i = 0; i < handles_.size(); ++i)
+      if (handles_[i]->cell().get() == outside) return i;
+    throw Obstacle{"uses a tensor that is neither an argument nor found among what the function refers to"};
+  }
+
+  ValueId add_leaf(GraphInput input, const TensorType& type) {
+    input.id = result_.graph.add_value(type);
+    IRGraph& graph = result_.graph;
+    if (input.kind == GraphInput::Kind::kConstant)
+      graph.constant_ids.push_back(input.id);
+    else if (input.handle < arguments_ && input.kind == GraphInput::Kind::kHandle)
+      graph.input_ids.push_back(input.id);
+    else if (handles_[input.handle]->is_parameter())
+      graph.param_ids.push_back(input.id);
+    else
+      graph.state_ids.push_back(input.id);
+    result_.inputs.push_back(std::move(input));
+    return result_.inputs.back().id;
+  }
+
+  /// A cell's whole memory as a row of elements.
+  static Geometry row_of(const TracedCell& cell) {
+    const auto elements = static_cast<int64_t>(cell.bytes / size_of(cell.dtype));
+    return {{elements}, {1}, 0};
+  }
+
+  /// Makes a value of what the cell holds before the call, or before anything is recorded on it.
+  void define(int32_t index) {
+    const TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+    CellValue& value = value_of(index);
+    if (value.id >= 0) return;
+    value.geometry = row_of(cell);
+    const TensorType type{cell.dtype, value.geometry.sizes};
+    if (cell.outside) {
+      GraphInput input{.kind = GraphInput::Kind::kMemory, .handle = handle_on(index), .geometry = value.geometry};
+      value.id = add_leaf(std::move(input), type);
+      memory_inputs_[index] = value.id;
+    } else if (cell.constant) {
+      GraphInput input{.kind = GraphInput::Kind::kConstant, .constant = cell.constant, .geometry = value.geometry};
+      value.id = add_leaf(std::move(input), type);
+    } else {
+      throw Obstacle{"reads memory before anything was written to it"};
+    }
+    value.views[key_of(value.geometry)] = value.id;
+  }
+
+  // ---- Values.
+
+  Value emit(std::string_view op, std::vector<Operand> operands, Attributes attributes) {
+    return emitter_.emit_one(op_table().at(op), operands, attributes);
+  }
+
+  /// The value of a place at this moment.
+  ValueId value_at(const Place& place) {
+    CellValue& value = value_of(place.cell);
+    const GeometryKey key = key_of(place.geometry);
+    if (const auto found = value.views.find(key); found != value.views.end()) return found->second;
+    if (cell(place).outside && !written_.contains(place.cell)) {
+      // Nobody writes to it: each handle is an input of its own, whatever memory they share.
+      for (size_t i = 0; i < handles_.size(); ++i) {
+        const TensorImpl& handle = *handles_[i];
+        if (handle.cell() != cell(place).outside || key_of(handle.geometry()) != key) continue;
+        Geometry geometry = place.geometry;
+        geometry.offset = 0;
+        const ValueId id = add_leaf({.kind = GraphInput::Kind::kHandle, .handle = i, .geometry = geometry},
+                                    {place.dtype, place.geometry.sizes});
+        value.views[key] = id;
+        return id;
+      }
+    }
+    define(place.cell);
+    const Value whole = emitter_.value(in_memory_order(place.cell));
+    const Value part =
+        emit("strided_part", {whole}, {place.geometry.sizes, place.geometry.strides, place.geometry.offset});
+    const ValueId id = GraphEmitter::id_of(part);
+    value_of(place.cell).views[key] = id;
+    return id;
+  }
+
+  /// The cell's value with its dimensions in the order that they have in memory.
+  ValueId in_memory_order(int32_t index) {
+    const CellValue& value = value_of(index);
+    const Geometry& g = value.geometry;
+    if (is_contiguous(g.sizes, g.strides)) return value.id;
+    Dims order(g.sizes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
+      const auto i = static_cast<size_t>(a), j = static_cast<size_t>(b);
+      if (g.strides[i] != g.strides[j]) return g.strides[i] > g.strides[j];
+      return g.sizes[i] != g.sizes[j] ? g.sizes[i] > g.sizes[j] : a < b;
+    });
+    return GraphEmitter::id_of(emit("permute", {emitter_.value(value.id)}, {order}));
+  }
+
+  static bool is_whole(const TracedCell& cell, const Geometry& geometry) {
+    return geometry.offset == 0 && is_dense(geometry.sizes, geometry.strides) &&
+           static_cast<size_t>(numel(geometry.sizes)) * size_of(cell.dtype) == cell.bytes;
+  }
+
+  /// The cell holds `id` at `geometry` from now on, and elsewhere what it held before.
+  void assign(const Place& place, ValueId id) {
+    if (is_whole(cell(place), place.geometry)) {
+      if (cell(place).outside) define(place.cell);  // the state that is updated
+      value_of(place.cell) = {id, place.geometry, {{key_of(place.geometry), id}}};
+      return;
+    }
+    define(place.cell);
+    const Value whole = emitter_.value(in_memory_order(place.cell));
+    const Value row = emit("reshape", {whole}, {row_of(cell(place)).sizes});
+    const Value changed =
+        emit("set_strided_part", {row, emitter_.value(id)}, {place.geometry.strides, place.geometry.offset});
+    const ValueId changed_id = GraphEmitter::id_of(changed);
+    const Geometry geometry = row_of(cell(place));
+    value_of(place.cell) = {changed_id, geometry, {{key_of(geometry), changed_id}, {key_of(place.geometry), id}}};
+  }
+
+  // ---- Events.
+
+  void add(const Event& event) {
+    if (event.kind == Event::Kind::kMoved) {
+      const ValueId id = value_at(*event.operands[0].place);
+      value_of(event.results[0].cell) = {id, event.results[0].geometry, {{key_of(event.results[0].geometry), id}}};
+      return;
+    }
+    if (event.op->host) throw Obstacle{event.source + ": " + event.op->name() + " runs on the host"};
+    Values held;
+    std::vector<Operand> operands;
+    for (const TracedOperand& operand : event.operands)
+      held.push_back(operand.place ? emitter_.value(value_at(*operand.place)) : Value());
+    for (size_t i = 0; i < held.size(); ++i) {
+      const TracedOperand& operand = event.operands[i];
+      operands.push_back(held[i] ? Operand(held[i]) : operand.number ? Operand(*operand.number) : Operand());
+    }
+    const size_t first = result_.graph.nodes.size();
+    const Values results = emitter_.emit(*event.op, operands, event.attributes);
+    for (size_t i = 0; i < results.size(); ++i) {
+      const Place& place = event.results[i];
+      switch (event.kind) {
+        case Event::Kind::kComputed:
+          LUCID_CHECK(results[i].type() == (TensorType{place.dtype, place.geometry.sizes}),
+                      "{} was recorded as {} but gives {}", event.op->name(),
+                      to_string(TensorType{place.dtype, place.geometry.sizes}), to_string(results[i].type()));
+          value_of(place.cell) = {GraphEmitter::id_of(results[i]),
+                                  place.geometry,
+                                  {{key_of(place.geometry), GraphEmitter::id_of(results[i])}}};
+          break;
+        case Event::Kind::kViewed:
+          value_of(place.cell).views[key_of(place.geometry)] = GraphEmitter::id_of(results[i]);
+          break;
+        case Event::Kind::kWritten:
+          assign(place, GraphEmitter::id_of(emitter_.cast(results[i], place.dtype)));
+          break;
+        case Event::Kind::kMoved:
+          break;
+      }
+    }
+    for (size_t i = first; i < result_.graph.nodes.size(); ++i) result_.graph.nodes[i].source = event.source;
+  }
+
+  void keep(int32_t index) {
+    const TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+    define(index);
+    const CellValue& value = value_of(index);
+    if (!is_whole(cell, value.geometry)) throw Obstacle{"gives a result with gaps in its memory"};
+    const Value ordered = emitter_.value(in_memory_order(index));
+    const Value row = emit("reshape", {ordered}, {row_of(cell).sizes});
+    result_.kept.push_back({index, GraphEmitter::id_of(row), cell.dtype, cell.bytes});
+  }
+
+  const Trace& trace_;
+  std::span<const TensorRef> handles_;
+  size_t arguments_;
+  CallGraph result_;
+  GraphEmitter emitter_;
+  std::vector<CellValue> cells_;
+  std::set<int32_t> written_;
+  std::map<int32_t, ValueId> memory_inputs_;
+};
+
+}  // namespace
+
+CallGraph build_graph(const Trace& trace, std::span<const TensorRef> handles, size_t arguments,
+                      std::span<const int32_t> wanted, std::string name) {
+  CallGraph result;
+  if (!trace.obstacle.empty()) {
+    result.obstacle = trace.obstacle;
+    return result;
+  }
+  try {
+    return Builder(trace, handles, arguments, std::move(name)).build(wanted);
+  } catch (const Obstacle& obstacle) {
+    result.obstacle = obstacle.why;
+  }
+  return result;
+}
+
+}  // namespace lucid::jit

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <map>
+
+#include "jit/trace.h"
+
+namespace lucid::jit {
+
+/// What the graph of a call reads when it runs, in the order of the plan's inputs.
+struct GraphInput {
+  enum class Kind : uint8_t { kHandle, kMemory, kConstant };
+  Kind kind = Kind::kHandle;
+  ValueId id = -1;
+  /// kHandle: which of the call's handles, arguments first. kMemory: the handle whose whole memory it is.
+  size_t handle = 0;
+  /// kConstant.
+  Ref<Storage> constant;
+  Geometry geometry;
+};
+
+/// A cell's memory after the call, as one contiguous value.
+struct KeptCell {
+  int32_t cell = -1;
+  ValueId id = -1;
+  Dtype dtype = Dtype::kF32;
+  size_t bytes = 0;
+};
+
+/// The graph of a call, purely functional, and how it is connected to the world.
+struct CallGraph {
+  IRGraph graph;
+  std::vector<GraphInput> inputs;
+  /// In the order of the graph's outputs: first what the caller asked for, then the new contents of `written`.
+  std::vector<KeptCell> kept;
+  /// Cells from outside that the call wrote, each by a handle on it; in the order of the last outputs.
+  std::vector<size_t> written;
+  /// Why there is none; empty if there is.
+  std::string obstacle;
+};
+
+/// Makes a graph of a recording: cells become chains of values, one for each write. `handles` are those through which
+/// cells from outside are found again when the graph runs: the call's `arguments` first, then its state. `wanted` are
+/// the cells whose memory the caller needs afterwards.
+CallGraph build_graph(const Trace& trace, std::span<const TensorRef> handles, size_t arguments,
+                      std::span<const int32_t> wanted, std::string name);
+
+}  // namespace lucid::jit

@@ -1,0 +1,290 @@
+#include "jit/program.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+
+#include "base/error.h"
+#include "compiler/compile_plan.h"
+#include "passes/pipeline.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
+#include "tensor/random.h"
+
+namespace lucid::jit {
+namespace {
+
+/// For each handle, the first that is on the same cell.
+std::vector<size_t> sharing_of(std::span<TensorImpl* const> handles) {
+  std::unordered_map<const Cell*, size_t> first;
+  std::vector<size_t> sharing;
+  for (size_t i = 0; i < handles.size(); ++i)
+    sharing.push_back(first.try_emplace(handles[i]->cell().get(), i).first->second);
+  return sharing;
+}
+
+/// The plan takes every leaf of the graph as an input.
+Ref<Plan> plan_of(const CallGraph& call) {
+  IRGraph graph = call.graph;
+  graph.param_ids.clear();
+  graph.state_ids.clear();
+  graph.constant_ids.clear();
+  graph.updates.clear();
+  graph.input_ids.clear();
+  std::map<ValueId, Geometry> geometries;
+  for (const GraphInput& input : call.inputs) {
+    graph.input_ids.push_back(input.id);
+    geometries[input.id] = input.geometry;
+  }
+  return compile_plan(graph, geometries);
+}
+
+/// Runs the passes. Constants may go, and others come.
+PassReport improve(CallGraph& call, const PassList* passes) {
+  ConstantPool pool;
+  std::vector<GraphInput> others;
+  for (GraphInput& input : call.inputs) {
+    if (input.kind != GraphInput::Kind::kConstant) {
+      others.push_back(std::move(input));
+      continue;
+    }
+    const auto* data = static_cast<const std::byte*>(input.constant->data());
+    pool[input.id] = {call.graph.type(input.id), {data, data + input.constant->bytes()}};
+  }
+  PassReport report = passes ? run_passes(call.graph, pool, *passes) : run_passes(call.graph, pool);
+  call.inputs = std::move(others);
+  for (ValueId id : call.graph.constant_ids) {
+    const ConstantData& constant = pool.at(id);
+    GraphInput input{
+        .kind = GraphInput::Kind::kConstant, .id = id, .constant = Storage::allocate(constant.bytes.size())};
+    std::memcpy(input.constant->data(), constant.bytes.data(), constant.bytes.size());
+    input.geometry = {constant.type.shape, contiguous_strides(constant.type.shape), 0};
+    call.inputs.push_back(std::move(input));
+  }
+  for (size_t i = 0; i < call.kept.size(); ++i) call.kept[i].id = call.graph.output_ids[i];
+  return report;
+}
+
+/// State that the recording met, of all that it might have.
+std::vector<TensorRef> used_state(const Trace& trace, std::span<const TensorRef> arguments,
+                                  std::span<const TensorRef> results, std::span<const TensorRef> state) {
+  std::vector<TensorRef> used;
+  const auto touches = [&](const TensorRef& handle) {
+    return std::find(results.begin(), results.end(), handle) != results.end() ||
+           std::any_of(trace.cells.begin(), trace.cells.end(),
+                       [&](const TracedCell& cell) { return cell.outside == handle->cell(); });
+  };
+  for (const TensorRef& handle : state)
+    if (std::find(arguments.begin(), arguments.end(), handle) == arguments.end() &&
+        std::find(used.begin(), used.end(), handle) == used.end() && touches(handle))
+      used.push_back(handle);
+  return used;
+}
+
+TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& views) {
+  for (const TracingContext::View& view : views) {
+    const GradModeScope mode(view.records_gradients);
+    const Operand operands[] = {Operand(tensor.get())};
+    tensor = TensorRef(tensor_of(eager().emit_one(*view.op, operands, view.attributes)));
+  }
+  return tensor;
+}
+
+}  // namespace
+
+Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef> arguments,
+                              std::span<const TensorRef> results, std::span<const TensorRef> state,
+                              const std::string& name, const PassList* passes, std::string& obstacle) {
+  obstacle = context.trace().obstacle;
+  if (!obstacle.empty()) return nullptr;
+  auto program = make_ref<Program>();
+  program->argument_count_ = arguments.size();
+  std::vector<TensorRef> known(state.begin(), state.end());
+  known.push_back(default_generator().state_cell());
+  program->state_ = used_state(context.trace(), arguments, results, known);
+  std::vector<TensorRef> handles(arguments.begin(), arguments.end());
+  handles.insert(handles.end(), program->state_.begin(), program->state_.end());
+  program->set_results(context.trace(), results, handles, context, obstacle);
+  if (!obstacle.empty()) return nullptr;
+  std::vector<int32_t> wanted;
+  for (const KeptCell& kept : program->kept_) wanted.push_back(kept.cell);
+  CallGraph call = build_graph(context.trace(), handles, arguments.size(), wanted, name);
+  obstacle = std::move(call.obstacle);
+  if (!obstacle.empty()) return nullptr;
+
+  program->report_ = improve(call, passes);
+  program->plan_ = plan_of(call);
+  program->graph_ = std::move(call.graph);
+  program->inputs_ = std::move(call.inputs);
+  program->kept_ = std::move(call.kept);
+  program->written_ = std::move(call.written);
+  std::vector<TensorImpl*> pointers;
+  for (const TensorRef& handle : handles) pointers.push_back(handle.get());
+  if (!program->written_.empty()) program->sharing_ = sharing_of(pointers);
+  for (const TensorRef& handle : program->state_)
+    program->state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), requires_grad(*handle)});
+  for (size_t i = 0; i < handles.size(); ++i)
+    if (std::any_of(program->written_.begin(), program->written_.end(),
+                    [&](size_t written) { return handles[written]->cell() == handles[i]->cell(); }))
+      program->offsets_.emplace_back(i, handles[i]->offset());
+  for (size_t handle : program->written_)
+    program->written_bytes_.push_back(handles[handle]->cell()->storage()->bytes());
+  return program;
+}
+
+void Program::set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
+                          TracingContext& context, std::string& obstacle) {
+  std::map<int32_t, size_t> kept;
+  // A part of a cell that the plan keeps; of a cell from outside, a part of that.
+  const auto part = [&](const Place& place) {
+    Result result{.dtype = place.dtype, .geometry = place.geometry};
+    const TracedCell& cell = trace.cells[static_cast<size_t>(place.cell)];
+    if (cell.outside) {
+      const auto handle =
+          std::find_if(handles.begin(), handles.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
+      if (handle == handles.end())
+        obstacle = "uses a tensor that is neither an argument nor found among what the function refers to";
+      result.handle = handle - handles.begin();
+      return result;
+    }
+    const auto [found, is_new] = kept.try_emplace(place.cell, kept_.size());
+    if (is_new) kept_.push_back({.cell = place.cell});
+    result.kept = found->second;
+    return result;
+  };
+  for (size_t i = 0; i < results.size(); ++i) {
+    const TensorRef& tensor = results[i];
+    const auto earlier = std::find(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(i), tensor);
+    if (earlier != results.begin() + static_cast<std::ptrdiff_t>(i)) {
+      results_.push_back({.same = earlier - results.begin()});
+      continue;
+    }
+    results_.push_back(as_handle(tensor, handles, context));
+    if (results_.back().handle >= 0) continue;
+    const AutogradMeta* meta = tensor->autograd();
+    if (meta && meta->requires_grad && !meta->edge) obstacle = "returns a new tensor that asks for a gradient";
+    if (meta && (meta->retains_grad || meta->slot)) obstacle = "returns a tensor that keeps a gradient";
+    results_.back() = part(context.place_of(*tensor));
+    if (results_.back().handle >= 0) obstacle = "returns another handle on the memory of a tensor from outside";
+    for (size_t k = 0; k < i; ++k)
+      if (results[k]->cell() == tensor->cell() && requires_grad(*tensor)) obstacle = "returns views of one tensor";
+  }
+  if (!obstacle.empty()) return;
+  gradients_.emplace(context, results, handles, obstacle);
+  if (!obstacle.empty()) return;
+  for (size_t i = 0; i < results.size(); ++i)
+    results_[i].has_node = results_[i].handle < 0 && results_[i].same < 0 && gradients_->has_node(i);
+  for (const GradientTemplate::Saved& saved : gradients_->saved()) saved_.push_back(part(saved.place));
+}
+
+/// One of the handles, or a view of one.
+Program::Result Program::as_handle(const TensorRef& tensor, std::span<const TensorRef> handles,
+                                   const TracingContext& context) {
+  Result result;
+  TensorRef base = tensor;
+  while (true) {
+    if (const auto found = std::find(handles.begin(), handles.end(), base); found != handles.end()) {
+      result.handle = found - handles.begin();
+      std::reverse(result.views.begin(), result.views.end());
+      return result;
+    }
+    const TracingContext::View* view = context.view_of(*base);
+    if (!view) return {};
+    result.views.push_back(
+        {.op = view->op, .attributes = view->attributes, .records_gradients = view->records_gradients});
+    base = view->base;
+  }
+}
+
+SmallVector<TensorImpl*, 16> Program::all_handles(std::span<TensorImpl* const> arguments) const {
+  SmallVector<TensorImpl*, 16> handles;
+  for (TensorImpl* argument : arguments) handles.push_back(argument);
+  for (const TensorRef& handle : state_) handles.push_back(handle.get());
+  return handles;
+}
+
+bool Program::fits(std::span<TensorImpl* const> arguments) const {
+  for (size_t i = 0; i < state_.size(); ++i) {
+    const TensorImpl& handle = *state_[i];
+    const Kind& kind = state_kinds_[i];
+    if (handle.dtype() != kind.dtype || handle.sizes() != kind.sizes || handle.strides() != kind.strides ||
+        requires_grad(handle) != kind.requires_grad)
+      return false;
+  }
+  if (written_.empty()) return true;
+  const auto handles = all_handles(arguments);
+  for (size_t i = 0; i < written_.size(); ++i) {
+    const Storage& storage = *handles[written_[i]]->cell()->storage();
+    if (storage.bytes() != written_bytes_[i]) return false;
+  }
+  for (const auto& [handle, offset] : offsets_)
+    if (handles[handle]->offset() != offset) return false;
+  return sharing_of({handles.data(), handles.size()}) == sharing_;
+}
+
+std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
+  const auto handles = all_handles(arguments);
+  const bool packs = !plan_->packed_bytes.empty();
+  SmallVector<void*, 16> inputs;
+  SmallVector<PackedForms*, 16> forms;
+  for (const GraphInput& input : inputs_) {
+    Cell* cell = nullptr;
+    if (input.kind == GraphInput::Kind::kConstant) {
+      inputs.push_back(input.constant->data());
+    } else {
+      TensorImpl& handle = *handles[input.handle];
+      cell = handle.cell().get();
+      inputs.push_back(input.kind == GraphInput::Kind::kHandle ? handle.data() : cell->storage()->data());
+    }
+    if (packs) forms.push_back(cell && !cell->storage()->borrowed() ? &cell->packed_forms() : nullptr);
+  }
+  SmallVector<void*, 16> outputs;
+  std::vector<Ref<Storage>> storages;
+  storages.reserve(kept_.size());
+  for (const KeptCell& kept : kept_) {
+    storages.push_back(Storage::allocate(kept.bytes));
+    outputs.push_back(storages.back()->data());
+  }
+  if (plan_->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
+    return std::nullopt;
+
+  // From here on nothing fails: what the call wrote is committed, then its results are made.
+  const size_t own = kept_.size() - written_.size();
+  for (size_t i = 0; i < written_.size(); ++i) {
+    Cell& cell = *handles[written_[i]]->cell();
+    if (!cell.storage()->borrowed()) {
+      cell.replace_storage(std::move(storages[own + i]));
+      continue;
+    }
+    handles[written_[i]]->before_write();
+    std::memcpy(cell.storage()->data(), storages[own + i]->data(), kept_[own + i].bytes);
+  }
+  std::vector<Ref<Cell>> cells;
+  cells.reserve(own);
+  for (size_t i = 0; i < own; ++i) cells.push_back(make_ref<Cell>(std::move(storages[i])));
+  const auto tensor_at = [&](const Result& part) {
+    const Ref<Cell>& cell = part.handle >= 0 ? handles[static_cast<size_t>(part.handle)]->cell() : cells[part.kept];
+    return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset, cell);
+  };
+  std::vector<TensorRef> results;
+  results.reserve(results_.size());
+  for (const Result& result : results_) {
+    if (result.same >= 0)
+      results.push_back(results[static_cast<size_t>(result.same)]);
+    else if (result.handle >= 0)
+      results.push_back(viewed(TensorRef(handles[static_cast<size_t>(result.handle)]), result.views));
+    else
+      results.push_back(tensor_at(result));
+  }
+  if (gradients_->empty()) return results;
+  std::vector<TensorRef> saved;
+  saved.reserve(saved_.size());
+  for (const Result& part : saved_) saved.push_back(tensor_at(part));
+  const std::vector<Edge> edges = gradients_->instantiate(saved, {handles.data(), handles.size()});
+  for (size_t i = 0; i < results.size(); ++i)
+    if (results_[i].has_node) set_gradient_node(*results[i], edges[i]);
+  return results;
+}
+
+}  // namespace lucid::jit

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <optional>
+
+#include "jit/gradient_template.h"
+#include "jit/graph_builder.h"
+#include "passes/runner.h"
+#include "runtime/plan.h"
+
+namespace lucid::jit {
+
+/// A recorded call, compiled: runs on other arguments of the same types as a transaction. Immutable, so that many
+/// threads may run it at once.
+class Program : public RefCounted {
+ public:
+  /// Compiles what `context`, stopped, recorded of a call with these arguments and results. `state` are the tensors
+  /// that the call may have used besides, found in the program around it; the default generator is always among them.
+  /// The graph goes through `passes`, or through the standard ones. Returns null and says why where no plan can be
+  /// made.
+  static Ref<Program> compile(TracingContext& context, std::span<const TensorRef> arguments,
+                              std::span<const TensorRef> results, std::span<const TensorRef> state,
+                              const std::string& name, const PassList* passes, std::string& obstacle);
+
+  /// Whether the tensors that the call uses besides its arguments are as they were, and share memory as they did.
+  bool fits(std::span<TensorImpl* const> arguments) const;
+  /// Runs the plan and commits what it wrote. Nothing, and nothing happened, where a check inside a kernel failed: then
+  /// the call must run as it was written.
+  std::optional<std::vector<TensorRef>> run(std::span<TensorImpl* const> arguments) const;
+
+  const IRGraph& graph() const { return graph_; }
+  const Plan& plan() const { return *plan_; }
+  /// What the passes did.
+  const PassReport& report() const { return report_; }
+  /// The tensors besides the arguments that it reads or writes.
+  std::span<const TensorRef> state() const { return state_; }
+
+ private:
+  struct Result {
+    /// One of the call's handles, or -1.
+    int64_t handle = -1;
+    /// How a view of it is made, if it is one.
+    std::vector<TracingContext::View> views;
+    /// An earlier result that it is, or -1.
+    int64_t same = -1;
+    /// Otherwise a part of a kept cell.
+    size_t kept = 0;
+    Dtype dtype = Dtype::kF32;
+    Geometry geometry;
+    bool has_node = false;
+  };
+  struct Kind {
+    Dtype dtype;
+    Dims sizes;
+    Dims strides;
+    bool requires_grad;
+  };
+
+  void set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
+                   TracingContext& context, std::string& obstacle);
+  static Result as_handle(const TensorRef& tensor, std::span<const TensorRef> handles, const TracingContext& context);
+  SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
+
+  IRGraph graph_;
+  Ref<Plan> plan_;
+  PassReport report_;
+  size_t argument_count_ = 0;
+  std::vector<TensorRef> state_;
+  std::vector<Kind> state_kinds_;
+  std::vector<GraphInput> inputs_;
+  std::vector<KeptCell> kept_;
+  std::vector<size_t> written_;
+  /// If anything is written: which handles share a cell, as the number of the first of them.
+  std::vector<size_t> sharing_;
+  std::vector<size_t> written_bytes_;
+  /// Handles on what is written, and where they begin there.
+  std::vector<std::pair<size_t, int64_t>> offsets_;
+  std::vector<Result> results_;
+  /// Where the template's saved places are: a kept cell, or a handle's cell.
+  std::vector<Result> saved_;
+  std::optional<GradientTemplate> gradients_;
+};
+
+}  // namespace lucid::jit

@@ -1,0 +1,171 @@
+#include "jit/tracing_context.h"
+
+#include <atomic>
+#include <cstring>
+
+#include "base/error.h"
+#include "tensor/grad_mode.h"
+#include "tensor/node.h"
+
+namespace lucid::jit {
+namespace {
+
+constexpr int kSerialShift = 32;
+
+/// Numbers the recordings of the process; cells that one of them made carry its number.
+uint64_t next_serial() {
+  static std::atomic<uint64_t> next = 1;
+  return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+TracingContext::TracingContext(Source source)
+    : source_(std::move(source)), serial_(next_serial()), first_node_(GradNode::next_number()) {
+  before_ = set_eager_observer(this);
+  is_installed_ = true;
+}
+
+bool TracingContext::is_active() { return dynamic_cast<TracingContext*>(eager_observer()) != nullptr; }
+
+void TracingContext::stop() {
+  if (!std::exchange(is_installed_, false)) return;
+  set_eager_observer(before_);
+}
+
+void TracingContext::give_up(std::string_view why) {
+  if (!trace_.obstacle.empty()) return;
+  const std::string source = source_ ? source_() : "";
+  trace_.obstacle = source.empty() ? std::string(why) : source + ": " + std::string(why);
+}
+
+int32_t TracingContext::find(const Cell& cell) const {
+  if (cell.trace_mark() >> kSerialShift == serial_) return static_cast<int32_t>(cell.trace_mark() & 0xffffffff);
+  const auto found = outside_.find(&cell);
+  return found == outside_.end() ? -1 : found->second;
+}
+
+int32_t TracingContext::add_cell(const TensorImpl& tensor) {
+  TracedCell& cell = trace_.cells.emplace_back();
+  cell.dtype = tensor.dtype();
+  cell.bytes = tensor.cell()->storage()->bytes();
+  return static_cast<int32_t>(trace_.cells.size() - 1);
+}
+
+int32_t TracingContext::cell_of(const TensorImpl& tensor) {
+  int32_t index = find(*tensor.cell());
+  if (index < 0) {
+    index = add_cell(tensor);
+    TracedCell& cell = trace_.cells.back();
+    cell.outside = tensor.cell();
+    cell.handle = TensorRef(const_cast<TensorImpl*>(&tensor));
+    cell.is_defined = true;
+    outside_.emplace(tensor.cell().get(), index);
+  }
+  TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+  if (cell.dtype != tensor.dtype()) give_up("looks at the memory of a tensor as another dtype");
+  if (!cell.is_defined) {
+    // Filled by the host: what it holds now is all that is known of it.
+    const Storage& storage = *tensor.cell()->storage();
+    cell.constant = Storage::allocate(storage.bytes());
+    std::memcpy(cell.constant->data(), storage.data(), storage.bytes());
+    cell.is_defined = true;
+  }
+  return index;
+}
+
+Place TracingContext::place_of(const TensorImpl& tensor) {
+  const int32_t cell = cell_of(tensor);
+  return {cell, trace_.cells[static_cast<size_t>(cell)].version, tensor.dtype(), tensor.geometry()};
+}
+
+Place TracingContext::place_of(const Snapshot& snapshot) { return place_of(*snapshot.tensor()); }
+
+Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
+  Event event;
+  event.kind = kind;
+  if (call) {
+    event.op = &call->op();
+    event.attributes = call->attributes();
+    for (const Operand& operand : call->operands()) {
+      TracedOperand& traced = event.operands.emplace_back();
+      if (operand.is_value())
+        traced.place = place_of(*tensor_of(operand));
+      else if (operand.is_scalar())
+        traced.number = operand.scalar();
+    }
+  }
+  if (source_) event.source = source_();
+  return trace_.events.emplace_back(std::move(event));
+}
+
+void TracingContext::made(const TensorImpl& tensor) {
+  const int32_t index = add_cell(tensor);
+  tensor.cell()->set_trace_mark(serial_ << kSerialShift | static_cast<uint64_t>(index));
+}
+
+void TracingContext::computed(const Call& call, const Values& results) {
+  Event& event = add_event(Event::Kind::kComputed, &call);
+  for (const Value& result : results) {
+    const TensorImpl& tensor = *tensor_of(result);
+    const int32_t index = find(*tensor.cell());
+    LUCID_CHECK(index >= 0, "{} gave a result in memory from elsewhere", call.name());
+    trace_.cells[static_cast<size_t>(index)].is_defined = true;
+    event.results.push_back(place_of(tensor));
+  }
+}
+
+void TracingContext::viewed(const Call& call, const TensorImpl& result) {
+  const Operand operands[] = {call.operand(0)};
+  const Call first(call.op(), operands, call.attributes());
+  Event& event = add_event(Event::Kind::kViewed, &first);
+  event.results.push_back(place_of(result));
+  if (!trace_.cells[static_cast<size_t>(event.results[0].cell)].outside) return;
+  views_[&result] = {TensorRef(const_cast<TensorImpl*>(&result)), TensorRef(&handle_of(call.operand(0))), &call.op(),
+                     call.attributes(), GradMode::enabled()};
+}
+
+const TracingContext::View* TracingContext::view_of(const TensorImpl& tensor) const {
+  const auto found = views_.find(&tensor);
+  return found == views_.end() ? nullptr : &found->second;
+}
+
+void TracingContext::writes(const Call& call, std::span<TensorImpl* const> destinations) {
+  // What the host put there is read before it is overwritten, unless all of it is.
+  for (const Operand& operand : call.operands())
+    if (operand.is_value()) cell_of(*tensor_of(operand));
+  for (const TensorImpl* destination : destinations) {
+    const int32_t index = find(*destination->cell());
+    const bool is_whole = static_cast<size_t>(destination->numel()) * size_of(destination->dtype()) ==
+                          destination->cell()->storage()->bytes();
+    if (index >= 0 && is_whole) trace_.cells[static_cast<size_t>(index)].is_defined = true;
+    cell_of(*destination);
+  }
+}
+
+void TracingContext::written(const Call& call, std::span<TensorImpl* const> destinations) {
+  Event& event = add_event(Event::Kind::kWritten, &call);
+  for (const TensorImpl* destination : destinations) {
+    ++trace_.cells[static_cast<size_t>(cell_of(*destination))].version;
+    event.results.push_back(place_of(*destination));
+  }
+}
+
+void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
+  // A snapshot from before the recording is nothing that was recorded.
+  if (find(*source.cell()) < 0) return;
+  Event& event = add_event(Event::Kind::kMoved, nullptr);
+  event.operands.push_back({place_of(source), std::nullopt});
+  if (find(*copy.cell()) < 0) made(copy);
+  trace_.cells[static_cast<size_t>(find(*copy.cell()))].is_defined = true;
+  event.results.push_back(place_of(copy));
+}
+
+void TracingContext::escaped(const TensorImpl&, std::string_view how) { give_up(how); }
+
+void TracingContext::changed(const TensorImpl& tensor, std::string_view how) {
+  const int32_t index = find(*tensor.cell());
+  if (index < 0 || trace_.cells[static_cast<size_t>(index)].outside) give_up(how);
+}
+
+}  // namespace lucid::jit

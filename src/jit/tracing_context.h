@@ -1,0 +1,74 @@
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+
+#include "jit/trace.h"
+#include "tensor/observer.h"
+#include "tensor/snapshot.h"
+
+namespace lucid::jit {
+
+/// Records what this thread does to tensors, from its making to stop(). The call runs as ever: nothing is replaced by
+/// stand-ins. One inside another sees nothing: the outer one records all.
+class TracingContext : public EagerObserver {
+ public:
+  /// Says where the user's code is at this moment: "example.py:4".
+  using Source = std::function<std::string()>;
+  explicit TracingContext(Source source = {});
+  ~TracingContext() override { stop(); }
+  TracingContext(const TracingContext&) = delete;
+  TracingContext& operator=(const TracingContext&) = delete;
+
+  /// Whether this thread is being recorded.
+  static bool is_active();
+  /// Ends the recording.
+  void stop();
+
+  /// The recording itself; complete after stop().
+  Trace& trace() { return trace_; }
+  /// Nodes of the gradient graph with at least this number were made during the recording.
+  uint64_t first_node() const { return first_node_; }
+  /// Where a tensor lies now.
+  Place place_of(const TensorImpl& tensor);
+  /// What a snapshot holds.
+  Place place_of(const Snapshot& snapshot);
+  /// How a handle on memory from outside was made during the recording; null if it was not, or by no view.
+  struct View {
+    TensorRef view;
+    TensorRef base;
+    const Op* op = nullptr;
+    Attributes attributes;
+    bool records_gradients = true;
+  };
+  const View* view_of(const TensorImpl& tensor) const;
+  /// The number of a cell, or -1 if the call did not touch it.
+  int32_t find(const Cell& cell) const;
+
+  void made(const TensorImpl& tensor) override;
+  void computed(const Call& call, const Values& results) override;
+  void viewed(const Call& call, const TensorImpl& result) override;
+  void writes(const Call& call, std::span<TensorImpl* const> destinations) override;
+  void written(const Call& call, std::span<TensorImpl* const> destinations) override;
+  void moved(const TensorImpl& source, const TensorImpl& copy) override;
+  void escaped(const TensorImpl& tensor, std::string_view how) override;
+  void changed(const TensorImpl& tensor, std::string_view how) override;
+
+ private:
+  Event& add_event(Event::Kind kind, const Call* call);
+  int32_t add_cell(const TensorImpl& tensor);
+  int32_t cell_of(const TensorImpl& tensor);
+  void give_up(std::string_view why);
+
+  Source source_;
+  Trace trace_;
+  uint64_t serial_;
+  uint64_t first_node_;
+  /// Cells from outside, by address; the trace holds them.
+  std::unordered_map<const Cell*, int32_t> outside_;
+  std::unordered_map<const TensorImpl*, View> views_;
+  EagerObserver* before_ = nullptr;
+  bool is_installed_ = false;
+};
+
+}  // namespace lucid::jit

@@ -1,0 +1,58 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <utility>
+
+#include "ir/op.h"
+#include "tensor/tensor_impl.h"
+
+namespace lucid {
+
+/// Sees everything that this thread does to tensors, in order; installed by whoever records a trace.
+class EagerObserver {
+ public:
+  virtual ~EagerObserver() = default;
+  /// A tensor with new memory. What it holds is said by the next event about it; if there is none, it was filled by the
+  /// host.
+  virtual void made(const TensorImpl& /*tensor*/) {}
+  /// Results with memory of their own.
+  virtual void computed(const Call& call, const Values& results) = 0;
+  /// A result that shows the memory of the call's first operand.
+  virtual void viewed(const Call& call, const TensorImpl& result) = 0;
+  /// Results are about to be written to memory that existed before, and were.
+  virtual void writes(const Call& /*call*/, std::span<TensorImpl* const> /*destinations*/) {}
+  virtual void written(const Call& call, std::span<TensorImpl* const> destinations) = 0;
+  /// What a snapshot held was moved out of the way of a write: `copy`, of new memory, holds what `source` held.
+  virtual void moved(const TensorImpl& /*source*/, const TensorImpl& /*copy*/) {}
+  /// The tensor is used in a way that no graph shows, for instance its values reach the program. `how` completes "the
+  /// call ...".
+  virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
+  /// Something about the tensor besides its values changes, which matters if others know it.
+  virtual void changed(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
+};
+
+namespace observer_detail {
+inline constinit thread_local EagerObserver* t_observer = nullptr;
+}
+
+/// This thread's, or null.
+inline EagerObserver* eager_observer() { return observer_detail::t_observer; }
+
+/// Installs an observer for this thread, or none; returns the one before.
+inline EagerObserver* set_eager_observer(EagerObserver* observer) {
+  return std::exchange(observer_detail::t_observer, observer);
+}
+
+// Tell the observer, if there is one.
+
+inline void note_escape(const TensorImpl& tensor, std::string_view how) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->escaped(tensor, how);
+}
+inline void note_change(const TensorImpl& tensor, std::string_view how) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->changed(tensor, how);
+}
+
+}  // namespace lucid

@@ -1,0 +1,231 @@
+#include "jit/program.h"
+
+#include <functional>
+
+#include "../tensor/support.h"
+#include "tensor/random.h"
+
+namespace lucid::jit {
+namespace {
+
+using namespace lucid::testing;
+using Tensors = std::vector<Tensor>;
+using Function = std::function<Tensors(const Tensors&)>;
+
+std::vector<TensorRef> refs(const Tensors& tensors) {
+  std::vector<TensorRef> result;
+  for (const Tensor& tensor : tensors) result.emplace_back(&unwrap(tensor));
+  return result;
+}
+
+struct Recorded {
+  Ref<Program> program;
+  std::string obstacle;
+  Tensors results;
+};
+
+/// Records a call. Every tensor that it meets is taken for its state.
+Recorded record(const Function& f, const Tensors& arguments) {
+  Recorded recorded;
+  TracingContext context;
+  recorded.results = f(arguments);
+  context.stop();
+  std::vector<TensorRef> state;
+  for (const TracedCell& cell : context.trace().cells)
+    if (cell.handle) state.push_back(cell.handle);
+  recorded.program =
+      Program::compile(context, refs(arguments), refs(recorded.results), state, "f", nullptr, recorded.obstacle);
+  return recorded;
+}
+
+Tensors replay(const Program& program, const Tensors& arguments) {
+  std::vector<TensorImpl*> pointers;
+  for (const Tensor& argument : arguments) pointers.push_back(&unwrap(argument));
+  EXPECT_TRUE(program.fits(pointers));
+  auto results = program.run(pointers);
+  EXPECT_TRUE(results.has_value());
+  Tensors tensors;
+  for (const TensorRef& result : *results) tensors.push_back(wrap(result));
+  return tensors;
+}
+
+/// Records f on some arguments, then compares replays on others with calls.
+void expect_same(const Function& f, const std::function<Tensors()>& make_arguments, int times = 3) {
+  const Recorded recorded = record(f, make_arguments());
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  SCOPED_TRACE(to_text(recorded.program->graph()));
+  EXPECT_EQ(to_text(parse_graph(to_text(recorded.program->graph()))), to_text(recorded.program->graph()));
+  verify(recorded.program->graph());
+  for (int i = 0; i < times; ++i) {
+    const Tensors arguments = make_arguments();
+    Tensors copies;
+    for (const Tensor& argument : arguments) copies.push_back(lucid::clone(argument));
+    const Tensors expected = f(copies);
+    const Tensors found = replay(*recorded.program, arguments);
+    ASSERT_EQ(expected.size(), found.size());
+    for (size_t k = 0; k < expected.size(); ++k) {
+      EXPECT_EQ(read(expected[k]), read(found[k]));
+      EXPECT_EQ(unwrap(expected[k]).strides(), unwrap(found[k]).strides());
+    }
+    for (size_t k = 0; k < arguments.size(); ++k) EXPECT_EQ(read(arguments[k]), read(copies[k]));
+  }
+}
+
+std::function<Tensors()> random_arguments(std::vector<Shape> shapes) {
+  return [shapes] {
+    Tensors result;
+    for (const Shape& shape : shapes) result.push_back(randn(shape, kFloat64));
+    return result;
+  };
+}
+
+TEST(Program, ReplaysPointwiseOps) {
+  expect_same([](const Tensors& x) { return Tensors{exp(x[0] * 2.0 + x[1])}; }, random_arguments({{3, 4}, {4}}));
+}
+
+TEST(Program, ReplaysViews) {
+  expect_same(
+      [](const Tensors& x) {
+        return Tensors{lucid::matmul(transpose(x[0]), x[0].index({testing::slice(), 1})), x[0].index({0}) + 1.0};
+      },
+      random_arguments({{3, 4}}));
+}
+
+TEST(Program, WritesArguments) {
+  expect_same(
+      [](const Tensors& x) {
+        Tensor y = x[0];
+        y += 1.0;
+        Tensor row = y.index({1});
+        row *= 3.0;
+        return Tensors{y.index({1}) + 0.0, sum(y)};
+      },
+      random_arguments({{3, 4}}));
+}
+
+TEST(Program, WritesPartsOfIntermediates) {
+  expect_same(
+      [](const Tensors& x) {
+        Tensor y = x[0] * 1.5;
+        Tensor column = transpose(y).index({2});
+        column.copy_(x[1]);
+        Tensor corner = y.index({testing::slice(0, 2), testing::slice(1, 4, 2)});
+        corner += 10.0;
+        return Tensors{y, column * 2.0};
+      },
+      random_arguments({{3, 4}, {3}}));
+}
+
+TEST(Program, KeepsStateAndConstants) {
+  Tensor weight = counting({4});
+  Tensor counter = make({0.0});
+  const Function f = [&](const Tensors& x) {
+    counter += 1.0;
+    return Tensors{x[0] * weight + make({1, 2, 3, 4}) * counter};
+  };
+  const Recorded recorded = record(f, {counting({3, 4})});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  EXPECT_EQ(read(counter), Numbers{1});
+  apply_("mul", weight, {2.0});
+  const Tensors found = replay(*recorded.program, {counting({3, 4})});
+  EXPECT_EQ(read(counter), Numbers{2});
+  apply_("sub", counter, {1.0});
+  EXPECT_EQ(read(found[0]), read(f({counting({3, 4})})[0]));
+}
+
+TEST(Program, DrawsTheSameNumbers) {
+  const Function f = [](const Tensors& x) { return Tensors{x[0] + rand({3}), randn({2})}; };
+  manual_seed(7);
+  const Recorded recorded = record(f, {counting({3})});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  const Tensors second = f({counting({3})});
+  const Tensors third = f({counting({3})});
+  manual_seed(7);
+  const Tensors first_again = replay(*recorded.program, {counting({3})});
+  const Tensors second_again = replay(*recorded.program, {counting({3})});
+  const Tensors third_again = f({counting({3})});
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(read(first_again[i]), read(recorded.results[i]));
+    EXPECT_EQ(read(second_again[i]), read(second[i]));
+    EXPECT_EQ(read(third_again[i]), read(third[i]));
+  }
+}
+
+TEST(Program, LeavesAGradientGraph) {
+  const Tensor weight = leaf({4});
+  const Function f = [&](const Tensors& x) {
+    Tensor h = tanh(x[0] * weight) * x[0];
+    Tensor part = h.index({1});
+    part *= 2.0;
+    return Tensors{h, sum(exp(h) * weight)};
+  };
+  const Recorded recorded = record(f, {leaf({3, 4})});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  for (int i = 0; i < 2; ++i) {
+    Tensor x = (counting({3, 4}) * 0.1).detach().requires_grad_();
+    Tensor y = (counting({3, 4}) * 0.1).detach().requires_grad_();
+    Tensor w = weight;
+    w.set_grad({});
+    const Tensors expected = f({x});
+    (expected[1] + sum(expected[0] * x)).backward();
+    const Numbers weight_gradient = read(w.grad());
+    w.set_grad({});
+    const Tensors found = replay(*recorded.program, {y});
+    EXPECT_EQ(read(found[0]), read(expected[0]));
+    (found[1] + sum(found[0] * y)).backward();
+    EXPECT_EQ(read(y.grad()), read(x.grad()));
+    EXPECT_EQ(read(w.grad()), weight_gradient);
+  }
+}
+
+TEST(Program, GivesBackItsArguments) {
+  const Function f = [](const Tensors& x) { return Tensors{x[0], x[0] + 1.0, x[0]}; };
+  const Recorded recorded = record(f, {counting({2})});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  const Tensor x = counting({2});
+  const Tensors found = replay(*recorded.program, {x});
+  EXPECT_EQ(&unwrap(found[0]), &unwrap(x));
+  EXPECT_EQ(&unwrap(found[2]), &unwrap(x));
+}
+
+TEST(Program, NothingHappensWhenACheckFails) {
+  Tensor counter = make({0.0});
+  const Function f = [&](const Tensors& x) {
+    counter += 1.0;
+    return Tensors{index_select(x[0], 0, x[1])};
+  };
+  const Recorded recorded = record(f, {counting({3}), from_vector(std::vector<int64_t>{0, 2}, {2})});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  const Tensor x = counting({3});
+  const Tensor bad = from_vector(std::vector<int64_t>{0, 3}, {2});
+  TensorImpl* const arguments[] = {&unwrap(x), &unwrap(bad)};
+  EXPECT_FALSE(recorded.program->run(arguments).has_value());
+  EXPECT_EQ(read(counter), Numbers{1});
+}
+
+TEST(Program, SaysWhatStandsInTheWay) {
+  const auto obstacle = [](const Function& f) { return record(f, {leaf({2})}).obstacle; };
+  EXPECT_NE(obstacle([](const Tensors& x) { return Tensors{x[0] * x[0].index({0}).item<double>()}; }).find("value"),
+            std::string::npos);
+  EXPECT_NE(obstacle([](const Tensors& x) {
+              sum(x[0]).backward();
+              return Tensors{x[0]};
+            }).find("backward"),
+            std::string::npos);
+}
+
+TEST(Program, NoticesOtherSharing) {
+  const Function f = [](const Tensors& x) {
+    Tensor y = x[0];
+    y += 1.0;
+    return Tensors{x[1] * 2.0};
+  };
+  const Recorded recorded = record(f, {counting({3}), counting({3})});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  const Tensor x = counting({3});
+  TensorImpl* const same[] = {&unwrap(x), &unwrap(x)};
+  EXPECT_FALSE(recorded.program->fits(same));
+}
+
+}  // namespace
+}  // namespace lucid::jit

@@ -1,0 +1,92 @@
+"""Compares a compiled function with the function: results, gradients, state, random numbers and exceptions, in bits."""
+
+import dataclasses
+import math
+
+import lucid
+
+
+def bits(value):
+    """What must be equal, in a form that == compares bit by bit. All NaNs count as equal."""
+    if isinstance(value, lucid.Tensor):
+        flat = value.detach().contiguous().reshape(-1)
+        numbers = [repr(number) for number in flat.to(lucid.f64 if value.is_floating_point() else value.dtype).tolist()]
+        return (
+            "tensor",
+            str(value.dtype),
+            tuple(value.shape),
+            value.stride(),
+            value.requires_grad,
+            tuple(numbers),
+        )
+    if isinstance(value, dict):
+        return (type(value), tuple((name, bits(item)) for name, item in value.items()))
+    if isinstance(value, (list, tuple)):
+        return (type(value), tuple(bits(item) for item in value))
+    if dataclasses.is_dataclass(value):
+        return (type(value), tuple(bits(getattr(value, field.name)) for field in dataclasses.fields(value)))
+    if isinstance(value, float) and math.isnan(value):
+        return "nan"
+    return (type(value), repr(value))
+
+
+def tensors_in(value):
+    if isinstance(value, lucid.Tensor):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from tensors_in(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from tensors_in(item)
+    elif dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from tensors_in(getattr(value, field.name))
+
+
+def history(world, wrap, backward):
+    """Everything that can be seen of the calls of a world: (function, list of arguments, state)."""
+    lucid.manual_seed(3)
+    function, calls, state = world()
+    function = wrap(function)
+    seen = []
+    for args in calls() if callable(calls) else calls:
+        args, kwargs = args if isinstance(args, tuple) and len(args) == 2 and isinstance(args[1], dict) else (args, {})
+        try:
+            result = function(*args, **kwargs)
+        except Exception as error:
+            seen.append((type(error), str(error)))
+        else:
+            seen.append(bits(result))
+            if backward:
+                total = None
+                for tensor in tensors_in(result):
+                    if tensor.requires_grad and tensor.is_floating_point():
+                        part = (tensor * tensor).sum()
+                        total = part if total is None else total + part
+                if total is not None:
+                    total.backward()
+        everything = [*tensors_in([*args, kwargs]), *tensors_in(state() if callable(state) else state)]
+        seen.append([bits(tensor) for tensor in everything])
+        seen.append([None if tensor.grad is None else bits(tensor.grad) for tensor in everything])
+        seen.append(bits(lucid.get_rng_state()))
+    return seen, function
+
+
+def check(world, *, backward=True, fallback=None, least_hits=1):
+    """`world()` makes a function, arguments of calls, and state to look at; it is made twice.
+
+    The compiled function must do the same, without running eagerly, unless `fallback` is part of a reason for that.
+    """
+    expected, _ = history(world, lambda function: function, backward)
+    found, compiled = history(world, lucid.compile, backward)
+    assert len(found) == len(expected)
+    for step, (a, b) in enumerate(zip(found, expected)):
+        assert a == b, f"step {step} of {len(found)}: {compiled.explain()}"
+    info = compiled.cache_info()
+    if fallback is None:
+        assert info.fallbacks == 0, compiled.explain()
+        assert info.hits >= least_hits, compiled.explain()
+    else:
+        assert fallback in compiled.explain(), compiled.explain()
+    return compiled
