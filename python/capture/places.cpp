@@ -237,16 +237,32 @@ std::optional<Difference> InstanceGuard::difference() const {
 
 // Classes.
 
-ClassGuard::ClassGuard(PyObject* type, std::string place) : type(nullptr), order(nullptr), place(std::move(place)) {
+namespace {
+
+PyObject* name_of(PyObject* type) {
+  return PyType_HasFeature(reinterpret_cast<PyTypeObject*>(type), Py_TPFLAGS_HEAPTYPE)
+             ? reinterpret_cast<PyHeapTypeObject*>(type)->ht_name
+             : nullptr;
+}
+
+}  // namespace
+
+ClassGuard::ClassGuard(PyObject* type, std::string place)
+    : type(nullptr), name(nullptr), order(nullptr), place(std::move(place)) {
   if (!PyType_Check(type)) throw TypeError("class: expected a class");
   this->type = Py_NewRef(type);
+  name = Py_XNewRef(name_of(type));
   order = Py_XNewRef(reinterpret_cast<PyTypeObject*>(type)->tp_mro);
 }
 
-bool ClassGuard::holds() const { return reinterpret_cast<PyTypeObject*>(type)->tp_mro == order; }
+bool ClassGuard::holds() const {
+  return reinterpret_cast<PyTypeObject*>(type)->tp_mro == order && same(name, name_of(type));
+}
 
 std::optional<Difference> ClassGuard::difference() const {
-  return differ(holds(), place + ".__bases__", "some classes", "others");
+  if (reinterpret_cast<PyTypeObject*>(type)->tp_mro != order)
+    return Difference{place + ".__bases__", place, "some classes", "others"};
+  return differ(holds(), place + ".__name__", words_of(name), words_of(name_of(type)));
 }
 
 // Cells and slots.
@@ -316,9 +332,15 @@ std::optional<Difference> SequenceGuard::difference() const {
 // Functions.
 
 FunctionGuard::FunctionGuard(PyObject* function, std::string place)
-    : function(nullptr), code(nullptr), defaults(nullptr), keyword_defaults(nullptr), place(std::move(place)) {
+    : function(nullptr),
+      name(nullptr),
+      code(nullptr),
+      defaults(nullptr),
+      keyword_defaults(nullptr),
+      place(std::move(place)) {
   if (!PyFunction_Check(function)) throw TypeError("function: expected a function");
   this->function = Py_NewRef(function);
+  name = Py_XNewRef(reinterpret_cast<PyFunctionObject*>(function)->func_name);
   code = Py_NewRef(PyFunction_GET_CODE(function));
   defaults = Py_XNewRef(PyFunction_GET_DEFAULTS(function));
   keyword_defaults = Py_XNewRef(PyFunction_GET_KW_DEFAULTS(function));
@@ -326,14 +348,18 @@ FunctionGuard::FunctionGuard(PyObject* function, std::string place)
 
 bool FunctionGuard::holds() const {
   return PyFunction_GET_CODE(function) == code && PyFunction_GET_KW_DEFAULTS(function) == keyword_defaults &&
-         same(defaults, PyFunction_GET_DEFAULTS(function));
+         same(defaults, PyFunction_GET_DEFAULTS(function)) &&
+         same(name, reinterpret_cast<PyFunctionObject*>(function)->func_name);
 }
 
 std::optional<Difference> FunctionGuard::difference() const {
   if (PyFunction_GET_CODE(function) != code) return Difference{place + ".__code__", place, "one code", "another"};
   if (!same(defaults, PyFunction_GET_DEFAULTS(function)))
     return Difference{place + ".__defaults__", place, words_of(defaults), words_of(PyFunction_GET_DEFAULTS(function))};
-  return differ(holds(), place + ".__kwdefaults__", "one dict", "another");
+  if (PyFunction_GET_KW_DEFAULTS(function) != keyword_defaults)
+    return Difference{place + ".__kwdefaults__", place, "one dict", "another"};
+  return differ(holds(), place + ".__name__", words_of(name),
+                words_of(reinterpret_cast<PyFunctionObject*>(function)->func_name));
 }
 
 // Bytes.

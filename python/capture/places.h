@@ -58,9 +58,10 @@ struct InstanceGuard {
   }
 };
 
-/// The classes that a class derives from.
+/// The name of a class, and the classes that it derives from.
 struct ClassGuard {
   PyObject* type;
+  PyObject* name;
   PyObject* order;
   std::string place;
 
@@ -70,7 +71,7 @@ struct ClassGuard {
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {
-    visit(type), visit(order);
+    visit(type), visit(name), visit(order);
   }
 };
 
@@ -112,6 +113,7 @@ struct SequenceGuard {
 /// What a function does and what its arguments are if they are not given.
 struct FunctionGuard {
   PyObject* function;
+  PyObject* name;
   PyObject* code;
   PyObject* defaults;
   PyObject* keyword_defaults;  // the dict; its contents are a guard of their own
@@ -123,7 +125,7 @@ struct FunctionGuard {
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {
-    visit(function), visit(code), visit(defaults), visit(keyword_defaults);
+    visit(function), visit(name), visit(code), visit(defaults), visit(keyword_defaults);
   }
 };
 

@@ -121,6 +121,18 @@ def test_the_code_of_a_function():
     expect_change(guards, lambda: set_code(other.__code__), lambda: set_code(before))
 
 
+def test_names_of_functions_and_classes():
+    def helper(x):
+        return x
+
+    class Thing:
+        pass
+
+    guards = guards_of(lambda x: x * len(helper.__name__) * len(Thing.__name__), X)
+    expect_change(guards, lambda: setattr(helper, "__name__", "other"), lambda: setattr(helper, "__name__", "helper"))
+    expect_change(guards, lambda: setattr(Thing, "__name__", "Other"), lambda: setattr(Thing, "__name__", "Thing"))
+
+
 def test_a_global_function_is_replaced(monkeypatch):
     def function(x):
         return double(x)

@@ -1,10 +1,12 @@
 """Guards of arguments, and calls that cannot be replayed."""
 
+import collections
 import functools
 import sys
 import time
 
 import lucid
+import numpy as np
 import pytest
 from capture_record import Box, Config, X, double, expect_change, guards_of, reason_of, record
 from lucid import nn
@@ -97,9 +99,11 @@ def test_modules_and_functions_as_arguments():
 
 
 def test_arguments_that_cannot_be_guarded():
-    assert reason_of(lambda x, c: x * len(c), X, {1, 2}).endswith(
-        "takes c, a set: pass a tensor, or a tuple of numbers"
-    )
+    itself = []
+    itself.append(itself)
+    assert reason_of(lambda x, c: x * len(c), X, itself).endswith("takes an argument that lies in itself")
+    for container in ({1, 2}, collections.deque([1]), collections.OrderedDict(a=1), np.ones(2)):
+        assert ": takes c, a " in reason_of(lambda x, c: x * len(c), X, container)
     assert reason_of(lambda c: c.rate * c.inner, Config(2.0, inner=X)).endswith(
         "reads c.inner, a tensor in an attribute of an argument: pass it by itself"
     )

@@ -4,6 +4,7 @@ The compiler itself is not needed: `capture_harness.Shadow` runs every call and,
 run instead, compares the ops of the call with those of the plan.
 """
 
+import capture_random
 import pytest
 from capture_harness import Shadow
 from capture_programs import PROGRAMS
@@ -143,3 +144,10 @@ def test_programs_run_the_same_without_a_compiler():
     for program in PROGRAMS.values():
         for _ in program(lambda function: function):
             pass
+
+
+@pytest.mark.parametrize("first", range(0, 200, 20))
+def test_guards_of_random_programs_are_never_stale(first):
+    shadows = [capture_random.run(seed, Shadow) for seed in range(first, first + 20)]
+    assert [shadow.reason for shadow in shadows] == [None] * 20
+    assert sum(shadow.hits for shadow in shadows) > 50

@@ -83,7 +83,7 @@ class Contents:
         elif type(value) is dict:
             self._before.append((value, [part for entry in value.items() for part in entry], place))
             for key, item in value.items():
-                self._add(item, f"{place}[{key!r}]")
+                self._add(item, f"{place}[{key!r}]" if type(key) in ATOMS else f"{place}[...]")
 
     def objects(self) -> list[int]:
         """By identity."""

@@ -66,7 +66,6 @@ class Recording:
         self._args = args
         self._kwargs = kwargs
         names = parameter_names(capture.function, args, kwargs)
-        self._contents = Contents(args, kwargs, names)
         self._walk = walk = Walk(capture.knowledge)
         function = capture.function
         if type(function) is types.MethodType:
@@ -76,6 +75,7 @@ class Recording:
             walk.start(function, function.__qualname__)
         else:
             walk.start(function, "self")
+        self._contents = Contents((), {}, [])
         # A walk makes many objects and no garbage.
         collects = gc.isenabled()
         gc.disable()
@@ -84,6 +84,9 @@ class Recording:
                 walk.argument(value, name)
             walk.run()
             self._describe(names)
+            self._contents = Contents(args, kwargs, names)
+        except RecursionError:
+            walk.refuse("", "takes an argument that lies in itself")
         finally:
             if collects:
                 gc.enable()
@@ -131,13 +134,16 @@ class Recording:
         late |= self._learn_functions(ran, late)
         imports = any(code.co_filename.startswith("<frozen importlib") for code in codes)
         knowledge.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
-        reflects = any(_kinds.is_reflecting(function) for function, *_ in self._watch.called)
+        called = self._watch.called
+        reflects = any(_kinds.is_reflecting(function) and not is_numpy(code) for function, code, _, _ in called)
         if reflects and not knowledge.all_names:
             knowledge.all_names = True
             late |= codes
 
-        if imports and not knowledge.settled:
-            return Outcome(None, None, True)
+        if imports:
+            # Code that runs for the first time may import what is there from then on.
+            learned, knowledge.settled = not knowledge.settled, True
+            return Outcome(None, self._words("", "imports a module while it runs", sites), learned)
         if facts:
             return Outcome(None, facts, False)
         written = self._written()
@@ -208,8 +214,6 @@ class Recording:
         if not self._watch.saw_everything:
             return "sets a profile function"
         for function, code, user_code, line in self._watch.called:
-            if is_numpy(code) and _kinds.is_reflecting(function):
-                continue
             reason = _kinds.reason_for(function)
             if reason is not None and not code.co_filename.startswith("<frozen importlib"):
                 return f"{site(user_code, line)}: {reason}"

@@ -305,4 +305,6 @@ def reason_for(function: Any) -> str | None:
 
 def is_reflecting(function: Any) -> bool:
     """Whether a C function gets at attributes by names that it is given."""
-    return function.__name__ in REFLECTING and function.__self__ is builtins
+    if function.__self__ is builtins:
+        return function.__name__ in REFLECTING
+    return type(function.__self__) is str and function.__name__ in ("format", "format_map")

@@ -390,8 +390,9 @@ class Walk:
                 self._pending.append((hooks, f"{place}.{name}"))
 
     def _items(self, value: Any, place: str) -> None:
-        if len(value) > _MOST_ITEMS:
-            self.refuse(place, f"reads {place}, a {name_of(type(value))} of {len(value)} items")
+        size = sum(1 for _ in _iterate(value))
+        if size > _MOST_ITEMS:
+            self.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
             return
         self.guards.sequence(value, place)
         for number, item in enumerate(_iterate(value)):
@@ -410,6 +411,7 @@ class Walk:
             self.guards.sequence(value, place)
         if derives(type(value), collections.defaultdict):
             factory: Any = collections.defaultdict.__dict__["default_factory"]
+            self.guards.slot(value, factory, f"{place}.default_factory")
             self._pending.append((factory.__get__(value), f"{place}.default_factory"))
         for key, item in dict.items(value):
             self._pending.append((key, f"a key of {place}"))
@@ -427,7 +429,10 @@ class Walk:
         if size > _MOST_BYTES or getattr(getattr(value, "dtype", None), "hasobject", False):
             self.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
             return
-        self.guards.bytes(value, place)
+        try:
+            self.guards.bytes(value, place)
+        except TypeError:
+            self._refuse_state(value, place)
 
     def _builtin(self, function: Any, place: str) -> None:
         owner = function.__self__
@@ -487,15 +492,17 @@ class Walk:
         elif cls is dict:
             for key, item in value.items():
                 self.argument(key, f"a key of {place}", inside)
-                self.argument(item, f"{place}[{key!r}]", inside)
+                self.argument(item, f"{place}[{key!r}]" if type(key) in ATOMS else f"{place}[...]", inside)
         elif self._is_compared(cls):
             if id(value) not in self.arguments and id(value) not in self.seen:
                 self._class(cls, cls.__name__)
                 # Known before what it holds is walked: it may hold itself.
                 self.arguments[id(value)] = _PENDING
                 self.arguments[id(value)] = self._add_instance(value, place, by_path=True)
-        elif cls in (set, frozenset, collections.deque, bytearray) or _kinds.numpy_kind(cls) == "array":
-            self.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a tuple of numbers")
+        elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
+            self.refuse(
+                place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers"
+            )
         else:
             self._pending.append((value, place))
 
@@ -511,6 +518,8 @@ class Walk:
 
 _PENDING: Any = None
 _MODULE_BASES = frozenset(mro_of(lucid.nn.Module))
+# Containers that are neither part of a plan's key nor compared part by part.
+_REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
 _CONTAINERS = (
     list,
     tuple,
@@ -575,7 +584,7 @@ def _members_of(cls: type) -> dict[str, Any]:
     """The descriptors of the slots of a class."""
     members: dict[str, Any] = {}
     for base in mro_of(cls):
-        if _kinds.is_heap_class(base) and _kinds.module_of(base) != "lucid._core":
+        if _kinds.is_heap_class(base) and "__slots__" in _core.class_dict(base):
             for name, member in _core.class_dict(base).items():
                 if type(member) is types.MemberDescriptorType and name not in members:
                     members[name] = member
