@@ -12,6 +12,15 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
+/// x + y; integers wrap.
+template <typename T>
+T sum_of(T x, T y) {
+  if constexpr (std::is_integral_v<T>)
+    return wrapped<T>(bits_of(x) + bits_of(y));
+  else
+    return x + y;
+}
+
 /// Products in chains of 512, whose sums are added in order.
 template <typename T>
 class ChainSum {
@@ -33,7 +42,7 @@ class ChainSum {
 
  private:
   void close() {
-    total_ = first_ ? chain_ : static_cast<T>(total_ + chain_);
+    total_ = first_ ? chain_ : sum_of(total_, chain_);
     first_ = false;
     chain_ = T(0);
   }
@@ -99,7 +108,7 @@ void reference_convolution(HostCall& call) {
         }
       });
       T total = sum.total();
-      if (!bias.empty()) total = static_cast<T>(total + bias[static_cast<size_t>(index[1])]);
+      if (!bias.empty()) total = sum_of(total, bias[static_cast<size_t>(index[1])]);
       write_element(out, at++, total);
     });
   });

@@ -17,8 +17,13 @@ void reference_combine(ScatterCombine combine, const HostArray& out, int64_t to,
     const T held = element_as<T>(out.type.dtype, element_of(out, to));
     const T next = element_as<T>(out.type.dtype, element_of(source, from));
     T result = next;
-    if (combine == ScatterCombine::kAdd) result = static_cast<T>(held + next);
-    if (combine == ScatterCombine::kMul) result = static_cast<T>(held * next);
+    if constexpr (std::is_integral_v<T>) {
+      if (combine == ScatterCombine::kAdd) result = wrapped<T>(bits_of(held) + bits_of(next));
+      if (combine == ScatterCombine::kMul) result = wrapped<T>(bits_of(held) * bits_of(next));
+    } else {
+      if (combine == ScatterCombine::kAdd) result = held + next;
+      if (combine == ScatterCombine::kMul) result = held * next;
+    }
     if (combine == ScatterCombine::kMax) result = next > held || next != next ? next : held;
     if (combine == ScatterCombine::kMin) result = next < held || next != next ? next : held;
     write_element(out, to, result);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <set>
 
@@ -174,7 +173,7 @@ class Folder {
     }
     const ConstantData& data = constants_.at(id);
     const Value value = Interpreter::make(data.type);
-    std::memcpy(Interpreter::array(value).data, data.bytes.data(), data.bytes.size());
+    std::ranges::copy(data.bytes, static_cast<std::byte*>(Interpreter::array(value).data));
     return value;
   }
 

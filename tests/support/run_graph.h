@@ -1,6 +1,6 @@
 #pragma once
 
-#include <cstring>
+#include <algorithm>
 #include <map>
 #include <string>
 
@@ -15,7 +15,7 @@ using Known = std::map<ValueId, Value>;
 
 inline Value value_of(const ConstantData& data) {
   const Value value = Interpreter::make(data.type);
-  std::memcpy(Interpreter::array(value).data, data.bytes.data(), data.bytes.size());
+  std::ranges::copy(data.bytes, static_cast<std::byte*>(Interpreter::array(value).data));
   return value;
 }
 
