@@ -59,6 +59,10 @@ struct TableObject {
 
 PyTypeObject* table_type = nullptr;
 
+/// Of all tables together, those that are gone too; under the interpreter's lock.
+uint64_t all_hits = 0;
+uint64_t all_eager = 0;
+
 TableObject& table_object(PyObject* self) { return *reinterpret_cast<TableObject*>(self); }
 
 /// Whether a run takes so long that other threads should be let in.
@@ -100,10 +104,12 @@ PyObject* call_table(PyObject* self, PyObject* const* values, size_t flagged_cou
         if (!results) return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
         ++plan->hits;
         ++table.hits;
+        ++all_hits;
         return to_result(*plan, *results);
       }
       if (known->second.runs_eagerly) {
         ++table.eager;
+        ++all_eager;
         return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
       }
     }
@@ -172,6 +178,31 @@ PyObject* hits_of(PyObject* self, PyObject* program) {
       for (const auto& plan : known.plans)
         if (plan->program_object.is(program)) hits += plan->hits;
     return PyLong_FromUnsignedLongLong(hits);
+  });
+}
+
+/// find(args, kwargs): the program that such a call would run, or None.
+PyObject* find_plan(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 2 || !PyTuple_Check(arguments[0]) || !PyDict_Check(arguments[1]))
+      throw TypeError("CallTable.find: expected a tuple and a dict");
+    std::vector<PyObject*> values;
+    for (nb::handle value : nb::borrow<nb::tuple>(arguments[0])) values.push_back(value.ptr());
+    const auto positional = static_cast<Py_ssize_t>(values.size());
+    const nb::object names = checked(PyTuple_New(PyDict_GET_SIZE(arguments[1])));
+    for (auto [name, value] : nb::borrow<nb::dict>(arguments[1])) {
+      PyTuple_SET_ITEM(names.ptr(), static_cast<Py_ssize_t>(values.size()) - positional, Py_NewRef(name.ptr()));
+      values.push_back(value.ptr());
+    }
+    Flattened flat;
+    flatten_call(values.data(), positional, names.ptr(), flat);
+    const auto& keys = table_object(self).table->keys;
+    const auto known = keys.find(std::string_view(flat.key));
+    if (known == keys.end()) Py_RETURN_NONE;
+    for (const auto& plan : known->second.plans)
+      if (plan->guards->check({values.data(), positional, names.ptr()}) && plan->program->fits(flat.tensors))
+        return plan->program_object.inc_ref().ptr();
+    Py_RETURN_NONE;
   });
 }
 
@@ -250,6 +281,7 @@ PyMethodDef methods[] = {{"connect", method(connect), METH_FASTCALL, nullptr},
                          {"run_eagerly", run_eagerly, METH_O, nullptr},
                          {"clear", clear_table, METH_NOARGS, nullptr},
                          {"hits_of", hits_of, METH_O, nullptr},
+                         {"find", method(find_plan), METH_FASTCALL, nullptr},
                          {}};
 PyGetSetDef properties[] = {{"hits", hits, nullptr, nullptr, nullptr},
                             {"eager_calls", eager_calls, nullptr, nullptr, nullptr},
@@ -277,6 +309,7 @@ void bind_call_table(nb::module_& module) {
   nb::object type = checked(PyType_FromSpec(&spec));
   table_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   module.attr("CallTable") = type;
+  module.def("call_counters", [] { return nb::make_tuple(all_hits, all_eager); });
 }
 
 }  // namespace lucid::python

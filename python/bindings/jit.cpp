@@ -5,9 +5,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+
 #include "bindings/call_key.h"
 #include "bindings/call_table.h"
+#include "bindings/convert.h"
 #include "bindings/gil.h"
+#include "bindings/graph.h"
 #include "bindings/tensor_object.h"
 #include "jit/program.h"
 
@@ -89,14 +93,76 @@ nb::tuple flatten_arguments(nb::tuple args, nb::dict kwargs) {
 }
 
 nb::tuple compile_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
-                        const std::string& name) {
+                        const std::string& name, nb::handle passes) {
   std::string obstacle;
   const std::vector<TensorRef> given = tensors_in(arguments);
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
-  Ref<Program> program = Program::compile(tracing.context, given, got, known, name, nullptr, obstacle);
+  const PassList list = passes.is_none() ? PassList() : to_passes(passes);
+  Ref<Program> program =
+      Program::compile(tracing.context, given, got, known, name, passes.is_none() ? nullptr : &list, obstacle);
   if (!program) return nb::make_tuple(nb::none(), obstacle);
   return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
+}
+
+/// Handles on the memory from outside that the call touched.
+nb::list met(PythonTracing& self) {
+  nb::list tensors;
+  for (const jit::TracedCell& cell : self.context.trace().cells)
+    if (cell.handle) tensors.append(to_object(cell.handle));
+  return tensors;
+}
+
+/// Numbers what ops read and wrote in the order of being met.
+class PlaceNumbers {
+ public:
+  int64_t operator()(const jit::Place& place) {
+    return numbers_.try_emplace(key_of(place), static_cast<int64_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  using Key = std::tuple<int32_t, int32_t, Dtype, std::vector<int64_t>>;
+  static Key key_of(const jit::Place& place) {
+    std::vector<int64_t> geometry(place.geometry.sizes.begin(), place.geometry.sizes.end());
+    geometry.insert(geometry.end(), place.geometry.strides.begin(), place.geometry.strides.end());
+    geometry.push_back(place.geometry.offset);
+    return {place.cell, place.version, place.dtype, std::move(geometry)};
+  }
+
+  std::map<Key, int64_t> numbers_;
+};
+
+/// What ran, one (op, inputs, outputs, shape of the first output, source) for each; the call's inputs are numbered
+/// first.
+nb::list records(PythonTracing& self, nb::handle inputs) {
+  PlaceNumbers numbers;
+  for (const TensorRef& input : tensors_in(inputs)) {
+    jit::Place place = self.context.place_of(*input);
+    place.version = 0;
+    numbers(place);
+  }
+  nb::list list;
+  for (const jit::Event& event : self.context.trace().events) {
+    if (!event.op) continue;
+    nb::list reads;
+    for (const jit::TracedOperand& operand : event.operands)
+      if (operand.place) reads.append(numbers(*operand.place));
+    nb::list writes;
+    for (const jit::Place& place : event.results) writes.append(numbers(place));
+    list.append(nb::make_tuple(event.op->name(), reads, writes,
+                               checked(from_ints(event.results.front().geometry.sizes)), event.source));
+  }
+  return list;
+}
+
+/// The results of a plan, or None where it does not fit or a check failed: then nothing has happened.
+nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
+  const std::vector<TensorRef> held = tensors_in(arguments);
+  std::vector<TensorImpl*> pointers;
+  for (const TensorRef& tensor : held) pointers.push_back(tensor.get());
+  if (!self.program->fits(pointers)) return nb::none();
+  const auto results = self.program->run(pointers);
+  return results ? to_list(*results) : nb::none();
 }
 
 }  // namespace
@@ -105,8 +171,15 @@ void bind_jit(nb::module_& module) {
   nb::class_<PythonTracing>(module, "Tracing")
       .def(nb::init<>())
       .def("stop", [](PythonTracing& self) { self.context.stop(); })
+      .def_prop_ro("met", &met)
+      .def("records", &records, "inputs"_a)
       .def_prop_ro("obstacle", [](PythonTracing& self) { return self.context.trace().obstacle; });
+  bind_graph(module);
   nb::class_<ProgramHandle>(module, "Program")
+      .def_prop_ro(
+          "graph",
+          [](const ProgramHandle& self) { return GraphHandle{std::make_shared<IRGraph>(self.program->graph())}; })
+      .def("run", &run_program, "arguments"_a)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
       .def_prop_ro("kernels", [](const ProgramHandle& self) { return self.program->plan().steps.size(); })
@@ -117,7 +190,8 @@ void bind_jit(nb::module_& module) {
   bind_call_table(module);
   module.def("is_tracing", [] { return TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
-  module.def("compile_trace", &compile_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);
+  module.def("compile_trace", &compile_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a,
+             "passes"_a = nb::none());
 }
 
 }  // namespace lucid::python

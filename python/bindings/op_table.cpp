@@ -2,6 +2,7 @@
 
 #include <nanobind/nanobind.h>
 
+#include "bindings/attribute.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/op_function.h"
@@ -68,19 +69,6 @@ const char* name_of(Fill fill) {
 
 nb::object from_dtype(Dtype dtype) { return nb::borrow(dtype_object(dtype)); }
 
-nb::object from_attribute(const Attribute& attribute) {
-  struct Maker {
-    nb::object operator()(std::monostate) const { return nb::none(); }
-    nb::object operator()(bool value) const { return nb::bool_(value); }
-    nb::object operator()(int64_t value) const { return nb::int_(value); }
-    nb::object operator()(double value) const { return nb::float_(value); }
-    nb::object operator()(Dtype value) const { return from_dtype(value); }
-    nb::object operator()(const Dims& value) const { return checked(from_ints(value)); }
-    nb::object operator()(const std::string& value) const { return text(value); }
-  };
-  return std::visit(Maker(), attribute);
-}
-
 nb::object describe(const SampleTensor& tensor) {
   if (tensor.absent) return nb::none();
   nb::dict entry;
@@ -135,6 +123,19 @@ nb::dict describe(const Op& op) {
 }
 
 }  // namespace
+
+nb::object from_attribute(const Attribute& attribute) {
+  struct Maker {
+    nb::object operator()(std::monostate) const { return nb::none(); }
+    nb::object operator()(bool value) const { return nb::bool_(value); }
+    nb::object operator()(int64_t value) const { return nb::int_(value); }
+    nb::object operator()(double value) const { return nb::float_(value); }
+    nb::object operator()(Dtype value) const { return from_dtype(value); }
+    nb::object operator()(const Dims& value) const { return checked(from_ints(value)); }
+    nb::object operator()(const std::string& value) const { return text(value); }
+  };
+  return std::visit(Maker(), attribute);
+}
 
 void bind_op_table(nb::module_& module) {
   module.def(

@@ -1,4 +1,7 @@
+#include <nanobind/stl/string.h>
+
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
@@ -58,6 +61,8 @@ void bind_settings(nb::module_& module) {
         return result;
       },
       "How much memory tensors take.");
+  module.def("logs", [](const std::string& topic) { return options().logs(topic); }, "topic"_a);
+  module.def("log", [](const std::string& topic, const std::string& text) { log(topic, text); }, "topic"_a, "text"_a);
   module.def("empty_cache", &empty_cache, "Returns memory that lies ready for new tensors to the system.");
 }
 

@@ -117,7 +117,7 @@ from ._windows import (
 from .autograd import enable_grad, grad_enabled, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
 if TYPE_CHECKING:
-    from . import compiler
+    from . import backend, compiler
     from .compiler import JITFunction, JITModule, compile, jit
 
 __version__ = "0.1.0"
@@ -135,8 +135,12 @@ def __getattr__(name: str) -> object:
 
         compiler = import_module(".compiler", __name__)
         return compiler if name == "compiler" else getattr(compiler, name)
+    if name == "backend":
+        from importlib import import_module
+
+        return import_module(".backend", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | _COMPILER)
+    return sorted(set(globals()) | _COMPILER | {"backend"})

@@ -114,6 +114,7 @@ from .autograd import inference_mode as inference_mode
 from .autograd import is_grad_enabled as is_grad_enabled
 from .autograd import no_grad as no_grad
 from .autograd import set_grad_enabled as set_grad_enabled
+from . import backend as backend
 from . import compiler as compiler
 from .compiler import JITFunction as JITFunction
 from .compiler import JITModule as JITModule

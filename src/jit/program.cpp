@@ -121,7 +121,11 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   program->written_ = std::move(call.written);
   std::vector<TensorImpl*> pointers;
   for (const TensorRef& handle : handles) pointers.push_back(handle.get());
-  if (!program->written_.empty()) program->sharing_ = sharing_of(pointers);
+  const std::vector<size_t> sharing = sharing_of(pointers);
+  for (size_t i = 0; i < sharing.size(); ++i)
+    if (sharing[i] != i)
+      program->shared_.push_back({sharing[i], i, handles[i]->offset() - handles[sharing[i]]->offset()});
+  if (!program->written_.empty()) program->sharing_ = sharing;
   for (const TensorRef& handle : program->state_)
     program->state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), requires_grad(*handle)});
   for (size_t i = 0; i < handles.size(); ++i)
@@ -212,6 +216,7 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
         requires_grad(handle) != kind.requires_grad)
       return false;
   }
+  if (!shares_as_recorded(arguments)) return false;
   if (written_.empty()) return true;
   const auto handles = all_handles(arguments);
   for (size_t i = 0; i < written_.size(); ++i) {
@@ -221,6 +226,16 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
   return sharing_of({handles.data(), handles.size()}) == sharing_;
+}
+
+bool Program::shares_as_recorded(std::span<TensorImpl* const> arguments) const {
+  if (shared_.empty()) return true;
+  const auto handles = all_handles(arguments);
+  return std::all_of(shared_.begin(), shared_.end(), [&](const Shared& shared) {
+    const TensorImpl& first = *handles[shared.first];
+    const TensorImpl& other = *handles[shared.other];
+    return first.cell() == other.cell() && other.offset() - first.offset() == shared.distance;
+  });
 }
 
 std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {

@@ -58,6 +58,7 @@ class Program : public RefCounted {
   void set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
                    TracingContext& context, std::string& obstacle);
   static Result as_handle(const TensorRef& tensor, std::span<const TensorRef> handles, const TracingContext& context);
+  bool shares_as_recorded(std::span<TensorImpl* const> arguments) const;
   SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
 
   IRGraph graph_;
@@ -72,6 +73,13 @@ class Program : public RefCounted {
   /// If anything is written: which handles share a cell, as the number of the first of them.
   std::vector<size_t> sharing_;
   std::vector<size_t> written_bytes_;
+  /// Handles on one cell, and how far apart they began: the recording could not tell them from views of each other.
+  struct Shared {
+    size_t first;
+    size_t other;
+    int64_t distance;
+  };
+  std::vector<Shared> shared_;
   /// Handles on what is written, and where they begin there.
   std::vector<std::pair<size_t, int64_t>> offsets_;
   std::vector<Result> results_;

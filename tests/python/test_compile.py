@@ -612,10 +612,25 @@ def test_seeing_it():
     with pytest.raises(ValueError, match="call it with these arguments first"):
         f.graph(x)
     f(x)
-    text = f.graph(x)
+    text = str(f.graph(x))
     assert "mul(%0, 2)" in text
     assert "test_compile.py:" in text
     report = f.explain()
     assert "1 of at most 8 plans" in report
     assert "kernels" in report
     assert f.__name__ == "f"
+
+
+def test_arguments_that_were_the_same_tensor_need_not_be():
+    def world():
+        def f(x, y, z):
+            return x[1:] + y[1:] * z
+
+        def calls():
+            a, b = lucid.randn(4), lucid.randn(4)
+            for x, y, z in [(a, a, a[1:]), (a, b, a[1:]), (b, a, a[1:]), (b, b, b[1:]), (a, a, b[:3]), (a, a, a[1:])]:
+                yield [x, y, z]
+
+        return f, calls, []
+
+    assert check(world).cache_info().compiles > 1

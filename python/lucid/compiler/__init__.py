@@ -3,9 +3,48 @@
 import os
 
 from .. import _core
-from ._compile import CacheInfo, JITFunction, compile, jit
+from .._core import IRGraph, IRNode, IRValue
+from ._cache import CacheKey, ForwardExecutor, InputKey, PlanCache
+from ._compile import CacheInfo, Counters, JITFunction, compile, counters, jit
+from ._inspect import cache_info, explain, graph, plan_cache
 from ._module import JITModule
+from ._passes import (
+    CommonSubexpressionPass,
+    ConstantFoldPass,
+    DeadNodeElimPass,
+    ExactIdentityPass,
+    NoGradStripPass,
+    Pass,
+)
+from ._tracing import OpRecord, TracingContext
 
 _core.set_package_folder(os.path.dirname(os.path.dirname(__file__)) + os.sep)
 
-__all__ = ["CacheInfo", "JITFunction", "JITModule", "compile", "jit"]
+__all__ = [
+    "CacheInfo",
+    "CacheKey",
+    "CommonSubexpressionPass",
+    "ConstantFoldPass",
+    "Counters",
+    "DeadNodeElimPass",
+    "ExactIdentityPass",
+    "ForwardExecutor",
+    "IRGraph",
+    "IRNode",
+    "IRValue",
+    "InputKey",
+    "JITFunction",
+    "JITModule",
+    "NoGradStripPass",
+    "OpRecord",
+    "Pass",
+    "PlanCache",
+    "TracingContext",
+    "cache_info",
+    "compile",
+    "counters",
+    "explain",
+    "graph",
+    "jit",
+    "plan_cache",
+]

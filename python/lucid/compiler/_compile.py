@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import functools
 import threading
+import time
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from .. import _core
 from ..nn import Module
+from ._cache import CacheKey, ForwardExecutor, PlanCache
 from ._capture import Capture
+from ._passes import Pass, to_core
 from ._results import CannotRebuild, take_apart
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_OTHER_TENSORS = "tensors that it uses have other types, or share memory in another way"
 
 # A key that was recorded so often without being used stays eager.
 _MOST_RECORDINGS = 8
@@ -33,14 +38,29 @@ class CacheInfo(NamedTuple):
     bytes: int
 
 
-@dataclass(eq=False)
-class Plan:
-    """A compiled call: what it depends on, and what runs instead of it."""
+class Counters(NamedTuple):
+    """What all compiled functions and modules of the process have done so far."""
 
-    key: bytes
-    guards: _core.GuardSet
-    program: _core.Program
-    places: list[str]
+    hits: int
+    misses: int
+    compiles: int
+    # Compiles for arguments that a plan had been made for already.
+    recompiles: int
+    eager_calls: int
+
+
+class _Totals:
+    """Counts of the process beside those that the tables keep."""
+
+    lock = threading.Lock()
+    misses = compiles = recompiles = fallbacks = 0
+
+
+def counters() -> Counters:
+    """What all compiled functions and modules of this process have done so far."""
+    hits, eager = _core.call_counters()
+    totals = _Totals
+    return Counters(hits, totals.misses, totals.compiles, totals.recompiles, totals.fallbacks + eager)
 
 
 @dataclass
@@ -55,7 +75,14 @@ class _Key:
 class Compiled:
     """The plans of a compiled function or module. `table` finds and runs them; here they are made."""
 
-    def __init__(self, table: _core.CallTable, target: Any, name: str, max_cache_entries: int) -> None:
+    def __init__(
+        self,
+        table: _core.CallTable,
+        target: Any,
+        name: str,
+        max_cache_entries: int,
+        passes: Sequence[Pass | type[Pass]] | None = None,
+    ) -> None:
         if max_cache_entries < 1:
             raise ValueError(
                 f"lucid.compile() needs room for at least one plan, got max_cache_entries={max_cache_entries}"
@@ -63,11 +90,12 @@ class Compiled:
         self.table = table
         self.target = target
         self.name = name
-        self.max_entries = max_cache_entries
+        self.passes = passes
+        self._core_passes = to_core(passes)
         self.capture = Capture(target)
         self.lock = threading.RLock()
         self.keys: dict[bytes, _Key] = {}
-        self.order: list[Plan] = []
+        self.plans = PlanCache(max_cache_entries)
         self.misses = self.compiles = self.fallbacks = 0
         self.notes: list[str] = []
         table.connect(target, self.record)
@@ -76,11 +104,18 @@ class Compiled:
         """Runs a call that no plan fits, and makes one of it."""
         key, tensors, classes = _core.flatten_call(args, kwargs)
         self.misses += 1
+        with _Totals.lock:
+            _Totals.misses += 1
         if not self.lock.acquire(blocking=False):
             # Another thread records: what it makes will serve the next call.
             return self.target(*args, **kwargs)
         try:
             known = self.keys.setdefault(key, _Key())
+            described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
+            stale = self.plans.with_key(key)
+            if stale:
+                why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
+                self._note(f"recorded again: {why}")
             recording = self.capture.begin(args, kwargs)
             tracing = _core.Tracing()
             try:
@@ -89,20 +124,29 @@ class Compiled:
             finally:
                 tracing.stop()
             known.recordings += 1
-            reason = self._compile(key, recording, tracing, tensors, classes, result)
+            reason = self._compile(key, described, recording, tracing, tensors, classes, result)
             if reason is None and known.recordings > _MOST_RECORDINGS and not self._is_used(key):
                 reason = "what it reads is different at every call"
             if reason is not None:
                 known.reason = reason
                 self.table.run_eagerly(key)
                 self.fallbacks += 1
+                with _Totals.lock:
+                    _Totals.fallbacks += 1
                 self._note(f"runs eagerly: {reason}")
             return result
         finally:
             self.lock.release()
 
     def _compile(
-        self, key: bytes, recording: Any, tracing: _core.Tracing, tensors: list[Any], classes: list[Any], result: Any
+        self,
+        key: bytes,
+        described: CacheKey,
+        recording: Any,
+        tracing: _core.Tracing,
+        tensors: list[Any],
+        classes: list[Any],
+        result: Any,
     ) -> str | None:
         """Makes a plan of a recording. Returns why there can be none; nothing if there is one or may be one later."""
         try:
@@ -115,25 +159,35 @@ class Compiled:
         if outcome.guards is None:
             return str(outcome.reason)
         found = list(outcome.tensors.values())
-        program, obstacle = _core.compile_trace(tracing, tensors, results, [tensor for tensor, _ in found], self.name)
+        start = time.perf_counter()
+        program, obstacle = _core.compile_trace(
+            tracing, tensors, results, [tensor for tensor, _ in found], self.name, self._core_passes
+        )
         if program is None:
             return str(obstacle)
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
-        if any(plan.key == key for plan in self.order):
-            self._note("recorded again: what it reads has changed")
-        self.order.append(Plan(key, outcome.guards, program, used))
+        with _Totals.lock:
+            _Totals.compiles += 1
+            _Totals.recompiles += bool(self.plans.with_key(key))
+        gone = self.plans.add(ForwardExecutor(described, program, outcome.guards, used, key))
         self.table.add(key, program, outcome.guards, None if isinstance(result, _core.Tensor) else make_result, classes)
         self.compiles += 1
-        while len(self.order) > self.max_entries:
-            oldest = self.order.pop(0)
-            self.table.remove(oldest.key, oldest.program)
+        for plan in gone:
+            self.table.remove(plan.raw_key, plan.program)
+        if _core.logs("jit"):
+            took = (time.perf_counter() - start) * 1000
+            _core.log(
+                "jit", f"{self.name}: compiled {program.nodes} nodes to {program.kernels} kernels in {took:.1f} ms"
+            )
         return None
 
     def _is_used(self, key: bytes) -> bool:
-        return any(self.table.hits_of(plan.program) for plan in self.order if plan.key == key)
+        return any(self.table.hits_of(plan.program) for plan in self.plans.with_key(key))
 
     def _note(self, text: str) -> None:
+        if _core.logs("jit"):
+            _core.log("jit", f"{self.name}: {text}")
         if text not in self.notes:
             self.notes = [*self.notes[-31:], text]
 
@@ -141,7 +195,7 @@ class Compiled:
         with self.lock:
             self.table.clear()
             self.keys.clear()
-            self.order.clear()
+            self.plans.clear()
             self.capture = Capture(self.target)
 
     def cache_info(self) -> CacheInfo:
@@ -150,9 +204,9 @@ class Compiled:
             self.misses,
             self.compiles,
             self.fallbacks + self.table.eager_calls,
-            len(self.order),
-            self.max_entries,
-            sum(plan.program.arena_bytes for plan in self.order),
+            len(self.plans),
+            self.plans.max_entries,
+            sum(plan.program.arena_bytes for plan in self.plans),
         )
 
     def explain(self) -> str:
@@ -162,7 +216,7 @@ class Compiled:
             f"{self.name}: {info.entries} of at most {info.max_entries} plans",
             f"  {info.hits} hits, {info.misses} misses, {info.compiles} compiles, {info.fallbacks} eager calls",
         ]
-        for number, plan in enumerate(self.order, start=1):
+        for number, plan in enumerate(self.plans, start=1):
             lines.append(
                 f"  plan {number}: {plan.program.nodes} nodes, {plan.program.kernels} kernels, "
                 f"{plan.program.arena_bytes:,} bytes of memory while it runs, {len(plan.guards)} guards, "
@@ -172,12 +226,27 @@ class Compiled:
         lines.extend(f"  {note}" for note in self.notes)
         return "\n".join(lines)
 
-    def graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+    def explain_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """What a call with these arguments would do now. Nothing is called."""
+        program = self.table.find(args, kwargs)
+        for number, plan in enumerate(self.plans, start=1):
+            if plan.program is program:
+                return f"runs plan {number}"
         key, _, _ = _core.flatten_call(args, kwargs)
-        for plan in reversed(self.order):
-            if plan.key == key:
-                return plan.program.text
         known = self.keys.get(key)
+        if known is not None and known.reason is not None:
+            return f"runs eagerly: {known.reason}"
+        stale = self.plans.with_key(key)
+        if not stale:
+            return "would be recorded: there is no plan for arguments of these types"
+        why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
+        return f"would be recorded again: {why}"
+
+    def graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.IRGraph:
+        program = self.table.find(args, kwargs)
+        if program is not None:
+            return program.graph
+        known = self.keys.get(_core.flatten_call(args, kwargs)[0])
         reason = known.reason if known is not None and known.reason else "call it with these arguments first"
         raise ValueError(f"{self.name} has no plan for these arguments: {reason}")
 
@@ -185,10 +254,15 @@ class Compiled:
 class JITFunction(_core.CallTable, Generic[P, R]):
     """A compiled function. What it returns is what the function would, bit for bit."""
 
-    def __init__(self, function: Callable[P, R], max_cache_entries: int = 8) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R],
+        max_cache_entries: int = 8,
+        passes: Sequence[Pass | type[Pass]] | None = None,
+    ) -> None:
         functools.update_wrapper(self, function)
         name = getattr(function, "__name__", type(function).__name__)
-        self._compiled = Compiled(self, function, name, max_cache_entries)
+        self._compiled = Compiled(self, function, name, max_cache_entries, passes)
 
     if TYPE_CHECKING:
 
@@ -212,23 +286,29 @@ class JITFunction(_core.CallTable, Generic[P, R]):
         """Plans, their sizes, and why calls were recorded again or run eagerly."""
         return self._compiled.explain()
 
-    def graph(self, *args: P.args, **kwargs: P.kwargs) -> str:
-        """The text of the plan's graph for such a call."""
+    def graph(self, *args: P.args, **kwargs: P.kwargs) -> _core.IRGraph:
+        """The graph of the plan that such a call runs; printing it shows its text."""
         return self._compiled.graph(args, kwargs)
 
 
+_Passes = Sequence[Pass | type[Pass]] | None
+
+
 @overload
-def compile(target: Module, *, max_cache_entries: int = 8) -> Any: ...
+def compile(target: Module, *, max_cache_entries: int = 8, passes: _Passes = None) -> Any: ...
 @overload
-def compile(target: Callable[P, R], *, max_cache_entries: int = 8) -> JITFunction[P, R]: ...
+def compile(target: Callable[P, R], *, max_cache_entries: int = 8, passes: _Passes = None) -> JITFunction[P, R]: ...
 @overload
-def compile(target: None = None, *, max_cache_entries: int = 8) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
-def compile(target: Any = None, *, max_cache_entries: int = 8) -> Any:
+def compile(
+    target: None = None, *, max_cache_entries: int = 8, passes: _Passes = None
+) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
+def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes = None) -> Any:
     """Makes a function or a module fast. Results, gradients, random numbers and state stay the same, bit for bit.
 
     Nothing happens before the first call, which runs as ever while it is recorded. Later calls with arguments of the
     same types run the plan that was made of it. What cannot be compiled runs as it is written, and `explain()` says
-    why.
+    why. At most `max_cache_entries` plans are kept; the oldest leaves first. Graphs go through `passes` in place of the
+    standard ones: classes or objects derived from `lucid.compiler.Pass`.
 
     >>> @lucid.compile
     ... def f(x, y):
@@ -239,15 +319,15 @@ def compile(target: Any = None, *, max_cache_entries: int = 8) -> Any:
     1
     """
     if target is None:
-        return functools.partial(compile, max_cache_entries=max_cache_entries)
+        return functools.partial(compile, max_cache_entries=max_cache_entries, passes=passes)
     if isinstance(target, JITFunction) or type(target).__name__ == "JITModule":
         return target
     if isinstance(target, Module):
         from ._module import JITModule
 
-        return JITModule(target, max_cache_entries)
+        return JITModule(target, max_cache_entries, passes)
     if callable(target):
-        return JITFunction(target, max_cache_entries)
+        return JITFunction(target, max_cache_entries, passes)
     raise TypeError(f"lucid.compile() expects an nn.Module or a callable, got {type(target)}")
 
 

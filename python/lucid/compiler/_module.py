@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import copy
 import types
+from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
 from ..nn import Module
 from ._compile import CacheInfo, Compiled
+from ._passes import Pass
 
 # Names of the wrapper itself; the wrapped module's come first.
 _OWN = frozenset({"invalidate_cache", "cache_info", "explain", "graph", "compile"})
@@ -22,9 +24,11 @@ class JITModule(Module):
     _compiled: Compiled
     _wrapped: Module
 
-    def __init__(self, module: Module, max_cache_entries: int = 8) -> None:
+    def __init__(
+        self, module: Module, max_cache_entries: int = 8, passes: Sequence[Pass | type[Pass]] | None = None
+    ) -> None:
         super().__init__()
-        compiled = Compiled(_core.CallTable(), module, type(module).__name__, max_cache_entries)
+        compiled = Compiled(_core.CallTable(), module, type(module).__name__, max_cache_entries, passes)
         # Not as attributes: the wrapped module is no part of this one.
         own = object.__getattribute__(self, "__dict__")
         own["_wrapped"] = module
@@ -76,10 +80,10 @@ class JITModule(Module):
         return item in _any(self._wrapped)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> JITModule:
-        return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.max_entries)
+        return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.plans.max_entries, self._compiled.passes)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return JITModule, (self._wrapped, self._compiled.max_entries)
+        return JITModule, (self._wrapped, self._compiled.plans.max_entries, self._compiled.passes)
 
     def compile(self, **kwargs: Any) -> JITModule:
         """Itself: it is compiled."""
@@ -97,8 +101,8 @@ class JITModule(Module):
         """Plans, their sizes, and why calls were recorded again or run eagerly."""
         return self._compiled.explain()
 
-    def graph(self, *args: Any, **kwargs: Any) -> str:
-        """The text of the plan's graph for such a call."""
+    def graph(self, *args: Any, **kwargs: Any) -> _core.IRGraph:
+        """The graph of the plan that such a call runs; printing it shows its text."""
         return self._compiled.graph(args, kwargs)
 
 

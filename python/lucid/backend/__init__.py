@@ -1,0 +1,5 @@
+"""Ways into the machinery."""
+
+from . import jit
+
+__all__ = ["jit"]

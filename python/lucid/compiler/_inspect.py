@@ -1,0 +1,39 @@
+"""Looking at compiled functions and modules from outside."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import _core
+from ._cache import PlanCache
+from ._compile import CacheInfo, Compiled, JITFunction
+from ._module import JITModule
+
+
+def _compiled(function: Any) -> Compiled:
+    if isinstance(function, (JITFunction, JITModule)):
+        return function._compiled
+    raise TypeError(f"expected what lucid.compile() returns, got {type(function)}")
+
+
+def cache_info(function: Any) -> CacheInfo:
+    """How often plans of a compiled function or module were made and used."""
+    return _compiled(function).cache_info()
+
+
+def plan_cache(function: Any) -> PlanCache:
+    """The plans of a compiled function or module."""
+    return _compiled(function).plans
+
+
+def explain(function: Any, *args: Any, **kwargs: Any) -> str:
+    """What was compiled, and why what was not; with arguments, what a call with them would do. Nothing is called."""
+    compiled = _compiled(function)
+    if not args and not kwargs:
+        return compiled.explain()
+    return f"{compiled.name}: such a call {compiled.explain_call(args, kwargs)}"
+
+
+def graph(function: Any, *args: Any, **kwargs: Any) -> _core.IRGraph:
+    """The graph of the plan that a call with these arguments runs."""
+    return _compiled(function).graph(args, kwargs)

@@ -1,0 +1,88 @@
+"""Recording calls by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, NamedTuple, Self
+
+from .. import _core
+from ._passes import Pass, to_core
+
+
+class OpRecord(NamedTuple):
+    """One op that ran. Tensors are numbered in the order of being met, inputs first."""
+
+    name: str
+    inputs: list[int]
+    outputs: list[int]
+    shape: tuple[int, ...]
+    source: str
+
+
+class TracingContext:
+    """Records what this thread does to tensors. The code inside runs as ever.
+
+    >>> x = lucid.ones(3)
+    >>> with lucid.compiler.TracingContext() as context:
+    ...     y = (x + 1).sum()
+    >>> [record.name for record in context.records([x])]
+    ['add', 'sum']
+    >>> context.graph([x], [y]).nodes[0].op
+    'add'
+    """
+
+    def __init__(self) -> None:
+        self._tracing: _core.Tracing | None = None
+
+    @staticmethod
+    def is_active() -> bool:
+        """Whether this thread is being recorded."""
+        return _core.is_tracing()
+
+    def __enter__(self) -> Self:
+        if _core.is_tracing():
+            raise RuntimeError("TracingContext: this thread is being recorded already; recordings do not nest")
+        self._tracing = _core.Tracing()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._recorded().stop()
+
+    def _recorded(self) -> _core.Tracing:
+        if self._tracing is None:
+            raise RuntimeError("TracingContext: nothing has been recorded; use it with `with`")
+        return self._tracing
+
+    @property
+    def obstacle(self) -> str | None:
+        """Why no graph can be made of it, if none can."""
+        return self._recorded().obstacle or None
+
+    def records(self, inputs: Sequence[_core.Tensor] = ()) -> list[OpRecord]:
+        """The ops that ran, in order."""
+        return [OpRecord(*record) for record in self._recorded().records(list(inputs))]
+
+    def graph(
+        self, inputs: Sequence[_core.Tensor], outputs: Sequence[_core.Tensor], passes: Sequence[Any] | None = None
+    ) -> _core.IRGraph:
+        """What was recorded, as a graph from the inputs to the outputs."""
+        return self.program(inputs, outputs, passes=passes).graph
+
+    def program(
+        self,
+        inputs: Sequence[_core.Tensor],
+        outputs: Sequence[_core.Tensor],
+        name: str = "graph",
+        passes: Sequence[Pass | type[Pass]] | None = None,
+    ) -> _core.Program:
+        """What was recorded, compiled. Every tensor from outside that was met is its state."""
+        tracing = self._recorded()
+        program, obstacle = _core.compile_trace(
+            tracing, list(inputs), list(outputs), tracing.met, name, to_core(passes)
+        )
+        if program is None:
+            raise RuntimeError(f"no graph can be made of what was recorded: it {obstacle}")
+        return program

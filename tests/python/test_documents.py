@@ -1,0 +1,569 @@
+"""The documents that the compiler was asked for by: their examples run, and what they say is so.
+
+Where they move something to "gpu", "cpu" stands in.
+"""
+
+import os
+import subprocess
+import sys
+
+import lucid
+import lucid.nn as nn
+import lucid.nn.functional as F
+import lucid.optim as optim
+import pytest
+from lucid import compiler
+from lucid.compiler import DeadNodeElimPass, NoGradStripPass, plan_cache
+from lucid.models import lenet_5
+from same import bits
+
+
+class MyModel(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Linear(8, 16)
+        self.drop = nn.Dropout(0.5)
+        self.last = nn.Linear(16, 4)
+
+    def forward(self, x):
+        return self.last(self.drop(self.first(x).relu()))
+
+
+def loader(count=3, shape=(6, 8), classes=4):
+    generator = lucid.Generator().manual_seed(5)
+    for _ in range(count):
+        yield lucid.randn(*shape, generator=generator), lucid.randint(0, classes, (shape[0],), generator=generator)
+
+
+# The examples.
+
+
+def test_compiling_a_module():
+    model = lenet_5()
+    module = model
+    model = model.compile()
+    assert isinstance(model, lucid.JITModule)
+
+    x = lucid.randn(1, 1, 32, 32)
+    assert model.cache_info().misses == 0
+    output = model(x)
+    assert bits(output) == bits(module(x))
+    assert bits(model(x)) == bits(module(x))
+    assert model.cache_info()[:3] == (1, 1, 1)
+
+
+def test_compiling_a_standalone_function():
+    def my_func(x, y):
+        return lucid.sum(x * y + x)
+
+    compiled_func = lucid.compile(my_func)
+    assert isinstance(compiled_func, lucid.JITFunction)
+    result = compiled_func(lucid.randn(3, 3), lucid.randn(3, 3))
+    assert result.shape == ()
+    x, y = lucid.randn(3, 3), lucid.randn(3, 3)
+    assert bits(compiled_func(x, y)) == bits(my_func(x, y))
+    assert compiled_func.cache_info().hits == 1
+
+
+def test_normalize():
+    def normalize(x):
+        mean = lucid.mean(x, axis=-1, keepdims=True)
+        std = lucid.std(x, axis=-1, keepdims=True)
+        return (x - mean) / (std + 1e-5)
+
+    fast_normalize = lucid.compile(normalize)
+    x = lucid.randn(32, 128)
+    result = fast_normalize(x)
+    result = fast_normalize(x)
+    assert bits(result) == bits(normalize(x))
+    assert fast_normalize.cache_info()[:3] == (1, 1, 1)
+
+
+def test_both_ways_to_compile_a_module_are_the_same():
+    model = nn.Sequential(
+        nn.Linear(784, 256),
+        nn.ReLU(),
+        nn.Linear(256, 10),
+    )
+    for compiled_model in (model.compile(), lucid.compile(model)):
+        assert type(compiled_model) is lucid.JITModule
+        assert compiled_model[0].weight is model[0].weight
+        x = lucid.randn(2, 784)
+        compiled_model(x)
+        assert bits(compiled_model(x)) == bits(model(x))
+
+
+def test_custom_cache_size():
+    model = MyModel()
+    assert model.compile(max_cache_entries=32).cache_info().max_entries == 32
+    assert model.compile(max_cache_entries=2).cache_info().max_entries == 2
+    with pytest.raises(ValueError, match="at least one plan"):
+        model.compile(max_cache_entries=0)
+
+
+def train(compile, to_device):
+    lucid.manual_seed(1)
+    model = lenet_5()
+    model.to("cpu")
+    model = compile(model)
+    model.train()
+    optimizer = lucid.optim.Adam(model.parameters(), lr=1e-3)
+    losses = []
+    for x, y in loader(4, (3, 1, 32, 32), 10):
+        x = to_device(x)
+        y = to_device(y)
+
+        logits = model(x)
+        loss = F.cross_entropy(logits, y)
+
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(bits(loss))
+    return losses, [bits(parameter) for parameter in model.parameters()], model
+
+
+def test_full_training_loop():
+    def to_device(tensor):
+        return tensor.to("cpu")
+
+    expected, parameters, _ = train(lambda model: model, to_device)
+    losses, compiled_parameters, model = train(lambda model: model.compile(), to_device)
+    assert losses == expected
+    assert compiled_parameters == parameters
+    # Updates of parameters are seen by the plan, which is made once.
+    assert len(set(map(repr, losses))) == len(losses)
+    assert model.cache_info()[:4] == (3, 1, 1, 0), model.explain()
+
+
+def test_training_with_evaluation():
+    def run(compile):
+        lucid.manual_seed(2)
+        model = MyModel()
+        model.to("cpu")
+        model = compile(model)
+        model.train()
+        optimizer = optim.Adam(model.parameters(), lr=1e-3)
+        num_epochs = 3
+        test_x = lucid.ones(5, 8)
+        seen = []
+        for _epoch in range(num_epochs):
+            model.train()
+            for x, y in loader():
+                logits = model(x)
+                loss = F.cross_entropy(logits, y)
+
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+
+            # Evaluation uses a separate cached plan
+            model.eval()
+            with lucid.no_grad():
+                test_logits = model(test_x)
+            seen.append(bits(test_logits))
+        return seen, model
+
+    expected, _ = run(lambda model: model)
+    seen, model = run(lambda model: model.compile())
+    assert seen == expected
+    assert model.cache_info().compiles == 2, model.explain()
+
+
+def test_inference_with_no_grad():
+    test_input = lucid.randn(2, 8)
+    model = MyModel()
+    model = model.compile()
+    model.eval()
+    with lucid.no_grad():
+        predictions = model(test_input)
+        assert not predictions.requires_grad
+        graph = model.graph(test_input)
+    assert graph.nodes
+    assert not any(node.has_gradient for node in graph.nodes)
+
+
+def test_switching_between_train_and_eval():
+    x = lucid.randn(3, 8)
+    model = MyModel()
+    model = model.compile()
+    model.train()
+    logits = model(x)
+    assert logits.requires_grad
+    model.eval()
+    assert not model.training
+    with lucid.no_grad():
+        logits = model(x)
+    assert not logits.requires_grad
+    assert [key.training for key in plan_cache(model).keys] == [True, False]
+    for _ in range(3):
+        model.train()
+        model(x)
+        model.eval()
+        with lucid.no_grad():
+            model(x)
+    assert model.cache_info()[:3] == (6, 2, 2)
+
+
+def test_cache_invalidation():
+    x = lucid.randn(2, 8)
+    model = MyModel().eval().compile()
+    output = model(x)
+    model.invalidate_cache()
+    assert len(plan_cache(model)) == 0
+    assert bits(model(x)) == bits(output)
+    assert model.cache_info().compiles == 2
+
+    function = lucid.compile(lambda x: x + 1)
+    function(x)
+    function.invalidate_cache()
+    function(x)
+    assert function.cache_info()[:3] == (0, 2, 2)
+
+
+def test_a_changed_structure_is_seen_without_asking():
+    x = lucid.randn(2, 8)
+    module = MyModel().eval()
+    model = module.compile()
+    model(x)
+    module.last = nn.Linear(16, 7)
+    assert bits(model(x)) == bits(module(x))
+
+
+def test_what_is_no_target():
+    with pytest.raises(TypeError) as error:
+        lucid.compile(42)
+    assert str(error.value) == "lucid.compile() expects an nn.Module or a callable, got <class 'int'>"
+
+
+def test_jit_decorator():
+    w, w2 = lucid.randn(256, 8), lucid.randn(10, 256)
+
+    @lucid.jit
+    def forward(x):
+        h = F.linear(x, w)
+        h = F.relu(h)
+        return F.linear(h, w2)
+
+    x = lucid.randn(32, 8)
+    y = forward(x)
+    assert bits(forward(x)) == bits(y)
+    assert forward.cache_info().hits == 1
+
+
+def test_explicit_tracing():
+    from lucid.backend.jit import trace
+
+    model, example_input, new_input = MyModel().eval(), lucid.randn(3, 8), lucid.randn(3, 8)
+    traced = trace(model, example_input)
+    y = traced(new_input)
+    assert bits(y) == bits(model(new_input))
+    with lucid.no_grad():
+        assert bits(traced(new_input)) == bits(model(new_input))
+    y.sum().backward()
+    found = bits(model.last.weight.grad)
+    model.zero_grad()
+    model(new_input).sum().backward()
+    assert bits(model.last.weight.grad) == found
+    with lucid.no_grad():
+        model.last.bias.add_(1)
+    assert bits(traced(new_input)) == bits(model(new_input))
+    with pytest.raises(ValueError, match=r"traced with \(float32\[3,8\]\), called with \(float32\[4,8\]\)"):
+        traced(lucid.randn(4, 8))
+
+
+@lucid.no_grad()
+def test_traced_graph():
+    from lucid.backend.jit import Tracer
+
+    x = lucid.randn(32, 784)
+    model = nn.Sequential(nn.Linear(784, 256, bias=False), nn.ReLU(), nn.Linear(256, 10, bias=False))
+    tracer = Tracer()
+    with tracer:
+        tracer.register_input(x)
+        y = model(x)
+    graph = tracer.build([y])
+    assert graph.summary().split("\n") == [
+        "TracedGraph: 3 ops",
+        "  [0] linear: [0, 1] -> 2 (32, 256)",
+        "  [1] relu: [2] -> 3 (32, 256)",
+        "  [2] linear: [3, 4] -> 5 (32, 10)",
+    ]
+    other = lucid.randn(32, 784)
+    assert bits(graph(other)) == bits(model(other))
+
+
+def test_a_trace_that_can_be_no_graph_says_why():
+    from lucid.backend.jit import Tracer, trace
+
+    with pytest.raises(RuntimeError, match=r"test_documents.py:\d+: reads a value of a tensor"):
+        trace(lambda x: x + x.sum().item(), lucid.ones(3))
+    with Tracer(), pytest.raises(RuntimeError, match="do not nest"), Tracer():
+        pass
+    assert not compiler.TracingContext.is_active()
+
+
+# What the documents say.
+
+
+def test_compiling_is_lazy():
+    calls = []
+
+    def f(x):
+        calls.append(1)
+        return x
+
+    compiled = lucid.compile(f)
+    assert not calls
+    compiled(lucid.ones(2))
+    assert len(calls) == 1
+
+
+def test_the_graph_has_the_fields_of_the_documents():
+    module = MyModel().eval()
+    model = module.compile()
+    x = lucid.randn(3, 8)
+    with lucid.no_grad():
+        model(x)
+        graph = compiler.graph(model, x)
+    assert isinstance(graph, compiler.IRGraph)
+    assert len(graph.input_ids) == 1
+    assert len(graph.param_ids) == 4
+    assert graph.constant_ids == graph.state_ids == graph.updates == []
+    value = graph.values[graph.input_ids[0]]
+    assert isinstance(value, compiler.IRValue)
+    assert (value.shape, value.dtype, value.device) == ((3, 8), lucid.float32, "cpu")
+    node = graph.nodes[0]
+    assert isinstance(node, compiler.IRNode)
+    assert (node.op, node.inputs, node.device) == ("linear", [*graph.input_ids, *graph.param_ids[:2]], "cpu")
+    assert node.source.startswith("test_documents.py:")
+    made = [id for node in graph.nodes for id in node.outputs]
+    assert set(graph.output_ids) <= set(made)
+    assert compiler.IRGraph.parse(str(graph)) == graph
+    assert node.attributes == {}
+    (plan,) = plan_cache(model)
+    assert isinstance(plan, compiler.ForwardExecutor)
+    assert plan.state["self.first.weight"] is module.first.weight
+    with lucid.no_grad():
+        assert bits(plan(x)[0]) == bits(module(x))
+
+
+def test_buffers_are_state_that_is_updated():
+    model = nn.BatchNorm1d(3).train().compile()
+    x = lucid.randn(4, 3)
+    model(x)
+    graph = model.graph(x)
+    assert graph.updates
+    assert {old for old, _ in graph.updates} <= set(graph.state_ids)
+
+
+DEAD = """graph f(%0: f32[4] input) -> (%1) {
+  %1: f32[4] = relu(%0)
+  %2: f32[4] = exp(%0)
+}
+"""
+
+
+def test_passes_by_themselves():
+    graph = compiler.IRGraph.parse(DEAD)
+    assert DeadNodeElimPass().run(graph)
+    assert [node.op for node in graph.nodes] == ["relu"]
+    assert not DeadNodeElimPass().run(graph)
+    assert graph.nodes[0].has_gradient
+    assert NoGradStripPass().run(graph)
+    assert not graph.nodes[0].has_gradient
+
+
+def test_dead_code_is_removed():
+    @lucid.compile
+    def f(x):
+        (x * 3).exp().sum()
+        return x + 1
+
+    x = lucid.ones(4)
+    f(x)
+    assert [node.op for node in f.graph(x).nodes] == ["add"]
+
+
+def test_passes_of_ones_own():
+    class Count(compiler.Pass):
+        seen = 0
+
+        def run(self, graph):
+            Count.seen += len(graph.nodes)
+            return False
+
+    class DoubleNegation(compiler.Pass):
+        def run(self, graph):
+            makers = {node.outputs[0]: node for node in graph.nodes}
+            for node in graph.nodes:
+                inner = makers.get(node.inputs[0])
+                if node.op == "neg" and inner is not None and inner.op == "neg":
+                    graph.replace(node.outputs[0], inner.inputs[0])
+                    graph.remove(node)
+                    graph.remove(inner)
+                    return True
+            return False
+
+    @lucid.compile(passes=[Count(), DoubleNegation, DeadNodeElimPass])
+    def f(x):
+        return (x * 2).neg().neg() + 1
+
+    x = lucid.randn(3)
+    f(x)
+    assert bits(f(x)) == bits(x * 2 + 1)
+    assert Count.seen == 5
+    # The last one lays the result out in memory.
+    assert [node.op for node in f.graph(x).nodes] == ["mul", "add", "reshape"]
+    with pytest.raises(TypeError, match=r"derived from lucid\.compiler\.Pass"):
+        lucid.compile(f.__wrapped__, passes=[print])
+
+
+def test_a_graph_is_edited_only_where_it_stays_one():
+    graph = compiler.IRGraph.parse(DEAD)
+    relu, exp = graph.nodes
+    with pytest.raises(ValueError, match="leaves the graph"):
+        graph.remove(relu)
+    with pytest.raises(ValueError, match="cannot stand in"):
+        graph.replace(1, 0)
+    with pytest.raises(ValueError, match="there is no %9"):
+        graph.replace(1, 9)
+    graph.remove(exp)
+    with pytest.raises(ValueError, match="no node computes %2"):
+        graph.remove(exp)
+    graph.verify()
+
+
+def test_what_plans_are_found_by():
+    def f(x):
+        return x * 2
+
+    compiled = lucid.compile(f)
+    for x in (lucid.ones(2), lucid.ones(3), lucid.ones(3, dtype=lucid.f64), lucid.ones(3, requires_grad=True)):
+        compiled(x)
+        compiled(x)
+        with lucid.no_grad():
+            compiled(x)
+            compiled(x)
+    assert compiled.cache_info()[:3] == (8, 8, 8)
+    keys = plan_cache(compiled).keys
+    assert len(set(keys)) == 8
+    assert [key.inputs[0].shape for key in keys] == [(2,), (2,), (3,), (3,), (3,), (3,), (3,), (3,)]
+    assert [key.inputs[0].dtype for key in keys[2:6]] == [lucid.f32, lucid.f32, lucid.f64, lucid.f64]
+    assert [key.grad_enabled for key in keys] == [True, False] * 4
+    assert not any(key.training for key in keys)
+    assert {key.inputs[0].device for key in keys} == {"cpu"}
+
+
+def test_the_oldest_plan_leaves_first():
+    compiled = lucid.compile(lambda x: x + 1)
+    for size in range(1, 10):
+        compiled(lucid.ones(size))
+    cache = plan_cache(compiled)
+    assert isinstance(cache, compiler.PlanCache)
+    assert len(cache) == cache.max_entries == 8
+    assert [key.inputs[0].shape for key in cache.keys] == [(size,) for size in range(2, 10)]
+    compiled(lucid.ones(2))
+    compiled(lucid.ones(9))
+    assert compiled.cache_info()[:3] == (2, 9, 9)
+    compiled(lucid.ones(1))
+    assert compiled.cache_info()[:3] == (2, 10, 10)
+    # Being used does not keep a plan.
+    assert cache.keys[0].inputs[0].shape == (3,)
+
+
+def test_hooks_run_around_the_plan():
+    def run(compile):
+        lucid.manual_seed(4)
+        module = MyModel().eval()
+        module.register_forward_pre_hook(lambda module, args: (args[0] + 1,))
+        module.register_forward_hook(lambda module, args, output: output * 2)
+        model = compile(module)
+        return [bits(model(lucid.ones(2, 8) * i)) for i in range(4)]
+
+    assert run(lambda model: model.compile()) == run(lambda model: model)
+
+
+def test_attributes_are_those_of_the_module():
+    module = MyModel()
+    model = module.compile()
+    assert model.first is module.first
+    assert list(model.parameters()) == list(module.parameters())
+    assert model.eval() is model
+    assert not module.training
+    assert model.state_dict().keys() == module.state_dict().keys()
+    compiled = lucid.compile(test_normalize)
+    assert compiled.__name__ == "test_normalize"
+    assert compiled.__wrapped__ is test_normalize
+
+
+def test_a_branch_on_values_is_never_the_wrong_one():
+    def f(x):
+        if x.sum() > 0:
+            return x + 1
+        return x - 1
+
+    compiled = lucid.compile(f)
+    for sign in (1, 1, -1, -1, 1):
+        x = lucid.ones(3) * sign
+        assert bits(compiled(x)) == bits(f(x))
+
+
+def test_gpu_says_which_devices_there_are():
+    for target in (lucid.ones(1), MyModel()):
+        with pytest.raises(ValueError, match="there is no device 'gpu'; the devices are: 'cpu'"):
+            target.to("gpu")
+    assert lucid.grad_enabled()
+
+
+def test_counters_of_the_process():
+    before = compiler.counters()
+    compiled = lucid.compile(lambda x, flag: x.item() if flag else x * 2)
+    x = lucid.ones(1)
+    for _ in range(3):
+        compiled(x, False)
+        compiled(x, True)
+    after = compiler.counters()
+    changes = [new - old for old, new in zip(before, after)]
+    assert changes == [2, 2, 1, 0, 3]
+    assert compiler.cache_info(compiled) == compiled.cache_info()
+
+
+FACTOR = 2
+
+
+def test_explaining_a_call(monkeypatch):
+    def f(x):
+        return x * FACTOR
+
+    compiled = lucid.compile(f)
+    x = lucid.ones(2)
+    assert "no plan for arguments of these types" in compiler.explain(compiled, x)
+    compiled(x)
+    assert "runs plan 1" in compiler.explain(compiled, x)
+    monkeypatch.setitem(globals(), "FACTOR", 3)
+    assert "recorded again" in compiler.explain(compiled, x)
+    assert "FACTOR" in compiler.explain(compiled, x)
+    assert bits(compiled(x)) == bits(x * 3)
+    assert "FACTOR" in compiler.explain(compiled)
+    with pytest.raises(TypeError, match=r"what lucid\.compile"):
+        compiler.explain(f)
+
+
+def test_log_of_compiles_and_eager_calls():
+    program = """
+import lucid
+f = lucid.compile(lambda x, flag: x.item() if flag else x * 2)
+for flag in (False, True, False, True): f(lucid.ones(1), flag)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, "LUCID_LOG": "jit"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    lines = done.stderr.strip().split("\n")
+    assert len(lines) == 2, lines
+    assert lines[0].startswith("lucid[jit] <lambda>: compiled 1 nodes to 1 kernels in ")
+    assert lines[1] == "lucid[jit] <lambda>: runs eagerly: <string>:3: reads a value of a tensor"
