@@ -11,7 +11,6 @@
 extern "C" {
 PyObject** _PyObject_GetDictPtr(PyObject*);
 PyObject* _PyDict_GetItem_KnownHash(PyObject*, PyObject*, Py_hash_t);
-int _PyDict_Next(PyObject*, Py_ssize_t*, PyObject**, PyObject**, Py_hash_t*);
 int _PyDict_SetItem_KnownHash(PyObject*, PyObject*, PyObject*, Py_hash_t);
 int _PySet_NextEntry(PyObject*, Py_ssize_t*, PyObject**, Py_hash_t*);
 }
@@ -124,52 +123,58 @@ DictGuard::DictGuard(PyObject* dict, PyObject* names, std::string place, Style s
       place(std::move(place)),
       style(style),
       version(version_of(dict)) {
-  expected = checked(PyDict_New()).release().ptr();
-  PyObject* name = nullptr;
-  Py_hash_t hash = 0;
-  if (names && PySet_GET_SIZE(names) <= PyDict_GET_SIZE(dict)) {
-    for (Py_ssize_t at = 0; _PySet_NextEntry(names, &at, &name, &hash);)
-      if (PyObject* value = _PyDict_GetItem_KnownHash(dict, name, hash))
-        check_status(_PyDict_SetItem_KnownHash(expected, name, value, hash));
+  PyObject *name = nullptr, *value = nullptr;
+  if (!names) {
+    // Neither the hashes of the keys nor what a subclass makes of being copied are asked for.
+    const nb::object entries = checked(PyTuple_New(2 * PyDict_GET_SIZE(dict)));
+    Py_ssize_t i = 0;
+    for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &value); i += 2) {
+      PyTuple_SET_ITEM(entries.ptr(), i, Py_NewRef(name));
+      PyTuple_SET_ITEM(entries.ptr(), i + 1, Py_NewRef(value));
+    }
+    expected = Py_NewRef(entries.ptr());
     return;
   }
-  // Neither the hashes of the keys nor what a subclass makes of being copied are asked for.
-  PyObject* value = nullptr;
-  for (Py_ssize_t at = 0; _PyDict_Next(dict, &at, &name, &value, &hash);)
-    if (!names || (PyUnicode_CheckExact(name) && PySet_Contains(names, name) == 1))
-      check_status(_PyDict_SetItem_KnownHash(expected, name, value, hash));
+  expected = checked(PyDict_New()).release().ptr();
+  for_each_named([&](PyObject* found, Py_hash_t hash, PyObject* now) {
+    check_status(_PyDict_SetItem_KnownHash(expected, found, now, hash));
+    return true;
+  });
+}
+
+template <typename Function>
+bool DictGuard::for_each_named(Function function) const {
+  PyObject *name = nullptr, *value = nullptr;
+  Py_hash_t hash = 0;
+  if (PySet_GET_SIZE(names) <= PyDict_GET_SIZE(dict)) {
+    for (Py_ssize_t at = 0; _PySet_NextEntry(names, &at, &name, &hash);)
+      if (PyObject* now = _PyDict_GetItem_KnownHash(dict, name, hash); now && !function(name, hash, now)) return false;
+    return true;
+  }
+  // Most names are those of attributes of other objects.
+  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &value);)
+    if (PyUnicode_CheckExact(name) && PySet_Contains(names, name) == 1 && !function(name, PyObject_Hash(name), value))
+      return false;
+  return true;
 }
 
 bool DictGuard::holds_all() const {
-  if (PyDict_GET_SIZE(dict) != PyDict_GET_SIZE(expected)) return false;
-  PyObject *key = nullptr, *value = nullptr, *old_key = nullptr, *old_value = nullptr;
-  Py_ssize_t at = 0;
-  Py_ssize_t old_at = 0;
-  while (PyDict_Next(dict, &at, &key, &value) && PyDict_Next(expected, &old_at, &old_key, &old_value))
-    if (!same(old_key, key) || !same(old_value, value)) return false;
+  if (2 * PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(expected)) return false;
+  PyObject *key = nullptr, *value = nullptr;
+  Py_ssize_t i = 0;
+  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); i += 2)
+    if (!same(PyTuple_GET_ITEM(expected, i), key) || !same(PyTuple_GET_ITEM(expected, i + 1), value)) return false;
   return true;
 }
 
 bool DictGuard::holds_names() const {
-  PyObject* name = nullptr;
-  Py_hash_t hash = 0;
-  if (PyDict_GET_SIZE(dict) < PySet_GET_SIZE(names)) {
-    // Most names are those of attributes of other objects.
-    Py_ssize_t found = 0;
-    PyObject* now = nullptr;
-    for (Py_ssize_t at = 0; _PyDict_Next(dict, &at, &name, &now, &hash);) {
-      PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
-      if (before ? !same(before, now) : PyUnicode_CheckExact(name) && PySet_Contains(names, name) == 1) return false;
-      found += before ? 1 : 0;
-    }
-    return found == PyDict_GET_SIZE(expected);
-  }
-  for (Py_ssize_t at = 0; _PySet_NextEntry(names, &at, &name, &hash);) {
-    PyObject* now = _PyDict_GetItem_KnownHash(dict, name, hash);
+  Py_ssize_t found = 0;
+  const bool equal = for_each_named([&](PyObject* name, Py_hash_t hash, PyObject* now) {
     PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
-    if (!same(before, now)) return false;
-  }
-  return true;
+    ++found;
+    return before && same(before, now);
+  });
+  return equal && found == PyDict_GET_SIZE(expected);
 }
 
 bool DictGuard::holds() const {
@@ -199,19 +204,34 @@ Difference DictGuard::words(PyObject* key, PyObject* before, PyObject* now) cons
 
 std::optional<Difference> DictGuard::difference() const {
   if (holds()) return std::nullopt;
-  // In the order of the dict: sets have another one in each process.
   PyObject *key = nullptr, *value = nullptr;
+  const auto before = [&](PyObject* wanted) -> PyObject* {
+    if (names) return find(expected, wanted);
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(expected); i += 2)
+      if (same(PyTuple_GET_ITEM(expected, i), wanted)) return PyTuple_GET_ITEM(expected, i + 1);
+    return nullptr;
+  };
+  // In the order of the dict: sets have another one in each process.
   for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
     if (names && PySet_Contains(names, key) != 1) continue;
-    if (PyObject* before = find(expected, key); !same(before, value)) return words(key, before, value);
+    if (PyObject* old = before(key); !same(old, value)) return words(key, old, value);
   }
-  for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
-    if (!find(dict, key)) return words(key, value, nullptr);
+  if (names) {
+    for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
+      if (!find(dict, key)) return words(key, value, nullptr);
+  } else {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(expected); i += 2) {
+      bool there = false;
+      for (Py_ssize_t at = 0; !there && PyDict_Next(dict, &at, &key, &value);)
+        there = same(PyTuple_GET_ITEM(expected, i), key);
+      if (!there) return words(PyTuple_GET_ITEM(expected, i), PyTuple_GET_ITEM(expected, i + 1), nullptr);
+    }
+  }
   return Difference{place, place, "in one order", "in another"};
 }
 
 size_t DictGuard::size() const {
-  return static_cast<size_t>(names ? PySet_GET_SIZE(names) : std::max<Py_ssize_t>(1, PyDict_GET_SIZE(expected)));
+  return static_cast<size_t>(names ? PySet_GET_SIZE(names) : std::max<Py_ssize_t>(1, PyTuple_GET_SIZE(expected) / 2));
 }
 
 // Instances.

@@ -19,7 +19,7 @@ struct DictGuard {
 
   PyObject* dict;
   PyObject* names;     // a frozenset; null means all entries
-  PyObject* expected;  // a dict of our own
+  PyObject* expected;  // a dict of our own; for all entries a tuple of keys and values in turn
   std::string place;
   Style style;
   /// As of the last look that found everything as it was.
@@ -37,6 +37,9 @@ struct DictGuard {
  private:
   bool holds_names() const;
   bool holds_all() const;
+  /// Calls a function with each entry that has one of the names, its hash and its value, until it returns false.
+  template <typename Function>
+  bool for_each_named(Function function) const;
   Difference words(PyObject* key, PyObject* before, PyObject* now) const;
 };
 

@@ -50,6 +50,14 @@ def test_a_container(make, change, undo):
     expect_change(guards, lambda: change(container), lambda: undo(container))
 
 
+def test_views_of_containers():
+    table, items = {"a": 1.0}, bytearray(b"ab")
+    proxy, values, memory = types.MappingProxyType(table), table.values(), memoryview(items)
+    guards = guards_of(lambda x: x * proxy["a"] * sum(values) * memory[0], X)
+    expect_change(guards, lambda: table.update(a=2.0), lambda: table.update(a=1.0))
+    expect_change(guards, lambda: items.__setitem__(0, 1), lambda: items.__setitem__(0, 97))
+
+
 def test_nested_containers():
     nested = {"a": [1.0, {"b": (2.0, [3.0])}]}
     guards = guards_of(lambda x: x * nested["a"][1]["b"][1][0], X)

@@ -192,7 +192,7 @@ class Recording:
         return getattr(function, "__code__", None)
 
     def _sites(self, codes: set[CodeType]) -> dict[str, str]:
-        """Where the code names what; the user's own code before that of libraries."""
+        """Where the user's code names what."""
         sites: dict[str, str] = {}
         for code in _in_order(codes):
             for name, line in named_by(code).reads.items():
@@ -239,5 +239,6 @@ class Recording:
 
 
 def _in_order(codes: set[CodeType]) -> list[CodeType]:
-    """The user's own code first, and in the same order in every process."""
-    return sorted(codes, key=lambda code: (is_library(code), code.co_filename, code.co_firstlineno))
+    """The user's own code, in the same order in every process."""
+    own = (code for code in codes if not is_library(code))
+    return sorted(own, key=lambda code: (code.co_filename, code.co_firstlineno))

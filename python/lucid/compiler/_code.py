@@ -63,6 +63,13 @@ def _is_flagged(load: dis.Instruction) -> bool:
     return load.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and bool((load.arg or 0) & 1)
 
 
+def _line_of(instruction: dis.Instruction) -> int | None:
+    """The line that begins here, as far as the version of Python says."""
+    if sys.version_info >= (3, 13):
+        return instruction.line_number
+    return instruction.starts_line
+
+
 class Named:
     """The names in a code object and in the code objects inside it."""
 
@@ -86,8 +93,7 @@ class Named:
         line = code.co_firstlineno
         instructions = [each for each in dis.get_instructions(code) if each.opname not in _NOTHING]
         for number, instruction in enumerate(instructions):
-            if instruction.starts_line is not None and not isinstance(instruction.starts_line, bool):
-                line = instruction.starts_line
+            line = _line_of(instruction) or line
             operation, name = instruction.opname, instruction.argval
             if operation in _LOADS and not _is_called(instructions, number):
                 self.passed.add(name)

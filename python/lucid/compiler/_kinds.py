@@ -126,6 +126,8 @@ _PURE_TYPE_MODULES = {
     "numpy.dtypes",
     "lucid",
     "lucid._core",
+    "nanobind",
+    "weakref",
 }
 _IMPURE_NUMPY = {"fromfile", "tofile", "dump", "seterrobj", "setbufsize", "set_string_function", "set_typeDict"}
 _IMPURE_METHODS = {"now", "today", "utcnow"}

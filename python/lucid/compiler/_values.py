@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import functools
+import gc
 import operator
 import re
 import types
@@ -171,9 +172,11 @@ def _cell(walk: Walk, cell: types.CellType, place: str) -> None:
 
 
 def _array(walk: Walk, value: Any, place: str) -> None:
-    size = value.nbytes if hasattr(value, "nbytes") else len(value)
-    if size > _MOST_BYTES or getattr(getattr(value, "dtype", None), "hasobject", False):
+    if (value.nbytes if hasattr(value, "nbytes") else len(value)) > _MOST_BYTES:
         walk.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
+        return
+    if getattr(getattr(value, "dtype", None), "hasobject", False):
+        _refuse_state(walk, value, place)
         return
     try:
         walk.guards.bytes(value, place)
@@ -192,6 +195,13 @@ def _builtin(walk: Walk, function: Any, place: str) -> None:
         walk.start(owner, place)
     elif type(owner) not in ATOMS and type(owner) is not tuple and type(owner) not in IMMUTABLE:
         walk.refuse(place, f"may call {place}, a method of a {name_of(type(owner))} whose state cannot be checked")
+
+
+def _view(walk: Walk, view: Any, place: str) -> None:
+    """Shows what another object holds, always the same one."""
+    for value in gc.get_referents(view):
+        if type(value) is not type:
+            walk.start(value, place)
 
 
 def visit_generator(walk: Walk, generator: lucid.Generator | None, place: str) -> None:
@@ -248,6 +258,11 @@ VISITS: dict[type, Any] = {
     collections.OrderedDict: _entries,
     collections.defaultdict: _entries,
     bytearray: _array,
+    memoryview: _array,
+    types.MappingProxyType: _view,
+    type({}.keys()): _view,
+    type({}.values()): _view,
+    type({}.items()): _view,
     lucid.Generator: visit_generator,
     operator.attrgetter: _getter,
     operator.methodcaller: _getter,
