@@ -124,6 +124,20 @@ void bind_guards(nb::module_& module) {
           },
           "object"_a, "place"_a, "Guards the class of an object, and which dict holds its attributes.")
       .def(
+          "bare",
+          [](GuardSet& self, const nb::list& objects, nb::handle names) {
+            for (nb::handle item : objects) {
+              PyObject* object = PyTuple_GET_ITEM(item.ptr(), 0);
+              const auto place = nb::cast<std::string>(nb::handle(PyTuple_GET_ITEM(item.ptr(), 1)));
+              const InstanceGuard& guard = self.add<InstanceGuard>(object, place);
+              self.known().insert(object);
+              if (guard.dict)
+                self.add<DictGuard>(guard.dict, names.is_none() ? nullptr : names.ptr(), place,
+                                    DictGuard::Style::kAttribute);
+            }
+          },
+          "objects"_a, "names"_a.none(), "Guards the attributes of many objects, given as (object, place), at once.")
+      .def(
           "cell",
           [](GuardSet& self, nb::handle cell, std::string place) {
             self.add<SlotGuard>(cell.ptr(), nullptr, std::move(place));

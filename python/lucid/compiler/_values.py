@@ -57,7 +57,10 @@ def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
     walk.tensors[id(tensor)] = (tensor, place)
     if type(tensor) is not lucid.Tensor:
         walk.add_class(type(tensor), type(tensor).__name__)
-        walk.add_instance(tensor, place)
+        if type(tensor) is lucid.nn.Parameter and not _core.attributes_of(tensor):
+            walk.bare.append((tensor, place))
+        else:
+            walk.add_instance(tensor, place)
 
 
 def _constant(walk: Walk, value: Any, place: str) -> None:

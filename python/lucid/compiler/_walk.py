@@ -81,6 +81,10 @@ class Walk:
         self.names: set[str] = set(_BASE_NAMES)
         self._pending: list[tuple[Any, str]] = []
         self._instances: list[_Instance] = []
+        self._new_instances: list[_Instance] = []
+        self._new_classes: list[type] = []
+        # Parameters without attributes, which is what most are.
+        self.bare: list[tuple[lucid.Tensor, str]] = []
         self._classes: dict[type, str] = {}
         self._globals: dict[int, tuple[dict[str, Any], set[str], str]] = {}
         self._members: dict[type, dict[str, Any]] = {}
@@ -109,19 +113,29 @@ class Walk:
             self.start(function, "the hooks of all modules")
         looked_up: set[str] = set()
         saw_all = False
-        while True:
+        instances: list[_Instance] = []
+        classes: list[type] = []
+        while self._pending or self._new_instances or self._new_classes or self.names != looked_up:
             while self._pending:
                 self._visit(*self._pending.pop())
-            all_names = self.knowledge.all_names
-            if self.names == looked_up and all_names == saw_all:
-                break
-            fresh = self.names - looked_up
-            looked_up |= fresh
-            for instance in self._instances:
-                self._look_up(instance, fresh, all_names and not saw_all)
-            for cls in list(self._classes):
-                self._look_up_class(cls, fresh, all_names and not saw_all)
-            saw_all = all_names
+            # What is new is looked at for all names, what was there before for those that are new.
+            names, all_names = set(self.names), self.knowledge.all_names
+            fresh = names - looked_up
+            if fresh or all_names != saw_all:
+                for instance in instances:
+                    self._look_up(instance, fresh, all_names)
+                for cls in classes:
+                    self._look_up_class(cls, fresh, all_names)
+            looked_up, saw_all = names, all_names
+            instances += self._new_instances
+            classes += self._new_classes
+            new_instances, self._new_instances = self._new_instances, []
+            new_classes, self._new_classes = self._new_classes, []
+            for instance in new_instances:
+                self._look_up(instance, names, all_names)
+            for cls in new_classes:
+                self._look_up_class(cls, names, all_names)
+        self._instances = instances
         for place, name, words in self.impure:
             if name is None or name in self._passed:
                 self.refuse(place, words)
@@ -146,6 +160,7 @@ class Walk:
             for name, member in instance.members.items():
                 if all_names or instance.whole or name in names:
                     guards.slot(instance.object, member, f"{place}.{name}")
+        guards.bare(self.bare, None if all_names else names)
         for cls, place in self._classes.items():
             guards.class_(cls, place)
         guards.global_hooks()
@@ -198,8 +213,7 @@ class Walk:
         if members is None:
             members = self._members[type(value)] = _members_of(type(value))
         instance = _Instance(value, place, members, whole, by_path)
-        self._instances.append(instance)
-        self._look_up(instance, self.names, self.knowledge.all_names)
+        self._new_instances.append(instance)
         return instance
 
     # What is done with values: _values.py says it for most kinds.
@@ -300,7 +314,7 @@ class Walk:
             self._classes[base] = base.__name__
             if _kinds.module_of(base).split(".")[0] == "lucid":
                 continue
-            self._look_up_class(base, self.names, self.knowledge.all_names)
+            self._new_classes.append(base)
 
     # Arguments: what they hold is compared part by part, so that another object with the same values will do.
 
