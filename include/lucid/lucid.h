@@ -2,6 +2,7 @@
 
 // Everything that a program using Lucid needs.
 #include "lucid/autograd.h"
+#include "lucid/compile.h"
 #include "lucid/data.h"
 #include "lucid/lr_scheduler.h"
 #include "lucid/models.h"

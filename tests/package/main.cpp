@@ -12,8 +12,11 @@ int main() {
   const Tensor y = 3.0 * x + 0.5;
   Tensor slope = lucid::zeros({1}).requires_grad_();
   Tensor offset = lucid::zeros({1}).requires_grad_();
+  const auto loss_of = lucid::compile([&](const Tensor& points, const Tensor& values) {
+    return lucid::mean(lucid::square(slope * points + offset - values));
+  });
   for (int step = 0; step < 200; ++step) {
-    const Tensor loss = lucid::mean(lucid::square(slope * x + offset - y));
+    const Tensor loss = loss_of(x, y);
     slope.set_grad(Tensor());
     offset.set_grad(Tensor());
     loss.backward();

@@ -1,0 +1,210 @@
+#include "lucid/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+#include "jit/program.h"
+#include "tensor/api.h"
+#include "tensor/autograd_meta.h"
+#include "tensor/grad_mode.h"
+
+namespace lucid {
+namespace {
+
+using jit::Program;
+using jit::TracingContext;
+
+/// A key that was recorded so often without a plan that fits stays eager.
+constexpr int kMostRecordings = 8;
+
+/// In bytes, everything of the arguments that a plan depends on, and the modes.
+std::string key_of(const std::vector<Tensor>& arguments) {
+  std::string key;
+  key.push_back(static_cast<char>(GradMode::enabled()));
+  key.push_back(static_cast<char>(GradMode::inference()));
+  key.push_back(static_cast<char>(default_float()));
+  const auto append = [&](DimsView dims) {
+    key.append(reinterpret_cast<const char*>(dims.data()), dims.size() * sizeof(int64_t));
+  };
+  for (const Tensor& argument : arguments) {
+    key.push_back(static_cast<char>(argument.defined()));
+    if (!argument.defined()) continue;
+    const TensorImpl& tensor = unwrap(argument);
+    key.push_back(static_cast<char>(tensor.dtype()));
+    key.push_back(static_cast<char>(requires_grad(tensor)));
+    key.push_back(static_cast<char>(tensor.sizes().size()));
+    append(tensor.sizes());
+    append(tensor.strides());
+  }
+  return key;
+}
+
+std::vector<TensorRef> refs(const std::vector<Tensor>& tensors) {
+  std::vector<TensorRef> result;
+  for (const Tensor& tensor : tensors)
+    if (tensor.defined()) result.emplace_back(&unwrap(tensor));
+  return result;
+}
+
+/// Handles on the memory from outside that the recording met.
+std::vector<TensorRef> state_of(TracingContext& context) {
+  std::vector<TensorRef> state;
+  for (const jit::TracedCell& cell : context.trace().cells)
+    if (cell.handle) state.push_back(cell.handle);
+  return state;
+}
+
+}  // namespace
+
+class PlanTable::Impl {
+ public:
+  explicit Impl(size_t max_entries) : max_entries_(max_entries) {}
+
+  std::vector<Tensor> call(const std::vector<Tensor>& arguments, const Function& function) {
+    // Inside another recording the call is part of that.
+    if (TracingContext::is_active()) return function();
+    const std::string key = key_of(arguments);
+    std::vector<TensorImpl*> tensors;
+    for (const Tensor& argument : arguments)
+      if (argument.defined()) tensors.push_back(&unwrap(argument));
+    if (const Ref<Program> program = find(key, tensors)) return run(*program, tensors, function);
+    if (runs_eagerly(key)) {
+      count(&CompileInfo::eager_calls);
+      return function();
+    }
+    const std::unique_lock recording(recording_, std::try_to_lock);
+    if (recording.owns_lock())
+      if (const Ref<Program> program = find(key, tensors)) return run(*program, tensors, function);
+    count(&CompileInfo::misses);
+    // Another thread records: what it makes will serve the next call.
+    if (!recording.owns_lock()) return function();
+    return record(key, arguments, function);
+  }
+
+  CompileInfo info() const {
+    const std::lock_guard lock(mutex_);
+    CompileInfo info = info_;
+    info.entries = entries_.size();
+    return info;
+  }
+
+  std::string explain() const {
+    const std::lock_guard lock(mutex_);
+    std::string text =
+        fmt::format("{} of at most {} plans: {} hits, {} misses, {} compiles, {} eager calls\n", entries_.size(),
+                    max_entries_, info_.hits, info_.misses, info_.compiles, info_.eager_calls);
+    for (const Entry& entry : entries_)
+      text += fmt::format("  {} nodes, {} kernels\n", entry.program->graph().nodes.size(),
+                          entry.program->plan().steps.size());
+    for (const auto& [key, known] : known_)
+      if (!known.reason.empty()) text += fmt::format("  runs eagerly: {}\n", known.reason);
+    return text;
+  }
+
+  void clear() {
+    std::deque<Entry> dropped;
+    const std::lock_guard lock(mutex_);
+    dropped.swap(entries_);
+    known_.clear();
+  }
+
+ private:
+  struct Entry {
+    std::string key;
+    Ref<Program> program;
+  };
+  struct Known {
+    int recordings = 0;
+    /// Why calls with this key run eagerly.
+    std::string reason;
+  };
+
+  std::vector<Tensor> run(const Program& program, std::span<TensorImpl* const> tensors, const Function& function) {
+    const auto results = program.run(tensors);
+    // A check inside failed, before anything was written: the call says how.
+    if (!results) return function();
+    count(&CompileInfo::hits);
+    std::vector<Tensor> wrapped;
+    wrapped.reserve(results->size());
+    for (const TensorRef& result : *results) wrapped.push_back(wrap(result));
+    return wrapped;
+  }
+
+  Ref<Program> find(const std::string& key, std::span<TensorImpl* const> tensors) const {
+    const std::lock_guard lock(mutex_);
+    const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& entry) {
+      return entry.key == key && entry.program->fits(tensors);
+    });
+    return found == entries_.rend() ? Ref<Program>() : found->program;
+  }
+
+  bool runs_eagerly(const std::string& key) const {
+    const std::lock_guard lock(mutex_);
+    const auto known = known_.find(key);
+    return known != known_.end() && !known->second.reason.empty();
+  }
+
+  void count(int64_t CompileInfo::* counter) {
+    const std::lock_guard lock(mutex_);
+    ++(info_.*counter);
+  }
+
+  std::vector<Tensor> record(const std::string& key, const std::vector<Tensor>& arguments, const Function& function) {
+    TracingContext context;
+    std::vector<Tensor> results = function();
+    context.stop();
+    std::string obstacle;
+    Ref<Program> program;
+    if (std::all_of(results.begin(), results.end(), [](const Tensor& result) { return result.defined(); }))
+      program =
+          Program::compile(context, refs(arguments), refs(results), state_of(context), "function", nullptr, obstacle);
+    else
+      obstacle = "returns a tensor that is none";
+    // Destroyed after the lock is given back.
+    Entry oldest;
+    const std::lock_guard lock(mutex_);
+    Known& known = known_[key];
+    if (!program) {
+      known.reason = obstacle;
+    } else if (++known.recordings > kMostRecordings) {
+      known.reason = "the tensors that it uses are different at every call";
+    } else {
+      ++info_.compiles;
+      entries_.push_back({key, std::move(program)});
+      if (entries_.size() > max_entries_) {
+        oldest = std::move(entries_.front());
+        entries_.pop_front();
+      }
+    }
+    return results;
+  }
+
+  const size_t max_entries_;
+  std::mutex recording_;
+  mutable std::mutex mutex_;
+  std::deque<Entry> entries_;  // the oldest first
+  std::map<std::string, Known> known_;
+  CompileInfo info_;
+};
+
+PlanTable::PlanTable(size_t max_entries) {
+  if (max_entries < 1) throw ValueError("compile: there must be room for at least one plan");
+  impl_ = std::make_shared<Impl>(max_entries);
+}
+
+std::vector<Tensor> PlanTable::call(const std::vector<Tensor>& arguments, const Function& function) const {
+  return impl_->call(arguments, function);
+}
+
+CompileInfo PlanTable::info() const { return impl_->info(); }
+
+std::string PlanTable::explain() const { return impl_->explain(); }
+
+void PlanTable::clear() const { impl_->clear(); }
+
+}  // namespace lucid

@@ -1,0 +1,121 @@
+#include "lucid/compile.h"
+
+#include <thread>
+
+#include "../tensor/support.h"
+#include "lucid/lucid.h"
+
+namespace lucid {
+namespace {
+
+using namespace lucid::testing;
+
+TEST(Compile, RunsAPlanFromTheSecondCallOn) {
+  int calls = 0;
+  const auto f = compile([&](const Tensor& x, const Tensor& y) {
+    ++calls;
+    return lucid::sum(x * y + x);
+  });
+  EXPECT_EQ(calls, 0);
+  for (int i = 0; i < 4; ++i) {
+    const Tensor x = randn({3, 3});
+    const Tensor y = randn({3, 3});
+    EXPECT_EQ(read(f(x, y)), read(lucid::sum(x * y + x)));
+  }
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(f.info().hits, 3);
+  EXPECT_EQ(f.info().compiles, 1);
+  f.invalidate_cache();
+  f(randn({3, 3}), randn({3, 3}));
+  EXPECT_EQ(calls, 2);
+}
+
+TEST(Compile, PlansAreForTypesStridesAndModes) {
+  const auto f = compile([](const Tensor& x) { return exp(x) * 2.0; });
+  const Tensor arguments[] = {randn({2, 3}), randn({3, 2}), randn({2, 3}, kFloat64), transpose(randn({3, 2}), 0, 1),
+                              randn({2, 3}).requires_grad_()};
+  for (int repeat = 0; repeat < 2; ++repeat)
+    for (const Tensor& x : arguments) EXPECT_EQ(read(f(x)), read(exp(x) * 2.0));
+  EXPECT_EQ(f.info().compiles, 5);
+  EXPECT_TRUE(f(arguments[4]).requires_grad());
+  {
+    const NoGrad no_grad;
+    EXPECT_FALSE(f(arguments[4]).requires_grad());
+    EXPECT_EQ(f.info().compiles, 6);
+  }
+  EXPECT_EQ(f.info().entries, 6u);
+}
+
+TEST(Compile, StateIsReadAndWrittenWhereItIs) {
+  Tensor weight = randn({4}).requires_grad_();
+  Tensor count = zeros({1});
+  const auto f = compile([&](const std::vector<Tensor>& xs) -> std::vector<Tensor> {
+    count += 1.0;
+    return {xs[0] * weight, xs[1] + count};
+  });
+  for (int i = 1; i < 5; ++i) {
+    const Tensor x = randn({4});
+    const std::vector<Tensor> results = f(std::vector<Tensor>{x, x});
+    EXPECT_EQ(count.item<float>(), static_cast<float>(i));
+    EXPECT_EQ(read(results[0]), read(x * weight));
+    EXPECT_EQ(read(results[1]), read(x + static_cast<double>(i)));
+    weight.set_grad(Tensor());
+    lucid::sum(results[0]).backward();
+    EXPECT_EQ(read(weight.grad()), read(x));
+    const NoGrad no_grad;
+    weight -= weight.grad();
+  }
+  EXPECT_EQ(f.info().compiles, 1);
+}
+
+TEST(Compile, TheOldestPlanLeavesFirst) {
+  const auto f = compile([](const Tensor& x) { return x + 1.0; }, 2);
+  for (int64_t size : {1, 2, 3}) f(ones({size}));
+  EXPECT_EQ(f.info().entries, 2u);
+  f(ones({3}));
+  f(ones({2}));
+  EXPECT_EQ(f.info().hits, 2);
+  f(ones({1}));
+  EXPECT_EQ(f.info().compiles, 4);
+  EXPECT_THROW(compile([](const Tensor& x) { return x; }, 0), ValueError);
+}
+
+TEST(Compile, WhatLooksAtElementsRunsAsItIsWritten) {
+  const auto f = compile([](const Tensor& x) { return lucid::sum(x).item<float>() > 0 ? x + 1.0 : x - 1.0; });
+  for (double sign : {1.0, -1.0, 1.0, -1.0}) EXPECT_EQ(f(ones({2}) * sign).to_vector<float>()[0], 2 * sign);
+  EXPECT_EQ(f.info().compiles, 0);
+  EXPECT_NE(f.explain().find("runs eagerly: reads a value of a tensor"), std::string::npos) << f.explain();
+}
+
+TEST(Compile, ErrorsAreThoseOfTheFunction) {
+  const auto f = compile([](const Tensor& x, const Tensor& y) { return matmul(x, y); });
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(f(ones({2, 3}), ones({2, 3})), ValueError);
+  EXPECT_EQ(read(f(ones({2, 3}), ones({3, 2}))), read(matmul(ones({2, 3}), ones({3, 2}))));
+}
+
+TEST(Compile, ACompiledFunctionInsideAnotherIsPartOfIt) {
+  const auto inner = compile([](const Tensor& x) { return x * 2.0; });
+  const auto outer = compile([&](const Tensor& x) { return inner(x) + 1.0; });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = randn({3});
+    EXPECT_EQ(read(outer(x)), read(x * 2.0 + 1.0));
+  }
+  EXPECT_EQ(outer.info().hits, 2);
+  EXPECT_EQ(inner.info().misses, 0);
+}
+
+TEST(Compile, ManyThreadsMayCall) {
+  const auto f = compile([](const Tensor& x) { return exp(x) + x; });
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, t] {
+      const Tensor x = full({64}, 0.25 * t);
+      const std::vector<double> expected = read(exp(x) + x);
+      for (int i = 0; i < 50; ++i) EXPECT_EQ(read(f(x)), expected);
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(f.info().compiles, 1);
+}
+
+}  // namespace
+}  // namespace lucid
