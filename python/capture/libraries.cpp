@@ -252,7 +252,10 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
       } catch (const Error&) {
         // A tuple of something else: a value like any other.
       }
-      if (option.cells.empty()) option.value = value;
+      if (option.cells.empty())
+        option.value = value;
+      else
+        option.is_zero = !group->options.cell_unless_zero(name).defined();
     }
   }
   reference = weak_reference(object);
@@ -288,6 +291,7 @@ std::optional<Difference> OptimizerGuard::compare(optim::Optimizer& optimizer) c
           equal = false;
         }
         if (equal && option.cells.empty()) equal = is_same(options.get(option.name), option.value);
+        if (equal && !option.cells.empty()) equal = option.is_zero == !options.cell_unless_zero(option.name).defined();
         if (!equal) return differ(where + "['" + option.name + "']", "one value", "another");
       }
       group.version = options.version();

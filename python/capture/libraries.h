@@ -67,6 +67,8 @@ struct OptimizerGuard {
     std::string name;
     Tree value;                    // of options that are no numbers
     std::vector<TensorRef> cells;  // of numbers
+    /// Of a number in a cell: what a step consists of may depend on it.
+    bool is_zero = false;
   };
   struct Group {
     const optim::ParamGroup* group;

@@ -66,14 +66,26 @@ PassReport improve(CallGraph& call, const PassList* passes) {
   return report;
 }
 
+bool is_leaf_of(const TracingContext::GradientUse& use, const TensorRef& handle) {
+  const AutogradMeta* meta = handle->autograd();
+  return use.leaf == handle || (use.slot && meta && meta->slot == use.slot);
+}
+
+/// Whether anybody asked to see the leaf's gradients.
+bool is_watched(const TensorImpl& leaf) {
+  const AutogradMeta* meta = leaf.autograd();
+  return meta && ((meta->accumulator && meta->accumulator->is_observed()) ||
+                  (meta->slot && !meta->slot->after_accumulate.empty()));
+}
+
 /// State that the recording met, of all that it might have.
-std::vector<TensorRef> used_state(const Trace& trace, std::span<const TensorRef> arguments,
+std::vector<TensorRef> used_state(const TracingContext& context, std::span<const TensorRef> arguments,
                                   std::span<const TensorRef> results, std::span<const TensorRef> state) {
   std::vector<TensorRef> used;
   const auto touches = [&](const TensorRef& handle) {
-    return std::find(results.begin(), results.end(), handle) != results.end() ||
-           std::any_of(trace.cells.begin(), trace.cells.end(),
-                       [&](const TracedCell& cell) { return cell.outside == handle->cell(); });
+    const auto& uses = context.gradient_uses();
+    return context.find(*handle->cell()) >= 0 || std::find(results.begin(), results.end(), handle) != results.end() ||
+           std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return is_leaf_of(use, handle); });
   };
   for (const TensorRef& handle : state)
     if (std::find(arguments.begin(), arguments.end(), handle) == arguments.end() &&
@@ -102,9 +114,13 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   program->argument_count_ = arguments.size();
   std::vector<TensorRef> known(state.begin(), state.end());
   known.push_back(default_generator().state_cell());
-  program->state_ = used_state(context.trace(), arguments, results, known);
+  program->state_ = used_state(context, arguments, results, known);
+  const auto& used = program->state_;
+  program->draws_ = std::find(used.begin(), used.end(), default_generator().state_cell()) != used.end();
   std::vector<TensorRef> handles(arguments.begin(), arguments.end());
   handles.insert(handles.end(), program->state_.begin(), program->state_.end());
+  program->find_gradients(context, handles, obstacle);
+  if (!obstacle.empty()) return nullptr;
   program->set_results(context.trace(), results, handles, context, obstacle);
   if (!obstacle.empty()) return nullptr;
   std::vector<int32_t> wanted;
@@ -126,7 +142,7 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
     if (sharing[i] != i)
       program->shared_.push_back({sharing[i], i, handles[i]->offset() - handles[sharing[i]]->offset()});
   if (!program->written_.empty()) program->sharing_ = sharing;
-  for (const TensorRef& handle : program->state_)
+  for (const TensorRef& handle : std::span(handles).subspan(arguments.size()))
     program->state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), requires_grad(*handle)});
   for (size_t i = 0; i < handles.size(); ++i)
     if (std::any_of(program->written_.begin(), program->written_.end(),
@@ -135,6 +151,33 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   for (size_t handle : program->written_)
     program->written_bytes_.push_back(handles[handle]->cell()->storage()->bytes());
   return program;
+}
+
+void Program::find_gradients(const TracingContext& context, std::vector<TensorRef>& handles, std::string& obstacle) {
+  const size_t count = handles.size();
+  for (const TracingContext::GradientUse& use : context.gradient_uses()) {
+    const auto end = handles.begin() + static_cast<std::ptrdiff_t>(count);
+    const auto found = std::find_if(handles.begin(), end, [&](const TensorRef& h) { return is_leaf_of(use, h); });
+    if (found == end) {
+      const int32_t cell = use.leaf ? context.find(*use.leaf->cell()) : -1;
+      const bool is_own = cell >= 0 && !context.trace().cells[static_cast<size_t>(cell)].outside;
+      if (!is_own)
+        obstacle =
+            "uses the gradient of a tensor that is neither an argument nor found among what the function refers to";
+      continue;
+    }
+    const auto handle = static_cast<size_t>(found - handles.begin());
+    const AutogradMeta* meta = handles[handle]->autograd();
+    const TensorRef now = meta && meta->slot ? meta->slot->grad : TensorRef();
+    if (use.reads_initial && !use.initial) without_gradient_.push_back(handle);
+    if (use.initial) {
+      gradient_handles_.push_back(handle);
+      handles.push_back(use.initial);
+    }
+    if (use.reads_initial && now == use.initial) continue;
+    if (now && requires_grad(*now)) obstacle = "leaves a gradient that has a gradient";
+    gradient_effects_.push_back({.handle = handle, .is_none = !now});
+  }
 }
 
 void Program::set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
@@ -174,6 +217,12 @@ void Program::set_results(const Trace& trace, std::span<const TensorRef> results
     for (size_t k = 0; k < i; ++k)
       if (results[k]->cell() == tensor->cell() && requires_grad(*tensor)) obstacle = "returns views of one tensor";
   }
+  for (GradientEffect& effect : gradient_effects_) {
+    if (effect.is_none) continue;
+    const TensorRef& gradient = handles[effect.handle]->autograd()->slot->grad;
+    effect.gradient = as_handle(gradient, handles, context);
+    if (effect.gradient.handle < 0) effect.gradient = part(context.place_of(*gradient));
+  }
   if (!obstacle.empty()) return;
   gradients_.emplace(context, results, handles, obstacle);
   if (!obstacle.empty()) return;
@@ -205,32 +254,48 @@ SmallVector<TensorImpl*, 16> Program::all_handles(std::span<TensorImpl* const> a
   SmallVector<TensorImpl*, 16> handles;
   for (TensorImpl* argument : arguments) handles.push_back(argument);
   for (const TensorRef& handle : state_) handles.push_back(handle.get());
+  for (size_t leaf : gradient_handles_) {
+    const AutogradMeta* meta = handles[leaf]->autograd();
+    handles.push_back(meta && meta->slot ? meta->slot->grad.get() : nullptr);
+  }
   return handles;
 }
 
+bool Program::gradients_fit(std::span<TensorImpl* const> handles) const {
+  const auto is_free = [&](size_t leaf) { return !is_watched(*handles[leaf]); };
+  return std::all_of(gradient_handles_.begin(), gradient_handles_.end(), is_free) &&
+         std::all_of(without_gradient_.begin(), without_gradient_.end(),
+                     [&](size_t leaf) {
+                       const AutogradMeta* meta = handles[leaf]->autograd();
+                       return is_free(leaf) && !(meta && meta->slot && meta->slot->grad);
+                     }) &&
+         std::all_of(gradient_effects_.begin(), gradient_effects_.end(),
+                     [&](const GradientEffect& effect) { return is_free(effect.handle); });
+}
+
 bool Program::fits(std::span<TensorImpl* const> arguments) const {
-  for (size_t i = 0; i < state_.size(); ++i) {
-    const TensorImpl& handle = *state_[i];
+  const auto handles = all_handles(arguments);
+  for (size_t i = 0; i < state_kinds_.size(); ++i) {
+    const TensorImpl* handle = handles[arguments.size() + i];
     const Kind& kind = state_kinds_[i];
-    if (handle.dtype() != kind.dtype || handle.sizes() != kind.sizes || handle.strides() != kind.strides ||
-        requires_grad(handle) != kind.requires_grad)
+    if (!handle || handle->dtype() != kind.dtype || handle->sizes() != kind.sizes ||
+        handle->strides() != kind.strides || requires_grad(*handle) != kind.requires_grad)
       return false;
   }
-  if (!shares_as_recorded(arguments)) return false;
+  const std::span<TensorImpl* const> all(handles.data(), handles.size());
+  if (!gradients_fit(all)) return false;
+  if (!shares_as_recorded(all)) return false;
   if (written_.empty()) return true;
-  const auto handles = all_handles(arguments);
   for (size_t i = 0; i < written_.size(); ++i) {
     const Storage& storage = *handles[written_[i]]->cell()->storage();
     if (storage.bytes() != written_bytes_[i]) return false;
   }
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
-  return sharing_of({handles.data(), handles.size()}) == sharing_;
+  return sharing_of(all) == sharing_;
 }
 
-bool Program::shares_as_recorded(std::span<TensorImpl* const> arguments) const {
-  if (shared_.empty()) return true;
-  const auto handles = all_handles(arguments);
+bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
   return std::all_of(shared_.begin(), shared_.end(), [&](const Shared& shared) {
     const TensorImpl& first = *handles[shared.first];
     const TensorImpl& other = *handles[shared.other];
@@ -239,6 +304,8 @@ bool Program::shares_as_recorded(std::span<TensorImpl* const> arguments) const {
 }
 
 std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
+  std::unique_lock<std::mutex> drawing;
+  if (draws_) drawing = default_generator().lock();
   const auto handles = all_handles(arguments);
   const bool packs = !plan_->packed_bytes.empty();
   SmallVector<void*, 16> inputs;
@@ -291,6 +358,14 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
       results.push_back(viewed(TensorRef(handles[static_cast<size_t>(result.handle)]), result.views));
     else
       results.push_back(tensor_at(result));
+  }
+  for (const GradientEffect& effect : gradient_effects_) {
+    const Result& gradient = effect.gradient;
+    TensorRef value;
+    if (!effect.is_none)
+      value = gradient.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(gradient.handle)]), gradient.views)
+                                   : tensor_at(gradient);
+    set_gradient(*handles[effect.handle], std::move(value));
   }
   if (gradients_->empty()) return results;
   std::vector<TensorRef> saved;

@@ -48,6 +48,12 @@ class Program : public RefCounted {
     Geometry geometry;
     bool has_node = false;
   };
+  /// What becomes of the `.grad` of a handle.
+  struct GradientEffect {
+    size_t handle = 0;
+    bool is_none = false;
+    Result gradient;
+  };
   struct Kind {
     Dtype dtype;
     Dims sizes;
@@ -55,10 +61,14 @@ class Program : public RefCounted {
     bool requires_grad;
   };
 
+  /// Whether gradients are where they were when the recording began, and nobody watches them.
+  bool gradients_fit(std::span<TensorImpl* const> handles) const;
+  /// Finds out what becomes of the `.grad` of handles, and adds those that are read to the handles.
+  void find_gradients(const TracingContext& context, std::vector<TensorRef>& handles, std::string& obstacle);
   void set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
                    TracingContext& context, std::string& obstacle);
   static Result as_handle(const TensorRef& tensor, std::span<const TensorRef> handles, const TracingContext& context);
-  bool shares_as_recorded(std::span<TensorImpl* const> arguments) const;
+  bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
   SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
 
   IRGraph graph_;
@@ -70,6 +80,8 @@ class Program : public RefCounted {
   std::vector<GraphInput> inputs_;
   std::vector<KeptCell> kept_;
   std::vector<size_t> written_;
+  /// Whether it draws from the default generator.
+  bool draws_ = false;
   /// If anything is written: which handles share a cell, as the number of the first of them.
   std::vector<size_t> sharing_;
   std::vector<size_t> written_bytes_;
@@ -83,6 +95,10 @@ class Program : public RefCounted {
   /// Handles on what is written, and where they begin there.
   std::vector<std::pair<size_t, int64_t>> offsets_;
   std::vector<Result> results_;
+  /// The handles whose `.grad` is a handle too, in the order of those, and those whose is none.
+  std::vector<size_t> gradient_handles_;
+  std::vector<size_t> without_gradient_;
+  std::vector<GradientEffect> gradient_effects_;
   /// Where the template's saved places are: a kept cell, or a handle's cell.
   std::vector<Result> saved_;
   std::optional<GradientTemplate> gradients_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
 #include "tensor/node.h"
 
@@ -159,6 +160,34 @@ void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
   if (find(*copy.cell()) < 0) made(copy);
   trace_.cells[static_cast<size_t>(find(*copy.cell()))].is_defined = true;
   event.results.push_back(place_of(copy));
+}
+
+void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads) {
+  for (GradientUse& use : gradient_uses_) {
+    // A leaf gets its slot when it first has a gradient.
+    if (!use.slot && use.leaf && use.leaf->autograd()) use.slot = use.leaf->autograd()->slot;
+    const bool is_same = (slot && use.slot.get() == slot) || (leaf && use.leaf.get() == leaf);
+    if (!is_same) continue;
+    if (leaf && !use.leaf) use.leaf = TensorRef(const_cast<TensorImpl*>(leaf));
+    return;
+  }
+  GradientUse& use = gradient_uses_.emplace_back();
+  use.leaf = TensorRef(const_cast<TensorImpl*>(leaf));
+  use.slot = Ref<GradSlot>(const_cast<GradSlot*>(slot));
+  use.reads_initial = reads;
+  if (reads && slot) use.initial = slot->grad;
+}
+
+void TracingContext::gradient_read(const TensorImpl* leaf, const GradSlot* slot) { use_gradient(leaf, slot, true); }
+
+void TracingContext::gradient_replaced(const TensorImpl* leaf, const GradSlot* slot) {
+  use_gradient(leaf, slot, false);
+}
+
+void TracingContext::ran(const GradNode& node) {
+  if (node.is_observed()) give_up("runs a gradient hook");
+  if (node.sequence() < first_node_ && !dynamic_cast<const AccumulateNode*>(&node))
+    give_up("runs backward through a graph from outside");
 }
 
 void TracingContext::escaped(const TensorImpl&, std::string_view how) { give_up(how); }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "jit/trace.h"
+#include "tensor/node.h"
 #include "tensor/observer.h"
 #include "tensor/snapshot.h"
 
@@ -27,6 +28,7 @@ class TracingContext : public EagerObserver {
 
   /// The recording itself; complete after stop().
   Trace& trace() { return trace_; }
+  const Trace& trace() const { return trace_; }
   /// Nodes of the gradient graph with at least this number were made during the recording.
   uint64_t first_node() const { return first_node_; }
   /// Where a tensor lies now.
@@ -42,6 +44,16 @@ class TracingContext : public EagerObserver {
     bool records_gradients = true;
   };
   const View* view_of(const TensorImpl& tensor) const;
+  /// What the call did with a leaf's `.grad`.
+  struct GradientUse {
+    /// The leaf, if it was named; nodes of the gradient graph know only the slot.
+    TensorRef leaf;
+    Ref<GradSlot> slot;
+    /// What was there first, unless it was replaced before anybody read it.
+    TensorRef initial;
+    bool reads_initial = false;
+  };
+  const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
   /// The number of a cell, or -1 if the call did not touch it.
   int32_t find(const Cell& cell) const;
 
@@ -51,6 +63,9 @@ class TracingContext : public EagerObserver {
   void writes(const Call& call, std::span<TensorImpl* const> destinations) override;
   void written(const Call& call, std::span<TensorImpl* const> destinations) override;
   void moved(const TensorImpl& source, const TensorImpl& copy) override;
+  void gradient_read(const TensorImpl* leaf, const GradSlot* slot) override;
+  void gradient_replaced(const TensorImpl* leaf, const GradSlot* slot) override;
+  void ran(const GradNode& node) override;
   void escaped(const TensorImpl& tensor, std::string_view how) override;
   void changed(const TensorImpl& tensor, std::string_view how) override;
 
@@ -58,6 +73,7 @@ class TracingContext : public EagerObserver {
   Event& add_event(Event::Kind kind, const Call* call);
   int32_t add_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
+  void use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads);
   void give_up(std::string_view why);
 
   Source source_;
@@ -67,6 +83,7 @@ class TracingContext : public EagerObserver {
   /// Cells from outside, by address; the trace holds them.
   std::unordered_map<const Cell*, int32_t> outside_;
   std::unordered_map<const TensorImpl*, View> views_;
+  std::vector<GradientUse> gradient_uses_;
   EagerObserver* before_ = nullptr;
   bool is_installed_ = false;
 };

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tensor/api.h"
 
 namespace lucid::optim {
 namespace {
@@ -15,6 +16,12 @@ bool is_tuple_of_reals(const Tree& value) {
   const auto is_real = [](const Tree& item) { return item.get_if<double>() != nullptr; };
   return std::all_of(tuple->items.begin(), tuple->items.end(), [](const Tree& item) { return item.is_number(); }) &&
          std::any_of(tuple->items.begin(), tuple->items.end(), is_real);
+}
+
+/// The number in a cell, of which nobody who records is told: only for what the version says too.
+double peek(const Tensor& cell) {
+  const TensorImpl& tensor = unwrap(cell);
+  return Scalar::load(tensor.dtype(), tensor.data()).to_double();
 }
 
 }  // namespace
@@ -46,7 +53,10 @@ void Options::set(const std::string& name, const Tree& value) {
     entry = &entries_.back();
   }
   if (entry->kind == Kind::kNumber && value.is_number()) {
-    entry->cells[0].fill_(value.as_real(name.c_str()));
+    const double number = value.as_real(name.c_str());
+    // What a step consists of may depend on whether a number is zero.
+    if ((number == 0) != (peek(entry->cells[0]) == 0)) ++version_;
+    entry->cells[0].fill_(number);
     return;
   }
   if (const Tree::List* items = value.items_or_null();
@@ -95,7 +105,7 @@ double Options::real(const std::string& name, size_t index) const { return cell(
 
 Tensor Options::cell_unless_zero(const std::string& name) const {
   const Tensor& found = cell(name);
-  return found.item<double>() != 0 ? found : Tensor();
+  return peek(found) != 0 ? found : Tensor();
 }
 
 bool Options::flag(const std::string& name) const {

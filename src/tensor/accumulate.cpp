@@ -45,7 +45,8 @@ Value add_gradients(Value a, Value b) {
 }
 
 void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
-  note_escape(*tensor_of(gradient), "accumulates gradients with backward()");
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->gradient_read(nullptr, &slot);
   const std::scoped_lock guard(slot.mutex);
   if (!slot.grad) {
     slot.grad = own_gradient(std::move(gradient), slot.strides);
@@ -58,6 +59,7 @@ void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
 }
 
 void retain_gradient(GradSlot& slot, const Value& gradient) {
+  note_escape(*tensor_of(gradient), "retains a gradient");
   if (!slot.grad)
     slot.grad = own_gradient(gradient, {});
   else

@@ -140,11 +140,14 @@ HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook) 
 
 TensorRef gradient(const TensorImpl& tensor) {
   const AutogradMeta* meta = tensor.autograd();
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->gradient_read(&tensor, meta ? meta->slot.get() : nullptr);
   return meta && meta->slot ? meta->slot->grad : TensorRef();
 }
 
 void set_gradient(TensorImpl& tensor, TensorRef gradient) {
-  note_change(tensor, "sets the gradient of a tensor from outside");
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->gradient_replaced(&tensor, tensor.autograd() ? tensor.autograd()->slot.get() : nullptr);
   if (!gradient) {
     if (AutogradMeta* meta = tensor.autograd(); meta && meta->slot) meta->slot->grad.reset();
     return;

@@ -110,6 +110,8 @@ Values BackwardPass::run(std::span<const Edge> roots, Values gradients) {
 
 void BackwardPass::process(Task task) {
   GradNode& node = *task.node;
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->ran(node);
   observe(node, task.gradients);
   if (settings_.inputs && !leads_to_needed(node)) return;
   node.run(*this, std::move(task.gradients));

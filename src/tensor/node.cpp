@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "tensor/accumulate.h"
 #include "tensor/engine.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
@@ -74,6 +75,7 @@ void AccumulateNode::run(BackwardPass& pass, Values gradients) {
   if (!slot_->requires_grad) return;
   accumulate_gradient(*slot_, std::move(gradients.front()), pass.creates_graph());
   // By index and by copy: a hook may remove itself or add others.
+  if (!slot_->after_accumulate.empty() && slot_->grad) note_escape(*slot_->grad, "runs a gradient hook");
   for (size_t i = 0; i < slot_->after_accumulate.size(); ++i)
     if (const GradientHook hook = *slot_->after_accumulate[i]) hook(slot_->grad);
 }

@@ -9,6 +9,9 @@
 
 namespace lucid {
 
+class GradNode;
+struct GradSlot;
+
 /// Sees everything that this thread does to tensors, in order; installed by whoever records a trace.
 class EagerObserver {
  public:
@@ -25,6 +28,11 @@ class EagerObserver {
   virtual void written(const Call& call, std::span<TensorImpl* const> destinations) = 0;
   /// What a snapshot held was moved out of the way of a write: `copy`, of new memory, holds what `source` held.
   virtual void moved(const TensorImpl& /*source*/, const TensorImpl& /*copy*/) {}
+  /// A leaf's `.grad` is about to be read, or replaced whatever it is. The slot is null where there never was one.
+  virtual void gradient_read(const TensorImpl* /*leaf*/, const GradSlot* /*slot*/) {}
+  virtual void gradient_replaced(const TensorImpl* /*leaf*/, const GradSlot* /*slot*/) {}
+  /// A node of the gradient graph is about to run.
+  virtual void ran(const GradNode& /*node*/) {}
   /// The tensor is used in a way that no graph shows, for instance its values reach the program. `how` completes "the
   /// call ...".
   virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}

@@ -26,6 +26,9 @@ class Generator : public RefCounted {
   /// The state itself, for whoever records a trace.
   const TensorRef& state_cell() const { return state_; }
 
+  /// Held by whoever draws: two draws must not see the same state.
+  std::unique_lock<std::mutex> lock() const { return std::unique_lock(mutex_); }
+
   /// Applies an op whose first operand is the state, and moves the offset on.
   Values draw(const Op& op, std::span<const Operand> others, const Attributes& attributes);
 

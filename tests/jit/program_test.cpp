@@ -204,14 +204,42 @@ TEST(Program, NothingHappensWhenACheckFails) {
 }
 
 TEST(Program, SaysWhatStandsInTheWay) {
-  const auto obstacle = [](const Function& f) { return record(f, {leaf({2})}).obstacle; };
-  EXPECT_NE(obstacle([](const Tensors& x) { return Tensors{x[0] * x[0].index({0}).item<double>()}; }).find("value"),
-            std::string::npos);
-  EXPECT_NE(obstacle([](const Tensors& x) {
-              sum(x[0]).backward();
-              return Tensors{x[0]};
-            }).find("backward"),
-            std::string::npos);
+  const Recorded recorded =
+      record([](const Tensors& x) { return Tensors{x[0] * x[0].index({0}).item<double>()}; }, {leaf({2})});
+  EXPECT_FALSE(recorded.program);
+  EXPECT_NE(recorded.obstacle.find("reads a value"), std::string::npos);
+}
+
+TEST(Program, AccumulatesGradients) {
+  const Tensor weight = leaf({3});
+  const Function f = [&](const Tensors& x) {
+    const Tensor loss = sum(x[0] * weight * weight);
+    loss.backward();
+    return Tensors{loss.detach()};
+  };
+  Tensor w = weight;
+  std::vector<Numbers> expected;
+  for (int i = 0; i < 4; ++i) {
+    f({counting({3}) * static_cast<double>(i)});
+    expected.push_back(read(w.grad()));
+  }
+  w.set_grad({});
+  const Recorded first = record(f, {counting({3}) * 0.0});
+  ASSERT_TRUE(first.program) << first.obstacle;
+  EXPECT_EQ(read(w.grad()), expected[0]);
+  const Tensor x = counting({3}) * 1.0;
+  TensorImpl* const arguments[] = {&unwrap(x)};
+  EXPECT_FALSE(first.program->fits(arguments));  // there was no gradient, and now there is
+  const Recorded second = record(f, {x});
+  ASSERT_TRUE(second.program) << second.obstacle;
+  EXPECT_EQ(read(w.grad()), expected[1]);
+  for (size_t i = 2; i < 4; ++i) {
+    replay(*second.program, {counting({3}) * static_cast<double>(i)});
+    EXPECT_EQ(read(w.grad()), expected[i]);
+  }
+  w.set_grad({});
+  replay(*first.program, {counting({3}) * 0.0});
+  EXPECT_EQ(read(w.grad()), expected[0]);
 }
 
 TEST(Program, NoticesOtherSharing) {

@@ -111,7 +111,7 @@ def test_replaced_classes_of_ours(monkeypatch):
 @pytest.mark.parametrize("kind", [lucid.optim.SGD, lucid.optim.Adam, lucid.optim.AdamW])
 def test_an_optimizer(kind):
     net = nn.Linear(3, 2)
-    optimizer = kind(net.parameters(), 0.1)
+    optimizer = kind(net.parameters(), 0.1, weight_decay=0.5)
 
     def step(x):
         loss = net(x).sum()
@@ -125,8 +125,9 @@ def test_an_optimizer(kind):
     assert guards is not None, outcome.reason
     group = optimizer.param_groups[0]
     assert any(place == "closure optimizer.param_groups[0]['lr']" for _, place in outcome.tensors.values())
-    # Numbers lie in tensors.
+    # Numbers lie in tensors. Only whether one is zero decides what a step does.
     expect_no_change(guards, lambda: group.update(lr=0.5, weight_decay=0.25))
+    expect_change(guards, lambda: group.update(weight_decay=0.0), lambda: group.update(weight_decay=0.1))
     expect_no_change(guards, lambda: step(X))
     words = expect_change(guards, lambda: group.update(maximize=True), lambda: group.update(maximize=False))
     assert words.startswith("closure optimizer.param_groups[0]['maximize']")

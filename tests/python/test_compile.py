@@ -485,6 +485,100 @@ def test_gradients_are_added_in_the_order_of_eager():
     assert world(lucid.compile) == world(lambda function: function)
 
 
+# Whole training steps.
+
+OPTIMIZERS = {
+    "SGD": lambda params: lucid.optim.SGD(params, lr=0.1),
+    "momentum": lambda params: lucid.optim.SGD(params, lr=0.1, momentum=0.9, weight_decay=0.01),
+    "Adam": lambda params: lucid.optim.Adam(params, lr=0.01),
+    "AdamW": lambda params: lucid.optim.AdamW(params, lr=0.01, amsgrad=True),
+    "RMSprop": lambda params: lucid.optim.RMSprop(params, lr=0.01),
+    "Adagrad": lambda params: lucid.optim.Adagrad(params, lr=0.01),
+    "Lion": lambda params: lucid.optim.Lion(params, lr=0.01),
+}
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_35_38_a_whole_step(name):
+    def world():
+        net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.3), nn.Linear(8, 3))
+        optimizer = OPTIMIZERS[name](net.parameters())
+
+        def step(x, y):
+            optimizer.zero_grad()
+            loss = F.cross_entropy(net(x), y)
+            loss.backward()
+            norm = nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            return loss.detach(), norm
+
+        def make():
+            generator = lucid.Generator().manual_seed(1)
+            for number in range(8):
+                optimizer.param_groups[0]["lr"] = 0.01 / (1 + number)
+                yield lucid.randn(6, 4, generator=generator), lucid.randint(0, 3, (6,), generator=generator)
+
+        return step, make, lambda: [*net.parameters(), *net.buffers()]
+
+    assert check(world, least_hits=5).cache_info().compiles == 1
+
+
+def test_38_a_number_that_becomes_zero_is_seen():
+    def world():
+        weight = lucid.ones(3, requires_grad=True)
+        optimizer = lucid.optim.SGD([weight], lr=0.1, momentum=0.9, weight_decay=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            (weight * x).sum().backward()
+            optimizer.step()
+
+        def make():
+            for number in range(9):
+                optimizer.param_groups[0]["weight_decay"] = 0.0 if 3 <= number < 6 else 0.1
+                yield (lucid.full((3,), 0.5),)
+
+        return step, make, [weight]
+
+    check(world, least_hits=4)
+
+
+def test_34_gradients_accumulate_inside():
+    def world():
+        weight = lucid.ones(3, requires_grad=True)
+
+        def accumulate(x):
+            (weight * weight * x).sum().backward()
+
+        def make():
+            for number, args in enumerate(calls((3,), count=9)()):
+                if number % 3 == 0:
+                    weight.grad = None
+                yield args
+
+        return accumulate, make, [weight]
+
+    assert check(world, least_hits=6).cache_info().compiles == 2
+
+
+def test_27_a_hook_that_comes_later_runs():
+    def world(wrap):
+        weight = lucid.ones(3, requires_grad=True)
+        seen = []
+
+        def step(x):
+            (weight * x).sum().backward()
+
+        f = wrap(step)
+        for number in range(6):
+            if number == 4:
+                weight.register_hook(lambda gradient: seen.append(bits(gradient)))
+            f(lucid.full((3,), float(number)))
+        return seen, bits(weight.grad)
+
+    assert world(lucid.compile) == world(lambda function: function)
+
+
 # What runs eagerly, and why.
 
 EAGER = {
