@@ -413,7 +413,7 @@ Tensor gaussian_nll_loss(const Argument& x, const Argument& target, const Argume
 /// Whether x is not below y, elementwise.
 Tensor ge(const Argument& x, const Argument& y);
 
-/// x times the probability that a normal variable is below x. approximate='tanh' is the faster form of old models.
+/// x times the probability that a normal variable is below x. approximate='tanh' is the form of old models.
 Tensor gelu(const Argument& x, const std::string& approximate = "none");
 
 /// The first half of x along dim times the sigmoid of the second.
@@ -706,6 +706,9 @@ Tensor nansum(const Argument& x, const std::optional<Shape>& dim = std::nullopt,
 
 /// `length` neighbouring indices of x from start along a dimension.
 Tensor narrow(const Argument& x, int64_t dim, int64_t start, int64_t length);
+
+/// The probability that a standard normal variable is below x, accurate in both tails, elementwise.
+Tensor ndtr(const Argument& x);
 
 /// Whether x differs from y, elementwise.
 Tensor ne(const Argument& x, const Argument& y);

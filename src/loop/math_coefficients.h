@@ -26,6 +26,15 @@ inline constexpr double kLog10Of2Lo = -0x1.9dc1da994fd21p-59;
 inline constexpr double kHalfPi = 0x1.921fb54442d18p+0;
 inline constexpr double kHalfPiLo = 0x1.1a62633145c07p-54;
 inline constexpr double kHalfPiLowest = -0x1.f1976b7ed8fbcp-110;
+// sqrt(1 / 2), and what its rounding leaves
+inline constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
+inline constexpr double kSqrtHalfLo = -0x1.bdd3413b26456p-55;
+// 2 sqrt(2 / pi), and what its rounding leaves
+inline constexpr double kGeluLinear = 0x1.9884533d43651p+0;
+inline constexpr double kGeluLinearLo = -0x1.cbc0d30ebfd15p-54;
+// 2 sqrt(2 / pi) 0.044715, and what its rounding leaves
+inline constexpr double kGeluCubic = 0x1.2444f2a4d8b4bp-4;
+inline constexpr double kGeluCubicLo = -0x1.6c843a29d1c7p-61;
 // log10(2) in two parts, the first short
 inline constexpr double kLog10Of2Hi = 0x1.34413509f78p-2;
 inline constexpr double kLog10Of2Rest = 0x1.fef311f12b358p-46;
@@ -130,6 +139,18 @@ inline constexpr double kTanh[] = {
     -0x1.5555555555552p-2, 0x1.1111111110c52p-3, -0x1.ba1ba1b9d195dp-5, 0x1.664f4870c2f8ap-6, -0x1.226e32cf9371bp-7,
     0x1.d6d35a3775409p-9, -0x1.7d9c33043db2fp-10, 0x1.350b8710fcc28p-11, -0x1.f113477edcd69p-13,
     0x1.801b71c63b6bap-14, -0x1.fac52e7e440c9p-16, 0x1.9604bdce2661dp-18,
+};
+// x - tanh(x) = x z P(z), z = x^2: 2^-25.0
+inline constexpr double kTanhshrinkF32[] = {
+    0x1.555556p-2, -0x1.11117cp-3, 0x1.ba314p-5, -0x1.670fb6p-6, 0x1.24b2aap-7, -0x1.cfdb12p-9, 0x1.2f9ce4p-10,
+    -0x1.b4be62p-13,
+};
+// x - tanh(x) = x z P(z), z = x^2: 2^-54.0
+inline constexpr double kTanhshrink[] = {
+    0x1.5555555555555p-2, -0x1.1111111110fd9p-3, 0x1.ba1ba1ba03e0bp-5, -0x1.664f487d04a9fp-6, 0x1.226e34a3a4459p-7,
+    -0x1.d6d3b40cef6edp-9, 0x1.7da1ecf7f2986p-10, -0x1.354ae2d535405p-11, 0x1.f4d12e7042f95p-13,
+    -0x1.9347181b9e0d2p-14, 0x1.3e099e36efd1fp-15, -0x1.d8c51733b41afp-17, 0x1.34927b7fa8ca3p-18,
+    -0x1.3e08f89b468b7p-20, 0x1.b9ab140c1a565p-23, -0x1.2c11ad9e8ef1ap-26,
 };
 // sinh(r) = r + r z P(z), z = r^2: 2^-61.7
 inline constexpr double kSinh[] = {
@@ -288,6 +309,90 @@ inline constexpr double kErfTableF32[][16] = {
         -0x1.fa35f8p-11, -0x1.810946p-15, -0x1.022126p-14, -0x1.64d1c8p-15, -0x1.3c10fep-17, 0x1.ec6492p-17,
         0x1.6640ccp-16, 0x1.0ef3fcp-16, 0x1.0ef4cp-17, 0x1.3571a2p-19, -0x1.8932d4p-22, -0x1.217cfap-20,
         -0x1.0a2666p-20, -0x1.858a7p-21, -0x1.096752p-21, -0x1.65a46ep-22,
+    },
+};
+
+// For 16 intervals, the k-th where kNormalScale x (x + 2) is near k: a place c and P(t), t = x - c, for the
+// probability that a normal variable exceeds x
+inline constexpr double kNormalScale = 0x1.ap-2;
+// 2^-24.8
+inline constexpr double kNormalNearPlaces[] = {
+        0x1.f28p-3, 0x1.aap-1, 0x1.6ccp+0, 0x1.e24p+0, 0x1.2458p+1, 0x1.528p+1, 0x1.7c98p+1, 0x1.a26p+1, 0x1.c6bp+1,
+        0x1.e718p+1, 0x1.04p+2, 0x1.1348p+2, 0x1.217p+2, 0x1.2fa8p+2, 0x1.3d6p+2, 0x1.49b8p+2,
+};
+inline constexpr double kNormalNear[][16] = {
+    {
+        0x1.9d897p-2, 0x1.9f1ee6p-3, 0x1.3bd46p-4, 0x1.e830a8p-6, 0x1.6e98e4p-7, 0x1.0c0e4cp-8, 0x1.820c48p-10,
+        0x1.1b5f88p-11, 0x1.9082ecp-13, 0x1.28e17ep-14, 0x1.974438p-16, 0x1.1cea24p-17, 0x1.9a338ep-19,
+        0x1.185dbp-20, 0x1.7c70e8p-22, 0x1.14f1p-23,
+    },
+    {
+        -0x1.8c97bp-2, -0x1.20fdb6p-2, -0x1.2815cp-3, -0x1.152202p-4, -0x1.e1844ep-6, -0x1.8c0854p-7, -0x1.3a78eep-8,
+        -0x1.f4b078p-10, -0x1.7c8e3p-11, -0x1.2be23ap-12, -0x1.b44eap-14, -0x1.417f22p-15, -0x1.e4a4dep-17,
+        -0x1.5a3dd6p-18, -0x1.e9846ap-20, -0x1.714496p-21,
+    },
+    {
+        0x1.82228cp-5, 0x1.e0e64ap-4, 0x1.a5dd06p-4, 0x1.0507a6p-4, 0x1.12f038p-5, 0x1.05d484p-6, 0x1.d3863ap-8,
+        0x1.9921fp-9, 0x1.51f4eap-10, 0x1.1d4bb4p-11, 0x1.bb1fep-13, 0x1.59b60ap-14, 0x1.11f902p-15, 0x1.9ab264p-17,
+        0x1.2f704p-18, 0x1.db9a52p-20,
+    },
+    {
+        0x1.f16c08p-5, 0x1.da8c4ep-7, -0x1.9699fep-6, -0x1.d6e1e6p-6, -0x1.52611cp-6, -0x1.8b9c92p-7, -0x1.9af79ap-8,
+        -0x1.9408f4p-9, -0x1.7073ap-10, -0x1.50e58cp-11, -0x1.19d8eep-12, -0x1.d4dc18p-14, -0x1.88cec6p-15,
+        -0x1.365492p-16, -0x1.e12b3ap-18, -0x1.88f9b2p-19,
+    },
+    {
+        -0x1.7a595ap-7, -0x1.7200acp-6, -0x1.10e87cp-7, 0x1.7e0f7cp-9, 0x1.963876p-8, 0x1.5c8832p-8, 0x1.c723eap-9,
+        0x1.05f9c4p-9, 0x1.0edfeep-10, 0x1.10fc1p-11, 0x1.f2a13cp-13, 0x1.be7ffap-14, 0x1.8e84d8p-15, 0x1.4de4b2p-16,
+        0x1.10fabap-17, 0x1.d2a6bep-19,
+    },
+    {
+        -0x1.13fdd2p-7, 0x1.81068p-10, 0x1.8a1a46p-8, 0x1.a5a59cp-9, 0x1.27dc0cp-12, -0x1.03ca8cp-10,
+        -0x1.25d102p-10, -0x1.ba37c4p-11, -0x1.12eb62p-11, -0x1.3b43e8p-12, -0x1.41f0b8p-13, -0x1.3b91b4p-14,
+        -0x1.2f1472p-15, -0x1.0ffb7ep-16, -0x1.d875f8p-18, -0x1.a86ddcp-19,
+    },
+    {
+        0x1.d91bc4p-10, 0x1.6e8088p-9, -0x1.24944ep-12, -0x1.72393p-10, -0x1.e0433ep-11, -0x1.151b2ap-12,
+        0x1.80281ep-14, 0x1.8c15aap-13, 0x1.6a4eacp-13, 0x1.f26f94p-14, 0x1.30988p-14, 0x1.536092p-15,
+        0x1.5661e2p-16, 0x1.520fp-17, 0x1.3df244p-18, 0x1.22adeep-19,
+    },
+};
+// The same for 16 intervals of [4, 16), by bits 20 to 23 of x as an f32, times 2^-64 exp(x^2 / 2)
+// 2^-27.9
+inline constexpr double kNormalFarPlaces[] = {
+        0x1.0ffap+3, 0x1.300ep+3, 0x1.5022p+3, 0x1.702cp+3, 0x1.901ep+3, 0x1.b02p+3, 0x1.cfdp+3, 0x1.f018p+3,
+        0x1.1034p+2, 0x1.2fd4p+2, 0x1.4fap+2, 0x1.7038p+2, 0x1.9048p+2, 0x1.b004p+2, 0x1.d018p+2, 0x1.efdp+2,
+};
+inline constexpr double kNormalFar[][16] = {
+    {
+        0x1.7b675ap-69, 0x1.54434p-69, 0x1.3461bp-69, 0x1.19f43cp-69, 0x1.03bbc8p-69, 0x1.e16a94p-70, 0x1.c0d7c4p-70,
+        0x1.a3e1e4p-70, 0x1.6dc44cp-68, 0x1.4a9e9ep-68, 0x1.2d52bep-68, 0x1.141ddap-68, 0x1.fe16bep-69,
+        0x1.da2876p-69, 0x1.ba902cp-69, 0x1.9f2686p-69,
+    },
+    {
+        -0x1.5bda02p-72, -0x1.1876e4p-72, -0x1.cd93a2p-73, -0x1.82638p-73, -0x1.483d5ep-73, -0x1.1a27dcp-73,
+        -0x1.eaddd6p-74, -0x1.adcfdp-74, -0x1.39976ap-70, -0x1.020caep-70, -0x1.af171cp-71, -0x1.6ba06ap-71,
+        -0x1.375a72p-71, -0x1.0dcf6cp-71, -0x1.d73b2ap-72, -0x1.9f7b42p-72,
+    },
+    {
+        0x1.3afb6ap-75, 0x1.c9ae46p-76, 0x1.56898p-76, 0x1.06e09cp-76, 0x1.9c4da2p-77, 0x1.4902a2p-77,
+        0x1.0b2fbap-77, 0x1.b635e4p-78, 0x1.029d96p-72, 0x1.85be6p-73, 0x1.2bc66ap-73, 0x1.d358fcp-74, 0x1.741d8p-74,
+        0x1.2d638ap-74, 0x1.ed8ee8p-75, 0x1.99c22p-75,
+    },
+    {
+        -0x1.19d156p-78, -0x1.71c634p-79, -0x1.f83a82p-80, -0x1.633624p-80, -0x1.01684ep-80, -0x1.7dab52p-81,
+        -0x1.218ed2p-81, -0x1.bd006ap-82, -0x1.9bcc34p-75, -0x1.1d8b1ep-75, -0x1.96203ap-76, -0x1.258ccap-76,
+        -0x1.b3ea1cp-77, -0x1.4ac0ap-77, -0x1.fcdedcp-78, -0x1.8e770ep-78,
+    },
+    {
+        0x1.f4b03ap-82, 0x1.28fc9cp-82, 0x1.71484p-83, 0x1.ddf404p-84, 0x1.403d7cp-84, 0x1.b95c4p-85, 0x1.38ee46p-85,
+        0x1.c2cbbp-86, 0x1.3e7b42p-77, 0x1.97f506p-78, 0x1.0d142p-78, 0x1.69b08p-79, 0x1.f5f9fap-80, 0x1.657b94p-80,
+        0x1.02c7a2p-80, 0x1.7ec40cp-81,
+    },
+    {
+        -0x1.b58f4ap-85, -0x1.d74ee2p-86, -0x1.0c170ap-86, -0x1.3f6976p-87, -0x1.8be324p-88, -0x1.fbb038p-89,
+        -0x1.4f57dap-89, -0x1.c6b65ap-90, -0x1.de24f2p-80, -0x1.1a4ab8p-80, -0x1.59a22ep-81, -0x1.b5083ap-82,
+        -0x1.1c5706p-82, -0x1.7b9b92p-83, -0x1.034d9ap-83, -0x1.69af12p-84,
     },
 };
 

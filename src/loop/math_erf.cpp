@@ -1,16 +1,36 @@
+#include "loop/math_erf.h"
+
 #include <iterator>
 
 #include "loop/math.h"
 #include "loop/math_coefficients.h"
-#include "loop/math_detail.h"
 #include "loop/math_exp.h"
 
 namespace lucid::loop {
 namespace math {
-namespace {
 
-/// erf(x) for 0 <= x <= 1 in f64.
 Value erf_near(Value x) { return fma(x, polynomial(x * x, kErf), x); }
+
+// exp(-x^2) P(t) / (1 + 2 x) with t = (x - 4) / (x + 4). Four factors meet, so each keeps what its rounding left.
+Scaled erfc_far(const ErfcArgument& argument) {
+  const Value x = argument.x;
+  const ExpReduction reduced = reduce_exp(-argument.square.hi, 2 * 1023);
+  const Value r = reduced.r;
+  const Value t = (x - 4.0) / (x + 4.0);
+  const Value double_x = x + x;
+  const Value divisor = double_x + 1.0;
+  const Pair power = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
+  const Value power_lo = fma(power.hi, reduced.r_error - argument.square.lo, power.lo);
+  const Value slope = polynomial(t, std::span(kErfc).subspan(1));
+  const Pair p = fast_two_sum(number(x, kErfc[0]), t * slope);
+  const Value divisor_lo = fma(argument.x_error, 2.0, two_sum(double_x, number(x, 1)).lo);
+  const Value inverse = 1.0 / divisor;
+  const Value quotient = p.hi * inverse;
+  const Value quotient_lo = (fma(-quotient, divisor, p.hi) + fma(-quotient, divisor_lo, p.lo)) * inverse;
+  return {.m = fma(power.hi, quotient, fma(power.hi, quotient_lo, power_lo * quotient)), .n = reduced.n};
+}
+
+namespace {
 
 /// erf(x) for 0 <= x <= 4 in f32 as x P(t): P belongs to one of 16 intervals, t to a place in it. Beyond 4 it is 1.
 Value erf_by_table(Value x) {
@@ -28,30 +48,21 @@ Value erf_by_table(Value x) {
   return at_most(fma(x, coefficient(0), slope * (x * t)), 1);
 }
 
-/// erfc(x) in f64 as exp(-x^2) P(t) / (1 + 2 x) with t = (x - 4) / (x + 4): for x >= 0.47 when precise, else x >= 0.
-Value erfc_far(Value x, bool precise) {
-  x = at_most(x, precise ? 28 : 10.3);
+/// erfc(x) for x >= 0 in f64.
+Value erfc_to_the_last_bits(Value x) {
+  x = at_most(x, 28);
+  const Scaled result = erfc_far({.x = x, .x_error = number(x, 0), .square = two_product(x, x)});
+  return scale_in_two_steps(result.m, result.n);
+}
+
+/// The same for results that are rounded to f32 afterwards.
+Value erfc_for_f32(Value x) {
+  x = at_most(x, 10.3);
   const Pair square = two_product(x, x);
   const ExpReduction reduced = reduce_exp(-square.hi, 2 * 1023);
   const Value r = reduced.r;
-  const Value t = (x - 4.0) / (x + 4.0);
-  const Value double_x = x + x;
-  const Value divisor = double_x + 1.0;
-  if (!precise) {
-    const Value power = fma(fma(polynomial(r, kExpShort), r, 1.0), r, 1.0);
-    return scale_in_two_steps(power * polynomial(t, kErfcShort) / divisor, reduced.n);
-  }
-  // Four factors meet, so each keeps what its rounding left.
-  const Pair power = fast_two_sum(number(x, 1), fma(r * r, exp_tail(r), r));
-  const Value power_lo = fma(power.hi, reduced.r_error - square.lo, power.lo);
-  const Value slope = polynomial(t, std::span(kErfc).subspan(1));
-  const Pair p = fast_two_sum(number(x, kErfc[0]), t * slope);
-  const Value divisor_lo = two_sum(double_x, number(x, 1)).lo;
-  const Value inverse = 1.0 / divisor;
-  const Value quotient = p.hi * inverse;
-  const Value quotient_lo = (fma(-quotient, divisor, p.hi) + fma(-quotient, divisor_lo, p.lo)) * inverse;
-  const Value product = fma(power.hi, quotient, fma(power.hi, quotient_lo, power_lo * quotient));
-  return scale_in_two_steps(product, reduced.n);
+  const Value power = fma(fma(polynomial(r, kExpShort), r, 1.0), r, 1.0);
+  return scale_in_two_steps(power * polynomial((x - 4.0) / (x + 4.0), kErfcShort) / (x + x + 1.0), reduced.n);
 }
 
 }  // namespace
@@ -63,22 +74,18 @@ Value erf(Value x) {
   check_float(x, "erf");
   const Value magnitude = abs(x);
   if (is_f64(x)) {
-    return copysign(select(magnitude < 1.0, erf_near(magnitude), 1.0 - erfc_far(magnitude, true)), x);
+    return copysign(select(magnitude < 1.0, erf_near(magnitude), 1.0 - erfc_to_the_last_bits(magnitude)), x);
   }
   return copysign(erf_by_table(at_most(magnitude, 4)), x);
 }
 
 Value erfc(Value x) {
   check_float(x, "erfc");
-  const auto compute = [](Value wide, bool precise) {
-    const Value magnitude = abs(wide);
-    const Value far = erfc_far(magnitude, precise);
-    const Value result = select(wide < 0.0, 2.0 - far, far);
-    if (!precise) return result;
-    return select(magnitude < 0.47, 1.0 - copysign(erf_near(magnitude), wide), result);
-  };
-  if (is_f64(x)) return compute(x, true);
-  return in_f64(x, [&](Value wide) { return compute(wide, false); });
+  const auto reflected = [](Value wide, Value far) { return select(wide < 0.0, 2.0 - far, far); };
+  if (!is_f64(x)) return in_f64(x, [&](Value wide) { return reflected(wide, erfc_for_f32(abs(wide))); });
+  const Value magnitude = abs(x);
+  return select(magnitude < 0.47, 1.0 - copysign(erf_near(magnitude), x),
+                reflected(x, erfc_to_the_last_bits(magnitude)));
 }
 
 }  // namespace lucid::loop

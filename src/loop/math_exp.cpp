@@ -1,5 +1,7 @@
 #include "loop/math_exp.h"
 
+#include <cmath>
+
 #include "loop/math.h"
 #include "loop/math_coefficients.h"
 #include "loop/math_detail.h"
@@ -7,15 +9,37 @@
 namespace lucid::loop {
 namespace math {
 
-ExpReduction reduce_exp(Value x, int64_t bias) {
-  const Format& format = format_of(x);
-  const double magic = format.magic + static_cast<double>(bias);
+namespace {
+
+/// n, and x - n log(2) as what is exact and the factor of n that is not.
+struct Multiple {
+  Value bits;
+  Value n;
+  Value exact;
+  double ln2_lo;
+};
+
+Multiple take_multiple(Value x, int64_t bias) {
+  const double magic = format_of(x).magic + static_cast<double>(bias);
   const Value shifted = fma(x, kLog2E, magic);
   const Value n = shifted - magic;
-  const double hi = is_f64(x) ? kLn2Hi : kLn2HiF32, lo = is_f64(x) ? kLn2Lo : kLn2LoF32;
-  const Value exact = fma(n, -hi, x);
+  const Value exact = fma(n, is_f64(x) ? -kLn2Hi : -kLn2HiF32, x);
+  return {.bits = bits_of(shifted), .n = n, .exact = exact, .ln2_lo = is_f64(x) ? kLn2Lo : kLn2LoF32};
+}
+
+}  // namespace
+
+ExpReduction reduce_exp(Value x, int64_t bias) {
+  const auto [bits, n, exact, lo] = take_multiple(x, bias);
   const Value r = fma(n, -lo, exact);
-  return {.n = bits_of(shifted), .r = r, .r_error = fma(n, -lo, exact - r)};
+  return {.n = bits, .r = r, .r_error = fma(n, -lo, exact - r)};
+}
+
+ExpReduction reduce_exp(const Pair& x, int64_t bias) {
+  const auto [bits, n, exact, lo] = take_multiple(x.hi, bias);
+  const Value rest = fma(n, -lo, x.lo);
+  const Value r = exact + rest;
+  return {.n = bits, .r = r, .r_error = (exact - r) + rest};
 }
 
 Value exp_tail(Value r) { return polynomial(r, is_f64(r) ? std::span<const double>(kExp) : kExpF32); }
@@ -38,6 +62,17 @@ Value exp2_any(Value x, std::span<const double> coefficients) {
   const Value shifted = x + magic;
   const Value r = x - (shifted - magic);
   return scale_in_two_steps(fma(polynomial(r, coefficients), r, 1.0), bits_of(shifted));
+}
+
+Value sigmoid_without_scale(Value t, Value scale, Value negative) {
+  // It is 1 / (1 + scale (1 + t)), times 1 + t where x is negative. The quotient is corrected for its own rounding and
+  // that of its divisor, so that only the last rounding counts.
+  const Value power = fma(scale, t, scale);
+  const Pair divisor = fast_two_sum(number(t, 1), power);
+  const Value quotient = 1.0 / divisor.hi;
+  const Value error = fma(-quotient, divisor.lo, fma(-quotient, divisor.hi, 1.0));
+  const Value growth = select(negative, t, 0.0);
+  return fma(quotient, growth + fma(growth, error, error), quotient);
 }
 
 namespace {
@@ -136,20 +171,13 @@ Value tanh(Value x) {
 
 Value sigmoid(Value x) {
   check_float(x, "sigmoid");
-  // With exp(-|x|) = scale (1 + t) it is 1 / (1 + scale (1 + t)), times that same power where x is negative. The
-  // quotient is corrected for its own rounding and that of its divisor, so that only the last rounding counts.
-  const ExpReduction reduced = reduce_exp(at_least(-abs(x), is_f64(x) ? -746 : -104), 2 * format_of(x).bias);
+  const Value limited = at_least(-abs(x), is_f64(x) ? -746 : -104);
+  const ExpReduction reduced = reduce_exp(limited, format_of(x).bias + lift_of(x));
   const Value r = reduced.r;
-  const Value t = fma(r * r, exp_tail(r), r);
   // A power of 2 is exact even where it is subnormal; where it is flushed, so is the result.
-  const Value scale = scale_in_two_steps(number(x, 1), reduced.n);
-  const Value power = fma(scale, t, scale);
-  const Pair divisor = fast_two_sum(number(x, 1), power);
-  const Value quotient = 1.0 / divisor.hi;
-  const Value error = fma(-quotient, divisor.lo, fma(-quotient, divisor.hi, 1.0));
+  const Value scale = power_of_two(reduced.n) * std::ldexp(1.0, -lift_of(x));
   const Value negative = x < 0.0;
-  const Value growth = select(negative, t, 0.0);
-  return fma(quotient, growth + fma(growth, error, error), quotient) * select(negative, scale, 1.0);
+  return sigmoid_without_scale(fma(r * r, exp_tail(r), r), scale, negative) * select(negative, scale, 1.0);
 }
 
 }  // namespace lucid::loop

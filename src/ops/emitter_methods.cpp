@@ -245,6 +245,7 @@ constexpr std::string_view kSignatures[] = {
     R"(nanmean(x, dim: ints? = None, keepdim: bool = False))",
     R"(nansum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None))",
     R"(narrow(x, dim: int, start: int, length: int))",
+    R"(ndtr(x))",
     R"(ne(x, y))",
     R"(neg(x))",
     R"(nll_loss(x, target, weight? = None, *, ignore_index: int = -100, reduction: str = 'mean'))",
@@ -1675,6 +1676,12 @@ Value Emitter::narrow(Operand x, int64_t dim, int64_t start, int64_t length) {
   static const Op& this_op = op_table().at("narrow");
   const Operand these[] = {x};
   return emit_one(this_op, these, {attribute_of(dim), attribute_of(start), attribute_of(length)});
+}
+
+Value Emitter::ndtr(Operand x) {
+  static const Op& this_op = op_table().at("ndtr");
+  const Operand these[] = {x};
+  return emit_one(this_op, these, {});
 }
 
 Value Emitter::ne(Operand x, Operand y) {

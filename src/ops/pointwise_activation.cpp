@@ -1,6 +1,4 @@
-// Activation functions of neural networks.
-
-#include <numbers>
+// Activation functions of neural networks that are composed of other ops.
 
 #include "ops/reference.h"
 #include "ops/rules.h"
@@ -95,69 +93,6 @@ tensor([-1.0000,  0.5000]))",
                        return e.clamp(x, call.real("min_val"), call.real("max_val"));
                      });
   return op;
-}
-
-bool is_tanh_form(const Call& call) { return call.text("approximate") == "tanh"; }
-
-constexpr double kCubic = 0.044715;
-constexpr double kSqrtTwoOverPi = std::numbers::sqrt2 * std::numbers::inv_sqrtpi;
-
-/// sqrt(2 / pi) * (x + 0.044715 * x^3): gelu(x) is about x * (1 + tanh of this) / 2.
-Value gelu_argument(Emitter& e, const Value& x) {
-  return e.mul(e.add(x, e.mul(e.mul(e.mul(x, x), x), kCubic)), kSqrtTwoOverPi);
-}
-
-Op gelu() {
-  Op op = activation(
-      {.signature = "gelu(x, *, approximate: str = 'none')",
-       .doc =
-           R"(x times the probability that a normal variable is below x. approximate='tanh' is the faster form of old models.
-
->>> lucid.gelu(lucid.tensor([-1.0, 0.0, 1.0]))
-tensor([-0.1587,  0.0000,  0.8413]))",
-       .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
-         if (is_tanh_form(call)) {
-           const Value t = e.tanh(gelu_argument(e, x));
-           const Value inner = e.mul(e.add(e.mul(e.mul(x, x), 3 * kCubic), 1), kSqrtTwoOverPi);
-           const Value bend = e.mul(e.mul(x, e.sub(1, e.mul(t, t))), inner);
-           return e.mul(e.add(e.add(t, 1), bend), 0.5);
-         }
-         const Value below = e.mul(e.add(e.erf(e.mul(x, 1 / std::numbers::sqrt2)), 1), 0.5);
-         const Value density = e.mul(e.exp(e.mul(e.mul(x, x), -0.5)), 0.5 * kSqrtTwoOverPi);
-         return e.add(below, e.mul(x, density));
-       }),
-       .samples = with(unary_samples(), {{"approximate", std::string("tanh")}})},
-      [](Emitter& e, const Call& call, const Value& x) {
-        const Value part = is_tanh_form(call) ? e.tanh(gelu_argument(e, x)) : e.erf(e.mul(x, 1 / std::numbers::sqrt2));
-        return e.mul(e.mul(x, 0.5), e.add(part, 1));
-      });
-  op.infer = [](const Call& call) {
-    if (const std::string& form = call.text("approximate"); form != "none" && form != "tanh")
-      throw ValueError("gelu: approximate is 'none' or 'tanh', got '{}'", form);
-    return infer_pointwise(call);
-  };
-  return op;
-}
-
-Op silu() {
-  return activation({.signature = "silu(x)",
-                     .doc = R"(x * sigmoid(x), also called swish.
-
->>> lucid.silu(lucid.tensor([0.0, 1.0]))
-tensor([0.0000, 0.7311]))",
-                     .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
-                       const Value s = e.sigmoid(x);
-                       return e.mul(s, e.add(e.mul(x, e.sub(1, s)), 1));
-                     })},
-                    [](Emitter& e, const Call&, const Value& x) { return e.mul(x, e.sigmoid(x)); });
-}
-
-Op mish() {
-  return activation({.signature = "mish(x)", .doc = R"(x * tanh(softplus(x)).
-
->>> lucid.mish(lucid.tensor([0.0, 1.0]))
-tensor([0.0000, 0.8651]))"},
-                    [](Emitter& e, const Call&, const Value& x) { return e.mul(x, e.tanh(e.softplus(x))); });
 }
 
 Op leaky_relu() {
@@ -259,14 +194,16 @@ tensor([0.6931, 1.3133]))",
 }
 
 Op logsigmoid() {
-  return activation(
-      {.signature = "logsigmoid(x)",
-       .doc = R"(log(sigmoid(x)), without overflow.
+  return activation({.signature = "logsigmoid(x)",
+                     .doc = R"(log(sigmoid(x)), without overflow.
 
 >>> lucid.logsigmoid(lucid.tensor([0.0, 1.0]))
 tensor([-0.6931, -0.3133]))",
-       .gradient = by_slope([](Emitter& e, const Call&, const Value& x) { return e.sigmoid(e.neg(x)); })},
-      [](Emitter& e, const Call&, const Value& x) { return e.sub(e.minimum(x, 0), e.log1p(e.exp(e.neg(e.abs(x))))); });
+                     .gradient = by_slope([](Emitter& e, const Call&, const Value& x) { return e.sigmoid(e.neg(x)); })},
+                    [](Emitter& e, const Call&, const Value& x) {
+                      // Negated last, so that it vanishes as -0.
+                      return e.neg(e.sub(e.log1p(e.exp(e.neg(e.abs(x)))), e.minimum(x, 0)));
+                    });
 }
 
 Op softsign() {
@@ -275,14 +212,6 @@ Op softsign() {
 >>> lucid.softsign(lucid.tensor([-1.0, 3.0]))
 tensor([-0.5000,  0.7500]))"},
                     [](Emitter& e, const Call&, const Value& x) { return e.div(x, e.add(e.abs(x), 1)); });
-}
-
-Op tanhshrink() {
-  return activation({.signature = "tanhshrink(x)", .doc = R"(x - tanh(x).
-
->>> lucid.tanhshrink(lucid.tensor([0.0, 1.0]))
-tensor([0.0000, 0.2384]))"},
-                    [](Emitter& e, const Call&, const Value& x) { return e.sub(x, e.tanh(x)); });
 }
 
 Op hardshrink() {
@@ -347,17 +276,16 @@ tensor([0.0000, 0.5000, 1.0000]))",
 }
 
 Op hardswish() {
-  return activation(
-      {.signature = "hardswish(x)",
-       .doc = R"(x * hardsigmoid(x).
+  return activation({.signature = "hardswish(x)",
+                     .doc = R"(x * hardsigmoid(x).
 
 >>> lucid.hardswish(lucid.tensor([-4.0, 1.0, 4.0]))
 tensor([-0.0000,  0.6667,  4.0000]))",
-       .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
-         const Value middle = e.add(e.div(x, 3), 0.5);
-         return e.where(e.le(x, -3), 0, e.where(e.lt(x, 3), middle, 1.0));
-       })},
-      [](Emitter& e, const Call&, const Value& x) { return e.div(e.mul(x, e.clamp(e.add(x, 3), 0, 6)), 6); });
+                     .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
+                       const Value middle = e.add(e.div(x, 3), 0.5);
+                       return e.where(e.le(x, -3), 0, e.where(e.lt(x, 3), middle, 1.0));
+                     })},
+                    [](Emitter& e, const Call&, const Value& x) { return e.mul(x, e.hardsigmoid(x)); });
 }
 
 Op prelu() {
@@ -460,9 +388,8 @@ tensor([1.]))",
 }  // namespace
 
 void add_activation_ops(std::vector<Op>& ops) {
-  for (auto make : {relu,       relu6,       threshold, hardtanh, gelu,       silu,     mish,       leaky_relu,
-                    elu,        celu,        selu,      softplus, logsigmoid, softsign, tanhshrink, hardshrink,
-                    softshrink, hardsigmoid, hardswish, prelu,    rrelu,      glu})
+  for (auto make : {relu, relu6, threshold, hardtanh, leaky_relu, elu, celu, selu, softplus, logsigmoid, softsign,
+                    hardshrink, softshrink, hardsigmoid, hardswish, prelu, rrelu, glu})
     ops.push_back(make());
 }
 

@@ -9,16 +9,12 @@
 namespace lucid {
 namespace {
 
-/// The type in which references compute, so that rounding to T gives nearly always the nearest T.
-template <typename T>
-using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
-
 /// Completes a function of floats whose loop is `lower` and whose meaning is `f`, given in a wider type.
 template <typename F>
 Op function(Op op, loop::Value (*lower)(loop::Value), F f, Fill fill = Fill::kNormal) {
   op.promote = Promote::kFloat;
   op.lowering = lower_unary(lower);
-  op.reference = reference_unary<Domain::kFloats>([f]<typename T>(T x) { return static_cast<T>(f(Wide<T>(x))); });
+  op.reference = reference_in_wide(f);
   op.samples = unary_samples(fill);
   if (op.ulp == 0) op.ulp = 2;
   return op;
@@ -344,11 +340,23 @@ tensor([1.0000, 0.1573]))",
                   loop::erfc, [](auto x) { return std::erfc(x); });
 }
 
+Op ndtr() {
+  return function(
+      {.signature = "ndtr(x)",
+       .doc = R"(The probability that a standard normal variable is below x, accurate in both tails, elementwise.
+
+>>> lucid.ndtr(lucid.tensor([-1.0, 0.0, 1.0]))
+tensor([0.1587, 0.5000, 0.8413]))",
+       .gradient = gradient_of_input(
+           [](Emitter& e, const Value& g, const Value& x) { return e.mul(g, normal_density(e, x)); })},
+      loop::ndtr, []<typename T>(T x) { return std::erfc(-x / std::numbers::sqrt2_v<T>) / 2; });
+}
+
 }  // namespace
 
 void add_math_ops(std::vector<Op>& ops) {
-  for (auto make : {exp,  exp2, expm1, log,   log2, log10, log1p, sqrt,  rsqrt, reciprocal, sin,     cos, tan,
-                    asin, acos, atan,  atan2, sinh, cosh,  tanh,  asinh, acosh, atanh,      sigmoid, erf, erfc})
+  for (auto make : {exp,  exp2, expm1, log,  log2, log10, log1p, sqrt,  rsqrt, reciprocal, sin, cos,  tan, asin,
+                    acos, atan, atan2, sinh, cosh, tanh,  asinh, acosh, atanh, sigmoid,    erf, erfc, ndtr})
     ops.push_back(make());
 }
 

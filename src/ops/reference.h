@@ -128,6 +128,16 @@ auto reference_unary(F f) {
   };
 }
 
+/// The type in which references of math functions compute, so that rounding to T gives nearly always the nearest T.
+template <typename T>
+using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+
+/// Of a function of floats that is given in the wider type.
+template <typename F>
+auto reference_in_wide(F f) {
+  return reference_unary<Domain::kFloats>([f]<typename T>(T x) { return static_cast<T>(f(Wide<T>(x))); });
+}
+
 template <Domain kDomain, typename F>
 auto reference_binary(F f) {
   return [f](HostCall& call) {

@@ -1,6 +1,7 @@
 #include "ops/rules.h"
 
 #include <algorithm>
+#include <numbers>
 #include <numeric>
 
 namespace lucid {
@@ -58,6 +59,11 @@ Gradient zero_gradient() {
       if (call.needs(i)) zeros[i] = e.full(call.shape(i), 0, call.dtype(i));
     return zeros;
   }};
+}
+
+Value normal_density(Emitter& e, const Value& x) {
+  constexpr double kAtZero = std::numbers::inv_sqrtpi / std::numbers::sqrt2;
+  return e.mul(e.exp(e.mul(e.mul(x, x), -0.5)), kAtZero);
 }
 
 std::vector<Sample> unary_samples(Fill fill) {

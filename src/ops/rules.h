@@ -72,6 +72,9 @@ Gradient gradient_of_output(F f) {
 /// Of an op whose result does not change with small changes of its operands.
 Gradient zero_gradient();
 
+/// The density of the standard normal distribution at x.
+Value normal_density(Emitter& e, const Value& x);
+
 // Products for gradient rules, without divisions: right where elements are 0, and so are their derivatives.
 
 /// The product of the elements before each one along an axis.

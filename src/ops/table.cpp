@@ -11,6 +11,7 @@ const OpTable& op_table() {
     add_power_ops(ops);
     add_math_ops(ops);
     add_activation_ops(ops);
+    add_gated_ops(ops);
     add_compare_ops(ops);
     add_bitwise_ops(ops);
     add_select_ops(ops);

@@ -14,6 +14,7 @@ void add_arithmetic_ops(std::vector<Op>& ops);
 void add_power_ops(std::vector<Op>& ops);
 void add_math_ops(std::vector<Op>& ops);
 void add_activation_ops(std::vector<Op>& ops);
+void add_gated_ops(std::vector<Op>& ops);
 void add_compare_ops(std::vector<Op>& ops);
 void add_bitwise_ops(std::vector<Op>& ops);
 void add_select_ops(std::vector<Op>& ops);

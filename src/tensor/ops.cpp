@@ -895,6 +895,10 @@ Tensor narrow(const Argument& x, int64_t dim, int64_t start, int64_t length) {
   return wrap(eager().narrow(operand_of(x), dim, start, length));
 }
 
+Tensor ndtr(const Argument& x) {
+  return wrap(eager().ndtr(operand_of(x)));
+}
+
 Tensor ne(const Argument& x, const Argument& y) {
   return wrap(eager().ne(operand_of(x), operand_of(y)));
 }

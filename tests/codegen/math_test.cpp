@@ -78,7 +78,7 @@ TEST(MathCode, IsAccurateForEvery4099thF32) {
       const double error = std::max(ulp_error(kept[i], truth, false), ulp_error(flushed[i], truth, true));
       if (error > worst) std::tie(worst, at) = std::pair(error, x[i]);
     }
-    EXPECT_LE(worst, 1.5) << function.name << " at " << at;
+    EXPECT_LE(worst, function.limit) << function.name << " at " << at;
   }
 }
 

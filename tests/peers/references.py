@@ -271,6 +271,7 @@ def max_unpool(dimensions: int) -> Callable[..., Any]:
 
 DIFFERENT: dict[str, Callable[..., Any]] = {
     "logsigmoid": functional.logsigmoid,
+    "ndtr": torch.special.ndtr,
     "to": lambda x, dtype: x.to(dtype),
     "clamp": clamp,
     "clip": clamp,

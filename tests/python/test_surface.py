@@ -17,7 +17,8 @@ empty_like rand randn randint rand_like randn_like multinomial randperm bernoull
 get_rng_state set_rng_state""")
 POINTWISE = words("""add sub mul div floor_divide remainder pow neg abs sign exp exp2 expm1 log log2 log10 log1p sqrt
 rsqrt
-reciprocal square sin cos tan asin acos atan atan2 sinh cosh tanh sigmoid erf erfc relu gelu silu leaky_relu elu
+reciprocal square sin cos tan asin acos atan atan2 sinh cosh tanh sigmoid erf erfc ndtr relu gelu silu leaky_relu
+elu
 softplus
 hardswish hardsigmoid clamp minimum maximum floor ceil round trunc eq ne lt le gt ge logical_and logical_or logical_not
 logical_xor bitwise_and bitwise_or bitwise_not bitwise_xor bitwise_left_shift bitwise_right_shift nan_to_num lerp

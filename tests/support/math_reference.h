@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numbers>
 #include <random>
 #include <string>
 #include <type_traits>
@@ -26,11 +27,51 @@ T rsqrt(T x) {
   return 1 / std::sqrt(x);
 }
 
+template <typename T>
+T ndtr(T x) {
+  // x = -(y + rest) sqrt(2): erfc multiplies the rounding of its argument by y.
+  const T root = std::numbers::sqrt2_v<T>;
+  const T root_error = -std::fma(root, root, T{-2}) / (2 * root);
+  const T y = -x / root;
+  const T tail = std::erfc(y) / 2;
+  const T rest = -(std::fma(y, root, x) + y * root_error) / root;
+  return y > 1 && tail > 0 ? tail * (1 - 2 * y * rest) : tail;
+}
+template <typename T>
+T gelu(T x) {
+  return x * ndtr(x);
+}
+template <typename T>
+T gelu_tanh(T x) {
+  return x * sigmoid(std::sqrt(8 / std::numbers::pi_v<T>) * (x + T{44715} / 1000000 * (x * x * x)));
+}
+template <typename T>
+T silu(T x) {
+  return x * sigmoid(x);
+}
+template <typename T>
+T mish(T x) {
+  return x * std::tanh(std::log1p(std::exp(x)));
+}
+template <typename T>
+T tanhshrink(T x) {
+  if (!(std::fabs(x) < 1)) return x - std::tanh(x);
+  // (x cosh(x) - sinh(x)) / cosh(x), whose numerator is the sum of 2 k x^(2 k + 1) / (2 k + 1)!.
+  T sum = x * 0, term = x;
+  for (int k = 1; k < 12; ++k) {
+    term *= x * x / (2 * k * (2 * k + 1));
+    sum += 2 * k * term;
+  }
+  return sum / std::cosh(x);
+}
+
 struct Unary {
   const char* name;
   loop::Value (*build)(loop::Value);
   double (*in_double)(double);
   long double (*in_long_double)(long double);
+  /// The largest error in f32 and f64; docs/accuracy.md has the measured ones.
+  double limit = 1.5;
 };
 
 struct Binary {
@@ -65,6 +106,12 @@ inline const std::vector<Unary>& unary_functions() {
       {"sigmoid", loop::sigmoid, sigmoid<double>, sigmoid<long double>},
       {"erf", loop::erf, std::erf, std::erf},
       {"erfc", loop::erfc, std::erfc, std::erfc},
+      {"ndtr", loop::ndtr, ndtr<double>, ndtr<long double>, 2},
+      {"gelu", loop::gelu, gelu<double>, gelu<long double>, 3},
+      {"gelu_tanh", loop::gelu_tanh, gelu_tanh<double>, gelu_tanh<long double>, 3},
+      {"silu", loop::silu, silu<double>, silu<long double>, 3},
+      {"mish", loop::mish, mish<double>, mish<long double>, 4},
+      {"tanhshrink", loop::tanhshrink, tanhshrink<double>, tanhshrink<long double>, 4},
   };
   return functions;
 }

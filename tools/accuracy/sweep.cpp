@@ -1,14 +1,16 @@
-// Measures the math functions of the loop language: every f32 argument of the unary ones, random arguments of the
-// others and of f64, with and without flushing of subnormal results. Prints a table in Markdown. See docs/accuracy.md.
+// Measures the math functions of the loop language and the compositions of them: every f32 argument of the unary ones,
+// random arguments of the others and of f64, with and without flushing of subnormal results. Prints a table in
+// Markdown. See docs/accuracy.md.
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <thread>
 
 #include "codegen/code_generator.h"
-#include "math_reference.h"
+#include "composition_reference.h"
 #include "vector_reference.h"
 
 namespace lucid::math_reference {
@@ -42,18 +44,34 @@ struct Block {
   std::vector<T> x = std::vector<T>(kBlock), y = std::vector<T>(kBlock), out = std::vector<T>(kBlock);
 };
 
+/// Fills the results of a block, with or without flushing.
+template <typename T>
+using Run = std::function<void(Block<T>& block, bool flushed)>;
+
+template <typename T>
+Run<T> run_kernel(loop::KernelFunction kernel, bool binary) {
+  return [kernel, binary](Block<T>& block, bool flushed) {
+    void* buffers[] = {block.x.data(), binary ? block.y.data() : block.out.data(), block.out.data()};
+    FlushScope scope(flushed);
+    kernel(buffers, nullptr, 0, kBlock);
+  };
+}
+
+template <typename T>
+Run<T> run_composition(const Composition& composition) {
+  return [&composition](Block<T>& block, bool flushed) {
+    apply(composition, block.x.data(), block.out.data(), kBlock, flushed);
+  };
+}
+
 template <typename T, typename Function>
-void measure(const Function& function, loop::KernelFunction kernel, Block<T>& block, Result& result) {
+void measure(const Function& function, const Run<T>& run, Block<T>& block, Result& result) {
   constexpr bool binary = std::is_same_v<Function, Binary>;
   std::vector<double> truth(kBlock);
   if constexpr (std::is_same_v<T, float>) fill_truth(function, block.x.data(), block.y.data(), truth.data(), kBlock);
   for (int mode = 0; mode < 2; ++mode) {
     const bool flushed = mode == 1;
-    void* buffers[] = {block.x.data(), binary ? block.y.data() : block.out.data(), block.out.data()};
-    {
-      FlushScope scope(flushed);
-      kernel(buffers, nullptr, 0, kBlock);
-    }
+    run(block, flushed);
     if constexpr (std::is_same_v<T, float>) {
       // Only a block that may hold a new worst is compared with the scalar functions.
       const double limit = result[mode].error * (1 - 1e-6);
@@ -85,7 +103,7 @@ Result on_threads(unsigned count, const Part& part) {
   return worst;
 }
 
-Result sweep_all(const Unary& function, loop::KernelFunction kernel, const Options& options) {
+Result sweep_all(const Unary& function, const Run<float>& run, const Options& options) {
   return on_threads(options.threads, [&](unsigned thread, Result& result) {
     Block<float> block;
     const uint64_t total = (uint64_t{1} << 32) / options.stride;
@@ -94,13 +112,13 @@ Result sweep_all(const Unary& function, loop::KernelFunction kernel, const Optio
       for (size_t i = 0; i < kBlock; ++i) {
         block.x[i] = std::bit_cast<float>(static_cast<uint32_t>((start + i) * options.stride));
       }
-      measure(function, kernel, block, result);
+      measure(function, run, block, result);
     }
   });
 }
 
 template <typename T, typename Function>
-Result sweep_random(const Function& function, loop::KernelFunction kernel, uint64_t count, const Options& options) {
+Result sweep_random(const Function& function, const Run<T>& run, uint64_t count, const Options& options) {
   const std::vector<T> special = special_values<T>();
   return on_threads(options.threads, [&](unsigned thread, Result& result) {
     std::mt19937_64 generator(thread + 1);
@@ -117,7 +135,7 @@ Result sweep_random(const Function& function, loop::KernelFunction kernel, uint6
         for (size_t i = 0; i < 64; ++i) block.x[i] = special[generator() % special.size()];
         for (size_t i = 64; i < 128; ++i) block.y[i] = special[generator() % special.size()];
       }
-      measure(function, kernel, block, result);
+      measure(function, run, block, result);
     }
   });
 }
@@ -147,15 +165,23 @@ void run(const Options& options) {
     if (!wanted(function.name)) continue;
     const auto f32 = compiled(*generator, kernel_of(function, Dtype::kF32));
     const auto f64 = compiled(*generator, kernel_of(function, Dtype::kF64));
-    report(function.name, sweep_all(function, f32->function(), options),
-           sweep_random<double>(function, f64->function(), options.doubles, options), false);
+    report(function.name, sweep_all(function, run_kernel<float>(f32->function(), false), options),
+           sweep_random(function, run_kernel<double>(f64->function(), false), options.doubles, options), false);
+  }
+  // Flushing is a setting of the process for these, so they take one thread.
+  Options alone = options;
+  alone.threads = 1;
+  for (const Composition& composition : compositions()) {
+    if (!wanted(composition.truth.name)) continue;
+    report(composition.truth.name, sweep_all(composition.truth, run_composition<float>(composition), alone),
+           sweep_random(composition.truth, run_composition<double>(composition), alone.doubles, alone), false);
   }
   for (const Binary& function : binary_functions()) {
     if (!wanted(function.name)) continue;
     const auto f32 = compiled(*generator, kernel_of(function, Dtype::kF32));
     const auto f64 = compiled(*generator, kernel_of(function, Dtype::kF64));
-    report(function.name, sweep_random<float>(function, f32->function(), options.pairs, options),
-           sweep_random<double>(function, f64->function(), options.doubles, options), true);
+    report(function.name, sweep_random(function, run_kernel<float>(f32->function(), true), options.pairs, options),
+           sweep_random(function, run_kernel<double>(f64->function(), true), options.doubles, options), true);
   }
 }
 

@@ -48,18 +48,73 @@ inline __m256d vector_sigmoid(__m256d x) {
   return _mm256_div_pd(_mm256_blendv_pd(one, power, x), _mm256_add_pd(one, power));
 }
 
+inline __m256d vector_ndtr(__m256d x) {
+  const __m256d half = _mm256_set1_pd(0.5);
+  return _mm256_mul_pd(half, _ZGVdN4v_erfc(_mm256_mul_pd(x, _mm256_set1_pd(-std::numbers::sqrt2 / 2))));
+}
+
+inline __m256d vector_gelu(__m256d x) { return _mm256_mul_pd(x, vector_ndtr(x)); }
+
+inline __m256d vector_silu(__m256d x) { return _mm256_mul_pd(x, vector_sigmoid(x)); }
+
+inline __m256d vector_gelu_tanh(__m256d x) {
+  const double slope = std::sqrt(8 / std::numbers::pi);
+  const __m256d bend = _mm256_mul_pd(_mm256_mul_pd(x, x), _mm256_set1_pd(slope * 0.044715));
+  return _mm256_mul_pd(x, vector_sigmoid(_mm256_mul_pd(x, _mm256_add_pd(bend, _mm256_set1_pd(slope)))));
+}
+
+inline __m256d vector_mish(__m256d x) { return _mm256_mul_pd(x, _ZGVdN4v_tanh(_ZGVdN4v_log1p(_ZGVdN4v_exp(x)))); }
+
+inline __m256d choose(__m256d condition, __m256d yes, __m256d no) { return _mm256_blendv_pd(no, yes, condition); }
+inline __m256d above(__m256d x, double y) { return _mm256_cmp_pd(x, _mm256_set1_pd(y), _CMP_GT_OQ); }
+
+inline __m256d vector_softplus(__m256d x) { return choose(above(x, 20), x, _ZGVdN4v_log1p(_ZGVdN4v_exp(x))); }
+
+inline __m256d vector_logsigmoid(__m256d x) {
+  const __m256d sign = _mm256_set1_pd(-0.0);
+  const __m256d below = _mm256_min_pd(x, _mm256_setzero_pd());
+  return _mm256_sub_pd(below, _ZGVdN4v_log1p(_ZGVdN4v_exp(_mm256_or_pd(x, sign))));
+}
+
+inline __m256d vector_elu(__m256d x) { return choose(above(x, 0), x, _ZGVdN4v_expm1(x)); }
+
+inline __m256d vector_selu(__m256d x) {
+  const __m256d scale = _mm256_set1_pd(1.0507009873554804934), alpha = _mm256_set1_pd(1.6732632423543772848);
+  return _mm256_mul_pd(scale, choose(above(x, 0), x, _mm256_mul_pd(alpha, _ZGVdN4v_expm1(x))));
+}
+
+inline __m256d vector_tanhshrink(__m256d x) {
+  const __m256d z = _mm256_mul_pd(x, x), magnitude = _mm256_andnot_pd(_mm256_set1_pd(-0.0), x);
+  __m256d series = _mm256_set1_pd(1382.0 / 155925);
+  for (double coefficient : {-62.0 / 2835, 17.0 / 315, -2.0 / 15, 1.0 / 3})
+    series = _mm256_fmadd_pd(series, z, _mm256_set1_pd(coefficient));
+  const __m256d near = _mm256_mul_pd(_mm256_mul_pd(x, z), series);
+  return choose(above(magnitude, 0.125), _mm256_sub_pd(x, _ZGVdN4v_tanh(x)), near);
+}
+
 /// Null for a function that has no vector form.
 inline VectorUnary vector_form(const Unary& function) {
   static constexpr struct {
     const char* name;
     VectorUnary form;
   } kForms[] = {
-      {"exp", _ZGVdN4v_exp},     {"exp2", _ZGVdN4v_exp2},   {"expm1", _ZGVdN4v_expm1},   {"log", _ZGVdN4v_log},
-      {"log2", _ZGVdN4v_log2},   {"log10", _ZGVdN4v_log10}, {"log1p", _ZGVdN4v_log1p},   {"sin", _ZGVdN4v_sin},
-      {"cos", _ZGVdN4v_cos},     {"tan", _ZGVdN4v_tan},     {"asin", _ZGVdN4v_asin},     {"acos", _ZGVdN4v_acos},
-      {"atan", _ZGVdN4v_atan},   {"sinh", _ZGVdN4v_sinh},   {"cosh", _ZGVdN4v_cosh},     {"tanh", _ZGVdN4v_tanh},
-      {"asinh", _ZGVdN4v_asinh}, {"acosh", _ZGVdN4v_acosh}, {"atanh", _ZGVdN4v_atanh},   {"erf", _ZGVdN4v_erf},
-      {"erfc", _ZGVdN4v_erfc},   {"rsqrt", vector_rsqrt},   {"sigmoid", vector_sigmoid},
+      {"exp", _ZGVdN4v_exp},         {"exp2", _ZGVdN4v_exp2},
+      {"expm1", _ZGVdN4v_expm1},     {"log", _ZGVdN4v_log},
+      {"log2", _ZGVdN4v_log2},       {"log10", _ZGVdN4v_log10},
+      {"log1p", _ZGVdN4v_log1p},     {"sin", _ZGVdN4v_sin},
+      {"cos", _ZGVdN4v_cos},         {"tan", _ZGVdN4v_tan},
+      {"asin", _ZGVdN4v_asin},       {"acos", _ZGVdN4v_acos},
+      {"atan", _ZGVdN4v_atan},       {"sinh", _ZGVdN4v_sinh},
+      {"cosh", _ZGVdN4v_cosh},       {"tanh", _ZGVdN4v_tanh},
+      {"asinh", _ZGVdN4v_asinh},     {"acosh", _ZGVdN4v_acosh},
+      {"atanh", _ZGVdN4v_atanh},     {"erf", _ZGVdN4v_erf},
+      {"erfc", _ZGVdN4v_erfc},       {"rsqrt", vector_rsqrt},
+      {"sigmoid", vector_sigmoid},   {"ndtr", vector_ndtr},
+      {"gelu", vector_gelu},         {"gelu_tanh", vector_gelu_tanh},
+      {"silu", vector_silu},         {"mish", vector_mish},
+      {"softplus", vector_softplus}, {"logsigmoid", vector_logsigmoid},
+      {"elu", vector_elu},           {"celu", vector_elu},
+      {"selu", vector_selu},         {"tanhshrink", vector_tanhshrink},
   };
   for (const auto& entry : kForms) {
     if (std::strcmp(entry.name, function.name) == 0) return entry.form;

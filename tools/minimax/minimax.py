@@ -125,6 +125,16 @@ def approximations():
         yield f"k{name}", "atan(u) = u + u z P(z), z = u^2", "f64", degree, atan, atan_weight, (TINY, ATAN**2)
     for fmt, name, degree in (("f32", "TanhF32", 4), ("f64", "Tanh", 11)):
         yield f"k{name}", "tanh(x) = x + x z P(z), z = x^2", fmt, degree, tanh, tanh_weight, (TINY, TANH**2)
+    for fmt, name, degree in (("f32", "TanhshrinkF32", 7), ("f64", "Tanhshrink", 15)):
+        yield (
+            f"k{name}",
+            "x - tanh(x) = x z P(z), z = x^2",
+            fmt,
+            degree,
+            lambda z: (1 - mp.tanh(SQRT(z)) / SQRT(z)) / z,
+            lambda z: z / (1 - mp.tanh(SQRT(z)) / SQRT(z)),
+            (TINY, mpf(1)),
+        )
     for name, degree in (("Sinh", 4), ("SinhShort", 2)):
         yield f"k{name}", "sinh(r) = r + r z P(z), z = r^2", "f64", degree, sinh, sinh_weight, (TINY, EXP**2)
     for name, degree in (("Cosh", 5), ("CoshShort", 2)):
@@ -190,6 +200,9 @@ def constants():
         ("Log10E", "1 / log(10)", 1 / mp.log(10)),
         ("Log10Of2", "log10(2)", mp.log(2, 10)),
         ("HalfPi", "pi / 2", mp.pi / 2),
+        ("SqrtHalf", "sqrt(1 / 2)", SQRT(mpf(1) / 2)),
+        ("GeluLinear", "2 sqrt(2 / pi)", 2 * SQRT(2 / mp.pi)),
+        ("GeluCubic", "2 sqrt(2 / pi) 0.044715", 2 * SQRT(2 / mp.pi) * mpf("0.044715")),
     ):
         parts = split(value, 53, 53, 53)
         yield f"k{name}", meaning + ", and what its rounding leaves", parts[0]
@@ -255,6 +268,69 @@ def erf_table():
     return rows, mp.log(largest, 2)
 
 
+NORMAL_ENTRIES = 16
+NORMAL_SCALE = mpf("0.40625")
+NORMAL_NEAR_DEGREE = 6
+NORMAL_FAR_DEGREE = 5
+
+
+def normal_tail(x):
+    """The probability that a normal variable exceeds x."""
+    return mp.erfc(x / SQRT(2)) / 2
+
+
+def near_bound(k):
+    """Where NORMAL_SCALE * x * (x + 2) is k."""
+    return SQRT(1 + k / NORMAL_SCALE) - 1
+
+
+def exact_center(f, lo, hi):
+    """A number of few bits near the middle where f is nearly an f32: so the constant term hardly rounds."""
+    step = mpf(2) ** -12
+    middle = mp.nint((lo + hi) / 2 / step)
+
+    def rounding(x):
+        return abs(round_to(f(x), "f32") / f(x) - 1)
+
+    return min(((middle + k) * step for k in range(-24, 25)), key=rounding)
+
+
+def normal_near_table():
+    """For 16 intervals, the k-th where NORMAL_SCALE * x * (x + 2) is near k: a center and the tail by x - center."""
+    for k in range(NORMAL_ENTRIES):
+        lo, hi = near_bound(max(mpf(k) - mpf("0.501"), 0)), near_bound(mpf(k) + mpf("0.501"))
+        center = exact_center(normal_tail, lo, hi)
+
+        def target(t, center=center):
+            return normal_tail(center + t)
+
+        problem = Problem(target, lambda t, f=target: 1 / f(t), lo - center, hi - center, NORMAL_NEAR_DEGREE)
+        coefficients, _, worst = problem.fit("f32")
+        yield [center, *coefficients], 2**worst
+
+
+def normal_far_table():
+    """For 16 intervals of [4, 16), eight in each octave, by bits 20 to 23 of x as an f32: a center, and 2^-64 times
+    exp(x^2 / 2) times the tail by x - center. The factor 2^-64 keeps products among normal numbers."""
+
+    def quotient(x):
+        return mp.exp(x * x / 2) * normal_tail(x) * mpf(2) ** -64
+
+    rows = [None] * NORMAL_ENTRIES
+    for k in range(NORMAL_ENTRIES):
+        width = mpf(2) ** (k // 8 - 1)
+        lo = 8 * width + (k % 8) * width
+        center = exact_center(quotient, lo, lo + width)
+
+        def target(t, center=center):
+            return quotient(center + t)
+
+        problem = Problem(target, lambda t, f=target: 1 / f(t), lo - center, lo + width - center, NORMAL_FAR_DEGREE)
+        coefficients, _, worst = problem.fit("f32")
+        rows[((0x40800000 >> 20) + k) % NORMAL_ENTRIES] = [center, *coefficients], 2**worst
+    return rows
+
+
 def wrapped(items, indent="    ", width=118):
     lines, line = [], indent
     for item in items:
@@ -264,6 +340,17 @@ def wrapped(items, indent="    ", width=118):
         line += item + ", "
     lines.append(line.rstrip())
     return "\n".join(lines)
+
+
+def tables(name, rows):
+    """The declarations of a table of centers and one of coefficients in f32, from rows of both with their errors."""
+    worst = float(mp.log(max(error for _, error in rows), 2))
+    print(f"k{name:14}f32 degree {len(rows[0][0]) - 2:2}: rounded 2^{worst:.1f}", flush=True)
+    columns = [wrapped([number(row[j]) for row, _ in rows], " " * 8) for j in range(len(rows[0][0]))]
+    body = ",\n".join(f"    {{\n{column}\n    }}" for column in columns[1:])
+    yield f"// 2^{worst:.1f}"
+    yield f"inline constexpr double k{name}Places[] = {{\n{columns[0]}\n}};"
+    yield f"inline constexpr double k{name}[][{len(rows)}] = {{\n{body},\n}};"
 
 
 def main():
@@ -310,6 +397,15 @@ def main():
         f"    {{\n{wrapped([number(row[j]) for row in rows], ' ' * 8)}\n    }}" for j in range(ERF_DEGREE + 1)
     )
     out.append(f"inline constexpr double kErfTableF32[][{ERF_ENTRIES}] = {{\n{columns},\n}};")
+    out.append("")
+    out.append(
+        "// For 16 intervals, the k-th where kNormalScale x (x + 2) is near k: a place c and P(t), t = x - c, for the"
+    )
+    out.append("// probability that a normal variable exceeds x")
+    out.append(f"inline constexpr double kNormalScale = {number(NORMAL_SCALE)};")
+    out += tables("NormalNear", list(normal_near_table()))
+    out.append("// The same for 16 intervals of [4, 16), by bits 20 to 23 of x as an f32, times 2^-64 exp(x^2 / 2)")
+    out += tables("NormalFar", normal_far_table())
     out += ["", "}  // namespace lucid::loop::math", ""]
     path = pathlib.Path(__file__).resolve().parents[2] / "src/loop/math_coefficients.h"
     path.write_text("\n".join(out))
