@@ -4,8 +4,10 @@ Where they move something to "gpu", "cpu" stands in.
 """
 
 import os
+import random
 import subprocess
 import sys
+import time
 
 import lucid
 import lucid.nn as nn
@@ -567,3 +569,41 @@ for flag in (False, True, False, True): f(lucid.ones(1), flag)
     assert len(lines) == 2, lines
     assert lines[0].startswith("lucid[jit] <lambda>: compiled 1 nodes to 1 kernels in ")
     assert lines[1] == "lucid[jit] <lambda>: runs eagerly: <string>:3: reads a value of a tensor"
+
+
+class Box:
+    def __init__(self, value):
+        self.value = value
+
+
+KEPT: list = []
+BOX = Box(0)
+
+
+def set_attribute(x):
+    BOX.value = BOX.value + 1
+    return x + BOX.value
+
+
+EAGER = {
+    "item": (lambda x: x * x.sum().item(), "reads a value"),
+    "numpy": (lambda x: x + x.numpy().sum(), "hands a tensor to NumPy"),
+    "print": (lambda x: (print("called"), x + 1)[1], "calls print"),
+    "print a tensor": (lambda x: (str(x), x + 1)[1], "reads values of a tensor"),
+    "clock": (lambda x: x + time.time(), "time"),
+    "random": (lambda x: x + random.random(), "random"),
+    "append": (lambda x: (KEPT.append(1), x + 1)[1], "KEPT"),
+    "set attribute": (set_attribute, "BOX"),
+    "sort": (lambda x: x.sort()[0], "sort runs on the host"),
+    "object": (lambda x: Box(x + 1), "returns an object of class Box"),
+}
+
+
+@pytest.mark.parametrize("name", EAGER)
+def test_what_runs_eagerly_says_why(name, capsys):
+    function, reason = EAGER[name]
+    compiled = lucid.compile(function)
+    for _ in range(8):
+        compiled(lucid.ones(3))
+    assert compiled.cache_info().hits == 0, compiled.explain()
+    assert reason in compiled.explain()

@@ -157,7 +157,8 @@ class Compiled:
         if outcome.learned:
             return None
         if outcome.guards is None:
-            return str(outcome.reason)
+            # What the call did with tensors says more than what it might have read.
+            return tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
         start = time.perf_counter()
         program, obstacle = _core.compile_trace(
