@@ -138,6 +138,17 @@ void bind_guards(nb::module_& module) {
           },
           "objects"_a, "names"_a.none(), "Guards the attributes of many objects, given as (object, place), at once.")
       .def(
+          "tensors",
+          [](GuardSet& self, const nb::list& tensors, bool reads_grad) {
+            for (nb::handle item : tensors) {
+              PyObject* object = PyTuple_GET_ITEM(item.ptr(), 0);
+              expect_tensor("tensors", object);
+              self.add<TensorGuard>(object, nb::cast<std::string>(nb::handle(PyTuple_GET_ITEM(item.ptr(), 1))),
+                                    reads_grad);
+            }
+          },
+          "tensors"_a, "reads_grad"_a, "Guards shapes, dtypes and the like of tensors, given as (tensor, place).")
+      .def(
           "cell",
           [](GuardSet& self, nb::handle cell, std::string place) {
             self.add<SlotGuard>(cell.ptr(), nullptr, std::move(place));

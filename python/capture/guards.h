@@ -48,9 +48,9 @@ class GuardSet {
 
  private:
   // What fails most often first.
-  std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<SlotGuard>, std::vector<InstanceGuard>,
-             std::vector<ClassGuard>, std::vector<SequenceGuard>, std::vector<FunctionGuard>,
-             std::vector<OptimizerGuard>, std::vector<BytesGuard>, std::vector<CallGuard>,
+  std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<TensorGuard>, std::vector<SlotGuard>,
+             std::vector<InstanceGuard>, std::vector<ClassGuard>, std::vector<SequenceGuard>,
+             std::vector<FunctionGuard>, std::vector<OptimizerGuard>, std::vector<BytesGuard>, std::vector<CallGuard>,
              std::vector<GlobalHooksGuard>>
       guards_;
   ArgumentGuards arguments_;

@@ -9,6 +9,7 @@
 #include "bindings/optim.h"
 #include "capture/places.h"
 #include "tensor/api.h"
+#include "tensor/autograd_meta.h"
 
 namespace lucid::python {
 namespace {
@@ -102,6 +103,35 @@ nb::list hook_functions(const nn::Module& module) {
 }
 
 }  // namespace
+
+// Tensors.
+
+TensorGuard::TensorGuard(PyObject* object, std::string place, bool reads_grad)
+    : object(Py_NewRef(object)), tensor(&tensor_in(object)), place(std::move(place)) {
+  dtype = tensor->dtype();
+  shape = tensor->sizes();
+  strides = tensor->strides();
+  wants_grad = requires_grad(*tensor);
+  if (reads_grad) has_grad = gradient(*tensor) != nullptr;
+}
+
+bool TensorGuard::holds() const {
+  return tensor->dtype() == dtype && tensor->sizes() == shape && tensor->strides() == strides &&
+         requires_grad(*tensor) == wants_grad && (!has_grad || *has_grad == (gradient(*tensor) != nullptr));
+}
+
+std::optional<Difference> TensorGuard::difference() const {
+  if (holds()) return std::nullopt;
+  const auto differ = [&](const char* name, const std::string& before, const std::string& now) {
+    return Difference{place + "." + name, place + "." + name, before, now};
+  };
+  const auto text = [](bool value) { return std::string(value ? "True" : "False"); };
+  if (tensor->dtype() != dtype || tensor->sizes() != shape)
+    return differ("shape", to_string(TensorType{dtype, shape}), to_string(tensor->type()));
+  if (requires_grad(*tensor) != wants_grad) return differ("requires_grad", text(wants_grad), text(!wants_grad));
+  if (tensor->strides() != strides) return differ("strides", "some", "others");
+  return differ("grad", *has_grad ? "a tensor" : "None", *has_grad ? "None" : "a tensor");
+}
 
 // Modules.
 

@@ -19,6 +19,28 @@ struct FoundTensor {
   std::string place;
 };
 
+/// What Python can tell of a tensor without looking at its values: dtype, shape, strides, whether it requires grad and,
+/// where code names `grad`, whether it has one.
+struct TensorGuard {
+  PyObject* object;
+  TensorImpl* tensor;  // lives as long as the object
+  std::string place;
+  Dtype dtype;
+  Dims shape;
+  Dims strides;
+  bool wants_grad;
+  std::optional<bool> has_grad;
+
+  TensorGuard(PyObject* object, std::string place, bool reads_grad);
+  bool holds() const;
+  std::optional<Difference> difference() const;
+  size_t size() const { return 1; }
+  template <typename Visit>
+  void each(Visit visit) {
+    visit(object);
+  }
+};
+
 /// A module as it was: its mode, parts, settings and hooks. It does not keep the module alive: what leads to the module
 /// does, or nothing.
 struct ModuleGuard {

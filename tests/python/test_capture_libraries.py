@@ -39,6 +39,23 @@ class Net(nn.Module):
         return x * self.scale
 
 
+def test_what_can_be_told_of_a_tensor_without_its_values():
+    weight = lucid.ones(3, requires_grad=True)
+    other = lucid.ones(3)
+    guards = guards_of(lambda x: x * len(weight) if weight.grad is None else x, X)
+    expect_no_change(guards, lambda: weight.data.add_(1))
+    expect_change(guards, lambda: setattr(weight, "grad", other), lambda: setattr(weight, "grad", None))
+    expect_change(guards, lambda: weight.requires_grad_(False), weight.requires_grad_)
+    words = expect_change(guards, lambda: setattr(weight, "data", lucid.ones(5)))
+    assert words.startswith("closure weight.shape: was f32[3], is f32[5]")
+
+
+def test_gradients_matter_only_to_code_that_names_them():
+    weight = lucid.ones(3, requires_grad=True)
+    guards = guards_of(lambda x: x * weight, X)
+    expect_no_change(guards, lambda: setattr(weight, "grad", lucid.ones(3)))
+
+
 def test_a_module():
     net = Net()
     x = lucid.ones(2, 3)

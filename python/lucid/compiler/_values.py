@@ -55,6 +55,7 @@ def _refuse_state(walk: Walk, value: Any, place: str) -> None:
 
 def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
     walk.tensors[id(tensor)] = (tensor, place)
+    walk.visible.append((tensor, place))
     if type(tensor) is not lucid.Tensor:
         walk.add_class(type(tensor), type(tensor).__name__)
         if type(tensor) is lucid.nn.Parameter and not _core.attributes_of(tensor):

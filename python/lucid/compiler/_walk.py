@@ -83,6 +83,8 @@ class Walk:
         self._instances: list[_Instance] = []
         self._new_instances: list[_Instance] = []
         self._new_classes: list[type] = []
+        # Tensors that code can look at.
+        self.visible: list[tuple[lucid.Tensor, str]] = []
         # Parameters without attributes, which is what most are.
         self.bare: list[tuple[lucid.Tensor, str]] = []
         self._classes: dict[type, str] = {}
@@ -160,6 +162,7 @@ class Walk:
             for name, member in instance.members.items():
                 if all_names or instance.whole or name in names:
                     guards.slot(instance.object, member, f"{place}.{name}")
+        guards.tensors(self.visible, all_names or "grad" in names)
         guards.bare(self.bare, None if all_names else names)
         for cls, place in self._classes.items():
             guards.class_(cls, place)
