@@ -164,6 +164,18 @@ PyObject* run_eagerly(PyObject* self, PyObject* key) {
   });
 }
 
+PyObject* forget_key(PyObject* self, PyObject* key) {
+  return guarded([&]() -> PyObject* {
+    auto& keys = table_object(self).table->keys;
+    const auto known = keys.find(key_in(key));
+    if (known == keys.end()) Py_RETURN_NONE;
+    // Destroyed last: what they hold may call back.
+    const auto dropped = std::move(known->second);
+    keys.erase(known);
+    Py_RETURN_NONE;
+  });
+}
+
 PyObject* clear_table(PyObject* self, PyObject*) {
   return guarded([&]() -> PyObject* {
     const auto dropped = std::exchange(table_object(self).table->keys, {});
@@ -279,6 +291,7 @@ PyMethodDef methods[] = {{"connect", method(connect), METH_FASTCALL, nullptr},
                          {"add", method(add_plan), METH_FASTCALL, nullptr},
                          {"remove", method(remove_plan), METH_FASTCALL, nullptr},
                          {"run_eagerly", run_eagerly, METH_O, nullptr},
+                         {"forget", forget_key, METH_O, nullptr},
                          {"clear", clear_table, METH_NOARGS, nullptr},
                          {"hits_of", hits_of, METH_O, nullptr},
                          {"find", method(find_plan), METH_FASTCALL, nullptr},

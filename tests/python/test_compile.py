@@ -664,6 +664,26 @@ def test_46_plans_keep_no_argument_and_no_result():
     assert [reference() for reference in seen] == [None, None]
 
 
+def test_46_many_signatures_leave_memory_flat():
+    f = lucid.compile(lambda x, n: x * n)
+    g = lucid.compile(lambda x, n: x * x.sum().item() * n)
+    x = lucid.ones(2)
+
+    def run(start):
+        for number in range(start, start + 300):
+            f(x, number)
+            g(x, number)
+
+    run(0)
+    gc.collect()
+    before = len(gc.get_objects())
+    run(300)
+    gc.collect()
+    assert len(gc.get_objects()) < before + 300
+    assert len(f._compiled.keys) <= 8
+    assert len(g._compiled.keys) <= 64
+
+
 def test_47_a_dropped_model_goes():
     net = Net()
     compiled = net.compile()

@@ -24,6 +24,8 @@ _OTHER_TENSORS = "tensors that it uses have other types, or share memory in anot
 
 # A key that was recorded so often without being used stays eager.
 _MOST_RECORDINGS = 8
+# So many keys are remembered for which calls run eagerly.
+_MOST_EAGER_KEYS = 64
 
 
 class CacheInfo(NamedTuple):
@@ -130,6 +132,7 @@ class Compiled:
             if reason is not None:
                 known.reason = reason
                 self.table.run_eagerly(key)
+                self._forget_oldest()
                 self.fallbacks += 1
                 with _Totals.lock:
                     _Totals.fallbacks += 1
@@ -176,12 +179,22 @@ class Compiled:
         self.compiles += 1
         for plan in gone:
             self.table.remove(plan.raw_key, plan.program)
+            if not self.plans.with_key(plan.raw_key):
+                self.keys.pop(plan.raw_key, None)
         if _core.logs("jit"):
             took = (time.perf_counter() - start) * 1000
             _core.log(
                 "jit", f"{self.name}: compiled {program.nodes} nodes to {program.kernels} kernels in {took:.1f} ms"
             )
         return None
+
+    def _forget_oldest(self) -> None:
+        """Keeps the number of keys that have no plan within bounds."""
+        without = [key for key, known in self.keys.items() if known.reason is not None]
+        for key in without[:-_MOST_EAGER_KEYS]:
+            del self.keys[key]
+            if not self.plans.with_key(key):
+                self.table.forget(key)
 
     def _is_used(self, key: bytes) -> bool:
         return any(self.table.hits_of(plan.program) for plan in self.plans.with_key(key))
