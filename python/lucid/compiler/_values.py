@@ -54,7 +54,7 @@ def _refuse_state(walk: Walk, value: Any, place: str) -> None:
 
 
 def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
-    walk.tensors[id(tensor)] = (tensor, place)
+    walk.tensors.setdefault(id(tensor), (tensor, place))
     walk.visible.append((tensor, place))
     if type(tensor) is not lucid.Tensor:
         walk.add_class(type(tensor), type(tensor).__name__)
@@ -110,6 +110,8 @@ def _module(walk: Walk, module: Any, place: str) -> None:
         return
     parameters, buffers, modules, hooks = _core.describe_module(module)
     for name, tensor in (*parameters, *buffers):
+        # This place says more than that of an optimizer.
+        walk.tensors[id(tensor)] = (tensor, f"{place}.{name}")
         walk.start(tensor, f"{place}.{name}")
     for name, child in modules:
         walk.start(child, f"{place}[{name}]" if name.isdigit() else f"{place}.{name}")
