@@ -117,6 +117,7 @@ nb::dict describe(const Op& op) {
   entry["public"] = is_public(op);
   entry["random"] = is_random(op);
   entry["pointwise"] = op.is_pointwise();
+  entry["host"] = static_cast<bool>(op.host);
   entry["ulp"] = op.ulp;
   entry["samples"] = samples;
   return entry;

@@ -131,8 +131,9 @@ class Builder {
     }
     define(place.cell);
     const Value whole = emitter_.value(in_memory_order(place.cell));
-    const Value part =
-        emit("strided_part", {whole}, {place.geometry.sizes, place.geometry.strides, place.geometry.offset});
+    // Where nothing is, the offset may lie behind the end.
+    const int64_t offset = numel(place.geometry.sizes) == 0 ? 0 : place.geometry.offset;
+    const Value part = emit("strided_part", {whole}, {place.geometry.sizes, place.geometry.strides, offset});
     const ValueId id = GraphEmitter::id_of(part);
     value_of(place.cell).views[key] = id;
     return id;
@@ -160,6 +161,11 @@ class Builder {
 
   /// The cell holds `id` at `geometry` from now on, and elsewhere what it held before.
   void assign(const Place& place, ValueId id) {
+    if (numel(place.geometry.sizes) == 0) {
+      define(place.cell);
+      value_of(place.cell).views[key_of(place.geometry)] = id;
+      return;
+    }
     if (is_whole(cell(place), place.geometry)) {
       if (cell(place).outside) define(place.cell);  // the state that is updated
       value_of(place.cell) = {id, place.geometry, {{key_of(place.geometry), id}}};

@@ -211,6 +211,8 @@ void Program::set_results(const Trace& trace, std::span<const TensorRef> results
     if (results_.back().handle >= 0) continue;
     const AutogradMeta* meta = tensor->autograd();
     if (meta && meta->requires_grad && !meta->edge) obstacle = "returns a new tensor that asks for a gradient";
+    if (requires_grad(*tensor) && !gradient_node(*tensor))
+      obstacle = "returns a view that was made under no_grad of a tensor that requires a gradient";
     if (meta && (meta->retains_grad || meta->slot)) obstacle = "returns a tensor that keeps a gradient";
     results_.back() = part(context.place_of(*tensor));
     if (results_.back().handle >= 0) obstacle = "returns another handle on the memory of a tensor from outside";
@@ -227,7 +229,9 @@ void Program::set_results(const Trace& trace, std::span<const TensorRef> results
   gradients_.emplace(context, results, handles, obstacle);
   if (!obstacle.empty()) return;
   for (size_t i = 0; i < results.size(); ++i)
-    results_[i].has_node = results_[i].handle < 0 && results_[i].same < 0 && gradients_->has_node(i);
+    // A view's node may be one that other results lead to as well.
+    results_[i].has_node =
+        (results_[i].handle < 0 || !results_[i].views.empty()) && results_[i].same < 0 && gradients_->has_node(i);
   for (const GradientTemplate::Saved& saved : gradients_->saved()) saved_.push_back(part(saved.place));
 }
 

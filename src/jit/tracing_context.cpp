@@ -153,10 +153,14 @@ void TracingContext::written(const Call& call, std::span<TensorImpl* const> dest
 }
 
 void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
-  // A snapshot from before the recording is nothing that was recorded.
-  if (find(*source.cell()) < 0) return;
+  // A snapshot from before the recording is nothing that was recorded. Of borrowed memory there is none: it is copied
+  // when the snapshot is taken.
+  if (find(*source.cell()) < 0 && !source.cell()->storage()->borrowed()) return;
+  const TensorRef from =
+      make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
+  const Place place = place_of(*from);
   Event& event = add_event(Event::Kind::kMoved, nullptr);
-  event.operands.push_back({place_of(source), std::nullopt});
+  event.operands.push_back({place, std::nullopt});
   if (find(*copy.cell()) < 0) made(copy);
   trace_.cells[static_cast<size_t>(find(*copy.cell()))].is_defined = true;
   event.results.push_back(place_of(copy));

@@ -98,8 +98,8 @@ void ElementTree::add_extra(std::span<const MemoryOperand> extra, DimsView shape
 void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer) {
   Dims kept;  // the innermost dimension of each merged one
   for (size_t position = 0; position < order.size(); ++position) {
-    // Indexed nodes ask for the index along each axis.
-    const auto d = indexed_ ? position : static_cast<size_t>(order[position]);
+    const auto d = static_cast<size_t>(order[position]);
+    // Indexed nodes ask for the index along each axis: none is merged or left out.
     if (!indexed_ && shape[d] == 1) continue;
     const bool first_inner = position >= outer && kept.size() == outer_count_;
     const bool merges = !indexed_ && !kept.empty() && !first_inner &&
@@ -114,6 +114,10 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
       sizes_.push_back(shape[d]);
       if (position < outer) ++outer_count_;
     }
+  }
+  if (indexed_) {
+    positions_.resize(kept.size());
+    for (size_t i = 0; i < kept.size(); ++i) positions_[static_cast<size_t>(kept[i])] = static_cast<int64_t>(i);
   }
   for (Access& access : operands_) {
     Dims strides;

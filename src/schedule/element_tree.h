@@ -88,6 +88,8 @@ class ElementTree {
   std::vector<ValueId> values_;
   Dims sizes_;
   size_t outer_count_ = 0;
+  /// Where each axis is among the dimensions, if indexed nodes ask for it.
+  Dims positions_;
   bool indexed_ = false;
   bool has_checks_ = false;
   double cost_ = 0;

@@ -42,8 +42,9 @@ std::optional<Affine> affine(loop::Builder& b, loop::Value value) {
 }  // namespace
 
 loop::Value ElementTree::NodeContext::index(int64_t axis) {
-  const loop::Value start = point_.index[static_cast<size_t>(axis)];
-  if (axis != point_.lane_axis) return start;
+  const int64_t position = tree_.positions_[static_cast<size_t>(axis)];
+  const loop::Value start = point_.index[static_cast<size_t>(position)];
+  if (position != point_.lane_axis) return start;
   loop::Builder& b = builder();
   return b.splat(start) + b.iota();
 }

@@ -1,16 +1,19 @@
 """Compares a compiled function with the function: results, gradients, state, random numbers and exceptions, in bits."""
 
 import dataclasses
+import hashlib
 import math
 
 import lucid
+import numpy as np
 
 
 def bits(value):
     """What must be equal, in a form that == compares bit by bit. All NaNs count as equal."""
     if isinstance(value, lucid.Tensor):
         flat = value.detach().contiguous().reshape(-1)
-        numbers = [repr(number) for number in flat.to(lucid.f64 if value.is_floating_point() else value.dtype).tolist()]
+        flat = flat.to(lucid.f64 if value.is_floating_point() else value.dtype)
+        numbers = [hash_of(flat.numpy())] if value.numel() > 2000 else [repr(number) for number in flat.tolist()]
         return (
             "tensor",
             str(value.dtype),
@@ -28,6 +31,13 @@ def bits(value):
     if isinstance(value, float) and math.isnan(value):
         return "nan"
     return (type(value), repr(value))
+
+
+def hash_of(array):
+    """Of the bits, where listing them takes too long."""
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), np.nan, array)
+    return hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def tensors_in(value):
@@ -65,7 +75,10 @@ def history(world, wrap, backward):
                         part = (tensor * tensor).sum()
                         total = part if total is None else total + part
                 if total is not None:
-                    total.backward()
+                    try:
+                        total.backward()
+                    except Exception as error:
+                        seen.append((type(error), str(error)))
         everything = [*tensors_in([*args, kwargs]), *tensors_in(state() if callable(state) else state)]
         seen.append([bits(tensor) for tensor in everything])
         seen.append([None if tensor.grad is None else bits(tensor.grad) for tensor in everything])

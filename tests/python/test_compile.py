@@ -12,6 +12,7 @@ import weakref
 import lucid
 import lucid.nn as nn
 import lucid.nn.functional as F
+import numpy as np
 import pytest
 from same import bits, check
 
@@ -748,3 +749,54 @@ def test_arguments_that_were_the_same_tensor_need_not_be():
         return f, calls, []
 
     assert check(world).cache_info().compiles > 1
+
+
+# What random programs have found.
+
+
+@pytest.mark.parametrize("dim", [0, 1, (0, 2), (1, 2)])
+def test_reductions_of_draws(dim):
+    check(pure(lambda x: F.dropout(x, 0.3, training=True).mean(dim), (3, 1, 4)))
+    check(pure(lambda x: F.dropout(x, 0.3, training=True).sum(dim), (5, 3, 4), grad=True))
+
+
+def test_writes_to_parts_without_elements():
+    def f(x):
+        x[4:, -2].div_(0.5)
+        return x[4:, -2] + 1, x * 2
+
+    check(pure(f, (4, 4)))
+
+
+def test_memory_that_is_borrowed():
+    def world():
+        def make():
+            for step in range(4):
+                array = np.arange(12, dtype=np.float32).reshape(3, 4) + step
+                yield lucid.from_numpy(array).requires_grad_(), lucid.from_numpy(array[::-1] > 5)
+
+        return lambda x, mask: lucid.where(mask, x * x, 0).norm(), make, []
+
+    check(world)
+
+
+def test_views_of_arguments_that_other_results_use():
+    def f(x):
+        y = x.flatten()
+        return y, lucid.vdot(y, y)
+
+    check(pure(f, (2, 4, 6), grad=True))
+
+
+def test_views_made_without_gradients():
+    def f(x):
+        y = x * 2
+        with lucid.no_grad():
+            return y[1:]
+
+    check(pure(f, (3, 4), grad=True), fallback="made under no_grad")
+
+
+def test_named_results():
+    check(pure(lambda x: lucid.max(x, dim=1), (3, 4), grad=True))
+    check(pure(lambda x: lucid.var_mean(x, dim=1), (3, 4)))

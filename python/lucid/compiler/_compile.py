@@ -164,9 +164,15 @@ class Compiled:
             return tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
         start = time.perf_counter()
-        program, obstacle = _core.compile_trace(
-            tracing, tensors, results, [tensor for tensor, _ in found], self.name, self._core_passes
-        )
+        try:
+            program, obstacle = _core.compile_trace(
+                tracing, tensors, results, [tensor for tensor, _ in found], self.name, self._core_passes
+            )
+        except (RuntimeError, ValueError, TypeError, IndexError) as error:
+            if self._core_passes is not None:
+                raise
+            # The call itself went well: only speed is lost.
+            return f"cannot be compiled, which is a mistake in Lucid: {error}"
         if program is None:
             return str(obstacle)
         places = {id(tensor): place for tensor, place in found}

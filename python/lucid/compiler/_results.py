@@ -53,7 +53,8 @@ class _Parts:
         if kind is not tuple and number in self.kept:
             raise CannotRebuild(f"returns a {kind.__name__} that existed before the call")
 
-        if kind in (list, tuple) or (issubclass(kind, tuple) and hasattr(kind, "_make")):
+        is_ours = kind.__module__ == "lucid.return_types"
+        if kind in (list, tuple) or is_ours or (issubclass(kind, tuple) and hasattr(kind, "_make")):
             parts = [self.of(part) for part in item]
             make = kind._make if hasattr(kind, "_make") else kind
             return self._remember(number, lambda new, made: make([part(new, made) for part in parts]))

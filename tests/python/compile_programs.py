@@ -1,0 +1,285 @@
+#!/usr/bin/env python3
+"""Random programs, each run as it is written and compiled, on the same four sets of values.
+
+    python tests/python/compile_programs.py --count 20000 --seed 0
+
+Results, gradients, arguments, state, random numbers and exceptions must be the same, bit for bit, and what shares
+memory must share it. A program that differs is made smaller as long as it still does, and printed. The programs run in
+child processes, which leave the seed under way in a file, so that a crash or a hang is reported with its seed;
+`--seed N --count 1` repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import lucid
+import program_writer
+from program_writer import Program, Writer, given
+from same import bits, history, tensors_in
+
+SECONDS = 120  # for one program
+MISTAKE = "a mistake in Lucid"  # what a compiled function says where compiling failed
+
+
+class Kept:
+    """A function whose results are kept."""
+
+    def __init__(self, function: Any) -> None:
+        self.function = function
+        self.results: list[Any] = []
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        result = self.function(*args, **kwargs)
+        self.results.append((args, kwargs, result))
+        return result
+
+
+def observe(source: str, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+    """All that can be seen of a program, and its function."""
+    space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "given": given}
+    exec(compile(source, "<program>", "exec"), space)
+    states: list[Any] = []
+
+    def world() -> Any:
+        function, calls, state = space["make"]()
+        states.append(state)
+        return function, calls, state
+
+    seen, kept = history(world, lambda function: Kept(wrap(function)), backward=True)
+    # What shares memory is seen by writing to it.
+    everything = [*tensors_in(states), *tensors_in([list(call) for call in kept.results])]
+    seen.append([(tensor.is_leaf, tensor.grad_fn is None) for tensor in everything])
+    with lucid.no_grad():
+        for tensor in everything[-4:]:
+            try:
+                tensor.copy_(tensor == 0)
+            except Exception as error:
+                seen.append((type(error), str(error)))
+            seen.append([bits(other) for other in everything])
+    return seen, kept.function
+
+
+def differs(program: Program) -> tuple[str | None, Any]:
+    """What is different, and the compiled function."""
+    source = program.source()
+    expected, _ = observe(source, lambda function: function)
+    found, compiled = observe(source, lucid.compile)
+    if len(found) != len(expected):
+        return f"{len(found)} things are seen instead of {len(expected)}", compiled
+    for step, (a, b) in enumerate(zip(found, expected)):
+        if a != b:
+            return f"step {step} of {len(found)}: compiled\n  {str(a)[:600]}\neagerly\n  {str(b)[:600]}", compiled
+    if MISTAKE in compiled.explain():
+        return compiled.explain(), compiled
+    return None, compiled
+
+
+def fails(program: Program) -> bool:
+    try:
+        return differs(program)[0] is not None
+    except lucid.InternalError:
+        return True
+
+
+def shrink(program: Program) -> Program:
+    """A smaller program that still differs."""
+    changed = True
+    while changed:
+        changed = False
+        for smaller in simpler(program):
+            if fails(smaller):
+                program, changed = smaller, True
+                break
+    return program
+
+
+def without(program: Program, index: int) -> Program | None:
+    """Without a statement and all that need what it defines."""
+    gone = {program.statements[index].defines} - {None}
+    statements = []
+    for i, statement in enumerate(program.statements):
+        if i == index or statement.reads & gone:
+            if statement.defines:
+                gone.add(statement.defines)
+        else:
+            statements.append(statement)
+    results = tuple(name for name in program.results if name not in gone)
+    if not results:
+        left = [s.defines for s in statements if s.defines] or [i.name for i in program.inputs]
+        results = tuple(left[-1:])
+    return replace(program, statements=tuple(statements), results=results).trimmed() if results else None
+
+
+def simpler(program: Program) -> Any:
+    for index in reversed(range(len(program.statements))):
+        smaller = without(program, index)
+        if smaller is not None:
+            yield smaller
+    for name in program.results:
+        if len(program.results) > 1:
+            left = tuple(other for other in program.results if other != name)
+            yield replace(program, results=left, structure="tuple").trimmed()
+    if program.structure != "one" and len(program.results) == 1:
+        yield replace(program, structure="one")
+    for number, made in enumerate(program.inputs):
+        for change in (
+            {"way": "plain"},
+            {"grad": False},
+            {"tensor": {k: v for k, v in made.tensor.items() if k != "strides"}},
+        ):
+            changed = replace(made, **change)
+            if changed != made:
+                yield replace(program, inputs=(*program.inputs[:number], changed, *program.inputs[number + 1 :]))
+    for number, statement in enumerate(program.statements):
+        if statement.without_grad:
+            changed_statement = replace(statement, without_grad=False)
+            rest = program.statements[number + 1 :]
+            yield replace(program, statements=(*program.statements[:number], changed_statement, *rest))
+
+
+def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = False) -> dict[str, Any]:
+    """Runs the programs of these seeds, leaving the seed under way in a file."""
+    faulthandler.enable()
+    warnings.simplefilter("ignore")
+    reasons: Counter[str] = Counter()
+    entries: Counter[str] = Counter()
+    nodes: list[int] = []
+    replayed = 0
+    with open(progress, "r+b", buffering=0) as place:
+        for seed in range(first, last):
+            place.seek(0)
+            place.write(b"%20d" % seed)
+            signal.alarm(SECONDS)
+            program = Writer(seed).write()
+            try:
+                difference, compiled = differs(program)
+            except lucid.InternalError as error:
+                difference, compiled = f"internal error: {error}", None
+            if difference is not None:
+                if not give_up_shrinking:
+                    signal.alarm(5 * SECONDS)
+                    program = shrink(program)
+                    try:
+                        difference = differs(program)[0]
+                    except lucid.InternalError as error:
+                        difference = f"internal error: {error}"
+                raise SystemExit(f"seed {seed}:\n{program.source()}\n{difference}")
+            entries.update(s.entry for s in program.statements if s.entry)
+            info = compiled.cache_info()
+            if info.hits and not info.fallbacks:
+                replayed += 1
+                nodes.append(max(map(int, re.findall(r"(\d+) nodes", compiled.explain()))))
+            else:
+                reasons[reason_of(compiled)] += 1
+    signal.alarm(0)
+    return {"replayed": replayed, "nodes": nodes, "reasons": reasons, "entries": entries}
+
+
+def reason_of(compiled: Any) -> str:
+    notes = [note for note in compiled.explain().splitlines() if "eagerly:" in note]
+    if not notes:
+        return "raises at every call, or in all but the first"
+    return notes[0].partition("eagerly: ")[2].partition(": ")[2] or notes[0]
+
+
+class Totals:
+    def __init__(self) -> None:
+        self.replayed = 0
+        self.nodes: list[int] = []
+        self.reasons: Counter[str] = Counter()
+        self.entries: Counter[str] = Counter()
+
+    def add(self, part: dict[str, Any]) -> None:
+        self.replayed += part["replayed"]
+        self.nodes += part["nodes"]
+        self.reasons.update(part["reasons"])
+        self.entries.update(part["entries"])
+
+
+def run_in_child(first: int, last: int, total: Totals, shrinks: bool = True) -> str | None:
+    """None if all went well, with the figures added to `total`; otherwise what went wrong, with its seed."""
+    with tempfile.NamedTemporaryFile() as progress:
+        command = [sys.executable, __file__, "--child", progress.name]
+        command += ["--seed", str(first), "--count", str(last - first)] + ([] if shrinks else ["--no-shrink"])
+        result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
+        if result.returncode == 0:
+            total.add(json.loads(result.stdout))
+            return None if not result.stderr else f"seed {last - 1}: at the end: {result.stderr[-3000:]}"
+        seed = int(progress.read() or first)
+        return f"seed {seed}: ended with {result.returncode}\n{result.stdout[-2000:]}{result.stderr[-6000:]}"
+
+
+def run_batch(first: int, last: int, most: int, shrinks: bool) -> tuple[Totals, int]:
+    """Runs the programs of these seeds, going on after a failure. Figures, and how many failures were printed."""
+    total = Totals()
+    failures = 0
+    while first < last and failures < most:
+        failure = run_in_child(first, last, total, shrinks)
+        if failure is None:
+            break
+        failures += 1
+        print(failure, flush=True)
+        first = int(failure.split(":")[0].removeprefix("seed ")) + 1
+    return total, failures
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
+    parser.add_argument("--batch", type=int, default=250, help="programs of one child process")
+    parser.add_argument("--failures", type=int, default=20, help="how many to find in a batch before giving it up")
+    parser.add_argument("--no-shrink", action="store_true", help="print programs that differ as they are")
+    parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    last = options.seed + options.count
+    if options.print:
+        for seed in range(options.seed, last):
+            print(f"# {seed}\n{Writer(seed).write().source()}")
+        return 0
+    if options.child:
+        print(json.dumps(run_range(options.seed, last, options.child, options.no_shrink)))
+        return 0
+    total = Totals()
+    failures = 0
+    with ThreadPoolExecutor(options.jobs) as pool:
+        firsts = range(options.seed, last, options.batch)
+        lasts = [min(first + options.batch, last) for first in firsts]
+        count = len(lasts)
+        ended = pool.map(run_batch, firsts, lasts, [options.failures] * count, [not options.no_shrink] * count)
+        for part, failed in ended:
+            total.add(vars(part))
+            failures += failed
+    for reason, count in total.reasons.most_common(30):
+        print(f"{count:9} {reason}")
+    runs = total.replayed + total.reasons.total()
+    print(f"{runs} programs the same, {failures} failures")
+    print(f"{total.replayed / max(runs, 1):.1%} were compiled and replayed")
+    if total.nodes:
+        print(f"{statistics.median(total.nodes)} nodes in the median graph, {max(total.nodes)} in the largest")
+    names = {op["name"] for op in program_writer.table()}
+    print(f"{len(names & set(total.entries))} of {len(names)} entries of the op table, never: ", end="")
+    print(*sorted(names - set(total.entries))[:40])
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

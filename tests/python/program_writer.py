@@ -1,0 +1,478 @@
+"""Random programs on tensors as Python source, for `compile_programs.py`.
+
+A program has inputs (arguments, alone or in containers, and tensors that it closes over), modules, statements and a
+result. Each statement is tried as it is written, so that a program runs; what it then does with other values is for the
+comparison to see.
+"""
+
+from __future__ import annotations
+
+import functools
+import random
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import lucid
+import op_samples
+
+GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
+# What a value of the program cannot stand for.
+APART = {"index", "offset", "mask", "bound", "true_mask"}
+MOST_ELEMENTS = 600
+# Made of ops that run on the host.
+ON_HOST = {"draw_permutation", "argsort", "msort", "median", "bucketize"}
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor that the program is given. `way` is how: plain, items, entries, named or closure."""
+
+    name: str
+    tensor: dict[str, Any]
+    dtype: Any
+    number: int
+    grad: bool
+    way: str
+
+    def make(self, call: int) -> Any:
+        tensor = op_samples.as_lucid(op_samples.make_array(self.tensor, self.dtype, 100 * self.number + call))
+        return tensor.requires_grad_() if self.grad else tensor
+
+    def source(self, call: str) -> str:
+        return f"given({self.tensor!r}, {self.dtype!r}, {self.number}, {self.grad}, {call})"
+
+
+def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int) -> Any:
+    """An input, in the source of a program."""
+    return Input("", tensor, dtype, number, grad, "").make(call)
+
+
+@dataclass(frozen=True)
+class Statement:
+    text: str
+    defines: str | None
+    reads: frozenset[str]
+    without_grad: bool = False
+    entry: str | None = None
+
+    def lines(self) -> list[str]:
+        return ["with lucid.no_grad():", f"    {self.text}"] if self.without_grad else [self.text]
+
+
+@dataclass(frozen=True)
+class Program:
+    """`setup` defines modules and ops by name; `results` are the names that are returned, in a structure."""
+
+    inputs: tuple[Input, ...]
+    setup: dict[str, str]
+    statements: tuple[Statement, ...]
+    results: tuple[str, ...]
+    structure: str
+    uses_host: bool = False
+
+    def names(self) -> frozenset[str]:
+        found = set(self.results)
+        for statement in self.statements:
+            found |= statement.reads
+        return frozenset(found)
+
+    def trimmed(self) -> Program:
+        """Without inputs, modules and ops that nothing uses."""
+        names = self.names()
+        return replace(
+            self,
+            inputs=tuple(i for i in self.inputs if i.name in names),
+            setup={name: text for name, text in self.setup.items() if name in names},
+        )
+
+    def by_way(self, way: str) -> list[Input]:
+        return [i for i in self.inputs if i.way == way]
+
+    def result_source(self) -> str:
+        names = list(self.results)
+        if self.structure == "one":
+            return names[0]
+        if self.structure == "dict":
+            return "{" + ", ".join(f"{name!r}: {name}" for name in names) + "}"
+        if self.structure == "nested":
+            return f"({names[0]}, [{', '.join(names[1:])}], {{'last': {names[-1]}, 'number': 3, 'none': None}})"
+        return f"({', '.join(names)},)"
+
+    def source(self) -> str:
+        """A module's text: make() gives the function, its calls and its state."""
+        plain = [i.name for i in self.by_way("plain")]
+        named = [i.name for i in self.by_way("named")]
+        head = [*plain, "items", "entries", *(["*", *named] if named else [])]
+        lines = ["def make():"]
+        lines += [f"    {i.name} = {i.source('0')}" for i in self.by_way("closure")]
+        lines += [f"    {name} = {text}" for name, text in self.setup.items()]
+        lines += ["", f"    def f({', '.join(head)}):"]
+        lines += [f"        {i.name} = items[{n}]" for n, i in enumerate(self.by_way("items"))]
+        lines += [f"        {i.name} = entries[{i.name!r}]" for i in self.by_way("entries")]
+        lines += [f"        {line}" for statement in self.statements for line in statement.lines()]
+        lines += [f"        return {self.result_source()}", "", "    def calls():"]
+        lines += ["        for call in range(4):"]
+        args = [i.source("call") for i in self.by_way("plain")]
+        args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]
+        args += ["{" + ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("entries")) + "}"]
+        keywords = ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("named"))
+        lines += [f"            yield ({', '.join(args)}), {{{keywords}}}", ""]
+        modules = [name for name, text in self.setup.items() if text.startswith("nn.")]
+        state = ", ".join(
+            [*(i.name for i in self.by_way("closure")), *(f"*{m}.state_dict(keep_vars=True).values()" for m in modules)]
+        )
+        lines += [f"    return f, calls, [{state}]"]
+        return "\n".join(lines) + "\n"
+
+
+@functools.cache
+def table() -> tuple[dict[str, Any], ...]:
+    return tuple(op for op in lucid._core.op_table() if op["public"])
+
+
+def small_samples(op: dict[str, Any]) -> list[int]:
+    def elements(sample: dict[str, Any]) -> int:
+        sizes = [1]
+        for tensor in sample["tensors"]:
+            if tensor and "shape" in tensor:
+                size = 1
+                for extent in tensor["shape"]:
+                    size *= extent
+                sizes.append(size)
+        return max(sizes)
+
+    found = [i for i, sample in enumerate(op["samples"]) if elements(sample) <= MOST_ELEMENTS]
+    return found or [0]
+
+
+@dataclass
+class Writer:
+    """Writes one program."""
+
+    seed: int
+    draw: random.Random = field(init=False)
+
+    def __post_init__(self) -> None:
+        draw = self.draw = random.Random(self.seed)
+        self.inputs: list[Input] = []
+        self.setup: dict[str, str] = {}
+        self.statements: list[Statement] = []
+        self.space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional}
+        self.values: dict[str, Any] = {}  # tensors by name
+        self.count = 0
+        self.wants_grad = draw.random() < 0.7
+        self.dtype = draw.choices(GRADIENT_DTYPES, (70, 15, 8, 7))[0]
+        # A program with an op that runs on the host is not compiled.
+        self.uses_host = draw.random() < 0.04
+
+    def write(self) -> Program:
+        draw = self.draw
+        for _ in range(draw.randint(1, 3)):
+            shape = draw.choice([(3, 4), (4, 4), (2, 3, 4), (5,), (1, 4), (2, 4, 6), (2, 3, 6, 6)])
+            self.add_input({"shape": shape, "fill": "normal", "bound": 0}, self.dtype)
+        length = draw.randint(5, 22)
+        makers = (self.op, self.arithmetic, self.view, self.write_in_place, self.random_draw, self.module, self.assign)
+        weights = (46, 14, 14, 10, 5, 6, 5)
+        for _ in range(3 * length):
+            if len(self.statements) >= length:
+                break
+            draw.choices(makers, weights)[0]()
+        names = list(self.values)
+        computed = [s.defines for s in self.statements if s.defines] or names
+        chosen = {computed[-1]}
+        chosen |= set(draw.choices(computed, k=draw.randint(1, 6)))
+        if draw.random() < 0.08:
+            chosen.add(draw.choice(names))
+        results = tuple(name for name in names if name in chosen)
+        structure = "one" if len(results) == 1 and draw.random() < 0.7 else draw.choice(["tuple", "dict", "nested"])
+        program = Program(tuple(self.inputs), self.setup, tuple(self.statements), results, structure, self.uses_host)
+        return program.trimmed()
+
+    # Parts.
+
+    def add_input(self, tensor: dict[str, Any], dtype: Any) -> str:
+        dtype = tensor.get("dtype", dtype)
+        name = f"a{len(self.inputs)}"
+        way = self.draw.choices(("plain", "items", "entries", "named", "closure"), (50, 12, 12, 8, 18))[0]
+        grad = self.wants_grad and dtype in GRADIENT_DTYPES and self.draw.random() < 0.6
+        made = Input(name, tensor, dtype, len(self.inputs) + 7 * self.seed % 99991, grad, way)
+        self.inputs.append(made)
+        self.values[name] = self.space[name] = made.make(0)
+        return name
+
+    def add(self, expression: str, reads: set[str], *, entry: str | None = None, assigns: bool = True) -> bool:
+        """Tries a statement; says whether it is one of the program now."""
+        without_grad = self.draw.random() < 0.06
+        name = f"v{self.count}" if assigns else None
+        text = f"{name} = {expression}" if assigns else expression
+        statement = Statement(text, name, frozenset(reads), without_grad, entry)
+        try:
+            exec("\n".join(statement.lines()), self.space)
+        except lucid.InternalError:
+            raise
+        except Exception:
+            return False
+        if name is not None:
+            result = self.space[name]
+            if isinstance(result, tuple):
+                parts = [i for i, part in enumerate(result) if isinstance(part, lucid.Tensor)]
+                if not parts:
+                    return False
+                self.statements.append(statement)
+                self.count += 1
+                part = self.draw.choice(parts)
+                return self.add(f"{name}[{part}]", {name})
+            if not isinstance(result, lucid.Tensor) or result.numel() > 4 * MOST_ELEMENTS:
+                return False
+            self.values[name] = result
+            self.count += 1
+        self.statements.append(statement)
+        return True
+
+    def tensor(self, accepts: Any = lambda value: True) -> str | None:
+        """The name of a value, late ones first."""
+        names = [name for name, value in self.values.items() if accepts(value)]
+        if not names:
+            return None
+        return names[-1 - min(int(self.draw.expovariate(0.4)), len(names) - 1)]
+
+    # Statements.
+
+    def op(self) -> None:
+        draw = self.draw
+        host = self.uses_host and draw.random() < 0.3
+        entry = draw.choice([op for op in table() if (op["host"] or op["name"] in ON_HOST) == host])
+        dtypes = [dtype for dtype in entry["dtypes"] if dtype in op_samples.NUMPY_DTYPES or dtype is lucid.bfloat16]
+        dtype = self.dtype if self.dtype in dtypes and draw.random() < 0.85 else draw.choice(dtypes)
+        position = draw.choice(small_samples(entry))
+        for attempt in range(5):
+            if self.call(entry, position, dtype, 0.9 if attempt < 4 else 0.0):
+                return
+
+    def call(self, entry: dict[str, Any], position: int, dtype: Any, share: float) -> bool:
+        """Calls an op with a sample's arguments, but for tensors for which values of the program stand."""
+        draw, sample = self.draw, entry["samples"][position]
+        before = len(self.inputs)
+        single = sum(parameter["kind"] == "tensor" for parameter in entry["parameters"])
+        tensors = iter(sample["tensors"])
+        reads: set[str] = set()
+
+        def operand() -> str:
+            tensor = next(tensors)
+            if tensor is None:
+                return "None"
+            if "number" in tensor:
+                return repr(tensor["number"])
+            name = None
+            if tensor["fill"] not in APART and draw.random() < share:
+                rank = len(tensor["shape"])
+                exact = draw.random() < 0.5 and not entry["pointwise"]
+                name = self.tensor(
+                    lambda value: (
+                        entry["pointwise"]
+                        or (tuple(value.shape) == tuple(tensor["shape"]) if exact else value.ndim == rank)
+                    )
+                )
+            if name is None:
+                name = self.add_input(tensor, dtype)
+            reads.add(name)
+            return name
+
+        arguments = []
+        for parameter in entry["parameters"]:
+            name = parameter["name"]
+            if parameter["kind"] == "tensor":
+                arguments.append(f"{name}={operand()}")
+            elif parameter["kind"] == "tensors":
+                parts = [operand() for _ in range(len(sample["tensors"]) - single)]
+                arguments.append(f"{name}=[{', '.join(parts)}]")
+            elif name in sample["attributes"]:
+                arguments.append(f"{name}={sample['attributes'][name]!r}")
+        op = f"op_{entry['name']}"
+        self.setup.setdefault(op, f"lucid._core.ops[{entry['name']!r}]")
+        self.space[op] = lucid._core.ops[entry["name"]]
+        if self.add(f"{op}({', '.join(arguments)})", {*reads, op}, entry=entry["name"]):
+            return True
+        for made in self.inputs[before:]:
+            del self.values[made.name], self.space[made.name]
+        del self.inputs[before:]
+        return False
+
+    def arithmetic(self) -> None:
+        draw = self.draw
+        x, y = self.tensor(), self.tensor()
+        if x is None or y is None:
+            return
+        number = draw.choice(["2", "0.5", "-1", "3.0", "1", "0.0", "True"])
+        sign = draw.choice(["+", "-", "*", "/", "**", "//", "%", "<", ">=", "==", "&", "|", "@", "<<"])
+        form = draw.randrange(4)
+        if form == 0:
+            self.add(f"{x} {sign} {number}", {x})
+        elif form == 1:
+            self.add(f"{number} {sign} {x}", {x})
+        elif form == 2:
+            self.add(f"{x} {sign} {y}", {x, y})
+        else:
+            self.add(
+                draw.choice([f"{x}.sum()", f"{x}.mean(-1)", f"-{x}", f"{x}.abs()", f"{x}.tanh()", f"{x}.max()"]), {x}
+            )
+
+    def subscript(self, value: Any) -> str:
+        draw = self.draw
+        parts = []
+        for size in value.shape[: draw.randint(1, max(value.ndim, 1))]:
+            kind = draw.randrange(6)
+            if kind == 0:
+                parts.append(str(draw.randrange(-size, size)) if size else ":")
+            elif kind == 1:
+                parts.append(f"{draw.randint(0, size)}:")
+            elif kind == 2:
+                parts.append(f":{draw.randint(0, size)}")
+            elif kind == 3:
+                parts.append(f"::{draw.randint(1, 3)}")
+            else:
+                parts.append(":")
+        if draw.random() < 0.1:
+            parts.insert(draw.randint(0, len(parts)), "None")
+        if draw.random() < 0.1:
+            parts.append("...")
+        return ", ".join(parts) or "..."
+
+    def view(self) -> None:
+        draw = self.draw
+        x = self.tensor()
+        if x is None:
+            return
+        value = self.values[x]
+        rank = max(value.ndim, 1)
+        first, second = draw.randrange(rank), draw.randrange(rank)
+        dims = list(range(value.ndim))
+        draw.shuffle(dims)
+        other = self.tensor()
+        self.add(
+            draw.choice(
+                [
+                    f"{x}[{self.subscript(value)}]",
+                    f"{x}[{self.subscript(value)}]",
+                    f"{x}.transpose({first}, {second})",
+                    f"{x}.permute({', '.join(map(str, dims))})",
+                    f"{x}.reshape(-1)",
+                    f"{x}.view(-1)",
+                    f"{x}.unsqueeze({first})",
+                    f"{x}.squeeze()",
+                    f"{x}.flatten()",
+                    f"{x}.detach()",
+                    f"{x}.contiguous()",
+                    f"{x}.clone()",
+                    f"{x}.expand(2, {', '.join(map(str, value.shape))})" if value.ndim else f"{x}.expand(3)",
+                    f"{x}.to(lucid.{draw.choice(['float32', 'float64', 'int32', 'float16', 'bool'])})",
+                    f"{x}.reshape({other}.shape)",
+                    f"{x}.split(1)[0]",
+                    f"{x}.float()",
+                    f"lucid.stack([{x}, {x}])",
+                    f"lucid.cat([{x}, {other}])",
+                ]
+            ),
+            {x, other or x},
+        )
+
+    def part(self, name: str) -> str:
+        """The value or a view of it."""
+        way = self.draw.randrange(5)
+        if way < 2:
+            return name
+        if way == 2:
+            return f"{name}.view(-1)"
+        if way == 3:
+            return f"{name}.detach()"
+        return f"{name}[{self.subscript(self.values[name])}]"
+
+    def write_in_place(self) -> None:
+        draw = self.draw
+        x, y = self.tensor(), self.tensor()
+        if x is None or y is None:
+            return
+        target = self.part(x)
+        operand = draw.choice([y, y, f"{y}.detach()", "2", "0.5"])
+        method = draw.choice(["add_", "mul_", "sub_", "copy_", "fill_", "div_", "clamp_min_", "add_", "mul_"])
+        if draw.random() < 0.2:
+            ways = ["zero_()", "exp_()", "neg_()", "relu_()", "sigmoid_()", "uniform_()", "normal_()", "abs_()"]
+            self.add(f"{target}.{draw.choice(ways)}", {x}, assigns=False)
+            return
+        # The value of the call is the tensor itself.
+        assigns = draw.random() < 0.2
+        self.add(f"{target}.{method}({operand})", {x, y}, assigns=assigns)
+
+    def assign(self) -> None:
+        draw = self.draw
+        x, y = self.tensor(), self.tensor()
+        if x is None or y is None:
+            return
+        value = draw.choice([y, "1.5", "0", f"{x}[{self.subscript(self.values[x])}]"])
+        ways = [f"{x}[{self.subscript(self.values[x])}] = {value}", f"{x}[{x} > 0.5] = {value}", f"{x} += {value}"]
+        self.add(draw.choice(ways), {x, y}, assigns=False)
+
+    def random_draw(self) -> None:
+        draw = self.draw
+        x = self.tensor()
+        if x is None:
+            return
+        self.add(
+            draw.choice(
+                [
+                    f"lucid.rand_like({x})",
+                    f"lucid.randn_like({x})",
+                    f"lucid.randn({', '.join(map(str, self.values[x].shape)) or '()'})",
+                    "lucid.rand(3, 4)",
+                    "lucid.randint(0, 5, (3, 4))",
+                    f"F.dropout({x}, {draw.choice([0.1, 0.5])}, training={draw.choice([True, True, False])})",
+                    f"lucid.bernoulli({x}.sigmoid())",
+                    f"{x}.clone().uniform_(1.0, 2.0)",
+                    f"{x}.clone().bernoulli_(0.25)",
+                ]
+            ),
+            {x},
+        )
+
+    def module(self) -> None:
+        draw = self.draw
+        x = self.tensor(lambda value: value.is_floating_point() and value.ndim > 0)
+        if x is None:
+            return
+        value = self.values[x]
+        last, second = value.shape[-1], value.shape[1] if value.ndim > 1 else 1
+        kinds = [
+            f"nn.Linear({last}, {draw.randint(1, 5)})",
+            f"nn.LayerNorm({last})",
+            f"nn.RMSNorm({last})",
+            "nn.Dropout(0.3)",
+            "nn.PReLU()",
+            "nn.GELU()",
+            "nn.Sequential(nn.Tanh(), nn.Dropout(0.2))",
+        ]
+        if value.ndim == 3:
+            kinds += [
+                f"nn.BatchNorm1d({second})",
+                f"nn.Conv1d({second}, 3, 2)",
+                f"nn.GRU({last}, 3)",
+                "nn.AvgPool1d(2)",
+            ]
+            kinds += [f"nn.MultiheadAttention({last}, 1, dropout=0.1)"]
+        if value.ndim == 4:
+            kinds += [f"nn.BatchNorm2d({second})", f"nn.Conv2d({second}, 3, 3, padding=1)", "nn.MaxPool2d(2)"]
+            kinds += [f"nn.InstanceNorm2d({second}, track_running_stats=True)", "nn.Dropout2d(0.5)"]
+        if value.ndim == 2:
+            kinds += [f"nn.BatchNorm1d({second})", f"nn.GRUCell({last}, 3)", f"nn.LSTMCell({last}, 2)"]
+        name = f"m{len(self.setup)}"
+        text = draw.choice(kinds)
+        if self.dtype is lucid.float64:
+            text += ".double()"
+        if draw.random() < 0.2:
+            text += ".eval()"
+        before = dict(self.space)
+        exec(f"{name} = {text}", self.space)
+        self.setup[name] = text
+        call = f"{name}({x}, {x}, {x})" if "Multihead" in text else f"{name}({x})"
+        if not self.add(call, {x, name}, entry=text.split("(")[0]):
+            del self.setup[name]
+            self.space = before
