@@ -269,6 +269,13 @@ def max_unpool(dimensions: int) -> Callable[..., Any]:
     return spread(lambda x, i, size, stride, pad, out: function(x, i, size, stride, pad, out and list(out)))
 
 
+def set_strided_part(x: torch.Tensor, part: torch.Tensor, stride: Any, offset: int) -> torch.Tensor:
+    whole = x.contiguous().clone()
+    # Not as_strided_scatter, whose gradient by x fails PyTorch's own check of gradients in 2.13.
+    whole.as_strided(part.shape, stride, offset).copy_(part)
+    return whole
+
+
 DIFFERENT: dict[str, Callable[..., Any]] = {
     "logsigmoid": functional.logsigmoid,
     "ndtr": torch.special.ndtr,
@@ -304,6 +311,8 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "expand": lambda x, size: x.expand(size),
     "slice": slice_of,
     "contiguous": lambda x: x.contiguous(),
+    "strided_part": lambda x, size, stride, offset: x.contiguous().as_strided(size, stride, offset),
+    "set_strided_part": set_strided_part,
     "repeat": lambda x, repeats: x.repeat(repeats),
     "split": lambda x, size, dim: torch.split(x, size[0] if len(size) == 1 else list(size), dim),
     "meshgrid": lambda tensors, indexing: torch.meshgrid(*tensors, indexing=indexing),
