@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/shape.h"
+#include "ops/region.h"
 
 namespace lucid::jit {
 namespace {
@@ -171,6 +172,7 @@ class Builder {
       value_of(place.cell) = {id, place.geometry, {{key_of(place.geometry), id}}};
       return;
     }
+    if (may_overlap(place.geometry)) throw Obstacle{"writes to a tensor whose elements may share memory"};
     define(place.cell);
     const Value whole = emitter_.value(in_memory_order(place.cell));
     const Value row = emit("reshape", {whole}, {row_of(cell(place)).sizes});

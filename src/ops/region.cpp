@@ -1,5 +1,7 @@
 // Parts of a tensor named by strides: what views of any kind come down to.
 
+#include "ops/region.h"
+
 #include <algorithm>
 
 #include "ops/reference_index.h"
@@ -35,22 +37,6 @@ Geometry part_of(const Call& call, const Dims& sizes) {
                      to_string(DimsView(sizes)), to_string(DimsView(strides)), offset, elements,
                      to_string(call.operand(0).type()));
   return {sizes, strides, offset};
-}
-
-/// Whether two elements of a part may share a place: unless each stride steps over all that the smaller ones reach.
-bool may_overlap(const Geometry& part) {
-  std::vector<std::pair<int64_t, int64_t>> steps;
-  for (size_t d = 0; d < part.sizes.size(); ++d) {
-    if (part.sizes[d] == 0) return false;
-    if (part.sizes[d] > 1) steps.emplace_back(part.strides[d], part.sizes[d] - 1);
-  }
-  std::sort(steps.begin(), steps.end());
-  int64_t reach = 0;
-  for (const auto& [stride, count] : steps) {
-    if (stride <= reach) return true;
-    reach += stride * count;
-  }
-  return false;
 }
 
 int64_t place_of(const Geometry& part, const Dims& index) {
@@ -139,6 +125,21 @@ tensor([0., 1., 0., 0., 2.]))",
 }
 
 }  // namespace
+
+bool may_overlap(const Geometry& part) {
+  std::vector<std::pair<int64_t, int64_t>> steps;
+  for (size_t d = 0; d < part.sizes.size(); ++d) {
+    if (part.sizes[d] == 0) return false;
+    if (part.sizes[d] > 1) steps.emplace_back(part.strides[d], part.sizes[d] - 1);
+  }
+  std::sort(steps.begin(), steps.end());
+  int64_t reach = 0;
+  for (const auto& [stride, count] : steps) {
+    if (stride <= reach) return true;
+    reach += stride * count;
+  }
+  return false;
+}
 
 void add_region_ops(std::vector<Op>& ops) {
   ops.push_back(strided_part());

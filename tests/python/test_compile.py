@@ -583,6 +583,7 @@ def test_27_a_hook_that_comes_later_runs():
 # What runs eagerly, and why.
 
 EAGER = {
+    "17 overlap": (lambda x: fill_overlapping(x), "share memory"),
     "11 branch": (lambda x: x * 2 if x.sum() > 0 else x - 1, "reads a value"),
     "11 item": (lambda x: x * x.sum().item(), "reads a value"),
     "12 numpy": (lambda x: x * float(x.numpy().sum()), "NumPy"),
@@ -591,6 +592,12 @@ EAGER = {
     "35 backward": (lambda x: back_and_forth(x), "requires grad"),
     "20 nonzero": (lambda x: x[x > 0].sum(), "host"),
 }
+
+
+def fill_overlapping(x):
+    y = x * 2
+    lucid.strided_part(y, (2, 2), (1, 1)).copy_(2)
+    return y
 
 
 def back_and_forth(x):
