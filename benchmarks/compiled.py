@@ -1,6 +1,6 @@
 """Measures compiled calls beside the same calls made eagerly and beside PyTorch, in one run; for docs/benchmarks.md.
 
-Each runs in a process of its own; rounds alternate between them and the best of all rounds counts. Training is compiled
+Each runs in a process of its own; their order changes from round to round and the best of all rounds counts. Training is compiled
 as a whole step: forward, backward and Adam in one plan.
 
     python benchmarks/compiled.py --lucid .venv/bin/python --torch .venv-torch/bin/python --write
@@ -25,8 +25,10 @@ def measure(python, words, arguments):
 
 def best_of(arguments):
     best = {kind: {} for kind in KINDS}
-    for _ in range(arguments.rounds):
-        for kind, words in KINDS.items():
+    kinds = list(KINDS.items())
+    for number in range(arguments.rounds):
+        # Each is first, second and third in turn: the machine is not the same after every neighbour.
+        for kind, words in kinds[number % 3 :] + kinds[: number % 3]:
             python = arguments.torch if kind == "torch" else arguments.lucid
             for name, time in measure(python, words, arguments).items():
                 best[kind][name] = min(time, best[kind].get(name, time))

@@ -42,10 +42,10 @@ class Builder {
 
   CallGraph build(std::span<const int32_t> wanted) {
     for (const Event& event : trace_.events) add(event);
-    for (int32_t cell : wanted) keep(cell);
+    for (int32_t cell : wanted) keep(cell, false);
     for (int32_t cell : written_) {
       result_.written.push_back(handle_on(cell));
-      keep(cell);
+      keep(cell, true);
       result_.graph.updates.emplace_back(memory_inputs_.at(cell), result_.kept.back().id);
     }
     for (const KeptCell& kept : result_.kept) result_.graph.output_ids.push_back(kept.id);
@@ -226,14 +226,15 @@ class Builder {
     for (size_t i = first; i < result_.graph.nodes.size(); ++i) result_.graph.nodes[i].source = event.source;
   }
 
-  void keep(int32_t index) {
+  /// Makes the cell's memory an output: as it is, or as a row of elements, which states are.
+  void keep(int32_t index, bool as_row) {
     const TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
     define(index);
     const CellValue& value = value_of(index);
     if (!is_whole(cell, value.geometry)) throw Obstacle{"gives a result with gaps in its memory"};
     const Value ordered = emitter_.value(in_memory_order(index));
-    const Value row = emit("reshape", {ordered}, {row_of(cell).sizes});
-    result_.kept.push_back({index, GraphEmitter::id_of(row), cell.dtype, cell.bytes});
+    const Value kept = as_row ? emit("reshape", {ordered}, {row_of(cell).sizes}) : ordered;
+    result_.kept.push_back({index, GraphEmitter::id_of(kept), cell.dtype, cell.bytes});
   }
 
   const Trace& trace_;

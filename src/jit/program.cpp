@@ -37,7 +37,16 @@ Ref<Plan> plan_of(const CallGraph& call) {
     graph.input_ids.push_back(input.id);
     geometries[input.id] = input.geometry;
   }
-  return compile_plan(graph, geometries);
+  Ref<Plan> plan = compile_plan(graph, geometries);
+  // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
+  bool is_ordered = true;
+  for (size_t i = 0; i < plan->outputs.size(); ++i) {
+    if (is_contiguous(plan->outputs[i].type.shape, plan->outputs[i].strides)) continue;
+    is_ordered = false;
+    GraphEmitter emitter(graph);
+    graph.output_ids[i] = GraphEmitter::id_of(emitter.contiguous(emitter.value(graph.output_ids[i])));
+  }
+  return is_ordered ? plan : compile_plan(graph, geometries);
 }
 
 /// Runs the passes. Constants may go, and others come.
