@@ -1,7 +1,7 @@
 """Measures compiled calls beside the same calls made eagerly and beside PyTorch, in one run; for docs/benchmarks.md.
 
-Each runs in a process of its own; their order changes from round to round and the best of all rounds counts. Training is compiled
-as a whole step: forward, backward and Adam in one plan.
+Each runs in a process of its own; their order changes from round to round and the best of all rounds counts.
+Training is compiled as a whole step: forward, backward and Adam in one plan.
 
     python benchmarks/compiled.py --lucid .venv/bin/python --torch .venv-torch/bin/python --write
 """
