@@ -12,22 +12,18 @@ hang is reported with its seed; `--seed N --count 1` repeats it.
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import json
-import os
 import resource
 import signal
-import subprocess
 import sys
-import tempfile
 import time
 import warnings
 from collections import Counter
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import lucid
+import seeded_children
 from spoilt_calls import RETURNS, BadCall, Spoiler, tensors_in
 from spoilt_subscripts import SubscriptSpoiler, arithmetic, assignment
 
@@ -109,53 +105,16 @@ def run_range(first: int, last: int, progress: str) -> Counter[str]:
 
 def run_in_child(first: int, last: int, total: Counter[str]) -> str | None:
     """None if all went well, with the outcomes added to `total`; otherwise what went wrong, with its seed."""
-    with tempfile.NamedTemporaryFile() as progress:
-        command = [sys.executable, __file__, "--child", progress.name]
-        command += ["--seed", str(first), "--count", str(last - first)]
-        result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
-        if result.returncode == 0:
-            total.update(json.loads(result.stdout))
-            # What is printed at the end, such as a leak that nanobind found, is a failure too.
-            return None if not result.stderr else f"seed {last - 1}: at the end: {result.stderr[-3000:]}"
-        seed = int(progress.read() or first)
-        return f"seed {seed}: ended with {result.returncode}\n{result.stdout[-2000:]}{result.stderr[-6000:]}"
-
-
-def run_batch(first: int, last: int, most: int) -> tuple[Counter[str], int]:
-    """Runs the calls of these seeds, going on after a failure. Outcomes, and how many failures were printed."""
-    total: Counter[str] = Counter()
-    failures = 0
-    while first < last and failures < most:
-        failure = run_in_child(first, last, total)
-        if failure is None:
-            break
-        failures += 1
-        print(failure, flush=True)
-        first = int(failure.split(":")[0].removeprefix("seed ")) + 1
-    return total, failures
+    return seeded_children.run_in_child(__file__, first, last, total.update)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=5000)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
-    parser.add_argument("--batch", type=int, default=12500, help="calls of one child process")
-    parser.add_argument("--failures", type=int, default=20, help="how many to find in a batch before giving it up")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
-    options = parser.parse_args()
-    last = options.seed + options.count
+    options = seeded_children.options_of(__doc__, count=5000, batch=12500, cases="calls").parse_args()
     if options.child:
-        print(json.dumps(run_range(options.seed, last, options.child)))
+        print(json.dumps(run_range(options.seed, options.seed + options.count, options.child)))
         return 0
     total: Counter[str] = Counter()
-    failures = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
-        firsts = range(options.seed, last, options.batch)
-        lasts = [min(first + options.batch, last) for first in firsts]
-        for outcomes, failed in pool.map(run_batch, firsts, lasts, [options.failures] * len(lasts)):
-            total.update(outcomes)
-            failures += failed
+    failures = seeded_children.run_batches(__file__, options, total.update)
     for outcome, count in sorted(total.items()):
         print(f"{count:9} {outcome}")
     print(f"{options.count} bad calls, {failures} failures")

@@ -11,25 +11,21 @@ child processes, which leave the seed under way in a file, so that a crash or a 
 
 from __future__ import annotations
 
-import argparse
 import faulthandler
 import json
-import os
 import re
 import signal
 import statistics
-import subprocess
 import sys
-import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
 import lucid
 import program_writer
+import seeded_children
 from program_writer import Program, Writer, given
 from same import bits, history, tensors_in
 
@@ -212,43 +208,15 @@ class Totals:
         self.entries.update(part["entries"])
 
 
-def run_in_child(first: int, last: int, total: Totals, shrinks: bool = True) -> str | None:
+def run_in_child(first: int, last: int, total: Totals) -> str | None:
     """None if all went well, with the figures added to `total`; otherwise what went wrong, with its seed."""
-    with tempfile.NamedTemporaryFile() as progress:
-        command = [sys.executable, __file__, "--child", progress.name]
-        command += ["--seed", str(first), "--count", str(last - first)] + ([] if shrinks else ["--no-shrink"])
-        result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
-        if result.returncode == 0:
-            total.add(json.loads(result.stdout))
-            return None if not result.stderr else f"seed {last - 1}: at the end: {result.stderr[-3000:]}"
-        seed = int(progress.read() or first)
-        return f"seed {seed}: ended with {result.returncode}\n{result.stdout[-2000:]}{result.stderr[-6000:]}"
-
-
-def run_batch(first: int, last: int, most: int, shrinks: bool) -> tuple[Totals, int]:
-    """Runs the programs of these seeds, going on after a failure. Figures, and how many failures were printed."""
-    total = Totals()
-    failures = 0
-    while first < last and failures < most:
-        failure = run_in_child(first, last, total, shrinks)
-        if failure is None:
-            break
-        failures += 1
-        print(failure, flush=True)
-        first = int(failure.split(":")[0].removeprefix("seed ")) + 1
-    return total, failures
+    return seeded_children.run_in_child(__file__, first, last, total.add)
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=1, help="child processes at a time")
-    parser.add_argument("--batch", type=int, default=250, help="programs of one child process")
-    parser.add_argument("--failures", type=int, default=20, help="how many to find in a batch before giving it up")
+    parser = seeded_children.options_of(__doc__, count=500, batch=250, cases="programs")
     parser.add_argument("--no-shrink", action="store_true", help="print programs that differ as they are")
     parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
-    parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
     last = options.seed + options.count
     if options.print:
@@ -259,15 +227,7 @@ def main() -> int:
         print(json.dumps(run_range(options.seed, last, options.child, options.no_shrink)))
         return 0
     total = Totals()
-    failures = 0
-    with ThreadPoolExecutor(options.jobs) as pool:
-        firsts = range(options.seed, last, options.batch)
-        lasts = [min(first + options.batch, last) for first in firsts]
-        count = len(lasts)
-        ended = pool.map(run_batch, firsts, lasts, [options.failures] * count, [not options.no_shrink] * count)
-        for part, failed in ended:
-            total.add(vars(part))
-            failures += failed
+    failures = seeded_children.run_batches(__file__, options, total.add, ["--no-shrink"] if options.no_shrink else [])
     for reason, count in total.reasons.most_common(30):
         print(f"{count:9} {reason}")
     runs = total.replayed + total.reasons.total()
