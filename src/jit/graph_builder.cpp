@@ -46,9 +46,8 @@ class Builder {
     for (int32_t cell : written_) {
       result_.written.push_back(handle_on(cell));
       keep(cell, true);
-      result_.graph.updates.emplace_back(memory_inputs_.at(cell), result_.kept.back().id);
+      result_.graph.updates.emplace_back(memory_inputs_.at(cell), result_.graph.output_ids.back());
     }
-    for (const KeptCell& kept : result_.kept) result_.graph.output_ids.push_back(kept.id);
     return std::move(result_);
   }
 
@@ -234,7 +233,8 @@ class Builder {
     if (!is_whole(cell, value.geometry)) throw Obstacle{"gives a result with gaps in its memory"};
     const Value ordered = emitter_.value(in_memory_order(index));
     const Value kept = as_row ? emit("reshape", {ordered}, {row_of(cell).sizes}) : ordered;
-    result_.kept.push_back({index, GraphEmitter::id_of(kept), cell.dtype, cell.bytes});
+    result_.graph.output_ids.push_back(GraphEmitter::id_of(kept));
+    result_.kept.push_back({index, cell.bytes});
   }
 
   const Trace& trace_;

@@ -21,8 +21,6 @@ struct GraphInput {
 /// A cell's memory after the call, as one contiguous value.
 struct KeptCell {
   int32_t cell = -1;
-  ValueId id = -1;
-  Dtype dtype = Dtype::kF32;
   size_t bytes = 0;
 };
 

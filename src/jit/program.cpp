@@ -71,7 +71,6 @@ PassReport improve(CallGraph& call, const PassList* passes) {
     input.geometry = {constant.type.shape, contiguous_strides(constant.type.shape), 0};
     call.inputs.push_back(std::move(input));
   }
-  for (size_t i = 0; i < call.kept.size(); ++i) call.kept[i].id = call.graph.output_ids[i];
   return report;
 }
 
@@ -120,7 +119,6 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   obstacle = context.trace().obstacle;
   if (!obstacle.empty()) return nullptr;
   auto program = make_ref<Program>();
-  program->argument_count_ = arguments.size();
   std::vector<TensorRef> known(state.begin(), state.end());
   known.push_back(default_generator().state_cell());
   program->state_ = used_state(context, arguments, results, known);
@@ -130,7 +128,7 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   handles.insert(handles.end(), program->state_.begin(), program->state_.end());
   program->find_gradients(context, handles, obstacle);
   if (!obstacle.empty()) return nullptr;
-  program->set_results(context.trace(), results, handles, context, obstacle);
+  program->set_results(context, results, handles, obstacle);
   if (!obstacle.empty()) return nullptr;
   std::vector<int32_t> wanted;
   for (const KeptCell& kept : program->kept_) wanted.push_back(kept.cell);
@@ -176,8 +174,7 @@ void Program::find_gradients(const TracingContext& context, std::vector<TensorRe
       continue;
     }
     const auto handle = static_cast<size_t>(found - handles.begin());
-    const AutogradMeta* meta = handles[handle]->autograd();
-    const TensorRef now = meta && meta->slot ? meta->slot->grad : TensorRef();
+    const TensorRef now = gradient(*handles[handle]);
     if (use.reads_initial && !use.initial) without_gradient_.push_back(handle);
     if (use.initial) {
       gradient_handles_.push_back(handle);
@@ -189,13 +186,13 @@ void Program::find_gradients(const TracingContext& context, std::vector<TensorRe
   }
 }
 
-void Program::set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
-                          TracingContext& context, std::string& obstacle) {
+void Program::set_results(TracingContext& context, std::span<const TensorRef> results,
+                          std::span<const TensorRef> handles, std::string& obstacle) {
   std::map<int32_t, size_t> kept;
   // A part of a cell that the plan keeps; of a cell from outside, a part of that.
   const auto part = [&](const Place& place) {
     Result result{.dtype = place.dtype, .geometry = place.geometry};
-    const TracedCell& cell = trace.cells[static_cast<size_t>(place.cell)];
+    const TracedCell& cell = context.trace().cells[static_cast<size_t>(place.cell)];
     if (cell.outside) {
       const auto handle =
           std::find_if(handles.begin(), handles.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
@@ -230,9 +227,9 @@ void Program::set_results(const Trace& trace, std::span<const TensorRef> results
   }
   for (GradientEffect& effect : gradient_effects_) {
     if (effect.is_none) continue;
-    const TensorRef& gradient = handles[effect.handle]->autograd()->slot->grad;
-    effect.gradient = as_handle(gradient, handles, context);
-    if (effect.gradient.handle < 0) effect.gradient = part(context.place_of(*gradient));
+    const TensorRef now = gradient(*handles[effect.handle]);
+    effect.gradient = as_handle(now, handles, context);
+    if (effect.gradient.handle < 0) effect.gradient = part(context.place_of(*now));
   }
   if (!obstacle.empty()) return;
   gradients_.emplace(context, results, handles, obstacle);
@@ -268,8 +265,8 @@ SmallVector<TensorImpl*, 16> Program::all_handles(std::span<TensorImpl* const> a
   for (TensorImpl* argument : arguments) handles.push_back(argument);
   for (const TensorRef& handle : state_) handles.push_back(handle.get());
   for (size_t leaf : gradient_handles_) {
-    const AutogradMeta* meta = handles[leaf]->autograd();
-    handles.push_back(meta && meta->slot ? meta->slot->grad.get() : nullptr);
+    // Its slot holds it.
+    handles.push_back(gradient(*handles[leaf]).get());
   }
   return handles;
 }
@@ -278,10 +275,7 @@ bool Program::gradients_fit(std::span<TensorImpl* const> handles) const {
   const auto is_free = [&](size_t leaf) { return !is_watched(*handles[leaf]); };
   return std::all_of(gradient_handles_.begin(), gradient_handles_.end(), is_free) &&
          std::all_of(without_gradient_.begin(), without_gradient_.end(),
-                     [&](size_t leaf) {
-                       const AutogradMeta* meta = handles[leaf]->autograd();
-                       return is_free(leaf) && !(meta && meta->slot && meta->slot->grad);
-                     }) &&
+                     [&](size_t leaf) { return is_free(leaf) && !gradient(*handles[leaf]); }) &&
          std::all_of(gradient_effects_.begin(), gradient_effects_.end(),
                      [&](const GradientEffect& effect) { return is_free(effect.handle); });
 }
@@ -362,24 +356,16 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
     const Ref<Cell>& cell = part.handle >= 0 ? handles[static_cast<size_t>(part.handle)]->cell() : cells[part.kept];
     return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset, cell);
   };
+  const auto made = [&](const Result& result) {
+    return result.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(result.handle)]), result.views)
+                              : tensor_at(result);
+  };
   std::vector<TensorRef> results;
   results.reserve(results_.size());
-  for (const Result& result : results_) {
-    if (result.same >= 0)
-      results.push_back(results[static_cast<size_t>(result.same)]);
-    else if (result.handle >= 0)
-      results.push_back(viewed(TensorRef(handles[static_cast<size_t>(result.handle)]), result.views));
-    else
-      results.push_back(tensor_at(result));
-  }
-  for (const GradientEffect& effect : gradient_effects_) {
-    const Result& gradient = effect.gradient;
-    TensorRef value;
-    if (!effect.is_none)
-      value = gradient.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(gradient.handle)]), gradient.views)
-                                   : tensor_at(gradient);
-    set_gradient(*handles[effect.handle], std::move(value));
-  }
+  for (const Result& result : results_)
+    results.push_back(result.same >= 0 ? results[static_cast<size_t>(result.same)] : made(result));
+  for (const GradientEffect& effect : gradient_effects_)
+    set_gradient(*handles[effect.handle], effect.is_none ? TensorRef() : made(effect.gradient));
   if (gradients_->empty()) return results;
   std::vector<TensorRef> saved;
   saved.reserve(saved_.size());

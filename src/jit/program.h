@@ -65,8 +65,8 @@ class Program : public RefCounted {
   bool gradients_fit(std::span<TensorImpl* const> handles) const;
   /// Finds out what becomes of the `.grad` of handles, and adds those that are read to the handles.
   void find_gradients(const TracingContext& context, std::vector<TensorRef>& handles, std::string& obstacle);
-  void set_results(const Trace& trace, std::span<const TensorRef> results, std::span<const TensorRef> handles,
-                   TracingContext& context, std::string& obstacle);
+  void set_results(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
+                   std::string& obstacle);
   static Result as_handle(const TensorRef& tensor, std::span<const TensorRef> handles, const TracingContext& context);
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
   SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
@@ -74,7 +74,6 @@ class Program : public RefCounted {
   IRGraph graph_;
   Ref<Plan> plan_;
   PassReport report_;
-  size_t argument_count_ = 0;
   std::vector<TensorRef> state_;
   std::vector<Kind> state_kinds_;
   std::vector<GraphInput> inputs_;

@@ -99,9 +99,6 @@ void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group&
   write_elementwise(schedule, tree, kernel_name(graph, group));
 }
 
-namespace {
-
-// Copies an operand of the group's root to `place`, a part of its result.
 void copy_operand(Schedule& schedule, const IRGraph& graph, const Group& group, ValueId operand,
                   const MemoryOperand& place, const std::string& name) {
   if (numel(place.geometry.sizes) == 0) return;
@@ -109,8 +106,6 @@ void copy_operand(Schedule& schedule, const IRGraph& graph, const Group& group, 
                    natural_order(place.geometry.sizes.rank()));
   write_elementwise(schedule, tree, name);
 }
-
-}  // namespace
 
 void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& group) {
   const IRNode& node = graph.nodes[group.root()];

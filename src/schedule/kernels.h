@@ -16,6 +16,10 @@ void schedule_convolution(Schedule& schedule, const IRGraph& graph, const Group&
 void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_attention(Schedule& schedule, const IRGraph& graph, const Group& group);
 
+/// Copies an operand of the group's root to `place`, all or a part of its result.
+void copy_operand(Schedule& schedule, const IRGraph& graph, const Group& group, ValueId operand,
+                  const MemoryOperand& place, const std::string& name);
+
 /// The memory of a value that has some.
 MemoryOperand memory_of(const Schedule& schedule, const IRGraph& graph, ValueId id);
 

@@ -89,14 +89,6 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value held,
   return next;
 }
 
-// out = in0, element by element.
-void copy_base(Schedule& schedule, const IRGraph& graph, const Group& group, const MemoryOperand& result) {
-  const IRNode& node = graph.nodes[group.root()];
-  ElementTree tree(graph, schedule.layouts, group, {&node.inputs[0].id, 1}, result.geometry.sizes, {&result, 1},
-                   natural_order(result.geometry.sizes.rank()));
-  write_elementwise(schedule, tree, "copy");
-}
-
 /// A scatter being written: the nodes' operands, and where elements go.
 class ScatterWriter {
  public:
@@ -226,7 +218,7 @@ void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& gro
   const auto& lowering = std::get<ScatterLowering>(node.op->lowering);
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   if (numel(result.geometry.sizes) == 0) return;
-  copy_base(schedule, graph, group, result);
+  copy_operand(schedule, graph, group, node.inputs[0].id, result, "copy");
   const int64_t elements = numel(graph.type(node.inputs[static_cast<size_t>(lowering.source)].id).shape);
   if (elements == 0) return;
   const bool rows = ScatterWriter(schedule, graph, group).moves_rows();
