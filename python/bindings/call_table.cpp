@@ -68,8 +68,8 @@ TableObject& table_object(PyObject* self) { return *reinterpret_cast<TableObject
 /// Whether a run takes so long that other threads should be let in.
 bool takes_long(const Program& program) {
   const auto& steps = program.plan().steps;
-  return steps.size() > 16 ||
-         std::any_of(steps.begin(), steps.end(), [](const PlanStep& step) { return step.items > step.grain; });
+  return steps.size() > 16 || std::any_of(steps.begin(), steps.end(),
+                                          [](const PlanStep& step) { return step.host || step.items > step.grain; });
 }
 
 PyObject* to_result(const CallPlan& plan, std::vector<TensorRef>& results) {

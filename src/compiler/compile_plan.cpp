@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "compiler/host_step.h"
 #include "compiler/memory.h"
 #include "runtime/kernel_cache.h"
 #include "schedule/schedule.h"
@@ -139,7 +140,10 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   plan->packed_bytes = slots.packed_bytes();
   for (const KernelStep& step : schedule.steps) {
     PlanStep ready;
-    ready.code = kernel_cache().get(step.kernel, chosen_level());
+    if (step.host >= 0)
+      ready.host = host_function(graph, graph.nodes[static_cast<size_t>(step.host)]);
+    else
+      ready.code = kernel_cache().get(step.kernel, chosen_level());
     for (const BufferUse& use : step.buffers) ready.slots.push_back(slots.slot(use));
     ready.params = step.params;
     ready.items = step.items;

@@ -18,7 +18,8 @@ class PrimitiveEmitter : public GraphEmitter {
     const Call call(op, operands, attributes);
     if (op.decompose) return emit_widened_decomposition(*this, call, infer_types(call));
     if (accumulates_in_memory(op) && is_half(call.dtype(0))) return {emit_widened(*this, call)};
-    LUCID_CHECK(op.is_lowered() || op.view, "{} runs on the host and cannot be part of a plan", op.name());
+    LUCID_CHECK(op.is_lowered() || op.view || op.infer, "the results of {} depend on data: no plan can have it",
+                op.name());
     return convert_and_emit(call);
   }
 

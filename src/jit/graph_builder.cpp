@@ -190,7 +190,8 @@ class Builder {
       value_of(event.results[0].cell) = {id, event.results[0].geometry, {{key_of(event.results[0].geometry), id}}};
       return;
     }
-    if (event.op->host) throw Obstacle{event.source + ": " + event.op->name() + " runs on the host"};
+    if (event.op->host && !event.op->infer)
+      throw Obstacle{event.source + ": the size of what " + event.op->name() + " gives depends on values"};
     Values held;
     std::vector<Operand> operands;
     for (const TracedOperand& operand : event.operands)

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "base/small_vector.h"
 #include "runtime/float_mode.h"
 #include "runtime/storage.h"
@@ -21,13 +22,15 @@ class Frame {
         arena_start_(arena_ ? arena_->data() : nullptr),
         packed_(plan.packed_bytes.size()),
         packed_starts_(plan.packed_bytes.size()),
-        areas_{inputs.data(), outputs.data(), &arena_start_, packed_starts_.data(), &error_word_} {}
+        areas_{inputs.data(), outputs.data(), &arena_start_, packed_starts_.data(), &error_word_},
+        callers_mode_(current_float_mode()) {}
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
   /// Runs a step with those that join it.
   void run(std::span<const PlanStep> steps) {
     const PlanStep& step = steps.front();
+    if (step.host) return call_host(step);
     if (step.packs < 0) return launch(steps);
     const auto input = static_cast<size_t>(step.packs);
     const auto index = static_cast<size_t>(step.slots.back().index);
@@ -45,6 +48,17 @@ class Frame {
   int64_t error() const { return error_; }
 
  private:
+  void call_host(const PlanStep& step) {
+    SmallVector<void*, 8> buffers;
+    for (const Slot& slot : step.slots) buffers.push_back(address(slot));
+    const FloatModeScope callers(callers_mode_);
+    try {
+      step.host(buffers.data());
+    } catch (const Error&) {
+      error_ = Plan::kHostError;
+    }
+  }
+
   void launch(std::span<const PlanStep> steps) {
     SmallVector<void*, 16> buffers;  // of all steps, one after the other
     int64_t grain = steps[0].grain;
@@ -78,6 +92,7 @@ class Frame {
   int64_t error_ = 0;
   void* const error_word_ = &error_;
   void* const* const areas_[5];  // the starts in each Slot::Area, in that order
+  const uint32_t callers_mode_;
 };
 
 }  // namespace

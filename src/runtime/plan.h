@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -18,8 +19,10 @@ struct Slot {
   int64_t byte_offset = 0;  // from the area's or buffer's start
 };
 
-/// One kernel launch, ready to run.
+/// One kernel launch, or one call of a host function, ready to run.
 struct PlanStep {
+  using HostFunction = std::function<void(void* const* buffers)>;
+
   Ref<codegen::LoadedCode> code;
   std::vector<Slot> slots;
   std::vector<int64_t> params;
@@ -30,6 +33,9 @@ struct PlanStep {
   /// Runs in turn with the steps before it, some items at a time, as many as the first of them says.
   bool joins_previous = false;
   int64_t block = 1;
+  /// When set, it is called with the addresses of the slots, in the caller's floating-point environment, and there is
+  /// no code. If it throws an Error, that is a failed check.
+  HostFunction host;
 };
 
 /// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may
@@ -54,6 +60,9 @@ class Plan : public RefCounted {
 
   /// Whether an output may lie exactly where an input does: nothing reads the input after its element was written.
   bool may_share(size_t input, size_t output) const { return elementwise && last_reads[input] <= first_writes[output]; }
+
+  /// The error word of a host function that threw.
+  static constexpr int64_t kHostError = -1;
 
   /// Runs all steps. Pointers are to the first element of each input and output. `forms` gives for each input where its
   /// packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a check that failed, in

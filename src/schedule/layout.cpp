@@ -25,6 +25,15 @@ std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId,
   for (const auto& [id, geometry] : inputs) layouts[id] = {id, geometry};
   std::vector<IRNode> nodes;
   nodes.reserve(graph.nodes.size());
+  const auto copy_operand = [&](const IRNode& node, IROperand& operand) {
+    const TensorType type = graph.type(operand.id);
+    const Op& copy = op_table().at("contiguous");
+    const ValueId copied = graph.add_value(type);
+    nodes.push_back({&copy, {operand}, copy.schema.default_attributes(), {copied}, false, node.source});
+    layouts[copied] = {copied, contiguous(type.shape)};
+    operand = {copied, std::nullopt};
+    return copied;
+  };
   for (IRNode& node : graph.nodes) {
     if (node.op->view) {
       const NodeCall call(graph, node);
@@ -33,17 +42,17 @@ std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId,
       if (geometry) {
         layouts[node.outputs[0]] = {operand.storage, *geometry};
       } else {
-        const TensorType type = graph.type(node.inputs[0].id);
-        const Op& copy = op_table().at("contiguous");
-        const ValueId copied = graph.add_value(type);
-        nodes.push_back({&copy, {node.inputs[0]}, copy.schema.default_attributes(), {copied}, false, node.source});
-        layouts[copied] = {copied, contiguous(type.shape)};
-        node.inputs[0] = {copied, std::nullopt};
+        const ValueId copied = copy_operand(node, node.inputs[0]);
         geometry = node.op->view(call.call(), layouts[copied].geometry);
         LUCID_CHECK(geometry.has_value(), "{} cannot view a contiguous operand", node.op->name());
         layouts[node.outputs[0]] = {copied, *geometry};
       }
     } else {
+      for (IROperand& input : node.inputs) {
+        if (!node.op->host || input.id < 0) continue;
+        const Geometry& geometry = layouts.at(input.id).geometry;
+        if (!is_contiguous(geometry.sizes, geometry.strides)) copy_operand(node, input);
+      }
       for (ValueId id : node.outputs) {
         const auto imposed = outputs.find(id);
         layouts[id] = {id, imposed != outputs.end() ? imposed->second : result_geometry(graph, node, id, layouts)};

@@ -13,6 +13,23 @@ void schedule_contraction_node(Schedule& schedule, const IRGraph& graph, const G
                        memory_of(schedule, graph, node.inputs[1].id), memory_of(schedule, graph, node.outputs[0]));
 }
 
+void schedule_host(Schedule& schedule, const IRGraph& graph, size_t index) {
+  const IRNode& node = graph.nodes[index];
+  KernelStep step;
+  step.host = static_cast<int64_t>(index);
+  const auto add = [&](ValueId id) {
+    const MemoryOperand memory = memory_of(schedule, graph, id);
+    LUCID_CHECK(is_contiguous(memory.geometry.sizes, memory.geometry.strides), "{} is given memory with gaps",
+                node.op->name());
+    const auto bytes = static_cast<int64_t>(size_of(memory.dtype));
+    step.buffers.push_back({memory.kind, memory.id, memory.geometry.offset * bytes, {}});
+  };
+  for (const IROperand& input : node.inputs)
+    if (input.id >= 0) add(input.id);
+  for (ValueId id : node.outputs) add(id);
+  schedule.steps.push_back(std::move(step));
+}
+
 struct KindScheduler {
   Schedule& schedule;
   const IRGraph& graph;
@@ -54,6 +71,10 @@ Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts)
   schedule.layouts = std::move(layouts);
   for (const Group& group : group_nodes(graph)) {
     const IRNode& root = graph.nodes[group.root()];
+    if (root.op->host) {
+      schedule_host(schedule, graph, group.root());
+      continue;
+    }
     LUCID_CHECK(root.op->view || root.op->is_lowered(), "{} is no primitive", root.op->name());
     std::visit(KindScheduler{schedule, graph, group}, root.op->lowering);
   }

@@ -32,7 +32,8 @@ struct BufferUse {
   RowSpan row = {};
 };
 
-/// One kernel launch: the kernel's text is shared by every launch that differs only in params.
+/// One kernel launch: the kernel's text is shared by every launch that differs only in params. Or one call of a host
+/// function.
 struct KernelStep {
   loop::Kernel kernel;
   std::vector<BufferUse> buffers;
@@ -48,6 +49,9 @@ struct KernelStep {
   /// When set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone:
   /// the runtime may keep it until that input is written.
   int32_t packs = -1;
+  /// When set, there is no kernel: node `host` of the graph is computed by its op's host function, on buffers for its
+  /// operands that are values and for its results, all contiguous.
+  int64_t host = -1;
 };
 
 /// How the values of a graph lie in memory. A view shares its operand's storage.
@@ -65,9 +69,9 @@ struct Schedule {
 };
 
 /// Gives every value of a graph of primitives its place in memory, as eager results have it, and inserts a contiguous
-/// copy before each view that the strides do not allow. `inputs` gives the strides of each value that no node computes
-/// (offset 0: the caller passes the address of the first element). `outputs` imposes strides on results of pointwise
-/// nodes.
+/// copy before each view that the strides do not allow and before host functions. `inputs` gives the strides of each
+/// value that no node computes (offset 0: the caller passes the address of the first element). `outputs` imposes
+/// strides on results of pointwise nodes.
 std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                                          const std::map<ValueId, Geometry>& outputs = {});
 

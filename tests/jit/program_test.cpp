@@ -203,6 +203,32 @@ TEST(Program, NothingHappensWhenACheckFails) {
   EXPECT_EQ(read(counter), Numbers{1});
 }
 
+TEST(Program, CallsTheHostBetweenKernels) {
+  expect_same(
+      [](const Tensors& x) {
+        const Tensors sorted = sort(x[0] * 2.0, 0);
+        return Tensors{sorted[0] + x[0], gather(x[0], 0, sorted[1]), topk(transpose(x[0], 0, 1), 2)[0]};
+      },
+      random_arguments({{5, 3}}));
+}
+
+TEST(Program, NothingHappensWhenTheHostRaises) {
+  Tensor counter = make({0.0});
+  const Function f = [&](const Tensors& x) {
+    counter += 1.0;
+    return Tensors{draw_multinomial(x[1], x[0], 2)};
+  };
+  const Tensor state = from_vector(std::vector<int64_t>{1, 0}, {2});
+  const Recorded recorded = record(f, {make({1.0, 2.0, 3.0}), state});
+  ASSERT_TRUE(recorded.program) << recorded.obstacle;
+  const Tensor bad = make({1.0, -2.0, 3.0});
+  TensorImpl* const arguments[] = {&unwrap(bad), &unwrap(state)};
+  EXPECT_FALSE(recorded.program->run(arguments).has_value());
+  EXPECT_EQ(read(counter), Numbers{1});
+  replay(*recorded.program, {make({3.0, 2.0, 1.0}), state});
+  EXPECT_EQ(read(counter), Numbers{2});
+}
+
 TEST(Program, SaysWhatStandsInTheWay) {
   const Recorded recorded =
       record([](const Tensors& x) { return Tensors{x[0] * x[0].index({0}).item<double>()}; }, {leaf({2})});

@@ -590,7 +590,7 @@ EAGER = {
     "12 list": (lambda x: x * x.tolist()[0], "reads values"),
     "12 print": (lambda x: (print(end=""), x + 1)[1], "print"),
     "35 backward": (lambda x: back_and_forth(x), "requires grad"),
-    "20 nonzero": (lambda x: x[x > 0].sum(), "host"),
+    "20 nonzero": (lambda x: x[x > 0].sum(), "depends on values"),
 }
 
 

@@ -593,7 +593,7 @@ EAGER = {
     "random": (lambda x: x + random.random(), "random"),
     "append": (lambda x: (KEPT.append(1), x + 1)[1], "KEPT"),
     "set attribute": (set_attribute, "BOX"),
-    "sort": (lambda x: x.sort()[0], "sort runs on the host"),
+    "mask": (lambda x: x[x > 0], "the size of what nonzero gives depends on values"),
     "object": (lambda x: Box(x + 1), "returns an object of class Box"),
 }
 

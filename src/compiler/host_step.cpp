@@ -1,0 +1,54 @@
+#include "compiler/host_step.h"
+
+#include "base/error.h"
+#include "ir/host_call.h"
+#include "ir/node_call.h"
+
+namespace lucid {
+namespace {
+
+/// A node without its graph.
+class HostStep {
+ public:
+  HostStep(const IRGraph& graph, const IRNode& node) : node_(graph, node), numbers_(node.inputs.size()) {
+    const Call& call = node_.call();
+    for (size_t i = 0; i < call.count(); ++i) {
+      const Operand& operand = call.operand(i);
+      HostArray& input = inputs_.emplace_back();
+      if (operand.is_value()) input.type = operand.type();
+      if (!operand.is_scalar()) continue;
+      input = {{operand_dtype(call, i), {}}, &numbers_[i]};
+      operand.scalar().store(input.type.dtype, input.data);
+    }
+    for (ValueId id : node.outputs) outputs_.push_back(graph.type(id));
+  }
+  HostStep(const HostStep&) = delete;
+  HostStep& operator=(const HostStep&) = delete;
+
+  void run(void* const* buffers) const {
+    std::vector<HostArray> inputs = inputs_;
+    for (size_t i = 0; i < inputs.size(); ++i)
+      if (node_.call().operand(i).is_value()) inputs[i].data = *buffers++;
+    size_t made = 0;
+    HostCall host(node_.call(), inputs, [&](const TensorType& type) -> HostArray {
+      LUCID_CHECK(made < outputs_.size() && type == outputs_[made], "{} gave {} as result {}", node_.call().name(),
+                  to_string(type), made);
+      return {type, buffers[made++]};
+    });
+    node_.call().op().host(host);
+  }
+
+ private:
+  NodeCall node_;
+  std::vector<int64_t> numbers_;
+  std::vector<HostArray> inputs_;
+  std::vector<TensorType> outputs_;
+};
+
+}  // namespace
+
+PlanStep::HostFunction host_function(const IRGraph& graph, const IRNode& node) {
+  return [step = std::make_shared<const HostStep>(graph, node)](void* const* buffers) { step->run(buffers); };
+}
+
+}  // namespace lucid
