@@ -64,6 +64,7 @@ void bind_settings(nb::module_& module) {
   module.def("logs", [](const std::string& topic) { return options().logs(topic); }, "topic"_a);
   module.def("log", [](const std::string& topic, const std::string& text) { log(topic, text); }, "topic"_a, "text"_a);
   module.def("empty_cache", &empty_cache, "Returns memory that lies ready for new tensors to the system.");
+  module.def("reset_peak_memory", &reset_peak_memory, "Makes what tensors take now the peak_bytes of memory_stats().");
 }
 
 }  // namespace lucid::python

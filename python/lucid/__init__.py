@@ -27,6 +27,7 @@ from ._core import (
     get_num_threads,
     memory_stats,
     promote_types,
+    reset_peak_memory,
     set_default_dtype,
     set_flush_denormal,
     set_num_threads,

@@ -28,6 +28,7 @@ from ._core import get_default_dtype as get_default_dtype
 from ._core import get_num_threads as get_num_threads
 from ._core import memory_stats as memory_stats
 from ._core import promote_types as promote_types
+from ._core import reset_peak_memory as reset_peak_memory
 from ._core import set_default_dtype as set_default_dtype
 from ._core import set_flush_denormal as set_flush_denormal
 from ._core import set_num_threads as set_num_threads

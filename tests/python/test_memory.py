@@ -100,3 +100,15 @@ def test_a_long_chain_is_freed_without_deep_recursion():
         y = y + 1.0
     del y
     gc.collect()
+
+
+def test_the_peak_of_memory_can_be_set_back():
+    lucid.ones(1 << 20)
+    lucid.reset_peak_memory()
+    before = lucid.memory_stats()
+    assert before["peak_bytes"] == before["bytes_in_use"]
+    x = lucid.ones(1 << 18)
+    del x
+    after = lucid.memory_stats()
+    assert after["bytes_in_use"] == before["bytes_in_use"]
+    assert (1 << 20) <= after["peak_bytes"] - before["peak_bytes"] < (1 << 20) + (1 << 18)

@@ -136,6 +136,7 @@ _IMPURE_METHODS = {"now", "today", "utcnow"}
 _SETTINGS = {
     "empty_cache",
     "memory_stats",
+    "reset_peak_memory",
     "set_default_dtype",
     "set_flush_denormal",
     "set_num_threads",
