@@ -1,5 +1,7 @@
 #include "bindings/call_key.h"
 
+#include <algorithm>
+
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
@@ -23,6 +25,7 @@ enum class Tag : char {
   kDict,
   kRecord,  // a named tuple or a dataclass
   kObject,
+  kSame,  // a tensor that came before
 };
 
 template <typename T>
@@ -44,6 +47,12 @@ void append_class(Flattened& result, PyObject* object) {
 }
 
 void flatten_tensor(TensorImpl& tensor, Flattened& result) {
+  // Code can tell whether two arguments are one object.
+  if (const auto same = std::find(result.tensors.begin(), result.tensors.end(), &tensor);
+      same != result.tensors.end()) {
+    append_tag(result.key, Tag::kSame);
+    append(result.key, same - result.tensors.begin());
+  }
   append_tag(result.key, Tag::kTensor);
   const auto rank = static_cast<uint8_t>(tensor.sizes().size());
   const char head[] = {static_cast<char>(tensor.dtype()), static_cast<char>(rank),

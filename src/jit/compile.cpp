@@ -51,11 +51,12 @@ std::vector<TensorRef> refs(const std::vector<Tensor>& tensors) {
   return result;
 }
 
-/// Handles on the memory from outside that the recording met.
-std::vector<TensorRef> state_of(TracingContext& context) {
+/// Handles on the memory from outside that the recording met besides the arguments.
+std::vector<TensorRef> state_of(TracingContext& context, const std::vector<TensorRef>& arguments) {
   std::vector<TensorRef> state;
   for (const jit::TracedCell& cell : context.trace().cells)
-    if (cell.handle) state.push_back(cell.handle);
+    if (cell.handle && std::find(arguments.begin(), arguments.end(), cell.handle) == arguments.end())
+      state.push_back(cell.handle);
   return state;
 }
 
@@ -160,9 +161,10 @@ class PlanTable::Impl {
     context.stop();
     std::string obstacle;
     Ref<Program> program;
+    const std::vector<TensorRef> given = refs(arguments);
     if (std::all_of(results.begin(), results.end(), [](const Tensor& result) { return result.defined(); }))
       program =
-          Program::compile(context, refs(arguments), refs(results), state_of(context), "function", nullptr, obstacle);
+          Program::compile(context, given, refs(results), state_of(context, given), "function", nullptr, obstacle);
     else
       obstacle = "returns a tensor that is none";
     // Destroyed after the lock is given back.

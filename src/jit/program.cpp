@@ -121,6 +121,9 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   auto program = make_ref<Program>();
   std::vector<TensorRef> known(state.begin(), state.end());
   known.push_back(default_generator().state_cell());
+  for (const TensorRef& handle : known) program->known_.insert(handle.get());
+  for (const TensorRef& argument : arguments)
+    program->known_arguments_.push_back(program->known_.contains(argument.get()) ? argument.get() : nullptr);
   program->state_ = used_state(context, arguments, results, known);
   const auto& used = program->state_;
   program->draws_ = std::find(used.begin(), used.end(), default_generator().state_cell()) != used.end();
@@ -280,7 +283,14 @@ bool Program::gradients_fit(std::span<TensorImpl* const> handles) const {
                      [&](const GradientEffect& effect) { return is_free(effect.handle); });
 }
 
+bool Program::is_known_as_recorded(std::span<TensorImpl* const> arguments) const {
+  for (size_t i = 0; i < arguments.size(); ++i)
+    if ((known_.contains(arguments[i]) ? arguments[i] : nullptr) != known_arguments_[i]) return false;
+  return true;
+}
+
 bool Program::fits(std::span<TensorImpl* const> arguments) const {
+  if (!is_known_as_recorded(arguments)) return false;
   const auto handles = all_handles(arguments);
   for (size_t i = 0; i < state_kinds_.size(); ++i) {
     const TensorImpl* handle = handles[arguments.size() + i];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_set>
 
 #include "jit/gradient_template.h"
 #include "jit/graph_builder.h"
@@ -15,6 +16,7 @@ class Program : public RefCounted {
  public:
   /// Compiles what `context`, stopped, recorded of a call with these arguments and results. `state` are the tensors
   /// that the call may have used besides, found in the program around it; the default generator is always among them.
+  /// If an argument is one of these, it must be it in later calls too.
   /// The graph goes through `passes`, or through the standard ones. Returns null and says why where no plan can be
   /// made.
   static Ref<Program> compile(TracingContext& context, std::span<const TensorRef> arguments,
@@ -69,6 +71,8 @@ class Program : public RefCounted {
                    std::string& obstacle);
   static Result as_handle(const TensorRef& tensor, std::span<const TensorRef> handles, const TracingContext& context);
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
+  /// Whether the same arguments as ever are tensors that the call knows besides.
+  bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
   SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
 
   IRGraph graph_;
@@ -76,6 +80,9 @@ class Program : public RefCounted {
   PassReport report_;
   std::vector<TensorRef> state_;
   std::vector<Kind> state_kinds_;
+  /// The tensors that the call may use besides, by address, and for each argument the one that it was, or null.
+  std::unordered_set<const TensorImpl*> known_;
+  std::vector<const TensorImpl*> known_arguments_;
   std::vector<GraphInput> inputs_;
   std::vector<KeptCell> kept_;
   std::vector<size_t> written_;

@@ -1,5 +1,6 @@
 #include "jit/program.h"
 
+#include <algorithm>
 #include <functional>
 
 #include "../tensor/support.h"
@@ -24,17 +25,17 @@ struct Recorded {
   Tensors results;
 };
 
-/// Records a call. Every tensor that it meets is taken for its state.
-Recorded record(const Function& f, const Tensors& arguments) {
+/// Records a call. Every tensor that it meets besides its arguments is taken for its state, and `more_state` too.
+Recorded record(const Function& f, const Tensors& arguments, const Tensors& more_state = {}) {
   Recorded recorded;
   TracingContext context;
   recorded.results = f(arguments);
   context.stop();
-  std::vector<TensorRef> state;
+  const std::vector<TensorRef> given = refs(arguments);
+  std::vector<TensorRef> state = refs(more_state);
   for (const TracedCell& cell : context.trace().cells)
-    if (cell.handle) state.push_back(cell.handle);
-  recorded.program =
-      Program::compile(context, refs(arguments), refs(recorded.results), state, "f", nullptr, recorded.obstacle);
+    if (cell.handle && std::find(given.begin(), given.end(), cell.handle) == given.end()) state.push_back(cell.handle);
+  recorded.program = Program::compile(context, given, refs(recorded.results), state, "f", nullptr, recorded.obstacle);
   return recorded;
 }
 
@@ -101,6 +102,22 @@ TEST(Program, WritesArguments) {
         return Tensors{y.index({1}) + 0.0, sum(y)};
       },
       random_arguments({{3, 4}}));
+}
+
+TEST(Program, TellsArgumentsThatAreStateFromOthers) {
+  const Tensor weight = randn({3}, kFloat64);
+  const Tensor other = randn({3}, kFloat64);
+  const Function f = [&](const Tensors& x) { return Tensors{x[0] * weight}; };
+  const auto fits = [](const Recorded& recorded, const Tensor& argument) {
+    TensorImpl* const arguments[] = {&unwrap(argument)};
+    return recorded.program->fits(arguments);
+  };
+  const Recorded with_state = record(f, {weight}, {weight});
+  EXPECT_TRUE(fits(with_state, weight));
+  EXPECT_FALSE(fits(with_state, other));
+  const Recorded with_another = record(f, {other}, {weight});
+  EXPECT_FALSE(fits(with_another, weight));
+  EXPECT_TRUE(fits(with_another, other));
 }
 
 TEST(Program, WritesPartsOfIntermediates) {

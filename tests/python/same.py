@@ -1,7 +1,9 @@
 """Compares a compiled function with the function: results, gradients, state, random numbers and exceptions, in bits."""
 
+import contextlib
 import dataclasses
 import hashlib
+import io
 import math
 
 import lucid
@@ -54,6 +56,16 @@ def tensors_in(value):
             yield from tensors_in(getattr(value, field.name))
 
 
+def identities(result, others):
+    """Which tensors of a result are the same object as an earlier one or as one of `others`, and what made them."""
+    tensors = list(tensors_in(result))
+    known = [*tensors, *others]
+    return [
+        (next(i for i, other in enumerate(known) if other is tensor), tensor.is_leaf, tensor.grad_fn is None)
+        for tensor in tensors
+    ]
+
+
 def history(world, wrap, backward):
     """Everything that can be seen of the calls of a world: (function, list of arguments, state)."""
     lucid.manual_seed(3)
@@ -62,12 +74,16 @@ def history(world, wrap, backward):
     seen = []
     for args in calls() if callable(calls) else calls:
         args, kwargs = args if isinstance(args, tuple) and len(args) == 2 and isinstance(args[1], dict) else (args, {})
+        printed = io.StringIO()
         try:
-            result = function(*args, **kwargs)
+            with contextlib.redirect_stdout(printed):
+                result = function(*args, **kwargs)
         except Exception as error:
             seen.append((type(error), str(error)))
         else:
             seen.append(bits(result))
+            around = [*tensors_in([*args, kwargs]), *tensors_in(state() if callable(state) else state)]
+            seen.append(identities(result, around))
             if backward:
                 total = None
                 for tensor in tensors_in(result):
@@ -79,6 +95,7 @@ def history(world, wrap, backward):
                         total.backward()
                     except Exception as error:
                         seen.append((type(error), str(error)))
+        seen.append(printed.getvalue())
         everything = [*tensors_in([*args, kwargs]), *tensors_in(state() if callable(state) else state)]
         seen.append([bits(tensor) for tensor in everything])
         seen.append([None if tensor.grad is None else bits(tensor.grad) for tensor in everything])
@@ -86,13 +103,14 @@ def history(world, wrap, backward):
     return seen, function
 
 
-def check(world, *, backward=True, fallback=None, least_hits=1):
+def check(world, *, backward=True, fallback=None, least_hits=1, compiles=None, **options):
     """`world()` makes a function, arguments of calls, and state to look at; it is made twice.
 
     The compiled function must do the same, without running eagerly, unless `fallback` is part of a reason for that.
+    `options` are those of lucid.compile().
     """
     expected, _ = history(world, lambda function: function, backward)
-    found, compiled = history(world, lucid.compile, backward)
+    found, compiled = history(world, lambda function: lucid.compile(function, **options), backward)
     assert len(found) == len(expected)
     for step, (a, b) in enumerate(zip(found, expected)):
         assert a == b, f"step {step} of {len(found)}: {compiled.explain()}"
@@ -102,4 +120,34 @@ def check(world, *, backward=True, fallback=None, least_hits=1):
         assert info.hits >= least_hits, compiled.explain()
     else:
         assert fallback in compiled.explain(), compiled.explain()
+    if compiles is not None:
+        assert info.compiles == compiles, compiled.explain()
     return compiled
+
+
+def check_story(story, *, fallback=None, least_hits=1):
+    """The same for what does not fit into calls one after the other.
+
+    `story(wrap)` wraps the functions that it compiles and returns what must be the same.
+    """
+    made = []
+
+    def wrap(function, **options):
+        made.append(lucid.compile(function, **options))
+        return made[-1]
+
+    expected = seen_of(story, lambda function, **options: function)
+    found = seen_of(story, wrap)
+    reports = "\n".join(compiled.explain() for compiled in made)
+    assert found == expected, reports
+    if fallback is None:
+        assert sum(compiled.cache_info().fallbacks for compiled in made) == 0, reports
+        assert sum(compiled.cache_info().hits for compiled in made) >= least_hits, reports
+    else:
+        assert fallback in reports, reports
+    return made
+
+
+def seen_of(story, wrap):
+    lucid.manual_seed(3)
+    return bits(story(wrap)), bits(lucid.get_rng_state())

@@ -104,14 +104,16 @@ class Compiled:
 
     def record(self, *args: Any, **kwargs: Any) -> Any:
         """Runs a call that no plan fits, and makes one of it."""
-        key, tensors, classes = _core.flatten_call(args, kwargs)
-        self.misses += 1
-        with _Totals.lock:
-            _Totals.misses += 1
         if not self.lock.acquire(blocking=False):
             # Another thread records: what it makes will serve the next call.
+            self._count_miss()
             return self.target(*args, **kwargs)
         try:
+            if self.table.find(args, kwargs) is not None:
+                # Another thread has made it since the call looked.
+                return self.table(*args, **kwargs)
+            self._count_miss()
+            key, tensors, classes = _core.flatten_call(args, kwargs)
             known = self.keys.setdefault(key, _Key())
             described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
             stale = self.plans.with_key(key)
@@ -140,6 +142,11 @@ class Compiled:
             return result
         finally:
             self.lock.release()
+
+    def _count_miss(self) -> None:
+        with _Totals.lock:
+            self.misses += 1
+            _Totals.misses += 1
 
     def _compile(
         self,

@@ -80,9 +80,8 @@ class TracingContext:
     ) -> _core.Program:
         """What was recorded, compiled. Every tensor from outside that was met is its state."""
         tracing = self._recorded()
-        program, obstacle = _core.compile_trace(
-            tracing, list(inputs), list(outputs), tracing.met, name, to_core(passes)
-        )
+        state = [tensor for tensor in tracing.met if all(tensor is not given for given in inputs)]
+        program, obstacle = _core.compile_trace(tracing, list(inputs), list(outputs), state, name, to_core(passes))
         if program is None:
             raise RuntimeError(f"no graph can be made of what was recorded: it {obstacle}")
         return program

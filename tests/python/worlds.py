@@ -1,0 +1,94 @@
+"""What cases are made of: a world makes a function, the arguments of its calls, and the state to look at."""
+
+import threading
+
+import lucid
+import pytest
+from lucid import nn
+
+
+def numbered(table):
+    """Runs a test for each entry of a table, whose names begin with numbers of the list of failures."""
+    return pytest.mark.parametrize("case", table.values(), ids=table)
+
+
+def calls(*shapes, count=4, dtype=None, grad=False, before=None):
+    """Calls with random tensors of these shapes. `before(number)` runs before each."""
+
+    def make():
+        generator = lucid.Generator().manual_seed(11)
+        for number in range(count):
+            args = [lucid.randn(*shape, generator=generator, dtype=dtype or lucid.f32) for shape in shapes]
+            if before is not None:
+                before(number)
+            yield [argument.requires_grad_() for argument in args] if grad else args
+
+    return make
+
+
+def pure(function, *shapes, **options):
+    """A world without state."""
+    return lambda: (function, calls(*shapes, **options), [])
+
+
+def given(function, *lists):
+    """A world whose calls have the arguments that functions without arguments make."""
+    return lambda: (function, lambda: (make() for make in lists), [])
+
+
+def parts_of(module):
+    """The state of a module."""
+    return lambda: [*module.parameters(), *module.buffers()]
+
+
+def module_world(make_module, *shapes, prepare=lambda module: None, before=None, **options):
+    """A world of a module. `before(module, number)` runs before each call."""
+
+    def world():
+        module = make_module()
+        prepare(module)
+        between = None if before is None else lambda number: before(module, number)
+        return module, calls(*shapes, before=between, **options), parts_of(module)
+
+    return world
+
+
+class Net(nn.Module):
+    """A small network with buffers, draws and a part that is not used."""
+
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(1, 4, 3, padding=1)
+        self.norm = nn.BatchNorm2d(4)
+        self.drop = nn.Dropout(0.3)
+        self.head = nn.Linear(4 * 16, 5)
+        self.unused = nn.Linear(3, 3)
+
+    def forward(self, x):
+        x = lucid.relu(self.norm(self.conv(x)))
+        x = nn.functional.max_pool2d(x, 2).flatten(1)
+        return self.head(self.drop(x))
+
+
+IMAGES = (2, 1, 8, 8)
+
+
+def run_in_threads(count, work):
+    """Runs work(number) in so many threads at once and raises what one of them raised."""
+    errors = []
+    gate = threading.Barrier(count)
+
+    def run(number):
+        try:
+            gate.wait()
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
