@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, SupportsFloat
+from typing import Any
 
 from . import _core
 from ._core import Generator, Tensor
@@ -147,7 +147,8 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) ->
 
 
 def _number(function: str, argument: str, value: Any) -> float:
-    if not isinstance(value, SupportsFloat) or isinstance(value, str):
+    # Not typing.SupportsFloat: its check runs code that a recording must learn before it can compile the call.
+    if not hasattr(type(value), "__float__"):
         raise TypeError(f"{function}: argument '{argument}' must be a number, not {type(value).__name__}")
     return float(value)
 

@@ -13,7 +13,7 @@ namespace {
 
 bool is_mask(const Index& item) {
   const TensorRef* tensor = std::get_if<TensorRef>(&item);
-  return tensor && is_bool((*tensor)->dtype()) && !(*tensor)->sizes().empty();
+  return tensor && is_bool((*tensor)->dtype());
 }
 
 /// How many dimensions of the indexed tensor an item stands for.

@@ -13,14 +13,17 @@ from __future__ import annotations
 
 import faulthandler
 import json
+import os
 import re
 import signal
 import statistics
 import sys
+import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from types import CodeType
 from typing import Any
 
 import lucid
@@ -30,6 +33,7 @@ from program_writer import Program, Writer, given
 from same import bits, history, tensors_in
 
 SECONDS = 120  # for one program
+REPLAYS = 3  # of a plan, for a program to count as compiled
 MISTAKE = "a mistake in Lucid"  # what a compiled function says where compiling failed
 
 
@@ -46,10 +50,10 @@ class Kept:
         return result
 
 
-def observe(source: str, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
+def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
     """All that can be seen of a program, and its function."""
     space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "given": given}
-    exec(compile(source, "<program>", "exec"), space)
+    exec(code, space)
     states: list[Any] = []
 
     def world() -> Any:
@@ -58,24 +62,27 @@ def observe(source: str, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
         return function, calls, state
 
     seen, kept = history(world, lambda function: Kept(wrap(function)), backward=True)
-    # What shares memory is seen by writing to it.
+    # What shares memory is seen by writing to it, a number of its own to each.
     everything = [*tensors_in(states), *tensors_in([list(call) for call in kept.results])]
     seen.append([(tensor.is_leaf, tensor.grad_fn is None) for tensor in everything])
     with lucid.no_grad():
-        for tensor in everything[-4:]:
+        for number, tensor in enumerate(everything[-6:], 2):
             try:
-                tensor.copy_(tensor == 0)
+                if tensor.dtype == lucid.bool:
+                    tensor.logical_not_()
+                else:
+                    tensor.fill_(number)
             except Exception as error:
                 seen.append((type(error), str(error)))
-            seen.append([bits(other) for other in everything])
+    seen.append([bits(tensor) for tensor in everything])
     return seen, kept.function
 
 
 def differs(program: Program) -> tuple[str | None, Any]:
     """What is different, and the compiled function."""
-    source = program.source()
-    expected, _ = observe(source, lambda function: function)
-    found, compiled = observe(source, lucid.compile)
+    code = compile(program.source(), "<program>", "exec")
+    expected, _ = observe(code, lambda function: function)
+    found, compiled = observe(code, lucid.compile)
     if len(found) != len(expected):
         return f"{len(found)} things are seen instead of {len(expected)}", compiled
     for step, (a, b) in enumerate(zip(found, expected)):
@@ -153,10 +160,7 @@ def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = Fa
     """Runs the programs of these seeds, leaving the seed under way in a file."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    reasons: Counter[str] = Counter()
-    entries: Counter[str] = Counter()
-    nodes: list[int] = []
-    replayed = 0
+    total = Totals()
     with open(progress, "r+b", buffering=0) as place:
         for seed in range(first, last):
             place.seek(0)
@@ -176,15 +180,9 @@ def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = Fa
                     except lucid.InternalError as error:
                         difference = f"internal error: {error}"
                 raise SystemExit(f"seed {seed}:\n{program.source()}\n{difference}")
-            entries.update(s.entry for s in program.statements if s.entry)
-            info = compiled.cache_info()
-            if info.hits and not info.fallbacks:
-                replayed += 1
-                nodes.append(max(map(int, re.findall(r"(\d+) nodes", compiled.explain()))))
-            else:
-                reasons[reason_of(compiled)] += 1
+            total.count(program, compiled)
     signal.alarm(0)
-    return {"replayed": replayed, "nodes": nodes, "reasons": reasons, "entries": entries}
+    return total.figures()
 
 
 def reason_of(compiled: Any) -> str:
@@ -195,27 +193,59 @@ def reason_of(compiled: Any) -> str:
 
 
 class Totals:
+    """What is counted of programs: in how many an entry of the op table occurs, the sizes of graphs and so on."""
+
     def __init__(self) -> None:
         self.replayed = 0
-        self.nodes: list[int] = []
+        self.nodes: Counter[int] = Counter()
         self.reasons: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
 
+    def count(self, program: Program, compiled: Any) -> None:
+        self.entries.update({s.entry for s in program.statements if s.entry})
+        info = compiled.cache_info()
+        if info.hits < REPLAYS:
+            self.reasons[reason_of(compiled)] += 1
+            return
+        self.replayed += 1
+        self.nodes[max(map(int, re.findall(r"(\d+) nodes", compiled.explain())))] += 1
+
+    def figures(self) -> dict[str, Any]:
+        nodes = {str(size): count for size, count in self.nodes.items()}
+        return {"replayed": self.replayed, "nodes": nodes, "reasons": self.reasons, "entries": self.entries}
+
     def add(self, part: dict[str, Any]) -> None:
         self.replayed += part["replayed"]
-        self.nodes += part["nodes"]
+        self.nodes.update({int(size): count for size, count in part["nodes"].items()})
         self.reasons.update(part["reasons"])
         self.entries.update(part["entries"])
 
+    @property
+    def programs(self) -> int:
+        return self.replayed + self.reasons.total()
 
-def run_in_child(first: int, last: int, total: Totals) -> str | None:
-    """None if all went well, with the figures added to `total`; otherwise what went wrong, with its seed."""
-    return seeded_children.run_in_child(__file__, first, last, total.add)
+    def rarest(self) -> list[tuple[int, str]]:
+        """In how many programs each entry of the op table occurs, least first."""
+        return sorted((self.entries[op["name"]], op["name"]) for op in program_writer.table())
+
+    def report(self) -> str:
+        lines = [f"{self.programs} programs the same compiled"]
+        lines += [
+            f"{self.replayed / max(self.programs, 1):.1%} were replayed {REPLAYS} times on new values; the others:"
+        ]
+        lines += [f"{count:9} {reason}" for reason, count in self.reasons.most_common(30)]
+        if self.nodes:
+            median = statistics.median_low(self.nodes.elements())
+            lines += [f"{median} nodes in the median graph, {max(self.nodes)} in the largest"]
+        lines += ["programs with each entry of the op table, least first:"]
+        return "\n".join(lines) + "\n" + textwrap.fill(", ".join(f"{name} {n}" for n, name in self.rarest()), 120)
 
 
 def main() -> int:
-    parser = seeded_children.options_of(__doc__, count=500, batch=250, cases="programs")
+    parser = seeded_children.options_of(__doc__, count=500, batch=1000, cases="programs")
     parser.add_argument("--no-shrink", action="store_true", help="print programs that differ as they are")
+    parser.add_argument("--into", metavar="FILE", help="add the figures to those in a file, of a run in parts")
+    parser.add_argument("--least", type=int, default=0, help="fail if an entry of the op table is in fewer programs")
     parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
     options = parser.parse_args()
     last = options.seed + options.count
@@ -227,18 +257,18 @@ def main() -> int:
         print(json.dumps(run_range(options.seed, last, options.child, options.no_shrink)))
         return 0
     total = Totals()
+    if options.into and os.path.exists(options.into):
+        with open(options.into) as file:
+            total.add(json.load(file))
     failures = seeded_children.run_batches(__file__, options, total.add, ["--no-shrink"] if options.no_shrink else [])
-    for reason, count in total.reasons.most_common(30):
-        print(f"{count:9} {reason}")
-    runs = total.replayed + total.reasons.total()
-    print(f"{runs} programs the same, {failures} failures")
-    print(f"{total.replayed / max(runs, 1):.1%} were compiled and replayed")
-    if total.nodes:
-        print(f"{statistics.median(total.nodes)} nodes in the median graph, {max(total.nodes)} in the largest")
-    names = {op["name"] for op in program_writer.table()}
-    print(f"{len(names & set(total.entries))} of {len(names)} entries of the op table, never: ", end="")
-    print(*sorted(names - set(total.entries))[:40])
-    return 1 if failures else 0
+    print(f"{total.report()}\n{failures} failures")
+    if options.into:
+        with open(options.into, "w") as file:
+            json.dump(total.figures(), file)
+    rare = [name for count, name in total.rarest() if count < options.least]
+    if rare:
+        print(f"in fewer than {options.least} programs: {' '.join(rare)}")
+    return 1 if failures or rare else 0
 
 
 if __name__ == "__main__":

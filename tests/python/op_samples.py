@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import math
 from collections.abc import Callable
@@ -99,6 +100,12 @@ def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: in
     raise ValueError(f"op_samples: no fill {fill}")
 
 
+@functools.lru_cache(maxsize=1000)
+def drawn(seed: int, fill: str, kind: np.dtype[Any], count: int, bound: int, is_bfloat16: bool) -> np.ndarray:
+    memory = draw(np.random.default_rng(seed), fill, kind, count, bound).astype(kind)
+    return rounded_to_bfloat16(memory) if is_bfloat16 else memory
+
+
 def make_array(tensor: dict[str, Any], dtype: Any, seed: int) -> np.ndarray:
     shape = tensor["shape"]
     dtype = tensor.get("dtype", dtype)
@@ -111,11 +118,9 @@ def make_array(tensor: dict[str, Any], dtype: Any, seed: int) -> np.ndarray:
     empty = 0 in shape
     first = 0 if empty else -sum(span for span in spans if span < 0)
     count = 0 if empty else 1 + first + sum(span for span in spans if span > 0)
-    memory = draw(np.random.default_rng(seed), tensor["fill"], kind, count, tensor["bound"]).astype(kind)
-    if is_bfloat16:
-        memory = rounded_to_bfloat16(memory)
+    memory = drawn(seed, tensor["fill"], kind, count, tensor["bound"], is_bfloat16).copy()
     bytes_each = [stride * kind.itemsize for stride in strides]
-    array = np.lib.stride_tricks.as_strided(memory[first:], shape, bytes_each)
+    array: np.ndarray = np.ndarray(shape, kind, memory, first * kind.itemsize, bytes_each)
     return array.view(BFloat16) if is_bfloat16 else array
 
 

@@ -19,8 +19,8 @@ GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
 # What a value of the program cannot stand for.
 APART = {"index", "offset", "mask", "bound", "true_mask"}
 MOST_ELEMENTS = 600
-# Made of ops that run on the host.
-ON_HOST = {"draw_permutation", "argsort", "msort", "median", "bucketize"}
+# Ops whose results have sizes that depend on values: a program that has one runs eagerly.
+SIZED_BY_VALUES = {"nonzero", "masked_select", "unique_all", "bincount"}
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,6 @@ class Program:
     statements: tuple[Statement, ...]
     results: tuple[str, ...]
     structure: str
-    uses_host: bool = False
 
     def names(self) -> frozenset[str]:
         found = set(self.results)
@@ -130,6 +129,11 @@ def table() -> tuple[dict[str, Any], ...]:
     return tuple(op for op in lucid._core.op_table() if op["public"])
 
 
+@functools.cache
+def replayable() -> tuple[dict[str, Any], ...]:
+    return tuple(op for op in table() if op["name"] not in SIZED_BY_VALUES)
+
+
 def small_samples(op: dict[str, Any]) -> list[int]:
     def elements(sample: dict[str, Any]) -> int:
         sizes = [1]
@@ -162,15 +166,14 @@ class Writer:
         self.count = 0
         self.wants_grad = draw.random() < 0.7
         self.dtype = draw.choices(GRADIENT_DTYPES, (70, 15, 8, 7))[0]
-        # A program with an op that runs on the host is not compiled.
-        self.uses_host = draw.random() < 0.04
+        self.entries = table() if draw.random() < 0.12 else replayable()
 
     def write(self) -> Program:
         draw = self.draw
         for _ in range(draw.randint(1, 3)):
             shape = draw.choice([(3, 4), (4, 4), (2, 3, 4), (5,), (1, 4), (2, 4, 6), (2, 3, 6, 6)])
             self.add_input({"shape": shape, "fill": "normal", "bound": 0}, self.dtype)
-        length = draw.randint(5, 22)
+        length = draw.randint(6, 22)
         makers = (self.op, self.arithmetic, self.view, self.write_in_place, self.random_draw, self.module, self.assign)
         weights = (46, 14, 14, 10, 5, 6, 5)
         for _ in range(3 * length):
@@ -180,12 +183,12 @@ class Writer:
         names = list(self.values)
         computed = [s.defines for s in self.statements if s.defines] or names
         chosen = {computed[-1]}
-        chosen |= set(draw.choices(computed, k=draw.randint(1, 6)))
+        chosen |= set(draw.choices(computed, k=draw.randint(2, 8)))
         if draw.random() < 0.08:
             chosen.add(draw.choice(names))
         results = tuple(name for name in names if name in chosen)
         structure = "one" if len(results) == 1 and draw.random() < 0.7 else draw.choice(["tuple", "dict", "nested"])
-        program = Program(tuple(self.inputs), self.setup, tuple(self.statements), results, structure, self.uses_host)
+        program = Program(tuple(self.inputs), self.setup, tuple(self.statements), results, structure)
         return program.trimmed()
 
     # Parts.
@@ -240,8 +243,7 @@ class Writer:
 
     def op(self) -> None:
         draw = self.draw
-        host = self.uses_host and draw.random() < 0.3
-        entry = draw.choice([op for op in table() if (op["host"] or op["name"] in ON_HOST) == host])
+        entry = draw.choice(self.entries)
         dtypes = [dtype for dtype in entry["dtypes"] if dtype in op_samples.NUMPY_DTYPES or dtype is lucid.bfloat16]
         dtype = self.dtype if self.dtype in dtypes and draw.random() < 0.85 else draw.choice(dtypes)
         position = draw.choice(small_samples(entry))
@@ -409,7 +411,9 @@ class Writer:
         if x is None or y is None:
             return
         value = draw.choice([y, "1.5", "0", f"{x}[{self.subscript(self.values[x])}]"])
-        ways = [f"{x}[{self.subscript(self.values[x])}] = {value}", f"{x}[{x} > 0.5] = {value}", f"{x} += {value}"]
+        ways = [f"{x}[{self.subscript(self.values[x])}] = {value}", f"{x}[{x} > 0.5] = {draw.choice(['1.5', '0'])}"]
+        if not any(made.name == x and made.way == "closure" for made in self.inputs):
+            ways.append(f"{x} += {value}")
         self.add(draw.choice(ways), {x, y}, assigns=False)
 
     def random_draw(self) -> None:
@@ -470,7 +474,10 @@ class Writer:
         if draw.random() < 0.2:
             text += ".eval()"
         before = dict(self.space)
-        exec(f"{name} = {text}", self.space)
+        try:
+            exec(f"{name} = {text}", self.space)
+        except ValueError:  # such as no features at all
+            return
         self.setup[name] = text
         call = f"{name}({x}, {x}, {x})" if "Multihead" in text else f"{name}({x})"
         if not self.add(call, {x, name}, entry=text.split("(")[0]):

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import hashlib
 import io
 import math
 
@@ -10,19 +9,38 @@ import lucid
 import numpy as np
 
 
+class Numbers:
+    """A tensor's elements as bytes. All NaNs count as equal."""
+
+    def __init__(self, tensor):
+        tensor = tensor.detach()
+        # A copy: NumPy holds on to the memory that it is handed.
+        array = (tensor.to(lucid.f64) if tensor.dtype in HALVES else tensor.clone()).numpy()
+        is_nan = array != array
+        if np.count_nonzero(is_nan):
+            array = np.where(is_nan, array.dtype.type(np.nan), array)
+        self.dtype, self.bytes = array.dtype, array.tobytes()
+
+    def __eq__(self, other):
+        return isinstance(other, Numbers) and self.dtype == other.dtype and self.bytes == other.bytes
+
+    def __repr__(self):
+        return str(np.frombuffer(self.bytes, self.dtype).tolist())
+
+
+HALVES = (lucid.f16, lucid.bf16)
+
+
 def bits(value):
-    """What must be equal, in a form that == compares bit by bit. All NaNs count as equal."""
+    """What must be equal, in a form that == compares bit by bit."""
     if isinstance(value, lucid.Tensor):
-        flat = value.detach().contiguous().reshape(-1)
-        flat = flat.to(lucid.f64 if value.is_floating_point() else value.dtype)
-        numbers = [hash_of(flat.numpy())] if value.numel() > 2000 else [repr(number) for number in flat.tolist()]
         return (
             "tensor",
             str(value.dtype),
             tuple(value.shape),
             value.stride(),
             value.requires_grad,
-            tuple(numbers),
+            Numbers(value),
         )
     if isinstance(value, dict):
         return (type(value), tuple((name, bits(item)) for name, item in value.items()))
@@ -33,13 +51,6 @@ def bits(value):
     if isinstance(value, float) and math.isnan(value):
         return "nan"
     return (type(value), repr(value))
-
-
-def hash_of(array):
-    """Of the bits, where listing them takes too long."""
-    if array.dtype.kind == "f":
-        array = np.where(np.isnan(array), np.nan, array)
-    return hashlib.sha256(array.tobytes()).hexdigest()
 
 
 def tensors_in(value):

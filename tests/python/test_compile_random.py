@@ -1,20 +1,55 @@
-"""Random programs, 300 of them: compiled they do what they do eagerly. `compile_programs.py` runs more."""
+"""Random programs, 2,000 of them: compiled they do what they do eagerly. `compile_programs.py` runs more."""
+
+import argparse
+import os
+import statistics
 
 import compile_programs
+import lucid
+import seeded_children
 from program_writer import Input, Program, Statement
+from same import check
 
 
 def test_random_programs_are_the_same_compiled():
     total = compile_programs.Totals()
-    assert compile_programs.run_in_child(0, 300, total) is None
-    assert total.replayed > 150, total.reasons
+    options = argparse.Namespace(seed=0, count=2000, batch=500, jobs=os.cpu_count(), failures=3)
+    assert seeded_children.run_batches(compile_programs.__file__, options, total.add) == 0
+    assert total.programs == 2000
+    assert total.replayed > 1700, total.report()
+    assert statistics.median(total.nodes.elements()) >= 12, total.report()
+    assert total.rarest()[0][0] > 0, total.report()
 
 
 def test_programs_that_differ_are_made_smaller():
     shape = {"shape": (3,), "fill": "normal", "bound": 0}
     statements = [Statement(f"v{i} = a0 + {i}", f"v{i}", frozenset({"a0"})) for i in range(3)]
-    given = Input("a0", shape, compile_programs.lucid.float32, 1, False, "plain")
+    given = Input("a0", shape, lucid.float32, 1, False, "plain")
     program = Program((given,), {}, tuple(statements), ("v0", "v1", "v2"), "tuple")
     smaller = [compile_programs.without(program, i) for i in range(3)]
     assert [p.results for p in smaller] == [("v1", "v2"), ("v0", "v2"), ("v0", "v1")]
     assert compile_programs.differs(program)[0] is None
+
+
+# What random programs have found.
+
+
+def test_a_mask_without_dimensions_is_not_read_to_write_by_it():
+    def world():
+        def f(x, y):
+            total = x.sum() + 0
+            total[total > 0.5] = 1.5
+            y = y * 2
+            y[total > 1] = 0
+            return total, y
+
+        return f, [(lucid.full((2,), value), lucid.ones(3)) for value in (1.0, -1.0, 2.0)], []
+
+    check(world)
+
+
+def test_numbers_of_random_fills_are_checked_without_a_second_recording():
+    def world():
+        return (lambda x: x.clone().uniform_(1.0, 2.0).bernoulli_(0.25)), [(lucid.ones(3),)] * 3, []
+
+    assert check(world).cache_info().misses == 1
