@@ -351,16 +351,24 @@ std::optional<Difference> SequenceGuard::difference() const {
 
 // Functions.
 
+namespace {
+
+const PyFunctionObject& object_of(PyObject* function) { return *reinterpret_cast<PyFunctionObject*>(function); }
+
+}  // namespace
+
 FunctionGuard::FunctionGuard(PyObject* function, std::string place)
     : function(nullptr),
       name(nullptr),
+      qualified_name(nullptr),
       code(nullptr),
       defaults(nullptr),
       keyword_defaults(nullptr),
       place(std::move(place)) {
   if (!PyFunction_Check(function)) throw TypeError("function: expected a function");
   this->function = Py_NewRef(function);
-  name = Py_XNewRef(reinterpret_cast<PyFunctionObject*>(function)->func_name);
+  name = Py_XNewRef(object_of(function).func_name);
+  qualified_name = Py_XNewRef(object_of(function).func_qualname);
   code = Py_NewRef(PyFunction_GET_CODE(function));
   defaults = Py_XNewRef(PyFunction_GET_DEFAULTS(function));
   keyword_defaults = Py_XNewRef(PyFunction_GET_KW_DEFAULTS(function));
@@ -368,8 +376,8 @@ FunctionGuard::FunctionGuard(PyObject* function, std::string place)
 
 bool FunctionGuard::holds() const {
   return PyFunction_GET_CODE(function) == code && PyFunction_GET_KW_DEFAULTS(function) == keyword_defaults &&
-         same(defaults, PyFunction_GET_DEFAULTS(function)) &&
-         same(name, reinterpret_cast<PyFunctionObject*>(function)->func_name);
+         same(defaults, PyFunction_GET_DEFAULTS(function)) && same(name, object_of(function).func_name) &&
+         same(qualified_name, object_of(function).func_qualname);
 }
 
 std::optional<Difference> FunctionGuard::difference() const {
@@ -378,8 +386,11 @@ std::optional<Difference> FunctionGuard::difference() const {
     return Difference{place + ".__defaults__", place, words_of(defaults), words_of(PyFunction_GET_DEFAULTS(function))};
   if (PyFunction_GET_KW_DEFAULTS(function) != keyword_defaults)
     return Difference{place + ".__kwdefaults__", place, "one dict", "another"};
-  return differ(holds(), place + ".__name__", words_of(name),
-                words_of(reinterpret_cast<PyFunctionObject*>(function)->func_name));
+  if (const auto difference = differ(same(name, object_of(function).func_name), place + ".__name__", words_of(name),
+                                     words_of(object_of(function).func_name)))
+    return difference;
+  return differ(holds(), place + ".__qualname__", words_of(qualified_name),
+                words_of(object_of(function).func_qualname));
 }
 
 // Bytes.

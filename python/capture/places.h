@@ -117,6 +117,7 @@ struct SequenceGuard {
 struct FunctionGuard {
   PyObject* function;
   PyObject* name;
+  PyObject* qualified_name;
   PyObject* code;
   PyObject* defaults;
   PyObject* keyword_defaults;  // the dict; its contents are a guard of their own
@@ -128,7 +129,7 @@ struct FunctionGuard {
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {
-    visit(function), visit(name), visit(code), visit(defaults), visit(keyword_defaults);
+    visit(function), visit(name), visit(qualified_name), visit(code), visit(defaults), visit(keyword_defaults);
   }
 };
 

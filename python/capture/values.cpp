@@ -21,6 +21,16 @@ bool equal(PyObject* before, PyObject* now) {
   return result == 1;
 }
 
+/// Ranges with the same items are equal although code can tell them apart.
+bool same_ranges(PyObject* before, PyObject* now) {
+  for (const char* name : {"start", "stop", "step"}) {
+    const nb::object a = nb::steal(PyObject_GetAttrString(before, name));
+    const nb::object b = nb::steal(PyObject_GetAttrString(now, name));
+    if (!same(a.ptr(), b.ptr())) return false;
+  }
+  return true;
+}
+
 bool is_plain(PyObject* value) {
   return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
          PyUnicode_CheckExact(value) || PyBytes_CheckExact(value) || PyComplex_CheckExact(value);
@@ -43,8 +53,8 @@ bool same(PyObject* before, PyObject* now) {
     const Py_complex b = PyComplex_AsCComplex(now);
     return std::memcmp(&a, &b, sizeof a) == 0;
   }
-  if (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBytes_Type || type == &PyRange_Type)
-    return equal(before, now);
+  if (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBytes_Type) return equal(before, now);
+  if (type == &PyRange_Type) return same_ranges(before, now);
   if (type == &PyTuple_Type) return same_items(before, now);
   if (type == &PyMethod_Type)
     return PyMethod_GET_SELF(before) == PyMethod_GET_SELF(now) &&

@@ -21,7 +21,7 @@ def leaves(value, found):
 def key_of(value):
     """What the key of a plan says about an argument that is plain data."""
     if isinstance(value, lucid.Tensor):
-        return ("tensor", value.dtype, tuple(value.shape))
+        return ("tensor", value.dtype, tuple(value.shape), value.requires_grad)
     if type(value) in (list, tuple):
         return (type(value), tuple(key_of(item) for item in value))
     if type(value) is dict:
@@ -92,6 +92,11 @@ class Deed:
     __hash__ = None
 
 
+def known_among(tensors, states):
+    """Which arguments are tensors that the call knows besides."""
+    return [id(tensor) if id(tensor) in states else None for tensor in tensors]
+
+
 class Stale(AssertionError):
     """Guards hold although the call does something else."""
 
@@ -122,9 +127,14 @@ class Shadow:
             Shadow.nesting -= 1
 
     def _call(self, args, kwargs):
-        tensors = [id(tensor) for tensor in leaves((args, kwargs), [])]
+        given = leaves((args, kwargs), [])
+        tensors = [id(tensor) for tensor in given]
         key = (key_of((args, kwargs)), tuple(tensors.index(tensor) for tensor in tensors))
-        held = [plan for plan in self.plans if plan[0] == key and plan[1].check(args, kwargs)]
+        held = [
+            plan
+            for plan in self.plans
+            if plan[0] == key and plan[1].check(args, kwargs) and known_among(given, plan[3]) == plan[4]
+        ]
         if held or self.recordings > 12 or self.reason:
             result, log, error = self._run(args, kwargs)
             self._compare(held, result, log, error, args, kwargs)
@@ -146,7 +156,7 @@ class Shadow:
         return result, log, error
 
     def _compare(self, held, result, log, error, args, kwargs):
-        for _, guards, before, states in held:
+        for _, guards, before, states, _ in held:
             self.hits += 1
             if self.reads_values:
                 continue
@@ -175,7 +185,8 @@ class Shadow:
         if outcome.guards is not None and error is None:
             states = outcome.tensors
             deed = Deed(log, args, kwargs, result, states)
-            self.plans.insert(0, (key, outcome.guards, deed, states))
+            known = known_among(leaves((args, kwargs), []), states)
+            self.plans.insert(0, (key, outcome.guards, deed, states, known))
         elif not outcome.learned:
             self.reason = outcome.reason
         return result, error

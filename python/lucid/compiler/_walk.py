@@ -251,6 +251,8 @@ class Walk:
         if is_numpy(code) or ((knowledge.settled or is_library(code)) and code not in knowledge.ran):
             return
         named = named_by(code)
+        if "__annotations__" in named.attributes and not is_library(code):
+            self.refuse("__annotations__", "reads __annotations__, which may change unseen")
         self.codes |= named.codes
         self.names |= named.attributes
         self._passed |= named.passed
@@ -367,9 +369,15 @@ _PENDING: Any = None
 _REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
 
 
+# What code may read of functions and rarely does; what they do and their names are guarded anyway.
+_OF_FUNCTIONS = ("__doc__", "__module__")
+
+
 def _members_of(cls: type) -> dict[str, Any]:
     """The descriptors of the slots of a class."""
     members: dict[str, Any] = {}
+    if cls is FunctionType:
+        return {name: _core.class_dict(cls)[name] for name in _OF_FUNCTIONS}
     for base in mro_of(cls):
         if _kinds.is_heap_class(base) and "__slots__" in _core.class_dict(base):
             for name, member in _core.class_dict(base).items():

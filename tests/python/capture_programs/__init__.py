@@ -6,15 +6,19 @@ Each takes the compiler, which may be the identity, and yields results to compar
 from . import (  # noqa: F401 -- they register their programs
     attributes,
     effects,
+    equalities,
     functions,
     holders,
     lookups,
     loops,
     names,
+    protocols,
     scalars,
+    scopes,
     shapes,
     state,
     structures,
+    tensors,
     values,
 )
 from ._common import PROGRAMS
