@@ -24,6 +24,9 @@ class Numbers:
     def __eq__(self, other):
         return isinstance(other, Numbers) and self.dtype == other.dtype and self.bytes == other.bytes
 
+    def __hash__(self):
+        return hash(self.bytes)
+
     def __repr__(self):
         return str(np.frombuffer(self.bytes, self.dtype).tolist())
 
