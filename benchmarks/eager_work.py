@@ -68,20 +68,22 @@ def numpy_work(numpy):
     yield "add1_8", lambda: x + 1
 
 
-def time_one(function, budget):
-    """The best of several batches, each long enough to measure."""
+def time_one(function, budget, wait=None):
+    """The best of several batches, each long enough to measure; `wait` is for results that may still be under way."""
+    wait = wait or (lambda result: None)
     for _ in range(3):
-        function()
+        wait(function())
     start = time.perf_counter()
-    function()
+    wait(function())
     once = max(time.perf_counter() - start, 1e-7)
     batch = max(1, int(0.002 / once))
     best = float("inf")
     deadline = time.perf_counter() + budget
     while True:
         start = time.perf_counter()
-        for _ in range(batch):
+        for _ in range(batch - 1):
             function()
+        wait(function())
         now = time.perf_counter()
         best = min(best, (now - start) / batch)
         if now > deadline:

@@ -10,14 +10,20 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "docs" / "benchmarks.md"
 
 
-def parser(description):
+def options(description):
     """The options that all have."""
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
-    result.add_argument("--lucid", default=sys.executable, help="a Python that has lucid and numpy")
-    result.add_argument("--torch", default=sys.executable, help="a Python that has torch")
     result.add_argument("--rounds", type=int, default=3)
     result.add_argument("--seconds", type=float, default=0.2)
     result.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    return result
+
+
+def parser(description):
+    """The options of those that compare two libraries."""
+    result = options(description)
+    result.add_argument("--lucid", default=sys.executable, help="a Python that has lucid and numpy")
+    result.add_argument("--torch", default=sys.executable, help="a Python that has torch")
     return result
 
 

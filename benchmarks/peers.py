@@ -1,0 +1,234 @@
+"""Measures Lucid beside PyTorch, JAX, ONNX Runtime and OpenVINO in one run; for docs/benchmarks.md and its plot.
+
+Every library lives in a process of its own, eagerly and compiled in two, pinned to as many cores as it has threads. For
+each workload they take turns, in another order every round, and the best of all rounds counts.
+
+    python benchmarks/peers.py --python lucid=.venv/bin/python --python peers=.venv-peers/bin/python --write
+
+The environment of the peers: pip install torch==2.13.0 jax onnxruntime onnx openvino. Figures are kept in a file, so
+that --only measures some workloads again, and --table makes the tables again.
+"""
+
+import argparse
+import contextlib
+import datetime
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import peers_table
+import plot
+import report
+from workloads import COMPILING, MEMORY, WORKLOADS, limit_of, shown
+
+COMPILERS = ("torch-compiled", "jax", "lucid-compiled")
+COUNTED = ("torch-eager", "lucid-eager", "lucid-compiled")
+THREADS = (2, 1)
+
+
+class Child:
+    """A process that answers for one library."""
+
+    def __init__(self, python, library, threads, folder, **environment):
+        variables = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+        environment = os.environ | dict.fromkeys(variables, str(threads)) | {"JAX_PLATFORMS": "cpu"} | environment
+        words = [library, "--threads", str(threads), "--models", str(folder)]
+        self.log = (pathlib.Path(folder) / f"{library}.log").open("a")
+        self.process = subprocess.Popen(
+            [python, str(report.FOLDER / "peers_work.py"), *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self.log,
+            text=True,
+            env=environment,
+        )
+
+    def ask(self, do, **request):
+        """The answer, or a RuntimeError with what went wrong there."""
+        try:
+            self.process.stdin.write(json.dumps({"do": do} | request) + "\n")
+            self.process.stdin.flush()
+            line = self.process.stdout.readline()
+        except BrokenPipeError:
+            line = ""
+        if not line:
+            raise RuntimeError(f"the process ended with {self.process.wait()}: {self.last_words()}")
+        answer = json.loads(line)
+        if "error" in answer:
+            raise RuntimeError(answer["error"])
+        return answer["is"]
+
+    def last_words(self):
+        lines = pathlib.Path(self.log.name).read_text().splitlines()
+        return lines[-1] if lines else "without a word"
+
+    def close(self):
+        # What ended before it was asked leaves the question in the pipe.
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        self.process.wait()
+        self.process.stdout.close()
+        self.log.close()
+
+
+class Run:
+    def __init__(self, arguments, figures, folder):
+        self.arguments = arguments
+        self.figures = figures
+        self.folder = folder
+        self.pythons = {"lucid": sys.executable, "peers": sys.executable} | dict(arguments.python)
+
+    def child(self, library, threads, cache, **environment):
+        """What libraries keep between runs lies in `cache`, which is empty when a measurement starts with nothing."""
+        kind = library.split("-")[0]
+        python = self.pythons.get(kind, self.pythons["peers"])
+        environment |= {"LUCID_CACHE_DIR": str(cache), "TORCHINDUCTOR_CACHE_DIR": str(cache)}
+        return Child(python, library, threads, self.folder, **environment)
+
+    def note(self, work, library, error):
+        print(f"{work}, {library}: {error}", file=sys.stderr, flush=True)
+        self.figures["errors"][f"{work}, {library}"] = str(error).splitlines()[0]
+
+    def export(self, names):
+        """ONNX files for the peers that load them."""
+        child = Child(self.pythons["peers"], "torch-eager", 2, self.folder)
+        for name in names:
+            child.ask("export", work=name, path=str(self.folder / f"{name}.onnx"))
+        child.close()
+
+    def times(self, names, threads):
+        """The best microseconds of every workload and library."""
+        children = {library: self.child(library, threads, self.folder) for library in peers_table.LIBRARIES}
+        for library, child in children.items():
+            self.figures["versions"][library.split("-")[0]] = child.ask("version")
+        kept = self.figures["times"].setdefault(str(threads), {})
+        for name in names:
+            best = kept[name] = {}
+            taking_turns = list(children)
+            for number in range(self.arguments.rounds):
+                # Each is first in turn: the machine is not the same after every neighbour.
+                turn = number % len(taking_turns)
+                for library in taking_turns[turn:] + taking_turns[:turn]:
+                    if best.get(library, 0.0) is None:
+                        continue
+                    try:
+                        took = children[library].ask("time", work=name, seconds=self.arguments.seconds)
+                    except RuntimeError as error:
+                        self.note(name, library, error)
+                        took = None
+                        if children[library].process.poll() is not None:
+                            children[library] = self.child(library, threads, self.folder)
+                    best[library] = took if took is None else min(took, best.get(library, took))
+            kept[name] = {library: took for library, took in best.items() if took is not None}
+            print(f"{threads} threads: {name} {kept[name]}", file=sys.stderr, flush=True)
+            self.save()
+        for child in children.values():
+            child.close()
+
+    def alone(self, do, name, library):
+        """One measurement in a process that finds nothing from before."""
+        with tempfile.TemporaryDirectory() as cache:
+            # Inductor compiles in the process itself, not in a pool whose time nobody sees.
+            child = self.child(library, 2, cache, TORCHINDUCTOR_COMPILE_THREADS="1")
+            try:
+                return child.ask(do, work=name)
+            except RuntimeError as error:
+                self.note(name, library, error)
+                return None
+            finally:
+                child.close()
+
+    def compiling(self, names):
+        for name in names:
+            kept = self.figures["compiling"][name] = {}
+            for number in range(min(3, self.arguments.rounds)):
+                # Once is enough for what takes half a minute.
+                for library in COMPILERS if number == 0 else COMPILERS[1:]:
+                    found = self.alone("first", name, library)
+                    if found and found["cpu"] < kept.get(library, {"cpu": float("inf")})["cpu"]:
+                        kept[library] = found
+            print(f"compiling: {name} {kept}", file=sys.stderr, flush=True)
+            self.save()
+
+    def memory(self, names):
+        for name in names:
+            found = {library: self.alone("peak", name, library) for library in COUNTED}
+            self.figures["memory"][name] = {library: count for library, count in found.items() if count is not None}
+            print(f"memory: {name} {found}", file=sys.stderr, flush=True)
+            self.save()
+
+    def save(self):
+        self.arguments.figures.write_text(json.dumps(self.figures, indent=1) + "\n")
+
+
+def machine():
+    model = next(
+        line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
+    )
+    return f"{model.split(':')[1].strip()}, {len(os.sched_getaffinity(0))} cores"
+
+
+def names_of(only):
+    """The workloads that are asked for, and what limits them."""
+    names = [name for name in WORKLOADS if not only or name in only]
+    limits = {limit_of(WORKLOADS[name]) for name in names}
+    return [name for name in WORKLOADS if name in names or name in limits]
+
+
+def measure(arguments, figures, folder):
+    names = names_of(arguments.only)
+    figures |= {"machine": machine(), "date": datetime.date.today().isoformat()}
+    figures["errors"] = {at: why for at, why in figures["errors"].items() if at.split(",")[0] not in names}
+    run = Run(arguments, figures, folder)
+    run.memory([name for name in MEMORY if name in names])
+    run.compiling([name for name in COMPILING if name in names])
+    run.export([name for name in names if WORKLOADS[name].kind == "network"])
+    for threads in arguments.threads:
+        run.times(names, threads)
+
+
+def workload_names(text):
+    names = text.split(",")
+    if unknown := set(names) - set(shown()):
+        raise argparse.ArgumentTypeError(f"no workload is called {', '.join(sorted(unknown))}: there are {shown()}")
+    return names
+
+
+def interpreter(text):
+    name, _, path = text.partition("=")
+    if not path:
+        raise argparse.ArgumentTypeError(f"say NAME=PATH, not {text}")
+    return name, path
+
+
+def main():
+    parser = report.options(__doc__)
+    parser.add_argument(
+        "--python",
+        action="append",
+        default=[],
+        type=interpreter,
+        metavar="NAME=PATH",
+        help="the interpreter of lucid, torch, jax, onnxruntime or openvino, or of all peers",
+    )
+    parser.add_argument("--only", default=[], type=workload_names, help="workloads, with commas between")
+    parser.add_argument("--threads", default=list(THREADS), type=lambda text: [int(part) for part in text.split(",")])
+    parser.add_argument("--figures", default=plot.FIGURES, type=pathlib.Path, help="where the figures are kept")
+    parser.add_argument("--table", action="store_true", help="measure nothing: show the figures that are kept")
+    arguments = parser.parse_args()
+    figures = {"versions": {}, "times": {}, "compiling": {}, "memory": {}, "errors": {}}
+    if arguments.figures.exists():
+        figures |= json.loads(arguments.figures.read_text())
+    if not arguments.table:
+        with tempfile.TemporaryDirectory() as folder:
+            measure(arguments, figures, pathlib.Path(folder))
+    report.publish(peers_table.page(figures), "peers", arguments.write)
+    if arguments.write:
+        plot.FILE.write_text(plot.picture(figures))
+
+
+if __name__ == "__main__":
+    main()
