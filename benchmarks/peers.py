@@ -168,14 +168,15 @@ def machine():
     model = next(
         line for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("model name")
     )
-    return f"{model.split(':')[1].strip()}, {len(os.sched_getaffinity(0))} cores"
+    cores, load = len(os.sched_getaffinity(0)), os.getloadavg()[0]
+    return f"{model.split(':')[1].strip()}, {cores} cores, load {load:.1f} before the run"
 
 
 def names_of(only):
-    """The workloads that are asked for, and what limits them."""
-    names = [name for name in WORKLOADS if not only or name in only]
-    limits = {limit_of(WORKLOADS[name]) for name in names}
-    return [name for name in WORKLOADS if name in names or name in limits]
+    """What limits the workloads that are asked for, then they themselves."""
+    names = [name for name in shown() if not only or name in only]
+    needed = {limit_of(WORKLOADS[name]) for name in names}
+    return [name for name in WORKLOADS if name in needed] + names
 
 
 def measure(arguments, figures, folder):

@@ -115,8 +115,6 @@ def test_the_committed_page_and_plot_are_made_of_the_committed_figures():
     section = report.PAGE.read_text().split(begin)[1].split(end)[0]
     assert section == module("peers_table").page(kept)
     assert plot.FILE.read_text() == plot.picture(kept)
-    assert set(kept["times"]) == {"1", "2"}
-    assert all(set(times) == set(plot.WORKLOADS) for times in kept["times"].values())
 
 
 def test_operations_are_counted_as_the_papers_do():
