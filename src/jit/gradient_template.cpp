@@ -25,14 +25,14 @@ std::vector<const GradNode*> reachable(std::span<const Edge> roots, uint64_t fir
   while (!stack.empty()) {
     const GradNode* node = stack.back();
     stack.pop_back();
-    const bool is_end = node->sequence() < first || dynamic_cast<const AccumulateNode*>(node);
+    const bool is_end = node->order().number < first || dynamic_cast<const AccumulateNode*>(node);
     if (is_end || !seen.emplace(node, true).second) continue;
     found.push_back(node);
     for (const Edge& edge : node->edges())
       if (edge) stack.push_back(edge.node.get());
   }
   std::sort(found.begin(), found.end(),
-            [](const GradNode* a, const GradNode* b) { return a->sequence() < b->sequence(); });
+            [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
   return found;
 }
 
@@ -122,7 +122,7 @@ GradientTemplate::GradientTemplate(TracingContext& context, std::span<const Tens
   std::vector<Edge> roots;
   for (const TensorRef& result : results) {
     const Edge edge = gradient_node(*result);
-    roots.push_back(edge && edge.node->sequence() >= context.first_node() ? edge : Edge());
+    roots.push_back(edge && edge.node->order().number >= context.first_node() ? edge : Edge());
   }
   Maker maker(*this, context, handles);
   for (const GradNode* node : reachable(roots, context.first_node())) maker.copy(*node);

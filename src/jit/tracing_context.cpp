@@ -190,7 +190,7 @@ void TracingContext::gradient_replaced(const TensorImpl* leaf, const GradSlot* s
 
 void TracingContext::ran(const GradNode& node) {
   if (node.is_observed()) give_up("runs a gradient hook");
-  if (node.sequence() < first_node_ && !dynamic_cast<const AccumulateNode*>(&node))
+  if (node.order().number < first_node_ && !dynamic_cast<const AccumulateNode*>(&node))
     give_up("runs backward through a graph from outside");
 }
 

@@ -38,6 +38,16 @@ void bump_version(TensorImpl& root) {
   if (AutogradMeta* meta = root.autograd(); meta && meta->version) meta->version->number = root.graph_version();
 }
 
+/// Where the new node of a view stands whose root was rebased to `whole`: right behind that, several in the order of the
+/// nodes they had.
+NodeOrder order_of_stale(const AutogradMeta& view, const AutogradMeta& root, const Edge& whole) {
+  const uint64_t fresh = GradNode::reserve_number();
+  if (root.views_number <= whole.node->order().number) return {fresh, 0};
+  if (!view.edge) return {root.views_number, fresh};
+  const NodeOrder& old = view.edge.node->order();
+  return {root.views_number, old.within ? old.within : old.number};
+}
+
 }  // namespace
 
 bool requires_grad(const TensorImpl& tensor) {
@@ -57,7 +67,9 @@ Edge gradient_node(TensorImpl& tensor) {
                        tensor.cell() == root.cell() && requires_grad(root);
     if (stale) {
       AutogradMeta& meta = tensor.ensure_autograd();
-      meta.edge = {make_ref<GatherNode>(gradient_edge(root), root.type(), region_of(root, tensor)), 0};
+      Edge whole = gradient_edge(root);
+      const NodeOrder order = order_of_stale(meta, *root.autograd(), whole);
+      meta.edge = {make_ref<GatherNode>(std::move(whole), root.type(), region_of(root, tensor), order), 0};
       tensor.set_graph_version(root.graph_version());
       if (meta.retains_grad) attach_retained(tensor, meta.edge);
     }
@@ -84,6 +96,7 @@ void rebase(TensorImpl& root, Edge edge) {
   note_change(root, "records an in-place operation on a tensor from outside");
   AutogradMeta& meta = root.ensure_autograd();
   meta.edge = std::move(edge);
+  meta.views_number = GradNode::reserve_number();
   meta.requires_grad = false;
   if (meta.accumulator) meta.slot->became_interior = true;
   bump_version(root);

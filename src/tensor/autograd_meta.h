@@ -14,6 +14,9 @@ struct AutogradMeta : Pooled<AutogradMeta> {
   Ref<AccumulateNode> accumulator;
   /// Of a root, once somebody must notice that it is rebased.
   Ref<RootVersion> version;
+  /// Of a root that was rebased: the place of the nodes that views get for it when they are first asked for one. The
+  /// order of sums must not depend on who asks when.
+  uint64_t views_number = 0;
   bool requires_grad = false;
   bool retains_grad = false;
 };

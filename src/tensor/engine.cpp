@@ -33,7 +33,7 @@ Value& BackwardPass::gradient_of(const Edge& edge) {
   if (is_new) {
     task.node = edge.node;
     task.gradients.resize(edge.node->outputs().size());
-    ready_.emplace_back(edge.node->sequence(), edge.node.get());
+    ready_.emplace_back(edge.node->order(), edge.node.get());
     std::push_heap(ready_.begin(), ready_.end());
   }
   return task.gradients[edge.output];
@@ -77,7 +77,7 @@ void BackwardPass::find_needed(std::span<const Edge> roots) {
   for (const Edge& input : *settings_.inputs)
     if (input) needed_.insert(input.node.get());
   std::sort(found.begin(), found.end(),
-            [](const GradNode* a, const GradNode* b) { return a->sequence() < b->sequence(); });
+            [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
   for (const GradNode* node : found)
     if (leads_to_needed(*node)) needed_.insert(node);
 }

@@ -51,8 +51,8 @@ class BackwardPass {
 
   Settings settings_;
   std::unordered_map<const GradNode*, Task> tasks_;
-  /// A heap of sequence numbers with the nodes they belong to.
-  std::vector<std::pair<uint64_t, const GradNode*>> ready_;
+  /// A heap of places with the nodes that stand there.
+  std::vector<std::pair<NodeOrder, const GradNode*>> ready_;
   std::unordered_set<const GradNode*> needed_;
   std::unordered_set<const GradNode*> roots_;
   Values captured_;

@@ -41,9 +41,10 @@ void release_later(Ref<GradNode> node) {
 }
 
 GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs)
-    : edges_(std::move(edges)),
-      outputs_(std::move(outputs)),
-      sequence_(g_next_number.fetch_add(1, std::memory_order_relaxed)) {
+    : GradNode(std::move(edges), std::move(outputs), {reserve_number(), 0}) {}
+
+GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs, NodeOrder order)
+    : edges_(std::move(edges)), outputs_(std::move(outputs)), order_(order) {
   ++t_live_nodes;
 }
 
@@ -55,6 +56,8 @@ GradNode::~GradNode() {
 }
 
 uint64_t GradNode::next_number() { return g_next_number.load(std::memory_order_relaxed); }
+
+uint64_t GradNode::reserve_number() { return g_next_number.fetch_add(1, std::memory_order_relaxed); }
 
 int64_t GradNode::live() { return t_live_nodes; }
 

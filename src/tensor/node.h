@@ -67,11 +67,20 @@ class NodeCloner {
   }
 };
 
-/// One recorded operation: where its gradients go, and how they are computed. Nodes are numbered in the order of their
-/// making; edges lead to smaller numbers, and backward runs from large to small.
+/// A node's place in the order of all nodes. `within` tells apart those that were given one number.
+struct NodeOrder {
+  uint64_t number = 0;
+  uint64_t within = 0;
+  auto operator<=>(const NodeOrder&) const = default;
+};
+
+/// One recorded operation: where its gradients go, and how they are computed. Nodes are ordered as they were made; edges
+/// lead to earlier ones, and backward runs from the latest to the first.
 class GradNode : public RefCounted {
  public:
   GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs);
+  /// With a place that was set aside before.
+  GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs, NodeOrder order);
   /// Destroys long chains without recursion.
   ~GradNode() override;
 
@@ -84,9 +93,11 @@ class GradNode : public RefCounted {
   /// A node that does the same elsewhere in a graph; null if there can be none.
   virtual Ref<GradNode> clone(NodeCloner& /*cloner*/) const { return nullptr; }
 
-  uint64_t sequence() const { return sequence_; }
+  const NodeOrder& order() const { return order_; }
   /// The number that the next node will get, or a smaller one.
   static uint64_t next_number();
+  /// Sets a number aside for nodes that are made later but stand here.
+  static uint64_t reserve_number();
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<TensorType>& outputs() const { return outputs_; }
 
@@ -128,7 +139,7 @@ class GradNode : public RefCounted {
   std::vector<Edge> edges_;
   std::vector<TensorType> outputs_;
   std::unique_ptr<Extras> extras_;
-  uint64_t sequence_;
+  NodeOrder order_;
 };
 
 /// The end of the graph at a leaf: adds the gradient to its `.grad`.

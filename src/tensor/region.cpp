@@ -91,7 +91,10 @@ Value embed_region(const Region& region, const Value& part) {
 }
 
 GatherNode::GatherNode(Edge root, TensorType root_type, Region region)
-    : GradNode({std::move(root)}, {{root_type.dtype, region.part.sizes}}),
+    : GatherNode(std::move(root), std::move(root_type), std::move(region), {reserve_number(), 0}) {}
+
+GatherNode::GatherNode(Edge root, TensorType root_type, Region region, NodeOrder order)
+    : GradNode({std::move(root)}, {{root_type.dtype, region.part.sizes}}, order),
       root_type_(std::move(root_type)),
       region_(std::move(region)) {}
 

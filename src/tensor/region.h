@@ -33,6 +33,7 @@ Value embed_region(const Region& region, const Value& part);
 class GatherNode : public GradNode {
  public:
   GatherNode(Edge root, TensorType root_type, Region region);
+  GatherNode(Edge root, TensorType root_type, Region region, NodeOrder order);
   std::string_view name() const override { return "gather_region"; }
   void run(BackwardPass& pass, Values gradients) override;
   Ref<GradNode> clone(NodeCloner& cloner) const override;

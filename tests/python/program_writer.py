@@ -18,7 +18,9 @@ import op_samples
 GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
 # What a value of the program cannot stand for.
 APART = {"index", "offset", "mask", "bound", "true_mask"}
-MOST_ELEMENTS = 600
+SHAPES = [(3, 4), (4, 4), (2, 3, 4), (5,), (1, 4), (2, 4, 6), (2, 3, 6, 6)]
+LARGE_SHAPES = [(8, 37), (3, 129), (300,), (40, 300), (300, 40), (2, 16, 64), (2, 4, 17, 19), (1, 1000)]
+MOST_ELEMENTS = 600  # of a sample
 # Ops whose results have sizes that depend on values: a program that has one runs eagerly.
 SIZED_BY_VALUES = {"nonzero", "masked_select", "unique_all", "bincount"}
 
@@ -110,7 +112,9 @@ class Program:
         lines += [f"        {i.name} = entries[{i.name!r}]" for i in self.by_way("entries")]
         lines += [f"        {line}" for statement in self.statements for line in statement.lines()]
         lines += [f"        return {self.result_source()}", "", "    def calls():"]
-        lines += ["        for call in range(4):"]
+        # Code with the name `grad` is recorded a second time once a tensor has a gradient.
+        count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
+        lines += [f"        for call in range({count}):"]
         args = [i.source("call") for i in self.by_way("plain")]
         args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]
         args += ["{" + ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("entries")) + "}"]
@@ -166,16 +170,27 @@ class Writer:
         self.count = 0
         self.wants_grad = draw.random() < 0.7
         self.dtype = draw.choices(GRADIENT_DTYPES, (70, 15, 8, 7))[0]
+        # Most are small, which is fast; large ones have whole vectors, blocks and parts for several threads.
+        self.is_large = draw.random() < 0.12
         self.entries = table() if draw.random() < 0.12 else replayable()
 
     def write(self) -> Program:
         draw = self.draw
         for _ in range(draw.randint(1, 3)):
-            shape = draw.choice([(3, 4), (4, 4), (2, 3, 4), (5,), (1, 4), (2, 4, 6), (2, 3, 6, 6)])
+            shape = draw.choice(LARGE_SHAPES if self.is_large else SHAPES)
             self.add_input({"shape": shape, "fill": "normal", "bound": 0}, self.dtype)
         length = draw.randint(6, 22)
-        makers = (self.op, self.arithmetic, self.view, self.write_in_place, self.random_draw, self.module, self.assign)
-        weights = (46, 14, 14, 10, 5, 6, 5)
+        makers = (
+            self.op,
+            self.arithmetic,
+            self.view,
+            self.write_in_place,
+            self.random_draw,
+            self.module,
+            self.assign,
+            self.gradient,
+        )
+        weights = (46, 14, 14, 10, 5, 6, 5, 2)
         for _ in range(3 * length):
             if len(self.statements) >= length:
                 break
@@ -225,7 +240,7 @@ class Writer:
                 self.count += 1
                 part = self.draw.choice(parts)
                 return self.add(f"{name}[{part}]", {name})
-            if not isinstance(result, lucid.Tensor) or result.numel() > 4 * MOST_ELEMENTS:
+            if not isinstance(result, lucid.Tensor) or result.numel() > (40000 if self.is_large else 2400):
                 return False
             self.values[name] = result
             self.count += 1
@@ -437,6 +452,15 @@ class Writer:
             ),
             {x},
         )
+
+    def gradient(self) -> None:
+        """Of a value, inside of the program."""
+        x = self.tensor(lambda value: value.requires_grad and value.is_floating_point())
+        leaf = self.tensor(lambda value: value.requires_grad and value.is_leaf)
+        if x is None or leaf is None:
+            return
+        options = "allow_unused=True, retain_graph=True" + self.draw.choice(["", "", ", create_graph=True"])
+        self.add(f"lucid.autograd.grad(({x} * {x}).sum(), [{leaf}], {options})[0]", {x, leaf})
 
     def module(self) -> None:
         draw = self.draw
