@@ -1,6 +1,7 @@
 #include "compiler/compile_plan.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/error.h"
@@ -54,20 +55,18 @@ class SlotMap {
     }
 
     std::map<Key, ArenaBlock> blocks;
-    size_t time = 0;  // steps that are joined run at the same time
     for (size_t step = 0; step < schedule.steps.size(); ++step) {
-      if (!schedule.steps[step].joins_previous) ++time;
       for (const BufferUse& use : schedule.steps[step].buffers) {
         const Key key{use.kind, use.index};
         if (slots_.contains(key)) continue;
         const auto [block, fresh] = blocks.try_emplace(key);
         if (fresh) {
-          block->second.first_step = time;
+          block->second.first_step = step;
           block->second.bytes = use.kind == BufferUse::Kind::kScratch
                                     ? schedule.scratch_bytes[static_cast<size_t>(use.index)]
                                     : bytes_of(graph.type(use.index));
         }
-        block->second.last_step = time;
+        block->second.last_step = step;
       }
     }
     std::vector<ArenaBlock> placed;
@@ -101,15 +100,26 @@ class SlotMap {
   std::vector<size_t> packed_bytes_;
 };
 
-void note_accesses(Plan& plan, size_t inputs) {
+void note_accesses(Plan& plan, const Schedule& schedule, size_t inputs) {
   plan.last_reads.assign(inputs, 0);
-  plan.first_writes.assign(plan.outputs.size(), plan.steps.size());
-  for (size_t step = 0; step < plan.steps.size(); ++step)
-    for (const Slot& slot : plan.steps[step].slots) {
+  plan.first_writes.assign(plan.outputs.size(), std::numeric_limits<size_t>::max());
+  for (size_t step = 0; step < plan.steps.size(); ++step) {
+    for (size_t i = 0; i < plan.steps[step].slots.size(); ++i) {
+      const Slot& slot = plan.steps[step].slots[i];
+      const BufferUse& use = schedule.steps[step].buffers[i];
       const auto index = static_cast<size_t>(slot.index);
-      if (slot.area == Slot::Area::kInput) plan.last_reads[index] = step;
-      if (slot.area == Slot::Area::kOutput) plan.first_writes[index] = std::min(plan.first_writes[index], step);
+      if (slot.area == Slot::Area::kInput) plan.last_reads[index] = std::max(plan.last_reads[index], use.last_turn);
+      if (slot.area == Slot::Area::kOutput)
+        plan.first_writes[index] = std::min(plan.first_writes[index], use.first_turn);
     }
+  }
+}
+
+/// The values whose memory the caller passes or takes.
+std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, Layout>& layouts) {
+  std::set<ValueId> outside(graph.input_ids.begin(), graph.input_ids.end());
+  for (ValueId id : graph.output_ids) outside.insert(layouts.at(id).storage);
+  return outside;
 }
 
 }  // namespace
@@ -128,7 +138,10 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     place_in_results(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
-  if (destinations.empty()) join_rows(schedule);
+  if (destinations.empty())
+    fuse_steps(schedule, values_outside(graph, schedule.layouts));
+  else
+    number_turns(schedule);
 
   auto plan = make_ref<Plan>();
   plan->elementwise =
@@ -147,13 +160,11 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     for (const BufferUse& use : step.buffers) ready.slots.push_back(slots.slot(use));
     ready.params = step.params;
     ready.items = step.items;
-    ready.grain = step.grain;
+    ready.grain = grain_of(step);
     ready.packs = slots.packed_input(step);
-    ready.joins_previous = step.joins_previous;
-    ready.block = step.block;
     plan->steps.push_back(std::move(ready));
   }
-  note_accesses(*plan, graph.input_ids.size());
+  note_accesses(*plan, schedule, graph.input_ids.size());
   return plan;
 }
 

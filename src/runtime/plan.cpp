@@ -1,7 +1,5 @@
 #include "runtime/plan.h"
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/small_vector.h"
 #include "runtime/float_mode.h"
@@ -27,11 +25,9 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// Runs a step with those that join it.
-  void run(std::span<const PlanStep> steps) {
-    const PlanStep& step = steps.front();
+  void run(const PlanStep& step) {
     if (step.host) return call_host(step);
-    if (step.packs < 0) return launch(steps);
+    if (step.packs < 0) return launch(step);
     const auto input = static_cast<size_t>(step.packs);
     const auto index = static_cast<size_t>(step.slots.back().index);
     PackedForms* const forms = forms_.empty() ? nullptr : forms_[input];
@@ -41,7 +37,7 @@ class Frame {
     packed_[index] = known ? std::move(answer.form) : Storage::allocate(plan_.packed_bytes[index]);
     packed_starts_[index] = packed_[index]->data();
     if (known) return;
-    launch(steps);
+    launch(step);
     if (answer.keep_it) forms->keep(maker, packed_[index]);
   }
 
@@ -59,23 +55,12 @@ class Frame {
     }
   }
 
-  void launch(std::span<const PlanStep> steps) {
-    SmallVector<void*, 16> buffers;  // of all steps, one after the other
-    int64_t grain = steps[0].grain;
-    for (const PlanStep& step : steps) {
-      grain = std::min(grain, step.grain);
-      void** buffer = buffers.extend(step.slots.size());
-      for (const Slot& slot : step.slots) *buffer++ = address(slot);
-    }
-    parallel_for(steps[0].items, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t stop; begin < end; begin = stop) {
-        stop = begin + std::min(steps[0].block, end - begin);
-        void* const* arguments = buffers.data();
-        for (const PlanStep& step : steps) {
-          step.code->function()(arguments, step.params.data(), begin, stop);
-          arguments += step.slots.size();
-        }
-      }
+  void launch(const PlanStep& step) {
+    SmallVector<void*, 16> buffers;
+    void** buffer = buffers.extend(step.slots.size());
+    for (const Slot& slot : step.slots) *buffer++ = address(slot);
+    parallel_for(step.items, step.grain, [&](int64_t begin, int64_t end) {
+      step.code->function()(buffers.data(), step.params.data(), begin, end);
     });
   }
 
@@ -101,9 +86,8 @@ int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
   Frame frame(*this, inputs, outputs, forms);
   const FloatModeScope float_mode;
-  for (size_t first = 0, last = 1; first < steps.size(); first = last++) {
-    while (last < steps.size() && steps[last].joins_previous) ++last;
-    frame.run({&steps[first], last - first});
+  for (const PlanStep& step : steps) {
+    frame.run(step);
     if (frame.error()) return frame.error();
   }
   return 0;

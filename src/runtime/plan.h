@@ -30,9 +30,6 @@ struct PlanStep {
   int64_t grain = 1;
   /// When set, the step makes a packed form of input `packs`, and nothing else: its last slot says which.
   int32_t packs = -1;
-  /// Runs in turn with the steps before it, some items at a time, as many as the first of them says.
-  bool joins_previous = false;
-  int64_t block = 1;
   /// When set, it is called with the addresses of the slots, in the caller's floating-point environment, and there is
   /// no code. If it throws an Error, that is a failed check.
   HostFunction host;
@@ -54,7 +51,7 @@ class Plan : public RefCounted {
   std::vector<size_t> packed_bytes;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
-  /// The last step that reads each input, and the first that writes each output.
+  /// When each input is read last and each output written first, counted in turns: steps, or parts of one.
   std::vector<size_t> last_reads;
   std::vector<size_t> first_writes;
 

@@ -79,8 +79,8 @@ struct Blocking {
   int64_t column_blocks() const { return (panels + panels_per_item - 1) / panels_per_item; }
 };
 
-/// The tile that computes m rows of n columns in the fewest cycles.
-Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers);
+/// The tile that computes m rows of n columns in the fewest cycles. One that may be fused rather divides the rows.
+Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, bool may_be_fused = false);
 Blocking choose_blocking(const Product& product, const Registers& registers);
 
 /// How the elements that a copy reads lie: adjacent along k, adjacent along the other axis, or neither.

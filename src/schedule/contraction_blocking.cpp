@@ -12,6 +12,8 @@ constexpr double kPerCycle = 2;
 constexpr double kLatency = 4;
 /// What a vector of b costs beyond its load, since it comes from the second-level cache.
 constexpr double kStreaming = 0.25;
+/// What it costs when the last tile computes rows of the one above again, since then nothing can be fused with them.
+constexpr double kSharedRows = 1.03;
 
 /// Bytes of a's rows that a kernel may hold on the stack, and of b's panels that the second-level cache should hold.
 constexpr int64_t kHeldBytes = 256 << 10;
@@ -77,7 +79,7 @@ bool worth_copying(const Product& product, const Blocking& blocking) {
 
 }  // namespace
 
-Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers) {
+Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, bool may_be_fused) {
   const int per_vector = registers_per_vector(compute_dtype(dtype), registers);
   Tile best;
   double best_cycles = std::numeric_limits<double>::infinity();
@@ -86,8 +88,8 @@ Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers) 
     for (int width = 1; width <= std::min<int64_t>(vectors, registers.count); ++width) {
       const Tile tile{rows, width};
       if (!fits(tile, per_vector, registers)) break;
-      const double cycles =
-          static_cast<double>(ceil_div(m, rows) * ceil_div(vectors, width)) * step_cycles(tile, per_vector);
+      const double cycles = static_cast<double>(ceil_div(m, rows) * ceil_div(vectors, width)) *
+                            step_cycles(tile, per_vector) * (may_be_fused && m % rows != 0 ? kSharedRows : 1);
       if (cycles < best_cycles) {
         best = tile;
         best_cycles = cycles;
@@ -99,7 +101,9 @@ Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers) 
 
 Blocking choose_blocking(const Product& product, const Registers& registers) {
   Blocking blocking;
-  blocking.tile = choose_tile(product.m, product.n, product.dtype, registers);
+  // Rows of a product that is not large are joined with what comes before and after it.
+  const bool is_large = product.k * product.n * static_cast<int64_t>(size_of(product.dtype)) >= kPanelBytes;
+  blocking.tile = choose_tile(product.m, product.n, product.dtype, registers, !is_large);
   blocking.tiles = ceil_div(product.m, blocking.tile.rows);
   blocking.panels = ceil_div(product.n, blocking.tile.columns());
   blocking.packs_b = worth_packing(product, blocking);

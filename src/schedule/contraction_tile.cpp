@@ -62,9 +62,9 @@ class TileWriter {
         masks_are_free_(registers.bytes == 64 && blocking.tile.vectors <= 4),
         writer_(name()),
         builder_(writer_.builder()),
-        a_(writer_.buffer(product.a_use, product.dtype)),
+        a_(writer_.buffer(by_units(product.a_use, a_unit()), product.dtype)),
         b_(writer_.buffer(b, blocking.packs_b ? dtype_ : product.dtype)),
-        c_(writer_.buffer(product.c_use, product.dtype)),
+        c_(writer_.buffer(by_units(product.c_use, c_unit()), product.dtype)),
         totals_(needs_totals(product) ? writer_.buffer(totals, dtype_) : c_),
         m_(writer_.number(product.m)),
         n_(writer_.number(product.n)),
@@ -107,10 +107,32 @@ class TileWriter {
     });
     const int64_t items = product_.batches * blocking_.row_blocks() * blocking_.column_blocks();
     return writer_.finish(items,
-                          static_cast<double>(product_.work()) / (kProductsPerNanosecond * static_cast<double>(items)));
+                          static_cast<double>(product_.work()) / (kProductsPerNanosecond * static_cast<double>(items)),
+                          product_.batches > 1 ? items / product_.batches : 1);
   }
 
  private:
+  // A unit is a product of the batch, or some rows of the only one if no other item reads or writes them.
+  bool has_units() const {
+    return product_.batches > 1 || (blocking_.column_blocks() == 1 && product_.m % unit_rows() == 0);
+  }
+  int64_t unit_rows() const { return blocking_.tile.rows * blocking_.tiles_per_item; }
+  UnitSpan a_unit() const {
+    const int64_t rows = product_.batches > 1 ? product_.m : unit_rows();
+    const int64_t stride = product_.batches > 1 ? product_.a.batch : rows * product_.a.row;
+    return {stride, (rows - 1) * product_.a.row + (product_.k - 1) * product_.a.column + 1};
+  }
+  UnitSpan c_unit() const {
+    const int64_t elements = (product_.batches > 1 ? product_.m : unit_rows()) * product_.n;
+    return {elements, elements};
+  }
+  /// `unit` is in elements.
+  BufferUse by_units(BufferUse use, UnitSpan unit) const {
+    const auto bytes = static_cast<int64_t>(size_of(product_.dtype));
+    if (has_units()) use.unit = {unit.stride * bytes, unit.bytes * bytes};
+    return use;
+  }
+
   std::string name() const {
     std::string name = "matmul_" + std::string(name_of(product_.dtype)) + "_" + std::to_string(tile_.rows) + "x" +
                        std::to_string(tile_.columns());

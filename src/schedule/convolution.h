@@ -25,6 +25,13 @@ struct Images {
   std::array<int64_t, kAxes> axes = {};
 };
 
+/// The same use with what an image of the batch takes of the buffer, in elements of `dtype`.
+inline BufferUse by_image(BufferUse use, int64_t stride, int64_t elements, Dtype dtype) {
+  const auto bytes = static_cast<int64_t>(size_of(dtype));
+  use.unit = {stride * bytes, elements * bytes};
+  return use;
+}
+
 /// A convolution or its gradient by the weight: what is read and what is written, `result` being one of the three.
 struct Problem {
   ConvolutionShape shape;  // with kAxes axes
@@ -40,6 +47,11 @@ struct Problem {
   const ConvolutionAxis& axis(size_t d) const { return shape.axes[d]; }
   /// Multiplications in all.
   int64_t work() const;
+  /// The contiguous result, by images.
+  BufferUse y_by_image() const {
+    const int64_t elements = shape.groups * shape.out_channels * shape.outputs();
+    return by_image(y.use, elements, elements, dtype);
+  }
   /// Products that make one element of the result of a convolution.
   int64_t terms() const { return shape.taps() * shape.in_channels; }
 };

@@ -49,8 +49,8 @@ class RowCopier {
         adjacent_(images.axes[2] == 1),
         writer_(name()),
         builder_(writer_.builder()),
-        from_(writer_.buffer(images.use, images.dtype)),
-        to_(writer_.buffer(target.use, dtype_)) {}
+        from_(writer_.buffer(by_image(images.use, images.batch, image_elements(), images.dtype), images.dtype)),
+        to_(writer_.buffer(by_image(target.use, target.image(), target.image(), dtype_), dtype_)) {}
 
   KernelStep write() {
     const Range range = range_of(axes_[2], target_.sizes[2]);
@@ -104,10 +104,16 @@ class RowCopier {
                         [&](Value y) { copy_rows(plane, z, start, y); });
     });
     const int64_t items = batch_ * target_.groups * target_.sizes[0] * item_count;
-    return writer_.finish(items, static_cast<double>(row_bytes * rows_in_item) * kNanosecondsPerByte);
+    return writer_.finish(items, static_cast<double>(row_bytes * rows_in_item) * kNanosecondsPerByte, items / batch_);
   }
 
  private:
+  int64_t image_elements() const {
+    int64_t last = (channels_ * target_.groups - 1) * images_.channel;
+    for (size_t d = 0; d < kAxes; ++d) last += (axes_[d].input - 1) * images_.axes[d];
+    return last + 1;
+  }
+
   std::string name() const {
     return "channels_last_" + std::string(name_of(images_.dtype)) + (adjacent_ ? "" : "_strided");
   }

@@ -42,9 +42,9 @@ class DirectWriter {
         writer_("convolution_direct_" + std::string(name_of(problem.dtype)) + "_" + std::to_string(blocking.outs) +
                 "x" + std::to_string(blocking.rows) + "x" + std::to_string(blocking.vectors * kLanes)),
         builder_(writer_.builder()),
-        x_(writer_.buffer(x.use, x.dtype)),
+        x_(writer_.buffer(by_image(x.use, x.batch, image_elements(x), x.dtype), x.dtype)),
         weight_(writer_.buffer(problem.weight, problem.dtype)),
-        out_(writer_.buffer(problem.y.use, problem.dtype)) {
+        out_(writer_.buffer(problem.y_by_image(), problem.dtype)) {
     if (problem.has_bias) bias_ = writer_.buffer(problem.bias, problem.dtype);
     width_ = writer_.number(problem.axis(2).output);
     heights_ = writer_.number(problem.axis(1).output);
@@ -78,10 +78,17 @@ class DirectWriter {
     const int64_t items = shape_.batch * shape_.groups * (shape_.out_channels / blocking_.outs) *
                           problem_.axis(0).output * ceil_div(problem_.axis(1).output, blocking_.rows);
     return writer_.finish(
-        items, 20 + static_cast<double>(problem_.work()) / (kProductsPerNanosecond * static_cast<double>(items)));
+        items, 20 + static_cast<double>(problem_.work()) / (kProductsPerNanosecond * static_cast<double>(items)),
+        items / shape_.batch);
   }
 
  private:
+  int64_t image_elements(const Images& x) const {
+    int64_t last = (shape_.groups * shape_.in_channels - 1) * x.channel;
+    for (size_t d = 0; d < kAxes; ++d) last += (problem_.axis(d).extent() - 1) * x.axes[d];
+    return last + 1;
+  }
+
   void write_item(Value block, Value channel, Value plane, Value start_row) {
     const Value group = builder_.binary(Code::kRem, block, groups_);
     const Value image = block / groups_;

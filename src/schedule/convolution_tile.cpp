@@ -34,9 +34,9 @@ class TileWriter {
         panel_count_((shape_.out_channels + tile.columns() - 1) / tile.columns()),
         writer_(name()),
         builder_(writer_.builder()),
-        x_(writer_.buffer(x.use, dtype_)),
+        x_(writer_.buffer(by_image(x.use, x.image(), x.image(), dtype_), dtype_)),
         weight_(writer_.buffer(packed, dtype_)),
-        out_(writer_.buffer(problem.y.use, problem.dtype)) {
+        out_(writer_.buffer(problem.y_by_image(), problem.dtype)) {
     if (problem.has_bias) bias_ = writer_.buffer(problem.bias, problem.dtype);
     if (problem.terms() > kChain) totals_ = builder_.scratch(dtype_, tile.rows * tile.columns());
     panels_ = writer_.number(panel_count_);
@@ -76,7 +76,8 @@ class TileWriter {
     const int64_t items =
         shape_.batch * shape_.groups * panel_count_ * problem_.axis(0).output * problem_.axis(1).output;
     return writer_.finish(items,
-                          static_cast<double>(problem_.work()) / (kProductsPerNanosecond * static_cast<double>(items)));
+                          static_cast<double>(problem_.work()) / (kProductsPerNanosecond * static_cast<double>(items)),
+                          items / shape_.batch);
   }
 
  private:

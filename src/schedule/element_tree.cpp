@@ -23,6 +23,13 @@ loop::Value round_to(loop::Builder& b, loop::Value value, Dtype dtype) {
   return b.convert(b.convert(value, dtype), compute_dtype(dtype));
 }
 
+// What one index of the first dimension reaches.
+UnitSpan span_of(DimsView strides, DimsView sizes, int64_t element_bytes) {
+  int64_t last = 0;
+  for (size_t d = 1; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
+  return {strides[0] * element_bytes, (last + 1) * element_bytes};
+}
+
 }  // namespace
 
 ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group,
@@ -126,15 +133,21 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
   }
 }
 
-RowSpan ElementTree::row_of(const Access& access) const {
-  if (sizes_.size() != 2 || access.strides[0] < 0 || access.strides[1] < 0) return {};
+UnitSpan ElementTree::unit_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
-  return {access.strides[0] * bytes, ((sizes_[1] - 1) * access.strides[1] + 1) * bytes};
+  if (std::any_of(access.strides.begin(), access.strides.end(), [](int64_t stride) { return stride < 0; })) return {};
+  if (units_ == Units::kVectors) {
+    if (sizes_[0] % loop::kLanes != 0) return {};
+    return {loop::kLanes * access.strides[0] * bytes, ((loop::kLanes - 1) * access.strides[0] + 1) * bytes};
+  }
+  return span_of(access.strides, sizes_, bytes);
 }
 
-void ElementTree::declare(KernelWriter& writer, bool by_rows) {
+void ElementTree::declare(KernelWriter& writer, Units units) {
   writer_ = &writer;
-  for (Access& access : operands_) access.buffer = writer.value(access.memory, by_rows ? row_of(access) : RowSpan{});
+  units_ = units;
+  for (Access& access : operands_)
+    access.buffer = writer.value(access.memory, units == Units::kUnknown ? UnitSpan{} : unit_of(access));
   for (auto& [_, access] : indexed_inputs_) access.buffer = writer.value(access.memory);
   if (has_checks_) writer.declare_error();
   auto make_strides = [&](Access& access) {
@@ -144,6 +157,19 @@ void ElementTree::declare(KernelWriter& writer, bool by_rows) {
   };
   for (Access& access : operands_) make_strides(access);
   for (auto& [_, access] : indexed_inputs_) make_strides(access);
+}
+
+void ElementTree::declare_indexed_units() {
+  if (units_ != Units::kFirstDimension || indexed_inputs_.empty() || positions_.empty() || positions_[0] != 0) return;
+  for (const auto& [_, access] : indexed_inputs_) {
+    const Geometry& geometry = access.memory.geometry;
+    if (!access.follows || geometry.sizes.empty()) continue;
+    const UnitSpan unit = span_of(access.strides, geometry.sizes, static_cast<int64_t>(size_of(access.memory.dtype)));
+    const bool agrees = std::all_of(operands_.begin(), operands_.end(), [&](const Access& other) {
+      return other.buffer.index != access.buffer.index || unit_of(other) == unit;
+    });
+    if (agrees) writer_->set_unit(access.buffer, unit);
+  }
 }
 
 loop::Value ElementTree::base_address(Access& access, const Point& point) {

@@ -34,9 +34,12 @@ class ElementTree {
   size_t outer_count() const { return outer_count_; }
   bool is_indexed() const { return indexed_; }
 
-  /// Declares the buffers. Must come before anything else is emitted into the writer. `by_rows`: a work item is one
-  /// index along all merged dimensions but the last.
-  void declare(KernelWriter& writer, bool by_rows = false);
+  /// What a unit of work is: anything, an index along the first merged dimension, or, of the only one, kLanes of them.
+  enum class Units : uint8_t { kUnknown, kFirstDimension, kVectors };
+  /// Declares the buffers. Must come before anything else is emitted into the writer.
+  void declare(KernelWriter& writer, Units units = Units::kUnknown);
+  /// Declares what a unit touches of the operands of indexed nodes, after everything was evaluated.
+  void declare_indexed_units();
 
   /// One element, or kLanes neighbours along `lane_axis`.
   struct Point {
@@ -67,6 +70,7 @@ class ElementTree {
     Dims strides;  // along each merged dimension
     loop::BufferRef buffer;
     std::vector<loop::Value> stride_values;  // run-time strides, made when first asked for
+    bool follows = true;                     // of an indexed input: its first index is always that of the point
   };
   class NodeContext;
 
@@ -76,7 +80,7 @@ class ElementTree {
   }
   void add_extra(std::span<const MemoryOperand> extra, DimsView shape);
   void merge_dimensions(DimsView shape, DimsView order, size_t outer);
-  RowSpan row_of(const Access& access) const;
+  UnitSpan unit_of(const Access& access) const;
   loop::Value base_address(Access& access, const Point& point);
   loop::Value load(Access& access, const Point& point);
   loop::Value evaluate_node(size_t node, const Point& point, std::map<ValueId, loop::Value>& known);
@@ -100,6 +104,7 @@ class ElementTree {
   std::map<const IRNode*, std::vector<loop::Value>> numbers_;  // run-time numbers that indexed nodes asked for
   std::map<const IROperand*, loop::Value> constants_;
   KernelWriter* writer_ = nullptr;
+  Units units_ = Units::kUnknown;
 };
 
 /// 0, 1, 2, ...: loops nested as the shape is written.

@@ -45,12 +45,18 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
 }
 
-// Several dimensions: an item is one row along the last of more than one element.
+// The last dimension of more than one element.
+size_t row_dimension(const Dims& sizes) {
+  size_t last = sizes.size() - 1;
+  while (last > 0 && sizes[last] == 1) --last;
+  return last;
+}
+
+// Several dimensions: an item is one row.
 KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
   const Dims& sizes = tree.sizes();
-  size_t last = sizes.size() - 1;
-  while (last > 0 && sizes[last] == 1) --last;
+  const size_t last = row_dimension(sizes);
   int64_t rows = 1;
   std::vector<loop::Value> size_values;
   for (size_t d = 0; d < last; ++d) {
@@ -68,8 +74,9 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
       compute_point(tree, at);
     });
   });
+  tree.declare_indexed_units();
   const double vectors = static_cast<double>((sizes[last] + kLanes - 1) / kLanes);
-  return writer.finish(rows, 5 + vectors * (1 + 0.4 * tree.cost()));
+  return writer.finish(rows, 5 + vectors * (1 + 0.4 * tree.cost()), last > 0 ? rows / sizes[0] : 1);
 }
 
 }  // namespace
@@ -82,8 +89,14 @@ Dims natural_order(int64_t rank) {
 
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name) {
   KernelWriter writer(name);
-  tree.declare(writer, /*by_rows=*/true);
-  schedule.steps.push_back(tree.sizes().size() <= 1 ? write_flat(tree, writer) : write_rows(tree, writer));
+  const Dims& sizes = tree.sizes();
+  if (sizes.size() <= 1) {
+    tree.declare(writer, sizes.empty() ? ElementTree::Units::kUnknown : ElementTree::Units::kVectors);
+    schedule.steps.push_back(write_flat(tree, writer));
+  } else {
+    tree.declare(writer, row_dimension(sizes) > 0 ? ElementTree::Units::kFirstDimension : ElementTree::Units::kUnknown);
+    schedule.steps.push_back(write_rows(tree, writer));
+  }
 }
 
 void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group& group) {

@@ -70,6 +70,8 @@ loop::Value ElementTree::NodeContext::load(int input, std::span<const loop::Valu
                            : b.constant(dtype, operand.number->to_int());
   }
   Access& access = tree_.indexed_inputs_.at(operand.id);
+  access.follows =
+      access.follows && !index.empty() && !tree_.positions_.empty() && index[0].id() == this->index(0).id();
   // The address as base + step * lane when every index is so; then neighbours may lie side by side.
   loop::Value scalar_part = b.index(0);
   loop::Value vector_part;

@@ -20,9 +20,9 @@ class KernelWriter {
 
   /// The argument for a use; equal uses share one. All are declared before anything is computed.
   loop::BufferRef buffer(const BufferUse& use, Dtype dtype);
-  loop::BufferRef value(const MemoryOperand& operand, const RowSpan& row = {}) {
+  loop::BufferRef value(const MemoryOperand& operand, const UnitSpan& unit = {}) {
     const int64_t byte_offset = operand.geometry.offset * int64_t(size_of(operand.dtype));
-    return buffer({operand.kind, operand.id, byte_offset, row}, operand.dtype);
+    return buffer({operand.kind, operand.id, byte_offset, unit}, operand.dtype);
   }
   loop::BufferRef scratch(int32_t area, Dtype dtype) { return buffer({BufferUse::Kind::kScratch, area, 0, {}}, dtype); }
   /// Declares the error word; checks may then report to it.
@@ -35,8 +35,11 @@ class KernelWriter {
     return builder_.param();
   }
 
-  /// How much one item costs, for splitting: about a nanosecond for 16 elements of light arithmetic.
-  KernelStep finish(int64_t items, double nanoseconds_per_item);
+  /// What a unit touches of a buffer, when that is known only after it was used.
+  void set_unit(loop::BufferRef buffer, const UnitSpan& unit) { uses_[buffer.index].unit = unit; }
+
+  /// How much one item costs: about a nanosecond for 16 elements of light arithmetic.
+  KernelStep finish(int64_t items, double nanoseconds_per_item, int64_t unit_items = 1);
 
  private:
   loop::Builder builder_;

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <set>
-#include <span>
 
 #include "schedule/group.h"
 #include "schedule/schedule.h"
@@ -8,9 +7,6 @@
 // What makes neighbouring steps work on memory that is still in the cache.
 namespace lucid {
 namespace {
-
-// What joined steps touch before the first of them runs again: it should stay in the nearest cache.
-constexpr int64_t kBlockBytes = int64_t{32} << 10;
 
 using Readers = std::map<ValueId, std::set<size_t>>;
 
@@ -31,36 +27,6 @@ Readers readers_of(const IRGraph& graph, const std::vector<Group>& groups) {
 bool is_pointwise(const IRGraph& graph, const Group& group) {
   return std::all_of(group.nodes.begin(), group.nodes.end(),
                      [&](size_t node) { return graph.nodes[node].op->is_pointwise(); });
-}
-
-/// Both use the buffer alike, each item a part of its own.
-bool shares_by_rows(const BufferUse& a, const BufferUse& b) {
-  return a.row == b.row && a.row.is_disjoint() && a.byte_offset == b.byte_offset;
-}
-
-/// Whether an item of `step` needs of the steps before it only what their same item made, and something of it.
-bool joins(const KernelStep& step, std::span<const KernelStep> before) {
-  bool shares = false;
-  for (const KernelStep& other : before) {
-    if (other.items != step.items) return false;
-    for (const BufferUse& use : step.buffers) {
-      for (const BufferUse& known : other.buffers) {
-        if (use.kind != known.kind || use.index != known.index) continue;
-        if (!shares_by_rows(use, known)) return false;
-        shares = true;
-      }
-    }
-  }
-  return shares;
-}
-
-int64_t block_of(std::span<const KernelStep> steps) {
-  std::map<std::pair<BufferUse::Kind, int32_t>, int64_t> item_bytes;
-  for (const KernelStep& step : steps)
-    for (const BufferUse& use : step.buffers) item_bytes[{use.kind, use.index}] = use.row.bytes;
-  int64_t total = 1;
-  for (const auto& [_, bytes] : item_bytes) total += bytes;
-  return std::max<int64_t>(1, kBlockBytes / total);
 }
 
 }  // namespace
@@ -87,17 +53,6 @@ void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) 
       layouts.at(value).storage = layouts.at(result).storage;
       break;
     }
-  }
-}
-
-void join_rows(Schedule& schedule) {
-  const std::span steps(schedule.steps);
-  for (size_t first = 0, i = 1; i < steps.size(); ++i) {
-    steps[i].joins_previous = joins(steps[i], steps.subspan(first, i - first));
-    if (steps[i].joins_previous)
-      steps[first].block = block_of(steps.subspan(first, i + 1 - first));
-    else
-      first = i;
   }
 }
 

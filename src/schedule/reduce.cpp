@@ -210,9 +210,11 @@ class ReduceKernel {
 
   void write_rows() {
     Writer writer(kernel_name(graph_, group_));
-    tree_->declare(writer, /*by_rows=*/has_lane_axis_);
-    const auto result_bytes = static_cast<int64_t>(size_of(result_.dtype));
-    const loop::BufferRef out = writer.value(result_, {result_bytes, result_bytes});
+    const bool has_units = has_lane_axis_ && reduced_ > 0;
+    tree_->declare(writer, has_units ? ElementTree::Units::kFirstDimension : ElementTree::Units::kUnknown);
+    const int64_t unit_rows = has_units ? rows_ / tree_->sizes()[0] : 1;
+    const int64_t unit_bytes = unit_rows * static_cast<int64_t>(size_of(result_.dtype));
+    const loop::BufferRef out = writer.value(result_, has_units ? UnitSpan{unit_bytes, unit_bytes} : UnitSpan{});
     loop::Builder& b = writer.builder();
     const auto sizes = outer_sizes(writer, tree_->outer_count());
     const loop::Value length = writer.number(length_);
@@ -233,7 +235,8 @@ class ReduceKernel {
         b.store(out, row, finished(state, length));
       });
     }
-    schedule_.steps.push_back(writer.finish(rows_, row_cost(length_)));
+    tree_->declare_indexed_units();
+    schedule_.steps.push_back(writer.finish(rows_, row_cost(length_), unit_rows));
   }
 
   // Two launches: partial results of chunks, then their tree.

@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <map>
+#include <set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -10,13 +10,13 @@
 
 namespace lucid {
 
-/// The part of a buffer that one work item touches: `bytes` bytes from item * `stride` on, or anything.
-struct RowSpan {
+/// The part of a buffer that one unit of work touches: `bytes` bytes from unit * `stride` on, or anything.
+struct UnitSpan {
   int64_t stride = -1;  // negative: anything
   int64_t bytes = 0;
-  bool operator==(const RowSpan&) const = default;
-  /// Whether no two items touch the same bytes.
-  bool is_disjoint() const { return stride >= bytes; }
+  bool operator==(const UnitSpan&) const = default;
+  /// Whether no two units touch the same bytes.
+  bool is_disjoint() const { return stride >= bytes && bytes > 0; }
 };
 
 /// Where a kernel's buffer argument comes from.
@@ -29,7 +29,10 @@ struct BufferUse {
   Kind kind = Kind::kValue;
   int32_t index = 0;
   int64_t byte_offset = 0;
-  RowSpan row = {};
+  UnitSpan unit = {};
+  /// The first and the last turn that uses the buffer, counted over the whole schedule.
+  size_t first_turn = 0;
+  size_t last_turn = 0;
 };
 
 /// One kernel launch: the kernel's text is shared by every launch that differs only in params. Or one call of a host
@@ -38,14 +41,11 @@ struct KernelStep {
   loop::Kernel kernel;
   std::vector<BufferUse> buffers;
   std::vector<int64_t> params;
-  /// Work items, and how many of them are worth handing to a thread (about 10 us of work).
   int64_t items = 0;
-  int64_t grain = 1;
-  /// Item i needs of the step before it, and of those that it joins, no more than their item i: so a few items of each
-  /// may run in turn, while what they share is in the cache.
-  bool joins_previous = false;
-  /// How many items a run of joined steps takes at a time; said by its first.
-  int64_t block = std::numeric_limits<int64_t>::max();
+  /// Consecutive items that make a unit, of which BufferUse::unit speaks.
+  int64_t unit_items = 1;
+  /// What an item takes, about.
+  double nanoseconds = 1;
   /// When set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone:
   /// the runtime may keep it until that input is written.
   int32_t packs = -1;
@@ -82,8 +82,17 @@ void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
 /// Groups the nodes of a graph of primitives into kernels and writes their loops.
 Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts);
 
-/// Sets KernelStep::joins_previous. Only where no two values of the graph are the same memory, unless by their layouts.
-void join_rows(Schedule& schedule);
+/// Joins steps into kernels that take a few units at a time through all of them, where that saves launches or keeps
+/// what one step writes in the cache for the next; what nobody else needs is then never stored. Steps may change places
+/// for it. `outside` are the values whose memory the caller knows. Only where no two values are the same memory, unless
+/// by their layouts.
+void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
+
+/// Says which turn uses each buffer first and last.
+void number_turns(Schedule& schedule);
+
+/// How many items of a step are worth handing to a thread.
+int64_t grain_of(const KernelStep& step);
 
 /// An operand or result in memory as a kernel writer sees it.
 struct MemoryOperand {

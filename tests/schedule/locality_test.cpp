@@ -10,11 +10,7 @@ struct Scheduled {
   ValueId weight = -1;
   ValueId result = -1;
 
-  std::vector<bool> joins() const {
-    std::vector<bool> flags;
-    for (const KernelStep& step : schedule.steps) flags.push_back(step.joins_previous);
-    return flags;
-  }
+  size_t kernels() const { return schedule.steps.size(); }
 };
 
 /// exp(x - max) / sum along an axis, as softmax computes it.
@@ -29,16 +25,16 @@ Scheduled softmax(const Dims& shape, const Dims& strides, int64_t axis) {
   auto layouts = assign_layouts(graph, {{id, {shape, strides, 0}}});
   place_in_results(graph, layouts);
   Scheduled scheduled{schedule_graph(graph, std::move(layouts)), GraphEmitter::id_of(weight), graph.output_ids[0]};
-  join_rows(scheduled.schedule);
+  fuse_steps(scheduled.schedule, {id, scheduled.result});
   return scheduled;
 }
 
-TEST(Locality, StepsOverTheSameRowsAreJoined) {
+TEST(Fuse, StepsOverTheSameRowsAreOneKernel) {
   const Scheduled rows = softmax({8, 64, 1000}, {64000, 1000, 1}, 2);
-  EXPECT_EQ(rows.joins(), (std::vector<bool>{false, true, true, true}));
-  for (const KernelStep& step : rows.schedule.steps) EXPECT_EQ(step.items, 8 * 64);
-  // A row of x, a row of the result and two numbers, as often as they fit in 32 KiB.
-  EXPECT_EQ(rows.schedule.steps[0].block, (32 << 10) / (8000 + 8 + 1));
+  ASSERT_EQ(rows.kernels(), 1u);
+  EXPECT_EQ(rows.schedule.steps[0].items, 8 * 64);
+  // Only x and the result are arguments: what lies between exists a few rows at a time.
+  EXPECT_EQ(rows.schedule.steps[0].buffers.size(), 2u);
 }
 
 TEST(Locality, AMathFunctionUsedTwiceIsComputedOnceIntoTheResult) {
@@ -46,18 +42,14 @@ TEST(Locality, AMathFunctionUsedTwiceIsComputedOnceIntoTheResult) {
   EXPECT_EQ(rows.schedule.layouts.at(rows.weight).storage, rows.result);
 }
 
-TEST(Locality, AnInputWithGapsBetweenItsRowsIsJoinedToo) {
-  EXPECT_EQ(softmax({4, 100}, {300, 1}, 1).joins(), (std::vector<bool>{false, true, true, true}));
-}
+TEST(Fuse, AnInputMayHaveGapsBetweenItsRows) { EXPECT_EQ(softmax({400, 1000}, {3000, 1}, 1).kernels(), 1u); }
 
-TEST(Locality, RowsThatShareMemoryAreNotJoined) {
-  // Every row is the same, so no item has a part of its own.
-  EXPECT_FALSE(softmax({4, 100}, {0, 1}, 1).joins()[1]);
-}
+TEST(Fuse, AnInputMayBeTheSameInEveryRow) { EXPECT_EQ(softmax({400, 1000}, {0, 1}, 1).kernels(), 1u); }
 
-TEST(Locality, StepsAcrossTheRowsAreNotJoined) {
+TEST(Fuse, StepsAcrossTheRowsStayApartUnlessTheyAreSmall) {
   // The reductions go down the columns, which the other steps do not follow.
-  for (const bool joins : softmax({128, 100}, {100, 1}, 0).joins()) EXPECT_FALSE(joins);
+  EXPECT_GT(softmax({1280, 1000}, {1000, 1}, 0).kernels(), 1u);
+  EXPECT_EQ(softmax({16, 10}, {10, 1}, 0).kernels(), 1u);
 }
 
 }  // namespace
