@@ -125,7 +125,7 @@ std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, L
 }  // namespace
 
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations) {
+                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates) {
   IRGraph graph = expand_to_primitives(source);
   std::map<ValueId, Geometry> geometries;
   for (size_t i = 0; i < source.input_ids.size(); ++i) geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
@@ -164,6 +164,10 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     ready.packs = slots.packed_input(step);
     plan->steps.push_back(std::move(ready));
   }
+  plan->overwrites.assign(plan->outputs.size(), -1);
+  for (const PlanUpdate& update : updates)
+    if (may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
+      plan->overwrites[update.output] = static_cast<int32_t>(update.input);
   note_accesses(*plan, schedule, graph.input_ids.size());
   return plan;
 }

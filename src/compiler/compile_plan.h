@@ -13,10 +13,17 @@ namespace lucid {
 /// compute in f32 and round once.
 IRGraph expand_to_primitives(const IRGraph& graph);
 
+/// An input of a plan, and the output that is its new value.
+struct PlanUpdate {
+  size_t input = 0;
+  size_t output = 0;
+};
+
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
 /// graph's input_ids in order, its outputs the output_ids. With `destinations`, one for each of the graph's outputs,
-/// which pointwise nodes compute, those are written with these strides.
+/// which pointwise nodes compute, those are written with these strides. `updates` are inputs and the outputs that take
+/// their place afterwards: Plan::overwrites will say which of them may lie in the same memory.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations = {});
+                       std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {});
 
 }  // namespace lucid

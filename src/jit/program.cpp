@@ -24,8 +24,25 @@ std::vector<size_t> sharing_of(std::span<TensorImpl* const> handles) {
   return sharing;
 }
 
+/// The inputs that are all of a cell's memory which the call writes, with the outputs that are its new contents.
+std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const TensorRef> handles) {
+  std::vector<PlanUpdate> updates;
+  const size_t own = call.kept.size() - call.written.size();
+  for (size_t i = 0; i < call.written.size(); ++i) {
+    const auto is_on_cell = [&](const GraphInput& input) {
+      return input.kind != GraphInput::Kind::kConstant &&
+             handles[input.handle]->cell() == handles[call.written[i]]->cell();
+    };
+    if (std::count_if(call.inputs.begin(), call.inputs.end(), is_on_cell) != 1) continue;
+    const auto input = std::find_if(call.inputs.begin(), call.inputs.end(), is_on_cell);
+    if (input->kind == GraphInput::Kind::kMemory)
+      updates.push_back({static_cast<size_t>(input - call.inputs.begin()), own + i});
+  }
+  return updates;
+}
+
 /// The plan takes every leaf of the graph as an input.
-Ref<Plan> plan_of(const CallGraph& call) {
+Ref<Plan> plan_of(const CallGraph& call, std::span<const TensorRef> handles) {
   IRGraph graph = call.graph;
   graph.param_ids.clear();
   graph.state_ids.clear();
@@ -37,7 +54,8 @@ Ref<Plan> plan_of(const CallGraph& call) {
     graph.input_ids.push_back(input.id);
     geometries[input.id] = input.geometry;
   }
-  Ref<Plan> plan = compile_plan(graph, geometries);
+  const std::vector<PlanUpdate> updates = updates_of(call, handles);
+  Ref<Plan> plan = compile_plan(graph, geometries, {}, updates);
   // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
   bool is_ordered = true;
   for (size_t i = 0; i < plan->outputs.size(); ++i) {
@@ -46,7 +64,7 @@ Ref<Plan> plan_of(const CallGraph& call) {
     GraphEmitter emitter(graph);
     graph.output_ids[i] = GraphEmitter::id_of(emitter.contiguous(emitter.value(graph.output_ids[i])));
   }
-  return is_ordered ? plan : compile_plan(graph, geometries);
+  return is_ordered ? plan : compile_plan(graph, geometries, {}, updates);
 }
 
 /// Runs the passes. Constants may go, and others come.
@@ -140,7 +158,7 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   if (!obstacle.empty()) return nullptr;
 
   program->report_ = improve(call, passes);
-  program->plan_ = plan_of(call);
+  program->plan_ = plan_of(call, handles);
   program->graph_ = std::move(call.graph);
   program->inputs_ = std::move(call.inputs);
   program->kept_ = std::move(call.kept);
@@ -341,17 +359,23 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
   SmallVector<void*, 16> outputs;
   std::vector<Ref<Storage>> storages;
   storages.reserve(kept_.size());
-  for (const KeptCell& kept : kept_) {
-    storages.push_back(Storage::allocate(kept.bytes));
-    outputs.push_back(storages.back()->data());
+  const size_t own = kept_.size() - written_.size();
+  for (size_t i = 0; i < kept_.size(); ++i) {
+    const int32_t overwritten = plan_->overwrites[i];
+    const bool in_place = overwritten >= 0 && !handles[written_[i - own]]->cell()->has_snapshots();
+    storages.push_back(in_place ? Ref<Storage>() : Storage::allocate(kept_[i].bytes));
+    outputs.push_back(in_place ? inputs[static_cast<size_t>(overwritten)] : storages.back()->data());
   }
   if (plan_->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
     return std::nullopt;
 
   // From here on nothing fails: what the call wrote is committed, then its results are made.
-  const size_t own = kept_.size() - written_.size();
   for (size_t i = 0; i < written_.size(); ++i) {
     Cell& cell = *handles[written_[i]]->cell();
+    if (!storages[own + i]) {
+      handles[written_[i]]->before_write();
+      continue;
+    }
     if (!cell.storage()->borrowed()) {
       cell.replace_storage(std::move(storages[own + i]));
       continue;

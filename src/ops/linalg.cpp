@@ -276,6 +276,43 @@ Op baddbmm() {
   };
 }
 
+std::vector<TensorType> linear_type(const Call& call) {
+  check_product_dtypes(call, 0, 1);
+  if (call.rank(1) != 1 && call.rank(1) != 2)
+    throw ValueError("linear: weight must be a matrix or a vector, got {}", to_string(call.operand(1).type()));
+  if (call.rank(0) == 0 || call.shape(0).back() != call.shape(1).back())
+    throw ValueError("linear: the last dimension of x {} must be that of weight {}", to_string(call.operand(0).type()),
+                     to_string(call.operand(1).type()));
+  Dims shape = call.shape(0);
+  shape.pop_back();
+  if (call.rank(1) == 2) shape.push_back(call.shape(1)[0]);
+  checked_numel(call.name(), shape, size_of(call.dtype(0)));
+  if (call.has(2)) {
+    check_product_dtypes(call, 0, 2);
+    if (broadcast(call.name(), call.shape(2), shape) != shape)
+      throw ValueError("linear: bias {} does not fit the result, which has shape {}",
+                       to_string(call.operand(2).type()), to_string(DimsView(shape)));
+  }
+  return {{call.dtype(0), shape}};
+}
+
+// The weight's gradient comes out with the strides that weights have.
+Values linear_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
+  const Dims& x = call.shape(0);
+  const Dims& weight = call.shape(1);
+  const Dims matrix{weight.rank() == 2 ? weight[0] : 1, weight.back()};
+  const int64_t rows = numel(DimsView(x).first(x.size() - 1));
+  const Value slopes = e.reshape(g[0], {rows, matrix[0]});
+  Values result(3);
+  if (call.needs(0)) result[0] = e.reshape(product(e, "linear", slopes, e.reshape(call.in(1), matrix)), x);
+  if (call.needs(1)) {
+    const Value inputs = e.reshape(call.in(0), {rows, matrix[1]});
+    result[1] = e.reshape(product(e, "linear", e.transpose(slopes, 0, 1), inputs), weight);
+  }
+  if (call.needs(2)) result[2] = g[0];
+  return result;
+}
+
 Op linear() {
   return {
       .signature = "linear(x, weight, bias? = None)",
@@ -284,19 +321,12 @@ Op linear() {
 >>> lucid.linear(lucid.tensor([1., 2.]), lucid.tensor([[3., 4.]]), lucid.tensor([10.]))
 tensor([21.]))",
       .dtypes = kNumbers,
+      .infer = linear_type,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        check_product_dtypes(call, 0, 1);
-        const int64_t rank = call.rank(1);
-        if (rank != 1 && rank != 2)
-          throw ValueError("linear: weight must be a matrix or a vector, got {}", to_string(call.operand(1).type()));
-        if (call.rank(0) == 0 || call.shape(0).back() != call.shape(1).back())
-          throw ValueError("linear: the last dimension of x {} must be that of weight {}",
-                           to_string(call.operand(0).type()), to_string(call.operand(1).type()));
-        const Value result = product(e, call.name(), in[0], rank == 2 ? e.transpose(in[1], 0, 1) : in[1]);
-        if (!call.has(2)) return {result};
-        check_product_dtypes(call, 0, 2);
-        return {e.add(result, e.expand(in[2], result.shape()))};
+        const Value result = product(e, call.name(), in[0], call.rank(1) == 2 ? e.transpose(in[1], 0, 1) : in[1]);
+        return {call.has(2) ? e.add(result, e.expand(in[2], result.shape())) : result};
       },
+      .gradient = {.rule = linear_gradient, .saved_inputs = {{0, {1}}, {1, {0}}}},
       .samples = {{{normal({3, 5}), normal({4, 5}), normal({4})}},
                   {{normal({2, 3, 5}), normal({4, 5}), absent()}},
                   {{normal({5}), normal({4, 5}), normal({4})}},

@@ -51,6 +51,8 @@ class Plan : public RefCounted {
   std::vector<size_t> packed_bytes;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
+  /// For each output, the input whose memory it may be given, or -1: whatever fails, fails before it is written.
+  std::vector<int32_t> overwrites;
   /// When each input is read last and each output written first, counted in turns: steps, or parts of one.
   std::vector<size_t> last_reads;
   std::vector<size_t> first_writes;

@@ -159,6 +159,19 @@ void ElementTree::declare(KernelWriter& writer, Units units) {
   for (auto& [_, access] : indexed_inputs_) make_strides(access);
 }
 
+void ElementTree::declare_elements() {
+  const Access& result = operands_[extra_begin_];
+  for (const Access& access : operands_) {
+    const bool is_alone = std::all_of(operands_.begin(), operands_.end(), [&](const Access& other) {
+      return other.buffer.index != access.buffer.index || other.strides == result.strides;
+    });
+    const bool is_indexed = std::any_of(indexed_inputs_.begin(), indexed_inputs_.end(), [&](const auto& input) {
+      return input.second.buffer.index == access.buffer.index;
+    });
+    if (is_alone && !is_indexed) writer_->set_by_element(access.buffer);
+  }
+}
+
 void ElementTree::declare_indexed_units() {
   if (units_ != Units::kFirstDimension || indexed_inputs_.empty() || positions_.empty() || positions_[0] != 0) return;
   for (const auto& [_, access] : indexed_inputs_) {

@@ -38,6 +38,8 @@ class ElementTree {
   enum class Units : uint8_t { kUnknown, kFirstDimension, kVectors };
   /// Declares the buffers. Must come before anything else is emitted into the writer.
   void declare(KernelWriter& writer, Units units = Units::kUnknown);
+  /// Says of the operands that lie as the extra accesses do that they are used element by element.
+  void declare_elements();
   /// Declares what a unit touches of the operands of indexed nodes, after everything was evaluated.
   void declare_indexed_units();
 

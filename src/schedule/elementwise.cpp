@@ -92,9 +92,11 @@ void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string&
   const Dims& sizes = tree.sizes();
   if (sizes.size() <= 1) {
     tree.declare(writer, sizes.empty() ? ElementTree::Units::kUnknown : ElementTree::Units::kVectors);
+    tree.declare_elements();
     schedule.steps.push_back(write_flat(tree, writer));
   } else {
     tree.declare(writer, row_dimension(sizes) > 0 ? ElementTree::Units::kFirstDimension : ElementTree::Units::kUnknown);
+    tree.declare_elements();
     schedule.steps.push_back(write_rows(tree, writer));
   }
 }

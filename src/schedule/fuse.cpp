@@ -87,6 +87,7 @@ class Run {
       const auto [found, is_new] = uses_.try_emplace(key_of(own.use), own);
       if (is_new) continue;
       SharedUse& known = found->second;
+      known.use.by_element = known.use.by_element && own.use.by_element;
       known.is_uniform = known.is_uniform && agree(known, own);
       known.is_written = known.is_written || own.is_written;
       known.use.unit = known.use.unit.stride == own.use.unit.stride
@@ -197,6 +198,9 @@ class Run {
         BufferUse use = turns_[t].step.buffers[i];
         if (locals_.contains(key_of(use))) continue;
         const Dtype dtype = turns_[t].step.kernel.buffers[i].dtype;
+        const SharedUse& shared = uses_.at(key_of(use));
+        use.unit = shared.use.unit;
+        use.by_element = shared.use.by_element;
         use.first_turn = use.last_turn = first_turn + t;
         const size_t known = argument(use, dtype);
         if (known == arguments.size()) arguments.emplace_back(use, dtype);

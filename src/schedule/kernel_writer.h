@@ -35,6 +35,7 @@ class KernelWriter {
     return builder_.param();
   }
 
+  void set_by_element(loop::BufferRef buffer) { uses_[buffer.index].by_element = true; }
   /// What a unit touches of a buffer, when that is known only after it was used.
   void set_unit(loop::BufferRef buffer, const UnitSpan& unit) { uses_[buffer.index].unit = unit; }
 

@@ -30,6 +30,8 @@ struct BufferUse {
   int32_t index = 0;
   int64_t byte_offset = 0;
   UnitSpan unit = {};
+  /// Every element is read or written only for the result's element with its own index, and lies where that does.
+  bool by_element = false;
   /// The first and the last turn that uses the buffer, counted over the whole schedule.
   size_t first_turn = 0;
   size_t last_turn = 0;
@@ -90,6 +92,10 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
 
 /// Says which turn uses each buffer first and last.
 void number_turns(Schedule& schedule);
+
+/// Whether a result may be written to memory that a kernel reads, from the steps that do either: what is written was
+/// read before, and no check can fail from then on.
+bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result);
 
 /// How many items of a step are worth handing to a thread.
 int64_t grain_of(const KernelStep& step);
