@@ -69,7 +69,7 @@ TableObject& table_object(PyObject* self) { return *reinterpret_cast<TableObject
 bool takes_long(const Program& program) {
   const auto& steps = program.plan().steps;
   return steps.size() > 16 || std::any_of(steps.begin(), steps.end(),
-                                          [](const PlanStep& step) { return step.host || step.items > step.grain; });
+                                          [](const PlanStep& step) { return step.host || step.items() > step.grain; });
 }
 
 PyObject* to_result(const CallPlan& plan, std::vector<TensorRef>& results) {

@@ -55,19 +55,22 @@ class SlotMap {
     }
 
     std::map<Key, ArenaBlock> blocks;
-    for (size_t step = 0; step < schedule.steps.size(); ++step) {
-      for (const BufferUse& use : schedule.steps[step].buffers) {
-        const Key key{use.kind, use.index};
-        if (slots_.contains(key)) continue;
-        const auto [block, fresh] = blocks.try_emplace(key);
-        if (fresh) {
-          block->second.first_step = step;
-          block->second.bytes = use.kind == BufferUse::Kind::kScratch
-                                    ? schedule.scratch_bytes[static_cast<size_t>(use.index)]
-                                    : bytes_of(graph.type(use.index));
-        }
-        block->second.last_step = step;
+    const auto lives = [&](const BufferUse& use, size_t step) {
+      const Key key{use.kind, use.index};
+      if (slots_.contains(key)) return;
+      const auto [block, fresh] = blocks.try_emplace(key);
+      if (fresh) {
+        block->second.first_step = step;
+        block->second.bytes = use.kind == BufferUse::Kind::kScratch
+                                  ? schedule.scratch_bytes[static_cast<size_t>(use.index)]
+                                  : bytes_of(graph.type(use.index));
       }
+      block->second.last_step = step;
+    };
+    for (size_t step = 0; step < schedule.steps.size(); ++step) {
+      for (const BufferUse& use : schedule.steps[step].buffers) lives(use, step);
+      for (const Launch& launch : schedule.steps[step].beside)
+        for (const BufferUse& use : launch.buffers) lives(use, step);
     }
     std::vector<ArenaBlock> placed;
     for (auto& [_, block] : blocks) placed.push_back(block);
@@ -100,19 +103,28 @@ class SlotMap {
   std::vector<size_t> packed_bytes_;
 };
 
-void note_accesses(Plan& plan, const Schedule& schedule, size_t inputs) {
+/// Notes when inputs are read last and outputs written first.
+void note_accesses(Plan& plan, const SlotMap& slots, const Schedule& schedule, size_t inputs) {
   plan.last_reads.assign(inputs, 0);
   plan.first_writes.assign(plan.outputs.size(), std::numeric_limits<size_t>::max());
-  for (size_t step = 0; step < plan.steps.size(); ++step) {
-    for (size_t i = 0; i < plan.steps[step].slots.size(); ++i) {
-      const Slot& slot = plan.steps[step].slots[i];
-      const BufferUse& use = schedule.steps[step].buffers[i];
-      const auto index = static_cast<size_t>(slot.index);
-      if (slot.area == Slot::Area::kInput) plan.last_reads[index] = std::max(plan.last_reads[index], use.last_turn);
-      if (slot.area == Slot::Area::kOutput)
-        plan.first_writes[index] = std::min(plan.first_writes[index], use.first_turn);
-    }
+  const auto note = [&](const BufferUse& use) {
+    const Slot slot = slots.slot(use);
+    const auto index = static_cast<size_t>(slot.index);
+    if (slot.area == Slot::Area::kInput) plan.last_reads[index] = std::max(plan.last_reads[index], use.last_turn);
+    if (slot.area == Slot::Area::kOutput) plan.first_writes[index] = std::min(plan.first_writes[index], use.first_turn);
+  };
+  for (const KernelStep& step : schedule.steps) {
+    for (const BufferUse& use : step.buffers) note(use);
+    for (const Launch& launch : step.beside)
+      for (const BufferUse& use : launch.buffers) note(use);
   }
+}
+
+PlanStep::Part part_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<int64_t>& params,
+                       int64_t items) {
+  PlanStep::Part part{{}, params, items};
+  for (const BufferUse& use : buffers) part.slots.push_back(slots.slot(use));
+  return part;
 }
 
 /// The values whose memory the caller passes or takes.
@@ -138,10 +150,12 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     place_in_results(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
-  if (destinations.empty())
+  if (destinations.empty()) {
     fuse_steps(schedule, values_outside(graph, schedule.layouts));
-  else
+    launch_beside(schedule);
+  } else {
     number_turns(schedule);
+  }
 
   auto plan = make_ref<Plan>();
   plan->elementwise =
@@ -157,9 +171,9 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
       ready.host = host_function(graph, graph.nodes[static_cast<size_t>(step.host)]);
     else
       ready.code = kernel_cache().get(step.kernel, chosen_level());
-    for (const BufferUse& use : step.buffers) ready.slots.push_back(slots.slot(use));
-    ready.params = step.params;
-    ready.items = step.items;
+    ready.parts.push_back(part_of(slots, step.buffers, step.params, step.items));
+    for (const Launch& launch : step.beside)
+      ready.parts.push_back(part_of(slots, launch.buffers, launch.params, launch.items));
     ready.grain = grain_of(step);
     ready.packs = slots.packed_input(step);
     plan->steps.push_back(std::move(ready));
@@ -168,7 +182,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   for (const PlanUpdate& update : updates)
     if (may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
       plan->overwrites[update.output] = static_cast<int32_t>(update.input);
-  note_accesses(*plan, schedule, graph.input_ids.size());
+  note_accesses(*plan, slots, schedule, graph.input_ids.size());
   return plan;
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/plan.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/small_vector.h"
 #include "runtime/float_mode.h"
@@ -29,9 +31,10 @@ class Frame {
     if (step.host) return call_host(step);
     if (step.packs < 0) return launch(step);
     const auto input = static_cast<size_t>(step.packs);
-    const auto index = static_cast<size_t>(step.slots.back().index);
+    const PlanStep::Part& part = step.parts.front();
+    const auto index = static_cast<size_t>(part.slots.back().index);
     PackedForms* const forms = forms_.empty() ? nullptr : forms_[input];
-    const PackedForms::Maker maker{step.code, step.params, address(step.slots.front())};
+    const PackedForms::Maker maker{step.code, part.params, address(part.slots.front())};
     PackedForms::Answer answer = forms ? forms->ask(maker) : PackedForms::Answer();
     const bool known = static_cast<bool>(answer.form);
     packed_[index] = known ? std::move(answer.form) : Storage::allocate(plan_.packed_bytes[index]);
@@ -46,7 +49,7 @@ class Frame {
  private:
   void call_host(const PlanStep& step) {
     SmallVector<void*, 8> buffers;
-    for (const Slot& slot : step.slots) buffers.push_back(address(slot));
+    for (const Slot& slot : step.parts.front().slots) buffers.push_back(address(slot));
     const FloatModeScope callers(callers_mode_);
     try {
       step.host(buffers.data());
@@ -56,11 +59,32 @@ class Frame {
   }
 
   void launch(const PlanStep& step) {
+    if (step.parts.size() > 1) return launch_parts(step);
+    const PlanStep::Part& part = step.parts.front();
     SmallVector<void*, 16> buffers;
-    void** buffer = buffers.extend(step.slots.size());
-    for (const Slot& slot : step.slots) *buffer++ = address(slot);
-    parallel_for(step.items, step.grain, [&](int64_t begin, int64_t end) {
-      step.code->function()(buffers.data(), step.params.data(), begin, end);
+    void** buffer = buffers.extend(part.slots.size());
+    for (const Slot& slot : part.slots) *buffer++ = address(slot);
+    parallel_for(part.items, step.grain, [&](int64_t begin, int64_t end) {
+      step.code->function()(buffers.data(), part.params.data(), begin, end);
+    });
+  }
+
+  /// The items of all parts, one part after the other, are handed out together.
+  void launch_parts(const PlanStep& step) {
+    const size_t width = step.parts.front().slots.size();
+    SmallVector<void*, 64> buffers;
+    void** buffer = buffers.extend(step.parts.size() * width);
+    for (const PlanStep::Part& part : step.parts)
+      for (const Slot& slot : part.slots) *buffer++ = address(slot);
+    parallel_for(step.items(), step.grain, [&](int64_t begin, int64_t end) {
+      int64_t first = 0;  // item of the part
+      for (size_t i = 0; i < step.parts.size() && first < end; ++i) {
+        const PlanStep::Part& part = step.parts[i];
+        const int64_t from = std::max(begin - first, int64_t{0});
+        const int64_t to = std::min(end - first, part.items);
+        if (from < to) step.code->function()(buffers.data() + i * width, part.params.data(), from, to);
+        first += part.items;
+      }
     });
   }
 
@@ -81,6 +105,12 @@ class Frame {
 };
 
 }  // namespace
+
+int64_t PlanStep::items() const {
+  int64_t items = 0;
+  for (const Part& part : parts) items += part.items;
+  return items;
+}
 
 int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {

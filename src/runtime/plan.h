@@ -23,11 +23,19 @@ struct Slot {
 struct PlanStep {
   using HostFunction = std::function<void(void* const* buffers)>;
 
+  /// What one launch passes. Those of a step may run at the same time.
+  struct Part {
+    std::vector<Slot> slots;
+    std::vector<int64_t> params;
+    int64_t items = 0;
+  };
+
   Ref<codegen::LoadedCode> code;
-  std::vector<Slot> slots;
-  std::vector<int64_t> params;
-  int64_t items = 0;
+  /// At least one; exactly one of a step that packs or is no kernel.
+  std::vector<Part> parts;
   int64_t grain = 1;
+  /// Of all parts.
+  int64_t items() const;
   /// When set, the step makes a packed form of input `packs`, and nothing else: its last slot says which.
   int32_t packs = -1;
   /// When set, it is called with the addresses of the slots, in the caller's floating-point environment, and there is

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "loop/in_turn.h"
+#include "schedule/hazards.h"
 #include "schedule/schedule.h"
 
 // Steps that work on the same units of memory become one kernel. What a unit is, each step says of its buffers: some
@@ -30,9 +31,6 @@ constexpr size_t kMostInstructions = 20'000;
 constexpr size_t kLookAhead = 48;
 constexpr size_t kMostNames = 4;
 
-using Key = std::pair<BufferUse::Kind, int32_t>;
-Key key_of(const BufferUse& use) { return {use.kind, use.index}; }
-
 UnitSpan coarser(const UnitSpan& unit, int64_t times) {
   if (unit.stride < 0) return unit;
   return {unit.stride * times, unit.stride * (times - 1) + unit.bytes};
@@ -43,17 +41,11 @@ struct Candidate {
   KernelStep step;
   std::vector<bool> writes;  // for each buffer
 
+  /// Host functions run by themselves.
+  bool is_kernel() const { return step.host < 0; }
   int64_t units() const { return step.items / step.unit_items; }
   double total() const { return step.nanoseconds * static_cast<double>(step.items); }
 };
-
-std::vector<bool> writes_of(const loop::Kernel& kernel) {
-  std::vector<bool> writes(kernel.buffers.size());
-  for (const loop::Instruction& instruction : kernel.instructions)
-    if (instruction.code == loop::Code::kStore || instruction.code == loop::Code::kScatter)
-      writes[instruction.buffer] = true;
-  return writes;
-}
 
 /// How all turns of a run use one buffer.
 struct SharedUse {
@@ -158,7 +150,7 @@ class Run {
     return total;
   }
 
-  size_t count_of(const Key& key) const {
+  size_t count_of(const MemoryKey& key) const {
     return static_cast<size_t>(std::count_if(turns_.begin(), turns_.end(), [&](const Candidate& turn) {
       return std::any_of(turn.step.buffers.begin(), turn.step.buffers.end(),
                          [&](const BufferUse& use) { return key_of(use) == key; });
@@ -176,7 +168,7 @@ class Run {
     return LocalUse{{shared.dtype, (needed + kSlackBytes) / element}, units_ == 1 ? 0 : unit.stride / element};
   }
 
-  void make_local(const Key& key, const LocalUse& local) {
+  void make_local(const MemoryKey& key, const LocalUse& local) {
     locals_.emplace(key, local);
     local_bytes_ += local.local.count * static_cast<int64_t>(size_of(local.local.dtype));
   }
@@ -249,30 +241,10 @@ class Run {
   int64_t units_;
   double total_ = 0;
   size_t instructions_ = 0;
-  std::map<Key, SharedUse> uses_;
+  std::map<MemoryKey, SharedUse> uses_;
   int64_t block_ = 1;
-  std::map<Key, LocalUse> locals_;
+  std::map<MemoryKey, LocalUse> locals_;
   int64_t local_bytes_ = 0;
-};
-
-/// What steps that were passed over read and write: whoever comes after them must not change it, or depend on it.
-class Passed {
- public:
-  void add(const Candidate& candidate) {
-    for (size_t i = 0; i < candidate.step.buffers.size(); ++i)
-      (candidate.writes[i] ? written_ : read_).insert(key_of(candidate.step.buffers[i]));
-  }
-  bool may_precede(const Candidate& candidate) const {
-    for (size_t i = 0; i < candidate.step.buffers.size(); ++i) {
-      const Key key = key_of(candidate.step.buffers[i]);
-      if (written_.contains(key) || (candidate.writes[i] && read_.contains(key))) return false;
-    }
-    return true;
-  }
-
- private:
-  std::set<Key> read_;
-  std::set<Key> written_;
 };
 
 }  // namespace
@@ -289,17 +261,17 @@ void number_turns(Schedule& schedule) {
 void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   std::vector<Candidate> steps;
   std::set<ValueId> computed;
-  std::map<Key, size_t> users;
+  std::map<MemoryKey, size_t> users;
   for (KernelStep& step : schedule.steps) {
     Candidate candidate{std::move(step), {}};
-    candidate.writes = writes_of(candidate.step.kernel);
-    std::set<Key> keys;
+    candidate.writes = writes_of(candidate.step);
+    std::set<MemoryKey> keys;
     for (size_t i = 0; i < candidate.step.buffers.size(); ++i) {
       const BufferUse& use = candidate.step.buffers[i];
       keys.insert(key_of(use));
       if (candidate.writes[i] && use.kind == BufferUse::Kind::kValue) computed.insert(use.index);
     }
-    for (const Key& key : keys) ++users[key];
+    for (const MemoryKey& key : keys) ++users[key];
     steps.push_back(std::move(candidate));
   }
   schedule.steps.clear();
@@ -312,10 +284,10 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   std::erase_if(steps, is_kept);
   number_turns(schedule);
 
-  const auto is_own = [&](const Key& key, size_t uses) {
+  const auto is_own = [&](const MemoryKey& key, size_t uses) {
     return users.at(key) == uses && !(key.first == BufferUse::Kind::kValue && outside.contains(key.second));
   };
-  const auto bytes_of = [&](const Key& key, Dtype dtype) {
+  const auto bytes_of = [&](const MemoryKey& key, Dtype dtype) {
     if (key.first == BufferUse::Kind::kScratch) return schedule.scratch_bytes[static_cast<size_t>(key.second)];
     if (key.first == BufferUse::Kind::kError) return int64_t{0};
     return numel(schedule.layouts.at(key.second).geometry.sizes) * static_cast<int64_t>(size_of(dtype));
@@ -324,16 +296,22 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   std::vector<bool> taken(steps.size());
   for (size_t first = 0; first < steps.size(); ++first) {
     if (taken[first]) continue;
+    if (!steps[first].is_kernel()) {
+      for (BufferUse& use : steps[first].step.buffers) use.first_turn = use.last_turn = turn;
+      schedule.steps.push_back(std::move(steps[first].step));
+      ++turn;
+      continue;
+    }
     Run run(std::move(steps[first]));
-    Passed passed;
+    Accesses passed;
     size_t looked = 0;
     for (size_t next = first + 1; next < steps.size() && looked < kLookAhead; ++next) {
       if (taken[next]) continue;
-      if (passed.may_precede(steps[next]) && run.accepts(steps[next])) {
+      if (steps[next].is_kernel() && passed.allows(steps[next].step, steps[next].writes) && run.accepts(steps[next])) {
         taken[next] = true;
         run.add(std::move(steps[next]));
       } else {
-        passed.add(steps[next]);
+        passed.add(steps[next].step, steps[next].writes);
         ++looked;
       }
     }

@@ -8,22 +8,25 @@ namespace {
 /// The only use that a step makes of a value's memory; `many` if there are several.
 struct OnlyUse {
   const BufferUse* use = nullptr;
+  size_t launch = 0;
   bool many = false;
 };
 
 OnlyUse use_of(const KernelStep& step, ValueId memory) {
   OnlyUse found;
-  for (const BufferUse& use : step.buffers) {
-    if (use.kind != BufferUse::Kind::kValue || use.index != memory) continue;
-    found.many = found.many || found.use;
-    found.use = &use;
-  }
+  const auto look = [&](const std::vector<BufferUse>& buffers, size_t launch) {
+    for (const BufferUse& use : buffers)
+      if (use.kind == BufferUse::Kind::kValue && use.index == memory)
+        found = {.use = &use, .launch = launch, .many = found.use != nullptr};
+  };
+  look(step.buffers, 0);
+  for (size_t i = 0; i < step.beside.size(); ++i) look(step.beside[i].buffers, i + 1);
   return found;
 }
 
 bool may_fail(const KernelStep& step) {
-  return std::any_of(step.buffers.begin(), step.buffers.end(),
-                     [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
+  return step.host >= 0 || std::any_of(step.buffers.begin(), step.buffers.end(),
+                                       [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
 }
 
 /// Whether a kernel that uses both reads every element before it writes to its place.
@@ -46,7 +49,9 @@ bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result) {
     is_written = is_written || writing.use;
     if (!is_written) continue;
     if (may_fail(step) || reading.many || writing.many) return false;
-    if (reading.use && !reads_before_writing(step, *reading.use, *writing.use)) return false;
+    if (!reading.use) continue;
+    if (!writing.use || reading.launch != writing.launch) return false;
+    if (!reads_before_writing(step, *reading.use, *writing.use)) return false;
   }
   return is_written;
 }

@@ -37,6 +37,13 @@ struct BufferUse {
   size_t last_turn = 0;
 };
 
+/// What a launch of a kernel passes to it.
+struct Launch {
+  std::vector<BufferUse> buffers;
+  std::vector<int64_t> params;
+  int64_t items = 0;
+};
+
 /// One kernel launch: the kernel's text is shared by every launch that differs only in params. Or one call of a host
 /// function.
 struct KernelStep {
@@ -51,6 +58,8 @@ struct KernelStep {
   /// When set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone:
   /// the runtime may keep it until that input is written.
   int32_t packs = -1;
+  /// Further launches of the kernel, which may run at the same time.
+  std::vector<Launch> beside = {};
   /// When set, there is no kernel: node `host` of the graph is computed by its op's host function, on buffers for its
   /// operands that are values and for its results, all contiguous.
   int64_t host = -1;
@@ -92,6 +101,9 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
 
 /// Says which turn uses each buffer first and last.
 void number_turns(Schedule& schedule);
+
+/// Makes launches of the same kernel that do not depend on each other one step: the updates of all parameters, say.
+void launch_beside(Schedule& schedule);
 
 /// Whether a result may be written to memory that a kernel reads, from the steps that do either: what is written was
 /// read before, and no check can fail from then on.

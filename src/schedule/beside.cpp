@@ -1,0 +1,47 @@
+#include <algorithm>
+
+#include "schedule/hazards.h"
+#include "schedule/schedule.h"
+
+namespace lucid {
+namespace {
+
+// How far ahead other launches of a kernel are looked for, and how many of them become one.
+constexpr size_t kLookAhead = 256;
+constexpr size_t kMostLaunches = 1024;
+
+bool has_same_kernel(const KernelStep& a, const KernelStep& b) {
+  return a.host < 0 && b.host < 0 && a.packs < 0 && b.packs < 0 &&
+         a.kernel.instructions.size() == b.kernel.instructions.size() && a.kernel.name == b.kernel.name &&
+         a.kernel == b.kernel;
+}
+
+}  // namespace
+
+void launch_beside(Schedule& schedule) {
+  std::vector<KernelStep> steps = std::move(schedule.steps);
+  schedule.steps.clear();
+  std::vector<std::vector<bool>> writes;
+  for (const KernelStep& step : steps) writes.push_back(writes_of(step));
+  std::vector<bool> taken(steps.size());
+  for (size_t first = 0; first < steps.size(); ++first) {
+    if (taken[first]) continue;
+    KernelStep step = std::move(steps[first]);
+    Accesses passed;
+    passed.add(step, writes[first]);
+    const size_t end = std::min(steps.size(), first + kLookAhead);
+    for (size_t next = first + 1; next < end && step.beside.size() + 1 < kMostLaunches; ++next) {
+      if (taken[next]) continue;
+      if (has_same_kernel(step, steps[next]) && passed.allows(steps[next], writes[next])) {
+        taken[next] = true;
+        step.beside.push_back({std::move(steps[next].buffers), std::move(steps[next].params), steps[next].items});
+        step.nanoseconds = std::max(step.nanoseconds, steps[next].nanoseconds);
+      } else {
+        passed.add(steps[next], writes[next]);
+      }
+    }
+    schedule.steps.push_back(std::move(step));
+  }
+}
+
+}  // namespace lucid
