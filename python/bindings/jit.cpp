@@ -165,6 +165,14 @@ nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
   return results ? to_list(*results) : nb::none();
 }
 
+/// The steps of every call, or those that pack an input and run again only when it has changed.
+std::vector<std::string> kernel_names(const Plan& plan, bool packing) {
+  std::vector<std::string> names;
+  for (const PlanStep& step : plan.steps)
+    if ((step.packs >= 0) == packing) names.push_back(step.name);
+  return names;
+}
+
 }  // namespace
 
 void bind_jit(nb::module_& module) {
@@ -182,7 +190,9 @@ void bind_jit(nb::module_& module) {
       .def("run", &run_program, "arguments"_a)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
-      .def_prop_ro("kernels", [](const ProgramHandle& self) { return self.program->plan().steps.size(); })
+      .def_prop_ro("kernels", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), false).size(); })
+      .def_prop_ro("kernel_names", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), false); })
+      .def_prop_ro("packing_names", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), true); })
       .def_prop_ro("arena_bytes", [](const ProgramHandle& self) { return self.program->plan().arena_bytes; })
       .def_prop_ro("passes", [](const ProgramHandle& self) { return to_text(self.program->report()); })
       .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->state()); });

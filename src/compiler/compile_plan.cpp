@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "compiler/host_step.h"
 #include "compiler/memory.h"
+#include "passes/plan_parts.h"
 #include "runtime/kernel_cache.h"
 #include "schedule/schedule.h"
 
@@ -147,15 +148,13 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   // A destination may be the memory of an operand.
   if (destinations.empty()) {
     own_outputs(graph, layouts);
-    place_in_results(graph, layouts);
+    if (!is_disabled(kPlaceInResults)) place_in_results(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
-  if (destinations.empty()) {
+  number_turns(schedule);
+  if (destinations.empty() && !is_disabled(kFuseSteps))
     fuse_steps(schedule, values_outside(graph, schedule.layouts));
-    launch_beside(schedule);
-  } else {
-    number_turns(schedule);
-  }
+  if (destinations.empty() && !is_disabled(kLaunchBeside)) launch_beside(schedule);
 
   auto plan = make_ref<Plan>();
   plan->elementwise =
@@ -167,10 +166,14 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   plan->packed_bytes = slots.packed_bytes();
   for (const KernelStep& step : schedule.steps) {
     PlanStep ready;
-    if (step.host >= 0)
-      ready.host = host_function(graph, graph.nodes[static_cast<size_t>(step.host)]);
-    else
+    if (step.host >= 0) {
+      const IRNode& node = graph.nodes[static_cast<size_t>(step.host)];
+      ready.name = node.op->name();
+      ready.host = host_function(graph, node);
+    } else {
+      ready.name = step.kernel.name;
       ready.code = kernel_cache().get(step.kernel, chosen_level());
+    }
     ready.parts.push_back(part_of(slots, step.buffers, step.params, step.items));
     for (const Launch& launch : step.beside)
       ready.parts.push_back(part_of(slots, launch.buffers, launch.params, launch.items));
@@ -180,7 +183,8 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   }
   plan->overwrites.assign(plan->outputs.size(), -1);
   for (const PlanUpdate& update : updates)
-    if (may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
+    if (!is_disabled(kOverwriteState) &&
+        may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
       plan->overwrites[update.output] = static_cast<int32_t>(update.input);
   note_accesses(*plan, slots, schedule, graph.input_ids.size());
   return plan;

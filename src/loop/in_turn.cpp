@@ -22,18 +22,23 @@ class Joiner {
     result_.blocks.resize(2);
   }
 
-  Kernel run(std::span<const Turn> turns, size_t local_count, int64_t block) {
+  Kernel run(std::span<const Turn> turns, size_t local_count) {
     for (const Turn& turn : turns) result_.param_count += turn.kernel->param_count;
     int64_t next_param = result_.param_count;
-    result_.param_count += static_cast<int64_t>(turns.size() + local_count);
+    result_.param_count += static_cast<int64_t>(1 + turns.size() + local_count);
 
+    place_ = kBody;
     const Id begin = emit(kBody, {.code = Code::kBegin, .type = kIndex});
     const Id end = emit(kBody, {.code = Code::kEnd, .type = kIndex});
-    const Id unit = add({.code = Code::kArgument, .type = kIndex});
-    result_.blocks[kUnits].arguments = {unit};
-    emit(kBody, {.code = Code::kFor, .type = {}, .operands = {begin, end}, .integer = block, .blocks = {kUnits}});
-    const Id next = binary(Code::kAdd, unit, emit(kUnits, {.code = Code::kConst, .type = kIndex, .integer = block}));
-    const Id stop = binary(Code::kMin, next, end);
+    const Id block = param(next_param++);
+    const Id rounded = binary(Code::kAdd, binary(Code::kSub, end, begin), binary(Code::kSub, block, number(1)));
+    const Id blocks = binary(Code::kDiv, rounded, block);
+    const Id counter = add({.code = Code::kArgument, .type = kIndex});
+    result_.blocks[kUnits].arguments = {counter};
+    emit(kBody, {.code = Code::kFor, .type = {}, .operands = {number(0), blocks}, .integer = 1, .blocks = {kUnits}});
+    place_ = kUnits;
+    const Id unit = binary(Code::kAdd, begin, binary(Code::kMul, counter, block));
+    const Id stop = binary(Code::kMin, binary(Code::kAdd, unit, block), end);
 
     std::vector<Id> items;
     for (size_t i = 0; i < turns.size(); ++i) items.push_back(param(next_param++));
@@ -56,8 +61,9 @@ class Joiner {
     result_.blocks[block].instructions.push_back(id);
     return id;
   }
-  Id binary(Code code, Id x, Id y) { return emit(kUnits, {.code = code, .type = kIndex, .operands = {x, y}}); }
-  Id param(int64_t number) { return emit(kUnits, {.code = Code::kParam, .type = kIndex, .integer = number}); }
+  Id binary(Code code, Id x, Id y) { return emit(place_, {.code = code, .type = kIndex, .operands = {x, y}}); }
+  Id param(int64_t number) { return emit(place_, {.code = Code::kParam, .type = kIndex, .integer = number}); }
+  Id number(int64_t value) { return emit(place_, {.code = Code::kConst, .type = kIndex, .integer = value}); }
 
   void append(const Turn& turn) {
     turn_ = &turn;
@@ -133,6 +139,7 @@ class Joiner {
 
   size_t argument_count_;
   Kernel result_;
+  uint32_t place_ = kBody;  // the block that is being written
   std::vector<Id> starts_;  // of each local, the index of its first element
   std::map<Dtype, std::vector<uint32_t>> scratch_;
 
@@ -148,8 +155,8 @@ class Joiner {
 }  // namespace
 
 Kernel in_turn(std::string name, std::span<const Turn> turns, std::span<const Dtype> arguments,
-               std::span<const Local> locals, int64_t block) {
-  Kernel kernel = Joiner(std::move(name), arguments, locals).run(turns, locals.size(), block);
+               std::span<const Local> locals) {
+  Kernel kernel = Joiner(std::move(name), arguments, locals).run(turns, locals.size());
   verify(kernel);
   return kernel;
 }

@@ -22,10 +22,10 @@ struct Local {
 };
 
 /// One kernel that does the work of several. Its items are units, each the same number of items of every turn; it takes
-/// `block` units at a time through all turns, so that what one turn writes the next finds in the cache. Its params are
-/// those of the turns, one after another, then for each turn its items in a unit, then for each local its elements in a
-/// unit.
+/// some units at a time through all turns, so that what one turn writes the next finds in the cache. Its params are
+/// those of the turns, one after another, then how many units it takes at a time, then for each turn its items in a
+/// unit, then for each local its elements in a unit.
 Kernel in_turn(std::string name, std::span<const Turn> turns, std::span<const Dtype> arguments,
-               std::span<const Local> locals, int64_t block);
+               std::span<const Local> locals);
 
 }  // namespace lucid::loop

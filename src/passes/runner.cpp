@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "passes/pipeline.h"
+#include "passes/plan_parts.h"
 
 namespace lucid {
 namespace {
@@ -31,6 +32,7 @@ std::set<std::string, std::less<>> disabled_names(const PassList& passes, const 
   std::set<std::string, std::less<>> known;
   for (const auto& pass : passes) known.insert(pass->name());
   for (const auto& pass : standard_passes(Gradients::kDone)) known.insert(pass->name());
+  known.insert(std::begin(kPlanParts), std::end(kPlanParts));
   std::set<std::string, std::less<>> disabled;
   const auto add = [&](std::string_view source, std::string_view name) {
     if (!known.contains(name))

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "base/shape.h"
@@ -30,6 +31,8 @@ struct PlanStep {
     int64_t items = 0;
   };
 
+  /// What it computes, for people.
+  std::string name;
   Ref<codegen::LoadedCode> code;
   /// At least one; exactly one of a step that packs or is no kernel.
   std::vector<Part> parts;

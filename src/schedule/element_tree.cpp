@@ -140,7 +140,17 @@ UnitSpan ElementTree::unit_of(const Access& access) const {
     if (sizes_[0] % loop::kLanes != 0) return {};
     return {loop::kLanes * access.strides[0] * bytes, ((loop::kLanes - 1) * access.strides[0] + 1) * bytes};
   }
+  if (units_ == Units::kPanels) return panel_of(access);
   return span_of(access.strides, sizes_, bytes);
+}
+
+UnitSpan ElementTree::panel_of(const Access& access) const {
+  const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
+  const int64_t step = access.strides[0];
+  const int64_t pitch = access.strides[1];
+  if (pitch != 0 && pitch < step * sizes_[0]) return {};
+  const int64_t rows = pitch == 0 ? 1 : sizes_[1];
+  return {kPanelColumns * step * bytes, ((kPanelColumns - 1) * step + 1) * bytes, rows, pitch * bytes};
 }
 
 void ElementTree::declare(KernelWriter& writer, Units units) {

@@ -34,8 +34,9 @@ class ElementTree {
   size_t outer_count() const { return outer_count_; }
   bool is_indexed() const { return indexed_; }
 
-  /// What a unit of work is: anything, an index along the first merged dimension, or, of the only one, kLanes of them.
-  enum class Units : uint8_t { kUnknown, kFirstDimension, kVectors };
+  /// What a unit of work is: anything; an index along the first merged dimension; of the only one, kLanes of them; a
+  /// panel of kPanelColumns of the first of two.
+  enum class Units : uint8_t { kUnknown, kFirstDimension, kVectors, kPanels };
   /// Declares the buffers. Must come before anything else is emitted into the writer.
   void declare(KernelWriter& writer, Units units = Units::kUnknown);
   /// Says of the operands that lie as the extra accesses do that they are used element by element.
@@ -83,6 +84,7 @@ class ElementTree {
   void add_extra(std::span<const MemoryOperand> extra, DimsView shape);
   void merge_dimensions(DimsView shape, DimsView order, size_t outer);
   UnitSpan unit_of(const Access& access) const;
+  UnitSpan panel_of(const Access& access) const;
   loop::Value base_address(Access& access, const Point& point);
   loop::Value load(Access& access, const Point& point);
   loop::Value evaluate_node(size_t node, const Point& point, std::map<ValueId, loop::Value>& known);

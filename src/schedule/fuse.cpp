@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -33,7 +34,7 @@ constexpr size_t kMostNames = 4;
 
 UnitSpan coarser(const UnitSpan& unit, int64_t times) {
   if (unit.stride < 0) return unit;
-  return {unit.stride * times, unit.stride * (times - 1) + unit.bytes};
+  return {unit.stride * times, unit.stride * (times - 1) + unit.bytes, unit.rows, unit.pitch};
 }
 
 /// A step with what fusing asks about it.
@@ -79,12 +80,10 @@ class Run {
       const auto [found, is_new] = uses_.try_emplace(key_of(own.use), own);
       if (is_new) continue;
       SharedUse& known = found->second;
-      known.use.by_element = known.use.by_element && own.use.by_element;
       known.is_uniform = known.is_uniform && agree(known, own);
       known.is_written = known.is_written || own.is_written;
-      known.use.unit = known.use.unit.stride == own.use.unit.stride
-                           ? UnitSpan{own.use.unit.stride, std::max(known.use.unit.bytes, own.use.unit.bytes)}
-                           : UnitSpan{};
+      if (!known.use.unit.follows(own.use.unit)) known.use.unit = {};
+      known.use.unit.bytes = std::max(known.use.unit.bytes, own.use.unit.bytes);
     }
     total_ += next.total();
     instructions_ += next.step.kernel.instructions.size();
@@ -134,7 +133,7 @@ class Run {
       if (found == uses_.end() || own.use.kind == BufferUse::Kind::kError) continue;
       const SharedUse& known = found->second;
       const UnitSpan unit = coarser(known.use.unit, units_ / units);
-      const bool is_same = unit.stride == own.use.unit.stride && unit.is_disjoint() && own.use.unit.is_disjoint();
+      const bool is_same = unit.follows(own.use.unit) && unit.is_disjoint() && own.use.unit.is_disjoint();
       has_common = has_common || is_same;
       if (!known.is_written && !own.is_written) continue;
       if (!known.is_uniform || !agree(known, own)) return false;
@@ -146,7 +145,7 @@ class Run {
   int64_t unit_bytes() const {
     int64_t total = 1;
     for (const auto& [_, shared] : uses_)
-      if (shared.use.unit.is_disjoint()) total += shared.use.unit.bytes;
+      if (shared.use.unit.is_disjoint()) total += shared.use.unit.bytes * shared.use.unit.rows;
     return total;
   }
 
@@ -162,10 +161,13 @@ class Run {
     const bool has_place = shared.use.kind != BufferUse::Kind::kError && shared.is_written && shared.is_uniform;
     const auto element = static_cast<int64_t>(size_of(shared.dtype));
     const UnitSpan& unit = shared.use.unit;
-    if (!has_place || (units_ > 1 && (!unit.is_disjoint() || unit.stride % element != 0))) return std::nullopt;
+    if (!has_place || (units_ > 1 && (!unit.is_disjoint() || unit.rows != 1 || unit.stride % element != 0)))
+      return std::nullopt;
     const int64_t needed = units_ == 1 ? bytes : unit.stride * (block_ - 1) + unit.bytes;
     if (local_bytes_ + needed > kMostLocalBytes) return std::nullopt;
-    return LocalUse{{shared.dtype, (needed + kSlackBytes) / element}, units_ == 1 ? 0 : unit.stride / element};
+    // A power of two, so that kernels for sizes near to each other are one.
+    const auto count = std::bit_ceil(static_cast<uint64_t>((needed + kSlackBytes) / element));
+    return LocalUse{{shared.dtype, static_cast<int64_t>(count)}, units_ == 1 ? 0 : unit.stride / element};
   }
 
   void make_local(const MemoryKey& key, const LocalUse& local) {
@@ -192,11 +194,11 @@ class Run {
         const Dtype dtype = turns_[t].step.kernel.buffers[i].dtype;
         const SharedUse& shared = uses_.at(key_of(use));
         use.unit = shared.use.unit;
-        use.by_element = shared.use.by_element;
         use.first_turn = use.last_turn = first_turn + t;
         const size_t known = argument(use, dtype);
         if (known == arguments.size()) arguments.emplace_back(use, dtype);
         arguments[known].first.last_turn = use.last_turn;
+        if (!shared.is_written) arguments[known].first.by_element = use.by_element;
       }
     }
 
@@ -213,6 +215,7 @@ class Run {
       }
       step.params.insert(step.params.end(), turn.step.params.begin(), turn.step.params.end());
     }
+    step.params.push_back(block_);
     for (const Candidate& turn : turns_) step.params.push_back(turn.step.items / units_);
     std::vector<loop::Local> locals;
     for (const auto& [_, local] : locals_) {
@@ -224,7 +227,7 @@ class Run {
       step.buffers.push_back(use);
       dtypes.push_back(dtype);
     }
-    step.kernel = loop::in_turn(name(), turns, dtypes, locals, block_);
+    step.kernel = loop::in_turn(name(), turns, dtypes, locals);
     step.items = units_;
     step.nanoseconds = total_ / static_cast<double>(units_);
     return step;

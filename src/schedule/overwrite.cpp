@@ -31,8 +31,9 @@ bool may_fail(const KernelStep& step) {
 
 /// Whether a kernel that uses both reads every element before it writes to its place.
 bool reads_before_writing(const KernelStep& step, const BufferUse& read, const BufferUse& written) {
-  if (!read.by_element || !written.by_element || read.byte_offset != written.byte_offset) return false;
-  if (read.last_turn > written.first_turn) return false;
+  if (read.byte_offset != written.byte_offset || read.last_turn > written.first_turn) return false;
+  // In the turn that does both, each element is read for itself alone.
+  if (read.last_turn == written.first_turn && !(read.by_element && written.by_element)) return false;
   const bool is_one_turn = read.first_turn == written.last_turn;
   return is_one_turn || step.items == 1 || (read.unit == written.unit && read.unit.is_disjoint());
 }

@@ -23,7 +23,7 @@ constexpr int64_t kBlock = 256;
 // Blocks whose chains run side by side, to hide the latency of addition.
 constexpr int64_t kInFlight = 4;
 // Columns are reduced in panels of this many vectors, so that rows far apart are read a cache line or more at a time.
-constexpr int kPanel = 4;
+constexpr int kPanel = kPanelColumns / kLanes;
 // Long reductions with few results are cut into chunks of 2^6 blocks, for threads to share.
 constexpr int kChunkLevel = 6;
 constexpr int64_t kChunk = kBlock << kChunkLevel;
@@ -362,8 +362,10 @@ class ReduceKernel {
 
   void write_columns() {
     Writer writer(kernel_name(graph_, group_) + "_columns");
-    tree_->declare(writer);
-    const loop::BufferRef out = writer.value(result_);
+    const bool has_units = tree_->sizes().size() == 2 && !tree_->is_indexed();
+    tree_->declare(writer, has_units ? ElementTree::Units::kPanels : ElementTree::Units::kUnknown);
+    const int64_t panel_bytes = kPanelColumns * static_cast<int64_t>(size_of(result_.dtype));
+    const loop::BufferRef out = writer.value(result_, has_units ? UnitSpan{panel_bytes, panel_bytes} : UnitSpan{});
     loop::Builder& b = writer.builder();
     const auto outer = static_cast<size_t>(reduced_ - 1);
     const int64_t columns = tree_->sizes()[outer];

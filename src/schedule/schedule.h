@@ -10,13 +10,20 @@
 
 namespace lucid {
 
-/// The part of a buffer that one unit of work touches: `bytes` bytes from unit * `stride` on, or anything.
+/// The part of a buffer that one unit of work touches: `bytes` bytes from unit * `stride` on, or anything. A unit that
+/// is a panel of columns touches as much in each of `rows` rows, which are `pitch` bytes apart.
 struct UnitSpan {
   int64_t stride = -1;  // negative: anything
   int64_t bytes = 0;
+  int64_t rows = 1;
+  int64_t pitch = 0;
   bool operator==(const UnitSpan&) const = default;
   /// Whether no two units touch the same bytes.
   bool is_disjoint() const { return stride >= bytes && bytes > 0; }
+  /// Whether unit by unit the two are parts of the same memory.
+  bool follows(const UnitSpan& other) const {
+    return stride == other.stride && rows == other.rows && pitch == other.pitch;
+  }
 };
 
 /// Where a kernel's buffer argument comes from.
@@ -30,7 +37,8 @@ struct BufferUse {
   int32_t index = 0;
   int64_t byte_offset = 0;
   UnitSpan unit = {};
-  /// Every element is read or written only for the result's element with its own index, and lies where that does.
+  /// Every element is read or written only for the result's element with its own index, and lies where that does: in
+  /// the first turn that writes, or the last one that reads.
   bool by_element = false;
   /// The first and the last turn that uses the buffer, counted over the whole schedule.
   size_t first_turn = 0;
@@ -70,6 +78,9 @@ struct Layout {
   ValueId storage = -1;  // the value that owns the memory
   Geometry geometry;
 };
+
+/// The columns of a panel.
+inline constexpr int64_t kPanelColumns = 64;
 
 /// What a graph of primitives becomes: kernels in order.
 struct Schedule {

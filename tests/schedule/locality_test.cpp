@@ -46,11 +46,14 @@ TEST(Fuse, AnInputMayHaveGapsBetweenItsRows) { EXPECT_EQ(softmax({400, 1000}, {3
 
 TEST(Fuse, AnInputMayBeTheSameInEveryRow) { EXPECT_EQ(softmax({400, 1000}, {0, 1}, 1).kernels(), 1u); }
 
-TEST(Fuse, StepsAcrossTheRowsStayApartUnlessTheyAreSmall) {
-  // The reductions go down the columns, which the other steps do not follow.
-  EXPECT_GT(softmax({1280, 1000}, {1000, 1}, 0).kernels(), 1u);
-  EXPECT_EQ(softmax({16, 10}, {10, 1}, 0).kernels(), 1u);
+TEST(Fuse, ReductionsDownTheSameColumnsAreOneKernelByPanels) {
+  // The last step goes along the rows: down the columns it would find little in the cache.
+  const Scheduled columns = softmax({1280, 1024}, {1024, 1}, 0);
+  ASSERT_GT(columns.kernels(), 1u);
+  EXPECT_EQ(columns.schedule.steps[0].items, 1024 / kPanelColumns);
 }
+
+TEST(Fuse, StepsThatAreSmallAreOneKernelWhateverTheyTouch) { EXPECT_EQ(softmax({16, 10}, {10, 1}, 0).kernels(), 1u); }
 
 }  // namespace
 }  // namespace lucid

@@ -20,6 +20,7 @@ from ._results import CannotRebuild, take_apart
 P = ParamSpec("P")
 R = TypeVar("R")
 
+_MOST_KERNELS = 24  # that explain() lists
 _OTHER_TENSORS = "tensors that it uses have other types, or share memory in another way"
 
 # A key that was recorded so often without being used stays eager.
@@ -250,6 +251,10 @@ class Compiled:
                 f"{self.table.hits_of(plan.program)} hits"
             )
             lines.extend(f"    uses {place}" for place in plan.places)
+            names = plan.program.kernel_names
+            lines.extend(f"    runs {name}" for name in names[:_MOST_KERNELS])
+            if len(names) > _MOST_KERNELS:
+                lines.append(f"    and {len(names) - _MOST_KERNELS} more")
         lines.extend(f"  {note}" for note in self.notes)
         return "\n".join(lines)
 

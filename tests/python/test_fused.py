@@ -1,0 +1,155 @@
+"""How few kernels compiled work takes, how little memory, and that no part of it changes a bit."""
+
+import os
+import subprocess
+import sys
+
+import lucid
+import pytest
+from lucid import nn
+from lucid.nn import functional as F
+
+
+def compiled(function, *args):
+    """The compiled function, called so often that its plan is there."""
+    result = lucid.compile(function)
+    for _ in range(3):
+        result(*args)
+    assert result.cache_info().fallbacks == 0
+    assert result.cache_info().hits > 0
+    return result
+
+
+def kernels(function, *args):
+    plans = list(lucid.compiler.plan_cache(compiled(function, *args)))
+    return plans[-1].program.kernels
+
+
+CHAINS = {
+    "normalize along the rows": lambda x: (x - x.mean(-1, keepdim=True)) / (x.std(-1, keepdim=True) + 1e-5),
+    "softmax": lambda x: F.softmax(x, -1),
+    "layer norm": lambda x: F.layer_norm(x, (x.shape[-1],)),
+    "gelu chain": lambda x: F.gelu(x * 1.5 + 0.5, approximate="tanh") * lucid.sigmoid(x) + lucid.tanh(x) - x.abs(),
+    "log softmax": lambda x: F.log_softmax(x, -1),
+    "rms norm": lambda x: F.rms_norm(x, (x.shape[-1],)),
+}
+
+
+@pytest.mark.parametrize("name", CHAINS)
+def test_rows_and_columns_take_one_kernel(name):
+    x = lucid.randn(1024, 1024)
+    function = compiled(CHAINS[name], x)
+    plan = list(lucid.compiler.plan_cache(function))[-1]
+    assert plan.program.kernels == 1
+    # Nothing but the argument and the result is in memory.
+    assert plan.program.arena_bytes == 0
+    assert lucid.equal(function(x), CHAINS[name](x))
+
+
+def test_reductions_down_the_columns_take_one_kernel():
+    def normalize(x):
+        return (x - x.mean(0, keepdim=True)) / (x.std(0, keepdim=True) + 1e-5)
+
+    # And the division along the rows another: panel by panel it is slower than both together.
+    assert kernels(normalize, lucid.randn(1024, 1024)) == 2
+
+
+def test_a_transformer_block_takes_few_kernels():
+    block = nn.TransformerEncoderLayer(64, 4, 256, batch_first=True, activation="gelu").eval()
+    with lucid.no_grad():
+        assert kernels(block, lucid.randn(8, 128, 64)) <= 10
+
+
+def whole_step(model, optimizer, loss):
+    def step(x, y):
+        optimizer.zero_grad()
+        value = loss(model(x), y)
+        value.backward()
+        optimizer.step()
+        return value
+
+    return step
+
+
+def lenet():
+    return nn.Sequential(
+        nn.Conv2d(1, 6, 5, padding=2),
+        nn.Tanh(),
+        nn.AvgPool2d(2),
+        nn.Conv2d(6, 16, 5),
+        nn.Tanh(),
+        nn.AvgPool2d(2),
+        nn.Flatten(),
+        nn.Linear(400, 120),
+        nn.Tanh(),
+        nn.Linear(120, 84),
+        nn.Tanh(),
+        nn.Linear(84, 10),
+    )
+
+
+def test_a_step_of_lenet_takes_few_kernels():
+    model = lenet()
+    step = whole_step(model, lucid.optim.Adam(model.parameters()), F.cross_entropy)
+    assert kernels(step, lucid.randn(64, 1, 28, 28), lucid.randint(0, 10, (64,))) <= 25
+
+
+def test_a_step_of_adam_updates_all_parameters_at_once():
+    # Numbers for the step, and one kernel for the elements of all parameters.
+    for model in (lenet(), nn.Linear(300, 200), nn.TransformerEncoderLayer(64, 4, 256)):
+        optimizer = lucid.optim.Adam(model.parameters())
+        for parameter in model.parameters():
+            parameter.grad = lucid.randn(*parameter.shape)
+        assert kernels(optimizer.step) <= 2
+
+
+def test_state_is_written_where_it_lies():
+    model = nn.Linear(300, 200)
+    step = whole_step(model, lucid.optim.Adam(model.parameters()), F.mse_loss)
+    function = compiled(step, lucid.randn(16, 300), lucid.randn(16, 200))
+    places = [parameter.data_ptr() for parameter in model.parameters()]
+    before = model.weight.detach().clone()
+    function(lucid.randn(16, 300), lucid.randn(16, 200))
+    assert [parameter.data_ptr() for parameter in model.parameters()] == places
+    assert not lucid.equal(model.weight.detach(), before)
+
+
+def test_what_was_taken_from_state_before_stays_as_it_was():
+    weight = lucid.randn(300, 200)
+
+    @lucid.compile
+    def double():
+        weight.mul_(2)
+
+    for _ in range(3):
+        double()
+    view, array = weight[0], weight.numpy()
+    copy, old = weight.clone(), array.copy()
+    double()
+    assert double.cache_info().hits > 0
+    assert lucid.equal(weight, copy * 2)
+    assert lucid.equal(view, copy[0] * 2)
+    assert (array == old).all() == (not lucid.equal(lucid.tensor(array), weight))
+
+
+def test_a_check_that_fails_leaves_state_alone():
+    model = nn.Sequential(nn.Embedding(10, 8), nn.Linear(8, 4))
+    step = whole_step(model, lucid.optim.Adam(model.parameters()), F.cross_entropy)
+    x, y = lucid.randint(0, 10, (32,)), lucid.randint(0, 4, (32,))
+    function = compiled(step, x, y)
+    before = [parameter.detach().clone() for parameter in model.parameters()]
+    x[5] = 10
+    with pytest.raises(IndexError):
+        function(x, y)
+    assert all(lucid.equal(a, b.detach()) for a, b in zip(before, model.parameters()))
+
+
+PARTS = ["PlaceInResults", "FuseSteps", "LaunchBeside", "OverwriteState"]
+
+
+@pytest.mark.parametrize("disabled", [*PARTS, ",".join(PARTS)])
+def test_each_part_can_be_switched_off(disabled):
+    folder = os.path.dirname(__file__)
+    environment = {**os.environ, "LUCID_DISABLE_PASSES": disabled}
+    program = [sys.executable, os.path.join(folder, "compile_programs.py"), "--count", "40"]
+    subprocess.run(program, env=environment, check=True, capture_output=True, timeout=300)
