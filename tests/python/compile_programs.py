@@ -179,7 +179,7 @@ def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = Fa
                         difference = differs(program)[0]
                     except lucid.InternalError as error:
                         difference = f"internal error: {error}"
-                raise SystemExit(f"seed {seed}:\n{program.source()}\n{difference}")
+                return {**total.figures(), "failure": f"seed {seed}:\n{program.source()}\n{difference}"}
             total.count(program, compiled)
     signal.alarm(0)
     return total.figures()

@@ -1,7 +1,7 @@
 """Runs numbered cases in child processes, so that a crash or a hang is a failure of one case and not the end.
 
 A script that uses it calls itself with --child FILE, --seed and --count; the child leaves the seed under way in
-the file and prints what came of its cases as JSON.
+the file and prints what came of its cases as JSON; of those before a failure, with that as the entry "failure".
 """
 
 from __future__ import annotations
@@ -38,7 +38,11 @@ def run_in_child(script: str, first: int, last: int, add: Add, words: Sequence[s
         command += ["--seed", str(first), "--count", str(last - first), *words]
         result = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
         if result.returncode == 0:
-            add(json.loads(result.stdout))
+            part = json.loads(result.stdout)
+            failure: str | None = part.pop("failure", None)
+            add(part)
+            if failure is not None:
+                return failure
             # What is printed at the end, such as a leak that nanobind found, is a failure too.
             return None if not result.stderr else f"seed {last - 1}: at the end: {result.stderr[-3000:]}"
         seed = int(progress.read() or first)

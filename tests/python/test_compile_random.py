@@ -66,7 +66,9 @@ def test_who_asks_first_for_the_node_of_a_rebased_view_does_not_change_sums():
         lucid.manual_seed(5)
         return f, [(lucid.randn(50, requires_grad=True),) for _ in range(4)], []
 
-    assert history(world, lucid.compile, backward=True)[0] == history(world, lambda function: function, backward=True)[0]
+    assert (
+        history(world, lucid.compile, backward=True)[0] == history(world, lambda function: function, backward=True)[0]
+    )
 
     def gradient(ask):
         (x,) = world()[1][0]
