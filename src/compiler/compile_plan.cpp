@@ -9,6 +9,7 @@
 #include "compiler/memory.h"
 #include "passes/plan_parts.h"
 #include "runtime/kernel_cache.h"
+#include "runtime/thread_pool.h"
 #include "schedule/schedule.h"
 
 namespace lucid {
@@ -128,6 +129,17 @@ PlanStep::Part part_of(const SlotMap& slots, const std::vector<BufferUse>& buffe
   return part;
 }
 
+/// The machine code of each step that is a kernel: from the cache, or compiled on all threads.
+std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule) {
+  std::vector<Ref<codegen::LoadedCode>> codes(schedule.steps.size());
+  const CpuLevel target = chosen_level();
+  parallel_for(static_cast<int64_t>(codes.size()), 1, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+      if (schedule.steps[i].host < 0) codes[i] = kernel_cache().get(schedule.steps[i].kernel, target);
+  });
+  return codes;
+}
+
 /// The values whose memory the caller passes or takes.
 std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, Layout>& layouts) {
   std::set<ValueId> outside(graph.input_ids.begin(), graph.input_ids.end());
@@ -164,7 +176,9 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   const SlotMap slots(graph, schedule);
   plan->arena_bytes = static_cast<size_t>(slots.arena_bytes());
   plan->packed_bytes = slots.packed_bytes();
-  for (const KernelStep& step : schedule.steps) {
+  const std::vector<Ref<codegen::LoadedCode>> codes = codes_of(schedule);
+  for (size_t i = 0; i < schedule.steps.size(); ++i) {
+    const KernelStep& step = schedule.steps[i];
     PlanStep ready;
     if (step.host >= 0) {
       const IRNode& node = graph.nodes[static_cast<size_t>(step.host)];
@@ -172,7 +186,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
       ready.host = host_function(graph, node);
     } else {
       ready.name = step.kernel.name;
-      ready.code = kernel_cache().get(step.kernel, chosen_level());
+      ready.code = codes[i];
     }
     ready.parts.push_back(part_of(slots, step.buffers, step.params, step.items));
     for (const Launch& launch : step.beside)
