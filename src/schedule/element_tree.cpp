@@ -306,6 +306,17 @@ void ElementTree::store(size_t which, const Point& point, loop::Value value) {
   }
 }
 
+void ElementTree::prefetch(const Point& point, int64_t rows) {
+  loop::Builder& b = writer_->builder();
+  const auto lane = static_cast<size_t>(point.lane_axis);
+  for (size_t i = 0; i < extra_begin_; ++i) {
+    Access& access = operands_[i];
+    if (step(access, lane) != Step::kOne || step(access, 0) != Step::kAny) continue;
+    const loop::Value ahead = access.stride_values[0] * b.index(rows);
+    b.prefetch(access.buffer, base_address(access, point) + ahead + point.index[lane]);
+  }
+}
+
 bool ElementTree::reads_adjacent(size_t dimension) const {
   return std::all_of(operands_.begin(), operands_.begin() + static_cast<std::ptrdiff_t>(extra_begin_),
                      [&](const Access& access) { return step(access, dimension) != Step::kAny; });

@@ -57,6 +57,8 @@ class ElementTree {
   loop::Value evaluate(const Point& point) { return evaluate_all(point, 1).front(); }
   /// Evaluates the first `count` expressions, or all, each part that they share once.
   std::vector<loop::Value> evaluate_all(const Point& point, size_t count = SIZE_MAX);
+  /// Fetches what the operands have `rows` further along the first dimension; whether it exists does not matter.
+  void prefetch(const Point& point, int64_t rows);
   /// Stores to extra access number `which`, converting from the compute dtype.
   void store(size_t which, const Point& point, loop::Value value);
   /// How extra access `which`, or the operands before it, move along a merged dimension.

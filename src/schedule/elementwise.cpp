@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <bit>
 #include <numeric>
 
 #include "ir/node_call.h"
@@ -22,6 +23,11 @@ Dims memory_order(const Geometry& geometry) {
   });
   return order;
 }
+
+// Rows on which there is much to compute leave time to fetch those that come next, when steps before and after this one
+// go over a few rows at a time.
+constexpr double kWorthFetching = 20;
+constexpr int64_t kBytesAhead = 16 << 10;
 
 void compute_point(ElementTree& tree, const ElementTree::Point& at) {
   const std::vector<loop::Value> values = tree.evaluate_all(at);
@@ -64,6 +70,9 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
     size_values.push_back(writer.number(sizes[d]));
   }
   const loop::Value length = writer.number(sizes[last]);
+  const bool fetches = sizes.size() == 2 && tree.cost() >= kWorthFetching;
+  const int64_t rows_ahead =
+      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kBytesAhead / (sizes[last] * 4)))));
   b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
     ElementTree::Point at{split_index(b, row, size_values), static_cast<int64_t>(last), {}};
     at.index.resize(sizes.size(), b.index(0));
@@ -71,6 +80,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
     row_loop(b, b.index(0), length, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
       at.index[last] = i;
       at.mask = mask;
+      if (fetches) tree.prefetch(at, rows_ahead);
       compute_point(tree, at);
     });
   });
