@@ -394,18 +394,21 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
     return result.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(result.handle)]), result.views)
                               : tensor_at(result);
   };
+  // Nodes come first: views of handles would begin the ends of the graph, which backward reaches in that order.
+  std::vector<Edge> edges;
+  if (!gradients_->empty()) {
+    std::vector<TensorRef> saved;
+    saved.reserve(saved_.size());
+    for (const Result& part : saved_) saved.push_back(tensor_at(part));
+    edges = gradients_->instantiate(saved, {handles.data(), handles.size()});
+  }
   std::vector<TensorRef> results;
   results.reserve(results_.size());
   for (const Result& result : results_)
     results.push_back(result.same >= 0 ? results[static_cast<size_t>(result.same)] : made(result));
   for (const GradientEffect& effect : gradient_effects_)
     set_gradient(*handles[effect.handle], effect.is_none ? TensorRef() : made(effect.gradient));
-  if (gradients_->empty()) return results;
-  std::vector<TensorRef> saved;
-  saved.reserve(saved_.size());
-  for (const Result& part : saved_) saved.push_back(tensor_at(part));
-  const std::vector<Edge> edges = gradients_->instantiate(saved, {handles.data(), handles.size()});
-  for (size_t i = 0; i < results.size(); ++i)
+  for (size_t i = 0; i < edges.size(); ++i)
     if (results_[i].has_node) set_gradient_node(*results[i], edges[i]);
   return results;
 }

@@ -302,8 +302,15 @@ tensor([ 0.5000, 15.0000]))",
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const Operand weight = call.argument(2);
                      const Value end = e.mul(g[0], weight);
-                     return {e.sub(g[0], end), end,
-                             call.needs(2) ? e.mul(g[0], e.sub(call.argument(1), call.argument(0))) : Value()};
+                     if (!call.needs(2)) return {e.sub(g[0], end), end, Value()};
+                     // The ends may be integers or bools, whose difference is another number or none.
+                     Value converted[2];
+                     const auto number = [&](size_t i) -> Operand {
+                       const Operand given = call.argument(i);
+                       if (given.is_scalar() || is_float(given.dtype())) return given;
+                       return converted[i] = e.to(given, g[0].dtype());
+                     };
+                     return {e.sub(g[0], end), end, e.mul(g[0], e.sub(number(1), number(0)))};
                    },
                    .saved_inputs = {0, 1, 2}},
       .samples = {{{normal({37}), normal({37}), number(0.25)}},

@@ -6,6 +6,7 @@ import statistics
 
 import compile_programs
 import lucid
+import pytest
 import seeded_children
 from program_writer import Input, Program, Statement
 from same import bits, check, history
@@ -80,3 +81,29 @@ def test_who_asks_first_for_the_node_of_a_rebased_view_does_not_change_sums():
     expected = gradient(lambda first, second: None)
     assert gradient(lambda first, second: (first.grad_fn, second.grad_fn)) == expected
     assert gradient(lambda first, second: (second.grad_fn, first.grad_fn)) == expected
+
+
+def test_backward_reaches_leaves_in_the_same_order():
+    def f(x, y):
+        return x.exp(), y.flatten()
+
+    def order(function):
+        seen = []
+        for _ in range(3):
+            x, y = lucid.ones(3, requires_grad=True), lucid.ones(2, 2, requires_grad=True)
+            x.register_hook(lambda gradient: seen.append("x"))
+            y.register_hook(lambda gradient: seen.append("y"))
+            exponential, flat = function(x, y)
+            (exponential.sum() + flat.sum()).backward()
+        return seen
+
+    compiled = lucid.compile(f)
+    assert order(compiled) == order(f)
+    assert compiled.cache_info().hits == 2
+
+
+@pytest.mark.parametrize("dtype", [lucid.bool, lucid.uint8, lucid.int64])
+def test_lerp_between_whole_numbers_has_the_gradient_of_its_weight(dtype):
+    weight = lucid.tensor([0.25, 0.75], requires_grad=True)
+    lucid.lerp(lucid.tensor([1, 0]).to(dtype), lucid.tensor([0, 1]).to(dtype), weight).sum().backward()
+    assert weight.grad.tolist() == [-1, 1]
