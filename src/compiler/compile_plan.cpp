@@ -15,16 +15,20 @@
 namespace lucid {
 namespace {
 
-// A plan's outputs own their memory: one that would be a part of something else, or the same as another, is copied.
-void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts) {
+// A plan's outputs own their memory: one that would be a part of something else, or the same as another, is copied; so
+// is one whose elements are in another order than asked for.
+void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts, OutputOrder order) {
   std::set<ValueId> taken(graph.input_ids.begin(), graph.input_ids.end());
   taken.insert(graph.param_ids.begin(), graph.param_ids.end());
   taken.insert(graph.state_ids.begin(), graph.state_ids.end());
   taken.insert(graph.constant_ids.begin(), graph.constant_ids.end());
   for (ValueId& id : graph.output_ids) {
     const Layout& layout = layouts.at(id);
-    const bool whole = is_dense(layout.geometry.sizes, layout.geometry.strides) && layout.geometry.offset == 0 &&
-                       numel(layout.geometry.sizes) == numel(graph.type(layout.storage).shape);
+    const Geometry& geometry = layout.geometry;
+    const bool in_order = order == OutputOrder::kAny ? is_dense(geometry.sizes, geometry.strides)
+                                                     : is_contiguous(geometry.sizes, geometry.strides);
+    const bool whole =
+        in_order && geometry.offset == 0 && numel(geometry.sizes) == numel(graph.type(layout.storage).shape);
     if (whole && taken.insert(layout.storage).second) continue;
     const TensorType type = graph.type(id);
     const Op& copy = op_table().at("contiguous");
@@ -150,7 +154,7 @@ std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, L
 }  // namespace
 
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates) {
+                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order) {
   IRGraph graph = expand_to_primitives(source);
   std::map<ValueId, Geometry> geometries;
   for (size_t i = 0; i < source.input_ids.size(); ++i) geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
@@ -159,13 +163,12 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   std::map<ValueId, Layout> layouts = assign_layouts(graph, geometries, imposed);
   // A destination may be the memory of an operand.
   if (destinations.empty()) {
-    own_outputs(graph, layouts);
+    own_outputs(graph, layouts, order);
     if (!is_disabled(kPlaceInResults)) place_in_results(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
   number_turns(schedule);
-  if (destinations.empty() && !is_disabled(kFuseSteps))
-    fuse_steps(schedule, values_outside(graph, schedule.layouts));
+  if (destinations.empty() && !is_disabled(kFuseSteps)) fuse_steps(schedule, values_outside(graph, schedule.layouts));
   if (destinations.empty() && !is_disabled(kLaunchBeside)) launch_beside(schedule);
 
   auto plan = make_ref<Plan>();

@@ -19,11 +19,18 @@ struct PlanUpdate {
   size_t output = 0;
 };
 
+/// How a plan's outputs may lie in memory.
+enum class OutputOrder : uint8_t {
+  kAny,       // as eager results do
+  kRowMajor,  // elements in the order of the dimensions
+};
+
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
 /// graph's input_ids in order, its outputs the output_ids. With `destinations`, one for each of the graph's outputs,
 /// which pointwise nodes compute, those are written with these strides. `updates` are inputs and the outputs that take
 /// their place afterwards: Plan::overwrites will say which of them may lie in the same memory.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {});
+                       std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {},
+                       OutputOrder order = OutputOrder::kAny);
 
 }  // namespace lucid

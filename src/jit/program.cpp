@@ -55,16 +55,8 @@ Ref<Plan> plan_of(const CallGraph& call, std::span<const TensorRef> handles) {
     geometries[input.id] = input.geometry;
   }
   const std::vector<PlanUpdate> updates = updates_of(call, handles);
-  Ref<Plan> plan = compile_plan(graph, geometries, {}, updates);
   // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
-  bool is_ordered = true;
-  for (size_t i = 0; i < plan->outputs.size(); ++i) {
-    if (is_contiguous(plan->outputs[i].type.shape, plan->outputs[i].strides)) continue;
-    is_ordered = false;
-    GraphEmitter emitter(graph);
-    graph.output_ids[i] = GraphEmitter::id_of(emitter.contiguous(emitter.value(graph.output_ids[i])));
-  }
-  return is_ordered ? plan : compile_plan(graph, geometries, {}, updates);
+  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor);
 }
 
 /// Runs the passes. Constants may go, and others come.

@@ -1,7 +1,5 @@
 #include "lucid/compile.h"
 
-#include <thread>
-
 #include "../tensor/support.h"
 #include "lucid/lucid.h"
 
@@ -102,19 +100,6 @@ TEST(Compile, ACompiledFunctionInsideAnotherIsPartOfIt) {
   }
   EXPECT_EQ(outer.info().hits, 2);
   EXPECT_EQ(inner.info().misses, 0);
-}
-
-TEST(Compile, ManyThreadsMayCall) {
-  const auto f = compile([](const Tensor& x) { return exp(x) + x; });
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t)
-    threads.emplace_back([&, t] {
-      const Tensor x = full({64}, 0.25 * t);
-      const std::vector<double> expected = read(exp(x) + x);
-      for (int i = 0; i < 50; ++i) EXPECT_EQ(read(f(x)), expected);
-    });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(f.info().compiles, 1);
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+"""Measures the first call of a compiled function beside an eager one, for docs/benchmarks.md.
+
+    python benchmarks/first_call.py
+
+The first call records and makes a plan. Each is measured in a process in which nothing was compiled before, after the
+function was called eagerly until it was fast; an earlier process has put the kernels of the plan on disk. What loading
+or compiling kernels takes is not taken off. The least time of all processes counts. Asked is at most 1.5 eager calls
+and 1 ms, besides kernels.
+"""
+
+import argparse
+import subprocess
+import sys
+import time
+
+import lucid
+import lucid.nn.functional as F
+from lucid import nn
+from lucid.models import lenet_5
+
+
+def normalize(x):
+    mean = x.mean(-1, keepdim=True)
+    return (x - mean) / (x.std(-1, keepdim=True) + 1e-5)
+
+
+def mlp():
+    return nn.Sequential(nn.Linear(784, 256), nn.ReLU(), nn.Linear(256, 10))
+
+
+def training_step():
+    net = mlp()
+    optimizer = lucid.optim.Adam(net.parameters())
+
+    def step(x, y):
+        optimizer.zero_grad()
+        loss = F.cross_entropy(net(x), y)
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return step
+
+
+WORK = {
+    "x + 1 on 8 floats": lambda: (lambda x: x + 1, [lucid.randn(8)]),
+    "normalize, 32 x 128": lambda: (normalize, [lucid.randn(32, 128)]),
+    "MLP, batch 64": lambda: (mlp(), [lucid.randn(64, 784)]),
+    "LeNet-5, batch 1": lambda: (lenet_5(), [lucid.randn(1, 1, 32, 32)]),
+    "step of the MLP with Adam": lambda: (training_step(), [lucid.randn(64, 784), lucid.randint(0, 10, (64,))]),
+}
+
+
+def seconds(function, arguments):
+    start = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - start
+
+
+def measure(name):
+    """Microseconds of an eager call and of the first call, in this process."""
+    function, arguments = WORK[name]()
+    # What compiling anything needs once for the process is no part of it.
+    warm = lucid.compile(lambda x: x - 1)
+    warm(lucid.ones(3))
+    warm(lucid.ones(3))
+    eager = min(seconds(function, arguments) for _ in range(30))
+    first = seconds(lucid.compile(function), arguments)
+    return eager * 1e6, first * 1e6
+
+
+def best_of(name, processes):
+    results = []
+    # The first only fills the disk cache.
+    for _ in range(processes + 1):
+        command = [sys.executable, __file__, "--measure", name]
+        output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        results.append([float(number) for number in output.split()])
+    return [min(numbers) for numbers in zip(*results[1:])]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--processes", type=int, default=7)
+    parser.add_argument("--measure", choices=list(WORK), help="measure one in this process")
+    arguments = parser.parse_args()
+    if arguments.measure:
+        print(*measure(arguments.measure))
+        return
+    print("| work | eager, us | first call, us | at most, us | |")
+    print("|---|---|---|---|---|")
+    for name in WORK:
+        eager, first = best_of(name, arguments.processes)
+        limit = 1.5 * eager + 1000
+        print(f"| {name} | {eager:.4g} | {first:.4g} | {limit:.4g} | {'missed' if first > limit else ''} |")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,52 @@
+"""Calls compiled functions with many signatures and watches memory; for docs/benchmarks.md.
+
+    python benchmarks/signatures.py --count 100000
+
+Each signature is a key of its own, so that each call is recorded and compiled and the oldest plan leaves. The process's
+memory is read after the first tenth and at the end.
+"""
+
+import argparse
+import gc
+import time
+
+import lucid
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=100_000)
+    count = parser.parse_args().count
+    f = lucid.compile(lambda x, number: (x * number).exp() + number)
+    g = lucid.compile(lambda x: x * 2 + 1)
+    h = lucid.compile(lambda x, number: x * x.sum().item() * number)
+    x = lucid.ones(2)
+    start = time.perf_counter()
+    early = None
+    for number in range(count):
+        # A number, a shape, and a call that runs eagerly.
+        if number % 3 == 0:
+            f(x, number)
+        elif number % 3 == 1:
+            g(lucid.ones(1 + number % 997, 1 + number // 997))
+        else:
+            h(x, number)
+        if number == count // 10:
+            gc.collect()
+            early = resident_bytes(), lucid.memory_stats()["bytes_in_use"]
+    gc.collect()
+    late = resident_bytes(), lucid.memory_stats()["bytes_in_use"]
+    print(f"signatures            {count}")
+    print(f"seconds               {time.perf_counter() - start:.0f}")
+    for name, before, after in zip(("resident", "tensors"), early, late):
+        print(f"{name:9} memory, MiB  {before / 2**20:.1f} after a tenth, {after / 2**20:.1f} at the end")
+    print(f"plans                 {[compiled.cache_info().entries for compiled in (f, g, h)]}")
+
+
+if __name__ == "__main__":
+    main()

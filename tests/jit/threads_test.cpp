@@ -1,0 +1,97 @@
+// Threads that call compiled functions.
+
+#include <atomic>
+#include <thread>
+
+#include "../tensor/support.h"
+#include "lucid/compile.h"
+#include "lucid/lucid.h"
+
+namespace lucid {
+namespace {
+
+using namespace lucid::testing;
+
+constexpr int kThreads = 64;
+constexpr int kCalls = 1000;
+
+void run_in_threads(int count, const std::function<void(int)>& work) {
+  std::vector<std::thread> threads;
+  threads.reserve(static_cast<size_t>(count));
+  for (int t = 0; t < count; ++t) threads.emplace_back(work, t);
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(CompileThreads, MakeOnePlanForEachKey) {
+  const Tensor weight = randn({4, 3});
+  const auto f = compile([&](const Tensor& x) { return tanh(lucid::matmul(x, weight)) + 1.0; });
+  std::vector<Tensor> arguments;
+  std::vector<std::vector<double>> expected;
+  for (int64_t rows : {1, 2, 5}) {
+    arguments.push_back(randn({rows, 4}));
+    expected.push_back(read(tanh(lucid::matmul(arguments.back(), weight)) + 1.0));
+  }
+  std::atomic<int> wrong = 0;
+  run_in_threads(kThreads, [&](int number) {
+    for (int call = 0; call < kCalls; ++call) {
+      const auto at = static_cast<size_t>(number + call) % arguments.size();
+      if (read(f(arguments[at])) != expected[at]) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(f.info().compiles, 3);
+  EXPECT_EQ(f.info().eager_calls, 0);
+  EXPECT_EQ(f.info().hits + f.info().misses, kThreads * kCalls);
+}
+
+TEST(CompileThreads, GradientsAndDrawsStayApart) {
+  const Tensor weight = randn({4}).requires_grad_();
+  const auto f = compile([&](const Tensor& x) { return sum(exp(x * weight)); });
+  const auto noise = compile([](const Tensor& x) { return x + rand({4}); });
+  std::atomic<int> wrong = 0;
+  run_in_threads(8, [&](int number) {
+    const Tensor x = full({4}, 0.1 * number).requires_grad_();
+    const std::vector<double> expected = read(grad({sum(exp(x * weight))}, {x})[0]);
+    for (int call = 0; call < 50; ++call) {
+      if (read(grad({f(x)}, {x})[0]) != expected) ++wrong;
+      for (double element : read(noise(zeros({4}))))
+        if (element < 0 || element >= 1) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(f.info().compiles, 1);
+}
+
+TEST(CompileThreads, PlansAreForgottenWhileOthersRun) {
+  const auto f = compile([](const Tensor& x) { return exp(x) * 2.0; });
+  const Tensor x = randn({16});
+  const std::vector<double> expected = read(exp(x) * 2.0);
+  std::atomic<int> wrong = 0;
+  run_in_threads(8, [&](int number) {
+    for (int call = 0; call < 50; ++call) {
+      if (number == 0)
+        f.invalidate_cache();
+      else if (read(f(x)) != expected)
+        ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CompileThreads, EachRecordsFunctionsOfItsOwn) {
+  std::atomic<int> wrong = 0;
+  run_in_threads(8, [&](int number) {
+    for (int size = 1; size < 8; ++size) {
+      const auto f = compile([&](const Tensor& x) { return x * static_cast<double>(number) + 1.0; });
+      const Tensor x = full({size}, 2.0);
+      const std::vector<double> expected(static_cast<size_t>(size), 2.0 * number + 1.0);
+      for (int call = 0; call < 3; ++call)
+        if (read(f(x)) != expected) ++wrong;
+      if (f.info().hits != 2) ++wrong;
+    }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace lucid
