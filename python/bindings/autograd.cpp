@@ -97,6 +97,76 @@ std::vector<TensorRef> to_results(const std::string& name, const nb::object& ret
   return {TensorRef(&expect_tensor(name.c_str(), returned.ptr()))};
 }
 
+/// A list, dict or tuple of the plain containers as another, and what is in it likewise; other things as they are.
+nb::object copy_containers(nb::handle value) {
+  if (PyList_CheckExact(value.ptr())) {
+    nb::list copy;
+    for (nb::handle item : nb::borrow<nb::list>(value)) copy.append(copy_containers(item));
+    return copy;
+  }
+  if (PyDict_CheckExact(value.ptr())) {
+    nb::dict copy;
+    for (auto [name, item] : nb::borrow<nb::dict>(value)) copy[name] = copy_containers(item);
+    return copy;
+  }
+  if (PyTuple_CheckExact(value.ptr())) return nb::tuple(copy_containers(nb::list(nb::borrow(value))));
+  return nb::borrow(value);
+}
+
+/// What a custom function's forward left for its backward.
+struct FunctionParts {
+  std::string name;
+  SharedObject function;
+  /// The attributes of ctx.
+  SharedObject attributes;
+};
+
+/// Runs `function.backward` with a ctx: that of forward, or one that is made for it. May be copied without the
+/// interpreter's lock.
+class PythonBackward {
+ public:
+  PythonBackward(std::shared_ptr<const FunctionParts> parts, std::optional<SharedObject> ctx)
+      : parts_(std::move(parts)), ctx_(std::make_shared<std::optional<SharedObject>>(std::move(ctx))) {}
+
+  const FunctionParts& parts() const { return *parts_; }
+
+  std::vector<TensorRef> operator()(FunctionContext& context, std::span<const TensorRef> gradients) const {
+    const nb::gil_scoped_acquire lock;
+    if (!*ctx_) {
+      nb::object made = nb::cast(FunctionCtx());
+      for (auto [name, value] : nb::borrow<nb::dict>(copy_containers(parts_->attributes.get())))
+        check_status(PyObject_SetAttr(made.ptr(), name.ptr(), value.ptr()));
+      *ctx_ = SharedObject(std::move(made));
+    }
+    const nb::object ctx = (*ctx_)->get();
+    const ActiveContext active(nb::cast<FunctionCtx&>(ctx), context);
+    const nb::object backward = parts_->function.get().attr("backward");
+    return to_results(parts_->name, call_with(backward, ctx, to_tuple(gradients)), true);
+  }
+
+  /// The backward of another call that did the same.
+  CustomFunction copy() const {
+    CustomFunction function;
+    function.name = parts_->name;
+    PythonBackward backward = *ctx_ ? PythonBackward(frozen(), std::nullopt) : PythonBackward(parts_, std::nullopt);
+    function.copy = [backward](NodeCloner&) { return backward.copy(); };
+    function.backward = std::move(backward);
+    return function;
+  }
+
+ private:
+  /// The parts with ctx's attributes as they are now.
+  std::shared_ptr<const FunctionParts> frozen() const {
+    const nb::gil_scoped_acquire lock;
+    const nb::object attributes = (*ctx_)->get().attr("__dict__");
+    return std::make_shared<const FunctionParts>(
+        FunctionParts{parts_->name, parts_->function, SharedObject(copy_containers(attributes))});
+  }
+
+  std::shared_ptr<const FunctionParts> parts_;
+  std::shared_ptr<std::optional<SharedObject>> ctx_;
+};
+
 /// Runs `function.forward`; the results' gradients go through `function.backward`.
 nb::object apply(nb::object function, nb::object arguments) {
   const std::string name = nb::cast<std::string>(function.attr("__name__"));
@@ -123,13 +193,11 @@ nb::object apply(nb::object function, nb::object arguments) {
     single = !PyTuple_Check(returned.ptr()) && !PyList_Check(returned.ptr());
     return to_results(name, returned, false);
   };
-  custom.backward = [name, held_function = SharedObject(function), held_ctx = SharedObject(ctx)](
-                        FunctionContext& context, std::span<const TensorRef> gradients) {
-    const nb::gil_scoped_acquire lock;
-    const ActiveContext active(nb::cast<FunctionCtx&>(held_ctx.get()), context);
-    const nb::object backward = held_function.get().attr("backward");
-    return to_results(name, call_with(backward, held_ctx.get(), to_tuple(gradients)), true);
-  };
+  const PythonBackward backward(
+      std::make_shared<const FunctionParts>(FunctionParts{name, SharedObject(function), SharedObject()}),
+      SharedObject(ctx));
+  custom.backward = backward;
+  custom.copy = [backward](NodeCloner&) { return backward.copy(); };
   const std::vector<TensorRef> results = apply_function(custom, inputs);
   return single ? to_object(results.front()) : to_tuple(results);
 }
@@ -204,6 +272,17 @@ void bind_function(nb::module_& module) {
 
 }  // namespace
 
+void list_kept(const GradNode& node, nb::list& kept) {
+  for (const GradNode::Hook& hook : node.hooks())
+    if (const auto* python = hook.function->target<PythonHook>())
+      kept.append(nb::make_tuple("a gradient hook", python->function.get()));
+  const CustomFunction* custom = custom_function_of(node);
+  const auto* backward = custom ? custom->backward.target<PythonBackward>() : nullptr;
+  if (!backward) return;
+  for (auto [name, value] : nb::borrow<nb::dict>(backward->parts().attributes.get()))
+    kept.append(nb::make_tuple("ctx." + nb::cast<std::string>(name) + " of " + backward->parts().name, value));
+}
+
 int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
   if (!nb::inst_ready(self)) return 0;
@@ -264,7 +343,8 @@ void bind_autograd(nb::module_& module) {
   module.def(
       "register_hook",
       [](nb::handle tensor, nb::object hook) {
-        return register_hook(expect_tensor("register_hook", tensor.ptr()), to_hook(std::move(hook)));
+        // What it holds is looked at before a copy runs: see list_kept().
+        return register_hook(expect_tensor("register_hook", tensor.ptr()), to_hook(std::move(hook)), true);
       },
       "tensor"_a, "hook"_a);
   module.def(

@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "bindings/autograd.h"
 #include "bindings/call_key.h"
 #include "bindings/call_table.h"
 #include "bindings/convert.h"
@@ -155,6 +156,13 @@ nb::list records(PythonTracing& self, nb::handle inputs) {
   return list;
 }
 
+/// Python's objects that copies of the gradient graph share, each with what it is.
+nb::list kept_objects(const ProgramHandle& self) {
+  nb::list kept;
+  for (const Ref<GradNode>& node : self.program->outcome().gradients().nodes()) list_kept(*node, kept);
+  return kept;
+}
+
 /// The results of a plan, or None where it does not fit or a check failed: then nothing has happened.
 nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
   const std::vector<TensorRef> held = tensors_in(arguments);
@@ -188,6 +196,7 @@ void bind_jit(nb::module_& module) {
           "graph",
           [](const ProgramHandle& self) { return GraphHandle{std::make_shared<IRGraph>(self.program->graph())}; })
       .def("run", &run_program, "arguments"_a)
+      .def_prop_ro("kept", &kept_objects)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
       .def_prop_ro("kernels", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), false).size(); })

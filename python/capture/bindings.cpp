@@ -281,7 +281,7 @@ void bind_capture(nb::module_& module) {
       },
       "generator"_a.none() = nb::none(), "The tensor that a generator's state lies in, not a copy of it.");
   module.def("describe_module", describe_module, "module"_a,
-             "(parameters, buffers, modules) with their names, and the functions of hooks around calls.");
+             "(parameters, buffers, modules) with their names, and the functions of hooks around forward.");
   module.def("global_hook_functions", global_hook_functions);
   module.def(
       "attributes_of",

@@ -95,10 +95,13 @@ nb::object function_of(const nn::HookEntry& entry) {
   return hook ? hook->function.get() : nb::none();
 }
 
+/// Those of hooks around forward. Backward hooks run in a call only if backward does, which is noticed.
 nb::list hook_functions(const nn::Module& module) {
   nb::list functions;
   for (const auto& entry : module.hooks())
-    if (entry->is_call_hook()) functions.append(function_of(*entry));
+    if (std::holds_alternative<nn::ForwardPreHook>(entry->function) ||
+        std::holds_alternative<nn::ForwardHook>(entry->function))
+      functions.append(function_of(*entry));
   return functions;
 }
 

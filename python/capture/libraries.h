@@ -126,10 +126,10 @@ struct OptimizerGuard {
   std::optional<Difference> compare(optim::Optimizer& optimizer) const;
 };
 
-/// What the walk must know of a module: (parameters, buffers, modules, functions of hooks), all with the names that
-/// they have, in order; empty ones are left out. Hooks that are not Python's have no function.
+/// What the walk must know of a module: (parameters, buffers, modules, functions of hooks around forward), all with the
+/// names that they have, in order; empty ones are left out. Hooks that are not Python's have no function.
 nb::tuple describe_module(nb::handle module);
-/// The functions of hooks that run around every module's call.
+/// The functions of hooks that run around every module's forward.
 nb::list global_hook_functions();
 
 }  // namespace lucid::python

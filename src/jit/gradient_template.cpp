@@ -30,10 +30,25 @@ std::vector<const GradNode*> reachable(std::span<const Edge> roots, uint64_t fir
     found.push_back(node);
     for (const Edge& edge : node->edges())
       if (edge) stack.push_back(edge.node.get());
+    for (const Edge& edge : node->saved_edges()) stack.push_back(edge.node.get());
   }
   std::sort(found.begin(), found.end(),
             [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
   return found;
+}
+
+/// Where a handle stood in the graph when the call began.
+Edge edge_before(const TracingContext& context, const TensorRef& handle) {
+  for (const TracingContext::Rebased& rebased : context.rebased())
+    if (rebased.root == handle) return rebased.before;
+  return requires_grad(*handle) ? gradient_edge(*handle) : Edge();
+}
+
+/// Gives a copy the hooks of its original that are still there.
+void copy_hooks(const GradNode& from, GradNode& to) {
+  for (const GradNode::Hook& hook : from.hooks())
+    if (*hook.function)
+      to.hooks().push_back({hook.output, std::make_shared<GradientHook>(*hook.function), hook.may_copy});
 }
 
 }  // namespace
@@ -41,24 +56,34 @@ std::vector<const GradNode*> reachable(std::span<const Edge> roots, uint64_t fir
 /// Copies recorded nodes into the template.
 class GradientTemplate::Maker : public NodeCloner {
  public:
-  Maker(GradientTemplate& result, TracingContext& context, std::span<const TensorRef> handles)
-      : result_(result), context_(context), handles_(handles) {
-    for (const TensorRef& handle : handles)
-      handle_edges_.push_back(requires_grad(*handle) ? gradient_edge(*handle) : Edge());
+  Maker(GradientTemplate& result, TracingContext& context, std::span<const TensorRef> handles,
+        std::span<const TensorRef> results)
+      : result_(result), context_(context) {
+    for (const TensorRef& handle : handles) ends_.emplace_back(handle, edge_before(context, handle));
+    // Results that are leaves; those that are handles are among these.
+    for (const TensorRef& leaf : results)
+      ends_.emplace_back(leaf, is_leaf(*leaf) && requires_grad(*leaf) ? gradient_edge(*leaf) : Edge());
   }
 
   Edge edge(const Edge& original) override {
     if (const auto found = copies_.find(original.node.get()); found != copies_.end())
       return {found->second, original.output};
-    for (size_t i = 0; i < handles_.size(); ++i) {
-      if (handle_edges_[i] != original) continue;
-      auto end = make_ref<HandleNode>(handles_[i]->type(), original.output + 1);
+    for (size_t i = 0; i < ends_.size(); ++i) {
+      if (ends_[i].second != original) continue;
+      auto end = make_ref<HandleNode>(ends_[i].first->type(), original.output + 1);
       result_.ends_[end.get()] = i;
       return {end, original.output};
     }
-    obstacle_ =
-        "leads to gradients of a tensor that is neither an argument nor found among what the function refers to";
+    if (context_.is_own_leaf(*original.node)) {
+      copy(*original.node);
+      return copy_of(original);
+    }
+    refuse("leads to gradients of a tensor that is neither an argument nor found among what the function refers to");
     return {};
+  }
+
+  void refuse(std::string why) override {
+    if (obstacle_.empty()) obstacle_ = std::move(why);
   }
 
   void save(const Snapshot& from, Snapshot& to) override {
@@ -68,12 +93,12 @@ class GradientTemplate::Maker : public NodeCloner {
   }
 
   void copy(const GradNode& node) {
-    if (node.is_observed()) obstacle_ = "registers a gradient hook";
+    if (node.retains()) refuse("asks to retain a gradient");
     Ref<GradNode> copied = node.clone(*this);
-    if (!copied) {
-      obstacle_ = "uses " + std::string(node.name()) + ", whose gradient is no op's";
-      return;
-    }
+    if (!copied) return refuse("uses " + std::string(node.name()) + ", whose gradient is no op's");
+    copy_hooks(node, *copied);
+    for (const GradNode::Hook& hook : std::as_const(*copied).hooks())
+      if (!hook.may_copy) refuse("registers a gradient hook, which may hold tensors of the call");
     copies_[&node] = copied;
     result_.nodes_.push_back(std::move(copied));
   }
@@ -87,8 +112,7 @@ class GradientTemplate::Maker : public NodeCloner {
  private:
   GradientTemplate& result_;
   TracingContext& context_;
-  std::span<const TensorRef> handles_;
-  std::vector<Edge> handle_edges_;
+  std::vector<std::pair<TensorRef, Edge>> ends_;
   std::unordered_map<const GradNode*, Ref<GradNode>> copies_;
   std::string obstacle_;
 };
@@ -96,23 +120,30 @@ class GradientTemplate::Maker : public NodeCloner {
 /// Copies the template's nodes for one call.
 class GradientTemplate::Filler : public NodeCloner {
  public:
-  Filler(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles)
-      : from_(from), saved_(saved), handles_(handles) {}
+  Filler(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
+         std::span<const TensorRef> results)
+      : from_(from), saved_(saved), handles_(handles), results_(results) {}
 
   Edge edge(const Edge& original) override {
     if (const auto end = from_.ends_.find(original.node.get()); end != from_.ends_.end())
-      return gradient_edge(*handles_[end->second]);
+      return gradient_edge(end->second < handles_.size() ? *handles_[end->second]
+                                                         : *results_[end->second - handles_.size()]);
     return {copies_.at(original.node.get()), original.output};
   }
   void save(const Snapshot& from, Snapshot& to) override {
     if (const auto slot = from_.slots_.find(&from); slot != from_.slots_.end()) to.take(*saved_[slot->second]);
   }
-  void copy(const Ref<GradNode>& node) { copies_.emplace(node.get(), node->clone(*this)); }
+  void copy(const Ref<GradNode>& node) {
+    Ref<GradNode> copied = node->clone(*this);
+    if (node->is_observed()) copy_hooks(*node, *copied);
+    copies_.emplace(node.get(), std::move(copied));
+  }
 
  private:
   const GradientTemplate& from_;
   std::span<const TensorRef> saved_;
   std::span<TensorImpl* const> handles_;
+  std::span<const TensorRef> results_;
   std::unordered_map<const GradNode*, Ref<GradNode>> copies_;
 };
 
@@ -124,16 +155,16 @@ GradientTemplate::GradientTemplate(TracingContext& context, std::span<const Tens
     const Edge edge = gradient_node(*result);
     roots.push_back(edge && edge.node->order().number >= context.first_node() ? edge : Edge());
   }
-  Maker maker(*this, context, handles);
+  Maker maker(*this, context, handles, results);
   for (const GradNode* node : reachable(roots, context.first_node())) maker.copy(*node);
   for (size_t i = 0; i < roots.size(); ++i)
     if (roots[i]) edges_[i] = maker.copy_of(roots[i]);
   if (obstacle.empty()) obstacle = maker.obstacle();
 }
 
-std::vector<Edge> GradientTemplate::instantiate(std::span<const TensorRef> saved,
-                                                std::span<TensorImpl* const> handles) const {
-  Filler filler(*this, saved, handles);
+std::vector<Edge> GradientTemplate::instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
+                                                std::span<const TensorRef> results) const {
+  Filler filler(*this, saved, handles, results);
   for (const Ref<GradNode>& node : nodes_) filler.copy(node);
   std::vector<Edge> edges;
   for (const Edge& edge : edges_) edges.push_back(edge ? filler.edge(edge) : Edge());

@@ -19,8 +19,8 @@ class GradientTemplate {
     Place place;
   };
 
-  /// Copies the nodes that `results` lead to. `handles` are the call's, arguments first. On failure `obstacle` says
-  /// why.
+  /// Copies the nodes that `results` lead to. `handles` are the call's, arguments first. Among the results may be some
+  /// of those, which were given other places in the graph. On failure `obstacle` says why.
   GradientTemplate(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
                    std::string& obstacle);
 
@@ -29,8 +29,13 @@ class GradientTemplate {
   /// Whether result i is a node's, as opposed to taking no part in the graph.
   bool has_node(size_t result) const { return static_cast<bool>(edges_[result]); }
 
-  /// A graph on the tensors that the saved places hold in this call; returns the places of the results.
-  std::vector<Edge> instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles) const;
+  /// The nodes, to look at.
+  const std::vector<Ref<GradNode>>& nodes() const { return nodes_; }
+
+  /// A graph on the tensors that the saved places hold in this call; returns the places of the results. Those that are
+  /// leaves exist already.
+  std::vector<Edge> instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
+                                std::span<const TensorRef> results) const;
 
  private:
   class Maker;
@@ -40,7 +45,8 @@ class GradientTemplate {
   std::vector<Edge> edges_;           // of the results
   std::vector<Saved> saved_;
   std::unordered_map<const Snapshot*, size_t> slots_;  // which saved place a node's snapshot gets
-  std::unordered_map<const GradNode*, size_t> ends_;   // which handle a node stands for
+  /// Which handle a node stands for, or which result, counted after the handles.
+  std::unordered_map<const GradNode*, size_t> ends_;
 };
 
 }  // namespace lucid::jit

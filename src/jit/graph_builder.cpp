@@ -182,14 +182,31 @@ class Builder {
     value_of(place.cell) = {changed_id, geometry, {{key_of(geometry), changed_id}, {key_of(place.geometry), id}}};
   }
 
+  /// The cell of `to`, which is new, holds what that of `from` did there.
+  void move(const Place& from, const Place& to) {
+    if (from.geometry == to.geometry && cell(from).bytes == cell(to).bytes) {
+      // All of it was moved, for one look at it or for several.
+      define(from.cell);
+      if (value_of(to.cell).id < 0) value_of(to.cell) = value_of(from.cell);
+      return;
+    }
+    const ValueId id = value_at(from);
+    Geometry stored = to.geometry;
+    for (size_t i = 0; i < stored.sizes.size(); ++i)
+      if (stored.strides[i] == 0) stored.sizes[i] = std::min<int64_t>(stored.sizes[i], 1);
+    ValueId stored_id = id;
+    if (stored.sizes != to.geometry.sizes) {
+      // Repeated elements are there once.
+      const Dims strides = contiguous_strides(to.geometry.sizes);
+      stored_id = GraphEmitter::id_of(emit("strided_part", {emitter_.value(id)}, {stored.sizes, strides, int64_t{0}}));
+    }
+    value_of(to.cell) = {stored_id, stored, {{key_of(stored), stored_id}, {key_of(to.geometry), id}}};
+  }
+
   // ---- Events.
 
   void add(const Event& event) {
-    if (event.kind == Event::Kind::kMoved) {
-      const ValueId id = value_at(*event.operands[0].place);
-      value_of(event.results[0].cell) = {id, event.results[0].geometry, {{key_of(event.results[0].geometry), id}}};
-      return;
-    }
+    if (event.kind == Event::Kind::kMoved) return move(*event.operands[0].place, event.results[0]);
     if (event.op->host && !event.op->infer)
       throw Obstacle{event.source + ": the size of what " + event.op->name() + " gives depends on values"};
     Values held;

@@ -89,11 +89,25 @@ bool is_leaf_of(const TracingContext::GradientUse& use, const TensorRef& handle)
   return use.leaf == handle || (use.slot && meta && meta->slot == use.slot);
 }
 
-/// Whether anybody asked to see the leaf's gradients.
-bool is_watched(const TensorImpl& leaf) {
+/// Who sees the leaf's gradients.
+std::vector<std::shared_ptr<GradientHook>> hooks_on(const TensorImpl& leaf) {
+  std::vector<std::shared_ptr<GradientHook>> hooks;
   const AutogradMeta* meta = leaf.autograd();
-  return meta && ((meta->accumulator && meta->accumulator->is_observed()) ||
-                  (meta->slot && !meta->slot->after_accumulate.empty()));
+  const auto add = [&](const std::shared_ptr<GradientHook>& hook) {
+    if (*hook) hooks.push_back(hook);
+  };
+  if (meta && meta->accumulator)
+    for (const GradNode::Hook& hook : std::as_const(*meta->accumulator).hooks()) add(hook.function);
+  if (meta && meta->slot)
+    for (const auto& hook : meta->slot->after_accumulate) add(hook);
+  return hooks;
+}
+
+/// Whether the handle did when the recording began.
+bool required_grad(const TracingContext& context, const TensorRef& handle) {
+  for (const TracingContext::Rebased& rebased : context.rebased())
+    if (rebased.root == handle) return static_cast<bool>(rebased.before);
+  return requires_grad(*handle);
 }
 
 /// State that the recording met, of all that it might have.
@@ -102,7 +116,9 @@ std::vector<TensorRef> used_state(const TracingContext& context, std::span<const
   std::vector<TensorRef> used;
   const auto touches = [&](const TensorRef& handle) {
     const auto& uses = context.gradient_uses();
-    return context.find(*handle->cell()) >= 0 || std::find(results.begin(), results.end(), handle) != results.end() ||
+    return context.find(*handle->cell()) >= 0 ||
+           std::any_of(results.begin(), results.end(),
+                       [&](const TensorRef& result) { return result->cell() == handle->cell(); }) ||
            std::any_of(uses.begin(), uses.end(), [&](const auto& use) { return is_leaf_of(use, handle); });
   };
   for (const TensorRef& handle : state)
@@ -110,15 +126,6 @@ std::vector<TensorRef> used_state(const TracingContext& context, std::span<const
         std::find(used.begin(), used.end(), handle) == used.end() && touches(handle))
       used.push_back(handle);
   return used;
-}
-
-TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& views) {
-  for (const TracingContext::View& view : views) {
-    const GradModeScope mode(view.records_gradients);
-    const Operand operands[] = {Operand(tensor.get())};
-    tensor = TensorRef(tensor_of(eager().emit_one(*view.op, operands, view.attributes)));
-  }
-  return tensor;
 }
 
 }  // namespace
@@ -139,13 +146,11 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   program->draws_ = std::find(used.begin(), used.end(), default_generator().state_cell()) != used.end();
   std::vector<TensorRef> handles(arguments.begin(), arguments.end());
   handles.insert(handles.end(), program->state_.begin(), program->state_.end());
-  program->find_gradients(context, handles, obstacle);
+  const auto effects = program->find_gradients(context, handles, obstacle);
   if (!obstacle.empty()) return nullptr;
-  program->set_results(context, results, handles, obstacle);
+  program->outcome_.emplace(context, results, handles, effects, obstacle);
   if (!obstacle.empty()) return nullptr;
-  std::vector<int32_t> wanted;
-  for (const KeptCell& kept : program->kept_) wanted.push_back(kept.cell);
-  CallGraph call = build_graph(context.trace(), handles, arguments.size(), wanted, name);
+  CallGraph call = build_graph(context.trace(), handles, arguments.size(), program->outcome_->cells(), name);
   obstacle = std::move(call.obstacle);
   if (!obstacle.empty()) return nullptr;
 
@@ -163,7 +168,8 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
       program->shared_.push_back({sharing[i], i, handles[i]->offset() - handles[sharing[i]]->offset()});
   if (!program->written_.empty()) program->sharing_ = sharing;
   for (const TensorRef& handle : std::span(handles).subspan(arguments.size()))
-    program->state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), requires_grad(*handle)});
+    program->state_kinds_.push_back(
+        {handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
   for (size_t i = 0; i < handles.size(); ++i)
     if (std::any_of(program->written_.begin(), program->written_.end(),
                     [&](size_t written) { return handles[written]->cell() == handles[i]->cell(); }))
@@ -173,20 +179,21 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   return program;
 }
 
-void Program::find_gradients(const TracingContext& context, std::vector<TensorRef>& handles, std::string& obstacle) {
+std::vector<Outcome::GradientEffect> Program::find_gradients(const TracingContext& context,
+                                                             std::vector<TensorRef>& handles, std::string& obstacle) {
+  std::vector<Outcome::GradientEffect> effects;
   const size_t count = handles.size();
   for (const TracingContext::GradientUse& use : context.gradient_uses()) {
     const auto end = handles.begin() + static_cast<std::ptrdiff_t>(count);
     const auto found = std::find_if(handles.begin(), end, [&](const TensorRef& h) { return is_leaf_of(use, h); });
     if (found == end) {
-      const int32_t cell = use.leaf ? context.find(*use.leaf->cell()) : -1;
-      const bool is_own = cell >= 0 && !context.trace().cells[static_cast<size_t>(cell)].outside;
-      if (!is_own)
+      if (!context.is_own_leaf(use))
         obstacle =
             "uses the gradient of a tensor that is neither an argument nor found among what the function refers to";
       continue;
     }
     const auto handle = static_cast<size_t>(found - handles.begin());
+    watched_.push_back({handle, hooks_on(*handles[handle])});
     const TensorRef now = gradient(*handles[handle]);
     if (use.reads_initial && !use.initial) without_gradient_.push_back(handle);
     if (use.initial) {
@@ -195,82 +202,11 @@ void Program::find_gradients(const TracingContext& context, std::vector<TensorRe
     }
     if (use.reads_initial && now == use.initial) continue;
     if (now && requires_grad(*now)) obstacle = "leaves a gradient that has a gradient";
-    gradient_effects_.push_back({.handle = handle, .is_none = !now});
+    effects.push_back({.handle = handle, .is_none = !now});
   }
-}
-
-void Program::set_results(TracingContext& context, std::span<const TensorRef> results,
-                          std::span<const TensorRef> handles, std::string& obstacle) {
-  std::map<int32_t, size_t> kept;
-  // A part of a cell that the plan keeps; of a cell from outside, a part of that.
-  const auto part = [&](const Place& place) {
-    Result result{.dtype = place.dtype, .geometry = place.geometry};
-    const TracedCell& cell = context.trace().cells[static_cast<size_t>(place.cell)];
-    if (cell.outside) {
-      const auto handle =
-          std::find_if(handles.begin(), handles.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
-      if (handle == handles.end())
-        obstacle = "uses a tensor that is neither an argument nor found among what the function refers to";
-      result.handle = handle - handles.begin();
-      return result;
-    }
-    const auto [found, is_new] = kept.try_emplace(place.cell, kept_.size());
-    if (is_new) kept_.push_back({.cell = place.cell});
-    result.kept = found->second;
-    return result;
-  };
-  for (size_t i = 0; i < results.size(); ++i) {
-    const TensorRef& tensor = results[i];
-    const auto earlier = std::find(results.begin(), results.begin() + static_cast<std::ptrdiff_t>(i), tensor);
-    if (earlier != results.begin() + static_cast<std::ptrdiff_t>(i)) {
-      results_.push_back({.same = earlier - results.begin()});
-      continue;
-    }
-    results_.push_back(as_handle(tensor, handles, context));
-    if (results_.back().handle >= 0) continue;
-    const AutogradMeta* meta = tensor->autograd();
-    if (meta && meta->requires_grad && !meta->edge) obstacle = "returns a new tensor that asks for a gradient";
-    if (requires_grad(*tensor) && !gradient_node(*tensor))
-      obstacle = "returns a view that was made under no_grad of a tensor that requires a gradient";
-    if (meta && (meta->retains_grad || meta->slot)) obstacle = "returns a tensor that keeps a gradient";
-    results_.back() = part(context.place_of(*tensor));
-    if (results_.back().handle >= 0) obstacle = "returns another handle on the memory of a tensor from outside";
-    for (size_t k = 0; k < i; ++k)
-      if (results[k]->cell() == tensor->cell() && requires_grad(*tensor)) obstacle = "returns views of one tensor";
-  }
-  for (GradientEffect& effect : gradient_effects_) {
-    if (effect.is_none) continue;
-    const TensorRef now = gradient(*handles[effect.handle]);
-    effect.gradient = as_handle(now, handles, context);
-    if (effect.gradient.handle < 0) effect.gradient = part(context.place_of(*now));
-  }
-  if (!obstacle.empty()) return;
-  gradients_.emplace(context, results, handles, obstacle);
-  if (!obstacle.empty()) return;
-  for (size_t i = 0; i < results.size(); ++i)
-    // A view's node may be one that other results lead to as well.
-    results_[i].has_node =
-        (results_[i].handle < 0 || !results_[i].views.empty()) && results_[i].same < 0 && gradients_->has_node(i);
-  for (const GradientTemplate::Saved& saved : gradients_->saved()) saved_.push_back(part(saved.place));
-}
-
-/// One of the handles, or a view of one.
-Program::Result Program::as_handle(const TensorRef& tensor, std::span<const TensorRef> handles,
-                                   const TracingContext& context) {
-  Result result;
-  TensorRef base = tensor;
-  while (true) {
-    if (const auto found = std::find(handles.begin(), handles.end(), base); found != handles.end()) {
-      result.handle = found - handles.begin();
-      std::reverse(result.views.begin(), result.views.end());
-      return result;
-    }
-    const TracingContext::View* view = context.view_of(*base);
-    if (!view) return {};
-    result.views.push_back(
-        {.op = view->op, .attributes = view->attributes, .records_gradients = view->records_gradients});
-    base = view->base;
-  }
+  for (const std::shared_ptr<GradientHook>& hook : context.hooks_that_ran())
+    if (!*hook) obstacle = "removes a gradient hook";
+  return effects;
 }
 
 SmallVector<TensorImpl*, 16> Program::all_handles(std::span<TensorImpl* const> arguments) const {
@@ -285,12 +221,10 @@ SmallVector<TensorImpl*, 16> Program::all_handles(std::span<TensorImpl* const> a
 }
 
 bool Program::gradients_fit(std::span<TensorImpl* const> handles) const {
-  const auto is_free = [&](size_t leaf) { return !is_watched(*handles[leaf]); };
-  return std::all_of(gradient_handles_.begin(), gradient_handles_.end(), is_free) &&
-         std::all_of(without_gradient_.begin(), without_gradient_.end(),
-                     [&](size_t leaf) { return is_free(leaf) && !gradient(*handles[leaf]); }) &&
-         std::all_of(gradient_effects_.begin(), gradient_effects_.end(),
-                     [&](const GradientEffect& effect) { return is_free(effect.handle); });
+  return std::none_of(without_gradient_.begin(), without_gradient_.end(),
+                      [&](size_t leaf) { return static_cast<bool>(gradient(*handles[leaf])); }) &&
+         std::all_of(watched_.begin(), watched_.end(),
+                     [&](const Watched& watched) { return hooks_on(*handles[watched.handle]) == watched.hooks; });
 }
 
 bool Program::is_known_as_recorded(std::span<TensorImpl* const> arguments) const {
@@ -310,7 +244,7 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
       return false;
   }
   const std::span<TensorImpl* const> all(handles.data(), handles.size());
-  if (!gradients_fit(all)) return false;
+  if (!gradients_fit(all) || !outcome_->fits(all)) return false;
   if (!shares_as_recorded(all)) return false;
   if (written_.empty()) return true;
   for (size_t i = 0; i < written_.size(); ++i) {
@@ -378,31 +312,7 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
   std::vector<Ref<Cell>> cells;
   cells.reserve(own);
   for (size_t i = 0; i < own; ++i) cells.push_back(make_ref<Cell>(std::move(storages[i])));
-  const auto tensor_at = [&](const Result& part) {
-    const Ref<Cell>& cell = part.handle >= 0 ? handles[static_cast<size_t>(part.handle)]->cell() : cells[part.kept];
-    return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset, cell);
-  };
-  const auto made = [&](const Result& result) {
-    return result.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(result.handle)]), result.views)
-                              : tensor_at(result);
-  };
-  // Nodes come first: views of handles would begin the ends of the graph, which backward reaches in that order.
-  std::vector<Edge> edges;
-  if (!gradients_->empty()) {
-    std::vector<TensorRef> saved;
-    saved.reserve(saved_.size());
-    for (const Result& part : saved_) saved.push_back(tensor_at(part));
-    edges = gradients_->instantiate(saved, {handles.data(), handles.size()});
-  }
-  std::vector<TensorRef> results;
-  results.reserve(results_.size());
-  for (const Result& result : results_)
-    results.push_back(result.same >= 0 ? results[static_cast<size_t>(result.same)] : made(result));
-  for (const GradientEffect& effect : gradient_effects_)
-    set_gradient(*handles[effect.handle], effect.is_none ? TensorRef() : made(effect.gradient));
-  for (size_t i = 0; i < edges.size(); ++i)
-    if (results_[i].has_node) set_gradient_node(*results[i], edges[i]);
-  return results;
+  return outcome_->make({handles.data(), handles.size()}, cells);
 }
 
 }  // namespace lucid::jit

@@ -3,8 +3,8 @@
 #include <optional>
 #include <unordered_set>
 
-#include "jit/gradient_template.h"
 #include "jit/graph_builder.h"
+#include "jit/outcome.h"
 #include "passes/runner.h"
 #include "runtime/plan.h"
 
@@ -33,29 +33,11 @@ class Program : public RefCounted {
   const Plan& plan() const { return *plan_; }
   /// What the passes did.
   const PassReport& report() const { return report_; }
+  const Outcome& outcome() const { return *outcome_; }
   /// The tensors besides the arguments that it reads or writes.
   std::span<const TensorRef> state() const { return state_; }
 
  private:
-  struct Result {
-    /// One of the call's handles, or -1.
-    int64_t handle = -1;
-    /// How a view of it is made, if it is one.
-    std::vector<TracingContext::View> views;
-    /// An earlier result that it is, or -1.
-    int64_t same = -1;
-    /// Otherwise a part of a kept cell.
-    size_t kept = 0;
-    Dtype dtype = Dtype::kF32;
-    Geometry geometry;
-    bool has_node = false;
-  };
-  /// What becomes of the `.grad` of a handle.
-  struct GradientEffect {
-    size_t handle = 0;
-    bool is_none = false;
-    Result gradient;
-  };
   struct Kind {
     Dtype dtype;
     Dims sizes;
@@ -66,10 +48,8 @@ class Program : public RefCounted {
   /// Whether gradients are where they were when the recording began, and nobody watches them.
   bool gradients_fit(std::span<TensorImpl* const> handles) const;
   /// Finds out what becomes of the `.grad` of handles, and adds those that are read to the handles.
-  void find_gradients(const TracingContext& context, std::vector<TensorRef>& handles, std::string& obstacle);
-  void set_results(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
-                   std::string& obstacle);
-  static Result as_handle(const TensorRef& tensor, std::span<const TensorRef> handles, const TracingContext& context);
+  std::vector<Outcome::GradientEffect> find_gradients(const TracingContext& context, std::vector<TensorRef>& handles,
+                                                      std::string& obstacle);
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
   /// Whether the same arguments as ever are tensors that the call knows besides.
   bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
@@ -100,14 +80,16 @@ class Program : public RefCounted {
   std::vector<Shared> shared_;
   /// Handles on what is written, and where they begin there.
   std::vector<std::pair<size_t, int64_t>> offsets_;
-  std::vector<Result> results_;
   /// The handles whose `.grad` is a handle too, in the order of those, and those whose is none.
   std::vector<size_t> gradient_handles_;
   std::vector<size_t> without_gradient_;
-  std::vector<GradientEffect> gradient_effects_;
-  /// Where the template's saved places are: a kept cell, or a handle's cell.
-  std::vector<Result> saved_;
-  std::optional<GradientTemplate> gradients_;
+  /// The hooks of the handles whose `.grad` is used: they ran in the recording.
+  struct Watched {
+    size_t handle;
+    std::vector<std::shared_ptr<GradientHook>> hooks;
+  };
+  std::vector<Watched> watched_;
+  std::optional<Outcome> outcome_;
 };
 
 }  // namespace lucid::jit

@@ -1,5 +1,6 @@
 #include "jit/tracing_context.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -59,11 +60,11 @@ int32_t TracingContext::cell_of(const TensorImpl& tensor) {
     index = add_cell(tensor);
     TracedCell& cell = trace_.cells.back();
     cell.outside = tensor.cell();
-    cell.handle = TensorRef(const_cast<TensorImpl*>(&tensor));
     cell.is_defined = true;
     outside_.emplace(tensor.cell().get(), index);
   }
   TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+  if (cell.outside && !cell.handle) cell.handle = TensorRef(const_cast<TensorImpl*>(&tensor));
   if (cell.dtype != tensor.dtype()) give_up("looks at the memory of a tensor as another dtype");
   if (!cell.is_defined) {
     // Filled by the host: what it holds now is all that is known of it.
@@ -121,14 +122,52 @@ void TracingContext::viewed(const Call& call, const TensorImpl& result) {
   const Call first(call.op(), operands, call.attributes());
   Event& event = add_event(Event::Kind::kViewed, &first);
   event.results.push_back(place_of(result));
-  if (!trace_.cells[static_cast<size_t>(event.results[0].cell)].outside) return;
-  views_[&result] = {TensorRef(const_cast<TensorImpl*>(&result)), TensorRef(&handle_of(call.operand(0))), &call.op(),
-                     call.attributes(), GradMode::enabled()};
+  add_view(result, handle_of(call.operand(0)), &call);
 }
+
+void TracingContext::add_view(const TensorImpl& view, const TensorImpl& base, const Call* call) {
+  const int32_t cell = find(*view.cell());
+  if (cell >= 0 && !trace_.cells[static_cast<size_t>(cell)].outside) return;
+  View& added = views_[&view];
+  added = {.view = TensorRef(const_cast<TensorImpl*>(&view)),
+           .base = TensorRef(const_cast<TensorImpl*>(&base)),
+           .records_gradients = GradMode::enabled(),
+           .geometry = view.geometry()};
+  if (!call) return;
+  added.op = &call->op();
+  added.attributes = call->attributes();
+}
+
+void TracingContext::detached(const TensorImpl& source, const TensorImpl& result) { add_view(result, source, nullptr); }
 
 const TracingContext::View* TracingContext::view_of(const TensorImpl& tensor) const {
   const auto found = views_.find(&tensor);
-  return found == views_.end() ? nullptr : &found->second;
+  if (found == views_.end()) return nullptr;
+  const View& view = found->second;
+  const bool is_as_made = tensor.cell() == view.base->cell() && tensor.geometry() == view.geometry;
+  return is_as_made ? &view : nullptr;
+}
+
+bool TracingContext::is_own(const TensorImpl& handle) const {
+  if (views_.contains(&handle)) return true;
+  const int32_t cell = find(*handle.cell());
+  return cell >= 0 && !trace_.cells[static_cast<size_t>(cell)].outside;
+}
+
+bool TracingContext::is_own_leaf(const GradNode& end) const {
+  return std::any_of(own_leaves_.begin(), own_leaves_.end(), [&](const TensorRef& leaf) {
+    return leaf->autograd() && leaf->autograd()->accumulator.get() == &end;
+  });
+}
+
+bool TracingContext::is_own_leaf(const GradientUse& use) const {
+  return std::any_of(own_leaves_.begin(), own_leaves_.end(), [&](const TensorRef& leaf) {
+    return leaf == use.leaf || (use.slot && leaf->autograd() && leaf->autograd()->slot == use.slot);
+  });
+}
+
+bool TracingContext::is_end(const GradNode& node) const {
+  return node.order().number < first_node_ || dynamic_cast<const AccumulateNode*>(&node);
 }
 
 void TracingContext::writes(const Call& call, std::span<TensorImpl* const> destinations) {
@@ -153,12 +192,12 @@ void TracingContext::written(const Call& call, std::span<TensorImpl* const> dest
 }
 
 void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
-  // A snapshot from before the recording is nothing that was recorded. Of borrowed memory there is none: it is copied
-  // when the snapshot is taken.
-  if (find(*source.cell()) < 0 && !source.cell()->storage()->borrowed()) return;
   const TensorRef from =
       make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
   const Place place = place_of(*from);
+  // No handle that anybody else has: the next that is met stands for the cell.
+  TracedCell& cell = trace_.cells[static_cast<size_t>(place.cell)];
+  if (cell.handle == from) cell.handle.reset();
   Event& event = add_event(Event::Kind::kMoved, nullptr);
   event.operands.push_back({place, std::nullopt});
   if (find(*copy.cell()) < 0) made(copy);
@@ -188,17 +227,34 @@ void TracingContext::gradient_replaced(const TensorImpl* leaf, const GradSlot* s
   use_gradient(leaf, slot, false);
 }
 
+void TracingContext::rebases(TensorImpl& root) {
+  if (is_own(root)) return;
+  for (const Rebased& rebased : rebased_)
+    if (rebased.root.get() == &root) return;
+  rebased_.push_back({TensorRef(&root), requires_grad(root) ? gradient_edge(root) : Edge()});
+}
+
+void TracingContext::hooked(const GradNode* node) {
+  // One at a node that the call made is copied with it.
+  if (!node || is_end(*node)) give_up("registers a gradient hook on a leaf or a tensor from outside");
+}
+
 void TracingContext::ran(const GradNode& node) {
-  if (node.is_observed()) give_up("runs a gradient hook");
-  if (node.order().number < first_node_ && !dynamic_cast<const AccumulateNode*>(&node))
-    give_up("runs backward through a graph from outside");
+  if (!is_end(node)) return;
+  const auto* end = dynamic_cast<const AccumulateNode*>(&node);
+  if (!end) return give_up("runs backward through a graph from outside");
+  const auto note = [&](const std::shared_ptr<GradientHook>& hook) {
+    if (*hook) hooks_that_ran_.push_back(hook);
+  };
+  for (const GradNode::Hook& hook : node.hooks()) note(hook.function);
+  for (const auto& hook : end->slot()->after_accumulate) note(hook);
 }
 
 void TracingContext::escaped(const TensorImpl&, std::string_view how) { give_up(how); }
 
 void TracingContext::changed(const TensorImpl& tensor, std::string_view how) {
-  const int32_t index = find(*tensor.cell());
-  if (index < 0 || trace_.cells[static_cast<size_t>(index)].outside) give_up(how);
+  if (!is_own(tensor)) return give_up(how);
+  own_leaves_.emplace_back(const_cast<TensorImpl*>(&tensor));
 }
 
 }  // namespace lucid::jit

@@ -35,14 +35,16 @@ class TracingContext : public EagerObserver {
   Place place_of(const TensorImpl& tensor);
   /// What a snapshot holds.
   Place place_of(const Snapshot& snapshot);
-  /// How a handle on memory from outside was made during the recording; null if it was not, or by no view.
+  /// How a handle on memory from outside was made during the recording: by a view, or by detach() if there is no op.
   struct View {
     TensorRef view;
     TensorRef base;
     const Op* op = nullptr;
     Attributes attributes;
     bool records_gradients = true;
+    Geometry geometry;
   };
+  /// Null if it was not, or was given other memory since.
   const View* view_of(const TensorImpl& tensor) const;
   /// What the call did with a leaf's `.grad`.
   struct GradientUse {
@@ -53,6 +55,19 @@ class TracingContext : public EagerObserver {
     TensorRef initial;
     bool reads_initial = false;
   };
+  /// A handle from outside that was given another place in the gradient graph, and the one that it had.
+  struct Rebased {
+    TensorRef root;
+    Edge before;
+  };
+  const std::vector<Rebased>& rebased() const { return rebased_; }
+  /// Whether the handle, not only its memory, was made during the recording.
+  bool is_own(const TensorImpl& handle) const;
+  /// Whether an end of the gradient graph, or a use, is that of a leaf that the call made.
+  bool is_own_leaf(const GradNode& end) const;
+  bool is_own_leaf(const GradientUse& use) const;
+  /// The hooks of leaves from outside that ran. They are held, so that none is taken for another.
+  const std::vector<std::shared_ptr<GradientHook>>& hooks_that_ran() const { return hooks_that_ran_; }
   const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
   /// The number of a cell, or -1 if the call did not touch it.
   int32_t find(const Cell& cell) const;
@@ -65,6 +80,9 @@ class TracingContext : public EagerObserver {
   void moved(const TensorImpl& source, const TensorImpl& copy) override;
   void gradient_read(const TensorImpl* leaf, const GradSlot* slot) override;
   void gradient_replaced(const TensorImpl* leaf, const GradSlot* slot) override;
+  void detached(const TensorImpl& source, const TensorImpl& result) override;
+  void rebases(TensorImpl& root) override;
+  void hooked(const GradNode* node) override;
   void ran(const GradNode& node) override;
   void escaped(const TensorImpl& tensor, std::string_view how) override;
   void changed(const TensorImpl& tensor, std::string_view how) override;
@@ -73,6 +91,9 @@ class TracingContext : public EagerObserver {
   Event& add_event(Event::Kind kind, const Call* call);
   int32_t add_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
+  void add_view(const TensorImpl& view, const TensorImpl& base, const Call* call);
+  /// Whether a node ends the graph that the call made.
+  bool is_end(const GradNode& node) const;
   void use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads);
   void give_up(std::string_view why);
 
@@ -84,6 +105,9 @@ class TracingContext : public EagerObserver {
   std::unordered_map<const Cell*, int32_t> outside_;
   std::unordered_map<const TensorImpl*, View> views_;
   std::vector<GradientUse> gradient_uses_;
+  std::vector<Rebased> rebased_;
+  std::vector<TensorRef> own_leaves_;
+  std::vector<std::shared_ptr<GradientHook>> hooks_that_ran_;
   EagerObserver* before_ = nullptr;
   bool is_installed_ = false;
 };

@@ -67,23 +67,25 @@ Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor
   Tensor mean = buffer("running_mean");
   Tensor variance = buffer("running_var");
   const bool updates = training() && track_running_stats && mean.defined();
-  double factor = momentum.value_or(0);
-  if (updates) {
-    Tensor count = buffer("num_batches_tracked");
-    // Instance norms take in every batch alike.
-    if (count.defined() && counts_batches()) {
-      count += 1;
-      if (!momentum) factor = 1 / static_cast<double>(count.item<int64_t>());
-    }
-  }
+  const double factor = momentum.value_or(0);
+  Tensor count;
+  // Instance norms take in every batch alike.
+  if (updates && counts_batches()) count = buffer("num_batches_tracked");
+  if (count.defined()) count += 1;
+  const bool averages = count.defined() && !momentum && from_input;
   // Statistics that are not used must not change.
-  const bool given = mean.defined() && (updates || !from_input);
+  const bool given = mean.defined() && (updates || !from_input) && !averages;
   const std::vector<Tensor> results = op(input, given ? mean : Tensor(), given ? variance : Tensor(),
                                          parameter("weight"), parameter("bias"), from_input, factor, eps);
   if (updates && from_input) {
     const NoGrad no_grad;
-    mean.copy_(results[1]);
-    variance.copy_(results[2]);
+    // The number of batches is read by ops, so that compiled calls see what it is by then.
+    const Tensor share = averages ? 1.0 / lucid::to(count, Dtype::kF64) : Tensor();
+    const auto take_in = [&](Tensor& running, const Tensor& now) {
+      running.copy_(averages ? running * (1.0 - share) + now * share : now);
+    };
+    take_in(mean, results[1]);
+    take_in(variance, results[2]);
   }
   return results[0];
 }

@@ -5,6 +5,8 @@
 #include "base/dtype.h"
 #include "base/error.h"
 #include "nn/call_op.h"
+#include "tensor/api.h"
+#include "tensor/function.h"
 
 namespace lucid::nn::functional {
 namespace {
@@ -19,13 +21,28 @@ void shorten_rows(const Tensor& weight, const Tensor& indices, double max_norm, 
   weight.detach().set_index({rows}, picked * scale);
 }
 
-/// Divides the gradient of each row by how often the indices name it. `rows` is a view of a weight, made for this.
-void divide_gradients_by_uses(const Tensor& rows, const Tensor& indices) {
-  if (!rows.requires_grad()) return;
+/// The function whose result is its first operand, and the gradient of that its own divided by the second.
+CustomFunction division_of_gradients() {
+  CustomFunction function;
+  function.name = "divide_gradient";
+  function.forward = [](FunctionContext& context, std::span<const TensorRef> inputs) {
+    context.save_for_backward({inputs[1]});
+    return std::vector<TensorRef>{inputs[0]};
+  };
+  function.backward = [](FunctionContext& context, std::span<const TensorRef> gradients) {
+    return std::vector<TensorRef>{ref_of(wrap(gradients[0]) / wrap(context.saved_tensors()[0])), {}};
+  };
+  function.copy = [](NodeCloner&) { return division_of_gradients(); };
+  return function;
+}
+
+/// The rows of a weight. The gradient of each is divided by how often the indices name it.
+Tensor with_gradients_by_use(const Tensor& weight, const Tensor& indices) {
+  if (!weight.requires_grad()) return weight;
   const Tensor flat = reshape(indices, {-1});
-  const Tensor uses = index_add(zeros({rows.size(0)}, Dtype::kI64), 0, flat, ones({flat.size(0)}, Dtype::kI64));
-  const Tensor divisors = unsqueeze(maximum(uses, 1), 1);
-  register_hook(rows, [divisors](const Tensor& gradient) -> Tensor { return gradient / divisors; });
+  const Tensor uses = index_add(zeros({weight.size(0)}, Dtype::kI64), 0, flat, ones({flat.size(0)}, Dtype::kI64));
+  const TensorRef inputs[] = {ref_of(weight), ref_of(unsqueeze(maximum(uses, 1), 1))};
+  return wrap(apply_function(division_of_gradients(), inputs).front());
 }
 
 }  // namespace
@@ -39,27 +56,17 @@ Tensor dropout(const Tensor& input, double p, bool training) {
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
                  std::optional<double> max_norm, double norm_type, bool scale_grad_by_freq) {
   if (max_norm) shorten_rows(weight, input, *max_norm, norm_type);
-  if (!scale_grad_by_freq) return lucid::embedding(weight, input, padding_idx);
-  const Tensor rows = reshape(weight, weight.shape());
-  const Tensor result = lucid::embedding(rows, input, padding_idx);
-  divide_gradients_by_uses(rows, input);
-  return result;
+  return lucid::embedding(scale_grad_by_freq ? with_gradients_by_use(weight, input) : weight, input, padding_idx);
 }
 
 Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& offsets, const Tensor& per_sample_weights,
                      const BagOptions& options) {
   if (options.max_norm) shorten_rows(weight, input, *options.max_norm, options.norm_type);
-  const auto bags = [&](const Tensor& rows) {
-    return lucid::embedding_bag(rows, input, offsets, per_sample_weights, options.mode, options.include_last_offset,
-                                options.padding_idx);
-  };
-  if (!options.scale_grad_by_freq) return bags(weight);
-  if (options.mode == "max")
+  if (options.scale_grad_by_freq && options.mode == "max")
     throw ValueError("embedding_bag: scale_grad_by_freq is for the modes sum and mean, not for max");
-  const Tensor rows = reshape(weight, weight.shape());
-  const Tensor result = bags(rows);
-  divide_gradients_by_uses(rows, input);
-  return result;
+  return lucid::embedding_bag(options.scale_grad_by_freq ? with_gradients_by_use(weight, input) : weight, input,
+                              offsets, per_sample_weights, options.mode, options.include_last_offset,
+                              options.padding_idx);
 }
 
 }  // namespace lucid::nn::functional

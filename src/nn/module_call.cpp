@@ -43,7 +43,7 @@ std::vector<Tensor> tensors_in(const Item& item) {
   return found;
 }
 
-/// What passes between the two functions around a module whose backward hooks are to run.
+/// What passes between the two functions around a module whose backward hooks are to run. Shared by them.
 struct BackwardCall {
   Ptr<Module> module;
   Entries pre_hooks;
@@ -81,23 +81,36 @@ struct BackwardCall {
   }
 };
 
-/// The tensors as results of a function that changes nothing, whose backward is `watch`.
-std::vector<Tensor> watched(const char* name, const std::vector<Tensor>& tensors,
-                            std::function<void(Gradients&)> watch) {
+/// A function that changes nothing, whose backward tells the call.
+CustomFunction watching(const char* name, const std::shared_ptr<BackwardCall>& call,
+                        void (BackwardCall::*tell)(Gradients&)) {
   CustomFunction function;
   function.name = name;
   function.forward = [](FunctionContext& context, std::span<const TensorRef> inputs) {
     context.set_materialize_grads(false);
     return std::vector<TensorRef>(inputs.begin(), inputs.end());
   };
-  function.backward = [watch = std::move(watch)](FunctionContext&, std::span<const TensorRef> given) {
+  function.backward = [call, tell](FunctionContext&, std::span<const TensorRef> given) {
     Gradients gradients;
     for (const TensorRef& gradient : given) gradients.push_back(wrap(gradient));
-    watch(gradients);
+    (*call.*tell)(gradients);
     std::vector<TensorRef> results;
     for (const Tensor& gradient : gradients) results.push_back(ref_of(gradient));
     return results;
   };
+  function.copy = [name, call, tell](NodeCloner& cloner) {
+    const auto copy = [&] {
+      auto other = std::make_shared<BackwardCall>(*call);
+      other->grad_output.clear();
+      return other;
+    };
+    return watching(name, cloner.shared<BackwardCall>(call, copy), tell);
+  };
+  return function;
+}
+
+/// The tensors as results of such a function.
+std::vector<Tensor> watched(const CustomFunction& function, const std::vector<Tensor>& tensors) {
   std::vector<TensorRef> refs;
   for (const Tensor& tensor : tensors) refs.push_back(ref_of(tensor));
   std::vector<Tensor> results;
@@ -158,7 +171,7 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
   for (const Tensor& input : inputs) watched_call->watches_inputs |= input.requires_grad();
   if (watched_call->watches_inputs && !watched_call->hooks.empty()) {
     const std::vector<Tensor> replaced =
-        watched("module_input", inputs, [watched_call](Gradients& grads) { watched_call->run_hooks(grads); });
+        watched(watching("module_input", watched_call, &BackwardCall::run_hooks), inputs);
     size_t next = 0;
     for (Item& item : given.positional)
       if (item.is_tensor()) item = replaced[next++];
@@ -170,7 +183,7 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
   for (const Tensor& output : outputs) differentiable |= output.requires_grad();
   if (!differentiable) return result;
   const std::vector<Tensor> replaced =
-      watched("module_output", outputs, [watched_call](Gradients& grads) { watched_call->outputs_arrived(grads); });
+      watched(watching("module_output", watched_call, &BackwardCall::outputs_arrived), outputs);
   size_t next = 0;
   return map_tensors(result, [&](const Tensor&) { return replaced[next++]; });
 }

@@ -33,6 +33,11 @@ void attach_retained(TensorImpl& tensor, const Edge& edge) {
   edge.node->retained().push_back(std::move(retained));
 }
 
+void note_hook(const GradNode* node) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->hooked(node);
+}
+
 void bump_version(TensorImpl& root) {
   root.set_graph_version(root.graph_version() + 1);
   if (AutogradMeta* meta = root.autograd(); meta && meta->version) meta->version->number = root.graph_version();
@@ -93,7 +98,8 @@ Edge gradient_edge(TensorImpl& tensor) {
 void set_gradient_node(TensorImpl& tensor, Edge edge) { tensor.ensure_autograd().edge = std::move(edge); }
 
 void rebase(TensorImpl& root, Edge edge) {
-  note_change(root, "records an in-place operation on a tensor from outside");
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->rebases(root);
   AutogradMeta& meta = root.ensure_autograd();
   meta.edge = std::move(edge);
   meta.views_number = GradNode::reserve_number();
@@ -133,19 +139,21 @@ void retain_grad(TensorImpl& tensor) {
 
 bool retains_grad(const TensorImpl& tensor) { return tensor.autograd() && tensor.autograd()->retains_grad; }
 
-HookHandle register_hook(TensorImpl& tensor, GradientHook hook) {
+HookHandle register_hook(TensorImpl& tensor, GradientHook hook, bool may_copy) {
   if (!requires_grad(tensor))
     throw RuntimeError("register_hook: the tensor does not require grad, so the hook would never be called");
-  note_escape(tensor, "registers a gradient hook");
   auto shared = std::make_shared<GradientHook>(std::move(hook));
-  if (const Edge edge = gradient_edge(tensor)) edge.node->hooks().push_back({edge.output, shared});
+  if (const Edge edge = gradient_edge(tensor)) {
+    note_hook(edge.node.get());
+    edge.node->hooks().push_back({edge.output, shared, may_copy});
+  }
   return HookHandle(std::move(shared));
 }
 
 HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook) {
   if (!requires_grad(tensor) || !is_leaf(tensor))
     throw RuntimeError("register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient");
-  note_escape(tensor, "registers a gradient hook");
+  note_hook(nullptr);
   auto shared = std::make_shared<GradientHook>(std::move(hook));
   ensure_slot(tensor).after_accumulate.push_back(shared);
   return HookHandle(std::move(shared));
@@ -172,7 +180,12 @@ void set_gradient(TensorImpl& tensor, TensorRef gradient) {
   ensure_slot(tensor).grad = std::move(gradient);
 }
 
-TensorRef detach(const TensorImpl& tensor) { return alias_of(tensor); }
+TensorRef detach(const TensorImpl& tensor) {
+  TensorRef result = alias_of(tensor);
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->detached(tensor, *result);
+  return result;
+}
 
 void set_data(TensorImpl& tensor, const TensorImpl& source) {
   if (requires_grad(tensor) && !is_float(source.dtype()))

@@ -58,8 +58,8 @@ class HookHandle {
   std::shared_ptr<GradientHook> hook_;
 };
 
-/// Throws RuntimeError when the tensor does not require grad.
-HookHandle register_hook(TensorImpl& tensor, GradientHook hook);
+/// Throws RuntimeError when the tensor does not require grad. `may_copy` is GradNode::Hook's.
+HookHandle register_hook(TensorImpl& tensor, GradientHook hook, bool may_copy = false);
 /// Runs after a gradient was added to a leaf's `.grad`, which it is given; what it returns is ignored.
 HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook);
 

@@ -97,6 +97,33 @@ class FunctionNode : public GradNode {
     for (Saved& saved : saved_) release_later(std::move(saved.edge.node));
   }
 
+  Ref<GradNode> clone(NodeCloner& cloner) const override {
+    if (!function_.copy) return nullptr;
+    auto copy = make_ref<FunctionNode>(function_.copy(cloner), cloner.edges(edges()));
+    copy->set_outputs(outputs());
+    copy->context_.needed_ = context_.needed_;
+    copy->context_.materialize_ = context_.materialize_;
+    copy->released_ = released_;
+    for (const Saved& saved : saved_) {
+      Saved& to = copy->saved_.emplace_back();
+      to.output = saved.output;
+      if (saved.edge) to.edge = cloner.edge(saved.edge);
+      if (!saved.snapshot) continue;
+      to.snapshot = std::make_unique<Snapshot>();
+      cloner.save(*saved.snapshot, *to.snapshot);
+    }
+    return copy;
+  }
+
+  std::vector<Edge> saved_edges() const override {
+    std::vector<Edge> places;
+    for (const Saved& saved : saved_)
+      if (saved.edge) places.push_back(saved.edge);
+    return places;
+  }
+
+  const CustomFunction& function() const { return function_; }
+
  private:
   struct Saved {
     std::unique_ptr<Snapshot> snapshot;
@@ -122,6 +149,11 @@ class FunctionNode : public GradNode {
   bool released_ = false;
   bool creates_graph_ = false;
 };
+
+const CustomFunction* custom_function_of(const GradNode& node) {
+  const auto* function = dynamic_cast<const FunctionNode*>(&node);
+  return function ? &function->function() : nullptr;
+}
 
 std::vector<TensorRef> FunctionContext::saved_tensors() const { return node_ ? node_->unpack() : to_save_; }
 

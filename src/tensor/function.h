@@ -39,9 +39,15 @@ struct CustomFunction {
   std::string name;
   std::function<std::vector<TensorRef>(FunctionContext& context, std::span<const TensorRef> inputs)> forward;
   std::function<std::vector<TensorRef>(FunctionContext& context, std::span<const TensorRef> gradients)> backward;
+  /// Makes the function of another call that did the same; only its backward will run. Absent where what backward reads
+  /// besides the context may differ from call to call.
+  std::function<CustomFunction(NodeCloner& cloner)> copy;
 };
 
 /// Null inputs stand for arguments that are no tensors.
 std::vector<TensorRef> apply_function(const CustomFunction& function, std::span<const TensorRef> inputs);
+
+/// The function whose backward a node runs; null for other nodes.
+const CustomFunction* custom_function_of(const GradNode& node);
 
 }  // namespace lucid

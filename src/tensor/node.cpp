@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "tensor/accumulate.h"
 #include "tensor/engine.h"
-#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
@@ -71,6 +70,14 @@ void GradNode::fail_released() const {
 AccumulateNode::AccumulateNode(TensorType type, Ref<GradSlot> slot)
     : GradNode({}, {std::move(type)}), slot_(std::move(slot)) {}
 
+Ref<GradNode> AccumulateNode::clone(NodeCloner&) const {
+  auto slot = make_ref<GradSlot>();
+  slot->requires_grad = slot_->requires_grad;
+  slot->became_interior = slot_->became_interior;
+  slot->strides = slot_->strides;
+  return make_ref<AccumulateNode>(outputs()[0], std::move(slot));
+}
+
 void AccumulateNode::run(BackwardPass& pass, Values gradients) {
   if (slot_->became_interior)
     throw RuntimeError(
@@ -78,7 +85,6 @@ void AccumulateNode::run(BackwardPass& pass, Values gradients) {
   if (!slot_->requires_grad) return;
   accumulate_gradient(*slot_, std::move(gradients.front()), pass.creates_graph());
   // By index and by copy: a hook may remove itself or add others.
-  if (!slot_->after_accumulate.empty() && slot_->grad) note_escape(*slot_->grad, "runs a gradient hook");
   for (size_t i = 0; i < slot_->after_accumulate.size(); ++i)
     if (const GradientHook hook = *slot_->after_accumulate[i]) hook(slot_->grad);
 }

@@ -5,7 +5,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "base/ref.h"
@@ -58,6 +61,15 @@ class NodeCloner {
   virtual Edge edge(const Edge& edge) = 0;
   /// Gives a copy what its original saved.
   virtual void save(const Snapshot& from, Snapshot& to) = 0;
+  /// Says why a node can have no copy.
+  virtual void refuse(std::string /*why*/) {}
+  /// The copy of what several nodes of a graph share: one for all of them.
+  template <typename T>
+  std::shared_ptr<T> shared(const std::shared_ptr<T>& original, const std::function<std::shared_ptr<T>()>& make) {
+    std::shared_ptr<void>& copy = shared_[original.get()];
+    if (!copy) copy = make();
+    return std::static_pointer_cast<T>(copy);
+  }
 
   std::vector<Edge> edges(const std::vector<Edge>& originals) {
     std::vector<Edge> copies;
@@ -65,6 +77,9 @@ class NodeCloner {
     for (const Edge& original : originals) copies.push_back(original ? edge(original) : Edge());
     return copies;
   }
+
+ private:
+  std::unordered_map<const void*, std::shared_ptr<void>> shared_;
 };
 
 /// A node's place in the order of all nodes. `within` tells apart those that were given one number.
@@ -92,6 +107,8 @@ class GradNode : public RefCounted {
   virtual void release_saved() {}
   /// A node that does the same elsewhere in a graph; null if there can be none.
   virtual Ref<GradNode> clone(NodeCloner& /*cloner*/) const { return nullptr; }
+  /// Places that it refers to besides its edges.
+  virtual std::vector<Edge> saved_edges() const { return {}; }
 
   const NodeOrder& order() const { return order_; }
   /// The number that the next node will get, or a smaller one.
@@ -105,6 +122,8 @@ class GradNode : public RefCounted {
   struct Hook {
     uint32_t output;
     std::shared_ptr<GradientHook> function;
+    /// Whether copies of the node may share the function: it holds nothing of the call that registered it.
+    bool may_copy = false;
   };
   struct Retained {
     uint32_t output;
@@ -114,7 +133,11 @@ class GradNode : public RefCounted {
     uint32_t number = 0;
   };
   std::vector<Hook>& hooks() { return extras().hooks; }
+  std::span<const Hook> hooks() const {
+    return extras_ ? std::span<const Hook>(extras_->hooks) : std::span<const Hook>();
+  }
   std::vector<Retained>& retained() { return extras().retained; }
+  bool retains() const { return extras_ && !extras_->retained.empty(); }
   /// Whether anybody asked to see this node's gradients.
   bool is_observed() const { return extras_ && !(extras_->hooks.empty() && extras_->retained.empty()); }
 
@@ -148,6 +171,8 @@ class AccumulateNode : public GradNode {
   AccumulateNode(TensorType type, Ref<GradSlot> slot);
   std::string_view name() const override { return "accumulate_grad"; }
   void run(BackwardPass& pass, Values gradients) override;
+  /// The end of a graph at another leaf, without a gradient.
+  Ref<GradNode> clone(NodeCloner& cloner) const override;
   const Ref<GradSlot>& slot() const { return slot_; }
 
  private:

@@ -31,6 +31,12 @@ class EagerObserver {
   /// A leaf's `.grad` is about to be read, or replaced whatever it is. The slot is null where there never was one.
   virtual void gradient_read(const TensorImpl* /*leaf*/, const GradSlot* /*slot*/) {}
   virtual void gradient_replaced(const TensorImpl* /*leaf*/, const GradSlot* /*slot*/) {}
+  /// A handle outside the gradient graph on the memory of another.
+  virtual void detached(const TensorImpl& /*source*/, const TensorImpl& /*result*/) {}
+  /// A root is about to get another place in the gradient graph.
+  virtual void rebases(TensorImpl& /*root*/) {}
+  /// A hook is about to be registered at a node, or, where it is null, for when a leaf has its gradient.
+  virtual void hooked(const GradNode* /*node*/) {}
   /// A node of the gradient graph is about to run.
   virtual void ran(const GradNode& /*node*/) {}
   /// The tensor is used in a way that no graph shows, for instance its values reach the program. `how` completes "the

@@ -27,6 +27,7 @@ class DropNode : public GradNode {
   explicit DropNode(TensorType type) : GradNode({}, {std::move(type)}) {}
   std::string_view name() const override { return "drop"; }
   void run(BackwardPass&, Values) override {}
+  Ref<GradNode> clone(NodeCloner&) const override { return make_ref<DropNode>(outputs()[0]); }
 };
 
 /// A gradient that depends with slope 0 on what its rule read: passes on its own gradient, and zeros to that.
@@ -38,6 +39,10 @@ class FlatNode : public GradNode {
   void run(BackwardPass& pass, Values gradients) override {
     if (pass.needs(edges()[1])) pass.add(edges()[1], pass.emitter().zeros_of(gradients.front()));
     pass.add(edges()[0], std::move(gradients.front()));
+  }
+  Ref<GradNode> clone(NodeCloner& cloner) const override {
+    const std::vector<Edge> copies = cloner.edges(edges());
+    return make_ref<FlatNode>(copies[0], copies[1], outputs()[0]);
   }
 };
 

@@ -2,7 +2,7 @@
 
 import lucid
 import pytest
-from same import check
+from same import bits, check
 
 
 def leaf(*shape, dtype=lucid.f32):
@@ -109,3 +109,539 @@ def test_results_whose_size_depends_on_values_stay_eager(function, name):
         calls_of(function, lambda: lucid.randn(8)),
         fallback=f"the size of what {name} gives depends on values",
     )
+
+
+# Functions with gradients of the user's own.
+
+
+class Cube(lucid.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, grad):
+        (x,) = ctx.saved_tensors
+        return 3 * x * x * grad
+
+
+class Scaled(lucid.autograd.Function):
+    """Keeps numbers, a list and a result; one argument is no tensor."""
+
+    @staticmethod
+    def forward(ctx, x, factor, y):
+        ctx.factor = factor
+        ctx.shapes = [x.shape, {"y": y.shape}]
+        result = x * factor * y
+        ctx.save_for_backward(x, y, None, result)
+        return result, (x > 0)
+
+    @staticmethod
+    def backward(ctx, grad, _):
+        x, y, nothing, result = ctx.saved_tensors
+        assert nothing is None
+        assert ctx.shapes == [x.shape, {"y": y.shape}]
+        ctx.shapes.append(result)
+        assert ctx.needs_input_grad == (True, False, y.requires_grad)
+        return grad * y * ctx.factor, None, grad * x * ctx.factor + 0 * result
+
+
+class SplitSetup(lucid.autograd.Function):
+    @staticmethod
+    def forward(x, w):
+        return x @ w
+
+    @staticmethod
+    def setup_context(ctx, inputs, output):
+        ctx.set_materialize_grads(False)
+        ctx.save_for_backward(*inputs)
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, w = ctx.saved_tensors
+        return grad @ w.T, x.T @ grad
+
+
+class Identity(lucid.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+
+
+class KeepsTensor(lucid.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.mask = x > 0
+        return x * ctx.mask
+
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * ctx.mask
+
+
+def test_35_a_function_of_ones_own():
+    check(calls_of(lambda x: Cube.apply(x * 2).sum() + x, lambda: leaf(3)), least_hits=2)
+
+
+def test_35_what_ctx_keeps():
+    def f(x, y, factor):
+        return Scaled.apply(x.exp(), factor, y)
+
+    check(calls_of(f, lambda: leaf(3), lambda: leaf(3), lambda: 2.5), least_hits=2)
+    check(calls_of(f, lambda: leaf(3), lambda: lucid.randn(3), lambda: 3), least_hits=2)
+
+
+def test_35_setup_context_and_parameters():
+    def world():
+        w = leaf(4, 2)
+        return (lambda x: SplitSetup.apply(x, w)), lambda: ([leaf(3, 4)] for _ in range(3)), lambda: [w]
+
+    check(world)
+
+
+def test_35_an_argument_as_the_result():
+    check(calls_of(lambda x: Identity.apply(x), lambda: leaf(3)), least_hits=2)
+    check(calls_of(lambda x: Identity.apply(x * 1)[1:], lambda: leaf(3)), least_hits=2)
+
+
+def test_35_second_derivatives_of_a_function_of_ones_own():
+    def penalty(x):
+        (slope,) = lucid.autograd.grad(Cube.apply(x).sum(), x, create_graph=True)
+        return slope.pow(2).sum()
+
+    check(calls_of(penalty, lambda: leaf(3)))
+
+
+def test_35_a_tensor_in_an_attribute_of_ctx_runs_eagerly():
+    check(calls_of(lambda x: KeepsTensor.apply(x), lambda: leaf(3)), fallback="keeps a tensor of the call in ctx.mask")
+
+
+def test_35_a_function_of_ones_own_in_a_whole_step():
+    def world():
+        w = leaf(4)
+        optimizer = lucid.optim.Adam([w], lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = Cube.apply(x * w).sum() + KeepsTensor.apply(w).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        return step, lambda: ([lucid.randn(4)] for _ in range(6)), lambda: [w]
+
+    check(world, backward=False)
+
+
+def test_35_backward_of_the_copy_raises_what_the_function_raises():
+    class Failing(lucid.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            raise ValueError("no gradient today")
+
+    check(calls_of(lambda x: Failing.apply(x), lambda: leaf(3)), least_hits=2)
+
+
+# Hooks.
+
+
+def test_27_hooks_on_intermediates_run_and_change_gradients():
+    def f(x):
+        h = x * 2
+        h.register_hook(lambda grad: grad * 3)
+        h.register_hook(lambda grad: None)
+        return (h * h).sum()
+
+    check(calls_of(f, lambda: leaf(3)), least_hits=2)
+
+
+def test_27_hooks_that_keep_what_they_see_outside():
+    seen = []
+
+    def f(x, factor):
+        h = x * factor
+        h.register_hook(lambda grad: seen.append(grad * factor))
+        return h.exp()
+
+    def world():
+        seen.clear()
+        return f, lambda: ([leaf(3), 2.5] for _ in range(4)), lambda: list(seen)
+
+    # The list changes between calls, so that it must not be read by the calls themselves.
+    check(world, least_hits=0)
+
+
+def test_27_hooks_that_use_a_tensor_of_the_call_run_eagerly():
+    def f(x):
+        mask = x > 0
+        h = x * 2
+        h.register_hook(lambda grad: grad * mask)
+        return h
+
+    check(calls_of(f, lambda: leaf(3)), fallback="keeps a tensor of the call in a gradient hook")
+
+
+def test_27_hooks_that_fill_a_list_of_the_call_run_eagerly():
+    def f(x):
+        seen = []
+        h = x * 2
+        h.register_hook(seen.append)
+        return h
+
+    check(calls_of(f, lambda: leaf(3)), fallback="a gradient hook")
+
+    def g(x):
+        count = 0
+
+        def hook(grad):
+            nonlocal count
+            count += 1
+            return grad * count
+
+        h = x * 2
+        h.register_hook(hook)
+        return h
+
+    check(calls_of(g, lambda: leaf(3)), fallback="the variable count of the call, which it changes, in a gradient hook")
+
+
+def test_27_a_hook_that_is_removed_inside():
+    def f(x):
+        h = x * 2
+        handle = h.register_hook(lambda grad: grad * 100)
+        handle.remove()
+        return h.sum()
+
+    check(calls_of(f, lambda: leaf(3)), least_hits=2)
+
+
+def test_27_hooks_on_arguments_and_parameters_before_the_call():
+    def world():
+        w = leaf(3)
+        w.register_hook(lambda grad: grad * 2)
+        w.register_post_accumulate_grad_hook(lambda tensor: None)
+
+        def calls():
+            for _ in range(3):
+                x = leaf(3)
+                y = x * 2
+                x.register_hook(lambda grad: grad + 1)
+                y.register_hook(lambda grad: grad * 5)
+                yield [x, y]
+
+        return (lambda x, y: x * y * w), calls, lambda: [w]
+
+    check(world, least_hits=2)
+
+
+def test_27_hooks_of_parameters_inside_a_step():
+    def world():
+        w = leaf(3)
+        w.register_hook(lambda grad: grad * 2)
+        optimizer = lucid.optim.SGD([w], lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = (x * w).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        def calls():
+            for i in range(12):
+                if i == 6:
+                    handle = w.register_hook(lambda grad: grad + 1)
+                if i == 9:
+                    handle.remove()
+                yield [lucid.randn(3)]
+
+        return step, calls, lambda: [w]
+
+    check(world, backward=False, least_hits=4)
+
+
+class Net(lucid.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = lucid.nn.Linear(4, 5)
+        self.second = lucid.nn.Linear(5, 2)
+
+    def forward(self, x):
+        return self.second(lucid.relu(self.first(x)))
+
+
+HOOKS = {
+    "pre": lambda module: module.register_forward_pre_hook(lambda m, args: (args[0] * 2,)),
+    "forward": lambda module: module.register_forward_hook(lambda m, args, result: result + 1),
+    "backward": lambda module: module.register_full_backward_hook(
+        lambda m, gin, gout: (None if gin[0] is None else gin[0] * 3,)
+    ),
+    "backward_pre": lambda module: module.register_full_backward_pre_hook(lambda m, gout: (gout[0] * 3,)),
+}
+
+
+@pytest.mark.parametrize("where", ["root", "first", "second"])
+@pytest.mark.parametrize("kind", HOOKS)
+def test_27_hooks_of_modules_that_come_and_go(kind, where):
+    def world():
+        net = Net()
+        module = net if where == "root" else getattr(net, where)
+
+        def calls():
+            handle = HOOKS[kind](module)
+            for i in range(9):
+                if i == 3:
+                    handle.remove()
+                if i == 6:
+                    HOOKS[kind](module)
+                yield [leaf(3, 4)]
+
+        return net, calls, lambda: list(net.parameters())
+
+    check(world, least_hits=4)
+
+
+def test_27_hooks_of_modules_that_only_look():
+    seen = []
+
+    def world():
+        seen.clear()
+        net = Net()
+        for module in (net, net.first):
+            module.register_full_backward_hook(lambda m, gin, gout: seen.append((gin, gout)))
+
+        return net, lambda: ([leaf(3, 4)] for _ in range(4)), lambda: [*net.parameters(), *seen]
+
+    check(world, least_hits=2)
+
+
+@pytest.mark.parametrize("kind", ["backward", "backward_pre"])
+def test_27_backward_hooks_of_modules_inside_a_step(kind):
+    def world():
+        net = Net()
+        HOOKS[kind](net.second)
+        HOOKS[kind](net)
+        optimizer = lucid.optim.SGD(net.parameters(), lr=0.1)
+
+        def step(x):
+            optimizer.zero_grad()
+            loss = net(x).pow(2).sum()
+            loss.backward()
+            optimizer.step()
+            return loss.detach()
+
+        return step, lambda: ([lucid.randn(3, 4)] for _ in range(6)), lambda: list(net.parameters())
+
+    check(world, backward=False)
+
+
+# Results.
+
+
+def back_and_forth(x):
+    y = x.detach().requires_grad_()
+    (y * y).sum().backward()
+    return y.grad
+
+
+def in_place_on_a_view(x):
+    y = x * 2
+    y[1:].mul_(3)
+    return y, y[0]
+
+
+def without_gradients(x):
+    y = x * 2
+    with lucid.no_grad():
+        return y[1:]
+
+
+RESULTS = {
+    "views_of_one": lambda x: (lambda h: (h[0], h[:, 1:], h.T))(x * 2),
+    "a_view_and_its_root": lambda x: (lambda h: (h[0], h))(x.exp()),
+    "a_part_with_gaps": lambda x: (x * 2)[:, ::2],
+    "expanded": lambda x: (x.sum(1, keepdim=True)).expand(4, 5),
+    "detached_argument": lambda x: x.detach(),
+    "detached_view": lambda x: x[1:].detach()[0],
+    "data": lambda x: x.data,
+    "a_view_made_without_gradients": without_gradients,
+    "argument_through_views": lambda x: (x.T[1:].T, x.reshape(-1), x),
+    "a_new_leaf": lambda x: (x.detach() * 2).requires_grad_(),
+    "a_leaf_on_the_arguments_memory": lambda x: x.detach().requires_grad_(),
+    "a_view_of_a_new_leaf": lambda x: (x * 2).detach().requires_grad_()[1:],
+    "a_leaf_and_what_is_made_of_it": lambda x: (lambda y: (y, (y * x).sum()))((x.detach() * 2).requires_grad_()),
+    "a_leaf_that_is_not_returned": lambda x: (x.detach() * 2).requires_grad_() * x,
+    "backward_to_a_new_leaf": back_and_forth,
+    "a_fresh_leaf": lambda x: (lambda w: (w * x).sum())(lucid.ones(4, 5, requires_grad=True)),
+    "a_written_view": in_place_on_a_view,
+    "split": lambda x: x.sigmoid().split(2, dim=1),
+    "unbind": lambda x: lucid.unbind(x * 2),
+    "transposed": lambda x: (x @ x.T).T,
+    "chunks_of_the_argument": lambda x: x.chunk(2, 1),
+}
+
+
+@pytest.mark.parametrize("name", RESULTS)
+@pytest.mark.parametrize("grad", [True, False])
+def test_36_results_of_every_kind(name, grad):
+    check(calls_of(RESULTS[name], lambda: leaf(4, 5) if grad else lucid.randn(4, 5)), least_hits=2)
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_36_results_are_written_as_those_of_eager_mode(name):
+    """Views of one tensor share its memory and its gradient."""
+
+    def after(results):
+        seen = []
+        for result in results:
+            for factor in (2, w):
+                try:
+                    result.mul_(factor)
+                except RuntimeError as error:
+                    seen.append(str(error))
+        for result in results:
+            if result.requires_grad:
+                try:
+                    result.sum().backward(retain_graph=True)
+                except RuntimeError as error:
+                    seen.append(str(error))
+        return seen
+
+    w = lucid.tensor(3.0, requires_grad=True)
+    found = []
+    for wrap in (lambda f: f, lucid.compile):
+        lucid.manual_seed(5)
+        w.grad = None
+        f = wrap(RESULTS[name])
+        for _ in range(3):
+            x = leaf(4, 5)
+            results = f(x * 1)
+            results = list(results) if isinstance(results, (list, tuple)) else [results]
+            seen = after(results)
+        found.append((seen, bits(results), bits(x), bits(x.grad), bits(w.grad)))
+    assert found[0] == found[1]
+    assert f.cache_info().hits == 2, f.explain()
+
+
+def test_16_a_recorded_write_to_an_argument():
+    def f(x, w):
+        x += 1
+        x.mul_(w)
+        return x * 2
+
+    def world():
+        w = leaf(3)
+
+        def calls():
+            for _ in range(4):
+                base = leaf(3)
+                yield [base * 2, w]
+
+        return f, calls, lambda: [w]
+
+    check(world, least_hits=3)
+
+
+def test_16_a_recorded_write_through_a_view_of_an_argument():
+    def f(x):
+        row = x[0]
+        row.mul_(2)
+        return x.exp(), row
+
+    check(calls_of(f, lambda: leaf(3, 4) * 1), least_hits=2)
+
+
+def test_16_the_callers_graph_goes_on_from_a_write():
+    def gradients(wrap):
+        lucid.manual_seed(3)
+
+        def f(x, y):
+            x.mul_(y)
+            x[0] = 5.0
+            return y.sum()
+
+        f = wrap(f)
+        seen = []
+        for _ in range(3):
+            base, y = leaf(3), leaf(3)
+            x = base.exp()
+            view_before = x * 1
+            total = f(x, y)
+            (x.sum() + total + view_before.sum()).backward()
+            seen += [bits(x), bits(base.grad), bits(y.grad)]
+        return seen, f
+
+    expected, _ = gradients(lambda f: f)
+    found, compiled = gradients(lucid.compile)
+    assert found == expected
+    assert compiled.cache_info().hits == 2, compiled.explain()
+
+
+def test_16_a_recorded_write_to_a_leaf_is_an_error_whatever_was_compiled_before():
+    def f(x):
+        x.mul_(2)
+        return x * 3
+
+    def world():
+        return f, lambda: ([leaf(3) * 1] if i != 2 else [leaf(3)] for i in range(5)), ()
+
+    check(world)
+
+
+def test_16_a_write_that_makes_an_argument_need_a_gradient():
+    def f(x, w):
+        x.copy_(w * 2)
+        return x + 1
+
+    def world():
+        w = leaf(3)
+        return f, lambda: ([lucid.zeros(3), w] for _ in range(3)), lambda: [w]
+
+    check(world, least_hits=2)
+
+
+def test_24_batch_norm_that_averages_all_batches():
+    def world():
+        norm = lucid.nn.BatchNorm1d(3, momentum=None)
+        return norm, lambda: ([leaf(5, 3)] for _ in range(4)), lambda: [*norm.parameters(), *norm.buffers()]
+
+    check(world, least_hits=3)
+
+
+@pytest.mark.parametrize("options", [{"scale_grad_by_freq": True}, {"max_norm": 1.0}, {"sparse": False}])
+def test_embeddings_with_different_words_at_each_call(options):
+    def world():
+        table = lucid.nn.Embedding(7, 3, **options)
+        return table, lambda: ([lucid.randint(0, 7, (6,))] for _ in range(4)), lambda: list(table.parameters())
+
+    check(world, least_hits=3)
+
+
+def test_37_what_was_saved_of_parts_stays_when_the_whole_is_written():
+    def f(x):
+        y = x * 2
+        a, b = y[:3] * y[:3], y[1:] * y[1:]
+        y.mul_(3)
+        return a.sum() + b.sum() + y.sum()
+
+    check(calls_of(f, lambda: leaf(4)), least_hits=2)
+
+
+def test_37_what_was_saved_of_an_expanded_tensor_stays_when_it_is_written():
+    def f(x, z):
+        y = x * 2
+        wide = y.expand(3, 4)
+        result = wide * z
+        y.mul_(3)
+        return result.sum() + y.sum()
+
+    check(calls_of(f, lambda: leaf(4), lambda: leaf(3, 4)), least_hits=2)

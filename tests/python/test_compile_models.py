@@ -15,13 +15,6 @@ from same import bits, tensors_in
 
 FULL = bool(os.environ.get("LUCID_FULL_MODELS"))
 
-# Modules that do not run compiled, by name and setting, and why.
-EAGER = {
-    ("Embedding", "scale_grad_by_freq"): "registers a gradient hook",
-    ("EmbeddingBag", "scale_grad_by_freq"): "registers a gradient hook",
-    ("BatchNorm2d", "momentum"): "reads a value of a tensor",
-}
-
 
 @pytest.fixture
 def set_threads():
@@ -50,7 +43,7 @@ def train(module, call, batches, make_optimizer):
     return seen
 
 
-def check(make_module, make_batches, make_optimizer, threads, set_threads, reason=None):
+def check(make_module, make_batches, make_optimizer, threads, set_threads):
     """Trains a module as it is on one thread, and compiled on `threads`."""
     set_threads(1)
     lucid.manual_seed(1)
@@ -65,9 +58,6 @@ def check(make_module, make_batches, make_optimizer, threads, set_threads, reaso
     for step, (a, b) in enumerate(zip(found, expected, strict=True)):
         assert a == b, f"step {step}: {compiled.explain()}"
     info = compiled.cache_info()
-    if reason is not None:
-        assert reason in compiled.explain()
-        return
     assert info.fallbacks == 0, compiled.explain()
     assert info.hits > 0, compiled.explain()
 
@@ -180,8 +170,7 @@ def test_a_module_learns_alike(case, threads, set_threads):
         named = {name: as_tensors(value) for name, value in case.kwargs.items()}
         return getattr(nn, case.name)(*map(as_tensors, case.args), **named).double().train(case.train)
 
-    reason = next((EAGER[case.name, name] for name in case.kwargs if (case.name, name) in EAGER), None)
-    check(make_module, batches_of(case), lambda p: optim.SGD(p, lr=0.1), threads, set_threads, reason)
+    check(make_module, batches_of(case), lambda p: optim.SGD(p, lr=0.1), threads, set_threads)
 
 
 def test_every_module_is_called():

@@ -25,6 +25,7 @@ from .. import _core
 from . import _kinds
 from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_library, is_numpy, is_own, named_by, site
+from ._kept import Kept
 from ._walk import Knowledge, Walk
 
 # How often a call that writes to objects is looked at again: the first may only have set something up. Also how many
@@ -105,6 +106,11 @@ class Recording:
     def known(self) -> set[int]:
         """The objects that the call could reach when it began, by identity."""
         return {*self._walk.seen, *self._walk.arguments, *self._contents.objects()}
+
+    def kept(self, program: _core.Program) -> str | None:
+        """Why gradient graphs of later calls cannot share what that of this one holds of Python."""
+        why = Kept(self._walk).reason(program.kept)
+        return self._words("", why, {}) if why is not None else None
 
     def __enter__(self) -> Self:
         self._watch.start()

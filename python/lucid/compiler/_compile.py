@@ -183,6 +183,8 @@ class Compiled:
             return f"cannot be compiled, which is a mistake in Lucid: {error}"
         if program is None:
             return str(obstacle)
+        if (why := recording.kept(program)) is not None:
+            return str(why)
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
         with _Totals.lock:

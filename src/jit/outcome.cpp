@@ -1,0 +1,206 @@
+#include "jit/outcome.h"
+
+#include <algorithm>
+#include <map>
+
+#include "tensor/autograd_meta.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
+
+namespace lucid::jit {
+namespace {
+
+constexpr const char* kNotFound =
+    "uses a tensor that is neither an argument nor found among what the function refers to";
+
+TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& views) {
+  size_t detaches = 0;
+  for (const TracingContext::View& view : views) detaches += !view.op;
+  for (const TracingContext::View& view : views) {
+    if (!view.op) {
+      tensor = detach(*tensor);
+      --detaches;
+      continue;
+    }
+    // What is detached later has no part in the graph.
+    const GradModeScope mode(view.records_gradients && detaches == 0);
+    const Operand operands[] = {Operand(tensor.get())};
+    tensor = TensorRef(tensor_of(eager().emit_one(*view.op, operands, view.attributes)));
+  }
+  return tensor;
+}
+
+bool contains(std::span<const TensorRef> tensors, const TensorRef& tensor) {
+  return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
+}
+
+/// The roots that views among the results must share again: those that the call made and that gradients, or other
+/// results, know. Views of others find them by themselves.
+std::vector<TensorRef> roots_of(const TracingContext& context, std::span<const TensorRef> results) {
+  std::vector<TensorRef> roots;
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results[i]->is_view()) continue;
+    const TensorRef& root = results[i]->root();
+    if (!context.is_own(*root) || contains(results, root) || contains(roots, root)) continue;
+    const bool is_shared = std::any_of(results.begin(), results.end(), [&](const TensorRef& other) {
+      return other != results[i] && other->root() == root;
+    });
+    if (is_shared || requires_grad(*results[i])) roots.push_back(root);
+  }
+  return roots;
+}
+
+}  // namespace
+
+/// Finds where tensors of the recorded call come from.
+class Outcome::Finder {
+ public:
+  Finder(Outcome& outcome, TracingContext& context, std::span<const TensorRef> handles, std::string& obstacle)
+      : outcome_(outcome), context_(context), handles_(handles), obstacle_(obstacle) {}
+
+  /// One of the handles, or made of one by views; otherwise a part of a cell that the call made.
+  Part part_of(const TensorRef& tensor) {
+    Part part;
+    for (TensorRef base = tensor;;) {
+      if (const auto found = std::find(handles_.begin(), handles_.end(), base); found != handles_.end()) {
+        part.handle = found - handles_.begin();
+        std::reverse(part.views.begin(), part.views.end());
+        return part;
+      }
+      const TracingContext::View* view = context_.view_of(*base);
+      if (!view) break;
+      part.views.push_back(
+          {.op = view->op, .attributes = view->attributes, .records_gradients = view->records_gradients});
+      base = view->base;
+    }
+    part = part_at(context_.place_of(*tensor));
+    if (part.handle >= 0) obstacle_ = "returns another handle on the memory of a tensor from outside";
+    return part;
+  }
+
+  /// A part of a cell: of one from outside, by a handle on it.
+  Part part_at(const Place& place) {
+    Part part{.dtype = place.dtype, .geometry = place.geometry};
+    const TracedCell& cell = context_.trace().cells[static_cast<size_t>(place.cell)];
+    if (cell.outside) {
+      const auto handle =
+          std::find_if(handles_.begin(), handles_.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
+      if (handle == handles_.end()) obstacle_ = kNotFound;
+      part.handle = handle - handles_.begin();
+      return part;
+    }
+    const auto [found, is_new] = kept_.try_emplace(place.cell, outcome_.cells_.size());
+    if (is_new) outcome_.cells_.push_back(place.cell);
+    part.cell = found->second;
+    return part;
+  }
+
+  Result result_of(const TensorRef& tensor, std::span<const TensorRef> all) {
+    Result result;
+    static_cast<Part&>(result) = part_of(tensor);
+    if (result.handle >= 0 && result.views.empty()) return result;
+    const AutogradMeta* meta = tensor->autograd();
+    result.is_leaf = meta && meta->requires_grad && !meta->edge;
+    if (meta && (meta->retains_grad || (meta->slot && meta->slot->grad)))
+      obstacle_ = "returns a tensor that keeps a gradient";
+    if (tensor->is_parameter()) obstacle_ = "returns a new parameter";
+    if (!tensor->is_view()) return result;
+    const auto root = std::find(all.begin(), all.end(), tensor->root());
+    if (root != all.end()) result.root = root - all.begin();
+    result.view_kind = tensor->view_kind();
+    return result;
+  }
+
+ private:
+  Outcome& outcome_;
+  TracingContext& context_;
+  std::span<const TensorRef> handles_;
+  std::string& obstacle_;
+  std::map<int32_t, size_t> kept_;
+};
+
+Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
+                 std::span<const GradientEffect> effects, std::string& obstacle)
+    : returned_(results.size()) {
+  Finder finder(*this, context, handles, obstacle);
+  std::vector<TensorRef> all(results.begin(), results.end());
+  for (TensorRef& root : roots_of(context, results)) all.push_back(std::move(root));
+  first_rebased_ = all.size();
+  for (const TracingContext::Rebased& rebased : context.rebased()) {
+    if (!contains(handles, rebased.root))
+      obstacle = "records an in-place operation on a tensor that is neither an argument nor found";
+    if (std::any_of(handles.begin(), handles.end(), [&](const TensorRef& h) { return h->root() == rebased.root; }))
+      obstacle = "records an in-place operation on a tensor of which views are used that were made before";
+    all.push_back(rebased.root);
+  }
+  for (size_t i = 0; i < all.size(); ++i) {
+    const auto earlier = std::find(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(i), all[i]);
+    const bool is_same = earlier != all.begin() + static_cast<std::ptrdiff_t>(i) && i < first_rebased_;
+    results_.push_back(is_same ? Result{.same = earlier - all.begin()} : finder.result_of(all[i], all));
+  }
+  for (const GradientEffect& effect : effects) {
+    auto& [handle, part] = gradient_effects_.emplace_back(effect.handle, std::nullopt);
+    if (!effect.is_none) part = finder.part_of(gradient(*handles[handle]));
+  }
+  if (!obstacle.empty()) return;
+  gradients_.emplace(context, all, handles, obstacle);
+  if (!obstacle.empty()) return;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    Result& result = results_[i];
+    const bool is_handle = result.handle >= 0 && result.views.empty();
+    // A view's node may be one that other results lead to as well.
+    result.has_node = result.same < 0 && (!is_handle || i >= first_rebased_) && gradients_->has_node(i);
+  }
+  for (const GradientTemplate::Saved& saved : gradients_->saved()) saved_.push_back(finder.part_at(saved.place));
+}
+
+bool Outcome::fits(std::span<TensorImpl* const> handles) const {
+  return std::all_of(results_.begin() + static_cast<std::ptrdiff_t>(first_rebased_), results_.end(),
+                     [&](const Result& rebased) {
+                       TensorImpl& handle = *handles[static_cast<size_t>(rebased.handle)];
+                       return !handle.is_view() && (!requires_grad(handle) || !is_leaf(handle));
+                     });
+}
+
+std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::span<const Ref<Cell>> cells) const {
+  const auto tensor_at = [&](const Part& part) {
+    const Ref<Cell>& cell = part.handle >= 0 ? handles[static_cast<size_t>(part.handle)]->cell() : cells[part.cell];
+    return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset, cell);
+  };
+  const auto made = [&](const Part& part) {
+    return part.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(part.handle)]), part.views)
+                            : tensor_at(part);
+  };
+  // Nodes come before results, but for leaves, where they end: views of handles would begin the ends of the graph, which
+  // backward reaches in that order.
+  std::vector<TensorRef> results(results_.size());
+  for (size_t i = 0; i < results.size(); ++i) {
+    if (!results_[i].is_leaf) continue;
+    results[i] = made(results_[i]);
+    set_requires_grad(*results[i], true);
+  }
+  std::vector<Edge> edges;
+  if (!gradients_->empty()) {
+    std::vector<TensorRef> saved;
+    saved.reserve(saved_.size());
+    for (const Part& part : saved_) saved.push_back(tensor_at(part));
+    edges = gradients_->instantiate(saved, handles, results);
+  }
+  for (size_t i = 0; i < results.size(); ++i) {
+    const Result& result = results_[i];
+    if (!results[i]) results[i] = result.same >= 0 ? results[static_cast<size_t>(result.same)] : made(result);
+  }
+  for (const auto& [handle, part] : gradient_effects_) set_gradient(*handles[handle], part ? made(*part) : TensorRef());
+  for (size_t i = first_rebased_; i < results.size(); ++i) rebase(*results[i], edges[i]);
+  for (size_t i = 0; i < first_rebased_; ++i) {
+    const Result& result = results_[i];
+    if (result.root >= 0) results[i]->set_view_of(results[static_cast<size_t>(result.root)], result.view_kind);
+    if (result.has_node) set_gradient_node(*results[i], edges[i]);
+    if (first_rebased_ < results.size() && results[i]->is_view())
+      results[i]->set_graph_version(results[i]->root()->graph_version());
+  }
+  results.resize(returned_);
+  return results;
+}
+
+}  // namespace lucid::jit
