@@ -18,6 +18,7 @@ READS_VALUES = {
 
 # A new number or shape at each call: there is nothing to run again.
 NEVER_TWICE = {
+    "dataclass_arg_number_varies",
     "scalar_bigint",
     "scalar_branch",
     "scalar_complex_pow",
@@ -59,8 +60,6 @@ EAGER = {
     "closure_in_generator_held": "reads closure g, a generator whose state cannot be checked",
     "closure_nonlocal_counter": "the call writes closure n",
     "contextvar_": "calls _contextvars.ContextVar.get",
-    "dataclass_arg": "reads d.t, a tensor in an attribute of an argument: pass it by itself",
-    "dataclass_arg_number_varies": "reads d.t, a tensor in an attribute of an argument: pass it by itself",
     "default_arg_accumulates": "the call writes a default of f",
     "defaultdict_grows": "the call writes closure d['n']",
     "deque_held": "the call writes closure q[0]",
@@ -148,6 +147,7 @@ COMPILED = [
     "data_replaced",
     "dataclass_global",
     "dataclass_replaced_inside",
+    "dataclass_arg",
     "dataclass_result",
     "decimals",
     "decorated_wraps",

@@ -1,5 +1,7 @@
 """A stand-in for the compiler: it runs every call and compares what it does with what a plan would do."""
 
+import dataclasses
+
 import lucid
 from lucid import _core
 from lucid.compiler._capture import Capture
@@ -12,6 +14,9 @@ def leaves(value, found):
     elif isinstance(value, (list, tuple)):
         for item in value:
             leaves(item, found)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            leaves(getattr(value, field.name, None), found)
     elif isinstance(value, dict):
         for item in value.values():
             leaves(item, found)
@@ -22,6 +27,8 @@ def key_of(value):
     """What the key of a plan says about an argument that is plain data."""
     if isinstance(value, lucid.Tensor):
         return ("tensor", value.dtype, tuple(value.shape), value.requires_grad)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return (type(value), tuple(key_of(getattr(value, field.name, None)) for field in dataclasses.fields(value)))
     if type(value) in (list, tuple):
         return (type(value), tuple(key_of(item) for item in value))
     if type(value) is dict:

@@ -4,6 +4,7 @@ import collections
 import functools
 import sys
 import time
+import types
 
 import lucid
 import numpy as np
@@ -104,7 +105,7 @@ def test_arguments_that_cannot_be_guarded():
     assert reason_of(lambda x, c: x * len(c), X, itself).endswith("takes an argument that lies in itself")
     for container in ({1, 2}, collections.deque([1]), collections.OrderedDict(a=1), np.ones(2)):
         assert ": takes c, a " in reason_of(lambda x, c: x * len(c), X, container)
-    assert reason_of(lambda c: c.rate * c.inner, Config(2.0, inner=X)).endswith(
+    assert reason_of(lambda c: c.inner * 2, types.SimpleNamespace(inner=X)).endswith(
         "reads c.inner, a tensor in an attribute of an argument: pass it by itself"
     )
 

@@ -1,5 +1,8 @@
 """Calls that are easy to leave to eager mode, and are compiled."""
 
+import dataclasses
+from typing import Any, NamedTuple
+
 import lucid
 import pytest
 from same import bits, check
@@ -645,3 +648,67 @@ def test_37_what_was_saved_of_an_expanded_tensor_stays_when_it_is_written():
         return result.sum() + y.sum()
 
     check(calls_of(f, lambda: leaf(4), lambda: leaf(3, 4)), least_hits=2)
+
+
+# Arguments.
+
+
+@dataclasses.dataclass
+class Pair:
+    first: Any
+    second: Any = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Slotted:
+    first: Any
+
+
+class Named(NamedTuple):
+    first: Any
+    second: Any
+
+
+ARGUMENTS = {
+    "fields": (lambda p: p.first * 2 + p.second, lambda: Pair(leaf(3), leaf(3))),
+    "nested": (lambda p: p.first.first * p.second[0], lambda: Pair(Pair(leaf(3), 3), [leaf(3)])),
+    "in_a_list": (lambda items: items[0].first * 2, lambda: [Pair(leaf(3))]),
+    "slots": (lambda p: p.first * 2, lambda: Slotted(leaf(3))),
+    "with_a_named_tuple": (lambda p: p.first.first * p.second["k"], lambda: Pair(Named(leaf(3), 1), {"k": leaf(3)})),
+    "as_a_result": (lambda p: Pair(Pair(p.first * 2), [p.second, Named(p.first, 1)]), lambda: Pair(leaf(3), leaf(3))),
+    "written": (lambda p: p.first.add_(1).sum(), lambda: Pair(lucid.randn(3))),
+    "numbers": (lambda p: p.first * p.second, lambda: Pair(leaf(3), 2.5)),
+}
+
+
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_06_tensors_in_fields_of_dataclasses(name):
+    function, make = ARGUMENTS[name]
+    check(calls_of(function, make, times=4), least_hits=2)
+
+
+def test_06_another_number_in_a_field_is_another_plan():
+    def world():
+        return (lambda p: p.first * p.second), lambda: ([Pair(leaf(3), float(i % 2))] for i in range(8)), ()
+
+    check(world, least_hits=3)
+
+
+def test_06_a_field_that_the_call_replaces_runs_eagerly():
+    def f(pair):
+        pair.first = pair.first * 2
+        return pair.first + 1
+
+    check(calls_of(f, lambda: Pair(leaf(3))), fallback="the call writes pair")
+
+
+def test_06_one_tensor_in_two_fields():
+    def world():
+        def calls():
+            for i in range(6):
+                x = lucid.randn(3)
+                yield [Pair(x, x) if i % 2 else Pair(x, lucid.randn(3))]
+
+        return (lambda p: p.first.add_(1) * p.second), calls, ()
+
+    check(world, least_hits=2)

@@ -8,7 +8,7 @@ from typing import Any
 import lucid
 
 from ._kinds import ATOMS, derives
-from ._walk import Walk
+from ._walk import Walk, field_names
 
 Description = tuple[Any, ...]
 
@@ -66,7 +66,7 @@ class Descriptions:
 
 
 class Contents:
-    """The lists and dicts among the arguments, to see whether a call changes them."""
+    """The lists, dicts and dataclasses among the arguments, to see whether a call changes them."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
         self._before: list[tuple[Any, list[Any], str]] = []
@@ -81,9 +81,13 @@ class Contents:
             for number, item in enumerate(items):
                 self._add(item, f"{place}[{number}]")
         elif type(value) is dict:
-            self._before.append((value, [part for entry in value.items() for part in entry], place))
+            self._before.append((value, _parts(value), place))
             for key, item in value.items():
                 self._add(item, f"{place}[{key!r}]" if type(key) in ATOMS else f"{place}[...]")
+        elif names := field_names(type(value)):
+            self._before.append((value, _parts(value), place))
+            for name, item in zip(names, _parts(value)):
+                self._add(item, f"{place}.{name}")
 
     def objects(self) -> list[int]:
         """By identity."""
@@ -92,10 +96,18 @@ class Contents:
     def changed(self) -> str | None:
         """The place of one that is not as it was."""
         for value, before, place in self._before:
-            now = value if type(value) is list else [part for entry in value.items() for part in entry]
+            now = _parts(value)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before)):
                 return place
         return None
+
+
+def _parts(value: Any) -> list[Any]:
+    if type(value) is list:
+        return list(value)
+    if type(value) is dict:
+        return [part for entry in value.items() for part in entry]
+    return [getattr(value, name, None) for name in field_names(type(value))]
 
 
 def parameter_names(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:

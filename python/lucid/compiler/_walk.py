@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import abc
 import collections
+import dataclasses
 import operator
 import sys
 import types
@@ -48,7 +49,7 @@ class Knowledge:
 class _Instance:
     """An object whose attributes are guarded by name."""
 
-    __slots__ = ("by_path", "dict", "is_closed", "is_module", "members", "object", "place", "whole")
+    __slots__ = ("by_path", "dict", "fields", "is_closed", "is_module", "members", "object", "place", "whole")
 
     def __init__(self, object: Any, place: str, members: dict[str, Any], whole: bool, by_path: bool) -> None:
         self.object = object
@@ -57,6 +58,8 @@ class _Instance:
         self.members = members
         self.whole = whole
         self.by_path = by_path
+        # Of an argument: the names of what is taken apart like the items of a tuple.
+        self.fields: frozenset[str] = frozenset()
         # One of ours; guards of modules look at the class and the dict themselves.
         self.is_module = derives(type(object), _core.Module)
         # A module of a library: what code does not name there is not looked into.
@@ -177,23 +180,24 @@ class Walk:
     # Looking up names in what was found so far, and in what is found now.
 
     def _look_up(self, instance: _Instance, names: set[str], all_names: bool) -> None:
-        entries, place = instance.dict, instance.place
+        entries = instance.dict
         everything = (all_names or instance.whole) and not instance.is_closed
         if entries is not None:
             chosen = [name for name in entries if everything or name in names]
             for name in chosen:
-                self._attribute(instance, entries[name], f"{place}.{name}")
+                self._attribute(instance, entries[name], name)
         for name, member in instance.members.items():
             if everything or name in names:
                 try:
                     value = member.__get__(instance.object)
                 except AttributeError:
                     continue
-                self._attribute(instance, value, f"{place}.{name}")
+                self._attribute(instance, value, name)
 
-    def _attribute(self, instance: _Instance, value: Any, place: str) -> None:
+    def _attribute(self, instance: _Instance, value: Any, name: str) -> None:
+        place = f"{instance.place}.{name}"
         if instance.by_path:
-            self.argument(value, place, inside=True)
+            self.argument(value, place, inside=name not in instance.fields)
         else:
             self._pending.append((value, place))
 
@@ -345,7 +349,9 @@ class Walk:
                 self.add_class(cls, cls.__name__)
                 # Known before what it holds is walked: it may hold itself.
                 self.arguments[id(value)] = _PENDING
-                self.arguments[id(value)] = self.add_instance(value, place, by_path=True)
+                instance = self.arguments[id(value)] = self.add_instance(value, place, by_path=True)
+                if not inside:
+                    instance.fields = frozenset(field_names(cls))
         elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
             self.refuse(
                 place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers"
@@ -371,6 +377,11 @@ _REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
 
 # What code may read of functions and rarely does; what they do and their names are guarded anyway.
 _OF_FUNCTIONS = ("__doc__", "__module__")
+
+
+def field_names(cls: type) -> list[str]:
+    """The fields of a dataclass; none for other classes."""
+    return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
 
 
 def _members_of(cls: type) -> dict[str, Any]:
