@@ -21,6 +21,8 @@ using jit::TracingContext;
 
 /// A key that was recorded so often without a plan that fits stays eager.
 constexpr int kMostRecordings = 8;
+/// So many keys are remembered that have no plan.
+constexpr size_t kMostKeys = 64;
 
 /// In bytes, everything of the arguments that a plan depends on, and the modes.
 std::string key_of(const std::vector<Tensor>& arguments) {
@@ -112,6 +114,7 @@ class PlanTable::Impl {
     const std::lock_guard lock(mutex_);
     dropped.swap(entries_);
     known_.clear();
+    order_.clear();
   }
 
  private:
@@ -170,7 +173,9 @@ class PlanTable::Impl {
     // Destroyed after the lock is given back.
     Entry oldest;
     const std::lock_guard lock(mutex_);
-    Known& known = known_[key];
+    const auto [place, is_new] = known_.try_emplace(key);
+    if (is_new) order_.push_back(key);
+    Known& known = place->second;
     if (!program) {
       known.reason = obstacle;
     } else if (++known.recordings > kMostRecordings) {
@@ -183,7 +188,18 @@ class PlanTable::Impl {
         entries_.pop_front();
       }
     }
+    forget_oldest();
     return results;
+  }
+
+  /// Keeps the number of keys that have no plan within bounds.
+  void forget_oldest() {
+    if (known_.size() <= kMostKeys + max_entries_) return;
+    const auto without = std::find_if(order_.begin(), order_.end(), [&](const std::string& key) {
+      return std::none_of(entries_.begin(), entries_.end(), [&](const Entry& entry) { return entry.key == key; });
+    });
+    known_.erase(*without);
+    order_.erase(without);
   }
 
   const size_t max_entries_;
@@ -191,6 +207,7 @@ class PlanTable::Impl {
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;  // the oldest first
   std::map<std::string, Known> known_;
+  std::deque<std::string> order_;  // of the keys in known_, the oldest first
   CompileInfo info_;
 };
 

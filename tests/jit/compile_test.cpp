@@ -1,5 +1,7 @@
 #include "lucid/compile.h"
 
+#include <algorithm>
+
 #include "../tensor/support.h"
 #include "lucid/lucid.h"
 
@@ -83,6 +85,18 @@ TEST(Compile, WhatLooksAtElementsRunsAsItIsWritten) {
   for (double sign : {1.0, -1.0, 1.0, -1.0}) EXPECT_EQ(f(ones({2}) * sign).to_vector<float>()[0], 2 * sign);
   EXPECT_EQ(f.info().compiles, 0);
   EXPECT_NE(f.explain().find("runs eagerly: reads a value of a tensor"), std::string::npos) << f.explain();
+}
+
+TEST(Compile, ForgetsKeysThatHaveNoPlan) {
+  const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); }, 2);
+  for (int64_t size = 1; size <= 500; ++size) f(ones({size}));
+  const std::string text = f.explain();
+  EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 70);
+  const int64_t misses = f.info().misses;
+  f(ones({500}));
+  EXPECT_EQ(f.info().misses, misses);  // the latest is remembered
+  f(ones({1}));
+  EXPECT_EQ(f.info().misses, misses + 1);
 }
 
 TEST(Compile, ErrorsAreThoseOfTheFunction) {
