@@ -1,4 +1,4 @@
-// Threads that call compiled functions.
+// Threads that call compiled functions; these run under the thread sanitizer too.
 
 #include <atomic>
 #include <thread>
