@@ -79,6 +79,7 @@ NESTED = {
     "6 tuple argument": (lambda xs: xs[0] * xs[1], lambda x, y: (x, y)),
     "6 dict argument": (lambda xs: xs["a"] * xs["b"], lambda x, y: {"a": x, "b": y}),
     "6 named argument": (lambda p: Point(p.y, p.x * 2), lambda x, y: Point(x, y)),
+    "6 dataclass argument": (lambda p: Pair(p.b, p.a * 2), lambda x, y: Pair(x, y)),
     "6 deep argument": (lambda t: t[0]["a"][1] * t[1], lambda x, y: [{"a": (1, x)}, y]),
     "6 one tensor twice": (lambda xs: xs[0] * xs[1], lambda x, y: [x, x]),
     "6 numbers beside": (lambda xs: xs[0] * xs[1] + xs[2], lambda x, y: [x, 3, y]),
