@@ -10,6 +10,7 @@
 #include "passes/plan_parts.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/thread_pool.h"
+#include "schedule/overwrite.h"
 #include "schedule/schedule.h"
 
 namespace lucid {
@@ -100,7 +101,8 @@ class SlotMap {
   const std::vector<size_t>& packed_bytes() const { return packed_bytes_; }
 
  private:
-  using Key = std::pair<BufferUse::Kind, int32_t>;
+  using Key = MemoryKey;
+
   static int64_t bytes_of(const TensorType& type) {
     return std::max<int64_t>(numel(type.shape), 1) * static_cast<int64_t>(size_of(type.dtype));
   }
@@ -167,9 +169,15 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     if (!is_disabled(kPlaceInResults)) place_in_results(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
+  // What is made of an input that will be another afterwards is not worth keeping.
+  for (KernelStep& step : schedule.steps)
+    if (std::any_of(updates.begin(), updates.end(),
+                    [&](const PlanUpdate& update) { return graph.input_ids[update.input] == step.packs; }))
+      step.packs = -1;
   number_turns(schedule);
-  if (destinations.empty() && !is_disabled(kFuseSteps)) fuse_steps(schedule, values_outside(graph, schedule.layouts));
-  if (destinations.empty() && !is_disabled(kLaunchBeside)) launch_beside(schedule);
+  const std::set<ValueId> outside = values_outside(graph, schedule.layouts);
+  if (destinations.empty() && !is_disabled(kFuseSteps)) fuse_steps(schedule, outside);
+  if (destinations.empty() && !is_disabled(kLaunchBeside)) launch_beside(schedule, outside);
 
   auto plan = make_ref<Plan>();
   plan->elementwise =
@@ -203,6 +211,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     if (!is_disabled(kOverwriteState) &&
         may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
       plan->overwrites[update.output] = static_cast<int32_t>(update.input);
+  for (ValueId id : graph.output_ids) plan->is_safe.push_back(is_written_safely(schedule, id));
   note_accesses(*plan, slots, schedule, graph.input_ids.size());
   return plan;
 }

@@ -154,6 +154,13 @@ Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, st
   for (const GradientTemplate::Saved& saved : gradients_->saved()) saved_.push_back(finder.part_at(saved.place));
 }
 
+std::vector<std::pair<size_t, size_t>> Outcome::new_gradients() const {
+  std::vector<std::pair<size_t, size_t>> gradients;
+  for (const auto& [handle, part] : gradient_effects_)
+    if (part && part->handle < 0) gradients.emplace_back(part->cell, handle);
+  return gradients;
+}
+
 bool Outcome::fits(std::span<TensorImpl* const> handles) const {
   return std::all_of(results_.begin() + static_cast<std::ptrdiff_t>(first_rebased_), results_.end(),
                      [&](const Result& rebased) {

@@ -110,6 +110,13 @@ bool required_grad(const TracingContext& context, const TensorRef& handle) {
   return requires_grad(*handle);
 }
 
+/// Whether nobody but its leaf, and the caller, holds a gradient or its memory.
+bool is_only_the_leafs(const TensorRef& gradient) {
+  const Cell& cell = *gradient->cell();
+  return gradient->use_count() == 2 && cell.use_count() == 1 && !cell.has_snapshots() &&
+         cell.storage()->use_count() == 1 && !cell.storage()->borrowed();
+}
+
 /// State that the recording met, of all that it might have.
 std::vector<TensorRef> used_state(const TracingContext& context, std::span<const TensorRef> arguments,
                                   std::span<const TensorRef> results, std::span<const TensorRef> state) {
@@ -160,6 +167,12 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   program->inputs_ = std::move(call.inputs);
   program->kept_ = std::move(call.kept);
   program->written_ = std::move(call.written);
+  program->replaces_gradient_of_.assign(program->kept_.size(), -1);
+  for (const auto& [cell, handle] : program->outcome_->new_gradients()) {
+    const auto& read = program->gradient_handles_;
+    if (std::find(read.begin(), read.end(), handle) == read.end())
+      program->replaces_gradient_of_[cell] = static_cast<int64_t>(handle);
+  }
   std::vector<TensorImpl*> pointers;
   for (const TensorRef& handle : handles) pointers.push_back(handle.get());
   const std::vector<size_t> sharing = sharing_of(pointers);
@@ -264,6 +277,19 @@ bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
   });
 }
 
+Ref<Storage> Program::memory_for(size_t kept, std::span<TensorImpl* const> handles) const {
+  const size_t own = kept_.size() - written_.size();
+  if (plan_->overwrites[kept] >= 0 && !handles[written_[kept - own]]->cell()->has_snapshots()) return nullptr;
+  const int64_t leaf = replaces_gradient_of_[kept];
+  if (leaf >= 0 && plan_->is_safe[kept]) {
+    // The gradient before goes in any case; if nobody else sees it, its memory is free.
+    const TensorRef old = gradient(*handles[static_cast<size_t>(leaf)]);
+    if (old && is_only_the_leafs(old) && old->cell()->storage()->bytes() == kept_[kept].bytes)
+      return old->cell()->storage();
+  }
+  return Storage::allocate(kept_[kept].bytes);
+}
+
 std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
   std::unique_lock<std::mutex> drawing;
   if (draws_) drawing = default_generator().lock();
@@ -287,10 +313,8 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
   storages.reserve(kept_.size());
   const size_t own = kept_.size() - written_.size();
   for (size_t i = 0; i < kept_.size(); ++i) {
-    const int32_t overwritten = plan_->overwrites[i];
-    const bool in_place = overwritten >= 0 && !handles[written_[i - own]]->cell()->has_snapshots();
-    storages.push_back(in_place ? Ref<Storage>() : Storage::allocate(kept_[i].bytes));
-    outputs.push_back(in_place ? inputs[static_cast<size_t>(overwritten)] : storages.back()->data());
+    storages.push_back(memory_for(i, {handles.data(), handles.size()}));
+    outputs.push_back(storages[i] ? storages[i]->data() : inputs[static_cast<size_t>(plan_->overwrites[i])]);
   }
   if (plan_->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
     return std::nullopt;

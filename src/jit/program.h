@@ -50,6 +50,8 @@ class Program : public RefCounted {
   /// Finds out what becomes of the `.grad` of handles, and adds those that are read to the handles.
   std::vector<Outcome::GradientEffect> find_gradients(const TracingContext& context, std::vector<TensorRef>& handles,
                                                       std::string& obstacle);
+  /// Where a plan writes what will be kept; nothing for what it writes in place.
+  Ref<Storage> memory_for(size_t kept, std::span<TensorImpl* const> handles) const;
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
   /// Whether the same arguments as ever are tensors that the call knows besides.
   bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
@@ -89,6 +91,8 @@ class Program : public RefCounted {
     std::vector<std::shared_ptr<GradientHook>> hooks;
   };
   std::vector<Watched> watched_;
+  /// For each kept cell, the handle whose gradient it will be without the one before being read, or -1.
+  std::vector<int64_t> replaces_gradient_of_;
   std::optional<Outcome> outcome_;
 };
 

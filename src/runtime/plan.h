@@ -62,8 +62,10 @@ class Plan : public RefCounted {
   std::vector<size_t> packed_bytes;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
-  /// For each output, the input whose memory it may be given, or -1: whatever fails, fails before it is written.
+  /// For each output, the input whose memory it may be given, or -1. Such outputs are safe.
   std::vector<int32_t> overwrites;
+  /// For each output, whether whatever fails, fails before it is written.
+  std::vector<bool> is_safe;
   /// When each input is read last and each output written first, counted in turns: steps, or parts of one.
   std::vector<size_t> last_reads;
   std::vector<size_t> first_writes;

@@ -18,26 +18,32 @@ bool has_same_kernel(const KernelStep& a, const KernelStep& b) {
 
 }  // namespace
 
-void launch_beside(Schedule& schedule) {
+void launch_beside(Schedule& schedule, const std::set<ValueId>& outside) {
   std::vector<KernelStep> steps = std::move(schedule.steps);
   schedule.steps.clear();
   std::vector<std::vector<bool>> writes;
   for (const KernelStep& step : steps) writes.push_back(writes_of(step));
+  Users users(steps);
   std::vector<bool> taken(steps.size());
   for (size_t first = 0; first < steps.size(); ++first) {
     if (taken[first]) continue;
+    users.remove(steps[first]);
     KernelStep step = std::move(steps[first]);
     Accesses passed;
     passed.add(step, writes[first]);
     const size_t end = std::min(steps.size(), first + kLookAhead);
+    size_t others = 0;
     for (size_t next = first + 1; next < end && step.beside.size() + 1 < kMostLaunches; ++next) {
       if (taken[next]) continue;
-      if (has_same_kernel(step, steps[next]) && passed.allows(steps[next], writes[next])) {
+      if (has_same_kernel(step, steps[next]) && passed.allows(steps[next], writes[next]) &&
+          users.may_come_early(schedule, steps[next], writes[next], outside, others)) {
         taken[next] = true;
+        users.remove(steps[next]);
         step.beside.push_back({std::move(steps[next].buffers), std::move(steps[next].params), steps[next].items});
         step.nanoseconds = std::max(step.nanoseconds, steps[next].nanoseconds);
       } else {
         passed.add(steps[next], writes[next]);
+        ++others;
       }
     }
     schedule.steps.push_back(std::move(step));

@@ -92,16 +92,17 @@ class Run {
 
   size_t size() const { return turns_.size(); }
 
-  /// `is_own` tells whether nobody but the given number of turns uses a buffer, `bytes_of` how large it is.
-  template <typename IsOwn, typename BytesOf>
-  KernelStep finish(size_t first_turn, const IsOwn& is_own, const BytesOf& bytes_of) && {
+  /// `is_own` tells whether nobody but the given number of turns uses a buffer.
+  template <typename IsOwn>
+  KernelStep finish(const Schedule& schedule, size_t first_turn, const IsOwn& is_own) && {
     if (turns_.size() == 1) {
       for (BufferUse& use : turns_.front().step.buffers) use.first_turn = use.last_turn = first_turn;
       return std::move(turns_.front().step);
     }
     block_ = units_ == 1 ? 1 : std::clamp<int64_t>(kBlockBytes / unit_bytes(), 1, units_);
     for (const auto& [key, shared] : uses_)
-      if (const auto local = local_of(shared, bytes_of(key, shared.dtype)); local && is_own(key, count_of(key)))
+      if (const auto local = local_of(shared, bytes_of(schedule, key, shared.dtype));
+          local && is_own(key, count_of(key)))
         make_local(key, *local);
     return joined(first_turn);
   }
@@ -198,7 +199,7 @@ class Run {
         const size_t known = argument(use, dtype);
         if (known == arguments.size()) arguments.emplace_back(use, dtype);
         arguments[known].first.last_turn = use.last_turn;
-        if (!shared.is_written) arguments[known].first.by_element = use.by_element;
+        arguments[known].first.last_by_element = use.last_by_element;
       }
     }
 
@@ -264,17 +265,14 @@ void number_turns(Schedule& schedule) {
 void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   std::vector<Candidate> steps;
   std::set<ValueId> computed;
-  std::map<MemoryKey, size_t> users;
+  Users users(schedule.steps);
   for (KernelStep& step : schedule.steps) {
     Candidate candidate{std::move(step), {}};
     candidate.writes = writes_of(candidate.step);
-    std::set<MemoryKey> keys;
     for (size_t i = 0; i < candidate.step.buffers.size(); ++i) {
       const BufferUse& use = candidate.step.buffers[i];
-      keys.insert(key_of(use));
       if (candidate.writes[i] && use.kind == BufferUse::Kind::kValue) computed.insert(use.index);
     }
-    for (const MemoryKey& key : keys) ++users[key];
     steps.push_back(std::move(candidate));
   }
   schedule.steps.clear();
@@ -288,17 +286,13 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   number_turns(schedule);
 
   const auto is_own = [&](const MemoryKey& key, size_t uses) {
-    return users.at(key) == uses && !(key.first == BufferUse::Kind::kValue && outside.contains(key.second));
-  };
-  const auto bytes_of = [&](const MemoryKey& key, Dtype dtype) {
-    if (key.first == BufferUse::Kind::kScratch) return schedule.scratch_bytes[static_cast<size_t>(key.second)];
-    if (key.first == BufferUse::Kind::kError) return int64_t{0};
-    return numel(schedule.layouts.at(key.second).geometry.sizes) * static_cast<int64_t>(size_of(dtype));
+    return users.in_all(key) == uses && !(key.first == BufferUse::Kind::kValue && outside.contains(key.second));
   };
   size_t turn = schedule.steps.size();
   std::vector<bool> taken(steps.size());
   for (size_t first = 0; first < steps.size(); ++first) {
     if (taken[first]) continue;
+    users.remove(steps[first].step);
     if (!steps[first].is_kernel()) {
       for (BufferUse& use : steps[first].step.buffers) use.first_turn = use.last_turn = turn;
       schedule.steps.push_back(std::move(steps[first].step));
@@ -310,16 +304,19 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
     size_t looked = 0;
     for (size_t next = first + 1; next < steps.size() && looked < kLookAhead; ++next) {
       if (taken[next]) continue;
-      if (steps[next].is_kernel() && passed.allows(steps[next].step, steps[next].writes) && run.accepts(steps[next])) {
+      const auto& [step, writes] = steps[next];
+      if (steps[next].is_kernel() && passed.allows(step, writes) &&
+          users.may_come_early(schedule, step, writes, outside, looked) && run.accepts(steps[next])) {
         taken[next] = true;
+        users.remove(step);
         run.add(std::move(steps[next]));
       } else {
-        passed.add(steps[next].step, steps[next].writes);
+        passed.add(step, writes);
         ++looked;
       }
     }
     const size_t turns = run.size();
-    schedule.steps.push_back(std::move(run).finish(turn, is_own, bytes_of));
+    schedule.steps.push_back(std::move(run).finish(schedule, turn, is_own));
     turn += turns;
   }
 }

@@ -1,6 +1,50 @@
 #include "schedule/hazards.h"
 
 namespace lucid {
+namespace {
+
+constexpr size_t kNear = 4;
+constexpr int64_t kSmallBytes = 16 << 10;
+
+std::set<MemoryKey> keys_of(const KernelStep& step) {
+  std::set<MemoryKey> keys;
+  for (const BufferUse& use : step.buffers) keys.insert(key_of(use));
+  return keys;
+}
+
+}  // namespace
+
+int64_t bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype) {
+  if (key.first == BufferUse::Kind::kScratch) return schedule.scratch_bytes[static_cast<size_t>(key.second)];
+  if (key.first == BufferUse::Kind::kError) return 0;
+  return numel(schedule.layouts.at(key.second).geometry.sizes) * static_cast<int64_t>(size_of(dtype));
+}
+
+Users::Users(std::span<const KernelStep> steps) {
+  for (const KernelStep& step : steps)
+    for (const MemoryKey& key : keys_of(step)) ++all_[key];
+  left_ = all_;
+}
+
+void Users::remove(const KernelStep& step) {
+  for (const MemoryKey& key : keys_of(step)) --left_.at(key);
+}
+
+bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, const std::vector<bool>& writes,
+                           const std::set<ValueId>& outside, size_t others) const {
+  if (others <= kNear) return true;
+  int64_t more = 0;
+  for (size_t i = 0; i < step.buffers.size(); ++i) {
+    const MemoryKey key = key_of(step.buffers[i]);
+    if (key.first == BufferUse::Kind::kValue && outside.contains(key.second)) continue;
+    const int64_t bytes = bytes_of(schedule, key, step.kernel.buffers[i].dtype);
+    if (writes[i])
+      more += bytes;
+    else if (left_.at(key) == 1)
+      more -= bytes;
+  }
+  return more <= kSmallBytes;
+}
 
 std::vector<bool> writes_of(const KernelStep& step) {
   if (step.host >= 0) return std::vector<bool>(step.buffers.size(), true);

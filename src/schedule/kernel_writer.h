@@ -35,7 +35,9 @@ class KernelWriter {
     return builder_.param();
   }
 
-  void set_by_element(loop::BufferRef buffer) { uses_[buffer.index].by_element = true; }
+  void set_by_element(loop::BufferRef buffer) {
+    uses_[buffer.index].first_by_element = uses_[buffer.index].last_by_element = true;
+  }
   /// What a unit touches of a buffer, when that is known only after it was used.
   void set_unit(loop::BufferRef buffer, const UnitSpan& unit) { uses_[buffer.index].unit = unit; }
 

@@ -1,6 +1,8 @@
+#include "schedule/overwrite.h"
+
 #include <algorithm>
 
-#include "schedule/schedule.h"
+#include "schedule/hazards.h"
 
 namespace lucid {
 namespace {
@@ -8,19 +10,23 @@ namespace {
 /// The only use that a step makes of a value's memory; `many` if there are several.
 struct OnlyUse {
   const BufferUse* use = nullptr;
+  size_t element_bytes = 0;
   size_t launch = 0;
+  int64_t items = 0;
   bool many = false;
 };
 
-OnlyUse use_of(const KernelStep& step, ValueId memory) {
+OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
   OnlyUse found;
-  const auto look = [&](const std::vector<BufferUse>& buffers, size_t launch) {
-    for (const BufferUse& use : buffers)
-      if (use.kind == BufferUse::Kind::kValue && use.index == memory)
-        found = {.use = &use, .launch = launch, .many = found.use != nullptr};
+  const auto look = [&](const std::vector<BufferUse>& buffers, size_t launch, int64_t items) {
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      if (key_of(buffers[i]) != memory) continue;
+      const size_t element_bytes = step.host < 0 ? size_of(step.kernel.buffers[i].dtype) : 0;
+      found = {&buffers[i], element_bytes, launch, items, found.use != nullptr};
+    }
   };
-  look(step.buffers, 0);
-  for (size_t i = 0; i < step.beside.size(); ++i) look(step.beside[i].buffers, i + 1);
+  look(step.buffers, 0, step.items);
+  for (size_t i = 0; i < step.beside.size(); ++i) look(step.beside[i].buffers, i + 1, step.beside[i].items);
   return found;
 }
 
@@ -29,32 +35,46 @@ bool may_fail(const KernelStep& step) {
                                        [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
 }
 
-/// Whether a kernel that uses both reads every element before it writes to its place.
-bool reads_before_writing(const KernelStep& step, const BufferUse& read, const BufferUse& written) {
+/// Whether a launch that uses both reads every element before it writes to its place.
+bool reads_before_writing(int64_t items, const BufferUse& read, const BufferUse& written) {
   if (read.byte_offset != written.byte_offset || read.last_turn > written.first_turn) return false;
   // In the turn that does both, each element is read for itself alone.
-  if (read.last_turn == written.first_turn && !(read.by_element && written.by_element)) return false;
+  if (read.last_turn == written.first_turn && !(read.last_by_element && written.first_by_element)) return false;
   const bool is_one_turn = read.first_turn == written.last_turn;
-  return is_one_turn || step.items == 1 || (read.unit == written.unit && read.unit.is_disjoint());
+  return is_one_turn || items == 1 || (read.unit == written.unit && read.unit.is_disjoint());
 }
 
 }  // namespace
 
-bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result) {
-  const ValueId memory = schedule.layouts.at(result).storage;
+bool may_take_place(const KernelStep& step, const MemoryKey& read, const MemoryKey& written) {
+  const OnlyUse reading = use_of(step, read);
+  const OnlyUse writing = use_of(step, written);
+  if (!reading.use || !writing.use || reading.many || writing.many || reading.launch != writing.launch) return false;
+  return step.host < 0 && reading.element_bytes == writing.element_bytes &&
+         reads_before_writing(reading.items, *reading.use, *writing.use);
+}
+
+bool is_written_safely(const Schedule& schedule, ValueId result) {
+  const MemoryKey memory{BufferUse::Kind::kValue, schedule.layouts.at(result).storage};
   bool is_written = false;
   for (const KernelStep& step : schedule.steps) {
-    const OnlyUse reading = use_of(step, read);
-    const OnlyUse writing = use_of(step, memory);
-    if (is_written && reading.use) return false;
-    is_written = is_written || writing.use;
-    if (!is_written) continue;
-    if (may_fail(step) || reading.many || writing.many) return false;
-    if (!reading.use) continue;
-    if (!writing.use || reading.launch != writing.launch) return false;
-    if (!reads_before_writing(step, *reading.use, *writing.use)) return false;
+    is_written = is_written || use_of(step, memory).use;
+    if (is_written && may_fail(step)) return false;
   }
-  return is_written;
+  return true;
+}
+
+bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result) {
+  const MemoryKey source{BufferUse::Kind::kValue, read};
+  const MemoryKey memory{BufferUse::Kind::kValue, schedule.layouts.at(result).storage};
+  bool is_written = false;
+  for (const KernelStep& step : schedule.steps) {
+    const bool reads = use_of(step, source).use;
+    if (is_written && reads) return false;
+    is_written = is_written || use_of(step, memory).use;
+    if (is_written && reads && !may_take_place(step, source, memory)) return false;
+  }
+  return is_written && is_written_safely(schedule, result);
 }
 
 }  // namespace lucid

@@ -37,9 +37,10 @@ struct BufferUse {
   int32_t index = 0;
   int64_t byte_offset = 0;
   UnitSpan unit = {};
-  /// Every element is read or written only for the result's element with its own index, and lies where that does: in
-  /// the first turn that writes, or the last one that reads.
-  bool by_element = false;
+  /// In the first turn, and in the last, every element is used only for the result's element with its own index, and
+  /// lies where that does.
+  bool first_by_element = false;
+  bool last_by_element = false;
   /// The first and the last turn that uses the buffer, counted over the whole schedule.
   size_t first_turn = 0;
   size_t last_turn = 0;
@@ -114,11 +115,7 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
 void number_turns(Schedule& schedule);
 
 /// Makes launches of the same kernel that do not depend on each other one step: the updates of all parameters, say.
-void launch_beside(Schedule& schedule);
-
-/// Whether a result may be written to memory that a kernel reads, from the steps that do either: what is written was
-/// read before, and no check can fail from then on.
-bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result);
+void launch_beside(Schedule& schedule, const std::set<ValueId>& outside);
 
 /// How many items of a step are worth handing to a thread.
 int64_t grain_of(const KernelStep& step);

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "schedule/hazards.h"
+#include "schedule/schedule.h"
+
+/// Which results may take the place of what was read for them.
+namespace lucid {
+
+/// Whether a step that reads one memory and writes another may have them be the same: it reads each element before it
+/// writes to its place.
+bool may_take_place(const KernelStep& step, const MemoryKey& read, const MemoryKey& written);
+
+/// Whether no check can fail once a result is being written.
+bool is_written_safely(const Schedule& schedule, ValueId result);
+
+/// Whether a result may be written to memory that is read, so that the old value is there if a check fails: what is
+/// written was read before, and no check can fail from then on.
+bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result);
+
+}  // namespace lucid
