@@ -32,8 +32,7 @@ std::vector<const GradNode*> reachable(std::span<const Edge> roots, uint64_t fir
       if (edge) stack.push_back(edge.node.get());
     for (const Edge& edge : node->saved_edges()) stack.push_back(edge.node.get());
   }
-  std::sort(found.begin(), found.end(),
-            [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
+  std::sort(found.begin(), found.end(), [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
   return found;
 }
 

@@ -178,8 +178,8 @@ std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::
     return part.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(part.handle)]), part.views)
                             : tensor_at(part);
   };
-  // Nodes come before results, but for leaves, where they end: views of handles would begin the ends of the graph, which
-  // backward reaches in that order.
+  // Nodes come before results, but for leaves, where they end: views of handles would begin the ends of the graph,
+  // which backward reaches in that order.
   std::vector<TensorRef> results(results_.size());
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results_[i].is_leaf) continue;

@@ -290,8 +290,8 @@ std::vector<TensorType> linear_type(const Call& call) {
   if (call.has(2)) {
     check_product_dtypes(call, 0, 2);
     if (broadcast(call.name(), call.shape(2), shape) != shape)
-      throw ValueError("linear: bias {} does not fit the result, which has shape {}",
-                       to_string(call.operand(2).type()), to_string(DimsView(shape)));
+      throw ValueError("linear: bias {} does not fit the result, which has shape {}", to_string(call.operand(2).type()),
+                       to_string(DimsView(shape)));
   }
   return {{call.dtype(0), shape}};
 }

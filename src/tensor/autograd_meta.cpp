@@ -43,8 +43,8 @@ void bump_version(TensorImpl& root) {
   if (AutogradMeta* meta = root.autograd(); meta && meta->version) meta->version->number = root.graph_version();
 }
 
-/// Where the new node of a view stands whose root was rebased to `whole`: right behind that, several in the order of the
-/// nodes they had.
+/// Where the new node of a view stands whose root was rebased to `whole`: right behind that, several in the order of
+/// the nodes they had.
 NodeOrder order_of_stale(const AutogradMeta& view, const AutogradMeta& root, const Edge& whole) {
   const uint64_t fresh = GradNode::reserve_number();
   if (root.views_number <= whole.node->order().number) return {fresh, 0};

@@ -76,8 +76,7 @@ void BackwardPass::find_needed(std::span<const Edge> roots) {
   }
   for (const Edge& input : *settings_.inputs)
     if (input) needed_.insert(input.node.get());
-  std::sort(found.begin(), found.end(),
-            [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
+  std::sort(found.begin(), found.end(), [](const GradNode* a, const GradNode* b) { return a->order() < b->order(); });
   for (const GradNode* node : found)
     if (leads_to_needed(*node)) needed_.insert(node);
 }

@@ -89,8 +89,8 @@ struct NodeOrder {
   auto operator<=>(const NodeOrder&) const = default;
 };
 
-/// One recorded operation: where its gradients go, and how they are computed. Nodes are ordered as they were made; edges
-/// lead to earlier ones, and backward runs from the latest to the first.
+/// One recorded operation: where its gradients go, and how they are computed. Nodes are ordered as they were made;
+/// edges lead to earlier ones, and backward runs from the latest to the first.
 class GradNode : public RefCounted {
  public:
   GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs);
