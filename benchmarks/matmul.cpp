@@ -73,7 +73,7 @@ class Job {
     for (size_t i = 0; i < schedule_.steps.size(); ++i) {
       const KernelStep& step = schedule_.steps[i];
       if (!pack && step.packs >= 0) continue;
-      parallel_for(step.items, step.grain, [&](int64_t begin, int64_t end) {
+      parallel_for(step.items, grain_of(step), [&](int64_t begin, int64_t end) {
         code_[i]->function()(buffers_[i].data(), step.params.data(), begin, end);
       });
     }
