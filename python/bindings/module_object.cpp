@@ -27,6 +27,7 @@ using nn::NamedChild;
 using nn::NamedSlot;
 
 PyTypeObject* buffer_type = nullptr;
+PyTypeObject* wrapper_type = nullptr;
 PyTypeObject* public_module_type = nullptr;
 // The Python classes of C++ modules, both ways. Classes live as long as the process.
 std::unordered_map<PyTypeObject*, const nn::LayerType*> layers_by_class;
@@ -148,6 +149,13 @@ void forget_attribute(PyObject* self, PyObject* name) {
   if (attributes && PyDict_GetItemWithError(attributes, name)) check_status(PyDict_DelItem(attributes, name));
 }
 
+/// The module that a wrapper stands for, or null for modules that are none.
+PyObject* wrapped_in(PyObject* module) {
+  if (!wrapper_type || !PyObject_TypeCheck(module, wrapper_type)) return nullptr;
+  PyObject* attributes = module_object(module).attributes;
+  return attributes ? PyDict_GetItemString(attributes, "_wrapped") : nullptr;
+}
+
 bool is_parameter(PyObject* value) { return parameter_type && PyObject_TypeCheck(value, parameter_type); }
 bool is_buffer(PyObject* value) { return buffer_type && PyObject_TypeCheck(value, buffer_type); }
 
@@ -187,6 +195,8 @@ int assign(PyObject* self, nn::Module& module, PyObject* name, PyObject* value) 
   if (is_module(value)) {
     forget_attribute(self, name);
     module.set_child(key, nn::Ptr<nn::Module>(&module_in(value)));
+    // A wrapper's parts are those of its module, but it is what is called.
+    if (wrapped_in(value)) check_status(PyObject_GenericSetAttr(self, name, value));
     return 0;
   }
   if (module.find_child(key)) {
@@ -223,7 +233,10 @@ int set_attribute(PyObject* self, PyObject* name, PyObject* value) {
       return set_generic(self, name, value);
     }
     if (value) return assign(self, *module, name, value);
-    if (module->remove_part(text_of(name))) return 0;
+    if (module->remove_part(text_of(name))) {
+      forget_attribute(self, name);
+      return 0;
+    }
     return set_generic(self, name, nullptr);
   });
 }
@@ -281,6 +294,7 @@ void register_layer(nb::handle type, const std::string& name) {
 
 nn::Module& module_in(PyObject* self) {
   if (!is_module(self)) throw TypeError("expected a Module, not {}", describe(self));
+  if (PyObject* wrapped = wrapped_in(self)) return module_in(wrapped);
   nn::Module* module = module_object(self).module;
   if (module) return *module;
   PyErr_Format(PyExc_AttributeError, "'%.100s' is not initialised: call super().__init__() in its __init__()",
@@ -352,6 +366,9 @@ void bind_modules(nb::module_& module) {
   install_bridge();
   bind_module_hooks(module);
   module.def("register_layer", register_layer, "type"_a, "name"_a);
+  module.def(
+      "register_wrapper", [](nb::handle type) { wrapper_type = as_class("register_wrapper", type, module_type); },
+      "type"_a);
   module.def(
       "register_nn",
       [](nb::handle module_class, nb::handle parameter, nb::handle buffer) {

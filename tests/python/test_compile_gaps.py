@@ -712,3 +712,38 @@ def test_06_one_tensor_in_two_fields():
         return (lambda p: p.first.add_(1) * p.second), calls, ()
 
     check(world, least_hits=2)
+
+
+def test_a_compiled_module_is_a_part_of_another():
+    class Net(lucid.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.body = lucid.compile(lucid.nn.Linear(3, 4))
+            self.head = lucid.nn.Linear(4, 2)
+
+        def forward(self, x):
+            return self.head(self.body(x))
+
+    net = Net()
+    assert list(net.state_dict()) == ["body.weight", "body.bias", "head.weight", "head.bias"]
+    assert [name for name, _ in net.named_parameters()] == list(net.state_dict())
+    x = lucid.randn(5, 3)
+    for _ in range(3):
+        net(x).sum().backward()
+    assert net.body.cache_info().hits > 0
+    assert net.body.weight.grad is not None
+    assert not net.eval().body.training
+    net.body = lucid.nn.Linear(3, 4)
+    assert type(net.body) is lucid.nn.Linear
+    net.body = lucid.compile(net.body)
+    del net.body
+    assert not hasattr(net, "body")
+    assert list(net.state_dict()) == ["head.weight", "head.bias"]
+
+
+def test_a_compiled_module_is_a_part_of_a_sequence():
+    plain = lucid.nn.Linear(3, 4)
+    net = lucid.nn.Sequential(lucid.compile(plain), lucid.nn.ReLU())
+    x = lucid.randn(5, 3)
+    assert list(net.state_dict()) == ["0.weight", "0.bias"]
+    assert lucid.equal(net(x), plain(x).relu())

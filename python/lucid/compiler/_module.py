@@ -106,6 +106,9 @@ class JITModule(Module):
         return self._compiled.graph(args, kwargs)
 
 
+_core.register_wrapper(JITModule)
+
+
 def _any(module: Any) -> Any:
     """A module of which more is known than its class says."""
     return module
