@@ -81,7 +81,7 @@ class SlotMap {
     }
     std::vector<ArenaBlock> placed;
     for (auto& [_, block] : blocks) placed.push_back(block);
-    arena_bytes_ = place_blocks(placed);
+    arena_bytes_ = place_blocks(placed, reuses_of(schedule, blocks));
     size_t next = 0;
     for (auto& [key, _] : blocks) slots_[key] = {Slot::Area::kArena, 0, placed[next++].offset};
   }
@@ -102,6 +102,28 @@ class SlotMap {
 
  private:
   using Key = MemoryKey;
+
+  /// The blocks that end in a step where others begin which may take their place; in the order of the steps. One that
+  /// begins there too is written in it, and does not count.
+  static std::vector<BlockReuse> reuses_of(const Schedule& schedule, const std::map<Key, ArenaBlock>& blocks) {
+    struct Ends {
+      std::vector<std::pair<Key, size_t>> last;
+      std::vector<std::pair<Key, size_t>> first;
+    };
+    std::vector<Ends> ends(schedule.steps.size());
+    size_t number = 0;
+    for (const auto& [key, block] : blocks) {
+      if (block.first_step < block.last_step) ends[block.last_step].last.emplace_back(key, number);
+      ends[block.first_step].first.emplace_back(key, number++);
+    }
+    std::vector<BlockReuse> reuses;
+    if (is_disabled(kReuseMemory)) return reuses;
+    for (size_t step = 0; step < ends.size(); ++step)
+      for (const auto& [written, to] : ends[step].first)
+        for (const auto& [read, from] : ends[step].last)
+          if (may_take_place(schedule.steps[step], read, written)) reuses.push_back({from, to});
+    return reuses;
+  }
 
   static int64_t bytes_of(const TensorType& type) {
     return std::max<int64_t>(numel(type.shape), 1) * static_cast<int64_t>(size_of(type.dtype));

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace lucid {
@@ -14,8 +15,14 @@ struct ArenaBlock {
   int64_t offset = 0;  // assigned
 };
 
+/// A block that may begin where another one is, in the step in which that is used last.
+struct BlockReuse {
+  std::size_t from = 0;
+  std::size_t to = 0;
+};
+
 /// Places the blocks so that those alive at the same time do not overlap, each at a multiple of 64 bytes. Returns the
-/// arena's size.
-int64_t place_blocks(std::vector<ArenaBlock>& blocks);
+/// arena's size. Each block of `reuses` lies where the other one does, if that is free for it.
+int64_t place_blocks(std::vector<ArenaBlock>& blocks, std::span<const BlockReuse> reuses = {});
 
 }  // namespace lucid

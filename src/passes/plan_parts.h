@@ -9,7 +9,9 @@ inline constexpr std::string_view kPlaceInResults = "PlaceInResults";  // values
 inline constexpr std::string_view kFuseSteps = "FuseSteps";            // kernels over the same units become one
 inline constexpr std::string_view kLaunchBeside = "LaunchBeside";      // launches of one kernel become one
 inline constexpr std::string_view kOverwriteState = "OverwriteState";  // state is written where it lies
-inline constexpr std::string_view kPlanParts[] = {kPlaceInResults, kFuseSteps, kLaunchBeside, kOverwriteState};
+inline constexpr std::string_view kReuseMemory = "ReuseMemory";        // values take the place of those that they end
+inline constexpr std::string_view kPlanParts[] = {kPlaceInResults, kFuseSteps, kLaunchBeside, kOverwriteState,
+                                                  kReuseMemory};
 
 /// Whether LUCID_DISABLE_PASSES names a part.
 bool is_disabled(std::string_view part);

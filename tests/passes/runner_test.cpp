@@ -96,7 +96,7 @@ TEST(Runner, RefusesToSwitchOffWhatIsNoPass) {
   ConstantPool constants;
   const std::string cure =
       "which is no pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, ExactIdentityPass, "
-      "FuseSteps, LaunchBeside, NoGradStripPass, OverwriteState, PlaceInResults";
+      "FuseSteps, LaunchBeside, NoGradStripPass, OverwriteState, PlaceInResults, ReuseMemory";
   EXPECT_EQ(message_of<ValueError>([&] { run_passes(graph, constants, {.disabled = {"DeadNode"}}); }),
             "PassOptions::disabled names DeadNode, " + cure);
   Options changed = options();

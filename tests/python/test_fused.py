@@ -144,7 +144,7 @@ def test_a_check_that_fails_leaves_state_alone():
     assert all(lucid.equal(a, b.detach()) for a, b in zip(before, model.parameters()))
 
 
-PARTS = ["PlaceInResults", "FuseSteps", "LaunchBeside", "OverwriteState"]
+PARTS = ["PlaceInResults", "FuseSteps", "LaunchBeside", "OverwriteState", "ReuseMemory"]
 
 
 @pytest.mark.parametrize("disabled", [*PARTS, ",".join(PARTS)])
