@@ -109,7 +109,7 @@ def run_in_child(first: int, last: int, total: Counter[str]) -> str | None:
 
 
 def main() -> int:
-    options = seeded_children.options_of(__doc__, count=5000, batch=12500, cases="calls").parse_args()
+    options = seeded_children.options_of(__doc__, count=5000, batch=6250, cases="calls").parse_args()
     if options.child:
         print(json.dumps(run_range(options.seed, options.seed + options.count, options.child)))
         return 0
