@@ -74,11 +74,8 @@ class SlotMap {
       }
       block->second.last_step = step;
     };
-    for (size_t step = 0; step < schedule.steps.size(); ++step) {
-      for (const BufferUse& use : schedule.steps[step].buffers) lives(use, step);
-      for (const Launch& launch : schedule.steps[step].beside)
-        for (const BufferUse& use : launch.buffers) lives(use, step);
-    }
+    for (size_t step = 0; step < schedule.steps.size(); ++step)
+      for_each_use(schedule.steps[step], [&](const BufferUse& use) { lives(use, step); });
     std::vector<ArenaBlock> placed;
     for (auto& [_, block] : blocks) placed.push_back(block);
     arena_bytes_ = place_blocks(placed, reuses_of(schedule, blocks));
@@ -143,11 +140,7 @@ void note_accesses(Plan& plan, const SlotMap& slots, const Schedule& schedule, s
     if (slot.area == Slot::Area::kInput) plan.last_reads[index] = std::max(plan.last_reads[index], use.last_turn);
     if (slot.area == Slot::Area::kOutput) plan.first_writes[index] = std::min(plan.first_writes[index], use.first_turn);
   };
-  for (const KernelStep& step : schedule.steps) {
-    for (const BufferUse& use : step.buffers) note(use);
-    for (const Launch& launch : step.beside)
-      for (const BufferUse& use : launch.buffers) note(use);
-  }
+  for (const KernelStep& step : schedule.steps) for_each_use(step, note);
 }
 
 PlanStep::Part part_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<int64_t>& params,

@@ -96,7 +96,7 @@ class Run {
   template <typename IsOwn>
   KernelStep finish(const Schedule& schedule, size_t first_turn, const IsOwn& is_own) && {
     if (turns_.size() == 1) {
-      for (BufferUse& use : turns_.front().step.buffers) use.first_turn = use.last_turn = first_turn;
+      set_turn(turns_.front().step, first_turn);
       return std::move(turns_.front().step);
     }
     block_ = units_ == 1 ? 1 : std::clamp<int64_t>(kBlockBytes / unit_bytes(), 1, units_);
@@ -257,9 +257,12 @@ int64_t grain_of(const KernelStep& step) {
   return std::max<int64_t>(1, static_cast<int64_t>(kWorthAThread / std::max(step.nanoseconds, 0.01)));
 }
 
+void set_turn(KernelStep& step, size_t turn) {
+  for (BufferUse& use : step.buffers) use.first_turn = use.last_turn = turn;
+}
+
 void number_turns(Schedule& schedule) {
-  for (size_t turn = 0; turn < schedule.steps.size(); ++turn)
-    for (BufferUse& use : schedule.steps[turn].buffers) use.first_turn = use.last_turn = turn;
+  for (size_t turn = 0; turn < schedule.steps.size(); ++turn) set_turn(schedule.steps[turn], turn);
 }
 
 void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
@@ -294,9 +297,8 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
     if (taken[first]) continue;
     users.remove(steps[first].step);
     if (!steps[first].is_kernel()) {
-      for (BufferUse& use : steps[first].step.buffers) use.first_turn = use.last_turn = turn;
+      set_turn(steps[first].step, turn++);
       schedule.steps.push_back(std::move(steps[first].step));
-      ++turn;
       continue;
     }
     Run run(std::move(steps[first]));

@@ -111,6 +111,17 @@ Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts)
 /// by their layouts.
 void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
 
+/// Calls `function` with every use of the step, those of launches beside it among them.
+template <typename Function>
+void for_each_use(const KernelStep& step, const Function& function) {
+  for (const BufferUse& use : step.buffers) function(use);
+  for (const Launch& launch : step.beside)
+    for (const BufferUse& use : launch.buffers) function(use);
+}
+
+/// Says that the step, which has one turn, is this one.
+void set_turn(KernelStep& step, size_t turn);
+
 /// Says which turn uses each buffer first and last.
 void number_turns(Schedule& schedule);
 
