@@ -129,7 +129,8 @@ def test_what_was_taken_from_state_before_stays_as_it_was():
     assert double.cache_info().hits > 0
     assert lucid.equal(weight, copy * 2)
     assert lucid.equal(view, copy[0] * 2)
-    assert (array == old).all() == (not lucid.equal(lucid.tensor(array), weight))
+    # As after an eager write: NumPy was handed what the memory held then.
+    assert (array == old).all()
 
 
 def test_a_check_that_fails_leaves_state_alone():
