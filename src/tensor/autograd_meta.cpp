@@ -87,12 +87,12 @@ Edge gradient_edge(TensorImpl& tensor) {
   if (Edge edge = gradient_node(tensor)) return edge;
   AutogradMeta* meta = tensor.autograd();
   if (!meta || !meta->requires_grad) return {};
-  if (!meta->accumulator) {
-    GradSlot& slot = ensure_slot(tensor);
+  AccumulateNode* end = meta->accumulator.get_or_make([&] {
+    GradSlot& slot = *meta->slot;
     slot.strides = is_dense(tensor.sizes(), tensor.strides()) ? tensor.strides() : contiguous_strides(tensor.sizes());
-    meta->accumulator = make_ref<AccumulateNode>(tensor.type(), Ref<GradSlot>(&slot));
-  }
-  return {meta->accumulator, 0};
+    return make_ref<AccumulateNode>(tensor.type(), Ref<GradSlot>(&slot));
+  });
+  return {end, 0};
 }
 
 void set_gradient_node(TensorImpl& tensor, Edge edge) { tensor.ensure_autograd().edge = std::move(edge); }
@@ -121,7 +121,7 @@ void set_requires_grad(TensorImpl& tensor, bool wanted) {
   note_change(tensor, "changes whether a tensor from outside requires grad");
   AutogradMeta& meta = tensor.ensure_autograd();
   meta.requires_grad = wanted;
-  if (meta.slot) meta.slot->requires_grad = wanted;
+  if (wanted || meta.slot) ensure_slot(tensor).requires_grad = wanted;
   if (!tensor.is_view()) bump_version(tensor);
 }
 

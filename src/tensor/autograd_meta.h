@@ -1,17 +1,47 @@
 #pragma once
 
+#include <atomic>
+#include <mutex>
+
 #include "tensor/node.h"
 
 namespace lucid {
+
+/// The leaf's end of the graph, once something was recorded on it. Made by whoever records first, and several threads
+/// may: recording on a tensor only reads it for its user.
+class LeafEnd {
+ public:
+  LeafEnd() = default;
+  LeafEnd(const LeafEnd&) = delete;
+  LeafEnd& operator=(const LeafEnd&) = delete;
+  ~LeafEnd() { reset(); }
+
+  AccumulateNode* get() const { return node_.load(std::memory_order_acquire); }
+  AccumulateNode* operator->() const { return get(); }
+  AccumulateNode& operator*() const { return *get(); }
+  explicit operator bool() const { return get() != nullptr; }
+  /// `make` returns a Ref<AccumulateNode>; it is called at most once, while no other thread makes one.
+  template <typename Make>
+  AccumulateNode* get_or_make(const Make& make) {
+    if (AccumulateNode* node = get()) return node;
+    const std::scoped_lock lock(making_);
+    if (!get()) node_.store(make().detach(), std::memory_order_release);
+    return get();
+  }
+  void reset() { Ref<AccumulateNode>::adopt(node_.exchange(nullptr)); }
+
+ private:
+  static inline std::mutex making_;
+  std::atomic<AccumulateNode*> node_ = nullptr;
+};
 
 /// A handle's part in the gradient graph; most tensors have none.
 struct AutogradMeta : Pooled<AutogradMeta> {
   /// Of a root: the result it is. Of a view: its own node, valid while the root's graph version has not changed.
   Edge edge;
-  /// Holds `.grad`; made when one is set, accumulated or retained.
+  /// Holds `.grad`; made when one is asked for, set or retained.
   Ref<GradSlot> slot;
-  /// The leaf's end of the graph, once something was recorded on it.
-  Ref<AccumulateNode> accumulator;
+  LeafEnd accumulator;
   /// Of a root, once somebody must notice that it is rebased.
   Ref<RootVersion> version;
   /// Of a root that was rebased: the place of the nodes that views get for it when they are first asked for one. The

@@ -62,6 +62,20 @@ TEST(CompileThreads, GradientsAndDrawsStayApart) {
   EXPECT_EQ(f.info().compiles, 1);
 }
 
+TEST(CompileThreads, RecordOnALeafThatNobodyUsedBefore) {
+  const auto f = compile([](const Tensor& x) { return sum(x * 2.0); });
+  std::atomic<int> wrong = 0;
+  for (int round = 0; round < 20; ++round) {
+    const Tensor leaf = ones({4}).requires_grad_();
+    run_in_threads(4, [&](int number) {
+      const Tensor loss = number % 2 ? f(leaf) : sum(leaf * 2.0);
+      loss.backward();
+    });
+    if (read(leaf.grad()) != std::vector<double>(4, 8.0)) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
 TEST(CompileThreads, PlansAreForgottenWhileOthersRun) {
   const auto f = compile([](const Tensor& x) { return exp(x) * 2.0; });
   const Tensor x = randn({16});
