@@ -21,6 +21,18 @@ bool is_identity(llvm::Value* value) {
   return number && (number->isZero() || number->isExactlyValue(1.0) || number->isExactlyValue(-1.0));
 }
 
+// One over a constant power of two: to multiply by it gives the same bits as to divide by the constant. Nothing for all
+// else, and for one of either sign, which keep() hides.
+llvm::Value* exact_inverse(llvm::Value* value) {
+  auto* constant = llvm::dyn_cast<llvm::Constant>(value);
+  if (!constant || is_identity(value)) return nullptr;
+  if (constant->getType()->isVectorTy()) constant = constant->getSplatValue();
+  auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(constant);
+  llvm::APFloat inverse(0.0);
+  if (!number || !number->getValueAPF().getExactInverse(&inverse)) return nullptr;
+  return llvm::ConstantFP::get(value->getType(), inverse);
+}
+
 }  // namespace
 
 llvm::Value* Translator::opaque(Value* value) {
@@ -49,6 +61,7 @@ llvm::Value* Translator::float_arithmetic(const Instruction& current) {
     case Code::kMul:
       return builder_.CreateFMul(keep(x, y), keep(y, x));
     case Code::kDiv:
+      if (Value* inverse = exact_inverse(y)) return builder_.CreateFMul(keep(x, inverse), inverse);
       return builder_.CreateFDiv(keep(x, y), keep(y, x));
     case Code::kFma: {
       Value* z = operand(current, 2);

@@ -14,6 +14,8 @@ using loop::kLanes;
 namespace {
 
 constexpr int kLargestElement = 8;
+/// For the instructions that spread bits to those places and collect them from there.
+constexpr uint32_t kEvenBits = 0x55555555;
 
 llvm::Align alignment_of(Dtype dtype) { return llvm::Align(size_of(dtype)); }
 
@@ -186,27 +188,100 @@ llvm::Value* Translator::permute_table(const Instruction& current) {
   return builder_.CreateShuffleVector(look_up(0), look_up(kHalf), all);
 }
 
+template <typename Index>
+llvm::Value* Translator::load_lanes(const Instruction& current, Value* mask, const Index& index) {
+  const Dtype element = current.type.element;
+  llvm::Type* scalar = memory_type(element);
+  // Lanes that are off load from a zero of our own, without a branch.
+  Value* zero = mask ? frame_slot("zero", kLargestElement, /*zeroed=*/true) : nullptr;
+  Value* result = llvm::PoisonValue::get(vector_of(scalar));
+  for (int lane = 0; lane < kLanes; ++lane) {
+    Value* pointer = element_pointer(current, index(lane));
+    if (mask) pointer = builder_.CreateSelect(builder_.CreateExtractElement(mask, lane), pointer, zero);
+    Value* value = builder_.CreateAlignedLoad(scalar, pointer, alignment_of(element));
+    result = builder_.CreateInsertElement(result, value, lane);
+  }
+  return to_register(result, element);
+}
+
+llvm::Value* Translator::mask_of_alternate(Value* mask, bool second_half) {
+  if (target_ == CpuLevel::kAvx512) {
+    Value* bits = builder_.CreateZExt(builder_.CreateBitCast(mask, builder_.getInt16Ty()), builder_.getInt32Ty());
+    Value* spread =
+        builder_.CreateIntrinsic(llvm::Intrinsic::x86_bmi_pdep_32, {}, {bits, builder_.getInt32(kEvenBits)});
+    if (second_half) spread = builder_.CreateLShr(spread, kLanes - 1);
+    return builder_.CreateBitCast(builder_.CreateTrunc(spread, builder_.getInt16Ty()), mask->getType());
+  }
+  int lanes[kLanes];
+  for (int place = 0; place < kLanes; ++place) {
+    const int twice = place + (second_half ? kLanes - 1 : 0);
+    lanes[place] = twice % 2 == 0 ? twice / 2 : kLanes;
+  }
+  return builder_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), lanes);
+}
+
+llvm::Value* Translator::mask_of_twice(Value* mask) {
+  if (target_ == CpuLevel::kAvx512) {
+    Value* bits = builder_.CreateZExt(builder_.CreateBitCast(mask, builder_.getInt16Ty()), builder_.getInt32Ty());
+    Value* pairs = builder_.CreateOr(bits, builder_.CreateLShr(bits, 1));
+    Value* packed =
+        builder_.CreateIntrinsic(llvm::Intrinsic::x86_bmi_pext_32, {}, {pairs, builder_.getInt32(kEvenBits)});
+    return builder_.CreateBitCast(builder_.CreateTrunc(packed, builder_.getInt8Ty()),
+                                  llvm::FixedVectorType::get(builder_.getInt1Ty(), kLanes / 2));
+  }
+  int even[kLanes / 2], odd[kLanes / 2];
+  for (int place = 0; place < kLanes / 2; ++place) {
+    even[place] = 2 * place;
+    odd[place] = 2 * place + 1;
+  }
+  return builder_.CreateOr(builder_.CreateShuffleVector(mask, even), builder_.CreateShuffleVector(mask, odd));
+}
+
+// Adjacent loads that begin at the first lane's element and end at the last lane's, and a shuffle: nothing beyond is
+// touched.
+llvm::Value* Translator::load_apart(const Instruction& current) {
+  const Dtype element = current.type.element;
+  const bool twice = current.code == loop::Code::kLoadTwice;
+  Value* mask = current.masked ? operand(current, 1) : nullptr;
+  if (mask && !has_masked_access(element)) {
+    return load_lanes(current, mask, [&](int lane) {
+      return builder_.CreateAdd(operand(current, 0), builder_.getInt64(twice ? lane / 2 : 2 * lane));
+    });
+  }
+  llvm::Type* scalar = memory_type(element);
+  Value* pointer = element_pointer(current, operand(current, 0));
+  const auto part = [&](int first, int count, Value* touched) -> Value* {
+    Value* start = builder_.CreateConstGEP1_64(scalar, pointer, first);
+    auto* type = llvm::FixedVectorType::get(scalar, count);
+    if (!touched) return builder_.CreateAlignedLoad(type, start, alignment_of(element));
+    return builder_.CreateMaskedLoad(type, start, alignment_of(element), touched, llvm::Constant::getNullValue(type));
+  };
+  int lanes[kLanes];
+  if (twice) {
+    for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = lane / 2;
+    Value* half = part(0, kLanes / 2, mask ? mask_of_twice(mask) : nullptr);
+    Value* value = builder_.CreateShuffleVector(half, lanes);
+    if (mask) value = builder_.CreateSelect(mask, value, llvm::Constant::getNullValue(value->getType()));
+    return to_register(value, element);
+  }
+  // Of the second part, which begins one early so as not to end one late, the odd elements.
+  for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = lane < kLanes / 2 ? 2 * lane : 2 * lane + 1;
+  Value* first = part(0, kLanes, mask ? mask_of_alternate(mask, false) : nullptr);
+  Value* second = part(kLanes - 1, kLanes, mask ? mask_of_alternate(mask, true) : nullptr);
+  return to_register(builder_.CreateShuffleVector(first, second, lanes), element);
+}
+
 llvm::Value* Translator::gather(const Instruction& current) {
   if (Value* found = permute_table(current)) return found;
   const Dtype element = current.type.element;
-  llvm::Type* scalar = memory_type(element);
-  llvm::Type* type = vector_of(scalar);
+  llvm::Type* type = vector_of(memory_type(element));
   Value* mask = current.masked ? operand(current, 1) : nullptr;
   if (has_gather(element)) {
     Value* zero = llvm::Constant::getNullValue(type);
     Value* pointers = lane_pointers(current);
     return to_register(builder_.CreateMaskedGather(type, pointers, alignment_of(element), mask, zero), element);
   }
-  // Lanes that are off load from a zero of our own, without a branch.
-  Value* zero = mask ? frame_slot("zero", kLargestElement, /*zeroed=*/true) : nullptr;
-  Value* result = llvm::PoisonValue::get(type);
-  for (int lane = 0; lane < kLanes; ++lane) {
-    Value* pointer = element_pointer(current, builder_.CreateExtractElement(operand(current, 0), lane));
-    if (mask) pointer = builder_.CreateSelect(builder_.CreateExtractElement(mask, lane), pointer, zero);
-    Value* value = builder_.CreateAlignedLoad(scalar, pointer, alignment_of(element));
-    result = builder_.CreateInsertElement(result, value, lane);
-  }
-  return to_register(result, element);
+  return load_lanes(current, mask, [&](int lane) { return builder_.CreateExtractElement(operand(current, 0), lane); });
 }
 
 void Translator::scatter(const Instruction& current) {

@@ -170,6 +170,9 @@ llvm::Value* Translator::instruction(const Instruction& current) {
     }
     case Code::kLoad:
       return load(current);
+    case Code::kLoadAlternate:
+    case Code::kLoadTwice:
+      return load_apart(current);
     case Code::kGather:
       return gather(current);
     case Code::kStore:

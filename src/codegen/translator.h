@@ -63,7 +63,14 @@ class Translator {
   // memory.cpp
   Value* load(const Instruction& instruction);
   void store(const Instruction& instruction);
+  Value* load_apart(const Instruction& instruction);
+  /// Which elements the lanes of a mask touch: of 32 when lanes are two apart, of 8 when each is in two lanes.
+  Value* mask_of_alternate(Value* mask, bool second_half);
+  Value* mask_of_twice(Value* mask);
   Value* gather(const Instruction& instruction);
+  /// Loads each lane by itself, from the element that `index(lane)` says.
+  template <typename Index>
+  Value* load_lanes(const Instruction& instruction, Value* mask, const Index& index);
   /// Lanes of a table that fits into registers, or null where there is no instruction for it.
   Value* permute_table(const Instruction& instruction);
   void scatter(const Instruction& instruction);

@@ -72,6 +72,8 @@ Id Builder::add(Instruction instruction) {
 bool Builder::shareable(const Instruction& instruction) const {
   switch (instruction.code) {
     case Code::kLoad:
+    case Code::kLoadAlternate:
+    case Code::kLoadTwice:
     case Code::kGather:
       return kernel_.buffers[instruction.buffer].kind == Buffer::Kind::kTable;
     case Code::kArgument:
@@ -228,6 +230,17 @@ Value Builder::load_vector(BufferRef buffer, Value index, Value mask) {
       {.code = Code::kLoad, .type = {buffer.dtype, true}, .operands = {use(index)}, .buffer = buffer.index}, mask);
 }
 
+Value Builder::load_alternate(BufferRef buffer, Value index, Value mask) {
+  return memory_access(
+      {.code = Code::kLoadAlternate, .type = {buffer.dtype, true}, .operands = {use(index)}, .buffer = buffer.index},
+      mask);
+}
+
+Value Builder::load_twice(BufferRef buffer, Value index, Value mask) {
+  return memory_access(
+      {.code = Code::kLoadTwice, .type = {buffer.dtype, true}, .operands = {use(index)}, .buffer = buffer.index}, mask);
+}
+
 Value Builder::gather(BufferRef buffer, Value indices, Value mask) {
   return memory_access(
       {.code = Code::kGather, .type = {buffer.dtype, true}, .operands = {use(indices)}, .buffer = buffer.index}, mask);
@@ -269,6 +282,7 @@ std::vector<Value> Builder::for_loop(Value lo, Value hi, int64_t step, std::span
     return Value(this, id, type);
   };
   const Value i = argument({Dtype::kI64});
+  if (step % 2 == 0) even_steps_[i.id()] = use(lo);
   std::vector<Value> carried;
   for (Value value : initial) carried.push_back(argument(value.type()));
 
@@ -319,6 +333,25 @@ Value Builder::lanes_below(Value count) {
   // 32-bit lanes: half the registers of 64-bit ones.
   const Value clamped = binary(Code::kMin, binary(Code::kMax, count, index(0)), index(kLanes));
   return iota(Dtype::kI32) < convert(clamped, Dtype::kI32);
+}
+
+bool Builder::is_even(Id id) const {
+  const Instruction& x = kernel_.instructions[id];
+  switch (x.code) {
+    case Code::kConst:
+      return x.integer % 2 == 0;
+    case Code::kAdd:
+    case Code::kSub:
+      return is_even(x.operands[0]) && is_even(x.operands[1]);
+    case Code::kMul:
+      return is_even(x.operands[0]) || is_even(x.operands[1]);
+    case Code::kArgument: {
+      const auto start = even_steps_.find(id);
+      return start != even_steps_.end() && is_even(start->second);
+    }
+    default:
+      return false;
+  }
 }
 
 Kernel Builder::finish() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_set>
@@ -80,6 +81,9 @@ class Builder {
   Value load(BufferRef buffer, Value index);
   /// kLanes adjacent elements from `index`; `mask` may be empty.
   Value load_vector(BufferRef buffer, Value index, Value mask = {});
+  /// Of the elements from `index` on, every other one; the first kLanes / 2, each in two lanes.
+  Value load_alternate(BufferRef buffer, Value index, Value mask = {});
+  Value load_twice(BufferRef buffer, Value index, Value mask = {});
   /// Elements at a vector of indices.
   Value gather(BufferRef buffer, Value indices, Value mask = {});
   /// Stores a scalar or a vector of adjacent elements.
@@ -100,6 +104,8 @@ class Builder {
   /// The instruction that defines a value, for writers that choose an access by how an index was made.
   const Instruction& definition(Value value) const { return kernel_.instructions[value.id()]; }
   Value value(Id id) { return {this, id, kernel_.instructions[id].type}; }
+  /// Whether a scalar i64 is known to be even.
+  bool is_even(Value value) const { return is_even(value.id()); }
 
   /// Ends construction; the builder must not be used afterwards. Verifies.
   Kernel finish();
@@ -126,8 +132,11 @@ class Builder {
   Id use(Value value) const;
   std::pair<Value, Value> unify(Value x, Value y);
   Value memory_access(Instruction instruction, Value mask);
+  bool is_even(Id id) const;
 
   Kernel kernel_;
+  // Of loops that are being built: where they start, by the argument that counts them, if their step is even.
+  std::map<Id, Id> even_steps_;
   std::vector<uint32_t> open_blocks_;
   // The pure instructions in scope, and which of them go out of scope with each open block.
   std::unordered_set<Id, Hash, Equal> shared_;

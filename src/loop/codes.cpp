@@ -57,6 +57,8 @@ constexpr std::array<CodeInfo, kCodeCount> kInfos = {{
     {"rotate", Family::kLanes, kAllDtypes},
     {"any", Family::kLanes, kBoolean},
     {"load", Family::kMemory, kAllDtypes},
+    {"load_alternate", Family::kMemory, kAllDtypes},
+    {"load_twice", Family::kMemory, kAllDtypes},
     {"gather", Family::kMemory, kAllDtypes},
     {"store", Family::kMemory, kAllDtypes},
     {"scatter", Family::kMemory, kAllDtypes},

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "loop/canonical.h"
+#include "loop/codes.h"
 
 namespace lucid::loop {
 namespace {
@@ -109,7 +110,7 @@ class Joiner {
     if (instruction.code == Code::kEnd) return end_;
     if (instruction.code == Code::kParam) instruction.integer += first_param_;
     for (Id& id : instruction.operands) id = ids_[id];
-    if (is_access(instruction.code)) {
+    if (info_of(instruction.code).family == Family::kMemory) {
       instruction.buffer = buffers_[instruction.buffer];
       move_index(instruction, to);
     }
@@ -120,11 +121,6 @@ class Joiner {
       block = copied;
     }
     return emit(to, std::move(instruction));
-  }
-
-  static bool is_access(Code code) {
-    return code == Code::kLoad || code == Code::kGather || code == Code::kStore || code == Code::kScatter ||
-           code == Code::kPrefetch;
   }
 
   /// In a local, the elements of the first unit of the block come first.

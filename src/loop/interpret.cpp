@@ -142,6 +142,11 @@ class Interpreter {
     return memory_[x.buffer] + index * static_cast<int64_t>(size_of(buffer.dtype));
   }
 
+  /// How far from its first element an access finds that of a lane.
+  static Bits lane_offset(Code code, int lane) {
+    return static_cast<Bits>(code == Code::kLoadAlternate ? 2 * lane : code == Code::kLoadTwice ? lane / 2 : lane);
+  }
+
   void access(const Instruction& x, Lanes& result) {
     if (x.code == Code::kPrefetch) return;
     const bool writes = x.code == Code::kStore || x.code == Code::kScatter;
@@ -153,7 +158,7 @@ class Interpreter {
     for (int j = 0; j < count; ++j) {
       if (!writes) result[j] = 0;
       if (x.masked && !mask[j]) continue;
-      const auto index = static_cast<int64_t>(indexed ? indices[j] : indices[0] + static_cast<Bits>(j));
+      const auto index = static_cast<int64_t>(indexed ? indices[j] : indices[0] + lane_offset(x.code, j));
       std::byte* place = element(x, index);
       if (writes) {
         std::memcpy(place, &operand(x, 1)[j], size_of(dtype));

@@ -96,8 +96,11 @@ enum class Code : uint8_t {
   // the value is a vector), a vector for kGather and kScatter. `buffer` names the buffer. Vector accesses may carry a
   // mask as
   // their last operand: masked-off lanes load 0 and touch no memory. kStore and kScatter take the value as operand 1.
-  // kScatter writes lanes in ascending order.
+  // kScatter writes lanes in ascending order. kLoadAlternate and kLoadTwice load vectors from a scalar index on: lane j
+  // is element j * 2, or element j / 2.
   kLoad,
+  kLoadAlternate,
+  kLoadTwice,
   kGather,
   kStore,
   kScatter,

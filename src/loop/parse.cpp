@@ -191,6 +191,8 @@ class Parser {
         x.integer = lexer_.integer("a param's number", 0);
         return;
       case Code::kLoad:
+      case Code::kLoadAlternate:
+      case Code::kLoadTwice:
       case Code::kGather:
         return parse_access(x);
       case Code::kExtract:

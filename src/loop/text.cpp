@@ -237,6 +237,8 @@ class Printer {
         out_ += ' ';
         return print_integer(x.integer);
       case Code::kLoad:
+      case Code::kLoadAlternate:
+      case Code::kLoadTwice:
       case Code::kGather:
       case Code::kStore:
       case Code::kScatter:

@@ -233,6 +233,8 @@ class Verifier {
     require(type.element == buffer.dtype, "@{} holds {}, not {}", x.buffer, name_of(buffer.dtype),
             name_of(type.element));
     require(!indexed || type.vector, "a vector of indices needs a vector of values, not {}", to_string(type));
+    require(type.vector || (x.code != Code::kLoadAlternate && x.code != Code::kLoadTwice), "loads vectors, not {}",
+            to_string(type));
     if (!x.masked) return;
     require(type.vector, "a mask needs a vector, not {}", to_string(type));
     check_operand(x, x.operands.size() - 1, {Dtype::kBool, true});

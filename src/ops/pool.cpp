@@ -281,11 +281,25 @@ tensor([0., 1., 0., 2.]))",
   };
 }
 
+/// How many elements a mean counts, if that is the same for all windows.
+std::optional<int64_t> common_divisor(std::span<const PoolAxis> axes, bool include_padding) {
+  int64_t product = 1;
+  for (const PoolAxis& axis : axes) {
+    const bool all_inside = (axis.output - 1) * axis.stride + axis.kernel - axis.padding <=
+                            axis.input + (include_padding ? axis.padding : 0);
+    if (axis.adaptive || !all_inside || (axis.padding > 0 && !include_padding)) return std::nullopt;
+    product *= axis.kernel;
+  }
+  return product;
+}
+
 /// The divisor of the window at these indices.
 loop::Value divisor(ElementContext& element, const Call& call, std::span<const PoolAxis> axes,
                     std::span<const loop::Value> window, Dtype dtype) {
   loop::Builder& b = element.builder();
   if (!call.is_none("divisor")) return b.convert(element.number(call.integer("divisor")), dtype);
+  if (const auto common = common_divisor(axes, call.flag("include_padding")))
+    return b.constant(dtype, static_cast<double>(*common));
   loop::Value count;
   for (size_t d = 0; d < axes.size(); ++d) {
     const loop::Value along = counted(b, axes[d], window[d], call.flag("include_padding"));
@@ -300,19 +314,6 @@ T reference_divisor(const Call& call, std::span<const PoolAxis> axes, const Dims
   int64_t count = 1;
   for (size_t d = 0; d < axes.size(); ++d) count *= axes[d].count(window[d], call.flag("include_padding"));
   return static_cast<T>(count);
-}
-
-/// The divisor of a mean_pool, if all windows have the same.
-std::optional<int64_t> common_divisor(const Call& call) {
-  if (!call.is_none("divisor")) return call.integer("divisor");
-  int64_t product = 1;
-  for (const PoolAxis& axis : pool_axes(call, false)) {
-    const bool all_inside = (axis.output - 1) * axis.stride + axis.kernel - axis.padding <=
-                            axis.input + (call.flag("include_padding") ? axis.padding : 0);
-    if (axis.adaptive || !all_inside || (axis.padding > 0 && !call.flag("include_padding"))) return std::nullopt;
-    product *= axis.kernel;
-  }
-  return product;
 }
 
 std::vector<Sample> mean_samples() {
@@ -373,7 +374,9 @@ tensor([3., 3.]))",
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
         Value shared = g[0];
-        std::optional<int64_t> divisor = common_divisor(call);
+        std::optional<int64_t> divisor = call.is_none("divisor")
+                                             ? common_divisor(pool_axes(call, false), call.flag("include_padding"))
+                                             : std::optional(call.integer("divisor"));
         if (divisor) {
           // Divided once for each window, not for each element.
           shared = e.div(g[0], *divisor);

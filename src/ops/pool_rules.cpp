@@ -57,10 +57,12 @@ Step home_step(Builder& b, const PoolAxis& axis, loop::Value element, loop::Valu
   }
   const loop::Value at = element + b.index(axis.padding);
   const loop::Value window = quotient(b, at, axis.stride) + (home - b.index(axis.homes() - 1));
-  loop::Value valid = window < b.index(axis.output);
-  if (axis.homes() > 1) valid = valid & (window >= b.index(0));
+  // Where every element's last window exists, that needs no check.
+  loop::Value valid;
+  if ((axis.input - 1 + axis.padding) / axis.stride >= axis.output) valid = window < b.index(axis.output);
+  if (axis.homes() > 1) valid = both(valid, window >= b.index(0));
   const int64_t reach = (axis.kernel - 1) * axis.dilation + 1;
-  if (reach % axis.stride != 0) valid = valid & (at - window * b.index(axis.stride) < b.index(reach));
+  if (reach % axis.stride != 0) valid = both(valid, at - window * b.index(axis.stride) < b.index(reach));
   return {window, valid};
 }
 

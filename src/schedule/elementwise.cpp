@@ -73,8 +73,8 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   const bool fetches = sizes.size() == 2 && tree.cost() >= kWorthFetching;
   const int64_t rows_ahead =
       static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kBytesAhead / (sizes[last] * 4)))));
-  b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
-    ElementTree::Point at{split_index(b, row, size_values), static_cast<int64_t>(last), {}};
+  for_each_row(b, b.begin(), b.end(), size_values, [&](loop::Value, std::span<const loop::Value> index) {
+    ElementTree::Point at{{index.begin(), index.end()}, static_cast<int64_t>(last), {}};
     at.index.resize(sizes.size(), b.index(0));
     tree.hoist(at);
     row_loop(b, b.index(0), length, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {

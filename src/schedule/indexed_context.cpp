@@ -9,11 +9,19 @@ using loop::Code;
 
 namespace {
 
-/// A vector index that is base + step * lane.
+/// A vector index that is base + step * lane, or, if each stands in two lanes, base + lane / 2.
 struct Affine {
   loop::Value base;
   int64_t step = 0;
+  bool twice = false;
 };
+
+/// The number that every lane is, if it is constant.
+std::optional<int64_t> constant_of(loop::Builder& b, loop::Value value) {
+  const loop::Instruction& definition = b.definition(value);
+  if (definition.code == Code::kSplat) return constant_of(b, b.value(definition.operands[0]));
+  return definition.code == Code::kConst ? std::optional(definition.integer) : std::nullopt;
+}
 
 std::optional<Affine> affine(loop::Builder& b, loop::Value value) {
   if (!value.is_vector()) return Affine{value, 0};
@@ -31,12 +39,35 @@ std::optional<Affine> affine(loop::Builder& b, loop::Value value) {
       const auto left = affine(b, b.value(left_id));
       const auto right = affine(b, b.value(right_id));
       if (!left || !right) return std::nullopt;
+      const bool twice = left->twice || right->twice;
+      if (twice && (left->step != 0 || right->step != 0 || (left->twice && right->twice) || (subtract && right->twice)))
+        return std::nullopt;
       return Affine{subtract ? left->base - right->base : left->base + right->base,
-                    subtract ? left->step - right->step : left->step + right->step};
+                    subtract ? left->step - right->step : left->step + right->step, twice};
+    }
+    case Code::kMul: {
+      const auto factor = constant_of(b, b.value(definition.operands[1]));
+      const auto left = affine(b, b.value(definition.operands[0]));
+      if (!left || !factor || left->twice) return std::nullopt;
+      return Affine{left->base * b.index(*factor), left->step * *factor};
+    }
+    case Code::kShr: {
+      const auto shift = constant_of(b, b.value(definition.operands[1]));
+      const auto left = affine(b, b.value(definition.operands[0]));
+      if (!left || left->step != 1 || shift != 1 || !b.is_even(left->base)) return std::nullopt;
+      return Affine{b.binary(Code::kShr, left->base, b.index(1)), 0, true};
     }
     default:
       return std::nullopt;
   }
+}
+
+bool has_load(const Affine& lanes) { return lanes.twice || lanes.step == 1 || lanes.step == 2; }
+
+loop::Value load_lanes(loop::Builder& b, loop::BufferRef buffer, loop::Value first, const Affine& lanes,
+                       loop::Value mask) {
+  if (lanes.twice) return b.load_twice(buffer, first, mask);
+  return lanes.step == 2 ? b.load_alternate(buffer, first, mask) : b.load_vector(buffer, first, mask);
 }
 
 }  // namespace
@@ -72,33 +103,35 @@ loop::Value ElementTree::NodeContext::load(int input, std::span<const loop::Valu
   Access& access = tree_.indexed_inputs_.at(operand.id);
   access.follows =
       access.follows && !index.empty() && !tree_.positions_.empty() && index[0].id() == this->index(0).id();
-  // The address as base + step * lane when every index is so; then neighbours may lie side by side.
+  // The address as a scalar, and, if one dimension alone moves from lane to lane in a way that has an instruction, that
+  // dimension; else as a vector.
   loop::Value scalar_part = b.index(0);
   loop::Value vector_part;
-  bool adjacent = false;
+  std::optional<Affine> lanes;
+  loop::Value lanes_index;
   for (size_t d = 0; d < access.strides.size(); ++d) {
     const Step stride_step = ElementTree::step(access, d);
     if (stride_step == Step::kZero) continue;
     auto scaled = [&](loop::Value v) { return stride_step == Step::kOne ? v : v * access.stride_values[d]; };
     const auto form = affine(b, index[d]);
-    if (form && form->step == 0) {
+    if (form && form->step == 0 && !form->twice) {
       scalar_part = scalar_part + scaled(form->base);
-    } else if (form && form->step == 1 && stride_step == Step::kOne && !vector_part && !adjacent) {
-      adjacent = true;
-      scalar_part = scalar_part + form->base;
+    } else if (form && has_load(*form) && stride_step == Step::kOne && !vector_part && !lanes) {
+      lanes = form;
+      lanes_index = index[d];
     } else {
-      if (std::exchange(adjacent, false)) vector_part = b.iota();
+      if (std::exchange(lanes, std::nullopt)) vector_part = lanes_index;
       vector_part = vector_part ? vector_part + scaled(index[d]) : scaled(index[d]);
     }
   }
-  const bool any_lane = adjacent || vector_part;
+  const bool any_lane = lanes || vector_part;
   loop::Value mask = valid;
   if (point_.mask) mask = !mask ? point_.mask : (mask.is_vector() ? mask : b.splat(mask)) & point_.mask;
   loop::Value value;
   if (any_lane) {
     if (mask && !mask.is_vector()) mask = b.splat(mask);
-    value = adjacent ? b.load_vector(access.buffer, scalar_part, mask)
-                     : b.gather(access.buffer, vector_part + scalar_part, mask);
+    value = lanes ? load_lanes(b, access.buffer, scalar_part + lanes->base, *lanes, mask)
+                  : b.gather(access.buffer, vector_part + scalar_part, mask);
   } else if (!valid) {
     value = b.load(access.buffer, scalar_part);
   } else if (valid.is_vector()) {

@@ -29,4 +29,26 @@ std::vector<loop::Value> split_index(loop::Builder& b, loop::Value linear, std::
   return index;
 }
 
+void for_each_row(loop::Builder& b, loop::Value lo, loop::Value hi, std::span<const loop::Value> sizes,
+                  const std::function<void(loop::Value row, std::span<const loop::Value> index)>& body) {
+  if (sizes.size() < 2) {
+    b.for_loop(lo, hi, 1, [&](loop::Value row) { body(row, std::span(&row, sizes.size())); });
+    return;
+  }
+  const std::vector<loop::Value> first = split_index(b, lo, sizes);
+  b.for_loop(lo, hi, 1, first, [&](loop::Value row, std::span<const loop::Value> index) {
+    body(row, index);
+    std::vector<loop::Value> next(index.begin(), index.end());
+    loop::Value step = b.index(1);
+    for (size_t d = next.size(); d-- > 0;) {
+      next[d] = next[d] + step;
+      if (d == 0) break;
+      const loop::Value wraps = next[d] == sizes[d];
+      next[d] = b.select(wraps, b.index(0), next[d]);
+      step = b.select(wraps, b.index(1), b.index(0));
+    }
+    return next;
+  });
+}
+
 }  // namespace lucid

@@ -19,4 +19,9 @@ int unroll_for(double cost);
 /// The index along each dimension of element number `linear` of a row-major box.
 std::vector<loop::Value> split_index(loop::Builder& b, loop::Value linear, std::span<const loop::Value> sizes);
 
+/// Calls `body(row, index)` for the rows [lo, hi) of a row-major box, with the index along each dimension. These are
+/// counted along, which takes no division for a row.
+void for_each_row(loop::Builder& b, loop::Value lo, loop::Value hi, std::span<const loop::Value> sizes,
+                  const std::function<void(loop::Value row, std::span<const loop::Value> index)>& body);
+
 }  // namespace lucid

@@ -199,6 +199,18 @@ TEST(Identities, AreComputedForTheyFlush) {
   }
 }
 
+// A quotient by a power of two may be computed as a product; not when one over it is no normal number.
+TEST(Quotients, ByPowersOfTwoAreExact) {
+  for (Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
+    const auto input = telling_values(dtype);
+    const int last = dtype == Dtype::kF32 ? 127 : 1023;
+    for (int power : {-last - 20, -last + 1, -3, -1, 1, 2, 7, last - 1, last})
+      for (double sign : {1.0, -1.0})
+        expect_exact(dtype, dtype, input,
+                     [&](loop::Builder& b, Value x) { return x / b.constant(dtype, std::ldexp(sign, power)); });
+  }
+}
+
 TEST(Identities, OfFusedMultiplyAddAreComputed) {
   const auto input = telling_values(Dtype::kF32);
   for (double factor : {1.0, -1.0, 0.0}) {

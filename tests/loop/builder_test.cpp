@@ -48,6 +48,20 @@ TEST(Builder, SharesAcrossOpenBlocksOnly) {
   EXPECT_EQ(count(b.finish(), Code::kMul), 2);
 }
 
+TEST(Builder, KnowsWhatIsEven) {
+  Builder b("k");
+  const Value n = b.param();
+  const Value whole = b.index(4) + n / b.index(32) * b.index(32);
+  EXPECT_TRUE(b.is_even(b.index(0)));
+  EXPECT_FALSE(b.is_even(b.index(7)));
+  EXPECT_FALSE(b.is_even(n));
+  EXPECT_TRUE(b.is_even(whole));
+  EXPECT_FALSE(b.is_even(whole - b.index(1)));
+  b.for_loop(whole, n, 16, [&](Value i) { EXPECT_TRUE(b.is_even(i + b.index(2))); });
+  b.for_loop(whole, n, 3, [&](Value i) { EXPECT_FALSE(b.is_even(i)); });
+  b.for_loop(n, whole, 2, [&](Value i) { EXPECT_FALSE(b.is_even(i)); });
+}
+
 TEST(Builder, ReloadsMemoryButNotTables) {
   Builder b("k");
   const BufferRef data = b.argument(Dtype::kF32);

@@ -239,6 +239,29 @@ TEST(Interpret, MaskedLanesLoadZeroAndTouchNothing) {
   EXPECT_EQ(data, (std::vector<float>{6, 0}));
 }
 
+TEST(Interpret, LoadsElementsApartAndTwice) {
+  std::vector<int32_t> data(64);
+  for (int32_t i = 0; i < 32; ++i) data[static_cast<size_t>(i)] = 100 + i;
+  run(R"(kernel k(@0: i32) {
+    %one: i64 = 1
+    %v: i32x16 = iota
+    %threes: i32 = 3
+    %three: i32x16 = splat %threes
+    %m: boolx16 = le %v, %three
+    %apart: i32x16 = load_alternate @0[%one] mask %m
+    %twice: i32x16 = load_twice @0[%one]
+    %here: i64 = 32
+    %there: i64 = 48
+    store @0[%here], %apart
+    store @0[%there], %twice
+  })",
+      data, 1);
+  EXPECT_EQ(std::vector<int32_t>(data.begin() + 32, data.begin() + 38),
+            (std::vector<int32_t>{101, 103, 105, 107, 0, 0}));
+  EXPECT_EQ(std::vector<int32_t>(data.begin() + 48, data.begin() + 52), (std::vector<int32_t>{101, 101, 102, 102}));
+  EXPECT_EQ(data[63], 108);
+}
+
 TEST(Interpret, StaysInsideScratchAndTables) {
   std::vector<float> data(16);
   const std::string text = R"(kernel k(@0: f32) params 1 {

@@ -46,6 +46,8 @@ constexpr const char* kText = R"(kernel k(@0: f32, @1: i32, @2: f16) params 1 {
   }
   %28: f16 = load @2[%0]
   %29: f32 = load @4[%0]
+  %30: f32x16 = load_alternate @0[%0] mask %6
+  %31: f32x16 = load_twice @0[%0] mask %6
 }
 )";
 
@@ -145,6 +147,11 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"%15 = load: operand 0 is i32, must be i64", operand(15, 0, 3)},
                     Broken{"%16 = gather: operand 0 is i64, must be i64x16", operand(16, 0, 0)},
                     Broken{"operand 1 is bool, must be boolx16", operand(15, 1, 7)},
+                    Broken{"%30 = load_alternate: operand 0 is i64x16, must be i64", operand(30, 0, 4)},
+                    Broken{"%31 = load_twice: operand 1 is bool, must be boolx16", operand(31, 1, 7)},
+                    Broken{"%30 = load_alternate: loads vectors, not f32", type(30, Dtype::kF32, false)},
+                    Broken{"%31 = load_twice: loads vectors, not f32", type(31, Dtype::kF32, false)},
+                    Broken{"@1 holds i32, not f32", buffer(31, 1)},
                     Broken{"operand 2 is f32x16, must be boolx16", operand(17, 2, 5)},
                     Broken{"a mask needs a vector, not f32", type(15, Dtype::kF32, false)},
                     Broken{"a vector of indices needs a vector of values, not f32", type(16, Dtype::kF32, false)},
@@ -183,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
                  k.instructions[20].operands[2] = 0;
                  k.blocks[1].yields[0] = 0;
                }},
-        Broken{"%29 is in no block", [](Kernel& k) { k.blocks[0].instructions.pop_back(); }},
+        Broken{"%31 is in no block", [](Kernel& k) { k.blocks[0].instructions.pop_back(); }},
         Broken{"lists %99, which does not exist", [](Kernel& k) { k.blocks[0].instructions.push_back(99); }},
         Broken{"belongs in a block's arguments", code(29, Code::kArgument)}));
 

@@ -106,9 +106,11 @@ class RandomKernel {
 
   Value small_indices() { return b_.convert(pick(Dtype::kU8, true), Dtype::kI64); }
 
+  Value any_mask() { return below(3) ? below(2) ? mask_ : pick(Dtype::kBool, true) : Value(); }
+
   Value load() {
     const auto dtype = static_cast<size_t>(below(kDtypeCount));
-    switch (below(6)) {
+    switch (below(8)) {
       case 0:
         return b_.load(arguments_[dtype], b_.convert(pick(Dtype::kU8, false), Dtype::kI64));
       case 1:
@@ -123,6 +125,10 @@ class RandomKernel {
         b_.store(scratch_[dtype], b_.index(kLanes), value);
         return b_.load_vector(scratch_[dtype], b_.index(below(kLanes + 1)));
       }
+      case 5:
+        return b_.load_alternate(arguments_[dtype], i_ + b_.index(below(2)), any_mask());
+      case 6:
+        return b_.load_twice(arguments_[dtype], i_, any_mask());
       default:
         return b_.load_vector(arguments_[dtype], i_, below(2) ? mask_ : pick(Dtype::kBool, true));
     }
