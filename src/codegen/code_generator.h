@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/cpu_level.h"
 #include "base/ref.h"
@@ -21,14 +22,18 @@ class LoadedCode : public RefCounted {
   size_t code_bytes_ = 0;
 };
 
+/// The code of a kernel's parts, in their order.
+using LoadedParts = std::vector<Ref<LoadedCode>>;
+
 /// Turns kernels into machine code in two steps, so that the object code between them can be kept on disk.
 class CodeGenerator {
  public:
   virtual ~CodeGenerator() = default;
-  /// Relocatable object code; the same kernel and target always give the same bytes.
+  /// Relocatable object code, without that of the kernel's parts; the same kernel and target always give the same
+  /// bytes.
   virtual std::string compile(const loop::Kernel& kernel, CpuLevel target) = 0;
-  /// Makes object code executable. The symbol shows the kernel's name to perf and gdb.
-  virtual Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object) = 0;
+  /// Makes object code executable, calling the code of its parts. The symbol shows the kernel's name to perf and gdb.
+  virtual Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts = {}) = 0;
   /// Changes whenever the same kernel might give other object code.
   virtual std::string version() const = 0;
 };

@@ -26,8 +26,8 @@ class LlvmGenerator : public CodeGenerator {
     return emit_object(module, *machine);
   }
 
-  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object) override {
-    return loader_.load(symbol_of(kernel), object);
+  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts) override {
+    return loader_.load(symbol_of(kernel), object, std::move(parts));
   }
 
   std::string version() const override {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "codegen/debuggers.h"
 #include "codegen/library_calls.h"
+#include "codegen/translator.h"
 
 namespace lucid::codegen {
 
@@ -23,8 +24,9 @@ using Allocation = jitlink::JITLinkMemoryManager::FinalizedAlloc;
 class LinkedCode : public LoadedCode {
  public:
   LinkedCode(loop::KernelFunction function, size_t code_bytes, Allocation allocation,
-             std::shared_ptr<jitlink::InProcessMemoryManager> memory, std::unique_ptr<GdbRegistration> gdb)
-      : allocation_(std::move(allocation)), memory_(std::move(memory)), gdb_(std::move(gdb)) {
+             std::shared_ptr<jitlink::InProcessMemoryManager> memory, std::unique_ptr<GdbRegistration> gdb,
+             LoadedParts parts)
+      : allocation_(std::move(allocation)), memory_(std::move(memory)), gdb_(std::move(gdb)), parts_(std::move(parts)) {
     function_ = function;
     code_bytes_ = code_bytes;
   }
@@ -38,6 +40,7 @@ class LinkedCode : public LoadedCode {
   Allocation allocation_;
   std::shared_ptr<jitlink::InProcessMemoryManager> memory_;
   std::unique_ptr<GdbRegistration> gdb_;
+  LoadedParts parts_;  // which this code calls
 };
 
 /// What linking one object came to.
@@ -50,8 +53,8 @@ struct Outcome {
 
 class LinkContext : public jitlink::JITLinkContext {
  public:
-  LinkContext(std::string symbol, jitlink::JITLinkMemoryManager* memory, Outcome* outcome)
-      : JITLinkContext(nullptr), symbol_(std::move(symbol)), memory_(memory), outcome_(outcome) {}
+  LinkContext(std::string symbol, const LoadedParts& parts, jitlink::JITLinkMemoryManager* memory, Outcome* outcome)
+      : JITLinkContext(nullptr), symbol_(std::move(symbol)), parts_(parts), memory_(memory), outcome_(outcome) {}
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return *memory_; }
 
@@ -60,7 +63,7 @@ class LinkContext : public jitlink::JITLinkContext {
   void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> then) override {
     jitlink::AsyncLookupResult found;
     for (const auto& [name, flags] : symbols) {
-      void* address = library_function(std::string_view(*name));
+      void* address = function_named(std::string_view(*name));
       if (!address) {
         return then->run(
             llvm::createStringError(llvm::inconvertibleErrorCode(), "calls the unknown function " + (*name).str()));
@@ -86,7 +89,14 @@ class LinkContext : public jitlink::JITLinkContext {
   void notifyFinalized(Allocation allocation) override { outcome_->allocation = std::move(allocation); }
 
  private:
+  void* function_named(std::string_view name) const {
+    for (size_t i = 0; i < parts_.size(); ++i)
+      if (name == part_symbol(i)) return reinterpret_cast<void*>(parts_[i]->function());
+    return library_function(name);
+  }
+
   std::string symbol_;
+  const LoadedParts& parts_;
   jitlink::JITLinkMemoryManager* memory_;
   Outcome* outcome_;
 };
@@ -100,19 +110,19 @@ Loader::Loader()
 
 Loader::~Loader() = default;
 
-Ref<LoadedCode> Loader::load(const std::string& symbol, std::string_view object) {
+Ref<LoadedCode> Loader::load(const std::string& symbol, std::string_view object, LoadedParts parts) {
   auto graph = jitlink::createLinkGraphFromELFObject_x86_64(llvm::MemoryBufferRef(object, symbol), names_);
   if (!graph) throw InternalError("codegen: cannot load {}: {}", symbol, llvm::toString(graph.takeError()));
   Outcome outcome;
   // Everything here is done when this returns: nothing in the context waits for another thread.
-  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, memory_.get(), &outcome));
+  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, parts, memory_.get(), &outcome));
   if (!outcome.error.empty()) throw InternalError("codegen: cannot load {}: {}", symbol, outcome.error);
   const void* address = outcome.function.toPtr<const void*>();
   std::unique_ptr<GdbRegistration> gdb;
   if (debuggers_.perf) tell_perf(symbol, address, outcome.code_bytes);
   if (debuggers_.gdb) gdb = std::make_unique<GdbRegistration>(object, symbol, address);
   return make_ref<LinkedCode>(outcome.function.toPtr<loop::KernelFunction>(), outcome.code_bytes,
-                              std::move(outcome.allocation), memory_, std::move(gdb));
+                              std::move(outcome.allocation), memory_, std::move(gdb), std::move(parts));
 }
 
 }  // namespace lucid::codegen

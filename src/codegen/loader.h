@@ -22,7 +22,7 @@ class Loader {
   Loader();
   ~Loader();
   /// Throws InternalError for what is no object code or has no such symbol. Safe to call from several threads.
-  Ref<LoadedCode> load(const std::string& symbol, std::string_view object);
+  Ref<LoadedCode> load(const std::string& symbol, std::string_view object, LoadedParts parts);
 
  private:
   // Shared with the loaded code, which may outlive the loader.

@@ -55,6 +55,8 @@ llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
 
 std::string symbol_of(const loop::Kernel& kernel) { return "lucid_" + kernel.name; }
 
+std::string part_symbol(size_t part) { return "part_" + std::to_string(part); }
+
 Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module)
     : kernel_(kernel),
       target_(target),
@@ -189,6 +191,9 @@ llvm::Value* Translator::instruction(const Instruction& current) {
     case Code::kIf:
       if_then(current);
       return nullptr;
+    case Code::kCall:
+      call(current);
+      return nullptr;
     case Code::kFor:
     case Code::kArgument:
       throw InternalError("codegen: kernel {}: a loop or a block's argument is no value", kernel_.name);
@@ -283,6 +288,25 @@ void Translator::if_then(const Instruction& current) {
   builder_.SetInsertPoint(origin);
   builder_.CreateCondBr(operand(current, 0), branches[0], branches[1] ? branches[1] : join);
   builder_.SetInsertPoint(join);
+}
+
+void Translator::call(const Instruction& current) {
+  const loop::Call& call = kernel_.calls[static_cast<size_t>(current.integer)];
+  llvm::Type* pointer = builder_.getPtrTy();
+  size_t most = 1;
+  for (const loop::Call& other : kernel_.calls) most = std::max(most, other.buffers.size());
+  Value* passed = frame_slot("passed", static_cast<int>(most * sizeof(void*)), /*zeroed=*/false);
+  size_t origin = 2;
+  for (size_t number = 0; number < call.buffers.size(); ++number) {
+    const loop::Buffer& buffer = kernel_.buffers[call.buffers[number]];
+    Value* address = buffers_[call.buffers[number]];
+    if (buffer.kind == loop::Buffer::Kind::kScratch)
+      address = builder_.CreateGEP(memory_type(buffer.dtype), address, builder_.CreateNeg(operand(current, origin++)));
+    builder_.CreateStore(address, builder_.CreateConstInBoundsGEP1_64(pointer, passed, number));
+  }
+  Value* params = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(1), call.first_param);
+  llvm::FunctionCallee part = module_->getOrInsertFunction(part_symbol(call.part), function_->getFunctionType());
+  builder_.CreateCall(part, {passed, params, operand(current, 0), operand(current, 1)});
 }
 
 llvm::Type* Translator::element_type(Dtype dtype) const {

@@ -15,6 +15,9 @@ namespace lucid::codegen {
 /// library's function.
 std::string symbol_of(const loop::Kernel& kernel);
 
+/// How a kernel's object code names the function of one of its parts.
+std::string part_symbol(size_t part);
+
 /// Translates one verified kernel into one function of an LLVM module.
 ///
 /// How values look in LLVM: kBool is i1 in registers and i8 in memory; the 16-bit floats are i16 everywhere, since they
@@ -37,6 +40,7 @@ class Translator {
   Value* iota(loop::Type type);
   void for_loop(const Instruction& instruction, loop::Id id);
   void if_then(const Instruction& instruction);
+  void call(const Instruction& instruction);
 
   // arithmetic.cpp
   Value* arithmetic(const Instruction& instruction);

@@ -150,15 +150,26 @@ PlanStep::Part part_of(const SlotMap& slots, const std::vector<BufferUse>& buffe
   return part;
 }
 
-/// The machine code of each step that is a kernel: from the cache, or compiled on all threads.
-std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule) {
-  std::vector<Ref<codegen::LoadedCode>> codes(schedule.steps.size());
+/// The machine code of kernels: from the cache, or compiled on all threads.
+std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels) {
+  std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
   const CpuLevel target = chosen_level();
   parallel_for(static_cast<int64_t>(codes.size()), 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
-      if (schedule.steps[i].host < 0) codes[i] = kernel_cache().get(schedule.steps[i].kernel, target);
+      if (kernels[i]) codes[i] = kernel_cache().get(*kernels[i], target);
   });
   return codes;
+}
+
+/// The machine code of each step that is a kernel.
+std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule) {
+  std::vector<const loop::Kernel*> parts, kernels;
+  for (const KernelStep& step : schedule.steps) {
+    kernels.push_back(step.host < 0 ? &step.kernel : nullptr);
+    for (const loop::Kernel& part : step.kernel.parts) parts.push_back(&part);
+  }
+  codes_of(parts);
+  return codes_of(kernels);
 }
 
 /// The values whose memory the caller passes or takes.

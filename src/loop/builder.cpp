@@ -1,5 +1,6 @@
 #include "loop/builder.h"
 
+#include <algorithm>
 #include <optional>
 #include <tuple>
 
@@ -110,6 +111,19 @@ Id Builder::use(Value value) const {
 Value Builder::param() {
   return append({.code = Code::kParam, .type = {Dtype::kI64}, .integer = kernel_.param_count++});
 }
+int64_t Builder::params(int64_t count) { return std::exchange(kernel_.param_count, kernel_.param_count + count); }
+
+void Builder::call(const Kernel& part, std::vector<uint32_t> buffers, int64_t first_param, Value first, Value last,
+                   std::span<const Value> origins) {
+  const auto found = std::find(kernel_.parts.begin(), kernel_.parts.end(), part);
+  Instruction instruction{.code = Code::kCall, .type = {}, .operands = {use(first), use(last)}};
+  for (Value origin : origins) instruction.operands.push_back(use(origin));
+  instruction.integer = static_cast<int64_t>(kernel_.calls.size());
+  kernel_.calls.push_back({static_cast<uint32_t>(found - kernel_.parts.begin()), std::move(buffers), first_param});
+  if (found == kernel_.parts.end()) kernel_.parts.push_back(part);
+  append(std::move(instruction));
+}
+
 Value Builder::begin() { return append({.code = Code::kBegin, .type = {Dtype::kI64}}); }
 Value Builder::end() { return append({.code = Code::kEnd, .type = {Dtype::kI64}}); }
 Value Builder::iota(Dtype dtype) { return append({.code = Code::kIota, .type = {dtype, true}}); }

@@ -98,6 +98,13 @@ class Builder {
   void for_loop(Value lo, Value hi, int64_t step, const std::function<void(Value i)>& body);
   void if_then(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
 
+  /// Declares `count` run-time integers that only calls pass on; returns the number of the first.
+  int64_t params(int64_t count);
+  /// Runs items `first` up to `last` of another kernel on these buffers, its params being those from `first_param` on.
+  /// Equal kernels are one part. `origins` gives the index of the first element of each scratch buffer, in order.
+  void call(const Kernel& part, std::vector<uint32_t> buffers, int64_t first_param, Value first, Value last,
+            std::span<const Value> origins);
+
   /// The mask of lanes j with j < count, for an i64 count of any size.
   Value lanes_below(Value count);
 

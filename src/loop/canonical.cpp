@@ -50,6 +50,8 @@ class Renumbering {
     result_.name = source_.name;
     result_.buffers = source_.buffers;
     result_.param_count = source_.param_count;
+    result_.parts = source_.parts;
+    result_.calls = source_.calls;
     result_.instructions.reserve(source_.instructions.size());
     result_.blocks.reserve(source_.blocks.size());
     copy_block(0);
@@ -134,7 +136,19 @@ bool Kernel::operator==(const Kernel& other) const {
   return name == other.name && param_count == other.param_count &&
          std::ranges::equal(buffers, other.buffers, same_buffer) &&
          std::ranges::equal(instructions, other.instructions, equal) &&
-         std::ranges::equal(blocks, other.blocks, same_block);
+         std::ranges::equal(blocks, other.blocks, same_block) && calls == other.calls && parts == other.parts;
+}
+
+std::vector<bool> written_buffers(const Kernel& kernel) {
+  std::vector<bool> written(kernel.buffers.size());
+  for (const Instruction& instruction : kernel.instructions)
+    if (instruction.code == Code::kStore || instruction.code == Code::kScatter) written[instruction.buffer] = true;
+  for (const Call& call : kernel.calls) {
+    const std::vector<bool> by_part = written_buffers(kernel.parts[call.part]);
+    for (size_t i = 0; i < call.buffers.size(); ++i)
+      if (by_part[i]) written[call.buffers[i]] = true;
+  }
+  return written;
 }
 
 }  // namespace lucid::loop

@@ -66,6 +66,7 @@ constexpr std::array<CodeInfo, kCodeCount> kInfos = {{
     {"for", Family::kControl, kAllDtypes},
     {"result", Family::kControl, kAllDtypes},
     {"if", Family::kControl, kAllDtypes},
+    {"call", Family::kControl, kAllDtypes},
     {"argument", Family::kControl, kAllDtypes},
 }};
 static_assert(kInfos.back().name == "argument");
@@ -94,7 +95,7 @@ std::optional<Code> parse_code(std::string_view name) {
 
 bool has_result(Code code) {
   return code != Code::kStore && code != Code::kScatter && code != Code::kPrefetch && code != Code::kFor &&
-         code != Code::kIf;
+         code != Code::kIf && code != Code::kCall;
 }
 
 std::string to_string(Type type) {

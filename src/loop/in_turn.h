@@ -21,7 +21,7 @@ struct Local {
   int64_t count = 0;
 };
 
-/// One kernel that does the work of several. Its items are units, each the same number of items of every turn; it takes
+/// One kernel that calls several others. Its items are units, each the same number of items of every turn; it takes
 /// some units at a time through all turns, so that what one turn writes the next finds in the cache. Its params are
 /// those of the turns, one after another, then how many units it takes at a time, then for each turn its items in a
 /// unit, then for each local its elements in a unit.

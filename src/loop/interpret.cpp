@@ -175,10 +175,26 @@ class Interpreter {
     } else if (x.code == Code::kIf) {
       const size_t taken = operand(x, 0)[0] ? 0 : 1;
       if (taken < x.blocks.size()) run_block(kernel_.blocks[x.blocks[taken]]);
+    } else if (x.code == Code::kCall) {
+      call(x);
     } else {  // kResult: the loop leaves its carried values in its body's arguments
       const Block& body = kernel_.blocks[kernel_.instructions[x.operands[0]].blocks[0]];
       result = values_[body.arguments[static_cast<size_t>(x.integer) + 1]];
     }
+  }
+
+  void call(const Instruction& x) {
+    const Call& call = kernel_.calls[static_cast<size_t>(x.integer)];
+    std::vector<void*> buffers;
+    size_t origin = 2;
+    for (uint32_t number : call.buffers) {
+      const Buffer& buffer = kernel_.buffers[number];
+      const bool is_scratch = buffer.kind == Buffer::Kind::kScratch;
+      const auto skipped = is_scratch ? static_cast<int64_t>(operand(x, origin++)[0]) : 0;
+      buffers.push_back(memory_[number] - skipped * static_cast<int64_t>(size_of(buffer.dtype)));
+    }
+    interpret(kernel_.parts[call.part], buffers.data(), params_ + call.first_param,
+              static_cast<int64_t>(operand(x, 0)[0]), static_cast<int64_t>(operand(x, 1)[0]));
   }
 
   void run_loop(const Instruction& x) {

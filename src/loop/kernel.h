@@ -113,6 +113,9 @@ enum class Code : uint8_t {
   kResult,
   // Runs block 0 when the scalar condition holds, else block 1 if there is one. Carries nothing.
   kIf,
+  // Makes call number `integer` of Kernel::calls for the items from operand 0 up to operand 1. For each scratch buffer
+  // that it passes follows the index that the part has for that buffer's first element.
+  kCall,
   // An argument of a block; defined by the block, listed in Block::arguments.
   kArgument,
 };
@@ -150,12 +153,25 @@ struct Buffer {
   std::vector<uint64_t> table;
 };
 
+/// What one kernel asks of another.
+struct Call {
+  uint32_t part = 0;              // in Kernel::parts
+  std::vector<uint32_t> buffers;  // for each argument of the part
+  int64_t first_param = 0;        // of this kernel's; the part gets as many as it has
+
+  bool operator==(const Call&) const = default;
+};
+
 struct Kernel {
   std::string name;
   std::vector<Buffer> buffers;  // the arguments first
   int64_t param_count = 0;
   std::vector<Instruction> instructions;
   std::vector<Block> blocks;  // block 0 is the body
+  /// Kernels that this one calls, which call none, and its calls in the order of the text. Each part is compiled once,
+  /// whoever calls it.
+  std::vector<Kernel> parts = {};
+  std::vector<Call> calls = {};
 
   bool operator==(const Kernel& other) const;
 };
@@ -171,5 +187,7 @@ std::string to_text(const Kernel& kernel);
 Kernel parse_kernel(const std::string& text);
 /// Throws InternalError naming the instruction that breaks a rule (types, dominance, arity, buffer kinds).
 void verify(const Kernel& kernel);
+/// For each buffer, whether the kernel or a part of it stores to it.
+std::vector<bool> written_buffers(const Kernel& kernel);
 
 }  // namespace lucid::loop

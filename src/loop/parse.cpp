@@ -16,7 +16,7 @@ namespace {
 /// Builds the kernel while reading; numbers follow the text.
 class Parser {
  public:
-  explicit Parser(std::string_view text) : lexer_(text) {}
+  explicit Parser(Lexer& lexer) : lexer_(lexer) {}
 
   Kernel run() {
     lexer_.expect("kernel");
@@ -25,9 +25,9 @@ class Parser {
     if (lexer_.accept("params")) kernel_.param_count = lexer_.integer("a number of params", 0);
     lexer_.expect("{");
     while (lexer_.at('@')) parse_buffer();
+    while (lexer_.at_any_of({"kernel"})) parse_part();
     kernel_.blocks.emplace_back();
     parse_statements(0, 0);
-    lexer_.finish();
     check();
     return std::move(kernel_);
   }
@@ -102,6 +102,13 @@ class Parser {
     kernel_.buffers.push_back(std::move(buffer));
   }
 
+  void parse_part() {
+    if (is_part_) lexer_.fail_at(lexer_.place(), "a part has no parts");
+    Parser part(lexer_);
+    part.is_part_ = true;
+    kernel_.parts.push_back(part.run());
+  }
+
   /// Numbers the next instruction, which begins at `place`.
   Id number(size_t place) {
     places_.push_back(place);
@@ -153,7 +160,10 @@ class Parser {
         const auto code = parse_code(word);
         if (!code || has_result(*code)) lexer_.fail_at(place, fmt::format("'{}' is no statement", word));
         kernel_.instructions[id].code = *code;
-        parse_access(kernel_.instructions[id]);
+        if (*code == Code::kCall)
+          parse_call(kernel_.instructions[id]);
+        else
+          parse_access(kernel_.instructions[id]);
       }
     }
   }
@@ -237,9 +247,35 @@ class Parser {
     if (!good) lexer_.fail_at(place, fmt::format("'{}' is no {}", digits, name_of(dtype)));
   }
 
+  uint32_t parse_number(std::string_view what) {
+    return static_cast<uint32_t>(lexer_.integer(what, 0, std::numeric_limits<uint32_t>::max()));
+  }
+
+  void parse_call(Instruction& x) {
+    Call call;
+    call.part = parse_number("a part's number");
+    std::vector<Id> origins;
+    lexer_.expect("(");
+    while (!lexer_.accept(")")) {
+      if (!call.buffers.empty()) lexer_.expect(",");
+      lexer_.expect("@");
+      call.buffers.push_back(parse_number("a buffer's number"));
+      if (lexer_.accept("from")) origins.push_back(parse_use());
+    }
+    lexer_.expect("params");
+    call.first_param = lexer_.integer("a param's number", 0);
+    lexer_.expect("items");
+    x.operands.push_back(parse_use());
+    lexer_.expect("to");
+    x.operands.push_back(parse_use());
+    for (Id id : origins) x.operands.push_back(id);
+    x.integer = static_cast<int64_t>(kernel_.calls.size());
+    kernel_.calls.push_back(std::move(call));
+  }
+
   void parse_access(Instruction& x) {
     lexer_.expect("@");
-    x.buffer = static_cast<uint32_t>(lexer_.integer("a buffer's number", 0, std::numeric_limits<uint32_t>::max()));
+    x.buffer = parse_number("a buffer's number");
     lexer_.expect("[");
     x.operands.push_back(parse_use());
     lexer_.expect("]");
@@ -305,8 +341,9 @@ class Parser {
     } while (kernel_.instructions[id].blocks.size() < 2 && lexer_.accept("else"));
   }
 
-  Lexer lexer_;
+  Lexer& lexer_;
   Kernel kernel_;
+  bool is_part_ = false;
   // Where each instruction begins, for messages.
   std::vector<size_t> places_;
   std::unordered_map<std::string_view, Id> names_;
@@ -314,6 +351,11 @@ class Parser {
 
 }  // namespace
 
-Kernel parse_kernel(const std::string& text) { return Parser(text).run(); }
+Kernel parse_kernel(const std::string& text) {
+  Lexer lexer(text);
+  Kernel kernel = Parser(lexer).run();
+  lexer.finish();
+  return kernel;
+}
 
 }  // namespace lucid::loop

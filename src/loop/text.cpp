@@ -20,15 +20,17 @@ bool is_plain_name(const std::string& name) {
 
 class Printer {
  public:
-  explicit Printer(const Kernel& kernel) : kernel_(kernel), numbers_(kernel.instructions.size()) {}
+  Printer(const Kernel& kernel, int depth, std::string& out)
+      : kernel_(kernel), depth_(depth), out_(out), numbers_(kernel.instructions.size()) {}
 
-  std::string run() {
+  void run() {
     number_block(kernel_.blocks[0]);
-    out_.reserve(256 + 40 * kernel_.instructions.size());
+    out_.reserve(out_.size() + 256 + 40 * kernel_.instructions.size());
     print_header();
-    print_block(kernel_.blocks[0], 1);
+    for (const Kernel& part : kernel_.parts) Printer(part, depth_ + 1, out_).run();
+    print_block(kernel_.blocks[0], depth_ + 1);
+    indent(depth_);
     out_ += "}\n";
-    return std::move(out_);
   }
 
  private:
@@ -80,6 +82,7 @@ class Printer {
   }
 
   void print_header() {
+    indent(depth_);
     out_ += "kernel ";
     print_name();
     out_ += '(';
@@ -93,7 +96,8 @@ class Printer {
     for (; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
       const bool is_table = buffer.kind == Buffer::Kind::kTable;
-      print("  @{} = {} {}[{}]", i, is_table ? "table" : "scratch", name_of(buffer.dtype), buffer.count);
+      indent(depth_ + 1);
+      print("@{} = {} {}[{}]", i, is_table ? "table" : "scratch", name_of(buffer.dtype), buffer.count);
       if (is_table) print_table(buffer);
       out_ += '\n';
     }
@@ -106,13 +110,17 @@ class Printer {
     for (size_t k = 0; k < buffer.table.size(); ++k) {
       if (k) out_ += ',';
       if (wraps && k % kPerLine == 0) {
-        out_ += "\n    ";
+        out_ += '\n';
+        indent(depth_ + 2);
       } else if (k) {
         out_ += ' ';
       }
       print("{:#x}", buffer.table[k]);
     }
-    if (wraps) out_ += "\n  ";
+    if (wraps) {
+      out_ += '\n';
+      indent(depth_ + 1);
+    }
     out_ += '}';
   }
 
@@ -189,6 +197,22 @@ class Printer {
     }
   }
 
+  void print_call(const Instruction& x) {
+    const Call& call = kernel_.calls[static_cast<size_t>(x.integer)];
+    print(" {}(", call.part);
+    size_t next = 2;
+    for (size_t k = 0; k < call.buffers.size(); ++k) {
+      print("{}@{}", k ? ", " : "", call.buffers[k]);
+      if (kernel_.buffers[call.buffers[k]].kind != Buffer::Kind::kScratch) continue;
+      out_ += " from ";
+      print_value(x.operands[next++]);
+    }
+    print(") params {} items ", call.first_param);
+    print_value(x.operands[0]);
+    out_ += " to ";
+    print_value(x.operands[1]);
+  }
+
   void indent(int depth) { out_.append(2 * static_cast<size_t>(depth), ' '); }
 
   void print_block(const Block& block, int depth) {
@@ -244,6 +268,8 @@ class Printer {
       case Code::kScatter:
       case Code::kPrefetch:
         return print_access(x);
+      case Code::kCall:
+        return print_call(x);
       case Code::kExtract:
       case Code::kRotate:
       case Code::kResult:
@@ -256,13 +282,18 @@ class Printer {
   }
 
   const Kernel& kernel_;
+  int depth_;  // how many kernels it stands in
+  std::string& out_;
   std::vector<uint32_t> numbers_;
   uint32_t next_number_ = 0;
-  std::string out_;
 };
 
 }  // namespace
 
-std::string to_text(const Kernel& kernel) { return Printer(kernel).run(); }
+std::string to_text(const Kernel& kernel) {
+  std::string text;
+  Printer(kernel, 0, text).run();
+  return text;
+}
 
 }  // namespace lucid::loop

@@ -1,5 +1,6 @@
 #include "loop/verify.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "loop/codes.h"
@@ -20,6 +21,10 @@ class Verifier {
 
   void run() {
     check_buffers();
+    for (const Kernel& part : kernel_.parts) {
+      require(part.parts.empty() && part.calls.empty(), "part {} has parts", part.name);
+      Verifier(part).run();
+    }
     require(!kernel_.blocks.empty(), "there is no body");
     require(kernel_.param_count >= 0, "the number of params is negative");
     require(kernel_.blocks[0].arguments.empty() && kernel_.blocks[0].yields.empty(),
@@ -27,6 +32,7 @@ class Verifier {
     check_block(0, 0);
     for (size_t i = 0; i < entered_.size(); ++i) require(entered_[i], "nothing refers to block {}", i);
     for (size_t i = 0; i < placed_.size(); ++i) require(placed_[i], "%{} is in no block", i);
+    require(next_call_ == kernel_.calls.size(), "makes {} of its {} calls", next_call_, kernel_.calls.size());
   }
 
  private:
@@ -108,7 +114,7 @@ class Verifier {
   void check_attributes(const Instruction& x) const {
     const bool has_integer = (x.code == Code::kConst && !is_float(x.type.element)) || x.code == Code::kParam ||
                              x.code == Code::kExtract || x.code == Code::kRotate || x.code == Code::kFor ||
-                             x.code == Code::kResult;
+                             x.code == Code::kResult || x.code == Code::kCall;
     require(has_integer || x.integer == 0, "has no integer");
     const bool has_real = x.code == Code::kConst && is_float(x.type.element);
     require(has_real || x.real == 0, "has no real number");
@@ -158,9 +164,10 @@ class Verifier {
       case Family::kMemory:
         return check_memory(x);
       case Family::kControl:
-        return x.code == Code::kFor  ? check_for(x, depth)
-               : x.code == Code::kIf ? check_if(x, depth)
-                                     : check_result_of(x);
+        return x.code == Code::kFor    ? check_for(x, depth)
+               : x.code == Code::kIf   ? check_if(x, depth)
+               : x.code == Code::kCall ? check_call(x)
+                                       : check_result_of(x);
     }
   }
 
@@ -281,6 +288,31 @@ class Verifier {
     }
   }
 
+  void check_call(const Instruction& x) {
+    require(x.integer == static_cast<int64_t>(next_call_) && next_call_ < kernel_.calls.size(),
+            "is call {}, must be call {} of {}", x.integer, next_call_, kernel_.calls.size());
+    const Call& call = kernel_.calls[next_call_++];
+    require(call.part < kernel_.parts.size(), "there is no part {}", call.part);
+    const Kernel& part = kernel_.parts[call.part];
+    require(call.first_param >= 0 && call.first_param <= kernel_.param_count - part.param_count,
+            "passes {} params from {}, there are {}", part.param_count, call.first_param, kernel_.param_count);
+    const size_t arguments = static_cast<size_t>(std::ranges::count_if(
+        part.buffers, [](const Buffer& buffer) { return buffer.kind == Buffer::Kind::kArgument; }));
+    require(call.buffers.size() == arguments, "passes {} buffers, {} takes {}", call.buffers.size(), part.name,
+            arguments);
+    size_t origins = 0;
+    for (size_t k = 0; k < arguments; ++k) {
+      require(call.buffers[k] < kernel_.buffers.size(), "there is no buffer @{}", call.buffers[k]);
+      const Buffer& buffer = kernel_.buffers[call.buffers[k]];
+      require(buffer.dtype == part.buffers[k].dtype, "@{} holds {}, argument {} of {} is {}", call.buffers[k],
+              name_of(buffer.dtype), k, part.name, name_of(part.buffers[k].dtype));
+      require(buffer.kind != Buffer::Kind::kTable, "@{} is a table, which parts do not get", call.buffers[k]);
+      origins += buffer.kind == Buffer::Kind::kScratch;
+    }
+    check_count(x, 2 + origins);
+    for (size_t k = 0; k < x.operands.size(); ++k) check_operand(x, k, kIndex);
+  }
+
   void check_result_of(const Instruction& x) const {
     check_count(x, 1);
     const Id loop = x.operands[0];
@@ -296,6 +328,7 @@ class Verifier {
   std::vector<bool> in_scope_;
   std::vector<bool> placed_;
   std::vector<bool> entered_;
+  size_t next_call_ = 0;
   Id current_ = BrokenRule::kNone;
 };
 

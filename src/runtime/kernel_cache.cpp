@@ -63,10 +63,12 @@ std::string KernelCache::store_key(const loop::Kernel& kernel, CpuLevel target) 
 }
 
 Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel target) {
+  codegen::LoadedParts parts;
+  for (const loop::Kernel& part : kernel.parts) parts.push_back(get(part, target));
   const std::string key = store_key(kernel, target);
   if (const auto object = store_.get(key)) {
     try {
-      Ref<codegen::LoadedCode> code = generator_->load(kernel, *object);
+      Ref<codegen::LoadedCode> code = generator_->load(kernel, *object, parts);
       disk_hits_.fetch_add(1, std::memory_order_relaxed);
       return code;
     } catch (const Error&) {
@@ -75,7 +77,7 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
   }
   const auto start = std::chrono::steady_clock::now();
   const std::string object = generator_->compile(kernel, target);
-  Ref<codegen::LoadedCode> code = generator_->load(kernel, object);
+  Ref<codegen::LoadedCode> code = generator_->load(kernel, object, parts);
   const auto spent = std::chrono::steady_clock::now() - start;
   compiles_.fetch_add(1, std::memory_order_relaxed);
   compile_nanoseconds_.fetch_add(

@@ -48,11 +48,7 @@ bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, con
 
 std::vector<bool> writes_of(const KernelStep& step) {
   if (step.host >= 0) return std::vector<bool>(step.buffers.size(), true);
-  std::vector<bool> writes(step.kernel.buffers.size());
-  for (const loop::Instruction& instruction : step.kernel.instructions)
-    if (instruction.code == loop::Code::kStore || instruction.code == loop::Code::kScatter)
-      writes[instruction.buffer] = true;
-  return writes;
+  return loop::written_buffers(step.kernel);
 }
 
 void Accesses::add(const KernelStep& step, const std::vector<bool>& writes) {

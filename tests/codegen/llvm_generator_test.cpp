@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
+#include "loop/in_turn.h"
 
 extern "C" {
 struct jit_code_entry {
@@ -62,6 +63,33 @@ TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
     code->function()(buffers, nullptr, 3, 90);
     for (int i = 0; i < 100; ++i) {
       EXPECT_EQ(out[i], i < 3 || i >= 90 ? -1.f : x[i] + y[i]) << name_of(target) << " at " << i;
+    }
+  }
+}
+
+TEST(LlvmGenerator, CallsThePartsOfAKernel) {
+  const loop::Kernel add = add_kernel();
+  // out = (x + y) + y, by way of two elements of scratch.
+  const loop::Turn turns[] = {{&add, {0, 1, 3}}, {&add, {3, 1, 2}}};
+  const Dtype arguments[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32};
+  const loop::Local locals[] = {{Dtype::kF32, 32}};
+  const loop::Kernel kernel = loop::in_turn("joined", turns, arguments, locals);
+  ASSERT_EQ(kernel.parts.size(), 1u);
+  const int64_t params[] = {2, 1, 1, 1};
+  for (CpuLevel target : runnable_targets()) {
+    auto generator = make_llvm_generator();
+    Ref<LoadedCode> part = generator->load(add, generator->compile(add, target));
+    const std::string object = generator->compile(kernel, target);
+    EXPECT_THROW(generator->load(kernel, object), InternalError);
+    const auto code = generator->load(kernel, object, {part});
+    part.reset();  // kept by who calls it
+    std::vector<float> x(100), y(100), out(100, -1.f);
+    std::iota(x.begin(), x.end(), 0.5f);
+    std::iota(y.begin(), y.end(), 100.f);
+    void* buffers[] = {x.data(), y.data(), out.data()};
+    code->function()(buffers, params, 3, 90);
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_EQ(out[i], i < 3 || i >= 90 ? -1.f : x[i] + y[i] + y[i]) << name_of(target) << " at " << i;
     }
   }
 }

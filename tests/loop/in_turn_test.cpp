@@ -58,13 +58,17 @@ TEST(InTurn, UnitsPassThroughAllTurnsAFewAtATime) {
     EXPECT_EQ(sums[static_cast<size_t>(row)], 3.0f * static_cast<float>(15 + 25 * row)) << row;
 }
 
-TEST(InTurn, TurnsShareTheirScratch) {
+TEST(InTurn, EqualTurnsAreOnePart) {
   const Kernel sums = row_sums();
-  const Turn turns[] = {{&sums, {0, 1}}, {&sums, {1, 2}}};
+  const Kernel other = scaled();
+  const Turn turns[] = {{&sums, {0, 1}}, {&other, {1, 3}}, {&sums, {3, 2}}};
   const Dtype arguments[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32};
-  const Kernel joined = in_turn("joined", turns, arguments, {});
-  EXPECT_EQ(joined.buffers.size(), 4u);
+  const Local locals[] = {{Dtype::kF32, 8}};
+  const Kernel joined = in_turn("joined", turns, arguments, locals);
+  EXPECT_EQ(joined.parts.size(), 2u);
+  EXPECT_EQ(joined.calls.size(), 3u);
   EXPECT_EQ(parse_kernel(to_text(joined)), joined);
+  EXPECT_EQ(written_buffers(joined), (std::vector<bool>{false, true, true, true}));
 }
 
 }  // namespace

@@ -93,6 +93,52 @@ std::function<void(Kernel&)> one_more_operand(Id id) {
   return [=](Kernel& kernel) { kernel.instructions[id].operands.push_back(0); };
 }
 
+// A kernel that calls another, with a buffer and its own scratch.
+constexpr const char* kCallText = R"(kernel k(@0: f32, @1: i32) params 2 {
+  @2 = scratch f32[64]
+  kernel part(@0: f32, @1: f32) params 1 {
+    @2 = scratch f32[8]
+    %0: i64 = begin
+    %1: f32 = load @0[%0]
+    store @1[%0], %1
+  }
+  %0: i64 = begin
+  %1: i64 = end
+  call 0(@0, @2 from %0) params 1 items %0 to %1
+}
+)";
+
+class CallRules : public testing::TestWithParam<Broken> {};
+
+TEST_P(CallRules, AreChecked) {
+  Kernel kernel = parse_kernel(kCallText);
+  EXPECT_EQ(to_text(kernel), kCallText);
+  GetParam().damage(kernel);
+  try {
+    verify(kernel);
+    ADD_FAILURE() << "accepted";
+  } catch (const InternalError& error) {
+    EXPECT_NE(std::string(error.what()).find(GetParam().rule), std::string::npos) << error.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Calls, CallRules,
+    testing::Values(Broken{"must be call 0 of 1", integer(2, 1)}, Broken{"must be call 0 of 1", integer(2, -1)},
+                    Broken{"makes 1 of its 2 calls", [](Kernel& k) { k.calls.push_back(k.calls[0]); }},
+                    Broken{"there is no part 7", [](Kernel& k) { k.calls[0].part = 7; }},
+                    Broken{"passes 1 params from 2, there are 2", [](Kernel& k) { k.calls[0].first_param = 2; }},
+                    Broken{"passes 1 params from -1", [](Kernel& k) { k.calls[0].first_param = -1; }},
+                    Broken{"passes 1 buffers, part takes 2", [](Kernel& k) { k.calls[0].buffers.pop_back(); }},
+                    Broken{"there is no buffer @9", [](Kernel& k) { k.calls[0].buffers[0] = 9; }},
+                    Broken{"@1 holds i32, argument 0 of part is f32", [](Kernel& k) { k.calls[0].buffers[0] = 1; }},
+                    Broken{"@2 is a table",
+                           [](Kernel& k) { k.buffers[2] = {Buffer::Kind::kTable, Dtype::kF32, 1, {0}}; }},
+                    Broken{"has 2 operands, must have 3", no_operand(2)},
+                    Broken{"has 4 operands, must have 3", one_more_operand(2)},
+                    Broken{"part part has parts", [](Kernel& k) { k.parts[0].parts.push_back(k.parts[0]); }},
+                    Broken{"kernel part: there is no body", [](Kernel& k) { k.parts[0].blocks.clear(); }}));
+
 INSTANTIATE_TEST_SUITE_P(
     Buffers, Rules,
     testing::Values(Broken{"argument @4 comes after",

@@ -20,6 +20,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "loop/builder.h"
+#include "loop/in_turn.h"
 
 namespace lucid {
 namespace {
@@ -37,6 +38,7 @@ class FakeGenerator : public codegen::CodeGenerator {
     std::latch* together = nullptr;  // every compile waits for it
     std::string version = "fake 1";
     size_t padding = 100;
+    codegen::LoadedParts last_parts;  // of the last kernel that has some
   };
 
   class FakeCode : public codegen::LoadedCode {
@@ -57,8 +59,10 @@ class FakeGenerator : public codegen::CodeGenerator {
     return fmt::format("<{} {} {}>", kernel.name, name_of(target), std::string(controls_->padding, 'x'));
   }
 
-  Ref<codegen::LoadedCode> load(const loop::Kernel& kernel, std::string_view object) override {
+  Ref<codegen::LoadedCode> load(const loop::Kernel& kernel, std::string_view object,
+                                codegen::LoadedParts parts) override {
     controls_->loads.fetch_add(1);
+    if (!parts.empty()) controls_->last_parts = std::move(parts);
     if (!object.starts_with("<" + kernel.name + " ")) throw InternalError("{} is no object code", object);
     return make_ref<FakeCode>(std::string(object));
   }
@@ -125,6 +129,20 @@ TEST_F(KernelCacheTest, CompilesOnceForEachKernelAndTarget) {
   EXPECT_EQ(stats.misses, 3u);
   EXPECT_EQ(stats.compiles, 3u);
   EXPECT_EQ(stats.disk_hits, 0u);
+}
+
+TEST_F(KernelCacheTest, PartsAreTakenFromTheCache) {
+  auto cache = make_cache();
+  const auto a = kernel_named("a"), b = kernel_named("b");
+  const auto part = cache->get(a, CpuLevel::kAvx2);
+  const loop::Turn turns[] = {{&a, {0}}, {&b, {0}}, {&a, {0}}};
+  const Dtype arguments[] = {Dtype::kF32};
+  cache->get(loop::in_turn("joined", turns, arguments, {}), CpuLevel::kAvx2);
+  EXPECT_EQ(controls_.compiles, 3);  // a, b and what calls them
+  EXPECT_EQ(controls_.last_parts.size(), 2u);
+  EXPECT_EQ(controls_.last_parts[0], part);
+  EXPECT_EQ(cache->get(b, CpuLevel::kAvx2), controls_.last_parts[1]);
+  EXPECT_EQ(controls_.compiles, 3);
 }
 
 TEST_F(KernelCacheTest, SixteenThreadsShareOneCompilation) {
