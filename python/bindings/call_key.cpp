@@ -11,6 +11,9 @@
 namespace lucid::python {
 namespace {
 
+// Room for a few tensors and numbers, so that the key does not grow bit by bit.
+constexpr size_t kUsualKeyBytes = 240;
+
 enum class Tag : char {
   kTensor = 1,
   kNone,
@@ -172,6 +175,7 @@ void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_n
   const Py_ssize_t named = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
   const char head[] = {static_cast<char>(GradMode::enabled()), static_cast<char>(GradMode::inference()),
                        static_cast<char>(default_float()), static_cast<char>(named)};
+  result.key.reserve(kUsualKeyBytes);
   result.key.append(head, sizeof head);
   for (Py_ssize_t i = 0; i < count; ++i) flatten(values[i], result);
   for (Py_ssize_t i = 0; i < named; ++i) {

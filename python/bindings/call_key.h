@@ -3,8 +3,8 @@
 #include <Python.h>
 
 #include <string>
-#include <vector>
 
+#include "base/small_vector.h"
 #include "tensor/tensor_impl.h"
 
 namespace lucid::python {
@@ -13,9 +13,9 @@ namespace lucid::python {
 /// plan depends on: how they are nested, what is beside the tensors, the tensors' types and strides.
 struct Flattened {
   std::string key;
-  std::vector<TensorImpl*> tensors;
+  SmallVector<TensorImpl*, 8> tensors;
   /// Classes that the key names by address: whoever keeps the key keeps them.
-  std::vector<PyObject*> classes;
+  SmallVector<PyObject*, 4> classes;
 };
 
 /// A call's arguments, positional ones first, with the modes that matter to it.

@@ -282,6 +282,14 @@ void dealloc_table(PyObject* self) {
   Py_DECREF(type);
 }
 
+/// Classes written in Python inherit how their instances are called, but before Python 3.12 not that it may be done
+/// without making a tuple of the arguments.
+PyObject* init_subclass(PyObject* type, PyObject*) {
+  auto* subclass = reinterpret_cast<PyTypeObject*>(type);
+  if (subclass->tp_call == PyVectorcall_Call) subclass->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  Py_RETURN_NONE;
+}
+
 template <typename F>
 PyCFunction method(F function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
@@ -295,6 +303,7 @@ PyMethodDef methods[] = {{"connect", method(connect), METH_FASTCALL, nullptr},
                          {"clear", clear_table, METH_NOARGS, nullptr},
                          {"hits_of", hits_of, METH_O, nullptr},
                          {"find", method(find_plan), METH_FASTCALL, nullptr},
+                         {"__init_subclass__", init_subclass, METH_NOARGS | METH_CLASS, nullptr},
                          {}};
 PyGetSetDef properties[] = {{"hits", hits, nullptr, nullptr, nullptr},
                             {"eager_calls", eager_calls, nullptr, nullptr, nullptr},

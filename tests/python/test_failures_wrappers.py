@@ -198,3 +198,18 @@ def test_27_hooks_on_parameters_outside():
         return seen, layer.weight.grad, layer.bias.grad
 
     check_story(story, least_hits=3)
+
+
+def test_26_functions_are_called_without_a_tuple_of_arguments():
+    has_vectorcall = 1 << 11
+    assert lucid.JITFunction.__flags__ & has_vectorcall
+
+    class Doubled(lucid.JITFunction):
+        def __call__(self, x):
+            return super().__call__(x) * 2
+
+    assert not Doubled.__flags__ & has_vectorcall
+    f = Doubled(lambda x: x + 1)
+    for n in range(3):
+        assert f(lucid.tensor([float(n)])).item() == 2 * (n + 1)
+    assert f.cache_info().hits == 2
