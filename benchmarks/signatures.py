@@ -3,8 +3,8 @@
     python benchmarks/signatures.py --count 100000
 
 Each signature is a key of its own, so that each call is recorded and compiled and the oldest plan leaves. The process's
-memory is read after the first tenth and at the end; the shapes come in a mixed order, so that the largest tensors are not
-all at the end.
+memory is read after the first tenth and at the end; the shapes come in a mixed order, so that the largest tensors are
+not all at the end.
 """
 
 import argparse

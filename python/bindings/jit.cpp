@@ -181,6 +181,22 @@ std::vector<std::string> kernel_names(const Plan& plan, bool packing) {
   return names;
 }
 
+/// Each step as (name, units, launches, places, turns); a place is (area, index, offset) and a turn (name, reads,
+/// writes), which number places, then what the turns alone see.
+nb::list steps_of(const Plan& plan) {
+  constexpr const char* kAreas[] = {"input", "output", "memory", "packed", "checks"};
+  nb::list steps;
+  for (const PlanStep& step : plan.steps) {
+    nb::list places;
+    for (const Slot& slot : step.parts.front().slots)
+      places.append(nb::make_tuple(kAreas[static_cast<size_t>(slot.area)], slot.index, slot.byte_offset));
+    nb::list turns;
+    for (const PlanStep::Turn& turn : step.turns) turns.append(nb::make_tuple(turn.name, turn.reads, turn.writes));
+    steps.append(nb::make_tuple(step.name, step.items(), step.parts.size(), places, turns));
+  }
+  return steps;
+}
+
 }  // namespace
 
 void bind_jit(nb::module_& module) {
@@ -204,6 +220,8 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("kernel_names", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), false); })
       .def_prop_ro("packing_names", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), true); })
       .def_prop_ro("arena_bytes", [](const ProgramHandle& self) { return self.program->plan().arena_bytes; })
+      .def_prop_ro("plan_text", [](const ProgramHandle& self) { return to_text(self.program->plan()); })
+      .def_prop_ro("steps", [](const ProgramHandle& self) { return steps_of(self.program->plan()); })
       .def_prop_ro("passes", [](const ProgramHandle& self) { return to_text(self.program->report()); })
       .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->state()); });
   module.def("flatten_call", &flatten_arguments, "args"_a, "kwargs"_a);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <set>
 
 #include "base/error.h"
@@ -150,6 +151,29 @@ PlanStep::Part part_of(const SlotMap& slots, const std::vector<BufferUse>& buffe
   return part;
 }
 
+PlanStep::Turn turn_of(const std::string& name, const loop::Kernel& kernel, std::span<const uint32_t> buffers) {
+  PlanStep::Turn turn{name, {}, {}};
+  const std::vector<loop::BufferAccess> accesses = loop::accesses_of(kernel);
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    if (accesses[i].is_read) turn.reads.push_back(buffers[i]);
+    if (accesses[i].is_written) turn.writes.push_back(buffers[i]);
+  }
+  return turn;
+}
+
+/// What the step's kernel does one after another.
+std::vector<PlanStep::Turn> turns_of(const KernelStep& step) {
+  std::vector<PlanStep::Turn> turns;
+  for (const loop::Call& call : step.kernel.calls) {
+    const loop::Kernel& part = step.kernel.parts[call.part];
+    turns.push_back(turn_of(part.name, part, call.buffers));
+  }
+  if (!turns.empty()) return turns;
+  std::vector<uint32_t> own(step.buffers.size());
+  std::iota(own.begin(), own.end(), 0u);
+  return {turn_of(step.kernel.name, step.kernel, own)};
+}
+
 /// The machine code of kernels: from the cache, or compiled on all threads.
 std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels) {
   std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
@@ -224,6 +248,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     } else {
       ready.name = step.kernel.name;
       ready.code = codes[i];
+      ready.turns = turns_of(step);
     }
     ready.parts.push_back(part_of(slots, step.buffers, step.params, step.items));
     for (const Launch& launch : step.beside)

@@ -139,16 +139,21 @@ bool Kernel::operator==(const Kernel& other) const {
          std::ranges::equal(blocks, other.blocks, same_block) && calls == other.calls && parts == other.parts;
 }
 
-std::vector<bool> written_buffers(const Kernel& kernel) {
-  std::vector<bool> written(kernel.buffers.size());
-  for (const Instruction& instruction : kernel.instructions)
-    if (instruction.code == Code::kStore || instruction.code == Code::kScatter) written[instruction.buffer] = true;
-  for (const Call& call : kernel.calls) {
-    const std::vector<bool> by_part = written_buffers(kernel.parts[call.part]);
-    for (size_t i = 0; i < call.buffers.size(); ++i)
-      if (by_part[i]) written[call.buffers[i]] = true;
+std::vector<BufferAccess> accesses_of(const Kernel& kernel) {
+  std::vector<BufferAccess> accesses(kernel.buffers.size());
+  for (const Instruction& instruction : kernel.instructions) {
+    if (info_of(instruction.code).family != Family::kMemory || instruction.code == Code::kPrefetch) continue;
+    BufferAccess& access = accesses[instruction.buffer];
+    (has_result(instruction.code) ? access.is_read : access.is_written) = true;
   }
-  return written;
+  for (const Call& call : kernel.calls) {
+    const std::vector<BufferAccess> by_part = accesses_of(kernel.parts[call.part]);
+    for (size_t i = 0; i < call.buffers.size(); ++i) {
+      accesses[call.buffers[i]].is_read |= by_part[i].is_read;
+      accesses[call.buffers[i]].is_written |= by_part[i].is_written;
+    }
+  }
+  return accesses;
 }
 
 }  // namespace lucid::loop

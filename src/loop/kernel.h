@@ -187,7 +187,13 @@ std::string to_text(const Kernel& kernel);
 Kernel parse_kernel(const std::string& text);
 /// Throws InternalError naming the instruction that breaks a rule (types, dominance, arity, buffer kinds).
 void verify(const Kernel& kernel);
-/// For each buffer, whether the kernel or a part of it stores to it.
-std::vector<bool> written_buffers(const Kernel& kernel);
+
+/// What a kernel and its parts do with one of its buffers.
+struct BufferAccess {
+  bool is_read = false;
+  bool is_written = false;
+  bool operator==(const BufferAccess&) const = default;
+};
+std::vector<BufferAccess> accesses_of(const Kernel& kernel);
 
 }  // namespace lucid::loop

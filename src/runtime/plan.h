@@ -31,8 +31,16 @@ struct PlanStep {
     int64_t items = 0;
   };
 
+  /// A kernel among those that the step's kernel takes its work through; buffers are numbered as slots, then locals.
+  struct Turn {
+    std::string name;
+    std::vector<uint32_t> reads;
+    std::vector<uint32_t> writes;
+  };
+
   /// What it computes, for people.
   std::string name;
+  std::vector<Turn> turns;
   Ref<codegen::LoadedCode> code;
   /// At least one; exactly one of a step that packs or is no kernel.
   std::vector<Part> parts;
@@ -82,5 +90,8 @@ class Plan : public RefCounted {
   int64_t run(std::span<void* const> inputs, std::span<void* const> outputs,
               std::span<PackedForms* const> forms = {}) const;
 };
+
+/// The steps, what each is made of, and which memory they read and write; for people.
+std::string to_text(const Plan& plan);
 
 }  // namespace lucid

@@ -48,7 +48,9 @@ bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, con
 
 std::vector<bool> writes_of(const KernelStep& step) {
   if (step.host >= 0) return std::vector<bool>(step.buffers.size(), true);
-  return loop::written_buffers(step.kernel);
+  std::vector<bool> writes;
+  for (const loop::BufferAccess& access : loop::accesses_of(step.kernel)) writes.push_back(access.is_written);
+  return writes;
 }
 
 void Accesses::add(const KernelStep& step, const std::vector<bool>& writes) {

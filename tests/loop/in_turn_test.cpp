@@ -68,7 +68,7 @@ TEST(InTurn, EqualTurnsAreOnePart) {
   EXPECT_EQ(joined.parts.size(), 2u);
   EXPECT_EQ(joined.calls.size(), 3u);
   EXPECT_EQ(parse_kernel(to_text(joined)), joined);
-  EXPECT_EQ(written_buffers(joined), (std::vector<bool>{false, true, true, true}));
+  EXPECT_EQ(accesses_of(joined), (std::vector<BufferAccess>{{true, false}, {true, true}, {false, true}, {true, true}}));
 }
 
 }  // namespace

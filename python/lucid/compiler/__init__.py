@@ -6,7 +6,7 @@ from .. import _core
 from .._core import IRGraph, IRNode, IRValue
 from ._cache import CacheKey, ForwardExecutor, InputKey, PlanCache
 from ._compile import CacheInfo, Counters, JITFunction, compile, counters, jit
-from ._inspect import cache_info, explain, graph, plan_cache
+from ._inspect import cache_info, explain, graph, plan, plan_cache
 from ._module import JITModule
 from ._passes import (
     CommonSubexpressionPass,
@@ -16,6 +16,7 @@ from ._passes import (
     NoGradStripPass,
     Pass,
 )
+from ._picture import Plan
 from ._tracing import OpRecord, TracingContext
 
 _core.set_package_folder(os.path.dirname(os.path.dirname(__file__)) + os.sep)
@@ -38,6 +39,7 @@ __all__ = [
     "NoGradStripPass",
     "OpRecord",
     "Pass",
+    "Plan",
     "PlanCache",
     "TracingContext",
     "cache_info",
@@ -46,5 +48,6 @@ __all__ = [
     "explain",
     "graph",
     "jit",
+    "plan",
     "plan_cache",
 ]

@@ -276,10 +276,11 @@ class Compiled:
         why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
         return f"would be recorded again: {why}"
 
-    def graph(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.IRGraph:
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.Program:
+        """What a call with these arguments would run now."""
         program = self.table.find(args, kwargs)
         if program is not None:
-            return program.graph
+            return program
         known = self.keys.get(_core.flatten_call(args, kwargs)[0])
         reason = known.reason if known is not None and known.reason else "call it with these arguments first"
         raise ValueError(f"{self.name} has no plan for these arguments: {reason}")
@@ -322,7 +323,7 @@ class JITFunction(_core.CallTable, Generic[P, R]):
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> _core.IRGraph:
         """The graph of the plan that such a call runs; printing it shows its text."""
-        return self._compiled.graph(args, kwargs)
+        return self._compiled.program(args, kwargs).graph
 
 
 _Passes = Sequence[Pass | type[Pass]] | None

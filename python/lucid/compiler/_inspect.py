@@ -8,6 +8,7 @@ from .. import _core
 from ._cache import PlanCache
 from ._compile import CacheInfo, Compiled, JITFunction
 from ._module import JITModule
+from ._picture import Plan
 
 
 def _compiled(function: Any) -> Compiled:
@@ -36,4 +37,9 @@ def explain(function: Any, *args: Any, **kwargs: Any) -> str:
 
 def graph(function: Any, *args: Any, **kwargs: Any) -> _core.IRGraph:
     """The graph of the plan that a call with these arguments runs."""
-    return _compiled(function).graph(args, kwargs)
+    return _compiled(function).program(args, kwargs).graph
+
+
+def plan(function: Any, *args: Any, **kwargs: Any) -> Plan:
+    """The plan that a call with these arguments runs; printing it shows its steps, and `svg()` draws them."""
+    return Plan(_compiled(function).program(args, kwargs))

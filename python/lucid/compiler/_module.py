@@ -103,7 +103,7 @@ class JITModule(Module):
 
     def graph(self, *args: Any, **kwargs: Any) -> _core.IRGraph:
         """The graph of the plan that such a call runs; printing it shows its text."""
-        return self._compiled.graph(args, kwargs)
+        return self._compiled.program(args, kwargs).graph
 
 
 _core.register_wrapper(JITModule)
