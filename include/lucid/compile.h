@@ -86,17 +86,21 @@ class Compiled {
 
 /// Makes a function of tensors fast: `const auto fast = lucid::compile([&](const Tensor& x) { return exp(x) * w; });`
 ///
-/// The first call with arguments of some dtypes, shapes, strides and requires_grad runs as ever while it is recorded;
-/// later ones run the plan that was made of it, with the same results, bit for bit. Other tensors that the function
-/// uses are read and written as they are at each call, but must be the same handles: update them in place. What else it
-/// depends on, and whatever it does besides computing with tensors, is taken to be the same at each call: after a
-/// change call invalidate_cache(). Functions that look at elements run as they are written, and explain() says so.
+/// The first call with arguments of some dtypes, shapes, strides and requires_grad runs as ever while it is recorded; a
+/// plan is made of it on another thread. Later calls wait for that plan if need be and run it, with the same results,
+/// bit for bit. Other tensors that the function uses are read and written as they are at each call, but must be the
+/// same handles: update them in place. What else it depends on, and whatever it does besides computing with tensors, is
+/// taken to be the same at each call: after a change call invalidate_cache(). Functions that look at elements run as
+/// they are written, and explain() says so.
 ///
 /// At most `max_cache_entries` plans are kept; the oldest leaves first.
 template <typename F>
 Compiled<std::decay_t<F>> compile(F&& function, size_t max_cache_entries = 8) {
   return {std::forward<F>(function), max_cache_entries};
 }
+
+/// Waits until the plans of all calls so far have been made.
+void wait_for_compiles();
 
 }  // namespace lucid
 #pragma GCC visibility pop

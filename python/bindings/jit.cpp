@@ -5,6 +5,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <chrono>
 #include <map>
 
 #include "bindings/autograd.h"
@@ -93,17 +94,42 @@ nb::tuple flatten_arguments(nb::tuple args, nb::dict kwargs) {
   return nb::make_tuple(nb::bytes(flat.key.data(), flat.key.size()), tensors, classes);
 }
 
-nb::tuple compile_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
-                        const std::string& name, nb::handle passes) {
+nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
+                       const std::string& name) {
   std::string obstacle;
   const std::vector<TensorRef> given = tensors_in(arguments);
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
-  const PassList list = passes.is_none() ? PassList() : to_passes(passes);
-  Ref<Program> program =
-      Program::compile(tracing.context, given, got, known, name, passes.is_none() ? nullptr : &list, obstacle);
+  Ref<Program> program = Program::record(tracing.context, given, got, known, name, obstacle);
   if (!program) return nb::make_tuple(nb::none(), obstacle);
   return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
+}
+
+/// Makes the plan here, on this thread: passes may be Python's. Returns why there can be none, or None.
+nb::object compile_now(const ProgramHandle& self, nb::handle passes) {
+  const PassList list = passes.is_none() ? PassList() : to_passes(passes);
+  const std::string obstacle = self.program->compile_now(passes.is_none() ? nullptr : &list);
+  return obstacle.empty() ? nb::none() : nb::cast(obstacle);
+}
+
+/// How often a thread that waits looks for signals.
+constexpr std::chrono::milliseconds kPatience(20);
+
+/// Waits for the compile thread; an interrupt ends the waiting, not the compiling.
+void wait_for(const ProgramHandle& self) {
+  for (;;) {
+    {
+      const nb::gil_scoped_release release;
+      if (self.program->wait(kPatience)) return;
+    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
+  }
+}
+
+/// Takes the plan in that the compile thread has made. Returns why there can be none, or None.
+nb::object finish(const ProgramHandle& self) {
+  const std::string obstacle = self.program->finish();
+  return obstacle.empty() ? nb::none() : nb::cast(obstacle);
 }
 
 /// Handles on the memory from outside that the call touched.
@@ -143,7 +169,7 @@ nb::list records(PythonTracing& self, nb::handle inputs) {
     numbers(place);
   }
   nb::list list;
-  for (const jit::Event& event : self.context.trace().events) {
+  for (const jit::Event& event : *self.context.trace().events) {
     if (!event.op) continue;
     nb::list reads;
     for (const jit::TracedOperand& operand : event.operands)
@@ -211,6 +237,10 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro(
           "graph",
           [](const ProgramHandle& self) { return GraphHandle{std::make_shared<IRGraph>(self.program->graph())}; })
+      .def("compile_now", &compile_now, "passes"_a = nb::none())
+      .def("compile_later", [](const ProgramHandle& self) { self.program->compile_later(); })
+      .def("wait", &wait_for)
+      .def("finish", &finish)
       .def("run", &run_program, "arguments"_a)
       .def_prop_ro("kept", &kept_objects)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
@@ -228,8 +258,11 @@ void bind_jit(nb::module_& module) {
   bind_call_table(module);
   module.def("is_tracing", [] { return TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
-  module.def("compile_trace", &compile_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a,
-             "passes"_a = nb::none());
+  module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);
+  module.def("stop_compile_thread", [] {
+    const nb::gil_scoped_release release;
+    jit::stop_compile_thread();
+  });
 }
 
 }  // namespace lucid::python

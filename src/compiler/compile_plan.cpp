@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "compiler/host_step.h"
 #include "compiler/memory.h"
@@ -178,9 +179,12 @@ std::vector<PlanStep::Turn> turns_of(const KernelStep& step) {
 std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels) {
   std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
   const CpuLevel target = chosen_level();
+  const std::atomic<bool>* cancelled = cancellation_flag();
   parallel_for(static_cast<int64_t>(codes.size()), 1, [&](int64_t begin, int64_t end) {
-    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i)
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
+      check_cancelled(cancelled);
       if (kernels[i]) codes[i] = kernel_cache().get(*kernels[i], target);
+    }
   });
   return codes;
 }

@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/blocking.h"
 #include "base/error.h"
 #include "jit/program.h"
 #include "tensor/api.h"
@@ -75,28 +76,36 @@ class PlanTable::Impl {
     std::vector<TensorImpl*> tensors;
     for (const Tensor& argument : arguments)
       if (argument.defined()) tensors.push_back(&unwrap(argument));
-    if (const Ref<Program> program = find(key, tensors)) return run(*program, tensors, function);
-    if (runs_eagerly(key)) {
-      count(&CompileInfo::eager_calls);
-      return function();
-    }
-    const std::unique_lock recording(recording_, std::try_to_lock);
-    if (recording.owns_lock())
+    for (;;) {
       if (const Ref<Program> program = find(key, tensors)) return run(*program, tensors, function);
-    count(&CompileInfo::misses);
-    // Another thread records: what it makes will serve the next call.
-    if (!recording.owns_lock()) return function();
-    return record(key, arguments, function);
+      if (is_pending(key)) {
+        settle(key);
+        continue;
+      }
+      if (runs_eagerly(key)) {
+        count(&CompileInfo::eager_calls);
+        return function();
+      }
+      const std::unique_lock recording(recording_, std::try_to_lock);
+      // Another thread may have recorded it since.
+      if (recording.owns_lock() && (is_pending(key) || find(key, tensors))) continue;
+      count(&CompileInfo::misses);
+      // Another thread records: what it makes will serve the next call.
+      if (!recording.owns_lock()) return function();
+      return record(key, arguments, function);
+    }
   }
 
-  CompileInfo info() const {
+  CompileInfo info() {
+    settle_all();
     const std::lock_guard lock(mutex_);
     CompileInfo info = info_;
     info.entries = entries_.size();
     return info;
   }
 
-  std::string explain() const {
+  std::string explain() {
+    settle_all();
     const std::lock_guard lock(mutex_);
     std::string text =
         fmt::format("{} of at most {} plans: {} hits, {} misses, {} compiles, {} eager calls\n", entries_.size(),
@@ -110,6 +119,7 @@ class PlanTable::Impl {
   }
 
   void clear() {
+    settle_all();
     std::deque<Entry> dropped;
     const std::lock_guard lock(mutex_);
     dropped.swap(entries_);
@@ -166,30 +176,99 @@ class PlanTable::Impl {
     Ref<Program> program;
     const std::vector<TensorRef> given = refs(arguments);
     if (std::all_of(results.begin(), results.end(), [](const Tensor& result) { return result.defined(); }))
-      program =
-          Program::compile(context, given, refs(results), state_of(context, given), "function", nullptr, obstacle);
+      program = Program::record(context, given, refs(results), state_of(context, given), "function", obstacle);
     else
       obstacle = "returns a tensor that is none";
-    // Destroyed after the lock is given back.
-    Entry oldest;
-    const std::lock_guard lock(mutex_);
-    const auto [place, is_new] = known_.try_emplace(key);
-    if (is_new) order_.push_back(key);
-    Known& known = place->second;
     if (!program) {
+      const std::lock_guard lock(mutex_);
+      known_as(key).reason = obstacle;
+      forget_oldest();
+      return results;
+    }
+    program->compile_later();
+    Ref<Program> oldest;
+    {
+      const std::lock_guard lock(mutex_);
+      pending_.push_back({key, std::move(program)});
+      if (pending_.size() > max_entries_) oldest = pending_.front().program;
+    }
+    // No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
+    if (oldest) take_in(oldest);
+    return results;
+  }
+
+  bool is_pending(const std::string& key) const {
+    const std::lock_guard lock(mutex_);
+    return is_among_pending(key);
+  }
+  bool is_among_pending(const std::string& key) const {
+    return std::any_of(pending_.begin(), pending_.end(), [&](const Entry& entry) { return entry.key == key; });
+  }
+
+  /// Waits for the plans that are being made, as far as the one for a key, and takes them in. In the order of their
+  /// recordings, so that the oldest leaves first whatever calls come in between.
+  void settle(const std::string& key) {
+    for (;;) {
+      Ref<Program> next;
+      {
+        const std::lock_guard lock(mutex_);
+        if (!is_among_pending(key)) return;
+        next = pending_.front().program;
+      }
+      take_in(next);
+    }
+  }
+  void settle_all() {
+    for (;;) {
+      Ref<Program> next;
+      {
+        const std::lock_guard lock(mutex_);
+        if (pending_.empty()) return;
+        next = pending_.front().program;
+      }
+      take_in(next);
+    }
+  }
+
+  /// Waits for the plan of a program, and takes it in unless another thread has, or it was forgotten.
+  void take_in(const Ref<Program>& program) {
+    {
+      const BlockingScope waiting;
+      program->wait();
+    }
+    // Destroyed after the lock is given back.
+    Entry taken, oldest;
+    const std::lock_guard lock(mutex_);
+    if (pending_.empty() || pending_.front().program != program) return;
+    taken = std::move(pending_.front());
+    pending_.pop_front();
+    std::string obstacle;
+    try {
+      obstacle = program->finish();
+    } catch (const std::exception& error) {
+      // The call itself went well: only speed is lost.
+      obstacle = fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
+    }
+    Known& known = known_as(taken.key);
+    if (!obstacle.empty()) {
       known.reason = obstacle;
     } else if (++known.recordings > kMostRecordings) {
       known.reason = "the tensors that it uses are different at every call";
     } else {
       ++info_.compiles;
-      entries_.push_back({key, std::move(program)});
+      entries_.push_back(std::move(taken));
       if (entries_.size() > max_entries_) {
         oldest = std::move(entries_.front());
         entries_.pop_front();
       }
     }
     forget_oldest();
-    return results;
+  }
+
+  Known& known_as(const std::string& key) {
+    const auto [place, is_new] = known_.try_emplace(key);
+    if (is_new) order_.push_back(key);
+    return place->second;
   }
 
   /// Keeps the number of keys that have no plan within bounds.
@@ -206,6 +285,7 @@ class PlanTable::Impl {
   std::mutex recording_;
   mutable std::mutex mutex_;
   std::deque<Entry> entries_;  // the oldest first
+  std::deque<Entry> pending_;  // recorded, in order; their plans are being made
   std::map<std::string, Known> known_;
   std::deque<std::string> order_;  // of the keys in known_, the oldest first
   CompileInfo info_;
@@ -225,5 +305,10 @@ CompileInfo PlanTable::info() const { return impl_->info(); }
 std::string PlanTable::explain() const { return impl_->explain(); }
 
 void PlanTable::clear() const { impl_->clear(); }
+
+void wait_for_compiles() {
+  const BlockingScope waiting;
+  jit::wait_for_compile_tasks();
+}
 
 }  // namespace lucid

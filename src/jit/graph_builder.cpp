@@ -31,18 +31,17 @@ struct CellValue {
 
 class Builder {
  public:
-  Builder(const Trace& trace, std::span<const TensorRef> handles, size_t arguments, std::string name)
-      : trace_(trace), handles_(handles), arguments_(arguments), emitter_(result_.graph), cells_(trace.cells.size()) {
-    result_.graph.name = std::move(name);
-    for (const Event& event : trace.events)
+  explicit Builder(const CallRecord& record) : record_(record), emitter_(result_.graph), cells_(record.cells.size()) {
+    result_.graph.name = record.name;
+    for (const Event& event : *record.events)
       if (event.kind == Event::Kind::kWritten)
         for (const Place& place : event.results)
-          if (cell(place).outside) written_.insert(place.cell);
+          if (cell(place).is_outside) written_.insert(place.cell);
   }
 
-  CallGraph build(std::span<const int32_t> wanted) {
-    for (const Event& event : trace_.events) add(event);
-    for (int32_t cell : wanted) keep(cell, false);
+  CallGraph build() {
+    for (const Event& event : *record_.events) add(event);
+    for (int32_t cell : record_.wanted) keep(cell, false);
     for (int32_t cell : written_) {
       result_.written.push_back(handle_on(cell));
       keep(cell, true);
@@ -52,15 +51,15 @@ class Builder {
   }
 
  private:
-  const TracedCell& cell(const Place& place) const { return trace_.cells[static_cast<size_t>(place.cell)]; }
+  const CellRecord& cell(int32_t index) const { return record_.cells[static_cast<size_t>(index)]; }
+  const CellRecord& cell(const Place& place) const { return cell(place.cell); }
   CellValue& value_of(int32_t cell) { return cells_[static_cast<size_t>(cell)]; }
 
   // ---- Leaves.
 
   size_t handle_on(int32_t cell) const {
-    const Cell* outside = trace_.cells[static_cast<size_t>(cell)].outside.get();
-    for (size_t i = 0; i < handles_.size(); ++i)
-      if (handles_[i]->cell().get() == outside) return i;
+    for (size_t i = 0; i < record_.handles.size(); ++i)
+      if (record_.handles[i].cell == cell) return i;
     throw Obstacle{"uses a tensor that is neither an argument nor found among what the function refers to"};
   }
 
@@ -69,9 +68,9 @@ class Builder {
     IRGraph& graph = result_.graph;
     if (input.kind == GraphInput::Kind::kConstant)
       graph.constant_ids.push_back(input.id);
-    else if (input.handle < arguments_ && input.kind == GraphInput::Kind::kHandle)
+    else if (input.handle < record_.arguments && input.kind == GraphInput::Kind::kHandle)
       graph.input_ids.push_back(input.id);
-    else if (handles_[input.handle]->is_parameter())
+    else if (record_.handles[input.handle].is_parameter)
       graph.param_ids.push_back(input.id);
     else
       graph.state_ids.push_back(input.id);
@@ -80,19 +79,19 @@ class Builder {
   }
 
   /// A cell's whole memory as a row of elements.
-  static Geometry row_of(const TracedCell& cell) {
+  static Geometry row_of(const CellRecord& cell) {
     const auto elements = static_cast<int64_t>(cell.bytes / size_of(cell.dtype));
     return {{elements}, {1}, 0};
   }
 
   /// Makes a value of what the cell holds before the call, or before anything is recorded on it.
   void define(int32_t index) {
-    const TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+    const CellRecord& cell = this->cell(index);
     CellValue& value = value_of(index);
     if (value.id >= 0) return;
     value.geometry = row_of(cell);
     const TensorType type{cell.dtype, value.geometry.sizes};
-    if (cell.outside) {
+    if (cell.is_outside) {
       GraphInput input{.kind = GraphInput::Kind::kMemory, .handle = handle_on(index), .geometry = value.geometry};
       value.id = add_leaf(std::move(input), type);
       memory_inputs_[index] = value.id;
@@ -116,11 +115,11 @@ class Builder {
     CellValue& value = value_of(place.cell);
     const GeometryKey key = key_of(place.geometry);
     if (const auto found = value.views.find(key); found != value.views.end()) return found->second;
-    if (cell(place).outside && !written_.contains(place.cell)) {
+    if (cell(place).is_outside && !written_.contains(place.cell)) {
       // Nobody writes to it: each handle is an input of its own, whatever memory they share.
-      for (size_t i = 0; i < handles_.size(); ++i) {
-        const TensorImpl& handle = *handles_[i];
-        if (handle.cell() != cell(place).outside || key_of(handle.geometry()) != key) continue;
+      for (size_t i = 0; i < record_.handles.size(); ++i) {
+        const HandleRecord& handle = record_.handles[i];
+        if (handle.cell != place.cell || key_of(handle.geometry) != key) continue;
         Geometry geometry = place.geometry;
         geometry.offset = 0;
         const ValueId id = add_leaf({.kind = GraphInput::Kind::kHandle, .handle = i, .geometry = geometry},
@@ -154,7 +153,7 @@ class Builder {
     return GraphEmitter::id_of(emit("permute", {emitter_.value(value.id)}, {order}));
   }
 
-  static bool is_whole(const TracedCell& cell, const Geometry& geometry) {
+  static bool is_whole(const CellRecord& cell, const Geometry& geometry) {
     return geometry.offset == 0 && is_dense(geometry.sizes, geometry.strides) &&
            static_cast<size_t>(numel(geometry.sizes)) * size_of(cell.dtype) == cell.bytes;
   }
@@ -167,7 +166,7 @@ class Builder {
       return;
     }
     if (is_whole(cell(place), place.geometry)) {
-      if (cell(place).outside) define(place.cell);  // the state that is updated
+      if (cell(place).is_outside) define(place.cell);  // the state that is updated
       value_of(place.cell) = {id, place.geometry, {{key_of(place.geometry), id}}};
       return;
     }
@@ -245,7 +244,7 @@ class Builder {
 
   /// Makes the cell's memory an output: as it is, or as a row of elements, which states are.
   void keep(int32_t index, bool as_row) {
-    const TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+    const CellRecord& cell = this->cell(index);
     define(index);
     const CellValue& value = value_of(index);
     if (!is_whole(cell, value.geometry)) throw Obstacle{"gives a result with gaps in its memory"};
@@ -255,9 +254,7 @@ class Builder {
     result_.kept.push_back({index, cell.bytes});
   }
 
-  const Trace& trace_;
-  std::span<const TensorRef> handles_;
-  size_t arguments_;
+  const CallRecord& record_;
   CallGraph result_;
   GraphEmitter emitter_;
   std::vector<CellValue> cells_;
@@ -267,19 +264,14 @@ class Builder {
 
 }  // namespace
 
-CallGraph build_graph(const Trace& trace, std::span<const TensorRef> handles, size_t arguments,
-                      std::span<const int32_t> wanted, std::string name) {
-  CallGraph result;
-  if (!trace.obstacle.empty()) {
-    result.obstacle = trace.obstacle;
+CallGraph build_graph(const CallRecord& record) {
+  try {
+    return Builder(record).build();
+  } catch (const Obstacle& obstacle) {
+    CallGraph result;
+    result.obstacle = obstacle.why;
     return result;
   }
-  try {
-    return Builder(trace, handles, arguments, std::move(name)).build(wanted);
-  } catch (const Obstacle& obstacle) {
-    result.obstacle = obstacle.why;
-  }
-  return result;
 }
 
 }  // namespace lucid::jit

@@ -36,10 +36,37 @@ struct CallGraph {
   std::string obstacle;
 };
 
-/// Makes a graph of a recording: cells become chains of values, one for each write. `handles` are those through which
-/// cells from outside are found again when the graph runs: the call's `arguments` first, then its state. `wanted` are
-/// the cells whose memory the caller needs afterwards.
-CallGraph build_graph(const Trace& trace, std::span<const TensorRef> handles, size_t arguments,
-                      std::span<const int32_t> wanted, std::string name);
+/// A handle of the recorded call, as far as its graph depends on it.
+struct HandleRecord {
+  /// The recorded cell that it is on; -1 if the call did not touch that.
+  int32_t cell = -1;
+  Geometry geometry;
+  bool is_parameter = false;
+};
+
+/// A cell that the call touched.
+struct CellRecord {
+  bool is_outside = false;
+  /// As TracedCell's.
+  Ref<Storage> constant;
+  Dtype dtype = Dtype::kF32;
+  size_t bytes = 0;
+};
+
+/// What the graph of a call is made from. It holds no tensor, so that any thread may use it and drop it, while the
+/// caller writes and frees what the call was given.
+struct CallRecord {
+  std::string name;
+  std::shared_ptr<const std::vector<Event>> events;
+  std::vector<CellRecord> cells;
+  /// Through these cells from outside are found again when the graph runs: the call's arguments first, then its state.
+  std::vector<HandleRecord> handles;
+  size_t arguments = 0;
+  /// The cells whose memory the caller needs afterwards.
+  std::vector<int32_t> wanted;
+};
+
+/// Makes a graph of a recording: cells become chains of values, one for each write.
+CallGraph build_graph(const CallRecord& record);
 
 }  // namespace lucid::jit

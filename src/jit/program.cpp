@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 
 #include "base/error.h"
-#include "compiler/compile_plan.h"
-#include "passes/pipeline.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -22,66 +19,6 @@ std::vector<size_t> sharing_of(std::span<TensorImpl* const> handles) {
   for (size_t i = 0; i < handles.size(); ++i)
     sharing.push_back(first.try_emplace(handles[i]->cell().get(), i).first->second);
   return sharing;
-}
-
-/// The inputs that are all of a cell's memory which the call writes, with the outputs that are its new contents.
-std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const TensorRef> handles) {
-  std::vector<PlanUpdate> updates;
-  const size_t own = call.kept.size() - call.written.size();
-  for (size_t i = 0; i < call.written.size(); ++i) {
-    const auto is_on_cell = [&](const GraphInput& input) {
-      return input.kind != GraphInput::Kind::kConstant &&
-             handles[input.handle]->cell() == handles[call.written[i]]->cell();
-    };
-    if (std::count_if(call.inputs.begin(), call.inputs.end(), is_on_cell) != 1) continue;
-    const auto input = std::find_if(call.inputs.begin(), call.inputs.end(), is_on_cell);
-    if (input->kind == GraphInput::Kind::kMemory)
-      updates.push_back({static_cast<size_t>(input - call.inputs.begin()), own + i});
-  }
-  return updates;
-}
-
-/// The plan takes every leaf of the graph as an input.
-Ref<Plan> plan_of(const CallGraph& call, std::span<const TensorRef> handles) {
-  IRGraph graph = call.graph;
-  graph.param_ids.clear();
-  graph.state_ids.clear();
-  graph.constant_ids.clear();
-  graph.updates.clear();
-  graph.input_ids.clear();
-  std::map<ValueId, Geometry> geometries;
-  for (const GraphInput& input : call.inputs) {
-    graph.input_ids.push_back(input.id);
-    geometries[input.id] = input.geometry;
-  }
-  const std::vector<PlanUpdate> updates = updates_of(call, handles);
-  // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
-  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor);
-}
-
-/// Runs the passes. Constants may go, and others come.
-PassReport improve(CallGraph& call, const PassList* passes) {
-  ConstantPool pool;
-  std::vector<GraphInput> others;
-  for (GraphInput& input : call.inputs) {
-    if (input.kind != GraphInput::Kind::kConstant) {
-      others.push_back(std::move(input));
-      continue;
-    }
-    const auto* data = static_cast<const std::byte*>(input.constant->data());
-    pool[input.id] = {call.graph.type(input.id), {data, data + input.constant->bytes()}};
-  }
-  PassReport report = passes ? run_passes(call.graph, pool, *passes) : run_passes(call.graph, pool);
-  call.inputs = std::move(others);
-  for (ValueId id : call.graph.constant_ids) {
-    const ConstantData& constant = pool.at(id);
-    GraphInput input{
-        .kind = GraphInput::Kind::kConstant, .id = id, .constant = Storage::allocate(constant.bytes.size())};
-    std::memcpy(input.constant->data(), constant.bytes.data(), constant.bytes.size());
-    input.geometry = {constant.type.shape, contiguous_strides(constant.type.shape), 0};
-    call.inputs.push_back(std::move(input));
-  }
-  return report;
 }
 
 bool is_leaf_of(const TracingContext::GradientUse& use, const TensorRef& handle) {
@@ -137,9 +74,9 @@ std::vector<TensorRef> used_state(const TracingContext& context, std::span<const
 
 }  // namespace
 
-Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef> arguments,
-                              std::span<const TensorRef> results, std::span<const TensorRef> state,
-                              const std::string& name, const PassList* passes, std::string& obstacle) {
+Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef> arguments,
+                             std::span<const TensorRef> results, std::span<const TensorRef> state,
+                             const std::string& name, std::string& obstacle) {
   obstacle = context.trace().obstacle;
   if (!obstacle.empty()) return nullptr;
   auto program = make_ref<Program>();
@@ -156,40 +93,67 @@ Ref<Program> Program::compile(TracingContext& context, std::span<const TensorRef
   const auto effects = program->find_gradients(context, handles, obstacle);
   if (!obstacle.empty()) return nullptr;
   program->outcome_.emplace(context, results, handles, effects, obstacle);
+  // Looking at results may have met one.
+  if (obstacle.empty()) obstacle = context.trace().obstacle;
   if (!obstacle.empty()) return nullptr;
-  CallGraph call = build_graph(context.trace(), handles, arguments.size(), program->outcome_->cells(), name);
-  obstacle = std::move(call.obstacle);
-  if (!obstacle.empty()) return nullptr;
+  program->describe_handles(context, handles, arguments.size());
+  const Trace& trace = context.trace();
+  CallRecord& record = program->job_->record;
+  record.name = name;
+  record.events = trace.events;
+  record.arguments = arguments.size();
+  record.wanted = program->outcome_->cells();
+  for (const TracedCell& cell : trace.cells)
+    record.cells.push_back({static_cast<bool>(cell.outside), cell.constant, cell.dtype, cell.bytes});
+  return program;
+}
 
-  program->report_ = improve(call, passes);
-  program->plan_ = plan_of(call, handles);
-  program->graph_ = std::move(call.graph);
-  program->inputs_ = std::move(call.inputs);
-  program->kept_ = std::move(call.kept);
-  program->written_ = std::move(call.written);
-  program->replaces_gradient_of_.assign(program->kept_.size(), -1);
-  for (const auto& [cell, handle] : program->outcome_->new_gradients()) {
-    const auto& read = program->gradient_handles_;
-    if (std::find(read.begin(), read.end(), handle) == read.end())
-      program->replaces_gradient_of_[cell] = static_cast<int64_t>(handle);
-  }
+void Program::describe_handles(TracingContext& context, std::span<const TensorRef> handles, size_t arguments) {
+  job_ = std::make_shared<Job>();
+  replaces_gradient_of_.assign(outcome_->cells().size(), -1);
+  for (const auto& [cell, handle] : outcome_->new_gradients())
+    if (std::find(gradient_handles_.begin(), gradient_handles_.end(), handle) == gradient_handles_.end())
+      replaces_gradient_of_[cell] = static_cast<int64_t>(handle);
   std::vector<TensorImpl*> pointers;
   for (const TensorRef& handle : handles) pointers.push_back(handle.get());
-  const std::vector<size_t> sharing = sharing_of(pointers);
-  for (size_t i = 0; i < sharing.size(); ++i)
-    if (sharing[i] != i)
-      program->shared_.push_back({sharing[i], i, handles[i]->offset() - handles[sharing[i]]->offset()});
-  if (!program->written_.empty()) program->sharing_ = sharing;
-  for (const TensorRef& handle : std::span(handles).subspan(arguments.size()))
-    program->state_kinds_.push_back(
-        {handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
+  sharing_ = sharing_of(pointers);
+  for (size_t i = 0; i < sharing_.size(); ++i)
+    if (sharing_[i] != i) shared_.push_back({sharing_[i], i, handles[i]->offset() - handles[sharing_[i]]->offset()});
+  for (const TensorRef& handle : handles.subspan(arguments))
+    state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
+  for (const TensorRef& handle : handles) {
+    job_->record.handles.push_back({context.find(*handle->cell()), handle->geometry(), handle->is_parameter()});
+    // The generator's memory always has one size, and may be looked at only under its lock.
+    const bool is_generator = handle == default_generator().state_cell();
+    bytes_.push_back(is_generator ? 0 : handle->cell()->storage()->bytes());
+  }
+}
+
+Program::~Program() {
+  if (task_ && job_) task_->cancel();
+}
+
+std::string Program::compile_now(const PassList* passes) { return take(compile_call(job_->record, passes)); }
+
+void Program::compile_later() {
+  task_ = CompileTask::start([job = job_] { job->result = compile_call(job->record); });
+}
+
+std::string Program::finish() {
+  if (!job_) return call_.obstacle;
+  task_->rethrow();
+  return take(std::move(job_->result));
+}
+
+std::string Program::take(CallPlan call) {
+  call_ = std::move(call);
+  const std::vector<HandleRecord>& handles = job_->record.handles;
   for (size_t i = 0; i < handles.size(); ++i)
-    if (std::any_of(program->written_.begin(), program->written_.end(),
-                    [&](size_t written) { return handles[written]->cell() == handles[i]->cell(); }))
-      program->offsets_.emplace_back(i, handles[i]->offset());
-  for (size_t handle : program->written_)
-    program->written_bytes_.push_back(handles[handle]->cell()->storage()->bytes());
-  return program;
+    if (std::any_of(call_.written.begin(), call_.written.end(),
+                    [&](size_t written) { return handles[written].cell == handles[i].cell; }))
+      offsets_.emplace_back(i, handles[i].geometry.offset);
+  job_.reset();
+  return call_.obstacle;
 }
 
 std::vector<Outcome::GradientEffect> Program::find_gradients(const TracingContext& context,
@@ -259,12 +223,11 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
   const std::span<TensorImpl* const> all(handles.data(), handles.size());
   if (!gradients_fit(all) || !outcome_->fits(all)) return false;
   if (!shares_as_recorded(all)) return false;
-  if (written_.empty()) return true;
-  for (size_t i = 0; i < written_.size(); ++i) {
-    const TensorImpl* handle = handles[written_[i]];
-    // The generator's memory always has one size, and may be looked at only under its lock.
+  if (call_.written.empty()) return true;
+  for (size_t written : call_.written) {
+    const TensorImpl* handle = handles[written];
     if (handle == default_generator().state_cell().get()) continue;
-    if (handle->cell()->storage()->bytes() != written_bytes_[i]) return false;
+    if (handle->cell()->storage()->bytes() != bytes_[written]) return false;
   }
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
@@ -280,26 +243,26 @@ bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
 }
 
 Ref<Storage> Program::memory_for(size_t kept, std::span<TensorImpl* const> handles) const {
-  const size_t own = kept_.size() - written_.size();
-  if (plan_->overwrites[kept] >= 0 && !handles[written_[kept - own]]->cell()->has_snapshots()) return nullptr;
-  const int64_t leaf = replaces_gradient_of_[kept];
-  if (leaf >= 0 && plan_->is_safe[kept]) {
+  const size_t own = call_.kept.size() - call_.written.size();
+  if (call_.plan->overwrites[kept] >= 0 && !handles[call_.written[kept - own]]->cell()->has_snapshots()) return nullptr;
+  const int64_t leaf = kept < own ? replaces_gradient_of_[kept] : -1;
+  if (leaf >= 0 && call_.plan->is_safe[kept]) {
     // The gradient before goes in any case; if nobody else sees it, its memory is free.
     const TensorRef old = gradient(*handles[static_cast<size_t>(leaf)]);
-    if (old && is_only_the_leafs(old) && old->cell()->storage()->bytes() == kept_[kept].bytes)
+    if (old && is_only_the_leafs(old) && old->cell()->storage()->bytes() == call_.kept[kept].bytes)
       return old->cell()->storage();
   }
-  return Storage::allocate(kept_[kept].bytes);
+  return Storage::allocate(call_.kept[kept].bytes);
 }
 
 std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
   std::unique_lock<std::mutex> drawing;
   if (draws_) drawing = default_generator().lock();
   const auto handles = all_handles(arguments);
-  const bool packs = !plan_->packed_bytes.empty();
+  const bool packs = !call_.plan->packed_bytes.empty();
   SmallVector<void*, 16> inputs;
   SmallVector<PackedForms*, 16> forms;
-  for (const GraphInput& input : inputs_) {
+  for (const GraphInput& input : call_.inputs) {
     Cell* cell = nullptr;
     if (input.kind == GraphInput::Kind::kConstant) {
       inputs.push_back(input.constant->data());
@@ -312,28 +275,28 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
   }
   SmallVector<void*, 16> outputs;
   std::vector<Ref<Storage>> storages;
-  storages.reserve(kept_.size());
-  const size_t own = kept_.size() - written_.size();
-  for (size_t i = 0; i < kept_.size(); ++i) {
+  storages.reserve(call_.kept.size());
+  const size_t own = call_.kept.size() - call_.written.size();
+  for (size_t i = 0; i < call_.kept.size(); ++i) {
     storages.push_back(memory_for(i, {handles.data(), handles.size()}));
-    outputs.push_back(storages[i] ? storages[i]->data() : inputs[static_cast<size_t>(plan_->overwrites[i])]);
+    outputs.push_back(storages[i] ? storages[i]->data() : inputs[static_cast<size_t>(call_.plan->overwrites[i])]);
   }
-  if (plan_->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
+  if (call_.plan->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
     return std::nullopt;
 
   // From here on nothing fails: what the call wrote is committed, then its results are made.
-  for (size_t i = 0; i < written_.size(); ++i) {
-    Cell& cell = *handles[written_[i]]->cell();
+  for (size_t i = 0; i < call_.written.size(); ++i) {
+    Cell& cell = *handles[call_.written[i]]->cell();
     if (!storages[own + i]) {
-      handles[written_[i]]->before_write();
+      handles[call_.written[i]]->before_write();
       continue;
     }
     if (!cell.storage()->borrowed()) {
       cell.replace_storage(std::move(storages[own + i]));
       continue;
     }
-    handles[written_[i]]->before_write();
-    std::memcpy(cell.storage()->data(), storages[own + i]->data(), kept_[own + i].bytes);
+    handles[call_.written[i]]->before_write();
+    std::memcpy(cell.storage()->data(), storages[own + i]->data(), call_.kept[own + i].bytes);
   }
   std::vector<Ref<Cell>> cells;
   cells.reserve(own);

@@ -3,25 +3,36 @@
 #include <optional>
 #include <unordered_set>
 
-#include "jit/graph_builder.h"
+#include "jit/call_plan.h"
+#include "jit/compile_queue.h"
 #include "jit/outcome.h"
-#include "passes/runner.h"
-#include "runtime/plan.h"
 
 namespace lucid::jit {
 
-/// A recorded call, compiled: runs on other arguments of the same types as a transaction. Immutable, so that many
-/// threads may run it at once.
+/// A recorded call, compiled: runs on other arguments of the same types as a transaction. Once it has its plan it does
+/// not change, so that many threads may run it at once.
 class Program : public RefCounted {
  public:
-  /// Compiles what `context`, stopped, recorded of a call with these arguments and results. `state` are the tensors
+  /// Takes in what `context`, stopped, recorded of a call with these arguments and results. `state` are the tensors
   /// that the call may have used besides, found in the program around it; the default generator is always among them.
-  /// If an argument is one of these, it must be it in later calls too.
-  /// The graph goes through `passes`, or through the standard ones. Returns null and says why where no plan can be
-  /// made.
-  static Ref<Program> compile(TracingContext& context, std::span<const TensorRef> arguments,
-                              std::span<const TensorRef> results, std::span<const TensorRef> state,
-                              const std::string& name, const PassList* passes, std::string& obstacle);
+  /// If an argument is one of these, it must be it in later calls too. Returns null and says why where no plan can be
+  /// made. Otherwise the plan is still to be made, by compile_now(), or by compile_later() and finish(): nothing of the
+  /// caller's is needed for that.
+  static Ref<Program> record(TracingContext& context, std::span<const TensorRef> arguments,
+                             std::span<const TensorRef> results, std::span<const TensorRef> state,
+                             const std::string& name, std::string& obstacle);
+  ~Program() override;
+
+  /// The graph goes through `passes`, or through the standard ones. Returns why there can be no plan; nothing if there
+  /// is one.
+  std::string compile_now(const PassList* passes = nullptr);
+  /// Leaves it to the compile thread.
+  void compile_later();
+  /// Whether that is done at last, for which `most` is waited. The caller keeps no lock that others wait for.
+  bool wait(std::chrono::nanoseconds most) const { return task_->wait(most); }
+  void wait() const { task_->wait(); }
+  /// Takes the plan that has been made. Returns as compile_now() does, and throws what compiling threw.
+  std::string finish();
 
   /// Whether the tensors that the call uses besides its arguments are as they were, and share memory as they did.
   bool fits(std::span<TensorImpl* const> arguments) const;
@@ -29,10 +40,10 @@ class Program : public RefCounted {
   /// the call must run as it was written.
   std::optional<std::vector<TensorRef>> run(std::span<TensorImpl* const> arguments) const;
 
-  const IRGraph& graph() const { return graph_; }
-  const Plan& plan() const { return *plan_; }
+  const IRGraph& graph() const { return call_.graph; }
+  const Plan& plan() const { return *call_.plan; }
   /// What the passes did.
-  const PassReport& report() const { return report_; }
+  const PassReport& report() const { return call_.report; }
   const Outcome& outcome() const { return *outcome_; }
   /// The tensors besides the arguments that it reads or writes.
   std::span<const TensorRef> state() const { return state_; }
@@ -56,23 +67,31 @@ class Program : public RefCounted {
   /// Whether the same arguments as ever are tensors that the call knows besides.
   bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
   SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
+  /// Everything that depends on the handles but not on the plan.
+  void describe_handles(TracingContext& context, std::span<const TensorRef> handles, size_t arguments);
+  std::string take(CallPlan call);
 
-  IRGraph graph_;
-  Ref<Plan> plan_;
-  PassReport report_;
+  /// What the compile thread works on: it holds nothing else.
+  struct Job {
+    CallRecord record;
+    CallPlan result;
+  };
+  std::shared_ptr<Job> job_;
+  /// Stays when it is done: other threads may be about to hear of that.
+  std::shared_ptr<CompileTask> task_;
+
+  CallPlan call_;
   std::vector<TensorRef> state_;
   std::vector<Kind> state_kinds_;
   /// The tensors that the call may use besides, by address, and for each argument the one that it was, or null.
   std::unordered_set<const TensorImpl*> known_;
   std::vector<const TensorImpl*> known_arguments_;
-  std::vector<GraphInput> inputs_;
-  std::vector<KeptCell> kept_;
-  std::vector<size_t> written_;
   /// Whether it draws from the default generator.
   bool draws_ = false;
-  /// If anything is written: which handles share a cell, as the number of the first of them.
+  /// Which handles share a cell, as the number of the first of them.
   std::vector<size_t> sharing_;
-  std::vector<size_t> written_bytes_;
+  /// The size of each handle's memory.
+  std::vector<size_t> bytes_;
   /// Handles on one cell, and how far apart they began: the recording could not tell them from views of each other.
   struct Shared {
     size_t first;
@@ -91,7 +110,8 @@ class Program : public RefCounted {
     std::vector<std::shared_ptr<GradientHook>> hooks;
   };
   std::vector<Watched> watched_;
-  /// For each kept cell, the handle whose gradient it will be without the one before being read, or -1.
+  /// For each cell that the call made and keeps, the handle whose gradient it will be without the one before being
+  /// read, or -1.
   std::vector<int64_t> replaces_gradient_of_;
   std::optional<Outcome> outcome_;
 };

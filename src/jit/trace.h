@@ -56,7 +56,8 @@ struct TracedCell {
 
 /// Everything that was recorded of one call.
 struct Trace {
-  std::vector<Event> events;
+  /// Shared with those who make plans of it; they change no more once the recording has ended.
+  std::shared_ptr<std::vector<Event>> events = std::make_shared<std::vector<Event>>();
   std::vector<TracedCell> cells;
   /// Why no plan can be made of it; empty if one can.
   std::string obstacle;

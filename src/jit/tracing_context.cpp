@@ -98,7 +98,7 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
     }
   }
   if (source_) event.source = source_();
-  return trace_.events.emplace_back(std::move(event));
+  return trace_.events->emplace_back(std::move(event));
 }
 
 void TracingContext::made(const TensorImpl& tensor) {

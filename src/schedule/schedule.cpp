@@ -1,5 +1,6 @@
 #include "schedule/schedule.h"
 
+#include "base/cancellation.h"
 #include "base/error.h"
 #include "schedule/group.h"
 #include "schedule/kernels.h"
@@ -70,6 +71,7 @@ Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts)
   Schedule schedule;
   schedule.layouts = std::move(layouts);
   for (const Group& group : group_nodes(graph)) {
+    check_cancelled();
     const IRNode& root = graph.nodes[group.root()];
     if (root.op->host) {
       schedule_host(schedule, graph, group.root());

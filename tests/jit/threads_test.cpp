@@ -92,6 +92,34 @@ TEST(CompileThreads, PlansAreForgottenWhileOthersRun) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(CompileThreads, PlansAreDroppedWhileTheyAreMade) {
+  std::atomic<int> wrong = 0;
+  run_in_threads(8, [&](int number) {
+    for (int size = 1; size < 16; ++size) {
+      const Tensor weight = full({size}, 3.0);
+      const auto f = compile([&](const Tensor& x) { return exp(x * weight) + static_cast<double>(number); });
+      if (read(f(zeros({size}))) != std::vector<double>(static_cast<size_t>(size), 1.0 + number)) ++wrong;
+    }
+  });
+  wait_for_compiles();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CompileThreads, ManyWaitForOnePlan) {
+  const auto f = compile([](const Tensor& x) { return sum(exp(x) * 2.0); });
+  for (int64_t size = 1; size <= 8; ++size) {
+    const Tensor x = full({size}, 0.5);
+    const std::vector<double> expected = read(f(x));
+    std::atomic<int> wrong = 0;
+    run_in_threads(8, [&](int) {
+      if (read(f(x)) != expected) ++wrong;
+    });
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(f.info().hits, 8 * size);
+    EXPECT_EQ(f.info().compiles, size);
+  }
+}
+
 TEST(CompileThreads, EachRecordsFunctionsOfItsOwn) {
   std::atomic<int> wrong = 0;
   run_in_threads(8, [&](int number) {

@@ -78,7 +78,86 @@ print(f.cache_info().hits)
     assert run_python(source) == "3\n"
 
 
+# Compiling this takes long in a process with an empty cache, calling it as it is written does not. What follows happens
+# meanwhile.
+SLOW = """
+import os, signal, sys, threading
+import lucid
+weight = lucid.linspace(-1, 1, 16)
+
+def chain(x, number):
+    for step in range(20):
+        x = (x * 1.25 + step + number).tanh()
+    return x
+
+def slow(x):
+    return lucid.cat([chain(x[:number] * weight[:number], number) for number in range(1, 13)])
+
+x = lucid.ones(16)
+expected = slow(x).tolist()
+f = lucid.compile(slow)
+assert f(x).tolist() == expected
+assert len(f._compiled.pending) == 1, f.explain()
+"""
+
+
+@pytest.mark.parametrize("end", ["pass", "raise SystemExit", "threading.Thread(target=f, args=(x,)).start()"])
+def test_49_the_interpreter_ends_with_a_compile_in_flight(tmp_path, end):
+    source = f"{SLOW}print('recorded', flush=True)\n{end}\n"
+    assert run_python(source, LUCID_CACHE_DIR=str(tmp_path)) == "recorded\n"
+
+
+def test_49_the_last_call_of_a_process_waits_for_its_plan(tmp_path):
+    # Registered before lucid is imported, so that it is called after the compile thread has ended.
+    source = f"""
+import atexit
+atexit.register(lambda: print(f(x).tolist() == expected, f.cache_info()[:4]))
+{SLOW}
+"""
+    assert run_python(source, LUCID_CACHE_DIR=str(tmp_path)) == "True (1, 1, 1, 0)\n"
+
+
+def test_49_fork_while_a_plan_is_made(tmp_path):
+    source = f"""
+{SLOW}
+pid = os.fork()
+same = [f(x).tolist() == expected for _ in range(2)]
+print(same, f.cache_info()[:4], flush=True)
+if pid == 0:
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+"""
+    assert run_python(source, LUCID_CACHE_DIR=str(tmp_path)) == 2 * "[True, True] (2, 1, 1, 0)\n"
+
+
+def test_49_another_function_is_compiled_in_a_fork(tmp_path):
+    source = f"""
+{SLOW}
+g = lucid.compile(lambda x: x.exp().sum())
+pid = os.fork()
+if pid == 0:
+    ok = g(x).item() == g(x).item() and g.cache_info().hits == 1 and len(f._compiled.pending) == 1
+    sys.exit(0 if ok else 1)
+print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+"""
+    assert run_python(source, LUCID_CACHE_DIR=str(tmp_path)) == "0\n"
+
+
 # Interruptions and tools.
+
+
+def test_50_interrupted_while_a_plan_is_made(tmp_path):
+    source = f"""
+{SLOW}
+threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT]).start()
+try:
+    while True:
+        assert f(x).tolist() == expected
+except KeyboardInterrupt:
+    pass
+print(f(x).tolist() == expected, f.cache_info()[1:4])
+"""
+    assert run_python(source, LUCID_CACHE_DIR=str(tmp_path)) == "True (1, 1, 0)\n"
 
 
 def test_50_interrupted_while_it_records():

@@ -5,7 +5,7 @@ import os
 from .. import _core
 from .._core import IRGraph, IRNode, IRValue
 from ._cache import CacheKey, ForwardExecutor, InputKey, PlanCache
-from ._compile import CacheInfo, Counters, JITFunction, compile, counters, jit
+from ._compile import CacheInfo, Counters, JITFunction, compile, counters, jit, wait
 from ._inspect import cache_info, explain, graph, plan, plan_cache
 from ._module import JITModule
 from ._passes import (
@@ -50,4 +50,5 @@ __all__ = [
     "jit",
     "plan",
     "plan_cache",
+    "wait",
 ]

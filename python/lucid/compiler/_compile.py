@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import functools
 import threading
-import time
 import types
+import weakref
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, ParamSpec, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, ParamSpec, TypeVar, overload
 
 from .. import _core
 from ..nn import Module
 from ._cache import CacheKey, ForwardExecutor, PlanCache
-from ._capture import Capture
+from ._capture import Capture, Recording
 from ._passes import Pass, to_core
 from ._results import CannotRebuild, take_apart
 
@@ -27,6 +28,16 @@ _OTHER_TENSORS = "tensors that it uses have other types, or share memory in anot
 _MOST_RECORDINGS = 8
 # So many keys are remembered for which calls run eagerly.
 _MOST_EAGER_KEYS = 64
+
+# From so many on, those are looked for that are gone.
+_MOST_UNSETTLED = 64
+
+# What compiling may raise. The call itself went well: only speed is lost.
+_MISTAKES = (RuntimeError, ValueError, TypeError, IndexError)
+
+
+def _mistake(error: Exception) -> str:
+    return f"cannot be compiled, which is a mistake in Lucid: {error}"
 
 
 class CacheInfo(NamedTuple):
@@ -57,10 +68,44 @@ class _Totals:
 
     lock = threading.Lock()
     misses = compiles = recompiles = fallbacks = 0
+    # Those with plans that are being made, by identity. No set of weak references: those call Python when something
+    # goes, which recordings would see.
+    unsettled: ClassVar[dict[int, weakref.ref[Compiled]]] = {}
+
+
+def _is_unsettled(compiled: Compiled) -> None:
+    with _Totals.lock:
+        if len(_Totals.unsettled) >= _MOST_UNSETTLED:
+            kept = {key: reference for key, reference in _Totals.unsettled.items() if reference() is not None}
+            _Totals.unsettled.clear()
+            _Totals.unsettled.update(kept)
+        _Totals.unsettled[id(compiled)] = weakref.ref(compiled)
+
+
+def wait() -> None:
+    """Waits until the plans of all calls so far have been made, on the thread that makes them.
+
+    Nothing needs it: a call waits for its plan. It is for measuring, and for a server that wants no call to wait.
+
+    >>> f = lucid.compile(lambda x: x * 2)
+    >>> y = f(lucid.ones(3))
+    >>> lucid.compiler.wait()
+    """
+    with _Totals.lock:
+        unsettled = [reference() for reference in _Totals.unsettled.values()]
+        _Totals.unsettled.clear()
+    for compiled in unsettled:
+        if compiled is not None:
+            compiled.settle()
+
+
+# The interpreter may end while plans are being made.
+atexit.register(_core.stop_compile_thread)
 
 
 def counters() -> Counters:
     """What all compiled functions and modules of this process have done so far."""
+    wait()
     hits, eager = _core.call_counters()
     totals = _Totals
     return Counters(hits, totals.misses, totals.compiles, totals.recompiles, totals.fallbacks + eager)
@@ -73,6 +118,17 @@ class _Key:
     recordings: int = 0
     # Why calls with this key run eagerly.
     reason: str | None = None
+
+
+@dataclass(eq=False)
+class _Pending:
+    """A recorded call whose plan is being made."""
+
+    plan: ForwardExecutor
+    known: _Key
+    make_result: Callable[..., Any] | None
+    # The key names these by address.
+    classes: list[Any]
 
 
 class Compiled:
@@ -96,7 +152,11 @@ class Compiled:
         self.passes = passes
         self._core_passes = to_core(passes)
         self.capture = Capture(target)
+        # Held by the one thread that records.
         self.lock = threading.RLock()
+        # Held, never for long, by whoever changes what follows; nobody waits for a plan with it.
+        self.books = threading.RLock()
+        self.pending: list[_Pending] = []  # in the order of recording
         self.keys: dict[bytes, _Key] = {}
         self.plans = PlanCache(max_cache_entries)
         self.misses = self.compiles = self.fallbacks = 0
@@ -104,62 +164,76 @@ class Compiled:
         table.connect(target, self.record)
 
     def record(self, *args: Any, **kwargs: Any) -> Any:
-        """Runs a call that no plan fits, and makes one of it."""
-        if not self.lock.acquire(blocking=False):
-            # Another thread records: what it makes will serve the next call.
-            self._count_miss()
-            return self.target(*args, **kwargs)
-        try:
-            if self.table.find(args, kwargs) is not None:
-                # Another thread has made it since the call looked.
-                return self.table(*args, **kwargs)
-            self._count_miss()
-            key, tensors, classes = _core.flatten_call(args, kwargs)
-            known = self.keys.setdefault(key, _Key())
-            described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
-            stale = self.plans.with_key(key)
-            if stale:
-                why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
-                self._note(f"recorded again: {why}")
-            recording = self.capture.begin(args, kwargs)
-            tracing = _core.Tracing()
+        """Runs a call that no plan fits, and has one made of it. If one is being made, waits for that."""
+        key, tensors, classes = _core.flatten_call(args, kwargs)
+        if not self._is_pending(key):
+            if not self.lock.acquire(blocking=False):
+                # Another thread records: what it makes will serve the next call.
+                self._count_miss()
+                return self.target(*args, **kwargs)
             try:
-                with recording:
-                    result = self.target(*args, **kwargs)
+                # Another thread may have recorded it since the call looked.
+                if not self._is_pending(key) and self.table.find(args, kwargs) is None:
+                    return self._record(key, tensors, classes, args, kwargs)
             finally:
-                tracing.stop()
-            known.recordings += 1
-            reason = self._compile(key, described, recording, tracing, tensors, classes, result)
-            if reason is None and known.recordings > _MOST_RECORDINGS and not self._is_used(key):
-                reason = "what it reads is different at every call"
-            if reason is not None:
-                known.reason = reason
-                self.table.run_eagerly(key)
-                self._forget_oldest()
-                self.fallbacks += 1
-                with _Totals.lock:
-                    _Totals.fallbacks += 1
-                self._note(f"runs eagerly: {reason}")
-            return result
+                self.lock.release()
+        self.settle(key)
+        # Not as a class derived from the table's may have it, for that is where the call comes from.
+        return _core.CallTable.__call__(self.table, *args, **kwargs)
+
+    def _record(
+        self, key: bytes, tensors: list[Any], classes: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        self._count_miss()
+        known = self.keys.setdefault(key, _Key())
+        described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
+        stale = self.plans.with_key(key)
+        if stale:
+            why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
+            self._note(f"recorded again: {why}")
+        recording = self.capture.begin(args, kwargs)
+        tracing = _core.Tracing()
+        try:
+            with recording:
+                result = self.target(*args, **kwargs)
         finally:
-            self.lock.release()
+            tracing.stop()
+        known.recordings += 1
+        made = self._make(key, known, described, recording, tracing, tensors, classes, result)
+        if not isinstance(made, _Pending):
+            self._judge(key, known, made)
+            return result
+        if self._core_passes is not None:
+            # They may be Python's: they run here.
+            self._take_in(made, made.plan.program.compile_now(self._core_passes))
+            return result
+        made.plan.program.compile_later()
+        with self.books:
+            self.pending.append(made)
+        _is_unsettled(self)
+        # No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
+        if len(self.pending) > self.plans.max_entries:
+            self._settle_first(self.pending[0])
+        return result
 
     def _count_miss(self) -> None:
         with _Totals.lock:
             self.misses += 1
             _Totals.misses += 1
 
-    def _compile(
+    def _make(
         self,
         key: bytes,
+        known: _Key,
         described: CacheKey,
-        recording: Any,
+        recording: Recording,
         tracing: _core.Tracing,
         tensors: list[Any],
         classes: list[Any],
         result: Any,
-    ) -> str | None:
-        """Makes a plan of a recording. Returns why there can be none; nothing if there is one or may be one later."""
+    ) -> _Pending | str | None:
+        """What a recording becomes, still without its plan; or why there can be none; or nothing, if there may be one
+        later."""
         try:
             results, make_result = take_apart(result, recording.known)
         except CannotRebuild as error:
@@ -171,38 +245,84 @@ class Compiled:
             # What the call did with tensors says more than what it might have read.
             return tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
-        start = time.perf_counter()
         try:
-            program, obstacle = _core.compile_trace(
-                tracing, tensors, results, [tensor for tensor, _ in found], self.name, self._core_passes
+            program, obstacle = _core.record_trace(
+                tracing, tensors, results, [tensor for tensor, _ in found], self.name
             )
-        except (RuntimeError, ValueError, TypeError, IndexError) as error:
-            if self._core_passes is not None:
-                raise
-            # The call itself went well: only speed is lost.
-            return f"cannot be compiled, which is a mistake in Lucid: {error}"
+        except _MISTAKES as error:
+            return _mistake(error)
         if program is None:
             return str(obstacle)
         if (why := recording.kept(program)) is not None:
             return str(why)
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
-        with _Totals.lock:
-            _Totals.compiles += 1
-            _Totals.recompiles += bool(self.plans.with_key(key))
-        gone = self.plans.add(ForwardExecutor(described, program, outcome.guards, used, key))
-        self.table.add(key, program, outcome.guards, None if isinstance(result, _core.Tensor) else make_result, classes)
-        self.compiles += 1
-        for plan in gone:
-            self.table.remove(plan.raw_key, plan.program)
-            if not self.plans.with_key(plan.raw_key):
-                self.keys.pop(plan.raw_key, None)
-        if _core.logs("jit"):
-            took = (time.perf_counter() - start) * 1000
-            _core.log(
-                "jit", f"{self.name}: compiled {program.nodes} nodes to {program.kernels} kernels in {took:.1f} ms"
-            )
-        return None
+        plan = ForwardExecutor(described, program, outcome.guards, used, key)
+        return _Pending(plan, known, None if isinstance(result, _core.Tensor) else make_result, classes)
+
+    # Plans that are being made. They are taken in in the order of their recordings, so that the oldest leaves first
+    # whatever calls come in between.
+
+    def _is_pending(self, key: bytes) -> bool:
+        with self.books:
+            return any(pending.plan.raw_key == key for pending in self.pending)
+
+    def settle(self, key: bytes | None = None) -> None:
+        """Waits for the plans that are being made, or as far as those for a key, and takes them in."""
+        while self.pending and (key is None or self._is_pending(key)):
+            with self.books:
+                first = self.pending[0] if self.pending else None
+            if first is not None:
+                self._settle_first(first)
+
+    def _settle_first(self, first: _Pending) -> None:
+        program = first.plan.program
+        program.wait()
+        with self.books:
+            if not self.pending or self.pending[0] is not first:
+                # Another thread has taken it in, or it was forgotten.
+                return
+            del self.pending[0]
+            try:
+                obstacle = program.finish()
+            except _MISTAKES as error:
+                obstacle = _mistake(error)
+            self._take_in(first, obstacle)
+
+    def _take_in(self, pending: _Pending, obstacle: str | None) -> None:
+        """Adds a plan, or notes why there is none."""
+        plan, key = pending.plan, pending.plan.raw_key
+        with self.books:
+            known = self.keys.setdefault(key, pending.known)
+            if obstacle is not None:
+                self._judge(key, known, obstacle)
+                return
+            with _Totals.lock:
+                _Totals.compiles += 1
+                _Totals.recompiles += bool(self.plans.with_key(key))
+            gone = self.plans.add(plan)
+            self.table.add(key, plan.program, plan.guards, pending.make_result, pending.classes)
+            self.compiles += 1
+            for old in gone:
+                self.table.remove(old.raw_key, old.program)
+                if not self.plans.with_key(old.raw_key):
+                    self.keys.pop(old.raw_key, None)
+            self._judge(key, known, None)
+
+    def _judge(self, key: bytes, known: _Key, reason: str | None) -> None:
+        """Lets calls with this key run eagerly from now on, if there is a reason."""
+        if reason is None and known.recordings > _MOST_RECORDINGS and not self._is_used(key):
+            reason = "what it reads is different at every call"
+        if reason is None:
+            return
+        with self.books:
+            known.reason = reason
+            self.table.run_eagerly(key)
+            self._forget_oldest()
+            self.fallbacks += 1
+            with _Totals.lock:
+                _Totals.fallbacks += 1
+            self._note(f"runs eagerly: {reason}")
 
     def _forget_oldest(self) -> None:
         """Keeps the number of keys that have no plan within bounds."""
@@ -223,12 +343,15 @@ class Compiled:
 
     def invalidate(self) -> None:
         with self.lock:
-            self.table.clear()
-            self.keys.clear()
-            self.plans.clear()
-            self.capture = Capture(self.target)
+            self.settle()
+            with self.books:
+                self.table.clear()
+                self.keys.clear()
+                self.plans.clear()
+                self.capture = Capture(self.target)
 
     def cache_info(self) -> CacheInfo:
+        self.settle()
         return CacheInfo(
             self.table.hits,
             self.misses,
@@ -262,6 +385,7 @@ class Compiled:
 
     def explain_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
         """What a call with these arguments would do now. Nothing is called."""
+        self.settle()
         program = self.table.find(args, kwargs)
         for number, plan in enumerate(self.plans, start=1):
             if plan.program is program:
@@ -278,6 +402,7 @@ class Compiled:
 
     def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.Program:
         """What a call with these arguments would run now."""
+        self.settle()
         program = self.table.find(args, kwargs)
         if program is not None:
             return program
@@ -340,10 +465,11 @@ def compile(
 def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes = None) -> Any:
     """Makes a function or a module fast. Results, gradients, random numbers and state stay the same, bit for bit.
 
-    Nothing happens before the first call, which runs as ever while it is recorded. Later calls with arguments of the
-    same types run the plan that was made of it. What cannot be compiled runs as it is written, and `explain()` says
-    why. At most `max_cache_entries` plans are kept; the oldest leaves first. Graphs go through `passes` in place of the
-    standard ones: classes or objects derived from `lucid.compiler.Pass`.
+    Nothing happens before the first call, which runs as ever while it is recorded; a plan is made of it on another
+    thread. Later calls with arguments of the same types wait for that plan if need be, and run it. What cannot be
+    compiled runs as it is written, and `explain()` says why. At most `max_cache_entries` plans are kept; the oldest
+    leaves first. Graphs go through `passes` in place of the standard ones: classes or objects derived from
+    `lucid.compiler.Pass`.
 
     >>> @lucid.compile
     ... def f(x, y):

@@ -24,7 +24,9 @@ def cache_info(function: Any) -> CacheInfo:
 
 def plan_cache(function: Any) -> PlanCache:
     """The plans of a compiled function or module."""
-    return _compiled(function).plans
+    compiled = _compiled(function)
+    compiled.settle()
+    return compiled.plans
 
 
 def explain(function: Any, *args: Any, **kwargs: Any) -> str:

@@ -81,7 +81,9 @@ class TracingContext:
         """What was recorded, compiled. Every tensor from outside that was met is its state."""
         tracing = self._recorded()
         state = [tensor for tensor in tracing.met if all(tensor is not given for given in inputs)]
-        program, obstacle = _core.compile_trace(tracing, list(inputs), list(outputs), state, name, to_core(passes))
-        if program is None:
+        program, obstacle = _core.record_trace(tracing, list(inputs), list(outputs), state, name)
+        if program is not None:
+            obstacle = program.compile_now(to_core(passes))
+        if program is None or obstacle is not None:
             raise RuntimeError(f"no graph can be made of what was recorded: it {obstacle}")
         return program

@@ -1,0 +1,105 @@
+#include "jit/call_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "base/cancellation.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "compiler/compile_plan.h"
+#include "passes/pipeline.h"
+
+namespace lucid::jit {
+namespace {
+
+constexpr std::string_view kTopic = "jit";
+
+/// The inputs that are all of a cell's memory which the call writes, with the outputs that are its new contents.
+std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const HandleRecord> handles) {
+  std::vector<PlanUpdate> updates;
+  const size_t own = call.kept.size() - call.written.size();
+  for (size_t i = 0; i < call.written.size(); ++i) {
+    const auto is_on_cell = [&](const GraphInput& input) {
+      return input.kind != GraphInput::Kind::kConstant && handles[input.handle].cell == handles[call.written[i]].cell;
+    };
+    if (std::count_if(call.inputs.begin(), call.inputs.end(), is_on_cell) != 1) continue;
+    const auto input = std::find_if(call.inputs.begin(), call.inputs.end(), is_on_cell);
+    if (input->kind == GraphInput::Kind::kMemory)
+      updates.push_back({static_cast<size_t>(input - call.inputs.begin()), own + i});
+  }
+  return updates;
+}
+
+/// The plan takes every leaf of the graph as an input.
+Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles) {
+  IRGraph graph = call.graph;
+  graph.param_ids.clear();
+  graph.state_ids.clear();
+  graph.constant_ids.clear();
+  graph.updates.clear();
+  graph.input_ids.clear();
+  std::map<ValueId, Geometry> geometries;
+  for (const GraphInput& input : call.inputs) {
+    graph.input_ids.push_back(input.id);
+    geometries[input.id] = input.geometry;
+  }
+  const std::vector<PlanUpdate> updates = updates_of(call, handles);
+  // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
+  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor);
+}
+
+/// Runs the passes. Constants may go, and others come.
+PassReport improve(CallGraph& call, const PassList* passes) {
+  ConstantPool pool;
+  std::vector<GraphInput> others;
+  for (GraphInput& input : call.inputs) {
+    if (input.kind != GraphInput::Kind::kConstant) {
+      others.push_back(std::move(input));
+      continue;
+    }
+    const auto* data = static_cast<const std::byte*>(input.constant->data());
+    pool[input.id] = {call.graph.type(input.id), {data, data + input.constant->bytes()}};
+  }
+  PassReport report = passes ? run_passes(call.graph, pool, *passes) : run_passes(call.graph, pool);
+  call.inputs = std::move(others);
+  for (ValueId id : call.graph.constant_ids) {
+    const ConstantData& constant = pool.at(id);
+    GraphInput input{
+        .kind = GraphInput::Kind::kConstant, .id = id, .constant = Storage::allocate(constant.bytes.size())};
+    std::memcpy(input.constant->data(), constant.bytes.data(), constant.bytes.size());
+    input.geometry = {constant.type.shape, contiguous_strides(constant.type.shape), 0};
+    call.inputs.push_back(std::move(input));
+  }
+  return report;
+}
+
+}  // namespace
+
+CallPlan compile_call(const CallRecord& record, const PassList* passes) {
+  const auto start = std::chrono::steady_clock::now();
+  CallPlan result;
+  CallGraph call = build_graph(record);
+  result.obstacle = std::move(call.obstacle);
+  if (!result.obstacle.empty()) return result;
+  check_cancelled();
+  result.report = improve(call, passes);
+  check_cancelled();
+  result.plan = plan_of(call, record.handles);
+  result.graph = std::move(call.graph);
+  result.inputs = std::move(call.inputs);
+  result.kept = std::move(call.kept);
+  result.written = std::move(call.written);
+  if (options().logs(kTopic)) {
+    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+    const auto kernels = std::count_if(result.plan->steps.begin(), result.plan->steps.end(),
+                                       [](const PlanStep& step) { return step.packs < 0; });
+    log(kTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name, result.graph.nodes.size(),
+                            kernels, took.count()));
+  }
+  return result;
+}
+
+}  // namespace lucid::jit

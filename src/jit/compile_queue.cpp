@@ -1,0 +1,239 @@
+#include "jit/compile_queue.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <cstdlib>
+#include <deque>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "base/cancellation.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/storage.h"
+
+namespace lucid::jit {
+
+using Task = std::shared_ptr<CompileTask>;
+using Clock = std::chrono::steady_clock;
+
+/// Who has waited so long for work that the thread has not begun, because it is busy or gets no CPU, does it himself.
+constexpr std::chrono::milliseconds kPatience(1);
+
+/// The tasks that wait for the thread, in order, and those that run.
+class CompileQueue {
+ public:
+  static CompileQueue& get();
+
+  void add(const Task& task) {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(task);
+    if (!is_closed_ && !thread_.joinable()) start_thread();
+    changed_.notify_all();
+  }
+
+  bool wait(CompileTask& task, Clock::time_point end) {
+    const Clock::time_point own_turn = Clock::now() + kPatience;
+    std::unique_lock lock(mutex_);
+    while (task.state_ != CompileTask::State::kDone) {
+      const bool is_queued = task.state_ == CompileTask::State::kQueued && !is_paused_;
+      if (is_queued && (!thread_.joinable() || Clock::now() >= own_turn)) {
+        perform(take(task), lock);
+        continue;
+      }
+      const Clock::time_point until = is_queued ? std::min(end, own_turn) : end;
+      if (until == Clock::time_point::max())
+        changed_.wait(lock);
+      else
+        changed_.wait_until(lock, until);
+      if (Clock::now() >= end) break;
+    }
+    return task.state_ == CompileTask::State::kDone;
+  }
+
+  void wait_for_all() {
+    std::unique_lock lock(mutex_);
+    while (!tasks_.empty() || !running_.empty()) {
+      if (!tasks_.empty() && !thread_.joinable() && !is_paused_)
+        perform(take(*tasks_.front()), lock);
+      else
+        changed_.wait(lock);
+    }
+  }
+
+  void cancel(CompileTask& task) {
+    // Destroyed after the lock is given back.
+    Task dropped;
+    const std::lock_guard lock(mutex_);
+    task.is_wanted_ = false;
+    task.stop_ = true;
+    if (task.state_ != CompileTask::State::kQueued) return;
+    dropped = take(task);
+    task.state_ = CompileTask::State::kDone;
+    changed_.notify_all();
+  }
+
+  void stop() {
+    std::thread thread;
+    {
+      const std::lock_guard lock(mutex_);
+      is_closed_ = true;
+      thread.swap(thread_);
+      // Where others wait, they do it themselves.
+      for (const Task& task : running_) task->stop_ = true;
+      changed_.notify_all();
+    }
+    if (thread.joinable()) thread.join();
+  }
+
+  // A fork copies whatever locks a compile holds at that moment, some of them LLVM's: so nothing may run. What does is
+  // begun again afterwards; its kernels so far are in the cache.
+  void before_fork() {
+    std::unique_lock lock(mutex_);
+    is_paused_ = true;
+    for (const Task& task : running_) task->stop_ = true;
+    changed_.wait(lock, [&] { return running_.empty(); });
+    lock.release();
+  }
+  void after_fork_in_parent() {
+    is_paused_ = false;
+    changed_.notify_all();
+    mutex_.unlock();
+  }
+  /// What the child goes on with: it has no thread, and nobody who waits.
+  CompileQueue* copy_in_child() {
+    auto* copy = new CompileQueue;
+    copy->tasks_.swap(tasks_);
+    copy->is_closed_ = is_closed_;
+    return copy;
+  }
+
+ private:
+  void start_thread() {
+    // Signals are for the threads of the program; this one inherits the mask.
+    sigset_t all, saved;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &saved);
+    try {
+      thread_ = std::thread([this] { work(); });
+      pthread_setname_np(thread_.native_handle(), "lucid-compile");
+    } catch (const std::system_error&) {
+      // The system has no more threads to give: whoever waits does the work.
+    }
+    pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+  }
+
+  void work() {
+    // Waking up must not take the CPU from the call that goes on.
+    const sched_param priority{};
+    pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      changed_.wait(lock, [&] { return is_closed_ || (!is_paused_ && !tasks_.empty()); });
+      if (is_closed_) return;
+      perform(take(*tasks_.front()), lock);
+    }
+  }
+
+  Task take(CompileTask& task) {
+    Task taken;
+    std::erase_if(tasks_, [&](const Task& other) {
+      if (other.get() == &task) taken = other;
+      return other.get() == &task;
+    });
+    return taken;
+  }
+
+  void perform(const Task& task, std::unique_lock<std::mutex>& lock) {
+    task->state_ = CompileTask::State::kRunning;
+    running_.push_back(task);
+    lock.unlock();
+    bool is_stopped = false;
+    std::exception_ptr error;
+    try {
+      const CancellationScope scope(task->stop_);
+      task->work_();
+    } catch (const Cancelled&) {
+      is_stopped = true;
+    } catch (...) {
+      error = std::current_exception();
+    }
+    std::function<void()> finished;
+    lock.lock();
+    std::erase(running_, task);
+    if (is_stopped && task->is_wanted_) {
+      task->stop_ = false;
+      task->state_ = CompileTask::State::kQueued;
+      tasks_.push_front(task);
+    } else {
+      task->state_ = CompileTask::State::kDone;
+      task->error_ = error;
+      finished.swap(task->work_);
+    }
+    changed_.notify_all();
+    if (!finished) return;
+    lock.unlock();
+    finished = nullptr;
+    lock.lock();
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<Task> tasks_;
+  std::vector<Task> running_;
+  std::thread thread_;
+  bool is_paused_ = false;
+  bool is_closed_ = false;
+};
+
+namespace {
+
+/// Never destroyed: other threads may still wait while the process exits.
+constinit std::atomic<CompileQueue*> g_queue{nullptr};
+
+}  // namespace
+
+CompileQueue& CompileQueue::get() {
+  static const bool is_ready = [] {
+    g_queue.store(new CompileQueue, std::memory_order_release);
+    // Handlers before a fork run in the reverse order of being registered, and those of the cache and of the allocator
+    // take locks that a running task needs in order to end.
+    Storage::allocate(1);
+    kernel_cache();
+    pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },
+                   [] { g_queue.store(get().copy_in_child(), std::memory_order_release); });
+    // What was made before this is torn down after it.
+    std::atexit(stop_compile_thread);
+    return true;
+  }();
+  (void)is_ready;
+  return *g_queue.load(std::memory_order_acquire);
+}
+
+std::shared_ptr<CompileTask> CompileTask::start(std::function<void()> work) {
+  auto task = std::make_shared<CompileTask>();
+  task->work_ = std::move(work);
+  CompileQueue::get().add(task);
+  return task;
+}
+
+bool CompileTask::wait(std::chrono::nanoseconds most) { return CompileQueue::get().wait(*this, Clock::now() + most); }
+
+void CompileTask::wait() { CompileQueue::get().wait(*this, Clock::time_point::max()); }
+
+void CompileTask::rethrow() const {
+  if (error_) std::rethrow_exception(error_);
+}
+
+void CompileTask::cancel() { CompileQueue::get().cancel(*this); }
+
+void wait_for_compile_tasks() { CompileQueue::get().wait_for_all(); }
+
+void stop_compile_thread() { CompileQueue::get().stop(); }
+
+}  // namespace lucid::jit

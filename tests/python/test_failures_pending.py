@@ -1,0 +1,180 @@
+"""Compiled is eager: plans that are still being made. Numbers are those of the list of failures."""
+
+import gc
+import os
+import subprocess
+import sys
+import threading
+import weakref
+
+import lucid
+import lucid.nn as nn
+import pytest
+from same import bits
+from worlds import run_in_threads
+
+
+def pending(f):
+    """How many plans nobody has asked for yet. They are counted until then, made or not."""
+    return len(f._compiled.pending)
+
+
+def test_44_calls_wait_for_no_plan_but_their_own():
+    f = lucid.compile(lambda x: (x * 2).exp())
+    for size in range(1, 5):
+        f(lucid.ones(size))
+        assert pending(f) == size
+    assert f._compiled.table.hits == 0
+    f(lucid.ones(2))
+    assert pending(f) == 2
+    assert f.cache_info()[:5] == (1, 4, 4, 0, 4)
+    assert pending(f) == 0
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda f, x: f.cache_info(),
+        lambda f, x: f.explain(),
+        lambda f, x: f.graph(x),
+        lambda f, x: f.invalidate_cache(),
+        lambda f, x: lucid.compiler.plan_cache(f)[0],
+        lambda f, x: lucid.compiler.explain(f, x),
+        lambda f, x: lucid.compiler.counters(),
+        lambda f, x: lucid.compiler.wait(),
+        lambda f, x: f(x),
+    ],
+)
+def test_44_whoever_asks_for_plans_waits_for_them(ask):
+    f = lucid.compile(lambda x: (x * 3).exp())
+    x = lucid.ones(3)
+    f(x)
+    assert pending(f) == 1
+    ask(f, x)
+    assert pending(f) == 0
+    assert f.cache_info().compiles == 1
+
+
+def test_44_what_the_call_used_changes_before_its_plan_is_there():
+    weight = lucid.ones(4).requires_grad_()
+
+    def function(x):
+        return x * weight + lucid.tensor([1.0, 2.0, 3.0, 4.0]) + x[1:3].sum()
+
+    f = lucid.compile(function)
+    for number in range(4):
+        x = lucid.full((4,), float(number))
+        result = f(x)
+        assert bits(result) == bits(function(x))
+        # The memory is used for something else, or given back.
+        x.fill_(99)
+        result.detach().fill_(98)
+        del x, result
+        with lucid.no_grad():
+            weight += 1
+        junk = [lucid.full((4,), 97.0) for _ in range(20)]
+        del junk
+    assert f.cache_info()[:4] == (3, 1, 1, 0)
+
+
+def test_45_more_keys_than_there_is_room_for():
+    f = lucid.compile(lambda x: x + 1, max_cache_entries=2)
+    for size in range(1, 8):
+        assert f(lucid.ones(size)).tolist() == [2] * size
+        assert pending(f) <= 2
+    assert f.cache_info()[:5] == (0, 7, 7, 0, 2)
+    f(lucid.ones(7)), f(lucid.ones(6))
+    assert f.cache_info().hits == 2
+
+
+def test_45_recorded_again_before_the_first_plan_is_there():
+    scale = 2
+
+    def function(x):
+        return x * scale
+
+    f = lucid.compile(function)
+    x = lucid.ones(3)
+    assert f(x).tolist() == [2] * 3
+    scale = 5
+    # Waits for the plan that has the key, which does not fit.
+    assert f(x).tolist() == [5] * 3
+    assert pending(f) == 1
+    assert f(x).tolist() == [5] * 3
+    scale = 2
+    assert f(x).tolist() == [2] * 3
+    assert f.cache_info()[:5] == (2, 2, 2, 0, 2)
+
+
+def test_46_nothing_of_the_call_is_kept_while_its_plan_is_made():
+    f = lucid.compile(lambda x: (x.exp() @ x.T, x.sum()))
+    x = lucid.randn(8, 8)
+    y, z = f(x)
+    seen = [weakref.ref(tensor) for tensor in (x, y, z)]
+    assert pending(f) == 1
+    del x, y, z
+    assert [reference() for reference in seen] == [None] * 3
+
+
+def test_47_a_model_is_dropped_while_its_plan_is_made():
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    compiled = net.compile()
+    compiled(lucid.ones(2, 4))
+    assert pending(compiled) == 1
+    seen = [weakref.ref(thing) for thing in (net, net[0].weight, compiled)]
+    del net, compiled
+    gc.collect()
+    assert [reference() for reference in seen] == [None] * 3
+    lucid.compiler.wait()
+
+
+def test_48_many_threads_wait_for_one_plan():
+    f = lucid.compile(lambda x: (x * 2).tanh().sum())
+    for size in range(1, 9):
+        x = lucid.full((size,), 0.5)
+        expected = f(x).item()
+        found = []
+        run_in_threads(6, lambda number, x=x, found=found: found.append(f(x).item()))
+        assert found == [expected] * 6
+    assert f.cache_info()[:4] == (48, 8, 8, 0)
+
+
+def run_python(source, **environment):
+    result = subprocess.run(
+        [sys.executable, "-c", source],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+def test_a_compile_that_fails_leaves_the_function_as_it_was_written():
+    source = """
+import lucid
+f = lucid.compile(lambda x: x * 2)
+print([f(lucid.ones(2)).tolist() for _ in range(3)], f.cache_info()[:5])
+print(f.explain())
+"""
+    # A name that no pass has: found out when the passes run.
+    output = run_python(source, LUCID_DISABLE_PASSES="nonsense")
+    assert output.startswith("[[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]] (0, 1, 0, 3, 0)\n")
+    assert (
+        "runs eagerly: cannot be compiled, which is a mistake in Lucid: LUCID_DISABLE_PASSES names nonsense" in output
+    )
+
+
+def test_passes_of_ones_own_run_on_the_thread_that_calls():
+    threads = []
+
+    class Where(lucid.compiler.Pass):
+        def run(self, graph):
+            threads.append(threading.current_thread())
+            return False
+
+    f = lucid.compile(lambda x: x * 2, passes=[Where])
+    f(lucid.ones(2))
+    assert threads == [threading.current_thread()]
+    assert pending(f) == 0
