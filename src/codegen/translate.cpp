@@ -2,8 +2,11 @@
 #include <llvm/IR/DerivedTypes.h>
 #include <llvm/IR/GlobalVariable.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/scalar.h"
+#include "codegen/order.h"
 #include "codegen/target.h"
 #include "codegen/translator.h"
 
@@ -127,7 +130,13 @@ void Translator::make_buffers(Value* arguments) {
 }
 
 void Translator::block(uint32_t index) {
-  for (loop::Id id : kernel_.blocks[index].instructions) {
+  const loop::Block& block = kernel_.blocks[index];
+  // What carries vectors is a reduction or a tile of a product, whose writers chose the order.
+  const bool carries = std::any_of(block.arguments.begin(), block.arguments.end(),
+                                   [&](loop::Id id) { return kernel_.instructions[id].type.vector; });
+  // Registers that hold a vector: elsewhere one is two or four of them, which already are chains side by side.
+  const bool orders = target_ == CpuLevel::kAvx512 && index != 0 && !carries;
+  for (loop::Id id : orders ? latency_order(kernel_, block) : block.instructions) {
     const Instruction& current = kernel_.instructions[id];
     if (current.code == Code::kFor) {
       for_loop(current, id);

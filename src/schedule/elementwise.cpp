@@ -29,9 +29,13 @@ Dims memory_order(const Geometry& geometry) {
 constexpr double kWorthFetching = 20;
 constexpr int64_t kBytesAhead = 16 << 10;
 
-void compute_point(ElementTree& tree, const ElementTree::Point& at) {
-  const std::vector<loop::Value> values = tree.evaluate_all(at);
-  for (size_t i = 0; i < values.size(); ++i) tree.store(i, at, values[i]);
+// All points are computed before the first is stored, so that code generation may compute them side by side. A result
+// may lie where an operand does, element by element: no point is stored over what another reads.
+void compute_points(ElementTree& tree, std::span<const ElementTree::Point> points) {
+  std::vector<std::vector<loop::Value>> values;
+  for (const ElementTree::Point& at : points) values.push_back(tree.evaluate_all(at));
+  for (size_t k = 0; k < points.size(); ++k)
+    for (size_t i = 0; i < values[k].size(); ++i) tree.store(i, points[k], values[k][i]);
 }
 
 // One dimension: an item is one vector of elements.
@@ -43,10 +47,13 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   const loop::Value lo = b.begin() * b.index(kLanes);
   const loop::Value hi = b.binary(loop::Code::kMin, b.end() * b.index(kLanes), size);
   if (point) {
-    compute_point(tree, {});
+    compute_points(tree, {{ElementTree::Point{}}});
   } else {
-    row_loop(b, lo, hi, unroll_for(tree.cost()),
-             [&](loop::Value i, loop::Value mask) { compute_point(tree, {{i}, 0, mask}); });
+    row_loop(b, lo, hi, unroll_for(tree.cost()), [&](std::span<const loop::Value> starts, loop::Value mask) {
+      std::vector<ElementTree::Point> points;
+      for (loop::Value i : starts) points.push_back({{i}, 0, mask});
+      compute_points(tree, points);
+    });
   }
   return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
 }
@@ -77,12 +84,16 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
     ElementTree::Point at{{index.begin(), index.end()}, static_cast<int64_t>(last), {}};
     at.index.resize(sizes.size(), b.index(0));
     tree.hoist(at);
-    row_loop(b, b.index(0), length, unroll_for(tree.cost()), [&](loop::Value i, loop::Value mask) {
-      at.index[last] = i;
-      at.mask = mask;
-      if (fetches) tree.prefetch(at, rows_ahead);
-      compute_point(tree, at);
-    });
+    row_loop(b, b.index(0), length, unroll_for(tree.cost()),
+             [&](std::span<const loop::Value> starts, loop::Value mask) {
+               at.mask = mask;
+               std::vector<ElementTree::Point> points(starts.size(), at);
+               for (size_t k = 0; k < starts.size(); ++k) {
+                 points[k].index[last] = starts[k];
+                 if (fetches) tree.prefetch(points[k], rows_ahead);
+               }
+               compute_points(tree, points);
+             });
   });
   tree.declare_indexed_units();
   const double vectors = static_cast<double>((sizes[last] + kLanes - 1) / kLanes);

@@ -8,16 +8,18 @@ using loop::Code;
 using loop::kLanes;
 
 void row_loop(loop::Builder& b, loop::Value lo, loop::Value hi, int unroll,
-              const std::function<void(loop::Value i, loop::Value mask)>& body) {
+              const std::function<void(std::span<const loop::Value> starts, loop::Value mask)>& body) {
   const int64_t step = static_cast<int64_t>(unroll) * kLanes;
   const loop::Value whole = lo + b.binary(Code::kMax, (hi - lo), b.index(0)) / b.index(step) * b.index(step);
   b.for_loop(lo, whole, step, [&](loop::Value i) {
-    for (int k = 0; k < unroll; ++k) body(i + b.index(k * kLanes), loop::Value());
+    std::vector<loop::Value> starts;
+    for (int k = 0; k < unroll; ++k) starts.push_back(i + b.index(k * kLanes));
+    body(starts, loop::Value());
   });
-  b.for_loop(whole, hi, kLanes, [&](loop::Value i) { body(i, b.lanes_below(hi - i)); });
+  b.for_loop(whole, hi, kLanes, [&](loop::Value i) { body({&i, 1}, b.lanes_below(hi - i)); });
 }
 
-int unroll_for(double cost) { return cost <= 8 ? 4 : cost <= 16 ? 2 : 1; }
+int unroll_for(double cost) { return cost <= 8 ? 4 : 2; }
 
 std::vector<loop::Value> split_index(loop::Builder& b, loop::Value linear, std::span<const loop::Value> sizes) {
   std::vector<loop::Value> index(sizes.size());

@@ -8,10 +8,10 @@
 
 namespace lucid {
 
-/// Calls `body(i, mask)` for vectors covering [lo, hi): whole vectors, `unroll` at a time, with an empty mask, then the
-/// rest with a mask of the lanes that exist.
+/// Calls `body(starts, mask)` for vectors covering [lo, hi): whole vectors, `unroll` at a time, with an empty mask,
+/// then the rest one by one with a mask of the lanes that exist.
 void row_loop(loop::Builder& b, loop::Value lo, loop::Value hi, int unroll,
-              const std::function<void(loop::Value i, loop::Value mask)>& body);
+              const std::function<void(std::span<const loop::Value> starts, loop::Value mask)>& body);
 
 /// How often to repeat a body of this many instructions so that loop overhead and latency disappear.
 int unroll_for(double cost);

@@ -161,7 +161,8 @@ class ScatterWriter {
         std::vector<loop::Value> index = split_index(b, row, outer);
         index.push_back(first);
         at_target(index, [&](loop::Value from, loop::Value to) {
-          row_loop(b, b.index(0), left, 1, [&](loop::Value i, loop::Value mask) {
+          row_loop(b, b.index(0), left, 1, [&](std::span<const loop::Value> starts, loop::Value mask) {
+            const loop::Value i = starts.front();
             const loop::Value next = b.convert(b.load_vector(source().buffer, from + i, mask), dtype());
             const loop::Value held = b.convert(b.load_vector(out_.buffer, to + i, mask), dtype());
             b.store(out_.buffer, to + i, b.convert(combined(lowering_.combine, b, held, next), out_.memory.dtype),

@@ -83,7 +83,7 @@ TEST_P(ApartLoads, TouchNothingBeyondTheLanesThatAreOn) {
     }
     // The last element that a lane needs is the last of the page; then the first is the first.
     for (bool at_end : {true, false}) {
-      std::byte* const data = last < 0  ? (at_end ? page.end() : page.begin() - 16 * size)
+      std::byte* const data = last < 0 ? (at_end ? page.end() : page.begin() - 16 * size)
                               : at_end ? page.end() - (offset(last) + 1) * size
                                        : page.begin() - offset(first) * size;
       std::vector<std::byte> expected(loop::kLanes * size);
