@@ -67,6 +67,11 @@ ReduceState Reducer::best(const ReduceState& left, const ReduceState& right) con
   // NaN beats every number, and what came first beats what is equal. Bools have no order of their own.
   const auto less = [&](loop::Value a, loop::Value c) { return is_bool(element_) ? ~a & c : a < c; };
   loop::Value takes_right = takes_largest(combine_) ? less(x, y) : less(y, x);
+  if (!is_arg(combine_)) {
+    // The inner choice is one instruction, and keeps a NaN on the left.
+    const loop::Value best = b.select(takes_right, y, x);
+    return {is_float(element_) ? b.select(y != y, y, best) : best};
+  }
   loop::Value tie = x == y;
   if (is_float(element_)) {
     const loop::Value x_nan = x != x;
@@ -74,7 +79,6 @@ ReduceState Reducer::best(const ReduceState& left, const ReduceState& right) con
     takes_right = takes_right | (y_nan & ~x_nan);
     tie = tie | (x_nan & y_nan);
   }
-  if (!is_arg(combine_)) return {b.select(takes_right, y, x)};
   takes_right = takes_right | (tie & (right[1] < left[1]));
   return {b.select(takes_right, y, x), b.select(takes_right, right[1], left[1])};
 }
