@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "compiler/host_step.h"
 #include "compiler/memory.h"
+#include "passes/common_subexpression.h"
 #include "passes/plan_parts.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/thread_pool.h"
@@ -212,6 +213,10 @@ std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, L
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
                        std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order) {
   IRGraph graph = expand_to_primitives(source);
+  // Composites may be made of the same: a standard deviation of the mean that was asked for besides.
+  CommonSubexpressionPass common;
+  ConstantPool unknown;
+  if (!is_disabled(common.name())) common.run(graph, unknown);
   std::map<ValueId, Geometry> geometries;
   for (size_t i = 0; i < source.input_ids.size(); ++i) geometries[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
   std::map<ValueId, Geometry> imposed;

@@ -31,15 +31,13 @@ Value pooled(Emitter& e, Value x, int64_t stride, const Dims& size) {
 }
 
 TEST(Windows, TwoApartAreLoadedWithoutGathering) {
-  const loop::Kernel kernel =
-      kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
+  const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
   EXPECT_EQ(count(kernel, Code::kGather), 0);
   EXPECT_GT(count(kernel, Code::kLoadAlternate), 0);
 }
 
 TEST(Windows, SideBySideAreLoadedAsVectors) {
-  const loop::Kernel kernel =
-      kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 1, {27, 27}); });
+  const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 1, {27, 27}); });
   EXPECT_EQ(count(kernel, Code::kGather) + count(kernel, Code::kLoadAlternate), 0);
 }
 
@@ -65,8 +63,7 @@ TEST(Windows, GradientsThatBeginInTheMiddleOfAPairAreGathered) {
 }
 
 TEST(Windows, RowsAreCountedNotDivided) {
-  const loop::Kernel kernel =
-      kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
+  const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
   // Once for each dimension but the first, before the loop over the rows.
   EXPECT_EQ(count(kernel, Code::kRem), 2);
   for (loop::Id id : kernel.blocks[0].instructions) {

@@ -1,0 +1,42 @@
+#include "compiler/compile_plan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "base/options.h"
+
+namespace lucid {
+namespace {
+
+/// How often a plan's steps are called by a word.
+size_t count(const Plan& plan, const std::string& word) {
+  size_t n = 0;
+  for (const PlanStep& step : plan.steps)
+    for (size_t at = step.name.find(word); at != std::string::npos; at = step.name.find(word, at + 1)) ++n;
+  return n;
+}
+
+Ref<Plan> normalize_plan() {
+  IRGraph graph;
+  GraphEmitter e(graph);
+  const Dims shape = {1024, 1024};
+  const ValueId id = graph.add_input({Dtype::kF32, shape});
+  const Value x = e.value(id);
+  const Value centred = e.sub(x, e.mean(x, Dims{0}, true));
+  const Value result = e.div(centred, e.std(x, Dims{0}, true));
+  graph.output_ids = {GraphEmitter::id_of(result)};
+  return compile_plan(graph, {{id, {shape, contiguous_strides(shape), 0}}});
+}
+
+TEST(CompilePlan, ComputesOnceWhatCompositesHaveInCommon) { EXPECT_EQ(count(*normalize_plan(), "mean"), 1u); }
+
+TEST(CompilePlan, ComputesItTwiceWhenThatPassIsSwitchedOff) {
+  Options options = lucid::options();
+  options.disable_passes = "CommonSubexpressionPass";
+  const OptionsScope scope(options);
+  EXPECT_EQ(count(*normalize_plan(), "mean"), 2u);
+}
+
+}  // namespace
+}  // namespace lucid
