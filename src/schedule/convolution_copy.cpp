@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include "schedule/convolution.h"
 #include "schedule/kernel_writer.h"
@@ -263,10 +264,27 @@ class RowCopier {
   Value end_;
 };
 
+/// Does an axis get what it has and nothing else?
+bool is_whole(const CopiedAxis& axis, int64_t size) { return axis.low == 0 && axis.step == 1 && axis.input == size; }
+
 }  // namespace
 
-KernelStep channels_last_step(const Problem& problem, const Images& images, int64_t channels,
-                              const std::array<CopiedAxis, kAxes>& axes, const ChannelsLast& target) {
+KernelStep channels_last_step(const Problem& problem, const Images& given, int64_t channels,
+                              const std::array<CopiedAxis, kAxes>& given_axes, const ChannelsLast& given_target) {
+  Images images = given;
+  std::array<CopiedAxis, kAxes> axes = given_axes;
+  ChannelsLast target = given_target;
+  // Rows without zeros that follow each other are one, unless that leaves threads too little to share: fewer squares at
+  // their ends are not full.
+  for (size_t d : {1, 0}) {
+    if (target.row() * target.sizes[d] * static_cast<int64_t>(size_of(compute_dtype(problem.dtype))) > 2 * kItemBytes)
+      break;
+    const bool follows = is_whole(axes[2], target.sizes[2]) && is_whole(axes[d], target.sizes[d]) &&
+                         (axes[d].input == 1 || images.axes[d] == images.axes[2] * axes[2].input);
+    if (!follows) break;
+    target.sizes[2] *= std::exchange(target.sizes[d], 1);
+    axes[2].input *= std::exchange(axes[d].input, 1);
+  }
   return RowCopier(problem, images, channels, axes, target).write();
 }
 

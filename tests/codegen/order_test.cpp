@@ -60,7 +60,8 @@ TEST(LatencyOrder, PutsNothingBeforeItsOperandsAndMovesNoStoreOrLoop) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const loop::Kernel kernel = loop::random_kernel(seed, 40 + static_cast<int>(seed % 80));
     for_each_block(kernel, [&](const loop::Block& block, const std::vector<Id>& order) {
-      ASSERT_TRUE(std::is_permutation(order.begin(), order.end(), block.instructions.begin(), block.instructions.end()));
+      ASSERT_TRUE(
+          std::is_permutation(order.begin(), order.end(), block.instructions.begin(), block.instructions.end()));
       const std::set<Id> all(order.begin(), order.end());
       std::set<Id> placed;
       for (size_t i = 0; i < order.size(); ++i) {
