@@ -189,6 +189,14 @@ nb::list kept_objects(const ProgramHandle& self) {
   return kept;
 }
 
+/// A line of text for each.
+std::vector<std::string> backward_plans(const ProgramHandle& self) {
+  std::vector<std::string> lines;
+  for (const jit::BackwardPlanInfo& plan : self.program->outcome().gradients().backward_plans())
+    lines.push_back(to_text(plan));
+  return lines;
+}
+
 /// The results of a plan, or None where it does not fit or a check failed: then nothing has happened.
 nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
   const std::vector<TensorRef> held = tensors_in(arguments);
@@ -243,6 +251,7 @@ void bind_jit(nb::module_& module) {
       .def("finish", &finish)
       .def("run", &run_program, "arguments"_a)
       .def_prop_ro("kept", &kept_objects)
+      .def_prop_ro("backward_plans", &backward_plans)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
       .def_prop_ro("kernels",
@@ -256,6 +265,10 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->state()); });
   module.def("flatten_call", &flatten_arguments, "args"_a, "kwargs"_a);
   bind_call_table(module);
+  module.def("backward_counters", [] {
+    const jit::BackwardCounters counters = jit::backward_counters();
+    return nb::make_tuple(counters.plans, counters.runs);
+  });
   module.def("is_tracing", [] { return TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);

@@ -110,9 +110,12 @@ class PlanTable::Impl {
     std::string text =
         fmt::format("{} of at most {} plans: {} hits, {} misses, {} compiles, {} eager calls\n", entries_.size(),
                     max_entries_, info_.hits, info_.misses, info_.compiles, info_.eager_calls);
-    for (const Entry& entry : entries_)
+    for (const Entry& entry : entries_) {
       text += fmt::format("  {} nodes, {} kernels\n", entry.program->graph().nodes.size(),
                           entry.program->plan().steps.size());
+      for (const jit::BackwardPlanInfo& plan : entry.program->outcome().gradients().backward_plans())
+        text += "    " + to_text(plan) + "\n";
+    }
     for (const auto& [key, known] : known_)
       if (!known.reason.empty()) text += fmt::format("  runs eagerly: {}\n", known.reason);
     return text;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "jit/backward_copy.h"
 #include "tensor/autograd_meta.h"
 
 namespace lucid::jit {
@@ -58,6 +59,7 @@ class GradientTemplate::Maker : public NodeCloner {
   Maker(GradientTemplate& result, TracingContext& context, std::span<const TensorRef> handles,
         std::span<const TensorRef> results)
       : result_(result), context_(context) {
+    result_.saved_by_.push_back(0);
     for (const TensorRef& handle : handles) ends_.emplace_back(handle, edge_before(context, handle));
     // Results that are leaves; those that are handles are among these.
     for (const TensorRef& leaf : results)
@@ -70,7 +72,7 @@ class GradientTemplate::Maker : public NodeCloner {
     for (size_t i = 0; i < ends_.size(); ++i) {
       if (ends_[i].second != original) continue;
       auto end = make_ref<HandleNode>(ends_[i].first->type(), original.output + 1);
-      result_.ends_[end.get()] = i;
+      end->join(nullptr, kFirstEnd + static_cast<uint32_t>(i));
       return {end, original.output};
     }
     if (context_.is_own_leaf(*original.node)) {
@@ -88,7 +90,7 @@ class GradientTemplate::Maker : public NodeCloner {
   void save(const Snapshot& from, Snapshot& to) override {
     if (from.empty()) return;
     result_.slots_[&to] = result_.saved_.size();
-    result_.saved_.push_back({context_.place_of(from)});
+    result_.saved_.push_back(context_.place_of(from));
   }
 
   void copy(const GradNode& node) {
@@ -99,7 +101,9 @@ class GradientTemplate::Maker : public NodeCloner {
     for (const GradNode::Hook& hook : std::as_const(*copied).hooks())
       if (!hook.may_copy) refuse("registers a gradient hook, which may hold tensors of the call");
     copies_[&node] = copied;
+    copied->join(nullptr, static_cast<uint32_t>(result_.nodes_.size()));
     result_.nodes_.push_back(std::move(copied));
+    result_.saved_by_.push_back(result_.saved_.size());
   }
 
   Edge copy_of(const Edge& original) const {
@@ -121,21 +125,36 @@ class GradientTemplate::Filler : public NodeCloner {
  public:
   Filler(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
          std::span<const TensorRef> results)
-      : from_(from), saved_(saved), handles_(handles), results_(results) {}
+      : from_(from), saved_(saved), handles_(handles), results_(results) {
+    copies_.reserve(from.nodes_.size());
+    for (const Ref<BackwardPart>& part : from.backward_.parts)
+      groups_.push_back(part->may_plan() ? make_ref<BackwardCopy>(part) : nullptr);
+  }
 
   Edge edge(const Edge& original) override {
-    if (const auto end = from_.ends_.find(original.node.get()); end != from_.ends_.end())
-      return gradient_edge(end->second < handles_.size() ? *handles_[end->second]
-                                                         : *results_[end->second - handles_.size()]);
-    return {copies_.at(original.node.get()), original.output};
+    const uint32_t number = original.node->number_in_group();
+    if (number < kFirstEnd) return {copies_[number], original.output};
+    const size_t end = number - kFirstEnd;
+    return gradient_edge(end < handles_.size() ? *handles_[end] : *results_[end - handles_.size()]);
   }
   void save(const Snapshot& from, Snapshot& to) override {
-    if (const auto slot = from_.slots_.find(&from); slot != from_.slots_.end()) to.take(*saved_[slot->second]);
+    const auto found = from_.slots_.find(&from);
+    if (found == from_.slots_.end()) return;
+    to.take(*saved_[found->second]);
+    if (group_) group_->set_saved(found->second - first_saved_, to);
   }
-  void copy(const Ref<GradNode>& node) {
-    Ref<GradNode> copied = node->clone(*this);
-    if (node->is_observed()) copy_hooks(*node, *copied);
-    copies_.emplace(node.get(), std::move(copied));
+  void copy(const GradNode& node) {
+    BackwardParts::Member member;
+    group_ = nullptr;
+    if (!groups_.empty()) member = from_.backward_.members[copies_.size()];
+    if (member.part >= 0) {
+      group_ = groups_[static_cast<size_t>(member.part)].get();
+      first_saved_ = from_.backward_.first_saved[static_cast<size_t>(member.part)];
+    }
+    Ref<GradNode> copied = node.clone(*this);
+    if (node.is_observed()) copy_hooks(node, *copied);
+    if (group_) group_->set_node(member.number, *copied);
+    copies_.push_back(std::move(copied));
   }
 
  private:
@@ -143,7 +162,11 @@ class GradientTemplate::Filler : public NodeCloner {
   std::span<const TensorRef> saved_;
   std::span<TensorImpl* const> handles_;
   std::span<const TensorRef> results_;
-  std::unordered_map<const GradNode*, Ref<GradNode>> copies_;
+  std::vector<Ref<GradNode>> copies_;
+  std::vector<Ref<BackwardCopy>> groups_;
+  /// Of the node that is being copied, or null, and where what the group saves begins.
+  BackwardCopy* group_ = nullptr;
+  size_t first_saved_ = 0;
 };
 
 GradientTemplate::GradientTemplate(TracingContext& context, std::span<const TensorRef> results,
@@ -161,10 +184,22 @@ GradientTemplate::GradientTemplate(TracingContext& context, std::span<const Tens
   if (obstacle.empty()) obstacle = maker.obstacle();
 }
 
+void GradientTemplate::plan_backward(const std::string& name) {
+  backward_ = find_backward_parts(name, nodes_, saved_, saved_by_,
+                                  [](const GradNode& end) { return size_t{end.number_in_group()}; });
+}
+
+std::vector<BackwardPlanInfo> GradientTemplate::backward_plans() const {
+  std::vector<BackwardPlanInfo> plans;
+  for (const Ref<BackwardPart>& part : backward_.parts)
+    for (BackwardPlanInfo& plan : part->plans()) plans.push_back(std::move(plan));
+  return plans;
+}
+
 std::vector<Edge> GradientTemplate::instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
                                                 std::span<const TensorRef> results) const {
   Filler filler(*this, saved, handles, results);
-  for (const Ref<GradNode>& node : nodes_) filler.copy(node);
+  for (const Ref<GradNode>& node : nodes_) filler.copy(*node);
   std::vector<Edge> edges;
   for (const Edge& edge : edges_) edges.push_back(edge ? filler.edge(edge) : Edge());
   return edges;

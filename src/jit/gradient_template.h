@@ -4,6 +4,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "jit/backward_part.h"
 #include "jit/trace.h"
 #include "jit/tracing_context.h"
 #include "tensor/node.h"
@@ -14,20 +15,21 @@ namespace lucid::jit {
 /// would have recorded. It ends at the handles that the call was given.
 class GradientTemplate {
  public:
-  /// Something that nodes saved: a part of a cell.
-  struct Saved {
-    Place place;
-  };
-
   /// Copies the nodes that `results` lead to. `handles` are the call's, arguments first. Among the results may be some
   /// of those, which were given other places in the graph. On failure `obstacle` says why.
   GradientTemplate(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
                    std::string& obstacle);
 
   bool empty() const { return nodes_.empty(); }
-  const std::vector<Saved>& saved() const { return saved_; }
+  /// What nodes saved: parts of cells.
+  const std::vector<Place>& saved() const { return saved_; }
   /// Whether result i is a node's, as opposed to taking no part in the graph.
   bool has_node(size_t result) const { return static_cast<bool>(edges_[result]); }
+
+  /// From now on, copies are made so that backward may run them by plans.
+  void plan_backward(const std::string& name);
+  /// The plans that there are.
+  std::vector<BackwardPlanInfo> backward_plans() const;
 
   /// The nodes, to look at.
   const std::vector<Ref<GradNode>>& nodes() const { return nodes_; }
@@ -41,12 +43,15 @@ class GradientTemplate {
   class Maker;
   class Filler;
 
+  /// A node's number is its place here; others stand for handles, or for results, counted after these.
+  static constexpr uint32_t kFirstEnd = 1u << 31;
+
   std::vector<Ref<GradNode>> nodes_;  // in the order of their making
   std::vector<Edge> edges_;           // of the results
-  std::vector<Saved> saved_;
+  std::vector<Place> saved_;
+  std::vector<size_t> saved_by_;                       // for each node, and behind the last, the first that it saved
   std::unordered_map<const Snapshot*, size_t> slots_;  // which saved place a node's snapshot gets
-  /// Which handle a node stands for, or which result, counted after the handles.
-  std::unordered_map<const GradNode*, size_t> ends_;
+  BackwardParts backward_;
 };
 
 }  // namespace lucid::jit

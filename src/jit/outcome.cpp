@@ -151,7 +151,7 @@ Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, st
     // A view's node may be one that other results lead to as well.
     result.has_node = result.same < 0 && (!is_handle || i >= first_rebased_) && gradients_->has_node(i);
   }
-  for (const GradientTemplate::Saved& saved : gradients_->saved()) saved_.push_back(finder.part_at(saved.place));
+  for (const Place& saved : gradients_->saved()) saved_.push_back(finder.part_at(saved));
 }
 
 std::vector<std::pair<size_t, size_t>> Outcome::new_gradients() const {

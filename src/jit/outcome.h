@@ -24,6 +24,7 @@ class Outcome {
   /// The cells that the call made whose memory is needed afterwards.
   const std::vector<int32_t>& cells() const { return cells_; }
   const GradientTemplate& gradients() const { return *gradients_; }
+  GradientTemplate& gradients() { return *gradients_; }
   /// The numbers of cells that become the `.grad` of handles, with those.
   std::vector<std::pair<size_t, size_t>> new_gradients() const;
   /// Whether handles that get other places in the graph may, as those of the recording could.

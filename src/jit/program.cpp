@@ -96,6 +96,7 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   // Looking at results may have met one.
   if (obstacle.empty()) obstacle = context.trace().obstacle;
   if (!obstacle.empty()) return nullptr;
+  program->outcome_->gradients().plan_backward(name);
   program->describe_handles(context, handles, arguments.size());
   const Trace& trace = context.trace();
   CallRecord& record = program->job_->record;

@@ -97,14 +97,70 @@ Values BackwardPass::run(std::span<const Edge> roots, Values gradients) {
   for (size_t i = 0; i < roots.size(); ++i) add(roots[i], std::move(gradients[i]));
   gradients.clear();
   while (!ready_.empty()) {
-    std::pop_heap(ready_.begin(), ready_.end());
-    const auto found = tasks_.find(ready_.back().second);
-    ready_.pop_back();
-    Task task = std::move(found->second);
-    tasks_.erase(found);
-    process(std::move(task));
+    NodeGroup* const group = ready_.front().second->group();
+    if (group && group != declined_) {
+      if (group->run(*this)) continue;
+      declined_ = group;
+    }
+    process(next());
   }
   return std::move(captured_);
+}
+
+BackwardPass::Task BackwardPass::next() {
+  std::pop_heap(ready_.begin(), ready_.end());
+  const auto found = tasks_.find(ready_.back().second);
+  ready_.pop_back();
+  Task task = std::move(found->second);
+  tasks_.erase(found);
+  return task;
+}
+
+Value* BackwardPass::find_sum(const GradNode& node, uint32_t output) {
+  const auto found = tasks_.find(&node);
+  return found == tasks_.end() || !found->second.gradients[output] ? nullptr : &found->second.gradients[output];
+}
+
+void BackwardPass::run_nodes(const NodeGroup& group, const NodeOrder& first, std::vector<GradNode*>& ran) {
+  std::vector<Ready> others;
+  const auto put_back = [&] {
+    for (const Ready& other : others) {
+      ready_.push_back(other);
+      std::push_heap(ready_.begin(), ready_.end());
+    }
+  };
+  try {
+    while (!ready_.empty() && ready_.front().first >= first) {
+      if (ready_.front().second->group() != &group) {
+        others.push_back(ready_.front());
+        std::pop_heap(ready_.begin(), ready_.end());
+        ready_.pop_back();
+        continue;
+      }
+      Task task = next();
+      if (settings_.inputs && !leads_to_needed(*task.node)) continue;
+      ran.push_back(task.node.get());
+      task.node->run(*this, std::move(task.gradients));
+      if (!settings_.retain_graph) task.node->release_saved();
+    }
+  } catch (...) {
+    put_back();
+    throw;
+  }
+  put_back();
+}
+
+void BackwardPass::run_after(const NodeOrder& place) {
+  while (!ready_.empty() && ready_.front().first > place) process(next());
+}
+
+void BackwardPass::drop(const NodeGroup& group) {
+  std::erase_if(ready_, [&](const Ready& entry) {
+    if (entry.second->group() != &group) return false;
+    tasks_.erase(entry.second);
+    return true;
+  });
+  std::make_heap(ready_.begin(), ready_.end());
 }
 
 void BackwardPass::process(Task task) {

@@ -38,12 +38,33 @@ class BackwardPass {
   /// Adds to a part of the gradient of an edge.
   void add_region(const Edge& edge, Region region, Value gradient);
 
+  // For groups of nodes while they run.
+
+  const Settings& settings() const { return settings_; }
+  /// A node that has a gradient and did not run yet, and its place.
+  using Ready = std::pair<NodeOrder, const GradNode*>;
+  /// In no order.
+  std::span<const Ready> ready() const { return ready_; }
+  /// The sum that a place has so far; null where none was begun.
+  Value* find_sum(const GradNode& node, uint32_t output);
+  /// Gives a place its sum, whatever it had.
+  void set_sum(const Edge& edge, Value sum) { gradient_of(edge) = std::move(sum); }
+  /// Runs the nodes of a group one by one, from `first` on, and nothing that stands between them: they are observed by
+  /// nobody. Adds each to `ran` before it runs.
+  void run_nodes(const NodeGroup& group, const NodeOrder& first, std::vector<GradNode*>& ran);
+  /// Runs whatever else is ready and stands after a place.
+  void run_after(const NodeOrder& place);
+  /// What is ready of the group was run.
+  void drop(const NodeGroup& group);
+
  private:
   struct Task {
     Ref<GradNode> node;
     Values gradients;
   };
   Value& gradient_of(const Edge& edge);
+  /// Takes what is ready and stands last.
+  Task next();
   void find_needed(std::span<const Edge> roots);
   void process(Task task);
   void observe(GradNode& node, Values& gradients);
@@ -51,10 +72,11 @@ class BackwardPass {
 
   Settings settings_;
   std::unordered_map<const GradNode*, Task> tasks_;
-  /// A heap of places with the nodes that stand there.
-  std::vector<std::pair<NodeOrder, const GradNode*>> ready_;
+  /// A heap.
+  std::vector<Ready> ready_;
+  /// The group whose nodes run one by one.
+  const NodeGroup* declined_ = nullptr;
   std::unordered_set<const GradNode*> needed_;
-  std::unordered_set<const GradNode*> roots_;
   Values captured_;
 };
 

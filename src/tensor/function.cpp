@@ -18,7 +18,7 @@ class FunctionNode : public GradNode {
   std::string_view name() const override { return function_.name; }
 
   void run(BackwardPass& pass, Values gradients) override {
-    if (released_) fail_released();
+    if (is_released()) fail_released();
     creates_graph_ = pass.creates_graph();
     std::vector<TensorRef> given;
     for (size_t i = 0; i < gradients.size(); ++i) {
@@ -47,13 +47,13 @@ class FunctionNode : public GradNode {
   }
 
   void release_saved() override {
-    if (saved_.empty() || released_) return;
-    released_ = true;
+    if (saved_.empty() || is_released()) return;
+    set_released();
     saved_.clear();
   }
 
   std::vector<TensorRef> unpack() {
-    if (released_) fail_released();
+    if (is_released()) fail_released();
     std::vector<TensorRef> tensors;
     for (const Saved& saved : saved_) {
       if (!saved.snapshot) {
@@ -103,7 +103,7 @@ class FunctionNode : public GradNode {
     copy->set_outputs(outputs());
     copy->context_.needed_ = context_.needed_;
     copy->context_.materialize_ = context_.materialize_;
-    copy->released_ = released_;
+    copy->set_released(is_released());
     for (const Saved& saved : saved_) {
       Saved& to = copy->saved_.emplace_back();
       to.output = saved.output;
@@ -146,7 +146,6 @@ class FunctionNode : public GradNode {
   CustomFunction function_;
   FunctionContext context_;
   std::vector<Saved> saved_;
-  bool released_ = false;
   bool creates_graph_ = false;
 };
 

@@ -22,6 +22,7 @@ class CopyNode : public GradNode {
     if (pass.needs(edges()[0])) pass.add(edges()[0], pass.emitter().zeros_of(gradients.front()));
     pass.add(edges()[1], std::move(gradients.front()));
   }
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override {
     const std::vector<Edge> copies = cloner.edges(edges());
     return make_ref<CopyNode>(copies[0], copies[1], outputs()[0]);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/ref.h"
+#include "tensor/node_group.h"
 #include "tensor/tensor_impl.h"
 
 namespace lucid {
@@ -105,6 +106,9 @@ class GradNode : public RefCounted {
   virtual void run(BackwardPass& pass, Values gradients) = 0;
   /// Drops what was saved; running again is an error if anything was.
   virtual void release_saved() {}
+  bool is_released() const { return is_released_; }
+  /// Whether running it does nothing but compute by ops, so that a recording holds all of it.
+  virtual bool is_made_of_ops() const { return false; }
   /// A node that does the same elsewhere in a graph; null if there can be none.
   virtual Ref<GradNode> clone(NodeCloner& /*cloner*/) const { return nullptr; }
   /// Places that it refers to besides its edges.
@@ -117,6 +121,14 @@ class GradNode : public RefCounted {
   static uint64_t reserve_number();
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<TensorType>& outputs() const { return outputs_; }
+
+  /// The group that it is part of, or null, and its number there.
+  NodeGroup* group() const { return group_.get(); }
+  uint32_t number_in_group() const { return number_in_group_; }
+  void join(Ref<NodeGroup> group, uint32_t number) {
+    group_ = std::move(group);
+    number_in_group_ = number;
+  }
 
   /// Hooks are shared with whoever may remove them, which empties the function.
   struct Hook {
@@ -148,6 +160,7 @@ class GradNode : public RefCounted {
   /// Throws when backward came here a second time after what it needs was dropped.
   [[noreturn]] void fail_released() const;
   void set_outputs(std::vector<TensorType> outputs) { outputs_ = std::move(outputs); }
+  void set_released(bool is_released = true) { is_released_ = is_released; }
 
  private:
   struct Extras {
@@ -163,6 +176,9 @@ class GradNode : public RefCounted {
   std::vector<TensorType> outputs_;
   std::unique_ptr<Extras> extras_;
   NodeOrder order_;
+  Ref<NodeGroup> group_;
+  uint32_t number_in_group_ = 0;
+  bool is_released_ = false;
 };
 
 /// The end of the graph at a leaf: adds the gradient to its `.grad`.

@@ -27,6 +27,7 @@ class DropNode : public GradNode {
   explicit DropNode(TensorType type) : GradNode({}, {std::move(type)}) {}
   std::string_view name() const override { return "drop"; }
   void run(BackwardPass&, Values) override {}
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner&) const override { return make_ref<DropNode>(outputs()[0]); }
 };
 
@@ -40,6 +41,7 @@ class FlatNode : public GradNode {
     if (pass.needs(edges()[1])) pass.add(edges()[1], pass.emitter().zeros_of(gradients.front()));
     pass.add(edges()[0], std::move(gradients.front()));
   }
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override {
     const std::vector<Edge> copies = cloner.edges(edges());
     return make_ref<FlatNode>(copies[0], copies[1], outputs()[0]);
@@ -86,8 +88,8 @@ OpNode::OpNode(const OpNode& original, NodeCloner& cloner)
       attributes_(original.attributes_),
       arguments_(std::make_unique<Argument[]>(original.edges().size())),
       is_wanted_(original.is_wanted_),
-      saves_(original.saves_),
-      released_(original.released_) {
+      saves_(original.saves_) {
+  set_released(original.is_released());
   for (size_t i = 0; i < edges().size(); ++i) {
     const Argument& from = original.arguments_[i];
     if (from.type) arguments_[i].type.emplace(from.type->dtype(), from.type->shape());
@@ -116,14 +118,14 @@ void OpNode::set_results(std::span<const Value> results) {
 }
 
 void OpNode::release_saved() {
-  if (!saves_ || released_) return;
-  released_ = true;
+  if (!saves_ || is_released()) return;
+  set_released();
   results_.reset();
   for (size_t i = 0; i < edges().size(); ++i) arguments_[i].saved.drop();
 }
 
 void OpNode::run(BackwardPass& pass, Values gradients) {
-  if (released_) fail_released();
+  if (is_released()) fail_released();
   if (!is_wanted_) return;
   if (!op_.gradient)
     throw NotImplementedError("{}: this op has no gradient; call detach() on its operands if none is wanted", name());

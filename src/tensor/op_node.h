@@ -19,6 +19,7 @@ class OpNode : public GradNode, public Pooled<OpNode> {
   std::string_view name() const override { return op_.name(); }
   void run(BackwardPass& pass, Values gradients) override;
   void release_saved() override;
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
@@ -41,7 +42,6 @@ class OpNode : public GradNode, public Pooled<OpNode> {
   /// Whether a gradient of any operand goes anywhere.
   bool is_wanted_ = false;
   bool saves_ = false;
-  bool released_ = false;
 };
 
 /// A view, recorded where it was made: its gradient chains to the handle it was made from.
@@ -50,6 +50,7 @@ class ViewNode : public GradNode, public Pooled<ViewNode> {
   ViewNode(const Call& call, Edge edge, const Dims& view_sizes);
   std::string_view name() const override { return op_.name(); }
   void run(BackwardPass& pass, Values gradients) override;
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:

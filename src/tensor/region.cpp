@@ -123,12 +123,12 @@ Ref<GradNode> SetRegionNode::clone(NodeCloner& cloner) const {
 Ref<GradNode> WriteRegionNode::clone(NodeCloner& cloner) const {
   const std::vector<Edge> copies = cloner.edges(edges());
   auto copy = make_ref<WriteRegionNode>(copies[0], copies[1], outputs()[0], region_);
-  copy->released_ = released_;
+  copy->set_released(is_released());
   return copy;
 }
 
 void WriteRegionNode::run(BackwardPass& pass, Values gradients) {
-  if (released_) fail_released();
+  if (is_released()) fail_released();
   SetRegionNode::run(pass, std::move(gradients));
 }
 

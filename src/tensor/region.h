@@ -36,6 +36,7 @@ class GatherNode : public GradNode {
   GatherNode(Edge root, TensorType root_type, Region region, NodeOrder order);
   std::string_view name() const override { return "gather_region"; }
   void run(BackwardPass& pass, Values gradients) override;
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:
@@ -49,6 +50,7 @@ class SetRegionNode : public GradNode {
   SetRegionNode(Edge root, Edge part, TensorType root_type, Region region);
   std::string_view name() const override { return "set_region"; }
   void run(BackwardPass& pass, Values gradients) override;
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  protected:
@@ -61,11 +63,8 @@ class WriteRegionNode : public SetRegionNode {
   using SetRegionNode::SetRegionNode;
   std::string_view name() const override { return "a write to a part of a tensor"; }
   void run(BackwardPass& pass, Values gradients) override;
-  void release_saved() override { released_ = true; }
+  void release_saved() override { set_released(); }
   Ref<GradNode> clone(NodeCloner& cloner) const override;
-
- private:
-  bool released_ = false;
 };
 
 /// A sum of a whole and a part.
@@ -74,6 +73,7 @@ class AddRegionNode : public GradNode {
   AddRegionNode(Edge root, Edge part, TensorType root_type, Region region);
   std::string_view name() const override { return "add_region"; }
   void run(BackwardPass& pass, Values gradients) override;
+  bool is_made_of_ops() const override { return true; }
   Ref<GradNode> clone(NodeCloner& cloner) const override;
 
  private:

@@ -66,9 +66,10 @@ TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry) {
   return make_ref<TensorImpl>(tensor.dtype(), geometry.sizes, geometry.strides, geometry.offset, tensor.cell());
 }
 
-bool is_exclusive(const TensorRef& tensor) {
-  return tensor->use_count() == 1 && tensor->cell()->use_count() == 1 && !tensor->cell()->has_snapshots() &&
-         tensor->cell()->storage()->use_count() == 1 && !tensor->cell()->storage()->borrowed() && !tensor->is_view();
+bool is_exclusive(const TensorImpl& tensor, uint32_t references) {
+  const Cell& cell = *tensor.cell();
+  return tensor.use_count() == references && cell.use_count() == 1 && !cell.has_snapshots() &&
+         cell.storage()->use_count() == 1 && !cell.storage()->borrowed() && !tensor.is_view();
 }
 
 }  // namespace lucid

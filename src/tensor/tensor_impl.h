@@ -140,8 +140,10 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes);
 TensorRef alias_of(const TensorImpl& tensor);
 /// A new root on part of the memory of `tensor`'s cell. The geometry is absolute.
 TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry);
-/// True when nobody else can see the memory: the one reference to the only handle of the cell, without snapshots.
-bool is_exclusive(const TensorRef& tensor);
+/// True when nobody else can see the memory: the one reference to the only handle of the cell, without snapshots. Or
+/// all the references, if the caller holds several.
+bool is_exclusive(const TensorImpl& tensor, uint32_t references = 1);
+inline bool is_exclusive(const TensorRef& tensor) { return is_exclusive(*tensor); }
 
 inline TensorImpl* tensor_of(const Value& value) { return static_cast<TensorImpl*>(value.get()); }
 inline const TensorImpl* tensor_of(const Operand& operand) { return static_cast<const TensorImpl*>(operand.value()); }

@@ -197,6 +197,7 @@ class Totals:
 
     def __init__(self) -> None:
         self.replayed = 0
+        self.backward = 0  # of these, those whose backward ran plans
         self.nodes: Counter[int] = Counter()
         self.reasons: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
@@ -208,14 +209,22 @@ class Totals:
             self.reasons[reason_of(compiled)] += 1
             return
         self.replayed += 1
-        self.nodes[max(map(int, re.findall(r"(\d+) nodes", compiled.explain())))] += 1
+        self.backward += bool(re.search(r"backward: .* [1-9]\d* runs", compiled.explain()))
+        self.nodes[max(map(int, re.findall(r"(\d+) nodes, ", compiled.explain())))] += 1
 
     def figures(self) -> dict[str, Any]:
         nodes = {str(size): count for size, count in self.nodes.items()}
-        return {"replayed": self.replayed, "nodes": nodes, "reasons": self.reasons, "entries": self.entries}
+        return {
+            "replayed": self.replayed,
+            "backward": self.backward,
+            "nodes": nodes,
+            "reasons": self.reasons,
+            "entries": self.entries,
+        }
 
     def add(self, part: dict[str, Any]) -> None:
         self.replayed += part["replayed"]
+        self.backward += part["backward"]
         self.nodes.update({int(size): count for size, count in part["nodes"].items()})
         self.reasons.update(part["reasons"])
         self.entries.update(part["entries"])
@@ -234,6 +243,7 @@ class Totals:
             f"{self.replayed / max(self.programs, 1):.1%} were replayed {REPLAYS} times on new values; the others:"
         ]
         lines += [f"{count:9} {reason}" for reason, count in self.reasons.most_common(30)]
+        lines += [f"{self.backward} went backward by plans"]
         if self.nodes:
             median = statistics.median_low(self.nodes.elements())
             lines += [f"{median} nodes in the median graph, {max(self.nodes)} in the largest"]

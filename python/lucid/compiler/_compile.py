@@ -61,6 +61,9 @@ class Counters(NamedTuple):
     # Compiles for arguments that a plan had been made for already.
     recompiles: int
     eager_calls: int
+    # Plans for backward passes that run outside what is compiled, and their runs.
+    backward_plans: int
+    backward_runs: int
 
 
 class _Totals:
@@ -108,7 +111,8 @@ def counters() -> Counters:
     wait()
     hits, eager = _core.call_counters()
     totals = _Totals
-    return Counters(hits, totals.misses, totals.compiles, totals.recompiles, totals.fallbacks + eager)
+    fallbacks = totals.fallbacks + eager
+    return Counters(hits, totals.misses, totals.compiles, totals.recompiles, fallbacks, *_core.backward_counters())
 
 
 @dataclass
@@ -380,6 +384,7 @@ class Compiled:
             lines.extend(f"    runs {name}" for name in names[:_MOST_KERNELS])
             if len(names) > _MOST_KERNELS:
                 lines.append(f"    and {len(names) - _MOST_KERNELS} more")
+            lines.extend(f"    {line}" for line in plan.program.backward_plans)
         lines.extend(f"  {note}" for note in self.notes)
         return "\n".join(lines)
 

@@ -1,0 +1,218 @@
+#include "jit/backward_copy.h"
+
+#include <algorithm>
+
+#include "base/dtype.h"
+#include "jit/program.h"
+#include "jit/tracing_context.h"
+#include "tensor/eager.h"
+
+namespace lucid::jit {
+namespace {
+
+using Start = BackwardPart::Start;
+
+/// The end of the graph at a leaf that nobody watches: when it runs matters to no other node.
+bool is_quiet_end(const GradNode& node) {
+  const auto* end = dynamic_cast<const AccumulateNode*>(&node);
+  return end && !end->is_observed() && end->slot()->after_accumulate.empty();
+}
+
+/// Whether all that refer to a tensor are among these sums, and its memory is nobody else's.
+bool is_own(const TensorImpl& tensor, std::span<Value* const> sums) {
+  const auto references = static_cast<uint32_t>(
+      std::count_if(sums.begin(), sums.end(), [&](const Value* sum) { return sum->get() == &tensor; }));
+  return is_exclusive(tensor, references);
+}
+
+bool are_different(std::vector<const Edge*> edges) {
+  const auto key_of = [](const Edge* edge) { return std::pair(edge->node.get(), edge->output); };
+  std::sort(edges.begin(), edges.end(), [&](const Edge* a, const Edge* b) { return key_of(a) < key_of(b); });
+  return std::adjacent_find(edges.begin(), edges.end(), [](const Edge* a, const Edge* b) { return *a == *b; }) ==
+         edges.end();
+}
+
+/// The ops that computed something.
+size_t count_ops(const Trace& trace) {
+  return static_cast<size_t>(std::count_if(trace.events->begin(), trace.events->end(), [](const Event& event) {
+    return event.kind == Event::Kind::kComputed || event.kind == Event::Kind::kWritten;
+  }));
+}
+
+}  // namespace
+
+BackwardCopy::BackwardCopy(Ref<BackwardPart> part)
+    : part_(std::move(part)), nodes_(part_->structure().members.size()), saved_(part_->structure().values.size()) {}
+
+void BackwardCopy::set_node(uint32_t member, GradNode& node) {
+  if (member == 0) first_ = node.order();
+  nodes_[member] = &node;
+  node.join(Ref<NodeGroup>(this), member);
+}
+
+const Edge& BackwardCopy::edge_at(const BackwardPart::Border& border) const {
+  return nodes_[border.member]->edges()[border.edge];
+}
+
+bool BackwardCopy::run(BackwardPass& pass) {
+  if (pass.creates_graph() || eager_observer() || !part_->may_plan()) return false;
+  std::optional<Situation> situation = look(pass);
+  if (!situation) return false;
+  while (true) {
+    if (const auto entry = part_->find(situation->key, situation->arguments)) {
+      if (entry->is_settled()) return entry->has_plan() && run_plan(pass, *situation, *entry);
+      entry->settle();
+      continue;
+    }
+    // Another thread records: what it makes will serve the next pass.
+    const std::unique_lock recording(part_->recording(), std::try_to_lock);
+    if (!recording.owns_lock() || !part_->has_room()) return false;
+    if (part_->find(situation->key, situation->arguments)) continue;
+    record(pass, std::move(*situation));
+    return true;
+  }
+}
+
+std::optional<BackwardCopy::Situation> BackwardCopy::look(BackwardPass& pass) const {
+  Situation situation;
+  BackwardPart::Key& key = situation.key;
+  std::vector<Start> starts;
+  if (!find_starts(pass, starts)) return std::nullopt;
+  key.reach = part_->reach_of(std::move(starts));
+  if (!key.reach || !can_run(*key.reach) || !find_sums(pass, situation)) return std::nullopt;
+  if (pass.settings().inputs) {
+    for (uint32_t member : key.reach->members) key.wanted.push_back(pass.needs({Ref<GradNode>(nodes_[member]), 0}));
+    for (const BackwardPart::Border& border : key.reach->borders) key.wanted.push_back(pass.needs(edge_at(border)));
+  }
+  key.default_float = default_float();
+  for (uint32_t slot : key.reach->slots) situation.saved.push_back(saved_[slot]->tensor());
+  for (const TensorRef& saved : situation.saved) situation.arguments.push_back(saved.get());
+  for (const Value* sum : situation.sums) situation.arguments.push_back(tensor_of(*sum));
+  return situation;
+}
+
+bool BackwardCopy::find_starts(BackwardPass& pass, std::vector<Start>& starts) const {
+  if (pass.settings().inputs)
+    for (const Edge& input : *pass.settings().inputs)
+      if (input && input.node->group() == this) return false;
+  for (const auto& [order, node] : pass.ready()) {
+    if (node->group() == this) {
+      for (uint32_t output = 0; output < node->outputs().size(); ++output)
+        if (pass.find_sum(*node, output)) starts.push_back({node->number_in_group(), output});
+    } else if (order > first_ && !is_quiet_end(*node)) {
+      // What it adds belongs between what the nodes add.
+      return false;
+    }
+  }
+  std::sort(starts.begin(), starts.end());
+  return true;
+}
+
+bool BackwardCopy::can_run(const BackwardPart::Reach& reach) const {
+  for (uint32_t member : reach.members)
+    if (nodes_[member]->is_observed() || nodes_[member]->is_released()) return false;
+  std::vector<const Edge*> edges;
+  for (const BackwardPart::Border& border : reach.borders) {
+    const Edge& edge = edge_at(border);
+    if (edge.node->order() > first_ && !is_quiet_end(*edge.node)) return false;
+    edges.push_back(&edge);
+  }
+  // Arguments that were different tensors when the call was recorded may be one in this.
+  return are_different(std::move(edges));
+}
+
+bool BackwardCopy::find_sums(BackwardPass& pass, Situation& situation) const {
+  BackwardPart::Key& key = situation.key;
+  for (const Start& start : key.reach->starts)
+    situation.sums.push_back(pass.find_sum(*nodes_[start.member], start.output));
+  for (size_t i = 0; i < key.reach->borders.size(); ++i) {
+    const Edge& edge = edge_at(key.reach->borders[i]);
+    Value* const sum = pass.find_sum(*edge.node, edge.output);
+    if (!sum) continue;
+    key.begun.push_back(static_cast<uint32_t>(i));
+    situation.sums.push_back(sum);
+  }
+  for (const Value* sum : situation.sums) {
+    const TensorImpl& tensor = *tensor_of(*sum);
+    key.is_own.push_back(is_own(tensor, situation.sums));
+    if (key.is_own.back() && !is_dense(tensor.sizes(), tensor.strides())) return false;
+  }
+  return true;
+}
+
+bool BackwardCopy::run_plan(BackwardPass& pass, Situation& situation, const Entry& entry) const {
+  auto results = entry.program->run(situation.arguments);
+  // A check inside failed: the nodes say how.
+  if (!results) return false;
+  entry.count.fetch_add(1, std::memory_order_relaxed);
+  count_backward_run();
+  situation.saved.clear();
+  if (!pass.settings().retain_graph)
+    for (uint32_t member : entry.runs) nodes_[member]->release_saved();
+  for (size_t i = 0; i < entry.ends.size(); ++i) {
+    TensorRef& sum = (*results)[i];
+    if (entry.is_view[i] && !sum->is_view() && sum->use_count() == 1)
+      sum->set_view_of(alias_of(*sum), ViewKind::kNoGrad);
+    pass.set_sum(edge_at(entry.key.reach->borders[entry.ends[i]]), Value(std::move(sum)));
+  }
+  pass.drop(*this);
+  return true;
+}
+
+void BackwardCopy::record(BackwardPass& pass, Situation situation) const {
+  auto entry = std::make_shared<Entry>();
+  entry->key = std::move(situation.key);
+  const BackwardPart::Key& key = entry->key;
+  std::vector<TensorRef> arguments;
+  for (TensorImpl* argument : situation.arguments) {
+    arguments.emplace_back(argument);
+    entry->strides.push_back(argument->strides());
+  }
+  TracingContext context;
+  // What the nodes may write to is given to them as a copy, so that the plan writes to nothing from outside. The others
+  // are held by the arguments.
+  std::unordered_map<const ValueBase*, TensorRef> copies;
+  for (size_t i = 0; i < situation.sums.size(); ++i) {
+    if (!key.is_own[i]) continue;
+    Value& sum = *situation.sums[i];
+    TensorRef& copy = copies[sum.get()];
+    if (!copy) copy = copy_of(*tensor_of(sum), tensor_of(sum)->strides());
+    sum = Value(copy);
+  }
+  const size_t copied = copies.size();
+  copies.clear();
+  std::vector<GradNode*> ran;
+  try {
+    pass.run_nodes(*this, first_, ran);
+  } catch (...) {
+    // One by one, ends that stand after what failed would have run.
+    context.stop();
+    pass.run_after(ran.back()->order());
+    throw;
+  }
+  context.stop();
+  for (const GradNode* node : ran) entry->runs.push_back(node->number_in_group());
+  std::vector<TensorRef> results;
+  for (size_t i = 0; i < key.reach->borders.size(); ++i) {
+    const Edge& edge = edge_at(key.reach->borders[i]);
+    const Value* sum = pass.find_sum(*edge.node, edge.output);
+    if (!sum) continue;
+    entry->ends.push_back(static_cast<uint32_t>(i));
+    results.emplace_back(tensor_of(*sum));
+    entry->is_view.push_back(results.back()->is_view());
+  }
+  if (count_ops(context.trace()) < copied + 2) {
+    entry->try_to([] { return "there is nothing to fuse"; });
+    if (ran.size() == nodes_.size()) part_->give_up();
+  } else {
+    entry->try_to([&] {
+      std::string obstacle;
+      entry->program = Program::record(context, arguments, results, {}, part_->name() + "_backward", obstacle);
+      return obstacle;
+    });
+    if (entry->program) entry->program->compile_later();
+  }
+  part_->add(std::move(entry));
+}
+
+}  // namespace lucid::jit

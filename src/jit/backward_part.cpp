@@ -1,0 +1,211 @@
+#include "jit/backward_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "base/blocking.h"
+#include "jit/program.h"
+
+namespace lucid::jit {
+namespace {
+
+/// So many keys of a part get a plan, or a reason for having none.
+constexpr size_t kMostEntries = 8;
+
+std::atomic<int64_t> g_plans = 0;
+std::atomic<int64_t> g_runs = 0;
+
+using PlaceKey = std::tuple<int32_t, Dtype, std::vector<int64_t>>;
+
+PlaceKey key_of(const Place& place) {
+  const Geometry& geometry = place.geometry;
+  std::vector<int64_t> numbers(geometry.sizes.begin(), geometry.sizes.end());
+  numbers.insert(numbers.end(), geometry.strides.begin(), geometry.strides.end());
+  numbers.push_back(geometry.offset);
+  return {place.cell, place.dtype, std::move(numbers)};
+}
+
+/// A stretch while it grows.
+class Stretch {
+ public:
+  explicit Stretch(size_t first_saved) : first_saved_(first_saved) {}
+
+  /// Returns the node's number.
+  uint32_t add(const GradNode& node, std::span<const Place> saved,
+               const std::function<size_t(const GradNode&)>& end_of) {
+    const auto number = static_cast<uint32_t>(structure_.members.size());
+    BackwardPart::Member member;
+    for (const Edge& edge : node.edges()) {
+      BackwardPart::Target& target = member.edges.emplace_back();
+      if (!edge) continue;
+      if (const auto inside = members_.find(edge.node.get()); inside != members_.end()) {
+        target.member = inside->second;
+        continue;
+      }
+      target.border =
+          borders_.try_emplace({end_of(*edge.node), edge.output}, static_cast<int32_t>(borders_.size())).first->second;
+      structure_.borders = borders_.size();
+    }
+    member.first_slot = static_cast<uint32_t>(structure_.values.size());
+    for (const Place& place : saved)
+      structure_.values.push_back(
+          values_.try_emplace(key_of(place), static_cast<uint32_t>(values_.size())).first->second);
+    member.end_slot = static_cast<uint32_t>(structure_.values.size());
+    structure_.members.push_back(std::move(member));
+    members_[&node] = static_cast<int32_t>(number);
+    return number;
+  }
+
+  size_t first_saved() const { return first_saved_; }
+  BackwardPart::Structure structure() { return std::move(structure_); }
+
+ private:
+  size_t first_saved_;
+  BackwardPart::Structure structure_;
+  std::unordered_map<const GradNode*, int32_t> members_;
+  std::map<std::pair<size_t, uint32_t>, int32_t> borders_;
+  std::map<PlaceKey, uint32_t> values_;
+};
+
+}  // namespace
+
+std::string to_text(const BackwardPlanInfo& plan) {
+  if (!plan.reason.empty()) return fmt::format("backward: {} nodes one by one: {}", plan.nodes, plan.reason);
+  return fmt::format("backward: {} nodes as {} kernels, {} bytes of memory while it runs, {} runs", plan.nodes,
+                     plan.kernels, plan.arena_bytes, plan.runs);
+}
+
+BackwardCounters backward_counters() { return {g_plans.load(), g_runs.load()}; }
+void count_backward_run() { g_runs.fetch_add(1, std::memory_order_relaxed); }
+
+BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref<GradNode>>& nodes,
+                                  std::span<const Place> saved, std::span<const size_t> saved_by,
+                                  const std::function<size_t(const GradNode& end)>& end_of) {
+  BackwardParts result;
+  std::optional<Stretch> stretch;
+  const auto finish = [&] {
+    if (!stretch) return;
+    result.parts.push_back(make_ref<BackwardPart>(name, stretch->structure()));
+    result.first_saved.push_back(stretch->first_saved());
+    stretch.reset();
+  };
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const GradNode& node = *nodes[i];
+    BackwardParts::Member& member = result.members.emplace_back();
+    // The end of the graph at a leaf that the call made adds to no other sum, whenever it runs.
+    if (dynamic_cast<const AccumulateNode*>(&node)) continue;
+    if (!node.is_made_of_ops() || !node.hooks().empty()) {
+      finish();
+      continue;
+    }
+    if (!stretch) stretch.emplace(saved_by[i]);
+    member.part = static_cast<int32_t>(result.parts.size());
+    member.number = stretch->add(node, saved.subspan(saved_by[i], saved_by[i + 1] - saved_by[i]), end_of);
+  }
+  finish();
+  return result;
+}
+
+std::shared_ptr<const BackwardPart::Reach> BackwardPart::reach_of(std::vector<Start> starts) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : reaches_)
+    if (known->starts == starts) return known;
+  if (reaches_.size() == kMostEntries) return nullptr;
+  auto reach = std::make_shared<Reach>();
+  std::vector<bool> has_member(structure_.members.size());
+  std::vector<bool> has_border(structure_.borders);
+  std::vector<bool> has_value(structure_.values.size());
+  for (const Start& start : starts) has_member[start.member] = true;
+  // Edges lead to earlier members.
+  for (size_t i = structure_.members.size(); i-- > 0;) {
+    if (!has_member[i]) continue;
+    const Member& member = structure_.members[i];
+    reach->members.push_back(static_cast<uint32_t>(i));
+    for (size_t edge = 0; edge < member.edges.size(); ++edge) {
+      const Target& target = member.edges[edge];
+      if (target.member >= 0) has_member[static_cast<size_t>(target.member)] = true;
+      if (target.border < 0 || has_border[static_cast<size_t>(target.border)]) continue;
+      has_border[static_cast<size_t>(target.border)] = true;
+      reach->borders.push_back({static_cast<uint32_t>(i), static_cast<uint32_t>(edge)});
+    }
+    for (uint32_t slot = member.first_slot; slot < member.end_slot; ++slot) {
+      const uint32_t value = structure_.values[slot];
+      if (!has_value[value]) reach->slots.push_back(slot);
+      has_value[value] = true;
+    }
+  }
+  reach->starts = std::move(starts);
+  reaches_.push_back(reach);
+  return reach;
+}
+
+BackwardPart::Entry::Entry() = default;
+BackwardPart::Entry::~Entry() = default;
+
+void BackwardPart::Entry::try_to(const std::function<std::string()>& step) const {
+  try {
+    reason_ = step();
+  } catch (const std::exception& error) {
+    // The pass that was recorded went well: only speed is lost.
+    reason_ = fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
+  }
+}
+
+void BackwardPart::Entry::settle() const {
+  {
+    const BlockingScope waiting;
+    program->wait();
+  }
+  std::call_once(settling_, [&] {
+    try_to([&] { return program->finish(); });
+    if (has_plan()) g_plans.fetch_add(1, std::memory_order_relaxed);
+    is_settled_.store(true, std::memory_order_release);
+  });
+}
+
+std::shared_ptr<const BackwardPart::Entry> BackwardPart::find(const Key& key,
+                                                              std::span<TensorImpl* const> arguments) const {
+  const std::lock_guard lock(mutex_);
+  const auto fits = [&](const Entry& entry) {
+    if (entry.key != key) return false;
+    for (size_t i = 0; i < arguments.size(); ++i)
+      if (arguments[i]->strides() != entry.strides[i]) return false;
+    return !entry.is_settled() || !entry.has_plan() || entry.program->fits(arguments);
+  };
+  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return fits(*entry); });
+  return found == entries_.end() ? nullptr : *found;
+}
+
+bool BackwardPart::has_room() const {
+  const std::lock_guard lock(mutex_);
+  return entries_.size() < kMostEntries;
+}
+
+void BackwardPart::add(std::shared_ptr<const Entry> entry) {
+  const std::lock_guard lock(mutex_);
+  entries_.push_back(std::move(entry));
+  const bool is_hopeless = entries_.size() == kMostEntries &&
+                           std::none_of(entries_.begin(), entries_.end(), [](const auto& e) { return e->program; });
+  if (is_hopeless) give_up();
+}
+
+std::vector<BackwardPlanInfo> BackwardPart::plans() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<BackwardPlanInfo> plans;
+  for (const auto& entry : entries_) {
+    BackwardPlanInfo& info = plans.emplace_back();
+    info.nodes = entry->runs.size();
+    info.reason = entry->is_settled() ? entry->reason() : "the plan is being made";
+    if (!info.reason.empty()) continue;
+    const Plan& plan = entry->program->plan();
+    info.kernels = static_cast<size_t>(
+        std::count_if(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) { return step.packs < 0; }));
+    info.arena_bytes = plan.arena_bytes;
+    info.runs = entry->count.load(std::memory_order_relaxed);
+  }
+  return plans;
+}
+
+}  // namespace lucid::jit
