@@ -211,7 +211,8 @@ std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, L
 }  // namespace
 
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order) {
+                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
+                       std::span<const size_t> fresh) {
   IRGraph graph = expand_to_primitives(source);
   // Composites may be made of the same: a standard deviation of the mean that was asked for besides.
   CommonSubexpressionPass common;
@@ -229,10 +230,11 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
   // What is made of an input that will be another afterwards is not worth keeping.
+  std::set<ValueId> passing;
+  for (const PlanUpdate& update : updates) passing.insert(graph.input_ids[update.input]);
+  for (size_t input : fresh) passing.insert(graph.input_ids[input]);
   for (KernelStep& step : schedule.steps)
-    if (std::any_of(updates.begin(), updates.end(),
-                    [&](const PlanUpdate& update) { return graph.input_ids[update.input] == step.packs; }))
-      step.packs = -1;
+    if (passing.contains(step.packs)) step.packs = -1;
   number_turns(schedule);
   const std::set<ValueId> outside = values_outside(graph, schedule.layouts);
   if (destinations.empty() && !is_disabled(kFuseSteps)) fuse_steps(schedule, outside);

@@ -28,9 +28,10 @@ enum class OutputOrder : uint8_t {
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
 /// graph's input_ids in order, its outputs the output_ids. With `destinations`, one for each of the graph's outputs,
 /// which pointwise nodes compute, those are written with these strides. `updates` are inputs and the outputs that take
-/// their place afterwards: Plan::overwrites will say which of them may lie in the same memory.
+/// their place afterwards: Plan::overwrites will say which of them may lie in the same memory. `fresh` are inputs that
+/// have other contents at each run: what is made of them is not worth keeping.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                        std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {},
-                       OutputOrder order = OutputOrder::kAny);
+                       OutputOrder order = OutputOrder::kAny, std::span<const size_t> fresh = {});
 
 }  // namespace lucid

@@ -15,7 +15,7 @@ using Start = BackwardPart::Start;
 /// The end of the graph at a leaf that nobody watches: when it runs matters to no other node.
 bool is_quiet_end(const GradNode& node) {
   const auto* end = dynamic_cast<const AccumulateNode*>(&node);
-  return end && !end->is_observed() && end->slot()->after_accumulate.empty();
+  return end && !end->is_observed() && end->slot()->after_accumulate.empty() && !end->slot()->became_interior;
 }
 
 /// Whether all that refer to a tensor are among these sums, and its memory is nobody else's.
@@ -210,7 +210,12 @@ void BackwardCopy::record(BackwardPass& pass, Situation situation) const {
       entry->program = Program::record(context, arguments, results, {}, part_->name() + "_backward", obstacle);
       return obstacle;
     });
-    if (entry->program) entry->program->compile_later();
+    if (entry->program) {
+      const std::vector<uint32_t>& slots = key.reach->slots;
+      for (size_t i = 0; i < arguments.size(); ++i)
+        if (i >= slots.size() || part_->structure().is_computed[slots[i]]) entry->program->set_fresh(i);
+      entry->program->compile_later();
+    }
   }
   part_->add(std::move(entry));
 }

@@ -13,6 +13,9 @@ namespace {
 
 /// So many keys of a part get a plan, or a reason for having none.
 constexpr size_t kMostEntries = 8;
+/// So many nodes make a part. When its plan has run, what they saved is freed: one plan for all of a large graph would
+/// hold everything until the end.
+constexpr size_t kMostMembers = 32;
 
 std::atomic<int64_t> g_plans = 0;
 std::atomic<int64_t> g_runs = 0;
@@ -33,8 +36,7 @@ class Stretch {
   explicit Stretch(size_t first_saved) : first_saved_(first_saved) {}
 
   /// Returns the node's number.
-  uint32_t add(const GradNode& node, std::span<const Place> saved,
-               const std::function<size_t(const GradNode&)>& end_of) {
+  uint32_t add(const GradNode& node, const std::function<size_t(const GradNode&)>& end_of) {
     const auto number = static_cast<uint32_t>(structure_.members.size());
     BackwardPart::Member member;
     for (const Edge& edge : node.edges()) {
@@ -49,14 +51,21 @@ class Stretch {
       structure_.borders = borders_.size();
     }
     member.first_slot = static_cast<uint32_t>(structure_.values.size());
-    for (const Place& place : saved)
-      structure_.values.push_back(
-          values_.try_emplace(key_of(place), static_cast<uint32_t>(values_.size())).first->second);
-    member.end_slot = static_cast<uint32_t>(structure_.values.size());
+    member.end_slot = member.first_slot;
     structure_.members.push_back(std::move(member));
     members_[&node] = static_cast<int32_t>(number);
     return number;
   }
+
+  /// Of the node that was added last.
+  void add_saved(const Place& place, bool is_computed) {
+    structure_.values.push_back(
+        values_.try_emplace(key_of(place), static_cast<uint32_t>(values_.size())).first->second);
+    structure_.is_computed.push_back(is_computed);
+    structure_.members.back().end_slot = static_cast<uint32_t>(structure_.values.size());
+  }
+
+  size_t size() const { return structure_.members.size(); }
 
   size_t first_saved() const { return first_saved_; }
   BackwardPart::Structure structure() { return std::move(structure_); }
@@ -81,7 +90,8 @@ BackwardCounters backward_counters() { return {g_plans.load(), g_runs.load()}; }
 void count_backward_run() { g_runs.fetch_add(1, std::memory_order_relaxed); }
 
 BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref<GradNode>>& nodes,
-                                  std::span<const Place> saved, std::span<const size_t> saved_by,
+                                  std::span<const Place> saved, const std::vector<bool>& is_computed,
+                                  std::span<const size_t> saved_by,
                                   const std::function<size_t(const GradNode& end)>& end_of) {
   BackwardParts result;
   std::optional<Stretch> stretch;
@@ -100,9 +110,11 @@ BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref
       finish();
       continue;
     }
+    if (stretch && stretch->size() == kMostMembers) finish();
     if (!stretch) stretch.emplace(saved_by[i]);
     member.part = static_cast<int32_t>(result.parts.size());
-    member.number = stretch->add(node, saved.subspan(saved_by[i], saved_by[i + 1] - saved_by[i]), end_of);
+    member.number = stretch->add(node, end_of);
+    for (size_t k = saved_by[i]; k < saved_by[i + 1]; ++k) stretch->add_saved(saved[k], is_computed[k]);
   }
   finish();
   return result;

@@ -54,8 +54,9 @@ class BackwardPart : public RefCounted {
   struct Structure {
     std::vector<Member> members;  // in the order of their making
     size_t borders = 0;
-    /// For each slot the number of what is saved there; some save the same.
+    /// For each slot the number of what is saved there, for some save the same, and whether the call computed it.
     std::vector<uint32_t> values;
+    std::vector<bool> is_computed;
   };
 
   BackwardPart(std::string name, Structure structure) : name_(std::move(name)), structure_(std::move(structure)) {}
@@ -164,10 +165,11 @@ struct BackwardParts {
   std::vector<size_t> first_saved;
 };
 
-/// `nodes` are in the order of their making; node i saved the places from saved_by[i] to saved_by[i + 1]. `end_of`
-/// tells apart the places that edges lead to outside them.
+/// `nodes` are in the order of their making; node i saved the places from saved_by[i] to saved_by[i + 1], of which some
+/// were computed by the call. `end_of` tells apart the places that edges lead to outside them.
 BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref<GradNode>>& nodes,
-                                  std::span<const Place> saved, std::span<const size_t> saved_by,
+                                  std::span<const Place> saved, const std::vector<bool>& is_computed,
+                                  std::span<const size_t> saved_by,
                                   const std::function<size_t(const GradNode& end)>& end_of);
 
 }  // namespace lucid::jit

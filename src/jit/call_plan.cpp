@@ -47,8 +47,11 @@ Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles) 
     geometries[input.id] = input.geometry;
   }
   const std::vector<PlanUpdate> updates = updates_of(call, handles);
+  std::vector<size_t> fresh;
+  for (size_t i = 0; i < call.inputs.size(); ++i)
+    if (call.inputs[i].kind == GraphInput::Kind::kHandle && handles[call.inputs[i].handle].is_fresh) fresh.push_back(i);
   // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
-  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor);
+  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor, fresh);
 }
 
 /// Runs the passes. Constants may go, and others come.

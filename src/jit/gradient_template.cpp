@@ -90,7 +90,8 @@ class GradientTemplate::Maker : public NodeCloner {
   void save(const Snapshot& from, Snapshot& to) override {
     if (from.empty()) return;
     result_.slots_[&to] = result_.saved_.size();
-    result_.saved_.push_back(context_.place_of(from));
+    const Place& place = result_.saved_.emplace_back(context_.place_of(from));
+    result_.is_computed_.push_back(!context_.trace().cells[static_cast<size_t>(place.cell)].outside);
   }
 
   void copy(const GradNode& node) {
@@ -185,7 +186,7 @@ GradientTemplate::GradientTemplate(TracingContext& context, std::span<const Tens
 }
 
 void GradientTemplate::plan_backward(const std::string& name) {
-  backward_ = find_backward_parts(name, nodes_, saved_, saved_by_,
+  backward_ = find_backward_parts(name, nodes_, saved_, is_computed_, saved_by_,
                                   [](const GradNode& end) { return size_t{end.number_in_group()}; });
 }
 

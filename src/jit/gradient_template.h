@@ -49,6 +49,7 @@ class GradientTemplate {
   std::vector<Ref<GradNode>> nodes_;  // in the order of their making
   std::vector<Edge> edges_;           // of the results
   std::vector<Place> saved_;
+  std::vector<bool> is_computed_;                      // whether it lies in a cell that the call made
   std::vector<size_t> saved_by_;                       // for each node, and behind the last, the first that it saved
   std::unordered_map<const Snapshot*, size_t> slots_;  // which saved place a node's snapshot gets
   BackwardParts backward_;

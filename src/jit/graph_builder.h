@@ -42,6 +42,8 @@ struct HandleRecord {
   int32_t cell = -1;
   Geometry geometry;
   bool is_parameter = false;
+  /// It has other contents at each call.
+  bool is_fresh = false;
 };
 
 /// A cell that the call touched.

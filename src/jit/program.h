@@ -23,6 +23,8 @@ class Program : public RefCounted {
                              const std::string& name, std::string& obstacle);
   ~Program() override;
 
+  /// Says, before the plan is made, that an argument has other contents at each call.
+  void set_fresh(size_t argument) { job_->record.handles[argument].is_fresh = true; }
   /// The graph goes through `passes`, or through the standard ones. Returns why there can be no plan; nothing if there
   /// is one.
   std::string compile_now(const PassList* passes = nullptr);

@@ -536,6 +536,46 @@ def test_what_was_saved_is_freed_as_ever():
     assert left == memory(f)[1]
 
 
+def test_a_large_graph_is_freed_while_it_runs():
+    def f(x, w):
+        for _ in range(40):
+            x = lucid.tanh(x @ w) * x.sigmoid()
+        return x
+
+    def peak(call):
+        x, w = leaves((64, 64), (64, 64))
+        for _ in range(3):
+            call(x, w).sum().backward()
+        x.grad = w.grad = None
+        start = bytes_in_use()
+        total = call(x, w).sum()
+        lucid._core.reset_peak_memory()
+        total.backward()
+        return lucid._core.memory_stats()["peak_bytes"] - start
+
+    compiled = lucid.compile(f)
+    assert peak(compiled) <= 1.02 * peak(f), compiled.explain()
+    assert compiled.explain().count("backward: 32 nodes as") >= 8, compiled.explain()
+
+
+def test_a_large_graph_in_parts():
+    def story(wrap):
+        def f(x, w):
+            for _ in range(20):
+                x = lucid.tanh(x @ w) * x.sigmoid() + x
+            return x
+
+        f = wrap(f)
+        seen = []
+        for _ in range(4):
+            x, w = leaves((6, 6), (6, 6))
+            (f(x, w) * w).sum().backward()
+            seen.append(gradients([x, w]))
+        return seen
+
+    check_planned(story, runs=2 * 5)
+
+
 def test_a_dropped_program_frees_its_plans():
     def measure():
         module = nn.Sequential(nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 32))
