@@ -20,6 +20,7 @@ bool is_quiet_end(const GradNode& node) {
 
 /// Whether all that refer to a tensor are among these sums, and its memory is nobody else's.
 bool is_own(const TensorImpl& tensor, std::span<Value* const> sums) {
+  if (tensor.use_count() == 1) return is_exclusive(tensor);
   const auto references = static_cast<uint32_t>(
       std::count_if(sums.begin(), sums.end(), [&](const Value* sum) { return sum->get() == &tensor; }));
   return is_exclusive(tensor, references);
@@ -187,7 +188,7 @@ void BackwardCopy::record(BackwardPass& pass, Situation situation) const {
   } catch (...) {
     // One by one, ends that stand after what failed would have run.
     context.stop();
-    pass.run_after(ran.back()->order());
+    if (!ran.empty()) pass.run_after(ran.back()->order());
     throw;
   }
   context.stop();

@@ -38,5 +38,20 @@ TEST(CompilePlan, ComputesItTwiceWhenThatPassIsSwitchedOff) {
   EXPECT_EQ(count(*normalize_plan(), "mean"), 2u);
 }
 
+TEST(CompilePlan, KeepsNoPackedFormOfAFreshInput) {
+  IRGraph graph;
+  GraphEmitter e(graph);
+  const Dims shape = {64, 64};
+  const Geometry rows{shape, contiguous_strides(shape), 0};
+  const Geometry columns{shape, {1, 64}, 0};
+  const ValueId x = graph.add_input({Dtype::kF32, shape});
+  const ValueId w = graph.add_input({Dtype::kF32, shape});
+  graph.output_ids = {GraphEmitter::id_of(e.matmul(e.value(x), e.value(w)))};
+  const std::map<ValueId, Geometry> inputs = {{x, rows}, {w, columns}};
+  EXPECT_EQ(compile_plan(graph, inputs)->packed_bytes.size(), 1u);
+  const size_t fresh[] = {1};
+  EXPECT_TRUE(compile_plan(graph, inputs, {}, {}, OutputOrder::kAny, fresh)->packed_bytes.empty());
+}
+
 }  // namespace
 }  // namespace lucid

@@ -1,7 +1,5 @@
 // Backward passes outside what is compiled: by plans, with the bits of the nodes that they run in place of.
 
-#include <thread>
-
 #include "../tensor/support.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -164,25 +162,6 @@ TEST(BackwardPlans, SayWhatTheyAre) {
   for (int i = 0; i < 3; ++i) sum(f(x[0], x[1])).backward();
   EXPECT_NE(logged.find("_backward: compiled "), std::string::npos) << logged;
   EXPECT_NE(f.explain().find("backward: "), std::string::npos) << f.explain();
-}
-
-TEST(BackwardPlans, AreMadeOnceWhoeverAsks) {
-  const Tensor weight = randn({8, 8}).requires_grad_();
-  const auto f = compile([&](const Tensor& x) { return tanh(lucid::matmul(x, weight)) * sigmoid(x); });
-  const Tensor x = randn({4, 8}).requires_grad_();
-  const std::vector<double> expected = read(grad({sum(tanh(lucid::matmul(x, weight)) * sigmoid(x))}, {x})[0]);
-  f(x);
-  const int64_t before = jit::backward_counters().plans;
-  std::atomic<int> wrong = 0;
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 8; ++t)
-    threads.emplace_back([&] {
-      for (int call = 0; call < 100; ++call)
-        if (read(grad({sum(f(x))}, {x})[0]) != expected) ++wrong;
-    });
-  for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(jit::backward_counters().plans - before, 1);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "../tensor/support.h"
+#include "jit/backward_part.h"
 #include "lucid/compile.h"
 #include "lucid/lucid.h"
 
@@ -131,6 +132,37 @@ TEST(CompileThreads, EachRecordsFunctionsOfItsOwn) {
         if (read(f(x)) != expected) ++wrong;
       if (f.info().hits != 2) ++wrong;
     }
+  });
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CompileThreads, MakeOneBackwardPlanWhoeverAsks) {
+  const Tensor weight = randn({8, 8}).requires_grad_();
+  const auto f = compile([&](const Tensor& x) { return tanh(lucid::matmul(x, weight)) * sigmoid(x); });
+  const Tensor x = randn({4, 8}).requires_grad_();
+  const std::vector<double> expected = read(grad({sum(tanh(lucid::matmul(x, weight)) * sigmoid(x))}, {x})[0]);
+  f(x);
+  const jit::BackwardCounters before = jit::backward_counters();
+  std::atomic<int> wrong = 0;
+  run_in_threads(8, [&](int) {
+    for (int call = 0; call < 100; ++call)
+      if (read(grad({sum(f(x))}, {x})[0]) != expected) ++wrong;
+  });
+  EXPECT_EQ(wrong, 0);
+  EXPECT_EQ(jit::backward_counters().plans - before.plans, 1);
+  EXPECT_GT(jit::backward_counters().runs - before.runs, 0);
+}
+
+TEST(CompileThreads, GoBackwardThroughOneGraphAtOnce) {
+  const Tensor x = randn({4, 8}).requires_grad_();
+  const auto f = compile([](const Tensor& x) { return tanh(x) * sigmoid(x) * x; });
+  for (int i = 0; i < 3; ++i) sum(f(x)).backward();
+  const std::vector<double> expected = read(grad({sum(f(x))}, {x})[0]);
+  const Tensor total = sum(f(x));
+  std::atomic<int> wrong = 0;
+  run_in_threads(8, [&](int) {
+    for (int pass = 0; pass < 50; ++pass)
+      if (read(grad({total}, {x}, {}, {.retain_graph = true})[0]) != expected) ++wrong;
   });
   EXPECT_EQ(wrong, 0);
 }

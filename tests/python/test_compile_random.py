@@ -21,6 +21,7 @@ def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
     assert seeded_children.run_batches(compile_programs.__file__, options, total.add) == 0
     assert total.programs == last - first
     assert total.replayed > 0.9 * total.programs, total.report()
+    assert total.backward > 0.4 * total.programs, total.report()
     assert statistics.median(total.nodes.elements()) >= 12, total.report()
     assert total.rarest()[len(compile_programs.program_writer.SIZED_BY_VALUES)][0] > 0, total.report()
 
