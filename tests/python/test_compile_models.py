@@ -5,6 +5,7 @@ CI trains every network on two threads and calls every module on one; LUCID_FULL
 
 import copy
 import os
+import re
 
 import lucid
 import numpy as np
@@ -60,6 +61,7 @@ def check(make_module, make_batches, make_optimizer, threads, set_threads):
     info = compiled.cache_info()
     assert info.fallbacks == 0, compiled.explain()
     assert info.hits > 0, compiled.explain()
+    return compiled
 
 
 def images(*shape):
@@ -102,7 +104,10 @@ def test_a_network_trains_alike(name, threads, set_threads):
     make_optimizer = (
         (lambda p: optim.SGD(p, lr=rates[name], momentum=0.9)) if name in rates else (lambda p: optim.Adam(p, lr=1e-3))
     )
-    check(make_network, batches, make_optimizer, threads, set_threads)
+    report = check(make_network, batches, make_optimizer, threads, set_threads).explain()
+    # Backward is outside: it is recorded in the second step, and runs by plans in the two that follow.
+    assert re.search(r"backward: .* 2 runs", report), report
+    assert "one by one" not in report, report
 
 
 @pytest.mark.parametrize("name", NETWORKS)
