@@ -1,15 +1,13 @@
 """Compiled is eager: plans that are still being made. Numbers are those of the list of failures."""
 
 import gc
-import os
-import subprocess
-import sys
 import threading
 import weakref
 
 import lucid
 import lucid.nn as nn
 import pytest
+from interpreter import run_python
 from same import bits
 from worlds import run_in_threads
 
@@ -139,19 +137,7 @@ def test_48_many_threads_wait_for_one_plan():
     assert f.cache_info()[:4] == (48, 8, 8, 0)
 
 
-def run_python(source, **environment):
-    result = subprocess.run(
-        [sys.executable, "-c", source],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert result.returncode == 0, result.stderr
-    return result.stdout
-
-
-def test_a_compile_that_fails_leaves_the_function_as_it_was_written():
+def test_44_a_compile_that_fails_leaves_the_function_as_it_was_written():
     source = """
 import lucid
 f = lucid.compile(lambda x: x * 2)
@@ -166,7 +152,7 @@ print(f.explain())
     )
 
 
-def test_passes_of_ones_own_run_on_the_thread_that_calls():
+def test_44_passes_of_ones_own_run_on_the_thread_that_calls():
     threads = []
 
     class Where(lucid.compiler.Pass):

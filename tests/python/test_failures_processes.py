@@ -1,37 +1,19 @@
 """Compiled is eager: processes, interruptions, tools and the disk. Numbers are those of the list of failures."""
 
 import cProfile
-import os
-import pathlib
 import pdb
 import pstats
 import signal
-import subprocess
 import sys
 import threading
 
 import lucid
 import pytest
+from interpreter import run_python
 from same import bits
 from worlds import run_in_threads
 
 # Processes.
-
-FOLDER = pathlib.Path(__file__).parent
-
-
-def run_python(source, warning="", **environment):
-    """What a new interpreter prints. On standard error it prints nothing, or what begins like `warning`."""
-    result = subprocess.run(
-        [sys.executable, "-c", source],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path]), **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert result.returncode == 0, result.stderr
-    assert result.stderr.startswith(warning) if warning else result.stderr == ""
-    return result.stdout
 
 
 def test_49_fork_after_compiling():
@@ -149,6 +131,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 def test_50_interrupted_while_a_plan_is_made(tmp_path):
     source = f"""
 {SLOW}
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.05, os.kill, [os.getpid(), signal.SIGINT]).start()
 try:
     while True:
@@ -179,6 +162,15 @@ def test_50_interrupted_while_it_records():
     assert compiled.cache_info().hits > 0
 
 
+@pytest.fixture
+def interruptible():
+    """Shells let what they start behind them ignore interrupts."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_50_interrupted_while_plans_run():
     f = lucid.compile(lambda x: (x @ x).tanh().sum())
     x = lucid.randn(256, 256)

@@ -1,0 +1,22 @@
+"""Runs code in an interpreter of its own."""
+
+import os
+import pathlib
+import subprocess
+import sys
+
+FOLDER = pathlib.Path(__file__).parent
+
+
+def run_python(source, warning="", **environment):
+    """What a new interpreter prints. On standard error it prints nothing, or what begins like `warning`."""
+    result = subprocess.run(
+        [sys.executable, "-c", source],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path]), **environment},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert result.returncode == 0, result.stderr
+    assert result.stderr.startswith(warning) if warning else result.stderr == ""
+    return result.stdout
