@@ -272,6 +272,10 @@ void bind_jit(nb::module_& module) {
   module.def("is_tracing", [] { return TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);
+  module.def("wait_for_compile_tasks", [] {
+    const nb::gil_scoped_release release;
+    jit::wait_for_compile_tasks();
+  });
   module.def("stop_compile_thread", [] {
     const nb::gil_scoped_release release;
     jit::stop_compile_thread();

@@ -86,7 +86,7 @@ def _is_unsettled(compiled: Compiled) -> None:
 
 
 def wait() -> None:
-    """Waits until the plans of all calls so far have been made, on the thread that makes them.
+    """Waits until the plans of all calls so far, and of backward passes, have been made, on the thread that makes them.
 
     Nothing needs it: a call waits for its plan. It is for measuring, and for a server that wants no call to wait.
 
@@ -100,6 +100,7 @@ def wait() -> None:
     for compiled in unsettled:
         if compiled is not None:
             compiled.settle()
+    _core.wait_for_compile_tasks()
 
 
 # The interpreter may end while plans are being made.
