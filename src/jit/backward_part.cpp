@@ -170,11 +170,11 @@ void BackwardPart::Entry::settle() const {
     const BlockingScope waiting;
     program->wait();
   }
-  std::call_once(settling_, [&] {
-    try_to([&] { return program->finish(); });
-    if (has_plan()) g_plans.fetch_add(1, std::memory_order_relaxed);
-    is_settled_.store(true, std::memory_order_release);
-  });
+  const std::lock_guard lock(settling_);
+  if (is_settled()) return;
+  try_to([&] { return program->finish(); });
+  if (has_plan()) g_plans.fetch_add(1, std::memory_order_relaxed);
+  is_settled_.store(true, std::memory_order_release);
 }
 
 std::shared_ptr<const BackwardPart::Entry> BackwardPart::find(const Key& key,

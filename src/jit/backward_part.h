@@ -126,7 +126,7 @@ class BackwardPart : public RefCounted {
     void try_to(const std::function<std::string()>& step) const;
 
    private:
-    mutable std::once_flag settling_;
+    mutable std::mutex settling_;
     mutable std::atomic<bool> is_settled_ = false;
     mutable std::string reason_;
   };
