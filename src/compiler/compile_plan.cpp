@@ -47,7 +47,8 @@ void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts, OutputOrder
 /// Turns a schedule's buffers into places of the plan.
 class SlotMap {
  public:
-  SlotMap(const IRGraph& graph, const Schedule& schedule) {
+  /// `free_outputs` are those whose memory nobody reads before they are written.
+  SlotMap(const IRGraph& graph, const Schedule& schedule, const std::vector<size_t>& free_outputs) {
     auto place = [&](const std::vector<ValueId>& ids, Slot::Area area, bool through_layout) {
       for (size_t i = 0; i < ids.size(); ++i) {
         const ValueId id = through_layout ? schedule.layouts.at(ids[i]).storage : ids[i];
@@ -81,9 +82,15 @@ class SlotMap {
       for_each_use(schedule.steps[step], [&](const BufferUse& use) { lives(use, step); });
     std::vector<ArenaBlock> placed;
     for (auto& [_, block] : blocks) placed.push_back(block);
-    arena_bytes_ = place_blocks(placed, reuses_of(schedule, blocks));
+    arena_bytes_ = place_blocks(placed, reuses_of(schedule, blocks), rooms_of(graph, schedule, free_outputs));
     size_t next = 0;
-    for (auto& [key, _] : blocks) slots_[key] = {Slot::Area::kArena, 0, placed[next++].offset};
+    for (auto& [key, _] : blocks) {
+      const ArenaBlock& place = placed[next++];
+      slots_[key] = place.room < 0
+                        ? Slot{Slot::Area::kArena, 0, place.offset}
+                        : Slot{Slot::Area::kOutput, static_cast<int32_t>(free_outputs[static_cast<size_t>(place.room)]),
+                               place.offset};
+    }
   }
 
   Slot slot(const BufferUse& use) const {
@@ -102,6 +109,26 @@ class SlotMap {
 
  private:
   using Key = MemoryKey;
+
+  /// The memory of outputs before they are written, once no check can fail: until then it may hold what must be there
+  /// if one does.
+  static std::vector<ArenaRoom> rooms_of(const IRGraph& graph, const Schedule& schedule,
+                                         const std::vector<size_t>& free_outputs) {
+    size_t safe = 0;
+    std::map<Key, size_t> first_uses;
+    for (size_t step = 0; step < schedule.steps.size(); ++step) {
+      if (may_fail(schedule.steps[step])) safe = step + 1;
+      for_each_use(schedule.steps[step], [&](const BufferUse& use) { first_uses.try_emplace(key_of(use), step); });
+    }
+    std::vector<ArenaRoom> rooms;
+    for (size_t output : free_outputs) {
+      const ValueId id = graph.output_ids[output];
+      const auto first = first_uses.find({BufferUse::Kind::kValue, schedule.layouts.at(id).storage});
+      const bool is_free = first != first_uses.end() && first->second > safe;
+      rooms.push_back(is_free ? ArenaRoom{bytes_of(graph.type(id)), safe, first->second - 1} : ArenaRoom{});
+    }
+    return rooms;
+  }
 
   /// The blocks that end in a step where others begin which may take their place; in the order of the steps. One that
   /// begins there too is written in it, and does not count.
@@ -223,15 +250,17 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   std::map<ValueId, Geometry> imposed;
   for (size_t i = 0; i < destinations.size(); ++i) imposed[graph.output_ids.at(i)] = destinations[i];
   std::map<ValueId, Layout> layouts = assign_layouts(graph, geometries, imposed);
+  std::set<ValueId> changing;
+  for (const PlanUpdate& update : updates) changing.insert(graph.input_ids[update.input]);
   // A destination may be the memory of an operand.
   if (destinations.empty()) {
     own_outputs(graph, layouts, order);
+    if (!is_disabled(kRecompute)) recompute_values(graph, layouts, changing);
     if (!is_disabled(kPlaceInResults)) place_in_results(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
   // What is made of an input that will be another afterwards is not worth keeping.
-  std::set<ValueId> passing;
-  for (const PlanUpdate& update : updates) passing.insert(graph.input_ids[update.input]);
+  std::set<ValueId> passing = changing;
   for (size_t input : fresh) passing.insert(graph.input_ids[input]);
   for (KernelStep& step : schedule.steps)
     if (passing.contains(step.packs)) step.packs = -1;
@@ -245,7 +274,16 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
       std::all_of(graph.nodes.begin(), graph.nodes.end(), [](const IRNode& node) { return node.op->is_pointwise(); });
   for (ValueId id : graph.output_ids)
     plan->outputs.push_back({graph.type(id), schedule.layouts.at(id).geometry.strides});
-  const SlotMap slots(graph, schedule);
+  plan->overwrites.assign(plan->outputs.size(), -1);
+  for (const PlanUpdate& update : updates)
+    if (!is_disabled(kOverwriteState) &&
+        may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
+      plan->overwrites[update.output] = static_cast<int32_t>(update.input);
+  std::vector<size_t> free_outputs;
+  if (destinations.empty() && !is_disabled(kPlaceInResults))
+    for (size_t i = 0; i < plan->outputs.size(); ++i)
+      if (plan->overwrites[i] < 0) free_outputs.push_back(i);
+  const SlotMap slots(graph, schedule, free_outputs);
   plan->arena_bytes = static_cast<size_t>(slots.arena_bytes());
   plan->packed_bytes = slots.packed_bytes();
   const std::vector<Ref<codegen::LoadedCode>> codes = codes_of(schedule);
@@ -268,11 +306,6 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     ready.packs = slots.packed_input(step);
     plan->steps.push_back(std::move(ready));
   }
-  plan->overwrites.assign(plan->outputs.size(), -1);
-  for (const PlanUpdate& update : updates)
-    if (!is_disabled(kOverwriteState) &&
-        may_overwrite(schedule, graph.input_ids[update.input], graph.output_ids[update.output]))
-      plan->overwrites[update.output] = static_cast<int32_t>(update.input);
   for (ValueId id : graph.output_ids) plan->is_safe.push_back(is_written_safely(schedule, id));
   note_accesses(*plan, slots, schedule, graph.input_ids.size());
   return plan;

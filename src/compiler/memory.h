@@ -13,6 +13,14 @@ struct ArenaBlock {
   std::size_t first_step = 0;
   std::size_t last_step = 0;
   int64_t offset = 0;  // assigned
+  int32_t room = -1;   // assigned: the room that it lies in, or the arena
+};
+
+/// Memory besides the arena that is free from one step to another, both included.
+struct ArenaRoom {
+  int64_t bytes = 0;
+  std::size_t first_step = 0;
+  std::size_t last_step = 0;
 };
 
 /// A block that may begin where another one is, in the step in which that is used last.
@@ -22,7 +30,9 @@ struct BlockReuse {
 };
 
 /// Places the blocks so that those alive at the same time do not overlap, each at a multiple of 64 bytes. Returns the
-/// arena's size. Each block of `reuses` lies where the other one does, if that is free for it.
-int64_t place_blocks(std::vector<ArenaBlock>& blocks, std::span<const BlockReuse> reuses = {});
+/// arena's size. Each block of `reuses` lies where the other one does, if that is free for it. Large blocks lie in a
+/// room if there is one that has space for them.
+int64_t place_blocks(std::vector<ArenaBlock>& blocks, std::span<const BlockReuse> reuses = {},
+                     std::span<const ArenaRoom> rooms = {});
 
 }  // namespace lucid

@@ -115,7 +115,7 @@ class Merger {
 
 }  // namespace
 
-std::vector<Group> group_nodes(const IRGraph& graph) {
+std::vector<std::set<size_t>> homes_of(const IRGraph& graph) {
   const size_t count = graph.nodes.size();
   std::map<ValueId, std::set<size_t>> consumers;
   for (size_t i = 0; i < count; ++i)
@@ -124,7 +124,6 @@ std::vector<Group> group_nodes(const IRGraph& graph) {
   std::set<ValueId> kept(graph.output_ids.begin(), graph.output_ids.end());
   for (const auto& [state, value] : graph.updates) kept.insert(value);
 
-  // The groups that each node is computed in, named by their roots.
   std::vector<std::set<size_t>> homes(count);
   for (size_t i = count; i-- > 0;) {
     homes[i] = {i};
@@ -143,9 +142,13 @@ std::vector<Group> group_nodes(const IRGraph& graph) {
                        });
     if (joins) homes[i] = std::move(roots);
   }
+  return homes;
+}
 
+std::vector<Group> group_nodes(const IRGraph& graph) {
+  const std::vector<std::set<size_t>> homes = homes_of(graph);
   std::map<size_t, Group> groups;
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < homes.size(); ++i)
     for (size_t root : homes[i]) groups[root].nodes.push_back(i);
   std::vector<Group> result;
   result.reserve(groups.size());

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "ir/graph.h"
@@ -16,6 +17,9 @@ struct Group {
   std::vector<size_t> roots;
   size_t root() const { return roots.back(); }
 };
+
+/// The groups that each node is computed in, named by their roots: itself alone if its result is stored.
+std::vector<std::set<size_t>> homes_of(const IRGraph& graph);
 
 /// Assigns the nodes of a graph of primitives to kernels. A pointwise or indexed node joins its consumers' group when
 /// it has the root's iteration shape and nobody outside needs its result; a cheap pointwise one is computed again in a

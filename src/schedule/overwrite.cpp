@@ -28,11 +28,6 @@ OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
   return found;
 }
 
-bool may_fail(const KernelStep& step) {
-  return step.host >= 0 || std::any_of(step.buffers.begin(), step.buffers.end(),
-                                       [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
-}
-
 /// Whether a launch that uses both reads every element before it writes to its place.
 bool reads_before_writing(int64_t items, const BufferUse& read, const BufferUse& written) {
   if (read.byte_offset != written.byte_offset || read.last_turn > written.first_turn) return false;
@@ -43,6 +38,11 @@ bool reads_before_writing(int64_t items, const BufferUse& read, const BufferUse&
 }
 
 }  // namespace
+
+bool may_fail(const KernelStep& step) {
+  return step.host >= 0 || std::any_of(step.buffers.begin(), step.buffers.end(),
+                                       [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
+}
 
 bool may_take_place(const KernelStep& step, const MemoryKey& read, const MemoryKey& written) {
   const OnlyUse reading = use_of(step, read);

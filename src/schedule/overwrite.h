@@ -6,6 +6,9 @@
 /// Which results may take the place of what was read for them.
 namespace lucid {
 
+/// Whether a step makes checks.
+bool may_fail(const KernelStep& step);
+
 /// Whether a step that reads one memory and writes another may have them be the same: it reads each element before it
 /// writes to its place.
 bool may_take_place(const KernelStep& step, const MemoryKey& read, const MemoryKey& written);

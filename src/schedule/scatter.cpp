@@ -2,6 +2,7 @@
 #include <map>
 
 #include "ir/node_call.h"
+#include "ops/index_rules.h"
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
 #include "schedule/row_loop.h"
@@ -29,8 +30,8 @@ struct ScatterOperand {
 class SourceContext : public ElementContext {
  public:
   SourceContext(KernelWriter& writer, const IRGraph& graph, const IRNode& node,
-                const std::vector<ScatterOperand>& operands, std::vector<loop::Value> index)
-      : writer_(writer), graph_(graph), node_(node), operands_(operands), index_(std::move(index)) {}
+                const std::vector<ScatterOperand>& operands, std::vector<loop::Value> index, bool reports)
+      : writer_(writer), graph_(graph), node_(node), operands_(operands), index_(std::move(index)), reports_(reports) {}
 
   loop::Builder& builder() override { return writer_.builder(); }
   loop::Value index(int64_t axis) override { return index_[static_cast<size_t>(axis)]; }
@@ -54,7 +55,7 @@ class SourceContext : public ElementContext {
   }
   void fail_if(loop::Value condition, int64_t code) override {
     loop::Builder& b = builder();
-    b.if_then(condition, [&] { b.store(writer_.error(), b.index(0), b.index(code)); });
+    if (reports_) b.if_then(condition, [&] { b.store(writer_.error(), b.index(0), b.index(code)); });
     failed_ = failed_ ? failed_ | condition : condition;
   }
   /// Holds when some check failed, in which case the target may be out of range; empty when nothing was checked.
@@ -66,6 +67,7 @@ class SourceContext : public ElementContext {
   const IRNode& node_;
   const std::vector<ScatterOperand>& operands_;
   std::vector<loop::Value> index_;
+  bool reports_;
   loop::Value failed_;
 };
 
@@ -89,6 +91,30 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value held,
   return next;
 }
 
+/// Whether a node takes elements by indices along a dimension, each of which it checks.
+bool goes_along(const IRNode& node) {
+  return !node.op->errors.empty() && node.op->schema.operand_index("index") == 1 &&
+         node.op->schema.attribute_index("dim") >= 0;
+}
+
+/// The size that the indices of such a node are below.
+int64_t bound_of(const IRGraph& graph, const IRNode& node) {
+  const NodeCall call(graph, node);
+  return call.call().rank(0) == 0 ? 1 : call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))];
+}
+
+/// Whether another node says if an index of this one is out of range: the one whose gradient this is, mostly.
+bool is_checked_elsewhere(const Schedule& schedule, const IRGraph& graph, const IRNode& node) {
+  if (!goes_along(node)) return false;
+  const Layout& index = schedule.layouts.at(node.inputs[1].id);
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const IRNode& other) {
+    if (!std::holds_alternative<IndexedLowering>(other.op->lowering) || !goes_along(other)) return false;
+    const Layout& its = schedule.layouts.at(other.inputs[1].id);
+    return its.storage == index.storage && its.geometry == index.geometry &&
+           numel(graph.type(other.outputs[0]).shape) > 0 && bound_of(graph, other) == bound_of(graph, node);
+  });
+}
+
 /// A scatter being written: the nodes' operands, and where elements go.
 class ScatterWriter {
  public:
@@ -99,13 +125,14 @@ class ScatterWriter {
         call_(graph, node_),
         writer_(kernel_name(graph, group)),
         operands_(node_.inputs.size()),
+        reports_(!is_checked_elsewhere(schedule, graph, node_)),
         out_{memory_of(schedule, graph, node_.outputs[0]), {}, {}} {
     for (size_t i = 1; i < node_.inputs.size(); ++i) {
       operands_[i].memory = memory_of(schedule, graph, node_.inputs[i].id);
       operands_[i].buffer = writer_.value(operands_[i].memory);
     }
     out_.buffer = writer_.value(out_.memory);
-    writer_.declare_error();
+    if (reports_) writer_.declare_error();
     for (ScatterOperand& operand : operands_)
       for (int64_t stride : operand.memory.geometry.strides) operand.strides.push_back(writer_.number(stride));
     for (int64_t stride : out_.memory.geometry.strides) out_.strides.push_back(writer_.number(stride));
@@ -122,7 +149,7 @@ class ScatterWriter {
       return false;
     std::vector<loop::Value> index(sizes_.size(), writer_.number(0));
     index.back() = writer_.number(0);
-    SourceContext context(writer_, graph_, node_, operands_, index);
+    SourceContext context(writer_, graph_, node_, operands_, index, reports_);
     const std::vector<loop::Value> target = lowering_.target(context, call_.call());
     if (target.back().id() != index.back().id()) return false;
     std::vector<loop::Value> others(target.begin(), target.end() - 1);
@@ -186,7 +213,7 @@ class ScatterWriter {
   template <typename F>
   void at_target(const std::vector<loop::Value>& index, F f) {
     loop::Builder& b = writer_.builder();
-    SourceContext context(writer_, graph_, node_, operands_, index);
+    SourceContext context(writer_, graph_, node_, operands_, index, reports_);
     const std::vector<loop::Value> target = lowering_.target(context, call_.call());
     const auto update = [&] { f(source().address(b, index), out_.address(b, target)); };
     if (context.failed())
@@ -208,6 +235,7 @@ class ScatterWriter {
   const NodeCall call_;
   KernelWriter writer_;
   std::vector<ScatterOperand> operands_;
+  const bool reports_;
   ScatterOperand out_;
   std::vector<loop::Value> sizes_;
 };

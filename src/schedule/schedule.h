@@ -98,6 +98,15 @@ struct Schedule {
 std::map<ValueId, Layout> assign_layouts(IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                                          const std::map<ValueId, Geometry>& outputs = {});
 
+/// So many bytes stay in the caches: holding fewer is not worth computing anything again.
+inline constexpr int64_t kEnoughMemory = int64_t{4} << 20;
+
+/// Says what is kept and what is computed again: where a plan would hold more than `enough` bytes, values that wait
+/// long for their last uses and are cheap are computed again for those. `changing` are the inputs that will be others
+/// afterwards.
+void recompute_values(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std::set<ValueId>& changing,
+                      int64_t enough = kEnoughMemory);
+
 /// Lets values that end in the computation of a result of the same layout lie in that result's memory. Only for results
 /// whose memory is new: nothing else may be read from it.
 void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);

@@ -96,7 +96,8 @@ TEST(Runner, RefusesToSwitchOffWhatIsNoPass) {
   ConstantPool constants;
   const std::string cure =
       "which is no pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, ExactIdentityPass, "
-      "FuseSteps, LaunchBeside, NoGradStripPass, OverwriteState, PlaceInResults, ReuseMemory";
+      "FuseSteps, LaunchBeside, NoGradStripPass, OverwriteState, PlaceInResults, "
+      "Recompute, ReuseMemory";
   EXPECT_EQ(message_of<ValueError>([&] { run_passes(graph, constants, {.disabled = {"DeadNode"}}); }),
             "PassOptions::disabled names DeadNode, " + cure);
   Options changed = options();
