@@ -18,8 +18,9 @@ constexpr double kProductsPerNanosecond = 40;
 /// Output channels that share the vectors of pixels that were loaded.
 constexpr int64_t kMostChannels = 8;
 constexpr int64_t kMostVectors = 4;
-/// What a vector of pixels that are a stride apart costs, in vectors of neighbours.
-constexpr double kApart = 3;
+/// What a vector of pixels that are two or more apart costs, in vectors of neighbours.
+constexpr double kTwoApart = 1.5;
+constexpr double kFarApart = 3;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
@@ -166,8 +167,11 @@ class DirectWriter {
     if (stride == 1) {
       return builder_.convert(builder_.load_vector(x_, row + start, masked_ ? mask_ : Value()), dtype_);
     }
+    const Value mask = narrow_ ? mask_ : Value();
+    if (stride == 2)
+      return builder_.convert(builder_.load_alternate(x_, row + start * builder_.index(stride), mask), dtype_);
     const Value at = row + (start + builder_.iota()) * builder_.index(stride);
-    return builder_.convert(builder_.gather(x_, at, narrow_ ? mask_ : Value()), dtype_);
+    return builder_.convert(builder_.gather(x_, at, mask), dtype_);
   }
 
   void store(const std::vector<Value>& sums, const std::vector<Value>& biases, Value out,
@@ -235,7 +239,9 @@ std::optional<DirectBlocking> choose_direct_blocking(const Problem& problem, con
   // The share of lanes that compute what is wanted, either way.
   const double by_channels = static_cast<double>(outs) / static_cast<double>(ceil_div(outs, kLanes) * kLanes);
   double by_pixels = static_cast<double>(width) / static_cast<double>(vectors * kLanes);
-  if (problem.axis(2).stride > 1) by_pixels /= 1 + (kApart - 1) / static_cast<double>(std::min(outs, kMostChannels));
+  const int64_t stride = problem.axis(2).stride;
+  const double apart = stride == 1 ? 1 : stride == 2 ? kTwoApart : kFarApart;
+  by_pixels /= 1 + (apart - 1) / static_cast<double>(std::min(outs, kMostChannels));
   if (by_pixels < 1.25 * by_channels) return std::nullopt;
   const int per_vector =
       std::max<int>(1, static_cast<int>(size_of(compute_dtype(problem.dtype))) * kLanes / registers.bytes);

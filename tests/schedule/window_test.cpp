@@ -62,6 +62,24 @@ TEST(Windows, GradientsThatBeginInTheMiddleOfAPairAreGathered) {
   EXPECT_GT(count(kernel, Code::kGather), 0);
 }
 
+TEST(Windows, OfDirectConvolutionsTwoApartAreLoadedWithoutGathering) {
+  for (int64_t stride : {2, 3}) {
+    IRGraph graph;
+    GraphEmitter e(graph);
+    const Dims shape = {2, 3, 65, 65}, weight_shape = {4, 3, 3, 3}, none = {0, 0}, ones = {1, 1};
+    const ValueId x = graph.add_input({Dtype::kF32, shape}), weight = graph.add_input({Dtype::kF32, weight_shape});
+    const Value y = e.convolution(e.value(x), e.value(weight), Operand(), Dims{stride, stride}, none, none, ones, ones);
+    graph.output_ids = {GraphEmitter::id_of(y)};
+    auto layouts = assign_layouts(graph, {{x, {shape, contiguous_strides(shape), 0}},
+                                          {weight, {weight_shape, contiguous_strides(weight_shape), 0}}});
+    const Schedule schedule = schedule_graph(graph, std::move(layouts));
+    const loop::Kernel& kernel = schedule.steps.back().kernel;
+    ASSERT_NE(kernel.name.find("direct"), std::string::npos);
+    EXPECT_EQ(count(kernel, Code::kGather) == 0, stride == 2);
+    EXPECT_EQ(count(kernel, Code::kLoadAlternate) > 0, stride == 2);
+  }
+}
+
 TEST(Windows, RowsAreCountedNotDivided) {
   const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
   // Once for each dimension but the first, before the loop over the rows.
