@@ -68,6 +68,9 @@ class Stretch {
   size_t size() const { return structure_.members.size(); }
 
   size_t first_saved() const { return first_saved_; }
+  /// The gradient of one node that saves nothing is the one that arrives, perhaps seen in another way: a plan could
+  /// fuse nothing, and tiny calls would pay for being asked.
+  bool is_worth_a_plan() const { return structure_.members.size() > 1 || !structure_.values.empty(); }
   BackwardPart::Structure structure() { return std::move(structure_); }
 
  private:
@@ -97,8 +100,14 @@ BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref
   std::optional<Stretch> stretch;
   const auto finish = [&] {
     if (!stretch) return;
-    result.parts.push_back(make_ref<BackwardPart>(name, stretch->structure()));
-    result.first_saved.push_back(stretch->first_saved());
+    const auto number = static_cast<int32_t>(result.parts.size());
+    if (stretch->is_worth_a_plan()) {
+      result.parts.push_back(make_ref<BackwardPart>(name, stretch->structure()));
+      result.first_saved.push_back(stretch->first_saved());
+    } else {
+      for (BackwardParts::Member& member : result.members)
+        if (member.part == number) member = {};
+    }
     stretch.reset();
   };
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -5,7 +5,8 @@ import os
 from .. import _core
 from .._core import IRGraph, IRNode, IRValue
 from ._cache import CacheKey, ForwardExecutor, InputKey, PlanCache
-from ._compile import CacheInfo, Counters, JITFunction, compile, counters, jit, wait
+from ._compile import JITFunction, compile, jit
+from ._compiled import CacheInfo, Counters, counters, wait
 from ._inspect import cache_info, explain, graph, plan, plan_cache
 from ._module import JITModule
 from ._passes import (

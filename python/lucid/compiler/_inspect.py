@@ -6,7 +6,8 @@ from typing import Any
 
 from .. import _core
 from ._cache import PlanCache
-from ._compile import CacheInfo, Compiled, JITFunction
+from ._compile import JITFunction
+from ._compiled import CacheInfo, Compiled
 from ._module import JITModule
 from ._picture import Plan
 

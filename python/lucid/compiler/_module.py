@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import _core
 from ..nn import Module
-from ._compile import CacheInfo, Compiled
+from ._compiled import CacheInfo, Compiled
 from ._passes import Pass
 
 # Names of the wrapper itself; the wrapped module's come first.

@@ -1,0 +1,412 @@
+"""What is known of one compiled function or module: its plans, those that are being made, and why calls run eagerly."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+import weakref
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+from .. import _core
+from ..nn import Module
+from ._cache import CacheKey, ForwardExecutor, PlanCache
+from ._capture import Capture, Recording
+from ._passes import Pass, to_core
+from ._results import CannotRebuild, take_apart
+
+_MOST_KERNELS = 24  # that explain() lists
+_OTHER_TENSORS = "tensors that it uses have other types, or share memory in another way"
+
+# A key that was recorded so often without being used stays eager.
+_MOST_RECORDINGS = 8
+# So many keys are remembered for which calls run eagerly.
+_MOST_EAGER_KEYS = 64
+
+# From so many on, those are looked for that are gone.
+_MOST_UNSETTLED = 64
+
+# What compiling may raise. The call itself went well: only speed is lost.
+_MISTAKES = (RuntimeError, ValueError, TypeError, IndexError)
+
+
+def _mistake(error: Exception) -> str:
+    return f"cannot be compiled, which is a mistake in Lucid: {error}"
+
+
+class CacheInfo(NamedTuple):
+    """What a compiled function or module has done so far."""
+
+    hits: int
+    misses: int
+    compiles: int
+    fallbacks: int
+    entries: int
+    max_entries: int
+    bytes: int
+
+
+class Counters(NamedTuple):
+    """What all compiled functions and modules of the process have done so far."""
+
+    hits: int
+    misses: int
+    compiles: int
+    # Compiles for arguments that a plan had been made for already.
+    recompiles: int
+    eager_calls: int
+    # Plans for backward passes that run outside what is compiled, and their runs.
+    backward_plans: int
+    backward_runs: int
+
+
+class _Totals:
+    """Counts of the process beside those that the tables keep."""
+
+    lock = threading.Lock()
+    misses = compiles = recompiles = fallbacks = 0
+    # Those with plans that are being made, by identity. No set of weak references: those call Python when something
+    # goes, which recordings would see.
+    unsettled: ClassVar[dict[int, weakref.ref[Compiled]]] = {}
+
+
+def _is_unsettled(compiled: Compiled) -> None:
+    with _Totals.lock:
+        if len(_Totals.unsettled) >= _MOST_UNSETTLED:
+            kept = {key: reference for key, reference in _Totals.unsettled.items() if reference() is not None}
+            _Totals.unsettled.clear()
+            _Totals.unsettled.update(kept)
+        _Totals.unsettled[id(compiled)] = weakref.ref(compiled)
+
+
+def wait() -> None:
+    """Waits until the plans of all calls so far, and of backward passes, have been made, on the thread that makes them.
+
+    Nothing needs it: a call waits for its plan. It is for measuring, and for a server that wants no call to wait.
+
+    >>> f = lucid.compile(lambda x: x * 2)
+    >>> y = f(lucid.ones(3))
+    >>> lucid.compiler.wait()
+    """
+    with _Totals.lock:
+        unsettled = [reference() for reference in _Totals.unsettled.values()]
+        _Totals.unsettled.clear()
+    for compiled in unsettled:
+        if compiled is not None:
+            compiled.settle()
+    _core.wait_for_compile_tasks()
+
+
+# The interpreter may end while plans are being made.
+atexit.register(_core.stop_compile_thread)
+
+
+def counters() -> Counters:
+    """What all compiled functions and modules of this process have done so far."""
+    wait()
+    hits, eager = _core.call_counters()
+    totals = _Totals
+    fallbacks = totals.fallbacks + eager
+    return Counters(hits, totals.misses, totals.compiles, totals.recompiles, fallbacks, *_core.backward_counters())
+
+
+@dataclass
+class _Key:
+    """What is known of one key."""
+
+    recordings: int = 0
+    # Why calls with this key run eagerly.
+    reason: str | None = None
+
+
+@dataclass(eq=False)
+class _Pending:
+    """A recorded call whose plan is being made."""
+
+    plan: ForwardExecutor
+    known: _Key
+    make_result: Callable[..., Any] | None
+    # The key names these by address.
+    classes: list[Any]
+
+
+class Compiled:
+    """The plans of a compiled function or module. `table` finds and runs them; here they are made."""
+
+    def __init__(
+        self,
+        table: _core.CallTable,
+        target: Any,
+        name: str,
+        max_cache_entries: int,
+        passes: Sequence[Pass | type[Pass]] | None = None,
+    ) -> None:
+        if max_cache_entries < 1:
+            raise ValueError(
+                f"lucid.compile() needs room for at least one plan, got max_cache_entries={max_cache_entries}"
+            )
+        self.table = table
+        self.target = target
+        self.name = name
+        self.passes = passes
+        self._core_passes = to_core(passes)
+        self.capture = Capture(target)
+        # Held by the one thread that records.
+        self.lock = threading.RLock()
+        # Held, never for long, by whoever changes what follows; nobody waits for a plan with it.
+        self.books = threading.RLock()
+        self.pending: list[_Pending] = []  # in the order of recording
+        self.keys: dict[bytes, _Key] = {}
+        self.plans = PlanCache(max_cache_entries)
+        self.misses = self.compiles = self.fallbacks = 0
+        self.notes: list[str] = []
+        table.connect(target, self.record)
+
+    def record(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs a call that no plan fits, and has one made of it. If one is being made, waits for that."""
+        key, tensors, classes = _core.flatten_call(args, kwargs)
+        if not self._is_pending(key):
+            if not self.lock.acquire(blocking=False):
+                # Another thread records: what it makes will serve the next call.
+                self._count_miss()
+                return self.target(*args, **kwargs)
+            try:
+                # Another thread may have recorded it since the call looked.
+                if not self._is_pending(key) and self.table.find(args, kwargs) is None:
+                    return self._record(key, tensors, classes, args, kwargs)
+            finally:
+                self.lock.release()
+        self.settle(key)
+        # Not as a class derived from the table's may have it, for that is where the call comes from.
+        return _core.CallTable.__call__(self.table, *args, **kwargs)
+
+    def _record(
+        self, key: bytes, tensors: list[Any], classes: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+    ) -> Any:
+        self._count_miss()
+        known = self.keys.setdefault(key, _Key())
+        described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
+        stale = self.plans.with_key(key)
+        if stale:
+            why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
+            self._note(f"recorded again: {why}")
+        recording = self.capture.begin(args, kwargs)
+        tracing = _core.Tracing()
+        try:
+            with recording:
+                result = self.target(*args, **kwargs)
+        finally:
+            tracing.stop()
+        known.recordings += 1
+        made = self._make(key, known, described, recording, tracing, tensors, classes, result)
+        if not isinstance(made, _Pending):
+            self._judge(key, known, made)
+            return result
+        if self._core_passes is not None:
+            # They may be Python's: they run here.
+            self._take_in(made, made.plan.program.compile_now(self._core_passes))
+            return result
+        made.plan.program.compile_later()
+        with self.books:
+            self.pending.append(made)
+        _is_unsettled(self)
+        # No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
+        if len(self.pending) > self.plans.max_entries:
+            self._settle_first(self.pending[0])
+        return result
+
+    def _count_miss(self) -> None:
+        with _Totals.lock:
+            self.misses += 1
+            _Totals.misses += 1
+
+    def _make(
+        self,
+        key: bytes,
+        known: _Key,
+        described: CacheKey,
+        recording: Recording,
+        tracing: _core.Tracing,
+        tensors: list[Any],
+        classes: list[Any],
+        result: Any,
+    ) -> _Pending | str | None:
+        """What a recording becomes, still without its plan; or why there can be none; or nothing, if there may be one
+        later."""
+        try:
+            results, make_result = take_apart(result, recording.known)
+        except CannotRebuild as error:
+            return str(error)
+        outcome = recording.finish(result)
+        if outcome.learned:
+            return None
+        if outcome.guards is None:
+            # What the call did with tensors says more than what it might have read.
+            return tracing.obstacle or str(outcome.reason)
+        found = list(outcome.tensors.values())
+        try:
+            program, obstacle = _core.record_trace(
+                tracing, tensors, results, [tensor for tensor, _ in found], self.name
+            )
+        except _MISTAKES as error:
+            return _mistake(error)
+        if program is None:
+            return str(obstacle)
+        if (why := recording.kept(program)) is not None:
+            return str(why)
+        places = {id(tensor): place for tensor, place in found}
+        used = [places.get(id(tensor), "the random generator") for tensor in program.state]
+        plan = ForwardExecutor(described, program, outcome.guards, used, key)
+        return _Pending(plan, known, None if isinstance(result, _core.Tensor) else make_result, classes)
+
+    # Plans that are being made. They are taken in in the order of their recordings, so that the oldest leaves first
+    # whatever calls come in between.
+
+    def _is_pending(self, key: bytes) -> bool:
+        with self.books:
+            return any(pending.plan.raw_key == key for pending in self.pending)
+
+    def settle(self, key: bytes | None = None) -> None:
+        """Waits for the plans that are being made, or as far as those for a key, and takes them in."""
+        while self.pending and (key is None or self._is_pending(key)):
+            with self.books:
+                first = self.pending[0] if self.pending else None
+            if first is not None:
+                self._settle_first(first)
+
+    def _settle_first(self, first: _Pending) -> None:
+        program = first.plan.program
+        program.wait()
+        with self.books:
+            if not self.pending or self.pending[0] is not first:
+                # Another thread has taken it in, or it was forgotten.
+                return
+            del self.pending[0]
+            try:
+                obstacle = program.finish()
+            except _MISTAKES as error:
+                obstacle = _mistake(error)
+            self._take_in(first, obstacle)
+
+    def _take_in(self, pending: _Pending, obstacle: str | None) -> None:
+        """Adds a plan, or notes why there is none."""
+        plan, key = pending.plan, pending.plan.raw_key
+        with self.books:
+            known = self.keys.setdefault(key, pending.known)
+            if obstacle is not None:
+                self._judge(key, known, obstacle)
+                return
+            with _Totals.lock:
+                _Totals.compiles += 1
+                _Totals.recompiles += bool(self.plans.with_key(key))
+            gone = self.plans.add(plan)
+            self.table.add(key, plan.program, plan.guards, pending.make_result, pending.classes)
+            self.compiles += 1
+            for old in gone:
+                self.table.remove(old.raw_key, old.program)
+                if not self.plans.with_key(old.raw_key):
+                    self.keys.pop(old.raw_key, None)
+            self._judge(key, known, None)
+
+    def _judge(self, key: bytes, known: _Key, reason: str | None) -> None:
+        """Lets calls with this key run eagerly from now on, if there is a reason."""
+        if reason is None and known.recordings > _MOST_RECORDINGS and not self._is_used(key):
+            reason = "what it reads is different at every call"
+        if reason is None:
+            return
+        with self.books:
+            known.reason = reason
+            self.table.run_eagerly(key)
+            self._forget_oldest()
+            self.fallbacks += 1
+            with _Totals.lock:
+                _Totals.fallbacks += 1
+            self._note(f"runs eagerly: {reason}")
+
+    def _forget_oldest(self) -> None:
+        """Keeps the number of keys that have no plan within bounds."""
+        without = [key for key, known in self.keys.items() if known.reason is not None]
+        for key in without[:-_MOST_EAGER_KEYS]:
+            del self.keys[key]
+            if not self.plans.with_key(key):
+                self.table.forget(key)
+
+    def _is_used(self, key: bytes) -> bool:
+        return any(self.table.hits_of(plan.program) for plan in self.plans.with_key(key))
+
+    def _note(self, text: str) -> None:
+        if _core.logs("jit"):
+            _core.log("jit", f"{self.name}: {text}")
+        if text not in self.notes:
+            self.notes = [*self.notes[-31:], text]
+
+    def invalidate(self) -> None:
+        with self.lock:
+            self.settle()
+            with self.books:
+                self.table.clear()
+                self.keys.clear()
+                self.plans.clear()
+                self.capture = Capture(self.target)
+
+    def cache_info(self) -> CacheInfo:
+        self.settle()
+        return CacheInfo(
+            self.table.hits,
+            self.misses,
+            self.compiles,
+            self.fallbacks + self.table.eager_calls,
+            len(self.plans),
+            self.plans.max_entries,
+            sum(plan.program.arena_bytes for plan in self.plans),
+        )
+
+    def explain(self) -> str:
+        """What was compiled, and why what was not."""
+        info = self.cache_info()
+        lines = [
+            f"{self.name}: {info.entries} of at most {info.max_entries} plans",
+            f"  {info.hits} hits, {info.misses} misses, {info.compiles} compiles, {info.fallbacks} eager calls",
+        ]
+        for number, plan in enumerate(self.plans, start=1):
+            lines.append(
+                f"  plan {number}: {plan.program.nodes} nodes, {plan.program.kernels} kernels, "
+                f"{plan.program.arena_bytes:,} bytes of memory while it runs, {len(plan.guards)} guards, "
+                f"{self.table.hits_of(plan.program)} hits"
+            )
+            lines.extend(f"    uses {place}" for place in plan.places)
+            names = plan.program.kernel_names
+            lines.extend(f"    runs {name}" for name in names[:_MOST_KERNELS])
+            if len(names) > _MOST_KERNELS:
+                lines.append(f"    and {len(names) - _MOST_KERNELS} more")
+            lines.extend(f"    {line}" for line in plan.program.backward_plans)
+        lines.extend(f"  {note}" for note in self.notes)
+        return "\n".join(lines)
+
+    def explain_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
+        """What a call with these arguments would do now. Nothing is called."""
+        self.settle()
+        program = self.table.find(args, kwargs)
+        for number, plan in enumerate(self.plans, start=1):
+            if plan.program is program:
+                return f"runs plan {number}"
+        key, _, _ = _core.flatten_call(args, kwargs)
+        known = self.keys.get(key)
+        if known is not None and known.reason is not None:
+            return f"runs eagerly: {known.reason}"
+        stale = self.plans.with_key(key)
+        if not stale:
+            return "would be recorded: there is no plan for arguments of these types"
+        why = stale[-1].guards.failed(args, kwargs) or _OTHER_TENSORS
+        return f"would be recorded again: {why}"
+
+    def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.Program:
+        """What a call with these arguments would run now."""
+        self.settle()
+        program = self.table.find(args, kwargs)
+        if program is not None:
+            return program
+        known = self.keys.get(_core.flatten_call(args, kwargs)[0])
+        reason = known.reason if known is not None and known.reason else "call it with these arguments first"
+        raise ValueError(f"{self.name} has no plan for these arguments: {reason}")
