@@ -27,6 +27,9 @@ constexpr double kIndexedFlops = 16;
 constexpr size_t kMostNodes = 24;
 // All that must be kept longer for it may be such a part of it.
 constexpr int64_t kLongerShare = 8;
+// More than any machine has, and so little that sums and multiples of it are numbers still: such plans may be made, and
+// fail only for want of memory.
+constexpr int64_t kMostElements = int64_t{1} << 42;
 // A bound on how much is changed.
 constexpr size_t kMostChoices = 512;
 
@@ -107,10 +110,8 @@ class Recomputing {
  private:
   ValueId storage(ValueId id) const { return layouts_.at(id).storage; }
 
-  int64_t bytes_of(ValueId id) const {
-    const TensorType& type = graph_.type(id);
-    return numel(type.shape) * static_cast<int64_t>(size_of(type.dtype));
-  }
+  int64_t elements_of(ValueId id) const { return std::min(numel(graph_.type(id).shape), kMostElements); }
+  int64_t bytes_of(ValueId id) const { return elements_of(id) * static_cast<int64_t>(size_of(graph_.type(id).dtype)); }
 
   void hold(size_t begin, size_t end, int64_t bytes) {
     for (size_t time = begin; time < end; ++time) held_[time] += bytes;
@@ -177,7 +178,7 @@ class Recomputing {
       if (seen != choice.value && !is_view(items_[makers_.at(seen)].node)) choice.between += bytes_of(seen);
       return true;
     }
-    choice.flops += flops_of(node) * static_cast<double>(numel(graph_.type(id).shape));
+    choice.flops += flops_of(node) * static_cast<double>(elements_of(id));
     return choice.chain.size() <= kMostNodes;
   }
 

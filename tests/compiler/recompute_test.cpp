@@ -85,6 +85,21 @@ TEST(Recompute, NothingIsWhereLittleIsHeld) {
   EXPECT_EQ(Recomputed(layer.graph, kEnoughMemory).added(), 0u);
 }
 
+TEST(Recompute, SizesThatNoMachineHasAreCountedLikeOthers) {
+  const auto added = [](int64_t size) {
+    IRGraph graph;
+    GraphEmitter e(graph);
+    const Value x = e.value(graph.add_input({Dtype::kF32, {size}}));
+    const Value active = e.relu(e.mul(x, 0.5));
+    Value sum = active;
+    for (int i = 0; i < 4; ++i) sum = e.cumsum(sum, 0);
+    graph.output_ids = {GraphEmitter::id_of(e.add(sum, active)), GraphEmitter::id_of(e.neg(x))};
+    return Recomputed(graph, 0).added();
+  };
+  EXPECT_GT(added(1024), 0u);
+  EXPECT_EQ(added(int64_t{1} << 57), added(1024));
+}
+
 TEST(Recompute, WhatSavesLittleForItsWorkIsKept) {
   // A byte for each element, which takes three functions.
   const Layer layer([](Emitter& e, const Value& x) { return e.gt(e.exp(e.tanh(e.exp(x))), 1.0); });
