@@ -254,8 +254,7 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("backward_plans", &backward_plans)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })
-      .def_prop_ro("kernels",
-                   [](const ProgramHandle& self) { return kernel_names(self.program->plan(), false).size(); })
+      .def_prop_ro("kernels", [](const ProgramHandle& self) { return self.program->plan().kernel_count(); })
       .def_prop_ro("kernel_names", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), false); })
       .def_prop_ro("packing_names", [](const ProgramHandle& self) { return kernel_names(self.program->plan(), true); })
       .def_prop_ro("arena_bytes", [](const ProgramHandle& self) { return self.program->plan().arena_bytes; })

@@ -169,8 +169,7 @@ void BackwardPart::Entry::try_to(const std::function<std::string()>& step) const
   try {
     reason_ = step();
   } catch (const std::exception& error) {
-    // The pass that was recorded went well: only speed is lost.
-    reason_ = fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
+    reason_ = reason_of(error);
   }
 }
 
@@ -221,8 +220,7 @@ std::vector<BackwardPlanInfo> BackwardPart::plans() const {
     info.reason = entry->is_settled() ? entry->reason() : "the plan is being made";
     if (!info.reason.empty()) continue;
     const Plan& plan = entry->program->plan();
-    info.kernels = static_cast<size_t>(
-        std::count_if(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) { return step.packs < 0; }));
+    info.kernels = plan.kernel_count();
     info.arena_bytes = plan.arena_bytes;
     info.runs = entry->count.load(std::memory_order_relaxed);
   }

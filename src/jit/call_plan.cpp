@@ -81,6 +81,10 @@ PassReport improve(CallGraph& call, const PassList* passes) {
 
 }  // namespace
 
+std::string reason_of(const std::exception& error) {
+  return fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
+}
+
 CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   const auto start = std::chrono::steady_clock::now();
   CallPlan result;
@@ -97,10 +101,8 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   result.written = std::move(call.written);
   if (options().logs(kTopic)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-    const auto kernels = std::count_if(result.plan->steps.begin(), result.plan->steps.end(),
-                                       [](const PlanStep& step) { return step.packs < 0; });
     log(kTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name, result.graph.nodes.size(),
-                            kernels, took.count()));
+                            result.plan->kernel_count(), took.count()));
   }
   return result;
 }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <exception>
+#include <string>
+
 #include "jit/graph_builder.h"
 #include "passes/runner.h"
 #include "runtime/plan.h"
@@ -21,5 +24,8 @@ struct CallPlan {
 
 /// Makes a plan of a record, on any thread. The graph goes through `passes`, or through the standard ones.
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
+
+/// Why calls run as they are written after compiling threw. The recorded call itself went well: only speed is lost.
+std::string reason_of(const std::exception& error);
 
 }  // namespace lucid::jit

@@ -211,22 +211,19 @@ class PlanTable::Impl {
   /// Waits for the plans that are being made, as far as the one for a key, and takes them in. In the order of their
   /// recordings, so that the oldest leaves first whatever calls come in between.
   void settle(const std::string& key) {
-    for (;;) {
-      Ref<Program> next;
-      {
-        const std::lock_guard lock(mutex_);
-        if (!is_among_pending(key)) return;
-        next = pending_.front().program;
-      }
-      take_in(next);
-    }
+    settle_while([&] { return is_among_pending(key); });
   }
   void settle_all() {
+    settle_while([&] { return !pending_.empty(); });
+  }
+  /// The condition is asked under the lock, and holds only while something is pending.
+  template <typename Condition>
+  void settle_while(const Condition& holds) {
     for (;;) {
       Ref<Program> next;
       {
         const std::lock_guard lock(mutex_);
-        if (pending_.empty()) return;
+        if (!holds()) return;
         next = pending_.front().program;
       }
       take_in(next);
@@ -249,8 +246,7 @@ class PlanTable::Impl {
     try {
       obstacle = program->finish();
     } catch (const std::exception& error) {
-      // The call itself went well: only speed is lost.
-      obstacle = fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
+      obstacle = jit::reason_of(error);
     }
     Known& known = known_as(taken.key);
     if (!obstacle.empty()) {

@@ -112,6 +112,11 @@ int64_t PlanStep::items() const {
   return items;
 }
 
+size_t Plan::kernel_count() const {
+  return static_cast<size_t>(
+      std::count_if(steps.begin(), steps.end(), [](const PlanStep& step) { return step.packs < 0; }));
+}
+
 int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
   Frame frame(*this, inputs, outputs, forms);

@@ -78,6 +78,9 @@ class Plan : public RefCounted {
   std::vector<size_t> last_reads;
   std::vector<size_t> first_writes;
 
+  /// The steps of every run: those that pack an input run again only when it has changed.
+  size_t kernel_count() const;
+
   /// Whether an output may lie exactly where an input does: nothing reads the input after its element was written.
   bool may_share(size_t input, size_t output) const { return elementwise && last_reads[input] <= first_writes[output]; }
 
