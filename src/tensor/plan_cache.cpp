@@ -70,14 +70,11 @@ bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
   return plan.hash == hash && plan.key.size() == key.size() && std::equal(key.begin(), key.end(), plan.key.begin());
 }
 
-// A number beside tensors with dimensions keeps the precision that kernels compute in; among 0-d tensors it must not
-// change the promotion.
+// A number keeps the precision that kernels compute in. Among 16-bit tensors without dimensions it thereby promotes the
+// op to f32, which is what kernels compute these in anyway; the result is rounded to the type that the call has.
 Dtype number_dtype(const Call& call, size_t i) {
   if (call.op().promote == Promote::kNone) return call.operand(i).scalar().kind();
-  const Dtype dtype = operand_dtype(call, i);
-  for (const Operand& operand : call.operands())
-    if (operand.present() && operand.promotion_rank() == Rank::kTensor) return compute_dtype(dtype);
-  return dtype;
+  return compute_dtype(operand_dtype(call, i));
 }
 
 Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {

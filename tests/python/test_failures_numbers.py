@@ -321,3 +321,34 @@ def test_44_which_plan_ran_does_not_matter():
         f(x[:, :size].contiguous())
     assert len(results - {None}) == 1
     assert f.cache_info().fallbacks == 0
+
+
+NUMBERS_BESIDE = {
+    "42 sum": lambda x, c: x + c,
+    "42 difference": lambda x, c: c - x,
+    "42 product": lambda x, c: x * c,
+    "42 quotient": lambda x, c: x / c,
+    "42 floor of a quotient": lambda x, c: x // c,
+    "42 remainder": lambda x, c: x % c,
+    "42 fmod": lucid.fmod,
+    "42 power": lambda x, c: x.abs() ** c,
+    "42 power of a number": lambda x, c: c**x,
+    "42 less": lambda x, c: x < c,
+    "42 larger one": lambda x, c: lucid.clamp(x, min=c),
+    "42 choice": lambda x, c: lucid.where(x > 1, x, c),
+    "42 lerp": lambda x, c: lucid.lerp(x, x * 2, c),
+    "42 in place": lambda x, c: x.clone().mul_(c),
+}
+
+
+@pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16], ids=["f16", "bf16"])
+@numbered(NUMBERS_BESIDE)
+def test_a_number_beside_a_scalar_is_the_one_beside_a_vector(case, dtype):
+    lucid.manual_seed(0)
+    values = (lucid.randn(100) * 3).to(dtype)
+    number = 0.6931471805599453
+    compiled = lucid.compile(case)
+    expected = bits(case(values, number))
+    assert bits(lucid.stack([case(value, number) for value in values])) == expected
+    assert bits(lucid.stack([compiled(value, number) for value in values])) == expected
+    assert compiled.cache_info().hits == 99
