@@ -16,8 +16,9 @@ GradSlot& ensure_slot(TensorImpl& tensor) {
   return *meta.slot;
 }
 
-/// Keeps the gradient that arrives at the tensor's node, until the tensor gets another node.
-void attach_retained(TensorImpl& tensor, const Edge& edge) {
+/// Keeps the gradient that arrives at the tensor's node, until the tensor gets another node; of a view, `version` is
+/// its graph version with this one.
+void attach_retained(TensorImpl& tensor, const Edge& edge, uint32_t version) {
   GradSlot& slot = ensure_slot(tensor);
   slot.retained_from = edge.node.get();
   GradNode::Retained retained{.output = edge.output, .slot = Ref<GradSlot>(&slot), .version = nullptr};
@@ -28,7 +29,7 @@ void attach_retained(TensorImpl& tensor, const Edge& edge) {
       root.version->number = tensor.root()->graph_version();
     }
     retained.version = root.version;
-    retained.number = tensor.graph_version();
+    retained.number = version;
   }
   edge.node->retained().push_back(std::move(retained));
 }
@@ -53,31 +54,46 @@ NodeOrder order_of_stale(const AutogradMeta& view, const AutogradMeta& root, con
   return {root.views_number, old.within ? old.within : old.number};
 }
 
+/// Whether the root of a view got another place in the graph after the view's node was made. A view whose root was
+/// bound to other memory stays where it was.
+bool is_stale(const TensorImpl& view) {
+  const TensorImpl& root = *view.root();
+  return view.view_kind() == ViewKind::kRecorded && view.graph_version() != root.graph_version() &&
+         view.cell() == root.cell() && requires_grad(root);
+}
+
+/// Gives a stale view its new node. Several threads may ask for it first: recording on a view only reads it for its
+/// user.
+void renew_node(TensorImpl& view) {
+  static std::mutex renewing;
+  Edge old;  // goes after the lock: what it frees may be Python's
+  const std::scoped_lock lock(renewing);
+  if (!is_stale(view)) return;
+  TensorImpl& root = *view.root();
+  AutogradMeta& meta = view.ensure_autograd();
+  Edge whole = gradient_edge(root);
+  const NodeOrder order = order_of_stale(meta, *root.autograd(), whole);
+  old =
+      std::exchange(meta.edge, {make_ref<GatherNode>(std::move(whole), root.type(), region_of(root, view), order), 0});
+  if (meta.retains_grad) attach_retained(view, meta.edge, root.graph_version());
+  view.set_graph_version(root.graph_version());
+}
+
 }  // namespace
 
 bool requires_grad(const TensorImpl& tensor) {
+  // A view's root comes first: other threads may be giving the view a new node.
+  if (tensor.is_view())
+    if (const AutogradMeta* root = tensor.root()->autograd(); root && (root->requires_grad || root->edge)) return true;
   const AutogradMeta* meta = tensor.autograd();
-  if (meta && (meta->requires_grad || meta->edge)) return true;
-  if (!tensor.is_view()) return false;
-  const AutogradMeta* root = tensor.root()->autograd();
-  return root && (root->requires_grad || root->edge);
+  return meta && (meta->requires_grad || meta->edge);
 }
 
 Edge gradient_node(TensorImpl& tensor) {
   if (tensor.is_view()) {
-    TensorImpl& root = *tensor.root();
     if (tensor.view_kind() == ViewKind::kNoGrad) return {};
-    // A view whose root was bound to other memory stays where it was in the graph.
-    const bool stale = tensor.view_kind() == ViewKind::kRecorded && tensor.graph_version() != root.graph_version() &&
-                       tensor.cell() == root.cell() && requires_grad(root);
-    if (stale) {
-      AutogradMeta& meta = tensor.ensure_autograd();
-      Edge whole = gradient_edge(root);
-      const NodeOrder order = order_of_stale(meta, *root.autograd(), whole);
-      meta.edge = {make_ref<GatherNode>(std::move(whole), root.type(), region_of(root, tensor), order), 0};
-      tensor.set_graph_version(root.graph_version());
-      if (meta.retains_grad) attach_retained(tensor, meta.edge);
-    }
+    if (is_stale(tensor)) [[unlikely]]
+      renew_node(tensor);
   }
   const AutogradMeta* meta = tensor.autograd();
   return meta ? meta->edge : Edge();
@@ -106,7 +122,7 @@ void rebase(TensorImpl& root, Edge edge) {
   meta.requires_grad = false;
   if (meta.accumulator) meta.slot->became_interior = true;
   bump_version(root);
-  if (meta.retains_grad && meta.edge) attach_retained(root, meta.edge);
+  if (meta.retains_grad && meta.edge) attach_retained(root, meta.edge, root.graph_version());
 }
 
 void set_requires_grad(TensorImpl& tensor, bool wanted) {
@@ -134,7 +150,7 @@ void retain_grad(TensorImpl& tensor) {
   AutogradMeta& meta = tensor.ensure_autograd();
   if (meta.retains_grad) return;
   meta.retains_grad = true;
-  attach_retained(tensor, edge);
+  attach_retained(tensor, edge, tensor.graph_version());
 }
 
 bool retains_grad(const TensorImpl& tensor) { return tensor.autograd() && tensor.autograd()->retains_grad; }

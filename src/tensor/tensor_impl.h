@@ -108,9 +108,10 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   void set_view_of(Ref<TensorImpl> root, ViewKind kind);
   /// Of a view of something that nobody else has seen, an op's intermediate result: a result is no view.
   void become_root();
-  /// Of a root: how often it got another place in the graph. Of a view: its root's number when its node was made.
-  uint32_t graph_version() const { return graph_version_; }
-  void set_graph_version(uint32_t version) { graph_version_ = version; }
+  /// Of a root: how often it got another place in the graph. Of a view: its root's number when its node was made; who
+  /// sees that number sees the node.
+  uint32_t graph_version() const { return graph_version_.load(std::memory_order_acquire); }
+  void set_graph_version(uint32_t version) { graph_version_.store(version, std::memory_order_release); }
 
   /// Whether a module learns it. Such a tensor is a Parameter in Python, whoever asks for it first.
   bool is_parameter() const { return is_parameter_; }
@@ -126,7 +127,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   Ref<Cell> cell_;
   std::unique_ptr<AutogradMeta> autograd_;
   Ref<TensorImpl> root_;
-  uint32_t graph_version_ = 0;
+  std::atomic<uint32_t> graph_version_ = 0;
   ViewKind view_kind_ = ViewKind::kRecorded;
   bool is_parameter_ = false;
 };

@@ -1,6 +1,7 @@
 // Threads that call compiled functions; these run under the thread sanitizer too.
 
 #include <atomic>
+#include <latch>
 #include <thread>
 
 #include "../tensor/support.h"
@@ -73,6 +74,23 @@ TEST(CompileThreads, RecordOnALeafThatNobodyUsedBefore) {
       loss.backward();
     });
     if (read(leaf.grad()) != std::vector<double>(4, 8.0)) ++wrong;
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(CompileThreads, RecordOnAViewWhoseRootWasWrittenTo) {
+  std::atomic<int> wrong = 0;
+  for (int round = 0; round < 20; ++round) {
+    const Tensor leaf = ones({4}).requires_grad_();
+    Tensor whole = leaf * 1.0;
+    const Tensor part = narrow(whole, 0, 1, 2);
+    whole *= 3.0;
+    std::latch together(4);
+    run_in_threads(4, [&](int) {
+      together.arrive_and_wait();
+      sum(part * 2.0).backward({}, true);
+    });
+    if (read(leaf.grad()) != std::vector<double>{0.0, 24.0, 24.0, 0.0}) ++wrong;
   }
   EXPECT_EQ(wrong, 0);
 }
