@@ -60,7 +60,8 @@ llvm::Value* Translator::f16_to_f32(Value* bits) {
 // The instruction behind this ignores the flushing of denormals, as the integer form does.
 llvm::Value* Translator::f32_to_f16(Value* value) {
   if (target_ == CpuLevel::kScalar) return f32_to_f16_by_integers(value);
-  Value* half = builder_.CreateFPTrunc(value, with_element(value->getType(), builder_.getHalfTy()));
+  // Opaque, for LLVM rounds a single f64 that becomes f32 and then f16 only once, by a function that is not there.
+  Value* half = builder_.CreateFPTrunc(opaque(value), with_element(value->getType(), builder_.getHalfTy()));
   return builder_.CreateBitCast(half, with_element(value->getType(), builder_.getInt16Ty()));
 }
 

@@ -352,3 +352,12 @@ def test_a_number_beside_a_scalar_is_the_one_beside_a_vector(case, dtype):
     assert bits(lucid.stack([case(value, number) for value in values])) == expected
     assert bits(lucid.stack([compiled(value, number) for value in values])) == expected
     assert compiled.cache_info().hits == 99
+
+
+@pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16, lucid.float64], ids=["f16", "bf16", "f64"])
+def test_42_functions_of_constants(dtype):
+    def function(x):
+        constant = lucid.full((4, 2), 1.3, dtype=dtype)
+        return constant.tanh(), (constant.double() + 0.7).to(dtype).exp() * x.to(dtype)
+
+    check(pure(function, (4, 2)), least_hits=2)
