@@ -55,7 +55,7 @@ llvm::Value* Translator::frame_slot(const char* name, int bytes, bool zeroed) {
 
 llvm::Value* Translator::load(const Instruction& current) {
   const Dtype element = current.type.element;
-  Value* pointer = element_pointer(current, operand(current, 0));
+  Value* pointer = element_address(current.buffer, current.operands[0]);
   llvm::Type* type = current.type.vector ? vector_of(memory_type(element)) : memory_type(element);
   if (current.masked) return to_register(masked_load(type, pointer, operand(current, 1), element), element);
   auto* load = builder_.CreateAlignedLoad(type, pointer, alignment_of(element));
@@ -67,7 +67,7 @@ llvm::Value* Translator::load(const Instruction& current) {
 
 void Translator::store(const Instruction& current) {
   const loop::Type type = operand_type(current, 1);
-  Value* pointer = element_pointer(current, operand(current, 0));
+  Value* pointer = element_address(current.buffer, current.operands[0]);
   Value* value = to_memory(operand(current, 1), type.element);
   if (current.masked) return masked_store(value, pointer, operand(current, 2), type.element);
   builder_.CreateAlignedStore(value, pointer, alignment_of(type.element));
@@ -249,7 +249,7 @@ llvm::Value* Translator::load_apart(const Instruction& current) {
     });
   }
   llvm::Type* scalar = memory_type(element);
-  Value* pointer = element_pointer(current, operand(current, 0));
+  Value* pointer = element_address(current.buffer, current.operands[0]);
   const auto part = [&](int first, int count, Value* touched) -> Value* {
     Value* start = builder_.CreateConstGEP1_64(scalar, pointer, first);
     auto* type = llvm::FixedVectorType::get(scalar, count);
@@ -302,7 +302,7 @@ void Translator::scatter(const Instruction& current) {
 }
 
 void Translator::prefetch(const Instruction& current) {
-  Value* pointer = element_pointer(current, operand(current, 0));
+  Value* pointer = element_address(current.buffer, current.operands[0]);
   // For reading, to be kept in all caches, as data.
   builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
                            {pointer, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});

@@ -1,6 +1,7 @@
 #include "codegen/target.h"
 
 #include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
 
@@ -32,6 +33,10 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(CpuLevel target) {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
+    // Loop strength reduction takes a third of the time to compile, and addresses are written so as not to need it
+    // (Translator::element_address); a target machine has no other switch for it.
+    if (llvm::cl::Option* without = llvm::cl::getRegisteredOptions().lookup("disable-lsr"))
+      static_cast<llvm::cl::opt<bool>*>(without)->setValue(true);
   });
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string message;

@@ -129,13 +129,16 @@ void Translator::make_buffers(Value* arguments) {
   if (scratch_bytes >= kPageBytes) function_->addFnAttr("probe-stack", "inline-asm");
 }
 
+bool Translator::carries_vectors(const loop::Block& block) const {
+  return std::any_of(block.arguments.begin(), block.arguments.end(),
+                     [&](loop::Id id) { return kernel_.instructions[id].type.vector; });
+}
+
 void Translator::block(uint32_t index) {
   const loop::Block& block = kernel_.blocks[index];
-  // What carries vectors is a reduction or a tile of a product, whose writers chose the order.
-  const bool carries = std::any_of(block.arguments.begin(), block.arguments.end(),
-                                   [&](loop::Id id) { return kernel_.instructions[id].type.vector; });
-  // Registers that hold a vector: elsewhere one is two or four of them, which already are chains side by side.
-  const bool orders = target_ == CpuLevel::kAvx512 && index != 0 && !carries;
+  // Registers that hold a vector: elsewhere one is two or four of them, which already are chains side by side. What
+  // carries vectors is a reduction or a tile of a product, whose writers chose the order.
+  const bool orders = target_ == CpuLevel::kAvx512 && index != 0 && !carries_vectors(block);
   for (loop::Id id : orders ? latency_order(kernel_, block) : block.instructions) {
     const Instruction& current = kernel_.instructions[id];
     if (current.code == Code::kFor) {
@@ -230,8 +233,8 @@ llvm::Value* Translator::iota(loop::Type type) {
   return llvm::ConstantVector::get(lanes);
 }
 
-// Entered through a guard and tested at the end, with a block of its own before and after the loop: the form that
-// LLVM's loop strength reduction wants, which otherwise it would have to make.
+// Entered through a guard and tested at the end, with a block of its own before and after the loop: the form in which
+// LLVM finds a place for what it takes out of the loop.
 void Translator::for_loop(const Instruction& current, loop::Id id) {
   const loop::Block& body = kernel_.blocks[current.blocks[0]];
   Value* low = operand(current, 0);
@@ -249,12 +252,21 @@ void Translator::for_loop(const Instruction& current, loop::Id id) {
     Value* initial = number == 0 ? low : operand(current, number + 1);
     llvm::PHINode* argument = builder_.CreatePHI(initial->getType(), 2);
     argument->addIncoming(initial, before);
-    values_[body.arguments[number]] = argument;
     arguments.push_back(argument);
   }
+  if (carries_vectors(body)) {
+    WalkingLoop loop{body.arguments[0], low, current.integer, before, head, std::vector<bool>(values_.size())};
+    for (size_t known = 0; known < values_.size(); ++known) loop.outside[known] = values_[known];
+    walking_loops_.push_back(std::move(loop));
+  }
+  for (size_t number = 0; number < arguments.size(); ++number) values_[body.arguments[number]] = arguments[number];
   block(current.blocks[0]);
 
   llvm::BasicBlock* last = builder_.GetInsertBlock();
+  if (carries_vectors(body)) {
+    walk(walking_loops_.back(), last);
+    walking_loops_.pop_back();
+  }
   llvm::BasicBlock* after = new_block("after");
   llvm::BasicBlock* join = new_block("join");
   Value* next = builder_.CreateAdd(arguments[0], builder_.getInt64(current.integer));

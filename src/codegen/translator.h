@@ -3,6 +3,7 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Module.h>
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,7 @@ class Translator {
   // translate.cpp: leaves and structure.
   void make_buffers(Value* arguments);
   void block(uint32_t index);
+  bool carries_vectors(const loop::Block& block) const;
   Value* instruction(const Instruction& instruction);
   Value* constant(const Instruction& instruction);
   Value* iota(loop::Type type);
@@ -63,6 +65,29 @@ class Translator {
   Value* f16_to_f32_by_integers(Value* bits);
   Value* bf16_to_f32(Value* bits);
   Value* f32_to_bf16(Value* value);
+
+  // address.cpp
+  /// A loop in which addresses are stepped from one iteration to the next: one that carries vectors reads few buffers,
+  /// and its instructions are faster with an address than with an address and an index.
+  struct WalkingLoop {
+    loop::Id counter;
+    Value* low;
+    int64_t step;
+    llvm::BasicBlock* before;
+    llvm::BasicBlock* head;
+    std::vector<bool> outside;  // by instruction: whether it was known before the loop
+    struct Address {
+      llvm::PHINode* now;
+      Value* step;  // in bytes
+    };
+    std::map<std::pair<uint32_t, loop::Id>, Address> addresses = {};  // by buffer and index
+  };
+  /// Of a single element; `index` is a scalar.
+  Value* element_address(uint32_t buffer, loop::Id index);
+  /// The address at a sum of what does not change in the loop and a multiple of its counter; null if it is none.
+  Value* walking_address(WalkingLoop& loop, uint32_t buffer, loop::Id index);
+  /// Ends an iteration, in its last block.
+  void walk(const WalkingLoop& loop, llvm::BasicBlock* last);
 
   // memory.cpp
   Value* load(const Instruction& instruction);
@@ -115,6 +140,7 @@ class Translator {
   std::vector<Value*> buffers_;                    // base pointers
   std::vector<std::vector<Value*>> loop_results_;  // by instruction, for kFor
   std::vector<std::pair<std::string, Value*>> frame_slots_;
+  std::vector<WalkingLoop> walking_loops_;  // the innermost last
 };
 
 }  // namespace lucid::codegen

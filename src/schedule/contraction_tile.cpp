@@ -21,6 +21,9 @@ constexpr double kProductsPerNanosecond = 75;
 /// How far ahead a packed panel is fetched; since panels lie one after another, the end of one fetches the next.
 constexpr int64_t kRowsAhead = 32;
 
+/// Rows that are read from one address: an instruction can add a register to it, or twice that.
+constexpr int kRowsFromAddress = 3;
+
 /// Where a tile finds its rows of a: element (i, k) at base + i * row + k * step.
 struct Rows {
   BufferRef buffer;
@@ -264,8 +267,10 @@ class TileWriter {
 
   /// One chain for each element of the tile.
   std::vector<Value> accumulate(const Rows& rows, const Panel& panel, Value length) {
-    std::vector<Value> row_starts;
-    for (int i = 0; i < tile_.rows; ++i) row_starts.push_back(rows.row * builder_.index(i));
+    // Three rows from one address: a load adds nothing, the distance of rows or twice that.
+    std::vector<Value> group_starts, within;
+    for (int i = 0; i < tile_.rows; i += kRowsFromAddress) group_starts.push_back(rows.row * builder_.index(i));
+    for (int i = 0; i < kRowsFromAddress; ++i) within.push_back(rows.row * builder_.index(i));
     const std::vector<Value> zeros(static_cast<size_t>(tile_.rows * tile_.vectors),
                                    builder_.splat(builder_.constant(dtype_, 0.0)));
     return builder_.for_loop(builder_.index(0), length, 1, zeros, [&](Value k, std::span<const Value> sums) {
@@ -284,7 +289,8 @@ class TileWriter {
       const Value a_index = rows.base + k * rows.step;
       std::vector<Value> next;
       for (int i = 0; i < tile_.rows; ++i) {
-        const Value element = builder_.load(rows.buffer, a_index + row_starts[static_cast<size_t>(i)]);
+        const Value group = a_index + group_starts[static_cast<size_t>(i / kRowsFromAddress)];
+        const Value element = builder_.load(rows.buffer, group + within[static_cast<size_t>(i % kRowsFromAddress)]);
         const Value factor = builder_.splat(builder_.convert(element, dtype_));
         for (int j = 0; j < tile_.vectors; ++j) {
           next.push_back(builder_.fma(factor, columns[static_cast<size_t>(j)], sums[next.size()]));
