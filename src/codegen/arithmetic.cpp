@@ -39,6 +39,13 @@ llvm::Value* Translator::opaque(Value* value) {
   return builder_.CreateIntrinsic(llvm::Intrinsic::arithmetic_fence, {value->getType()}, {value});
 }
 
+llvm::Value* Translator::opaque_bits(Value* product) {
+  if (!product->getType()->isVectorTy() || product->getType()->getScalarSizeInBits() != 64) return product;
+  if (llvm::isa<llvm::Constant>(product)) return product;
+  Value* reals = builder_.CreateBitCast(product, vector_of(builder_.getDoubleTy()));
+  return builder_.CreateBitCast(opaque(reals), product->getType());
+}
+
 llvm::Value* Translator::keep(Value* operand, Value* other) {
   const bool both_constant = llvm::isa<llvm::Constant>(operand) && llvm::isa<llvm::Constant>(other);
   return both_constant || is_identity(operand) ? opaque(operand) : operand;
@@ -102,7 +109,7 @@ llvm::Value* Translator::integer_arithmetic(const Instruction& current) {
     case Code::kSub:
       return builder_.CreateSub(x, y);
     case Code::kMul:
-      return builder_.CreateMul(x, y);
+      return opaque_bits(builder_.CreateMul(x, y));
     case Code::kDiv:
       return with_sign ? builder_.CreateSDiv(x, y) : builder_.CreateUDiv(x, y);
     case Code::kRem:
@@ -158,7 +165,11 @@ llvm::Value* Translator::comparison(const Instruction& current) {
 }
 
 llvm::Value* Translator::select(const Instruction& current) {
-  return builder_.CreateSelect(operand(current, 0), operand(current, 1), operand(current, 2));
+  Value* mask = operand(current, 0);
+  Value* chosen = builder_.CreateSelect(mask, operand(current, 1), operand(current, 2));
+  // Which lanes come from where is known: LLVM would look through rows of such selects for a better way to shuffle.
+  const bool shuffles = llvm::isa<llvm::Constant>(mask) && chosen->getType()->isFPOrFPVectorTy();
+  return shuffles ? opaque(chosen) : chosen;
 }
 
 }  // namespace lucid::codegen

@@ -54,6 +54,9 @@ class Translator {
   /// operations on constants itself; but when denormal results are flushed, x * 1 is not x.
   Value* keep(Value* operand, Value* other);
   Value* opaque(Value* value);
+  /// Hides which bits of a product of 64-bit lanes may be set: LLVM would ask again and again, through all rounds of a
+  /// generator of random numbers, in a third of the time that it takes to compile one.
+  Value* opaque_bits(Value* product);
 
   // convert.cpp
   Value* convert(Value* value, loop::Type from, loop::Type to);
