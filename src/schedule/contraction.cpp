@@ -66,24 +66,19 @@ void merge_batches(Product& product) {
   product.a.batch = 0;
 }
 
-BufferUse new_scratch(Schedule& schedule, int64_t elements, Dtype dtype) {
-  schedule.scratch_bytes.push_back(elements * static_cast<int64_t>(size_of(dtype)));
-  return {.kind = BufferUse::Kind::kScratch, .index = static_cast<int32_t>(schedule.scratch_bytes.size() - 1)};
-}
-
 void schedule_tiles(Schedule& schedule, const Product& product, const Registers& registers) {
   const Blocking blocking = contraction::choose_blocking(product, registers);
   const Dtype dtype = compute_dtype(product.dtype);
   BufferUse b = product.b_use;
   if (blocking.packs_b) {
     const int64_t batches = product.b.batch == 0 ? 1 : product.batches;
-    b = new_scratch(schedule, batches * blocking.panels * contraction::panel_rows(product.k) * blocking.tile.columns(),
-                    dtype);
+    b = schedule.new_scratch(batches * blocking.panels * contraction::panel_rows(product.k) * blocking.tile.columns(),
+                             dtype);
     schedule.steps.push_back(contraction::pack_step(product, blocking, b));
   }
   BufferUse totals;
   if (contraction::needs_totals(product)) {
-    totals = new_scratch(schedule, product.batches * product.m * product.n, dtype);
+    totals = schedule.new_scratch(product.batches * product.m * product.n, dtype);
   }
   schedule.steps.push_back(contraction::tile_step(product, blocking, registers, b, totals));
 }

@@ -34,11 +34,6 @@ Images images_of(const MemoryOperand& operand) {
   return images;
 }
 
-BufferUse new_scratch(Schedule& schedule, int64_t elements, Dtype dtype) {
-  schedule.scratch_bytes.push_back(elements * static_cast<int64_t>(size_of(dtype)));
-  return {.kind = BufferUse::Kind::kScratch, .index = static_cast<int32_t>(schedule.scratch_bytes.size() - 1)};
-}
-
 /// x with zeros around it, as the taps read it, its channels filled up to a multiple of `filled`.
 ChannelsLast padded_input(Schedule& schedule, const Problem& problem, int64_t channels, int64_t filled = 1) {
   ChannelsLast result{.groups = problem.shape.groups, .channels = round_up(channels, filled)};
@@ -48,7 +43,7 @@ ChannelsLast padded_input(Schedule& schedule, const Problem& problem, int64_t ch
     result.sizes[d] = axis.extent();
     axes[d] = {.input = axis.input, .low = axis.low, .step = axis.input_dilation};
   }
-  result.use = new_scratch(schedule, problem.shape.batch * result.image(), compute_dtype(problem.dtype));
+  result.use = schedule.new_scratch(problem.shape.batch * result.image(), compute_dtype(problem.dtype));
   schedule.steps.push_back(channels_last_step(problem, problem.x, channels, axes, result));
   return result;
 }
@@ -64,7 +59,7 @@ ChannelsLast padded_gradient(Schedule& schedule, const Problem& problem) {
     result.sizes[d] = problem.axis(d).output;
     axes[d] = {.input = problem.axis(d).output};
   }
-  result.use = new_scratch(schedule, problem.shape.batch * result.image() + kLanes, compute_dtype(problem.dtype));
+  result.use = schedule.new_scratch(problem.shape.batch * result.image() + kLanes, compute_dtype(problem.dtype));
   schedule.steps.push_back(channels_last_step(problem, problem.y, channels, axes, result));
   return result;
 }
@@ -87,7 +82,7 @@ Images padded_planes(Schedule& schedule, const Problem& problem) {
     axes[d] = {.input = problem.axis(d).input, .low = problem.axis(d).low, .step = problem.axis(d).input_dilation};
   }
   const Dtype dtype = compute_dtype(problem.dtype);
-  planes.use = new_scratch(schedule, shape.batch * planes.image() + kLanes, dtype);
+  planes.use = schedule.new_scratch(shape.batch * planes.image() + kLanes, dtype);
   schedule.steps.push_back(channels_last_step(problem, problem.x, 1, axes, planes));
   return {.use = planes.use,
           .dtype = dtype,
@@ -107,8 +102,8 @@ void schedule_forward(Schedule& schedule, const Problem& problem, const Register
       contraction::choose_tile(problem.axis(2).output, problem.shape.out_channels, problem.dtype, registers);
   const int64_t panels = (problem.shape.out_channels + tile.columns() - 1) / tile.columns();
   const ChannelsLast x = padded_input(schedule, problem, problem.shape.in_channels);
-  const BufferUse packed = new_scratch(schedule, problem.shape.groups * panels * problem.terms() * tile.columns(),
-                                       compute_dtype(problem.dtype));
+  const BufferUse packed = schedule.new_scratch(problem.shape.groups * panels * problem.terms() * tile.columns(),
+                                                compute_dtype(problem.dtype));
   schedule.steps.push_back(pack_weight_step(problem, tile.columns(), packed));
   schedule.steps.push_back(tile_step(problem, tile, x, packed));
 }
@@ -126,9 +121,8 @@ void schedule_by_weight(Schedule& schedule, const Problem& given, const Register
   const ChannelsLast x = by_lane ? padded_input(schedule, problem, problem.shape.out_channels, kLanes)
                                  : padded_input(schedule, problem, problem.shape.in_channels);
   const ChannelsLast y = padded_gradient(schedule, problem);
-  const BufferUse sums =
-      new_scratch(schedule, blocking.chunks * problem.shape.groups * problem.terms() * blocking.columns,
-                  compute_dtype(problem.dtype));
+  const BufferUse sums = schedule.new_scratch(
+      blocking.chunks * problem.shape.groups * problem.terms() * blocking.columns, compute_dtype(problem.dtype));
   schedule.steps.push_back(weight_tile_step(problem, blocking, x, y, sums));
   schedule.steps.push_back(weight_result_step(problem, blocking, sums));
 }

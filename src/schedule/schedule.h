@@ -89,6 +89,12 @@ struct Schedule {
   std::vector<int64_t> scratch_bytes;
   /// Of every value, also of those that are fused into their consumers and never stored.
   std::map<ValueId, Layout> layouts;
+
+  /// Memory that lives between two steps.
+  BufferUse new_scratch(int64_t elements, Dtype dtype) {
+    scratch_bytes.push_back(elements * static_cast<int64_t>(size_of(dtype)));
+    return {.kind = BufferUse::Kind::kScratch, .index = static_cast<int32_t>(scratch_bytes.size() - 1)};
+  }
 };
 
 /// Gives every value of a graph of primitives its place in memory, as eager results have it, and inserts a contiguous
