@@ -106,7 +106,10 @@ class Central {
 
  private:
   Central();
-  void add_in_use(int64_t bytes);
+  /// `others` are in use too, but not reported yet.
+  void add_in_use(int64_t bytes, int64_t others = 0);
+  /// Called with the lock held.
+  int64_t unreported() const;
   /// Returns the peak.
   int64_t raise_peak(int64_t in_use);
   void* pop_or_carve(size_t size_class);
@@ -140,7 +143,15 @@ Central::Central() {
 /// leave the child waiting for that thread.
 [[gnu::constructor]] void make_central() { Central::get(); }
 
-void Central::add_in_use(int64_t bytes) { raise_peak(in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes); }
+void Central::add_in_use(int64_t bytes, int64_t others) {
+  raise_peak(in_use_.fetch_add(bytes, std::memory_order_relaxed) + bytes + others);
+}
+
+int64_t Central::unreported() const {
+  int64_t bytes = 0;
+  for (const ThreadCache* cache : threads_) bytes += cache->unreported.load(std::memory_order_relaxed);
+  return bytes;
+}
 
 int64_t Central::raise_peak(int64_t in_use) {
   int64_t peak = peak_.load(std::memory_order_relaxed);
@@ -204,9 +215,12 @@ void* Central::allocate_large(size_t bytes) {
   refuse_if_it_cannot_fit(bytes, bytes);
   const size_t size = large_block_size(bytes);
   void* block = nullptr;
+  int64_t others = 0;
   {
     const std::lock_guard lock(mutex_);
     block = cache_.take(size);
+    // Beside a block of their size, what threads have not reported matters to the peak.
+    if (static_cast<int64_t>(size) >= kReportEvery) others = unreported();
   }
   if (!block) {
     const auto taken = static_cast<size_t>(from_system_.load(std::memory_order_relaxed));
@@ -219,7 +233,7 @@ void* Central::allocate_large(size_t bytes) {
     if (!block) fail(bytes, "the system has no more memory");
     from_system_.fetch_add(static_cast<int64_t>(size), std::memory_order_relaxed);
   }
-  add_in_use(static_cast<int64_t>(size));
+  add_in_use(static_cast<int64_t>(size), others);
   allocations_.fetch_add(1, std::memory_order_relaxed);
   return block;
 }
@@ -285,12 +299,9 @@ void Central::report(ThreadCache& cache) {
 
 MemoryStats Central::stats() {
   const std::lock_guard lock(mutex_);
-  int64_t in_use = in_use_.load(std::memory_order_relaxed);
+  const int64_t in_use = in_use_.load(std::memory_order_relaxed) + unreported();
   int64_t allocations = allocations_.load(std::memory_order_relaxed);
-  for (const ThreadCache* cache : threads_) {
-    in_use += cache->unreported.load(std::memory_order_relaxed);
-    allocations += cache->allocations.load(std::memory_order_relaxed);
-  }
+  for (const ThreadCache* cache : threads_) allocations += cache->allocations.load(std::memory_order_relaxed);
   return {.bytes_in_use = in_use,
           .peak_bytes = raise_peak(in_use),  // what somebody saw in use was in use
           .cached_bytes = from_system_.load(std::memory_order_relaxed) - in_use,

@@ -102,8 +102,10 @@ def test_a_long_chain_is_freed_without_deep_recursion():
     gc.collect()
 
 
-def test_the_peak_of_memory_can_be_set_back():
+@pytest.mark.parametrize("small", [0, 100])
+def test_the_peak_of_memory_can_be_set_back(small):
     lucid.ones(1 << 20)
+    kept = [lucid.ones(7) for _ in range(small)]
     lucid.reset_peak_memory()
     before = lucid.memory_stats()
     assert before["peak_bytes"] == before["bytes_in_use"]
@@ -112,3 +114,4 @@ def test_the_peak_of_memory_can_be_set_back():
     after = lucid.memory_stats()
     assert after["bytes_in_use"] == before["bytes_in_use"]
     assert (1 << 20) <= after["peak_bytes"] - before["peak_bytes"] < (1 << 20) + (1 << 18)
+    assert len(kept) == small
