@@ -111,3 +111,15 @@ def test_lerp_between_whole_numbers_has_the_gradient_of_its_weight(dtype):
     weight = lucid.tensor([0.25, 0.75], requires_grad=True)
     lucid.lerp(lucid.tensor([1, 0]).to(dtype), lucid.tensor([0, 1]).to(dtype), weight).sum().backward()
     assert weight.grad.tolist() == [-1, 1]
+
+
+@pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16], ids=["f16", "bf16"])
+def test_gradients_of_scalars_are_those_of_vectors_where_rules_have_numbers(dtype):
+    def world():
+        def f(x):
+            return x.erf() + lucid.log10(x.abs() + 1) + lucid.nn.functional.hardsigmoid(x)
+
+        generator = lucid.Generator().manual_seed(4)
+        return f, [(lucid.randn((), generator=generator).to(dtype).requires_grad_(),) for _ in range(20)], []
+
+    check(world)
