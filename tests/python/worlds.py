@@ -92,3 +92,11 @@ def run_in_threads(count, work):
         thread.join()
     if errors:
         raise errors[0]
+
+
+def peak_of(function, *args):
+    """The most bytes that a call holds beyond those that were in use before it."""
+    kept = lucid.memory_stats()["bytes_in_use"]
+    lucid.reset_peak_memory()
+    function(*args)
+    return lucid.memory_stats()["peak_bytes"] - kept
