@@ -52,9 +52,9 @@ struct PythonHook {
 GradientHook to_hook(nb::object function) { return PythonHook{SharedObject(std::move(function))}; }
 
 /// The Python function of a hook that nobody else holds; null otherwise.
-PyObject* owned_function(const std::shared_ptr<GradientHook>& hook) {
+PyObject* owned_function(const HookRef& hook) {
   if (hook.use_count() != 1) return nullptr;
-  const auto* python = hook->target<PythonHook>();
+  const auto* python = hook->peek().target<PythonHook>();
   return python && python->function.is_unique() ? python->function.get().ptr() : nullptr;
 }
 
@@ -273,8 +273,8 @@ void bind_function(nb::module_& module) {
 }  // namespace
 
 void list_kept(const GradNode& node, nb::list& kept) {
-  for (const GradNode::Hook& hook : node.hooks())
-    if (const auto* python = hook.function->target<PythonHook>())
+  for (const HookList::Entry& entry : node.hooks())
+    if (const auto* python = entry.hook->peek().target<PythonHook>())
       kept.append(nb::make_tuple("a gradient hook", python->function.get()));
   const CustomFunction* custom = custom_function_of(node);
   const auto* backward = custom ? custom->backward.target<PythonBackward>() : nullptr;
@@ -289,21 +289,19 @@ int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
   const TensorImpl& tensor = tensor_in(self);
   const AutogradMeta* meta = tensor.autograd();
   if (!meta || tensor.use_count() != 1) return 0;
-  const auto visit_hook = [&](const std::shared_ptr<GradientHook>& hook) {
-    Py_VISIT(owned_function(hook));
+  const auto visit_hook = [&](const HookList::Entry& entry) {
+    Py_VISIT(owned_function(entry.hook));
     return 0;
   };
   for (GradNode* node : {meta->edge.node.get(), static_cast<GradNode*>(meta->accumulator.get())}) {
     if (!node || node->use_count() != 1 || !node->is_observed()) continue;
-    for (const GradNode::Hook& hook : node->hooks())
-      if (const int status = visit_hook(hook.function)) return status;
+    if (!node->hook_list()) continue;
+    if (const int status = node->hook_list()->for_each(visit_hook)) return status;
   }
   const bool shares_slot = meta->slot && meta->slot->use_count() > (meta->accumulator ? 2u : 1u);
   const bool shares_accumulator = meta->accumulator && meta->accumulator->use_count() != 1;
   if (!meta->slot || shares_slot || shares_accumulator) return 0;
-  for (const std::shared_ptr<GradientHook>& hook : meta->slot->after_accumulate)
-    if (const int status = visit_hook(hook)) return status;
-  return 0;
+  return meta->slot->after_accumulate.for_each(visit_hook);
 }
 
 void bind_autograd(nb::module_& module) {
@@ -321,7 +319,6 @@ void bind_autograd(nb::module_& module) {
         const std::vector<TensorRef> from = to_tensors("backward", outputs, false);
         const std::vector<TensorRef> weights = to_tensors("backward", gradients, true);
         const std::vector<TensorRef> to = to_tensors("backward", inputs, false);
-        const nb::gil_scoped_release release;
         backward(from, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, to);
       },
       "outputs"_a, "gradients"_a, "retain_graph"_a, "create_graph"_a, "inputs"_a);
@@ -332,12 +329,8 @@ void bind_autograd(nb::module_& module) {
         const std::vector<TensorRef> from = to_tensors("grad", outputs, false);
         const std::vector<TensorRef> to = to_tensors("grad", inputs, false);
         const std::vector<TensorRef> weights = to_tensors("grad", gradients, true);
-        std::vector<TensorRef> found;
-        {
-          const nb::gil_scoped_release release;
-          found = grad(from, to, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, allow_unused);
-        }
-        return to_tuple(found);
+        return to_tuple(
+            grad(from, to, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, allow_unused));
       },
       "outputs"_a, "inputs"_a, "gradients"_a, "retain_graph"_a, "create_graph"_a, "allow_unused"_a);
   module.def(

@@ -4,30 +4,13 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
-
-#include "ir/op.h"
 
 namespace lucid::python {
 
 namespace nb = nanobind;
 
-/// Lets other Python threads run while an op computes, if that takes long enough to be worth it.
-class GilRelease {
- public:
-  explicit GilRelease(bool worth_it) {
-    if (worth_it) released_.emplace();
-  }
-
- private:
-  std::optional<nb::gil_scoped_release> released_;
-};
-
-/// A guess whether a call runs for more than some 20 microseconds.
-bool is_long(const Op& op, std::span<const Operand> operands, const Attributes& attributes);
-
-/// Makes the library give up the lock while it compiles.
-void release_gil_while_compiling();
+/// Makes the library give up the lock while it compiles, waits, or runs a kernel that takes long.
+void release_gil_while_blocking();
 
 /// A Python object that C++ may copy and drop on any thread, with or without the interpreter's lock.
 class SharedObject {

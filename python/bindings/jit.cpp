@@ -88,7 +88,7 @@ nb::tuple flatten_arguments(nb::tuple args, nb::dict kwargs) {
   Flattened flat;
   flatten_call(values.data(), PyTuple_GET_SIZE(args.ptr()), names.ptr(), flat);
   nb::list tensors;
-  for (TensorImpl* tensor : flat.tensors) tensors.append(to_object(TensorRef(tensor)));
+  for (TensorImpl* tensor : flat.tensors()) tensors.append(to_object(TensorRef(tensor)));
   nb::list classes;
   for (PyObject* type : flat.classes) classes.append(nb::borrow(type));
   return nb::make_tuple(nb::bytes(flat.key.data(), flat.key.size()), tensors, classes);

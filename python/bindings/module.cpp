@@ -21,7 +21,7 @@ NB_MODULE(_core, module) {
   using namespace lucid::python;
   // Objects that a user's reference cycle keeps alive are no concern of other users.
   nanobind::set_leak_warnings(lucid::options().logs("leaks"));
-  release_gil_while_compiling();
+  release_gil_while_blocking();
   bind_errors(module);
   bind_dtypes(module);
   bind_tensor(module);

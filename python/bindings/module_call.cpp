@@ -13,9 +13,6 @@
 namespace lucid::python {
 namespace {
 
-/// Tensors from which on computing is worth letting other Python threads run.
-constexpr int64_t kManyElements = 1 << 15;
-
 /// A Python object that passes through C++.
 class PythonItem : public nn::Foreign {
  public:
@@ -110,13 +107,7 @@ PyObject* run_core(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
     throw NotImplementedError("{}: the module has no forward(); define one", Py_TYPE(self)->tp_name);
   if (count == 1 && !keyword_names) {
     if (TensorImpl* input = tensor_or_null(arguments[0])) {
-      nn::Item result;
-      {
-        const bool leaf = module.child_slots().empty();
-        const GilRelease release(leaf && input->numel() >= kManyElements);
-        result = module.forward_one(Tensor(input));
-      }
-      return to_python(result);
+      return to_python(module.forward_one(Tensor(input)));
     }
   }
   return to_python(module.forward_with(to_arguments(arguments, count, keyword_names)));

@@ -192,13 +192,7 @@ void bind_optimizer(nb::module_& module) {
       .def(
           "_step",
           [](OptimizerHandle& self, nb::handle closure) {
-            Tensor loss;
-            {
-              const std::function<Tensor()> function = closure_of(closure);
-              const nb::gil_scoped_release release;
-              loss = self.optimizer->step(function);
-            }
-            return to_object(ref_of(loss));
+            return to_object(ref_of(self.optimizer->step(closure_of(closure))));
           },
           "closure"_a.none())
       .def_prop_ro("_has_stepped", [](OptimizerHandle& self) { return self.optimizer->steps_taken() > 0; })

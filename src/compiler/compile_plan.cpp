@@ -235,6 +235,14 @@ std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, L
   return outside;
 }
 
+/// Some tens of microseconds, after which other threads should be let in.
+bool takes_long(const Plan& plan) {
+  constexpr size_t kManySteps = 16;
+  return plan.steps.size() > kManySteps || std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
+           return step.host || step.items() > step.grain;
+         });
+}
+
 }  // namespace
 
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
@@ -307,6 +315,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     plan->steps.push_back(std::move(ready));
   }
   for (ValueId id : graph.output_ids) plan->is_safe.push_back(is_written_safely(schedule, id));
+  plan->is_long = takes_long(*plan);
   note_accesses(*plan, slots, schedule, graph.input_ids.size());
   return plan;
 }

@@ -1,7 +1,9 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
+#include <optional>
 
+#include "base/blocking.h"
 #include "base/error.h"
 #include "base/small_vector.h"
 #include "runtime/float_mode.h"
@@ -37,11 +39,11 @@ class Frame {
     const PackedForms::Maker maker{step.code, part.params, address(part.slots.front())};
     PackedForms::Answer answer = forms ? forms->ask(maker) : PackedForms::Answer();
     const bool known = static_cast<bool>(answer.form);
-    packed_[index] = known ? std::move(answer.form) : Storage::allocate(plan_.packed_bytes[index]);
+    packed_[index] = known ? answer.form : Storage::allocate(plan_.packed_bytes[index]);
     packed_starts_[index] = packed_[index]->data();
     if (known) return;
     launch(step);
-    if (answer.keep_it) forms->keep(maker, packed_[index]);
+    if (answer.keep_it) forms->keep(maker, answer, packed_[index]);
   }
 
   int64_t error() const { return error_; }
@@ -119,6 +121,8 @@ size_t Plan::kernel_count() const {
 
 int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
+  std::optional<BlockingScope> running;
+  if (is_long) running.emplace();
   Frame frame(*this, inputs, outputs, forms);
   const FloatModeScope float_mode;
   for (const PlanStep& step : steps) {

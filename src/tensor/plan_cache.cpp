@@ -10,6 +10,7 @@
 
 #include "base/blocking.h"
 #include "base/hash.h"
+#include "base/lock.h"
 #include "compiler/compile_plan.h"
 
 namespace lucid {
@@ -133,16 +134,20 @@ class PlanStore {
     return nullptr;
   }
   void insert(const Ref<EagerPlan>& plan) {
+    Ref<EagerPlan> oldest;  // destroyed without the lock
     const std::lock_guard lock(mutex_);
     plans_.emplace(plan->hash, plan);
     order_.push_back(plan->hash);
     if (order_.size() <= kMostPlans) return;
-    plans_.erase(plans_.find(order_.front()));
+    const auto found = plans_.find(order_.front());
+    oldest = std::move(found->second);
+    plans_.erase(found);
     order_.pop_front();
   }
   void clear() {
+    std::unordered_multimap<uint64_t, Ref<EagerPlan>> dropped;
     const std::lock_guard lock(mutex_);
-    plans_.clear();
+    plans_.swap(dropped);
     order_.clear();
     epoch_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -150,7 +155,7 @@ class PlanStore {
 
  private:
   static constexpr size_t kMostPlans = 8192;
-  std::mutex mutex_;
+  Mutex& mutex_ = mutex_of(LockRank::kPlanStore);
   std::unordered_multimap<uint64_t, Ref<EagerPlan>> plans_;
   std::deque<uint64_t> order_;
   std::atomic<uint64_t> epoch_{0};
