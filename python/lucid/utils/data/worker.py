@@ -13,13 +13,13 @@ import pickle
 import queue
 import random
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import _core, _random
+from ..._imported import imported
 from . import fetcher as fetching
 from .fetcher import Ended, Failure, Fetcher, WorkerInfo
 
@@ -45,8 +45,8 @@ def seed_everything(seed: int) -> None:
     seed %= _SEEDS
     _random.manual_seed(seed)
     random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
+    if (numpy := imported("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
 
 
 def _receive(connection: Connection, requests: queue.SimpleQueue[Any], parent: int) -> None:
