@@ -66,6 +66,8 @@ class Plan : public RefCounted {
   std::vector<Output> outputs;
   std::vector<PlanStep> steps;
   size_t arena_bytes = 0;
+  /// Memory for scratch that each thread needs that runs a kernel.
+  size_t scratch_bytes = 0;
   /// The size of each packed form. Forms have memory of their own, because they may be kept.
   std::vector<size_t> packed_bytes;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
