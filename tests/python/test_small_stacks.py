@@ -119,7 +119,8 @@ with tempfile.TemporaryDirectory() as folder:
     def work():
         x = lucid.randn(40, 300)
         for f in (lambda x: x @ x.T, lambda x: x.softmax(-1).sum(), lambda x: x.sort(-1)[0], lambda x: x.cumsum(0),
-                  lambda x: lucid.linalg.svd(x)[1], lambda x: x.var(0), lambda x: lucid.einsum("ij,kj->ik", x, x).tanh()):
+                  lambda x: lucid.linalg.svd(x)[1], lambda x: x.var(0),
+                  lambda x: lucid.einsum("ij,kj->ik", x, x).tanh()):
             eager = f(x).tolist()
             g = lucid.compile(f)
             assert g(x).tolist() == g(x).tolist() == eager, f
