@@ -7,6 +7,7 @@
 
 #include "base/cancellation.h"
 #include "base/error.h"
+#include "base/stack.h"
 #include "compiler/host_step.h"
 #include "compiler/memory.h"
 #include "passes/common_subexpression.h"
@@ -243,11 +244,9 @@ bool takes_long(const Plan& plan) {
          });
 }
 
-}  // namespace
-
-Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
-                       std::span<const size_t> fresh) {
+Ref<Plan> make_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
+                    std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
+                    std::span<const size_t> fresh) {
   IRGraph graph = expand_to_primitives(source);
   // Composites may be made of the same: a standard deviation of the mean that was asked for besides.
   CommonSubexpressionPass common;
@@ -305,6 +304,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     } else {
       ready.name = step.kernel.name;
       ready.code = codes[i];
+      plan->scratch_bytes = std::max(plan->scratch_bytes, ready.code->scratch_bytes());
       ready.turns = turns_of(step);
     }
     ready.parts.push_back(part_of(slots, step.buffers, step.params, step.items));
@@ -317,6 +317,16 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   for (ValueId id : graph.output_ids) plan->is_safe.push_back(is_written_safely(schedule, id));
   plan->is_long = takes_long(*plan);
   note_accesses(*plan, slots, schedule, graph.input_ids.size());
+  return plan;
+}
+
+}  // namespace
+
+Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
+                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
+                       std::span<const size_t> fresh) {
+  Ref<Plan> plan;
+  with_large_stack([&] { plan = make_plan(source, inputs, destinations, updates, order, fresh); });
   return plan;
 }
 

@@ -66,6 +66,8 @@ class Plan : public RefCounted {
   std::vector<Output> outputs;
   std::vector<PlanStep> steps;
   size_t arena_bytes = 0;
+  /// Memory for scratch that each thread needs that runs a kernel.
+  size_t scratch_bytes = 0;
   /// The size of each packed form. Forms have memory of their own, because they may be kept.
   std::vector<size_t> packed_bytes;
   /// Whether a run takes so long that it pays to let other threads of the caller go on meanwhile.

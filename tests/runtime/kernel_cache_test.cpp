@@ -43,7 +43,7 @@ class FakeGenerator : public codegen::CodeGenerator {
 
   class FakeCode : public codegen::LoadedCode {
    public:
-    explicit FakeCode(std::string object) : object_(std::move(object)) { code_bytes_ = object_.size(); }
+    explicit FakeCode(std::string object) : object_(std::move(object)) { code_bytes_ = memory_bytes_ = object_.size(); }
 
    private:
     std::string object_;
@@ -129,6 +129,49 @@ TEST_F(KernelCacheTest, CompilesOnceForEachKernelAndTarget) {
   EXPECT_EQ(stats.misses, 3u);
   EXPECT_EQ(stats.compiles, 3u);
   EXPECT_EQ(stats.disk_hits, 0u);
+}
+
+TEST_F(KernelCacheTest, KernelsThatNobodyUsesLeaveBeyondTheLimit) {
+  auto cache = make_cache();
+  cache->set_limits({.entries = 16});
+  const auto held = cache->get(kernel_named("held"), CpuLevel::kAvx2);
+  for (int i = 0; i < 200; ++i) {
+    cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2);
+    cache->get(kernel_named("often"), CpuLevel::kAvx2);
+    EXPECT_LE(cache->stats().entries, 16u);
+  }
+  // What others refer to stays, and so does what is asked for often.
+  EXPECT_EQ(controls_.compiles, 202);
+  EXPECT_EQ(cache->get(kernel_named("held"), CpuLevel::kAvx2), held);
+  EXPECT_EQ(cache->stats().misses, 202u);
+  // What left comes back from the disk.
+  cache->get(kernel_named("k0"), CpuLevel::kAvx2);
+  EXPECT_EQ(controls_.compiles, 202);
+  EXPECT_EQ(cache->stats().disk_hits, 1u);
+}
+
+TEST_F(KernelCacheTest, TheLimitIsAlsoInBytes) {
+  auto cache = make_cache();
+  controls_.padding = 1000;
+  cache->set_limits({.bytes = 10'000});
+  for (int i = 0; i < 50; ++i) {
+    cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2);
+    EXPECT_LE(cache->stats().bytes, 10'000u);
+  }
+  cache->clear();
+  EXPECT_EQ(cache->stats().bytes, 0u);
+}
+
+TEST_F(KernelCacheTest, KernelsInUseMayBeMoreThanTheLimit) {
+  auto cache = make_cache();
+  cache->set_limits({.entries = 16});
+  std::vector<Ref<codegen::LoadedCode>> held;
+  for (int i = 0; i < 100; ++i) held.push_back(cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2), held[i]);
+  EXPECT_EQ(controls_.compiles, 100);
+  held.clear();
+  for (int i = 0; i < 3; ++i) cache->get(kernel_named("new" + std::to_string(i)), CpuLevel::kAvx2);
+  EXPECT_LE(cache->stats().entries, 16u);
 }
 
 TEST_F(KernelCacheTest, PartsAreTakenFromTheCache) {

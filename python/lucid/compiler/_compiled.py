@@ -21,7 +21,7 @@ _OTHER_TENSORS = "tensors that it uses have other types, or share memory in anot
 
 # A key that was recorded so often without being used stays eager.
 _MOST_RECORDINGS = 8
-# So many keys are remembered for which calls run eagerly.
+# How many keys are remembered that have no plan.
 _MOST_EAGER_KEYS = 64
 
 # From so many on, those are looked for that are gone.
@@ -186,6 +186,9 @@ class Compiled:
     ) -> Any:
         self._count_miss()
         known = self.keys.setdefault(key, _Key())
+        # Calls that raise, or whose recording taught something, leave keys without plans.
+        if len(self.keys) > 2 * self.plans.max_entries + _MOST_EAGER_KEYS:
+            self._forget_oldest()
         described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
         stale = self.plans.with_key(key)
         if stale:
@@ -305,7 +308,8 @@ class Compiled:
             self.compiles += 1
             for old in gone:
                 self.table.remove(old.raw_key, old.program)
-                if not self.plans.with_key(old.raw_key):
+                of_old = self.keys.get(old.raw_key)
+                if not self.plans.with_key(old.raw_key) and (of_old is None or of_old.reason is None):
                     self.keys.pop(old.raw_key, None)
             self._judge(key, known, None)
 
@@ -326,10 +330,11 @@ class Compiled:
 
     def _forget_oldest(self) -> None:
         """Keeps the number of keys that have no plan within bounds."""
-        without = [key for key, known in self.keys.items() if known.reason is not None]
-        for key in without[:-_MOST_EAGER_KEYS]:
-            del self.keys[key]
-            if not self.plans.with_key(key):
+        with self.books:
+            made = {plan.raw_key for plan in self.plans} | {pending.plan.raw_key for pending in self.pending}
+            without = [key for key in self.keys if key not in made]
+            for key in without[:-_MOST_EAGER_KEYS]:
+                del self.keys[key]
                 self.table.forget(key)
 
     def _is_used(self, key: bytes) -> bool:

@@ -137,6 +137,7 @@ _SETTINGS = {
     "empty_cache",
     "memory_stats",
     "reset_peak_memory",
+    "set_cache_limits",
     "set_default_dtype",
     "set_flush_denormal",
     "set_num_threads",
