@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stack.h"
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
@@ -87,6 +88,7 @@ void flatten_dict(PyObject* dict, Flattened& result) {
 class RecursionScope {
  public:
   RecursionScope() {
+    check_stack("compiled call");
     if (Py_EnterRecursiveCall(" while taking arguments apart")) throw nb::python_error();
   }
   RecursionScope(const RecursionScope&) = delete;

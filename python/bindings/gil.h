@@ -2,7 +2,6 @@
 
 #include <nanobind/nanobind.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
 
@@ -12,15 +11,40 @@ namespace lucid::python {
 
 namespace nb = nanobind;
 
-/// Lets other Python threads run while an op computes, if that takes long enough to be worth it.
+/// Whether this thread has the interpreter's lock. PyGILState_Check() says yes to every thread once the process has
+/// made a subinterpreter.
+bool holds_gil();
+
+/// Lets other Python threads run until the end of the scope. This and GilAcquire are the only ways in which the
+/// bindings give up and take the interpreter's lock. A thread that asks for it when the process is exiting sleeps for
+/// good (see python_calls.cpp).
 class GilRelease {
  public:
-  explicit GilRelease(bool worth_it) {
-    if (worth_it) released_.emplace();
+  explicit GilRelease(bool worth_it = true) : state_(worth_it ? give_up() : nullptr) {}
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+  ~GilRelease() {
+    if (state_) take_back(state_);
   }
 
+  /// The same without a scope: what give_up() returns is for take_back().
+  static PyThreadState* give_up();
+  static void take_back(PyThreadState* state);
+
  private:
-  std::optional<nb::gil_scoped_release> released_;
+  PyThreadState* state_;
+};
+
+/// Has the interpreter's lock until the end of the scope; for any thread, also one that has it already.
+class GilAcquire {
+ public:
+  GilAcquire();
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
+  ~GilAcquire();
+
+ private:
+  std::optional<PyGILState_STATE> taken_;
 };
 
 /// A guess whether a call runs for more than some 20 microseconds.
@@ -36,7 +60,7 @@ class SharedObject {
   explicit SharedObject(nb::object object)
       : object_(std::shared_ptr<nb::object>(new nb::object(std::move(object)), [](nb::object* held) {
           if (!Py_IsInitialized()) return;
-          const nb::gil_scoped_acquire lock;
+          const GilAcquire lock;
           delete held;
         })) {}
   /// Only with the lock.

@@ -28,7 +28,7 @@ PyObject* apply(const Op& op, std::span<const Operand> operands) {
     return to_python(eager().emit_one(op, operands, kNoAttributes));
   Value result;
   {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     result = eager().emit_one(op, operands, kNoAttributes);
   }
   return to_python(result);
