@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/gil.h"
 #include "tensor/autograd_meta.h"
@@ -42,7 +43,7 @@ struct PythonHook {
   SharedObject function;
 
   Value operator()(const Value& gradient) const {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object result = function.get()(nb::steal(to_python(gradient)));
     if (result.is_none()) return {};
     return Value(TensorRef(&expect_tensor("hook", result.ptr())));
@@ -99,6 +100,7 @@ std::vector<TensorRef> to_results(const std::string& name, const nb::object& ret
 
 /// A list, dict or tuple of the plain containers as another, and what is in it likewise; other things as they are.
 nb::object copy_containers(nb::handle value) {
+  check_stack("autograd.Function");
   if (PyList_CheckExact(value.ptr())) {
     nb::list copy;
     for (nb::handle item : nb::borrow<nb::list>(value)) copy.append(copy_containers(item));
@@ -131,7 +133,7 @@ class PythonBackward {
   const FunctionParts& parts() const { return *parts_; }
 
   std::vector<TensorRef> operator()(FunctionContext& context, std::span<const TensorRef> gradients) const {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     if (!*ctx_) {
       nb::object made = nb::cast(FunctionCtx());
       for (auto [name, value] : nb::borrow<nb::dict>(copy_containers(parts_->attributes.get())))
@@ -157,7 +159,7 @@ class PythonBackward {
  private:
   /// The parts with ctx's attributes as they are now.
   std::shared_ptr<const FunctionParts> frozen() const {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object attributes = (*ctx_)->get().attr("__dict__");
     return std::make_shared<const FunctionParts>(
         FunctionParts{parts_->name, parts_->function, SharedObject(copy_containers(attributes))});

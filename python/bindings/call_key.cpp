@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stack.h"
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
@@ -99,6 +100,7 @@ void flatten_list(PyObject* list, Flattened& result) {
 class RecursionScope {
  public:
   RecursionScope() {
+    check_stack("compiled call");
     if (Py_EnterRecursiveCall(" while taking arguments apart")) throw nb::python_error();
   }
   RecursionScope(const RecursionScope&) = delete;

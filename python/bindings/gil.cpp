@@ -4,11 +4,32 @@
 
 namespace lucid::python {
 
+bool holds_gil() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked() != nullptr;
+#else
+  // Until Python 3.11 the current state is that of whichever thread has the lock.
+  PyThreadState* own = PyGILState_GetThisThreadState();
+  return own && own == _PyThreadState_UncheckedGet();
+#endif
+}
+
+PyThreadState* GilRelease::give_up() { return PyEval_SaveThread(); }
+
+void GilRelease::take_back(PyThreadState* state) { PyEval_RestoreThread(state); }
+
+GilAcquire::GilAcquire() {
+  if (!holds_gil()) taken_ = PyGILState_Ensure();
+}
+
+GilAcquire::~GilAcquire() {
+  if (taken_) PyGILState_Release(*taken_);
+}
+
 void release_gil_while_blocking() {
   // Not held by threads that know nothing of Python, nor where a caller gave it up already.
-  set_blocking_hooks(
-      {.begin = []() -> void* { return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
-       .end = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }});
+  set_blocking_hooks({.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::give_up() : nullptr; },
+                      .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); }});
 }
 
 }  // namespace lucid::python

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "bindings/gil.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tree.h"
 #include "tensor/api.h"
@@ -143,7 +144,7 @@ void bind_mappings(nb::module_& module) {
 std::function<Tensor()> closure_of(nb::handle closure) {
   if (closure.is_none()) return nullptr;
   return [closure]() -> Tensor {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object loss = closure();
     if (loss.is_none()) return {};
     if (TensorImpl* tensor = tensor_or_null(loss.ptr())) return Tensor(tensor);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <exception>
 #include <optional>
@@ -11,10 +12,17 @@
 #include "base/error.h"
 
 namespace lucid {
+
+constinit thread_local uintptr_t stack_detail::t_lowest = UINTPTR_MAX;
+
 namespace {
 
 /// Beyond what is needed: only what is touched becomes memory.
 constexpr size_t kThreadStack = size_t{4} << 20;
+
+/// Of the stack, what check_stack() leaves, and at most how much: eager ops generate code at times.
+constexpr uintptr_t kReservedPart = 4;
+constexpr uintptr_t kMostReserved = uintptr_t{1} << 20;
 
 /// The stack of this thread, once it was asked for.
 struct Bounds {
@@ -60,6 +68,16 @@ size_t stack_left() {
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   // Elsewhere than on the thread's own stack nothing is known.
   return here > t_bounds.low && here <= t_bounds.high ? here - t_bounds.low : 0;
+}
+
+bool stack_detail::is_low_at(uintptr_t address) {
+  if (t_lowest == UINTPTR_MAX) {
+    if (t_bounds.high == 0) t_bounds = find_bounds();
+    if (t_bounds.high == 0) return false;
+    t_lowest = t_bounds.low + std::min<uintptr_t>((t_bounds.high - t_bounds.low) / kReservedPart, kMostReserved);
+  }
+  // Far below: the thread runs on a stack that it was given later, of which we know nothing.
+  return address < t_lowest && t_lowest - address <= kMostReserved;
 }
 
 void with_large_stack(const std::function<void()>& work) {

@@ -154,6 +154,7 @@ void KernelCache::after_fork_in_child() {
     entry = entries_.erase(entry);
   }
   mutex_.unlock();
+  store_.after_fork();
 }
 
 KernelCache& kernel_cache() {

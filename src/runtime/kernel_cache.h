@@ -60,10 +60,13 @@ class KernelCache {
 
   // For fork: the child must find the lock free, and must not wait for compilations that only the parent is doing.
   void before_fork() {
-    store_.open();
+    store_.before_fork();
     mutex_.lock();
   }
-  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_parent() {
+    mutex_.unlock();
+    store_.after_fork();
+  }
   void after_fork_in_child();
 
  private:

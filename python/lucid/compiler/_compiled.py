@@ -21,6 +21,8 @@ _OTHER_TENSORS = "tensors that it uses have other types, or share memory in anot
 
 # A key that was recorded so often without being used stays eager.
 _MOST_RECORDINGS = 8
+# After this many calls in a row that raised, calls with a key are not recorded until one returns.
+_MOST_RAISING = 3
 # How many keys are remembered that have no plan.
 _MOST_EAGER_KEYS = 64
 
@@ -116,6 +118,8 @@ class _Key:
     """What is known of one key."""
 
     recordings: int = 0
+    # Recordings that raised, since the last call that returned.
+    raised: int = 0
     # Why calls with this key run eagerly.
     reason: str | None = None
 
@@ -167,6 +171,9 @@ class Compiled:
         """Runs a call that no plan fits, and has one made of it. If one is being made, waits for that."""
         key, tensors, classes = _core.flatten_call(args, kwargs)
         if not self._is_pending(key):
+            known = self.keys.get(key)
+            if known is not None and known.raised >= _MOST_RAISING:
+                return self._run_raising(known, args, kwargs)
             if not self.lock.acquire(blocking=False):
                 # Another thread records: what it makes will serve the next call.
                 self._count_miss()
@@ -199,8 +206,12 @@ class Compiled:
         try:
             with recording:
                 result = self.target(*args, **kwargs)
+        except Exception as error:
+            self._note_raised(known, error)
+            raise
         finally:
             tracing.stop()
+        known.raised = 0
         known.recordings += 1
         made = self._make(key, known, described, recording, tracing, tensors, classes, result)
         if not isinstance(made, _Pending):
@@ -217,6 +228,25 @@ class Compiled:
         # No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
         if len(self.pending) > self.plans.max_entries:
             self._settle_first(self.pending[0])
+        return result
+
+    def _note_raised(self, known: _Key, error: Exception) -> None:
+        """Recording takes much longer than the call, and a call that raises leaves nothing to make a plan of."""
+        with self.books:
+            known.raised += 1
+            if known.raised >= _MOST_RAISING:
+                known.reason = f"the last {_MOST_RAISING} calls that were recorded raised {type(error).__name__}"
+                self._note(f"runs eagerly until a call returns: {known.reason}")
+            self._forget_oldest()
+
+    def _run_raising(self, known: _Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with _Totals.lock:
+            self.fallbacks += 1
+            _Totals.fallbacks += 1
+        result = self.target(*args, **kwargs)
+        with self.books:
+            known.raised = 0
+            known.reason = None
         return result
 
     def _count_miss(self) -> None:
