@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory_reserve.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -134,7 +135,10 @@ Program::~Program() {
   if (task_ && job_) task_->cancel();
 }
 
-std::string Program::compile_now(const PassList* passes) { return take(compile_call(job_->record, passes)); }
+std::string Program::compile_now(const PassList* passes) {
+  CallPlan call = compile_call(job_->record, passes);
+  return take(call);
+}
 
 void Program::compile_later() {
   task_ = CompileTask::start([job = job_] { job->result = compile_call(job->record); });
@@ -143,16 +147,18 @@ void Program::compile_later() {
 std::string Program::finish() {
   if (!job_) return call_.obstacle;
   task_->rethrow();
-  return take(std::move(job_->result));
+  return take(job_->result);
 }
 
-std::string Program::take(CallPlan call) {
-  call_ = std::move(call);
+std::string Program::take(CallPlan& call) {
   const std::vector<HandleRecord>& handles = job_->record.handles;
+  decltype(offsets_) offsets;
   for (size_t i = 0; i < handles.size(); ++i)
-    if (std::any_of(call_.written.begin(), call_.written.end(),
+    if (std::any_of(call.written.begin(), call.written.end(),
                     [&](size_t written) { return handles[written].cell == handles[i].cell; }))
-      offsets_.emplace_back(i, handles[i].geometry.offset);
+      offsets.emplace_back(i, handles[i].geometry.offset);
+  offsets_ = std::move(offsets);
+  call_ = std::move(call);
   job_.reset();
   return call_.obstacle;
 }
@@ -282,10 +288,17 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
     storages.push_back(memory_for(i, {handles.data(), handles.size()}));
     outputs.push_back(storages[i] ? storages[i]->data() : inputs[static_cast<size_t>(call_.plan->overwrites[i])]);
   }
+  // What copies of borrowed memory there must be are made now: a commit has memory for small objects only.
+  for (size_t i = 0; i < call_.written.size(); ++i) {
+    TensorImpl& handle = *handles[call_.written[i]];
+    if (storages[own + i] && handle.cell()->storage()->borrowed()) handle.before_write();
+  }
+  // Covers the plan too, which may write in place.
+  const CommitScope commit;
   if (call_.plan->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
     return std::nullopt;
 
-  // From here on nothing fails: what the call wrote is committed, then its results are made.
+  // Nothing fails from here on. What the call wrote is committed, then its results are made.
   for (size_t i = 0; i < call_.written.size(); ++i) {
     Cell& cell = *handles[call_.written[i]]->cell();
     if (!storages[own + i]) {
@@ -296,7 +309,6 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
       cell.replace_storage(std::move(storages[own + i]));
       continue;
     }
-    handles[call_.written[i]]->before_write();
     std::memcpy(cell.storage()->data(), storages[own + i]->data(), call_.kept[own + i].bytes);
   }
   std::vector<Ref<Cell>> cells;

@@ -71,7 +71,7 @@ class Program : public RefCounted {
   SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
   /// Everything that depends on the handles but not on the plan.
   void describe_handles(TracingContext& context, std::span<const TensorRef> handles, size_t arguments);
-  std::string take(CallPlan call);
+  std::string take(CallPlan& call);
 
   /// What the compile thread works on: it holds nothing else.
   struct Job {

@@ -43,18 +43,19 @@ class FormStore {
     return entry->form;
   }
 
-  void insert(PackedForms& owner, const PackedForms::Maker& maker, Ref<Storage> form) {
+  void insert(PackedForms& owner, const PackedForms::Maker& maker, const Ref<Storage>& form) {
     std::list<Entry> dropped;  // given back without the lock
+    std::list<Entry> added;
+    added.push_back({&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, form});
     const std::lock_guard lock(mutex_);
     const uint64_t marks = owner.marks_.load(std::memory_order_relaxed);
     // Without its mark the contents have changed since it was made; with an entry, another thread was faster.
     if (!(marks & mark_of(maker)) || marks & kNeverKept || form->bytes() > limit_) return;
     if (entry_of(owner, maker) != entries_.end()) return;
     while (bytes_ + form->bytes() > limit_) take(std::prev(entries_.end()), dropped);
-    bytes_ += form->bytes();
-    entries_.push_front(
-        {&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, std::move(form)});
-    by_owner_.emplace(&owner, entries_.begin());
+    by_owner_.emplace(&owner, added.begin());
+    bytes_ += added.front().form->bytes();
+    entries_.splice(entries_.begin(), added);
     owner.marks_.fetch_or(kKept, std::memory_order_relaxed);
   }
 
@@ -131,8 +132,12 @@ PackedForms::Answer PackedForms::ask(const Maker& maker) {
   return {std::move(form), missing};
 }
 
-void PackedForms::keep(const Maker& maker, Ref<Storage> form) {
-  FormStore::get().insert(*this, maker, std::move(form));
+void PackedForms::keep(const Maker& maker, const Ref<Storage>& form) {
+  try {
+    FormStore::get().insert(*this, maker, form);
+  } catch (const std::bad_alloc&) {
+    // It is made again when it is next asked for.
+  }
 }
 
 void PackedForms::forget() {

@@ -32,7 +32,7 @@ class PackedForms {
     bool keep_it = false;  // by whoever makes it, with keep()
   };
   Answer ask(const Maker& maker);
-  void keep(const Maker& maker, Ref<Storage> form);
+  void keep(const Maker& maker, const Ref<Storage>& form);
 
   /// Must precede every change of the contents.
   void drop() {

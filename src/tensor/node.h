@@ -163,6 +163,7 @@ class GradNode : public RefCounted {
   void set_released(bool is_released = true) { is_released_ = is_released; }
 
  private:
+  friend void release_later(Ref<GradNode> node);
   struct Extras {
     std::vector<Hook> hooks;
     std::vector<Retained> retained;
@@ -179,6 +180,7 @@ class GradNode : public RefCounted {
   Ref<NodeGroup> group_;
   uint32_t number_in_group_ = 0;
   bool is_released_ = false;
+  GradNode* next_to_destroy_ = nullptr;
 };
 
 /// The end of the graph at a leaf: adds the gradient to its `.grad`.
@@ -196,7 +198,7 @@ class AccumulateNode : public GradNode {
 };
 
 /// Destroys references to nodes one after the other instead of each inside the one before. For members that lead to
-/// nodes.
+/// nodes. Needs no memory: destructors call it.
 void release_later(Ref<GradNode> node);
 
 }  // namespace lucid

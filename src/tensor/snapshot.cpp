@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "base/error.h"
 #include "tensor/observer.h"
@@ -71,11 +72,16 @@ void Cell::link(Snapshot& snapshot) {
   first_snapshot_ = &snapshot;
   const uint32_t count = snapshot_count_.load(std::memory_order_relaxed) + 1;
   snapshot_count_.store(count, std::memory_order_relaxed);
-  if (index_) {
-    index_->insert(snapshot);
-  } else if (count >= kIndexFrom) {
-    index_ = new SnapshotIndex;
-    for (Snapshot* s = first_snapshot_; s; s = s->next_) index_->insert(*s);
+  try {
+    if (index_) {
+      index_->insert(snapshot);
+    } else if (count >= kIndexFrom) {
+      index_ = new SnapshotIndex;
+      for (Snapshot* s = first_snapshot_; s; s = s->next_) index_->insert(*s);
+    }
+  } catch (const std::bad_alloc&) {
+    // The list has them all.
+    delete std::exchange(index_, nullptr);
   }
 }
 
@@ -114,8 +120,7 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
   }
   for (Snapshot* s : hits) {
     dropped.push_back(s->cell_);
-    unlink(*s);
-    s->copy_out();
+    s->copy_out(/*is_linked=*/true);
   }
 }
 
@@ -128,11 +133,15 @@ void Cell::replace_storage(Ref<Storage> storage) {
 }
 
 void Cell::leave_memory_to_snapshots(Ref<Storage> replacement) {
-  auto old = Ref<Cell>::adopt(new Cell(std::exchange(storage_, std::move(replacement)), stripe_));
-  while (Snapshot* s = first_snapshot_) {
-    if (EagerObserver* observer = eager_observer()) [[unlikely]]
+  auto old = Ref<Cell>::adopt(new Cell(storage_, stripe_));
+  if (EagerObserver* observer = eager_observer()) [[unlikely]] {
+    for (Snapshot* s = first_snapshot_; s; s = s->next_)
       observer->moved(TensorImpl(s->dtype_, s->geometry_.sizes, s->geometry_.strides, s->geometry_.offset, s->cell_),
                       TensorImpl(s->dtype_, s->geometry_.sizes, s->geometry_.strides, s->geometry_.offset, old));
+  }
+  // Nothing below throws.
+  storage_ = std::move(replacement);
+  while (Snapshot* s = first_snapshot_) {
     unlink(*s);
     // The handle that is being written keeps this cell alive, so this is not its last reference.
     s->cell_ = old;
@@ -148,7 +157,14 @@ void Snapshot::take(const TensorImpl& tensor) {
   geometry_ = tensor.geometry();
   cell_ = tensor.cell();
   stripe_ = cell_->stripe_;
-  if (cell_->storage()->borrowed()) return copy_out();
+  if (cell_->storage()->borrowed()) {
+    try {
+      return copy_out(/*is_linked=*/false);
+    } catch (...) {
+      cell_.reset();  // empty, as drop() left it
+      throw;
+    }
+  }
   set_range();
   const std::scoped_lock guard(lock_of(stripe_));
   cell_->link(*this);
@@ -165,7 +181,7 @@ void Snapshot::drop() {
   pinned_ = false;
 }
 
-void Snapshot::copy_out() {
+void Snapshot::copy_out(bool is_linked) {
   Geometry copy = geometry_of_copy(geometry_);
   const size_t element = size_of(dtype_);
   const auto elements = static_cast<size_t>(element_range(copy).second);
@@ -185,6 +201,8 @@ void Snapshot::copy_out() {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->moved(TensorImpl(dtype_, geometry_.sizes, geometry_.strides, geometry_.offset, cell_),
                     TensorImpl(dtype_, copy.sizes, copy.strides, copy.offset, own));
+  // Nothing below throws.
+  if (is_linked) cell_->unlink(*this);
   geometry_ = std::move(copy);
   set_range();
   cell_ = std::move(own);

@@ -37,7 +37,9 @@ class Snapshot {
   friend class Cell;
   friend class SnapshotIndex;
 
-  void copy_out();
+  /// Moves to a cell of its own with a copy. `is_linked` tells whether it is among its cell's snapshots, whose lock is
+  /// then held.
+  void copy_out(bool is_linked);
   void set_range();
 
   Ref<Cell> cell_;
