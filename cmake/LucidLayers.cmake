@@ -11,6 +11,10 @@ foreach(layer IN LISTS LUCID_LAYERS)
   endif()
 endforeach()
 
+# Whatever the layers are linked into calls malloc by way of src/base/memory_reserve.cpp, which says why.
+set(LUCID_LINK_OPTIONS -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
+target_link_options(lucid_base INTERFACE ${LUCID_LINK_OPTIONS})
+
 if(TARGET lucid_codegen)
   include(LucidLLVM)
 endif()

@@ -14,6 +14,7 @@ endforeach()
 add_library(lucid SHARED ${objects})
 add_library(lucid::lucid ALIAS lucid)
 target_link_libraries(lucid PRIVATE lucid_flags ${LUCID_LLVM_LIBRARIES} ZLIB::ZLIB)
+target_link_options(lucid PRIVATE ${LUCID_LINK_OPTIONS})
 lucid_hide_symbols(lucid shared_library.map)
 target_include_directories(lucid INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

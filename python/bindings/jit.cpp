@@ -8,6 +8,7 @@
 #include <chrono>
 #include <map>
 
+#include "base/error.h"
 #include "bindings/autograd.h"
 #include "bindings/call_key.h"
 #include "bindings/call_table.h"
@@ -94,6 +95,12 @@ nb::tuple flatten_arguments(nb::tuple args, nb::dict kwargs) {
   return nb::make_tuple(nb::bytes(flat.key.data(), flat.key.size()), tensors, classes);
 }
 
+/// Why no plan can be made of a recording. That memory ran out may be different next time, so it is raised instead.
+const std::string& lasting(const std::string& obstacle) {
+  if (obstacle == jit::kOutOfMemory) throw MemoryError("compile: out of memory while the call was recorded");
+  return obstacle;
+}
+
 nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
                        const std::string& name) {
   std::string obstacle;
@@ -101,7 +108,7 @@ nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle 
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
   Ref<Program> program = Program::record(tracing.context, given, got, known, name, obstacle);
-  if (!program) return nb::make_tuple(nb::none(), obstacle);
+  if (!program) return nb::make_tuple(nb::none(), lasting(obstacle));
   return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
 }
 
@@ -239,7 +246,7 @@ void bind_jit(nb::module_& module) {
       .def("stop", [](PythonTracing& self) { self.context.stop(); })
       .def_prop_ro("met", &met)
       .def("records", &records, "inputs"_a)
-      .def_prop_ro("obstacle", [](PythonTracing& self) { return self.context.trace().obstacle; });
+      .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.context.trace().obstacle); });
   bind_graph(module);
   nb::class_<ProgramHandle>(module, "Program")
       .def_prop_ro(

@@ -1,5 +1,7 @@
 #include <nanobind/stl/string.h>
 
+#include <optional>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -13,6 +15,22 @@
 #include "tensor/plan_cache.h"
 
 namespace lucid::python {
+
+namespace {
+
+struct FailingAllocations {
+  int64_t successes;
+  bool only_one;
+  std::optional<AllocationFailureScope> scope = std::nullopt;
+  bool has_failed = false;
+
+  void leave() {
+    has_failed = scope && scope->has_failed();
+    scope.reset();
+  }
+};
+
+}  // namespace
 
 void bind_settings(nb::module_& module) {
   using namespace nb::literals;
@@ -76,6 +94,21 @@ void bind_settings(nb::module_& module) {
       "kernel_bytes"_a = KernelCacheLimits().bytes,
       "How many plans of eager ops and how much machine code are kept. For tests.");
   module.def("reset_peak_memory", &reset_peak_memory, "Makes what tensors take now the peak_bytes of memory_stats().");
+  nb::class_<FailingAllocations>(module, "FailingAllocations",
+                                 "For tests: within it, after so many successes, allocating memory for tensors fails.")
+      .def(
+          "__init__",
+          [](FailingAllocations* self, int64_t successes, bool only_one) {
+            new (self) FailingAllocations{successes, only_one};
+          },
+          "successes"_a, "only_one"_a = false)
+      .def("__enter__",
+           [](FailingAllocations& self) -> FailingAllocations& {
+             self.scope.emplace(self.successes, self.only_one);
+             return self;
+           })
+      .def("__exit__", [](FailingAllocations& self, nb::args) { self.leave(); })
+      .def_ro("has_failed", &FailingAllocations::has_failed);
 }
 
 }  // namespace lucid::python

@@ -25,13 +25,15 @@ class Pooled {
     if (bytes != sizeof(T)) [[unlikely]]
       return ::operator new(bytes);
     FreeList& list = free_list();
-    ++list.live;
     if (Block* block = list.first) {
+      ++list.live;
       list.first = block->next;
       --list.count;
       return block;
     }
-    return ::operator new(bytes);
+    void* const memory = ::operator new(bytes);
+    ++list.live;
+    return memory;
   }
 
   static void operator delete(void* memory, size_t bytes) {

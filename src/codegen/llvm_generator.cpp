@@ -3,6 +3,7 @@
 #include <llvm/IR/Module.h>
 
 #include "base/error.h"
+#include "base/memory_reserve.h"
 #include "codegen/code_generator.h"
 #include "codegen/loader.h"
 #include "codegen/object.h"
@@ -14,9 +15,17 @@ namespace lucid::codegen {
 
 namespace {
 
+/// Several times what the largest of 2,000 kernels made LLVM allocate; see tests/codegen/memory_reserve_test.cpp.
+size_t reserve_for_compiling(const loop::Kernel& kernel) {
+  return (size_t{16} << 20) + kernel.instructions.size() * (size_t{8} << 10);
+}
+
+size_t reserve_for_loading(std::string_view object) { return (size_t{2} << 20) + object.size() * 8; }
+
 class LlvmGenerator : public CodeGenerator {
  public:
   std::string compile(const loop::Kernel& kernel, CpuLevel target) override {
+    const MemoryReserve reserve(reserve_for_compiling(kernel), "compiling a kernel");
     TargetMachinePool::Lease machine = machines_.borrow(target);
     llvm::LLVMContext context;
     context.setDiscardValueNames(true);
@@ -28,6 +37,7 @@ class LlvmGenerator : public CodeGenerator {
   }
 
   Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts) override {
+    const MemoryReserve reserve(reserve_for_loading(object), "loading a kernel");
     return loader_.load(symbol_of(kernel), object, std::move(parts), scratch_layout(kernel).bytes);
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/dtype.h"
+#include "base/out_of_memory.h"
 #include "jit/program.h"
 #include "jit/tracing_context.h"
 #include "tensor/eager.h"
@@ -61,8 +62,12 @@ bool BackwardCopy::run(BackwardPass& pass) {
   if (!situation) return false;
   while (true) {
     if (const auto entry = part_->find(situation->key, situation->arguments)) {
-      if (entry->is_settled()) return entry->has_plan() && run_plan(pass, *situation, *entry);
-      entry->settle();
+      if (!entry->is_settled())
+        entry->settle();
+      else if (entry->reason() == kOutOfMemory)
+        part_->forget(*entry);
+      else
+        return entry->has_plan() && run_plan(pass, *situation, *entry);
       continue;
     }
     // Another thread records: what it makes will serve the next pass.
@@ -196,33 +201,36 @@ void BackwardCopy::record(BackwardPass& pass, Situation situation) const {
     throw;
   }
   context.stop();
-  for (const GradNode* node : ran) entry->runs.push_back(node->number_in_group());
-  std::vector<TensorRef> results;
-  for (size_t i = 0; i < key.reach->borders.size(); ++i) {
-    const Edge& edge = edge_at(key.reach->borders[i]);
-    const Value* sum = pass.find_sum(*edge.node, edge.output);
-    if (!sum) continue;
-    entry->ends.push_back(static_cast<uint32_t>(i));
-    results.emplace_back(tensor_of(*sum));
-    entry->is_view.push_back(results.back()->is_view());
-  }
-  if (count_ops(context.trace()) < copied + 2) {
-    entry->try_to([] { return "there is nothing to fuse"; });
-    if (ran.size() == nodes_.size()) part_->give_up();
-  } else {
-    entry->try_to([&] {
-      std::string obstacle;
-      entry->program = Program::record(context, arguments, results, {}, part_->name() + "_backward", obstacle);
-      return obstacle;
-    });
-    if (entry->program) {
-      const std::vector<uint32_t>& slots = key.reach->slots;
-      for (size_t i = 0; i < arguments.size(); ++i)
-        if (i >= slots.size() || part_->structure().is_computed[slots[i]]) entry->program->set_fresh(i);
-      entry->program->compile_later();
+  // The nodes are done, whatever becomes of their recording.
+  has_memory_for([&] {
+    for (const GradNode* node : ran) entry->runs.push_back(node->number_in_group());
+    std::vector<TensorRef> results;
+    for (size_t i = 0; i < key.reach->borders.size(); ++i) {
+      const Edge& edge = edge_at(key.reach->borders[i]);
+      const Value* sum = pass.find_sum(*edge.node, edge.output);
+      if (!sum) continue;
+      entry->ends.push_back(static_cast<uint32_t>(i));
+      results.emplace_back(tensor_of(*sum));
+      entry->is_view.push_back(results.back()->is_view());
     }
-  }
-  part_->add(std::move(entry));
+    if (count_ops(context.trace()) < copied + 2) {
+      entry->try_to([] { return "there is nothing to fuse"; });
+      if (ran.size() == nodes_.size()) part_->give_up();
+    } else {
+      entry->try_to([&] {
+        std::string obstacle;
+        entry->program = Program::record(context, arguments, results, {}, part_->name() + "_backward", obstacle);
+        return obstacle;
+      });
+      if (entry->program) {
+        const std::vector<uint32_t>& slots = key.reach->slots;
+        for (size_t i = 0; i < arguments.size(); ++i)
+          if (i >= slots.size() || part_->structure().is_computed[slots[i]]) entry->program->set_fresh(i);
+        entry->program->compile_later();
+      }
+    }
+    if (entry->reason() != kOutOfMemory) part_->add(std::move(entry));
+  });
 }
 
 }  // namespace lucid::jit

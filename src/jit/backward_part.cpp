@@ -218,6 +218,11 @@ void BackwardPart::add(std::shared_ptr<const Entry> entry) {
   if (is_hopeless) give_up();
 }
 
+void BackwardPart::forget(const Entry& entry) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(entries_, [&](const auto& other) { return other.get() == &entry; });
+}
+
 std::vector<BackwardPlanInfo> BackwardPart::plans() const {
   const std::lock_guard lock(mutex());
   std::vector<BackwardPlanInfo> plans;

@@ -135,6 +135,8 @@ class BackwardPart : public RefCounted {
   /// Whether there is room for another.
   bool has_room() const;
   void add(std::shared_ptr<const Entry> entry);
+  /// Takes out an entry that another recording may do better than.
+  void forget(const Entry& entry);
   /// Copies need not ask any more.
   void give_up() { may_plan_.store(false, std::memory_order_relaxed); }
   /// Set while a thread makes an entry.

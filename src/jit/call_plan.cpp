@@ -9,6 +9,7 @@
 #include "base/cancellation.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/out_of_memory.h"
 #include "compiler/compile_plan.h"
 #include "passes/pipeline.h"
 
@@ -82,6 +83,7 @@ PassReport improve(CallGraph& call, const PassList* passes) {
 }  // namespace
 
 std::string reason_of(const std::exception& error) {
+  if (is_out_of_memory(error)) return std::string(kOutOfMemory);
   return fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
 }
 

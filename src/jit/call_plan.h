@@ -26,6 +26,7 @@ struct CallPlan {
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
 
 /// Why calls run as they are written after compiling threw. The recorded call itself went well: only speed is lost.
+/// kOutOfMemory needs no memory.
 std::string reason_of(const std::exception& error);
 
 }  // namespace lucid::jit

@@ -11,6 +11,7 @@
 #include "base/busy_flag.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/out_of_memory.h"
 #include "base/ref_list.h"
 #include "jit/program.h"
 #include "tensor/api.h"
@@ -182,6 +183,17 @@ class PlanTable::Impl {
     TracingContext context;
     std::vector<Tensor> results = function();
     context.stop();
+    // The call is done, whatever becomes of its recording.
+    Ref<Program> oldest;
+    has_memory_for([&] { oldest = add_recording(key, arguments, results, context); });
+    // No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
+    if (oldest) take_in(oldest);
+    return results;
+  }
+
+  /// Has a plan made of a recording. Returns the program that has waited longest, if there are too many.
+  Ref<Program> add_recording(const std::string& key, const std::vector<Tensor>& arguments,
+                             const std::vector<Tensor>& results, TracingContext& context) {
     std::string obstacle;
     Ref<Program> program;
     const std::vector<TensorRef> given = refs(arguments);
@@ -190,21 +202,16 @@ class PlanTable::Impl {
     else
       obstacle = "returns a tensor that is none";
     if (!program) {
+      if (obstacle == jit::kOutOfMemory) return nullptr;
       const std::lock_guard lock(mutex());
-      known_as(key).reason = obstacle;
+      known_as(key).reason = std::move(obstacle);
       forget_oldest();
-      return results;
+      return nullptr;
     }
     program->compile_later();
-    Ref<Program> oldest;
-    {
-      const std::lock_guard lock(mutex());
-      pending_.push_back({key, std::move(program)});
-      if (pending_.size() > max_entries_) oldest = pending_.front().program;
-    }
-    // No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
-    if (oldest) take_in(oldest);
-    return results;
+    const std::lock_guard lock(mutex());
+    pending_.push_back({key, std::move(program)});
+    return pending_.size() > max_entries_ ? pending_.front().program : nullptr;
   }
 
   bool is_pending(const std::string& key) const {
@@ -237,7 +244,8 @@ class PlanTable::Impl {
     }
   }
 
-  /// Waits for the plan of a program, and takes it in unless another thread has, or it was forgotten.
+  /// Waits for the plan of a program, and takes it in unless another thread has, or it was forgotten. What there is no
+  /// memory for is forgotten, and recorded again.
   void take_in(const Ref<Program>& program) {
     {
       const BlockingScope waiting;
@@ -249,32 +257,40 @@ class PlanTable::Impl {
     if (pending_.empty() || pending_.front().program != program) return;
     taken = std::move(pending_.front());
     pending_.pop_front();
-    std::string obstacle;
-    try {
-      obstacle = program->finish();
-    } catch (const std::exception& error) {
-      obstacle = jit::reason_of(error);
-    }
-    Known& known = known_as(taken.key);
-    if (!obstacle.empty()) {
-      known.reason = obstacle;
-    } else if (++known.recordings > kMostRecordings) {
-      known.reason = "the tensors that it uses are different at every call";
-    } else {
-      ++info_.compiles;
-      entries_.push_back(std::move(taken));
-      if (entries_.size() > max_entries_) {
-        oldest = std::move(entries_.front());
-        entries_.pop_front();
+    has_memory_for([&] {
+      std::string obstacle;
+      try {
+        obstacle = program->finish();
+      } catch (const std::exception& error) {
+        obstacle = jit::reason_of(error);
       }
-    }
-    forget_oldest();
+      if (obstacle == jit::kOutOfMemory) return;
+      Known& known = known_as(taken.key);
+      if (!obstacle.empty()) {
+        known.reason = std::move(obstacle);
+      } else if (++known.recordings > kMostRecordings) {
+        known.reason = "the tensors that it uses are different at every call";
+      } else {
+        entries_.push_back(std::move(taken));
+        ++info_.compiles;
+        if (entries_.size() > max_entries_) {
+          oldest = std::move(entries_.front());
+          entries_.pop_front();
+        }
+      }
+      forget_oldest();
+    });
   }
 
   Known& known_as(const std::string& key) {
-    const auto [place, is_new] = known_.try_emplace(key);
-    if (is_new) order_.push_back(key);
-    return place->second;
+    if (const auto found = known_.find(key); found != known_.end()) return found->second;
+    order_.push_back(key);
+    try {
+      return known_[key];
+    } catch (...) {
+      order_.pop_back();
+      throw;
+    }
   }
 
   /// Keeps the number of keys that have no plan within bounds.

@@ -7,11 +7,11 @@
 #include <algorithm>
 #include <condition_variable>
 #include <cstdlib>
-#include <deque>
+#include <list>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <thread>
-#include <vector>
 
 #include "base/cancellation.h"
 #include "base/stack.h"
@@ -26,14 +26,16 @@ using Clock = std::chrono::steady_clock;
 /// Who has waited so long for work that the thread has not begun, because it is busy or gets no CPU, does it himself.
 constexpr std::chrono::milliseconds kPatience(1);
 
-/// The tasks that wait for the thread, in order, and those that run.
+/// The tasks that wait for the thread, in order, and those that run. Memory is needed only to add one: a task keeps its
+/// place in a list of one from then on, which moves from list to list.
 class CompileQueue {
  public:
   static CompileQueue& get();
 
   void add(const Task& task) {
+    std::list<Task> added{task};
     const std::lock_guard lock(mutex_);
-    tasks_.push_back(task);
+    tasks_.splice(tasks_.end(), added);
     if (!is_closed_ && !thread_.joinable()) start_thread();
     changed_.notify_all();
   }
@@ -44,7 +46,7 @@ class CompileQueue {
     while (task.state_ != CompileTask::State::kDone) {
       const bool is_queued = task.state_ == CompileTask::State::kQueued && !is_paused_;
       if (is_queued && (!thread_.joinable() || Clock::now() >= own_turn)) {
-        perform(take(task), lock);
+        perform(task, lock);
         continue;
       }
       const Clock::time_point until = is_queued ? std::min(end, own_turn) : end;
@@ -61,7 +63,7 @@ class CompileQueue {
     std::unique_lock lock(mutex_);
     while (!tasks_.empty() || !running_.empty()) {
       if (!tasks_.empty() && !thread_.joinable() && !is_paused_)
-        perform(take(*tasks_.front()), lock);
+        perform(*tasks_.front(), lock);
       else
         changed_.wait(lock);
     }
@@ -69,12 +71,12 @@ class CompileQueue {
 
   void cancel(CompileTask& task) {
     // Destroyed after the lock is given back.
-    Task dropped;
+    std::list<Task> dropped;
     const std::lock_guard lock(mutex_);
     task.is_wanted_ = false;
     task.stop_ = true;
     if (task.state_ != CompileTask::State::kQueued) return;
-    dropped = take(task);
+    dropped.splice(dropped.end(), tasks_, place_of(task, tasks_));
     task.state_ = CompileTask::State::kDone;
     changed_.notify_all();
   }
@@ -106,12 +108,14 @@ class CompileQueue {
     changed_.notify_all();
     mutex_.unlock();
   }
-  /// What the child goes on with: it has no thread, and nobody who waits.
-  CompileQueue* copy_in_child() {
-    auto* copy = new CompileQueue;
-    copy->tasks_.swap(tasks_);
-    copy->is_closed_ = is_closed_;
-    return copy;
+  /// The child has no thread, and nobody who waits. The lock, the condition variable and the thread were copied in some
+  /// state of the parent's and are not destroyed, but replaced.
+  void after_fork_in_child() {
+    std::list<Task> tasks = std::move(tasks_);
+    const bool is_closed = is_closed_;
+    new (this) CompileQueue;
+    tasks_ = std::move(tasks);
+    is_closed_ = is_closed;
   }
 
  private:
@@ -125,6 +129,8 @@ class CompileQueue {
       pthread_setname_np(thread_.native_handle(), "lucid-compile");
     } catch (const std::system_error&) {
       // The system has no more threads to give: whoever waits does the work.
+    } catch (const std::bad_alloc&) {
+      // The same.
     }
     pthread_sigmask(SIG_SETMASK, &saved, nullptr);
   }
@@ -137,22 +143,21 @@ class CompileQueue {
     for (;;) {
       changed_.wait(lock, [&] { return is_closed_ || (!is_paused_ && !tasks_.empty()); });
       if (is_closed_) return;
-      perform(take(*tasks_.front()), lock);
+      perform(*tasks_.front(), lock);
     }
   }
 
-  Task take(CompileTask& task) {
-    Task taken;
-    std::erase_if(tasks_, [&](const Task& other) {
-      if (other.get() == &task) taken = other;
-      return other.get() == &task;
-    });
-    return taken;
+  using Place = std::list<Task>::iterator;
+  static Place place_of(const CompileTask& task, std::list<Task>& tasks) {
+    return std::find_if(tasks.begin(), tasks.end(), [&](const Task& other) { return other.get() == &task; });
   }
 
-  void perform(const Task& task, std::unique_lock<std::mutex>& lock) {
+  /// `queued` is among the tasks that wait.
+  void perform(CompileTask& queued, std::unique_lock<std::mutex>& lock) {
+    const Place place = place_of(queued, tasks_);
+    const Task task = *place;
     task->state_ = CompileTask::State::kRunning;
-    running_.push_back(task);
+    running_.splice(running_.end(), tasks_, place);
     lock.unlock();
     bool is_stopped = false;
     std::exception_ptr error;
@@ -165,14 +170,15 @@ class CompileQueue {
     } catch (...) {
       error = std::current_exception();
     }
+    std::list<Task> done;
     std::function<void()> finished;
     lock.lock();
-    std::erase(running_, task);
     if (is_stopped && task->is_wanted_) {
       task->stop_ = false;
       task->state_ = CompileTask::State::kQueued;
-      tasks_.push_front(task);
+      tasks_.splice(tasks_.begin(), running_, place);
     } else {
+      done.splice(done.end(), running_, place);
       task->state_ = CompileTask::State::kDone;
       task->error_ = error;
       finished.swap(task->work_);
@@ -186,35 +192,28 @@ class CompileQueue {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<Task> tasks_;
-  std::vector<Task> running_;
+  std::list<Task> tasks_;
+  std::list<Task> running_;
   std::thread thread_;
   bool is_paused_ = false;
   bool is_closed_ = false;
 };
 
-namespace {
-
-/// Never destroyed: other threads may still wait while the process exits.
-constinit std::atomic<CompileQueue*> g_queue{nullptr};
-
-}  // namespace
-
 CompileQueue& CompileQueue::get() {
-  static const bool is_ready = [] {
-    g_queue.store(new CompileQueue, std::memory_order_release);
+  // Never destroyed: other threads may still wait while the process exits.
+  static CompileQueue* const queue = [] {
     // Handlers before a fork run in the reverse order of being registered, and those of the cache and of the allocator
     // take locks that a running task needs in order to end.
     Storage::allocate(1);
     kernel_cache();
+    auto* const made = new CompileQueue;
     pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },
-                   [] { g_queue.store(get().copy_in_child(), std::memory_order_release); });
+                   [] { get().after_fork_in_child(); });
     // What was made before this is torn down after it.
     std::atexit(stop_compile_thread);
-    return true;
+    return made;
   }();
-  (void)is_ready;
-  return *g_queue.load(std::memory_order_acquire);
+  return *queue;
 }
 
 std::shared_ptr<CompileTask> CompileTask::start(std::function<void()> work) {

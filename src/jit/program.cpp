@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/memory_reserve.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -144,7 +145,10 @@ Program::~Program() {
   if (task_ && job_) task_->cancel();
 }
 
-std::string Program::compile_now(const PassList* passes) { return take(compile_call(job_->record, passes)); }
+std::string Program::compile_now(const PassList* passes) {
+  CallPlan call = compile_call(job_->record, passes);
+  return take(call);
+}
 
 void Program::compile_later() {
   task_ = CompileTask::start([job = job_] { job->result = compile_call(job->record); });
@@ -153,16 +157,18 @@ void Program::compile_later() {
 std::string Program::finish() {
   if (!job_) return call_.obstacle;
   task_->rethrow();
-  return take(std::move(job_->result));
+  return take(job_->result);
 }
 
-std::string Program::take(CallPlan call) {
-  call_ = std::move(call);
+std::string Program::take(CallPlan& call) {
   const std::vector<HandleRecord>& handles = job_->record.handles;
+  decltype(offsets_) offsets;
   for (size_t i = 0; i < handles.size(); ++i)
-    if (std::any_of(call_.written.begin(), call_.written.end(),
+    if (std::any_of(call.written.begin(), call.written.end(),
                     [&](size_t written) { return handles[written].cell == handles[i].cell; }))
-      offsets_.emplace_back(i, handles[i].geometry.offset);
+      offsets.emplace_back(i, handles[i].geometry.offset);
+  offsets_ = std::move(offsets);
+  call_ = std::move(call);
   job_.reset();
   return call_.obstacle;
 }
@@ -292,6 +298,11 @@ class Program::Frame {
       kept_.push_back(program.memory_for(i, handles_));
       outputs_.push_back(kept_[i] ? kept_[i]->data() : inputs_[static_cast<size_t>(call_.plan->overwrites[i])]);
     }
+    // Copies that snapshots of borrowed memory need are made now: a commit has memory for small objects only.
+    for (size_t i = 0; i < call_.written.size(); ++i) {
+      const size_t handle = call_.written[i];
+      if (kept_[own() + i] && cells()[handle]->storage()->borrowed()) handles_[handle]->before_write();
+    }
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
@@ -314,7 +325,6 @@ class Program::Frame {
       } else if (!kept_[kept]) {
         cells()[handle]->after_write();
       } else if (const Ref<Storage> storage = cells()[handle]->storage(); storage->borrowed()) {
-        handles_[handle]->before_write();
         std::memcpy(storage->data(), kept_[kept]->data(), call_.kept[kept].bytes);
       } else {
         cells()[handle]->replace_storage(std::move(kept_[kept]));
@@ -374,6 +384,8 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
   // Another thread may have cleared a gradient since the call was found to fit.
   if (!find_handles(arguments, handles)) return std::nullopt;
   Frame frame(*this, handles);
+  // Covers the plan too, which may write in place.
+  const CommitScope commit;
   if (!frame.run()) return std::nullopt;
   // From here on nothing fails: what the call wrote is committed, then its results are made.
   frame.commit(*this);

@@ -83,7 +83,7 @@ class Program : public RefCounted {
   const Draws* draws_of(size_t handle) const;
   /// Everything that depends on the handles but not on the plan.
   void describe_handles(TracingContext& context, std::span<const TensorRef> handles, size_t arguments);
-  std::string take(CallPlan call);
+  std::string take(CallPlan& call);
 
   class Frame;
 

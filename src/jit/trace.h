@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "ir/graph.h"
@@ -53,6 +54,10 @@ struct TracedCell {
   /// An event says what it holds.
   bool is_defined = false;
 };
+
+/// The obstacle of a recording or a compile for which there was no memory. Unlike others it does not last: the next
+/// call may be recorded again.
+inline constexpr std::string_view kOutOfMemory = "out of memory";
 
 /// Everything that was recorded of one call.
 struct Trace {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/out_of_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
 #include "tensor/node.h"
@@ -33,6 +34,15 @@ bool TracingContext::is_active() { return dynamic_cast<TracingContext*>(eager_ob
 void TracingContext::stop() {
   if (!std::exchange(is_installed_, false)) return;
   set_eager_observer(before_);
+}
+
+template <typename Step>
+void TracingContext::note(const Step& step) {
+  if (is_out_of_memory_ || has_memory_for(step)) return;
+  is_out_of_memory_ = true;
+  // Short enough for the string itself, so that this needs no memory.
+  static_assert(kOutOfMemory.size() <= 15);
+  trace_.obstacle = kOutOfMemory;
 }
 
 void TracingContext::give_up(std::string_view why) {
@@ -102,27 +112,35 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
 }
 
 void TracingContext::made(const TensorImpl& tensor) {
+  note([&] { add_own_cell(tensor); });
+}
+
+void TracingContext::add_own_cell(const TensorImpl& tensor) {
   const int32_t index = add_cell(tensor);
   tensor.cell()->set_trace_mark(serial_ << kSerialShift | static_cast<uint64_t>(index));
 }
 
 void TracingContext::computed(const Call& call, const Values& results) {
-  Event& event = add_event(Event::Kind::kComputed, &call);
-  for (const Value& result : results) {
-    const TensorImpl& tensor = *tensor_of(result);
-    const int32_t index = find(*tensor.cell());
-    LUCID_CHECK(index >= 0, "{} gave a result in memory from elsewhere", call.name());
-    trace_.cells[static_cast<size_t>(index)].is_defined = true;
-    event.results.push_back(place_of(tensor));
-  }
+  note([&] {
+    Event& event = add_event(Event::Kind::kComputed, &call);
+    for (const Value& result : results) {
+      const TensorImpl& tensor = *tensor_of(result);
+      const int32_t index = find(*tensor.cell());
+      LUCID_CHECK(index >= 0, "{} gave a result in memory from elsewhere", call.name());
+      trace_.cells[static_cast<size_t>(index)].is_defined = true;
+      event.results.push_back(place_of(tensor));
+    }
+  });
 }
 
 void TracingContext::viewed(const Call& call, const TensorImpl& result) {
-  const Operand operands[] = {call.operand(0)};
-  const Call first(call.op(), operands, call.attributes());
-  Event& event = add_event(Event::Kind::kViewed, &first);
-  event.results.push_back(place_of(result));
-  add_view(result, handle_of(call.operand(0)), &call);
+  note([&] {
+    const Operand operands[] = {call.operand(0)};
+    const Call first(call.op(), operands, call.attributes());
+    Event& event = add_event(Event::Kind::kViewed, &first);
+    event.results.push_back(place_of(result));
+    add_view(result, handle_of(call.operand(0)), &call);
+  });
 }
 
 void TracingContext::add_view(const TensorImpl& view, const TensorImpl& base, const Call* call) {
@@ -138,7 +156,9 @@ void TracingContext::add_view(const TensorImpl& view, const TensorImpl& base, co
   added.attributes = call->attributes();
 }
 
-void TracingContext::detached(const TensorImpl& source, const TensorImpl& result) { add_view(result, source, nullptr); }
+void TracingContext::detached(const TensorImpl& source, const TensorImpl& result) {
+  note([&] { add_view(result, source, nullptr); });
+}
 
 const TracingContext::View* TracingContext::view_of(const TensorImpl& tensor) const {
   const auto found = views_.find(&tensor);
@@ -171,38 +191,44 @@ bool TracingContext::is_end(const GradNode& node) const {
 }
 
 void TracingContext::writes(const Call& call, std::span<TensorImpl* const> destinations) {
-  // What the host put there is read before it is overwritten, unless all of it is.
-  for (const Operand& operand : call.operands())
-    if (operand.is_value()) cell_of(*tensor_of(operand));
-  for (const TensorImpl* destination : destinations) {
-    const int32_t index = find(*destination->cell());
-    const bool is_whole = static_cast<size_t>(destination->numel()) * size_of(destination->dtype()) ==
-                          destination->cell()->storage()->bytes();
-    if (index >= 0 && is_whole) trace_.cells[static_cast<size_t>(index)].is_defined = true;
-    cell_of(*destination);
-  }
+  note([&] {
+    // What the host put there is read before it is overwritten, unless all of it is.
+    for (const Operand& operand : call.operands())
+      if (operand.is_value()) cell_of(*tensor_of(operand));
+    for (const TensorImpl* destination : destinations) {
+      const int32_t index = find(*destination->cell());
+      const bool is_whole = static_cast<size_t>(destination->numel()) * size_of(destination->dtype()) ==
+                            destination->cell()->storage()->bytes();
+      if (index >= 0 && is_whole) trace_.cells[static_cast<size_t>(index)].is_defined = true;
+      cell_of(*destination);
+    }
+  });
 }
 
 void TracingContext::written(const Call& call, std::span<TensorImpl* const> destinations) {
-  Event& event = add_event(Event::Kind::kWritten, &call);
-  for (const TensorImpl* destination : destinations) {
-    ++trace_.cells[static_cast<size_t>(cell_of(*destination))].version;
-    event.results.push_back(place_of(*destination));
-  }
+  note([&] {
+    Event& event = add_event(Event::Kind::kWritten, &call);
+    for (const TensorImpl* destination : destinations) {
+      ++trace_.cells[static_cast<size_t>(cell_of(*destination))].version;
+      event.results.push_back(place_of(*destination));
+    }
+  });
 }
 
 void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
-  const TensorRef from =
-      make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
-  const Place place = place_of(*from);
-  // No handle that anybody else has: the next that is met stands for the cell.
-  TracedCell& cell = trace_.cells[static_cast<size_t>(place.cell)];
-  if (cell.handle == from) cell.handle.reset();
-  Event& event = add_event(Event::Kind::kMoved, nullptr);
-  event.operands.push_back({place, std::nullopt});
-  if (find(*copy.cell()) < 0) made(copy);
-  trace_.cells[static_cast<size_t>(find(*copy.cell()))].is_defined = true;
-  event.results.push_back(place_of(copy));
+  note([&] {
+    const TensorRef from =
+        make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
+    const Place place = place_of(*from);
+    // No handle that anybody else has: the next that is met stands for the cell.
+    TracedCell& cell = trace_.cells[static_cast<size_t>(place.cell)];
+    if (cell.handle == from) cell.handle.reset();
+    Event& event = add_event(Event::Kind::kMoved, nullptr);
+    event.operands.push_back({place, std::nullopt});
+    if (find(*copy.cell()) < 0) add_own_cell(copy);
+    trace_.cells[static_cast<size_t>(find(*copy.cell()))].is_defined = true;
+    event.results.push_back(place_of(copy));
+  });
 }
 
 void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads) {
@@ -221,37 +247,49 @@ void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, 
   if (reads && slot) use.initial = slot->grad.load();
 }
 
-void TracingContext::gradient_read(const TensorImpl* leaf, const GradSlot* slot) { use_gradient(leaf, slot, true); }
+void TracingContext::gradient_read(const TensorImpl* leaf, const GradSlot* slot) {
+  note([&] { use_gradient(leaf, slot, true); });
+}
 
 void TracingContext::gradient_replaced(const TensorImpl* leaf, const GradSlot* slot) {
-  use_gradient(leaf, slot, false);
+  note([&] { use_gradient(leaf, slot, false); });
 }
 
 void TracingContext::rebases(TensorImpl& root) {
-  if (is_own(root)) return;
-  for (const Rebased& rebased : rebased_)
-    if (rebased.root.get() == &root) return;
-  rebased_.push_back({TensorRef(&root), requires_grad(root) ? gradient_edge(root) : Edge()});
+  note([&] {
+    if (is_own(root)) return;
+    for (const Rebased& rebased : rebased_)
+      if (rebased.root.get() == &root) return;
+    rebased_.push_back({TensorRef(&root), requires_grad(root) ? gradient_edge(root) : Edge()});
+  });
 }
 
 void TracingContext::hooked(const GradNode* node) {
-  // One at a node that the call made is copied with it.
-  if (!node || is_end(*node)) give_up("registers a gradient hook on a leaf or a tensor from outside");
+  note([&] {
+    // One at a node that the call made is copied with it.
+    if (!node || is_end(*node)) give_up("registers a gradient hook on a leaf or a tensor from outside");
+  });
 }
 
 void TracingContext::ran(const GradNode& node) {
-  if (!is_end(node)) return;
-  const auto* end = dynamic_cast<const AccumulateNode*>(&node);
-  if (!end) return give_up("runs backward through a graph from outside");
-  for (const HookList::Entry& entry : node.hooks()) hooks_that_ran_.push_back(entry.hook);
-  for (const HookList::Entry& entry : end->slot()->after_accumulate.entries()) hooks_that_ran_.push_back(entry.hook);
+  note([&] {
+    if (!is_end(node)) return;
+    const auto* end = dynamic_cast<const AccumulateNode*>(&node);
+    if (!end) return give_up("runs backward through a graph from outside");
+    for (const HookList::Entry& entry : node.hooks()) hooks_that_ran_.push_back(entry.hook);
+    for (const HookList::Entry& entry : end->slot()->after_accumulate.entries()) hooks_that_ran_.push_back(entry.hook);
+  });
 }
 
-void TracingContext::escaped(const TensorImpl&, std::string_view how) { give_up(how); }
+void TracingContext::escaped(const TensorImpl&, std::string_view how) {
+  note([&] { give_up(how); });
+}
 
 void TracingContext::changed(const TensorImpl& tensor, std::string_view how) {
-  if (!is_own(tensor)) return give_up(how);
-  own_leaves_.emplace_back(const_cast<TensorImpl*>(&tensor));
+  note([&] {
+    if (!is_own(tensor)) return give_up(how);
+    own_leaves_.emplace_back(const_cast<TensorImpl*>(&tensor));
+  });
 }
 
 }  // namespace lucid::jit

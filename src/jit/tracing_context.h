@@ -90,12 +90,16 @@ class TracingContext : public EagerObserver {
  private:
   Event& add_event(Event::Kind kind, const Call* call);
   int32_t add_cell(const TensorImpl& tensor);
+  void add_own_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
   void add_view(const TensorImpl& view, const TensorImpl& base, const Call* call);
   /// Whether a node ends the graph that the call made.
   bool is_end(const GradNode& node) const;
   void use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads);
   void give_up(std::string_view why);
+  /// Notes something. Where there is no memory for it the recording is given up: what is being recorded goes on.
+  template <typename Step>
+  void note(const Step& step);
 
   Source source_;
   Trace trace_;
@@ -110,6 +114,7 @@ class TracingContext : public EagerObserver {
   std::vector<HookRef> hooks_that_ran_;
   EagerObserver* before_ = nullptr;
   bool is_installed_ = false;
+  bool is_out_of_memory_ = false;
 };
 
 }  // namespace lucid::jit

@@ -8,7 +8,7 @@
 #include <limits>
 #include <memory>
 #include <mutex>
-#include <vector>
+#include <new>
 
 #include "base/error.h"
 #include "base/lock.h"
@@ -72,6 +72,9 @@ struct ThreadCache {
   /// What has not been added to the shared counter yet; below zero when this thread frees what others allocated.
   std::atomic<int64_t> unreported{0};
   std::atomic<int64_t> allocations{0};
+  // Among those of all threads.
+  ThreadCache* previous = nullptr;
+  ThreadCache* next = nullptr;
 };
 
 size_t machine_memory() {
@@ -120,7 +123,7 @@ class Central {
   Mutex& mutex_ = mutex_of(LockRank::kAllocator);
   std::array<FreeList, kClasses> lists_;
   BlockCache cache_;
-  std::vector<ThreadCache*> threads_;
+  ThreadCache* first_thread_ = nullptr;
 
   std::atomic<int64_t> in_use_{0};
   std::atomic<int64_t> peak_{0};
@@ -143,7 +146,8 @@ void Central::add_in_use(int64_t bytes, int64_t others) {
 
 int64_t Central::unreported() const {
   int64_t bytes = 0;
-  for (const ThreadCache* cache : threads_) bytes += cache->unreported.load(std::memory_order_relaxed);
+  for (const ThreadCache* cache = first_thread_; cache; cache = cache->next)
+    bytes += cache->unreported.load(std::memory_order_relaxed);
   return bytes;
 }
 
@@ -275,7 +279,9 @@ void Central::empty_cache() {
 
 void Central::enter(ThreadCache* cache) {
   const std::lock_guard lock(mutex_);
-  threads_.push_back(cache);
+  cache->next = first_thread_;
+  if (first_thread_) first_thread_->previous = cache;
+  first_thread_ = cache;
 }
 
 void Central::leave(ThreadCache* cache) {
@@ -283,7 +289,8 @@ void Central::leave(ThreadCache* cache) {
   report(*cache);
   const std::lock_guard lock(mutex_);
   allocations_.fetch_add(cache->allocations.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  std::erase(threads_, cache);
+  (cache->previous ? cache->previous->next : first_thread_) = cache->next;
+  if (cache->next) cache->next->previous = cache->previous;
 }
 
 void Central::report(ThreadCache& cache) {
@@ -295,7 +302,8 @@ MemoryStats Central::stats() {
   const std::lock_guard lock(mutex_);
   const int64_t in_use = in_use_.load(std::memory_order_relaxed) + unreported();
   int64_t allocations = allocations_.load(std::memory_order_relaxed);
-  for (const ThreadCache* cache : threads_) allocations += cache->allocations.load(std::memory_order_relaxed);
+  for (const ThreadCache* cache = first_thread_; cache; cache = cache->next)
+    allocations += cache->allocations.load(std::memory_order_relaxed);
   return {.bytes_in_use = in_use,
           .peak_bytes = raise_peak(in_use),  // what somebody saw in use was in use
           .cached_bytes = from_system_.load(std::memory_order_relaxed) - in_use,
@@ -321,14 +329,14 @@ struct ThreadEnd {
 };
 thread_local ThreadEnd t_thread_end;
 
-/// Null in a thread that is ending.
+/// Null in a thread that is ending, and when there is no memory for one: freeing must not fail.
 ThreadCache* this_thread_cache() {
   if (t_cache || t_thread_ended) return t_cache;
   // Using the object is what makes its destructor run when the thread ends.
   t_thread_end.awaited = true;
-  auto cache = std::make_unique<ThreadCache>();
-  Central::get().enter(cache.get());
-  return t_cache = cache.release();
+  auto* const cache = new (std::nothrow) ThreadCache;
+  if (cache) Central::get().enter(cache);
+  return t_cache = cache;
 }
 
 void count_small(ThreadCache& cache, int64_t bytes) {
@@ -342,7 +350,8 @@ void count_small(ThreadCache& cache, int64_t bytes) {
 constinit std::atomic<int64_t> g_special{0};
 constinit std::atomic<GuardMode> g_guard_mode{GuardMode::kOff};
 constinit std::atomic<bool> g_failing{false};
-constinit std::atomic<int64_t> g_successes_left{0};
+constinit std::atomic<int64_t> g_successes_left{0};  // below zero after the first failure
+constinit std::atomic<bool> g_fails_once{false};
 
 void* pop_small(ThreadCache& cache, size_t size_class) {
   void* const block = cache.lists[size_class].pop();
@@ -355,7 +364,10 @@ void* pop_small(ThreadCache& cache, size_t size_class) {
 void* allocate_uncommon(size_t bytes) {
   Central& central = Central::get();
   if (g_special.load(std::memory_order_relaxed) != 0) {
-    if (g_failing.load() && g_successes_left.fetch_sub(1) <= 0) fail(bytes, "a test makes allocations fail");
+    if (g_failing.load()) {
+      const int64_t left = g_successes_left.fetch_sub(1);
+      if (left == 0 || (left < 0 && !g_fails_once.load())) fail(bytes, "a test makes allocations fail");
+    }
     const GuardMode mode = g_guard_mode.load();
     if (mode != GuardMode::kOff) {
       void* const data = central.allocate_guarded(bytes, mode);
@@ -424,11 +436,14 @@ void set_guard_mode(GuardMode mode) {
   g_special.fetch_add((mode != GuardMode::kOff) - (previous != GuardMode::kOff));
 }
 
-AllocationFailureScope::AllocationFailureScope(int64_t successes) {
+AllocationFailureScope::AllocationFailureScope(int64_t successes, bool only_one) {
   g_successes_left.store(successes);
+  g_fails_once.store(only_one);
   LUCID_CHECK(!g_failing.exchange(true), "two scopes that make allocations fail");
   g_special.fetch_add(1);
 }
+
+bool AllocationFailureScope::has_failed() const { return g_successes_left.load() < 0; }
 
 AllocationFailureScope::~AllocationFailureScope() {
   g_failing.store(false);

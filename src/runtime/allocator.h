@@ -50,10 +50,13 @@ enum class GuardMode {
 /// Applies to allocations from now on. Blocks of every mode may be given back at any time.
 void set_guard_mode(GuardMode mode);
 
-/// For tests: after `successes` more allocations, all others fail until the end of the scope. Only one at a time.
+/// For tests: after `successes` more allocations, all others, or only the next, fail until the end of the scope. Only
+/// one at a time.
 class AllocationFailureScope {
  public:
-  explicit AllocationFailureScope(int64_t successes);
+  explicit AllocationFailureScope(int64_t successes, bool only_one = false);
+  /// Whether one has failed.
+  bool has_failed() const;
   AllocationFailureScope(const AllocationFailureScope&) = delete;
   AllocationFailureScope& operator=(const AllocationFailureScope&) = delete;
   ~AllocationFailureScope();

@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <new>
 #include <utility>
 
+#include "base/error.h"
 #include "base/stack.h"
 
 namespace lucid {
@@ -20,9 +22,10 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   std::shared_ptr<Entry> entry;
   {
     std::unique_lock lock(mutex_);
-    const auto [found, inserted] = entries_.try_emplace(key);
-    if (!inserted) return wait_for(found->second, lock);
-    entry = found->second = std::make_shared<Entry>();
+    const auto found = entries_.find(key);
+    if (found != entries_.end()) return wait_for(found->second, lock);
+    entry = std::make_shared<Entry>();
+    entries_.emplace(key, entry);
   }
   misses_.fetch_add(1, std::memory_order_relaxed);
   try {
@@ -36,11 +39,12 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
     entry->done.notify_all();
     if (entries_.size() > evict_beyond_.entries || bytes_ > evict_beyond_.bytes) evicted = evict();
     return code;
-  } catch (const Error& error) {
-    fail(key, entry.get(), {error.error_class(), error.what()});
-    throw;
-  } catch (const std::exception& error) {
-    fail(key, entry.get(), {ErrorClass::kInternal, error.what()});
+  } catch (...) {
+    // Allocates nothing: memory may be what there is no more of.
+    const std::lock_guard lock(mutex_);
+    entries_.erase(key);
+    entry->failure = std::current_exception();
+    entry->done.notify_all();
     throw;
   }
 }
@@ -55,16 +59,7 @@ Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& ent
     awaited->last_use = ++clock_;
     return awaited->code;
   }
-  const Failure& failure = *awaited->failure;
-  if (failure.error_class == ErrorClass::kInternal) throw InternalError(failure.message);
-  throw Error(failure.error_class, failure.message);
-}
-
-void KernelCache::fail(const std::string& key, Entry* entry, Failure failure) {
-  const std::lock_guard lock(mutex_);
-  entries_.erase(key);
-  entry->failure = std::move(failure);
-  entry->done.notify_all();
+  std::rethrow_exception(awaited->failure);
 }
 
 std::string KernelCache::store_key(const loop::Kernel& kernel, CpuLevel target) const {
@@ -80,7 +75,8 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
       Ref<codegen::LoadedCode> code = generator_->load(kernel, *object, parts);
       disk_hits_.fetch_add(1, std::memory_order_relaxed);
       return code;
-    } catch (const Error&) {
+    } catch (const Error& error) {
+      if (error.error_class() == ErrorClass::kMemory) throw;
       // Intact, and yet not to be used: compiled anew below, and overwritten.
     }
   }
@@ -92,7 +88,11 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
   compile_nanoseconds_.fetch_add(
       static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(spent).count()),
       std::memory_order_relaxed);
-  store_.put(key, object);
+  try {
+    store_.put(key, object);
+  } catch (const std::bad_alloc&) {
+    // The disk is a cache: the code is there.
+  }
   return code;
 }
 
@@ -150,7 +150,7 @@ void KernelCache::after_fork_in_child() {
       continue;
     }
     // Leaked, for its condition variable remembers waiters that this process does not have.
-    new std::shared_ptr<Entry>(entry->second);
+    entry->second->self = entry->second;
     entry = entries_.erase(entry);
   }
   mutex_.unlock();

@@ -3,14 +3,13 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "base/error.h"
 #include "base/ref.h"
 #include "codegen/code_generator.h"
 #include "loop/kernel.h"
@@ -70,21 +69,17 @@ class KernelCache {
   void after_fork_in_child();
 
  private:
-  struct Failure {
-    ErrorClass error_class;
-    std::string message;
-  };
   /// A kernel that is there, or is being made, or could not be made.
   struct Entry {
     Ref<codegen::LoadedCode> code;
-    std::optional<Failure> failure;
+    std::exception_ptr failure;
     std::condition_variable done;
     uint64_t last_use = 0;  // by clock_
+    std::shared_ptr<Entry> self;  // set in order never to be destroyed
   };
 
   Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<std::mutex>& lock);
   Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
-  void fail(const std::string& key, Entry* entry, Failure failure);
   codegen::LoadedParts evict();
 
   std::unique_ptr<codegen::CodeGenerator> generator_;

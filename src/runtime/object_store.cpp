@@ -13,6 +13,7 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <memory>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -236,7 +237,7 @@ void ObjectStore::remove_oldest() {
     uint64_t bytes;
   };
   const int listing = ::openat(directory(), ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* stream = listing >= 0 ? ::fdopendir(listing) : nullptr;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(listing >= 0 ? ::fdopendir(listing) : nullptr, ::closedir);
   if (!stream) {
     if (listing >= 0) ::close(listing);
     return;
@@ -244,7 +245,7 @@ void ObjectStore::remove_oldest() {
   std::vector<Entry> entries;
   uint64_t total = 0;
   const time_t now = std::time(nullptr);
-  while (const dirent* found = ::readdir(stream)) {
+  while (const dirent* found = ::readdir(stream.get())) {
     const std::string name = found->d_name;
     const bool temporary = name.starts_with(kTemporaryPrefix);
     struct stat status{};
@@ -267,7 +268,6 @@ void ObjectStore::remove_oldest() {
       if (::unlinkat(listing, entry.name.c_str(), 0) == 0) total -= entry.bytes;
     }
   }
-  ::closedir(stream);
 }
 
 std::string default_cache_directory() {

@@ -42,8 +42,10 @@ class FormStore {
     return entry->form;
   }
 
-  void insert(PackedForms& owner, const PackedForms::Maker& maker, uint32_t changes, Ref<Storage> form) {
+  void insert(PackedForms& owner, const PackedForms::Maker& maker, uint32_t changes, const Ref<Storage>& form) {
     std::list<Entry> dropped;  // given back without the lock
+    std::list<Entry> added;
+    added.push_back({&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, form});
     const std::lock_guard lock(mutex_);
     const uint64_t marks = owner.marks_.load(std::memory_order_relaxed);
     if (owner.changes_.load(std::memory_order_relaxed) != changes) return;
@@ -51,10 +53,9 @@ class FormStore {
     // Another thread was faster.
     if (entry_of(owner, maker) != entries_.end()) return;
     while (bytes_ + form->bytes() > limit_) take(std::prev(entries_.end()), dropped);
-    bytes_ += form->bytes();
-    entries_.push_front(
-        {&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, std::move(form)});
-    by_owner_.emplace(&owner, entries_.begin());
+    by_owner_.emplace(&owner, added.begin());
+    bytes_ += added.front().form->bytes();
+    entries_.splice(entries_.begin(), added);
     owner.marks_.fetch_or(kKept, std::memory_order_relaxed);
   }
 
@@ -128,8 +129,12 @@ PackedForms::Answer PackedForms::ask(const Maker& maker) {
   return {std::move(form), missing, changes};
 }
 
-void PackedForms::keep(const Maker& maker, const Answer& answer, Ref<Storage> form) {
-  FormStore::get().insert(*this, maker, answer.changes, std::move(form));
+void PackedForms::keep(const Maker& maker, const Answer& answer, const Ref<Storage>& form) {
+  try {
+    FormStore::get().insert(*this, maker, answer.changes, form);
+  } catch (const std::bad_alloc&) {
+    // It is made again when it is next asked for.
+  }
 }
 
 void PackedForms::forget() { FormStore::get().forget(*this); }

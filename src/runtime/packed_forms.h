@@ -34,7 +34,7 @@ class PackedForms {
   };
   Answer ask(const Maker& maker);
   /// Does nothing if the contents have changed since `answer` was given.
-  void keep(const Maker& maker, const Answer& answer, Ref<Storage> form);
+  void keep(const Maker& maker, const Answer& answer, const Ref<Storage>& form);
 
   /// Must precede every change of the contents.
   void drop() {

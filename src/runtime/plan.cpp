@@ -69,26 +69,48 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
+  /// Must precede the first kernel, which may write to what the caller sees: from then on no memory is asked for.
+  void find_packed_forms() {
+    for (const PlanStep& step : plan_.steps) {
+      if (step.packs < 0) continue;
+      Packed& packed = packed_[packed_index(step)];
+      PackedForms* const forms = forms_of(step);
+      if (forms) packed.answer = forms->ask(maker_of(step));
+      packed.form =
+          packed.answer.form ? packed.answer.form : Storage::allocate(plan_.packed_bytes[packed_index(step)]);
+      packed_starts_[packed_index(step)] = packed.form->data();
+    }
+  }
+
   void run(const PlanStep& step) {
     if (step.host) return call_host(step);
     if (step.packs < 0) return launch(step);
-    const auto input = static_cast<size_t>(step.packs);
-    const PlanStep::Part& part = step.parts.front();
-    const auto index = static_cast<size_t>(part.slots.back().index);
-    PackedForms* const forms = forms_.empty() ? nullptr : forms_[input];
-    const PackedForms::Maker maker{step.code, part.params, address(part.slots.front())};
-    PackedForms::Answer answer = forms ? forms->ask(maker) : PackedForms::Answer();
-    const bool known = static_cast<bool>(answer.form);
-    packed_[index] = known ? answer.form : Storage::allocate(plan_.packed_bytes[index]);
-    packed_starts_[index] = packed_[index]->data();
-    if (known) return;
+    const Packed& packed = packed_[packed_index(step)];
+    if (packed.answer.form) return;
     launch(step);
-    if (answer.keep_it) forms->keep(maker, answer, packed_[index]);
+    if (packed.answer.keep_it) forms_of(step)->keep(maker_of(step), packed.answer, packed.form);
   }
 
   int64_t error() const { return error_; }
 
  private:
+  struct Packed {
+    /// Has a form if an earlier run made it.
+    PackedForms::Answer answer;
+    Ref<Storage> form;
+  };
+
+  static size_t packed_index(const PlanStep& step) {
+    return static_cast<size_t>(step.parts.front().slots.back().index);
+  }
+  PackedForms* forms_of(const PlanStep& step) const {
+    return forms_.empty() ? nullptr : forms_[static_cast<size_t>(step.packs)];
+  }
+  PackedForms::Maker maker_of(const PlanStep& step) const {
+    const PlanStep::Part& part = step.parts.front();
+    return {step.code, part.params, address(part.slots.front())};
+  }
+
   void call_host(const PlanStep& step) {
     SmallVector<void*, 8> buffers;
     for (const Slot& slot : step.parts.front().slots) buffers.push_back(address(slot));
@@ -139,7 +161,7 @@ class Frame {
   Ref<Storage> arena_;
   void* const arena_start_;  // null when all that lies there is empty
   Scratch scratch_;
-  std::vector<Ref<Storage>> packed_;
+  std::vector<Packed> packed_;
   SmallVector<void*, 4> packed_starts_;
   int64_t error_ = 0;
   void* const error_word_ = &error_;
@@ -165,6 +187,7 @@ int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
   std::optional<BlockingScope> running;
   if (is_long) running.emplace();
   Frame frame(*this, inputs, outputs, forms);
+  if (!packed_bytes.empty()) frame.find_packed_forms();
   const FloatModeScope float_mode;
   for (const PlanStep& step : steps) {
     frame.run(step);

@@ -8,10 +8,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <limits>
 #include <mutex>
-#include <string>
+#include <new>
 #include <vector>
 
 #include "base/error.h"
@@ -98,7 +99,7 @@ class Pool {
   static constexpr uint32_t kInside = kCallerSleeps - 1;
 
   void run(int64_t count, int64_t grain, RangeFunction body, int threads);
-  void hire(size_t workers);
+  size_t hire(size_t participants);
   void take_part(size_t number);
   void run_chunk(int64_t chunk);
   void wait_until_empty();
@@ -127,7 +128,7 @@ class Pool {
 
 void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
   const int64_t most = count / std::max<int64_t>(grain, 1);
-  participants_ = static_cast<size_t>(std::min<int64_t>(threads, most));
+  participants_ = hire(static_cast<size_t>(std::min<int64_t>(threads, most)));
   const auto participants = static_cast<int64_t>(participants_);
   chunks_ = std::min(kChunksPerThread, most / participants) * participants;
   count_ = count;
@@ -135,7 +136,6 @@ void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
   float_mode_ = current_float_mode();
   failed_chunk_.store(std::numeric_limits<int64_t>::max(), std::memory_order_relaxed);
   spins_.store(threads <= cpus_ ? kSpins : kSpinsWhenCrowded, std::memory_order_relaxed);
-  hire(participants_ - 1);
   for (size_t i = 0; i < participants_; ++i) {
     const auto number = static_cast<int64_t>(i);
     lanes_[i].next.store(number * chunks_ / participants, std::memory_order_relaxed);
@@ -156,28 +156,39 @@ void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
   wait_until_empty();
 }
 
-/// Called while nobody is inside the gate. When the system has no more threads to give, those there are do the work.
-void Pool::hire(size_t workers) {
-  if (lane_capacity_ < participants_) {
-    lanes_ = std::make_unique<Lane[]>(participants_);
-    lane_capacity_ = participants_;
+/// Called while nobody is inside the gate. Returns how many can take part. When the system has no more threads or
+/// memory to give, those there are do the work.
+size_t Pool::hire(size_t participants) {
+  if (lane_capacity_ < participants) {
+    auto* const lanes = new (std::nothrow) Lane[participants];
+    if (!lanes) return lane_capacity_;
+    lanes_.reset(lanes);
+    lane_capacity_ = participants;
   }
-  if (workers_.size() >= workers) return;
-  workers_.reserve(workers);
+  const size_t workers = participants - 1;
+  if (workers_.size() >= workers) return participants;
+  try {
+    workers_.reserve(workers);
+  } catch (const std::bad_alloc&) {
+    return participants;
+  }
   // Signals are for the threads of the program, not for ours; workers inherit the mask.
   sigset_t all, saved;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &saved);
   while (workers_.size() < workers) {
-    auto worker = std::make_unique<Worker>(this, workers_.size() + 1);
+    std::unique_ptr<Worker> worker(new (std::nothrow) Worker(this, workers_.size() + 1));
     pthread_t thread;
-    if (pthread_create(&thread, nullptr, worker_main, worker.get()) != 0) break;
-    pthread_setname_np(thread, ("lucid-" + std::to_string(worker->number)).c_str());
+    if (!worker || pthread_create(&thread, nullptr, worker_main, worker.get()) != 0) break;
+    char name[16];  // the longest that Linux keeps
+    std::snprintf(name, sizeof name, "lucid-%zu", worker->number);
+    pthread_setname_np(thread, name);
     // Never joined: an idle worker touches nothing but this pool, which lives as long as the process.
     pthread_detach(thread);
     workers_.push_back(std::move(worker));
   }
   pthread_sigmask(SIG_SETMASK, &saved, nullptr);
+  return participants;
 }
 
 void Pool::take_part(size_t number) {
@@ -260,14 +271,19 @@ void* Pool::worker_main(void* argument) {
 /// alone, in whatever state it was copied, and hires its own when it needs them.
 constinit std::atomic<Pool*> g_pool{nullptr};
 
-Pool& pool() {
+/// Null if there is no memory for one.
+Pool* pool() {
   Pool* current = g_pool.load(std::memory_order_acquire);
-  if (current) return *current;
+  if (current) return current;
   // No lock that a fork could copy while it is held. Registering the handler twice does no harm.
   pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
-  auto made = std::make_unique<Pool>();
-  if (g_pool.compare_exchange_strong(current, made.get(), std::memory_order_acq_rel)) current = made.release();
-  return *current;
+  try {
+    auto made = std::make_unique<Pool>();
+    if (g_pool.compare_exchange_strong(current, made.get(), std::memory_order_acq_rel)) current = made.release();
+  } catch (const std::bad_alloc&) {
+    return nullptr;
+  }
+  return current;
 }
 
 }  // namespace
@@ -277,7 +293,8 @@ namespace thread_pool_detail {
 void run(int64_t count, int64_t grain, RangeFunction body) {
   const int threads = num_threads();
   const bool divisible = count / std::max<int64_t>(grain, 1) > 1;
-  if (threads == 1 || !divisible || t_in_region || !pool().try_run(count, grain, body, threads)) body(0, count);
+  Pool* const helpers = threads == 1 || !divisible || t_in_region ? nullptr : pool();
+  if (!helpers || !helpers->try_run(count, grain, body, threads)) body(0, count);
 }
 
 }  // namespace thread_pool_detail

@@ -1,6 +1,7 @@
 #include "tensor/inplace.h"
 
 #include "base/error.h"
+#include "base/memory_reserve.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
 #include "tensor/eager.h"
@@ -209,6 +210,8 @@ void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, c
   }
   Edge self_edge = write.self_edge();
   const bool one_node = one_plan && !(op.decompose && !op.gradient);
+  // Values that are written have their place in the graph.
+  const CommitScope commit;
   write.finish(one_node ? write_recorded(call, self, std::move(self_edge))
                         : write_by_parts(call, self, std::move(self_edge)));
 }

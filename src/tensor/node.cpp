@@ -13,30 +13,24 @@ std::atomic<uint64_t> g_next_number = 1;
 
 constinit thread_local int64_t t_live_nodes = 0;
 
-/// Nodes that wait to be released, and whether a loop further up the stack is releasing them.
-struct Pending {
-  std::vector<Ref<GradNode>> nodes;
-  bool draining = false;
-};
-
-Pending& pending() {
-  static thread_local Pending pending;
-  return pending;
-}
+/// The last of the nodes that wait to be destroyed, and whether a loop further up the stack is destroying them.
+constinit thread_local GradNode* t_last_waiting = nullptr;
+constinit thread_local bool t_is_destroying = false;
 
 }  // namespace
 
 void release_later(Ref<GradNode> node) {
-  if (!node) return;
-  Pending& queue = pending();
-  queue.nodes.push_back(std::move(node));
-  if (queue.draining) return;
-  queue.draining = true;
-  while (!queue.nodes.empty()) {
-    const Ref<GradNode> next = std::move(queue.nodes.back());
-    queue.nodes.pop_back();
+  // Others still hold it: giving up this reference destroys nothing.
+  if (!node || node->use_count() > 1) return;
+  node->next_to_destroy_ = t_last_waiting;
+  t_last_waiting = node.detach();
+  if (t_is_destroying) return;
+  t_is_destroying = true;
+  while (t_last_waiting) {
+    const auto next = Ref<GradNode>::adopt(t_last_waiting);
+    t_last_waiting = next->next_to_destroy_;
   }
-  queue.draining = false;
+  t_is_destroying = false;
 }
 
 GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs)
@@ -50,9 +44,7 @@ GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs, Nod
 GradNode::~GradNode() {
   --t_live_nodes;
   delete extras_.load(std::memory_order_acquire);
-  for (Edge& edge : edges_)
-    // Others still hold the node: giving up this reference destroys nothing.
-    if (edge.node && edge.node->use_count() == 1) release_later(std::move(edge.node));
+  for (Edge& edge : edges_) release_later(std::move(edge.node));
 }
 
 uint64_t GradNode::next_number() { return g_next_number.load(std::memory_order_relaxed); }

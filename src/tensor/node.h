@@ -158,6 +158,7 @@ class GradNode : public RefCounted {
   void set_released(bool is_released = true) { is_released_.store(is_released, std::memory_order_release); }
 
  private:
+  friend void release_later(Ref<GradNode> node);
   struct Extras {
     HookList hooks;
     std::vector<Retained> retained;
@@ -172,6 +173,7 @@ class GradNode : public RefCounted {
   Ref<NodeGroup> group_;
   uint32_t number_in_group_ = 0;
   std::atomic<bool> is_released_ = false;
+  GradNode* next_to_destroy_ = nullptr;
 };
 
 /// The end of the graph at a leaf: adds the gradient to its `.grad`.
@@ -189,7 +191,7 @@ class AccumulateNode : public GradNode {
 };
 
 /// Destroys references to nodes one after the other instead of each inside the one before. For members that lead to
-/// nodes.
+/// nodes. Needs no memory: destructors call it.
 void release_later(Ref<GradNode> node);
 
 }  // namespace lucid

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <mutex>
+#include <new>
 
 #include "base/error.h"
 #include "base/lock.h"
@@ -54,11 +55,16 @@ void Cell::link(Snapshot& snapshot) {
   first_snapshot_ = &snapshot;
   const uint32_t count = snapshot_count_.load(std::memory_order_relaxed) + 1;
   snapshot_count_.store(count, std::memory_order_relaxed);
-  if (index_) {
-    index_->insert(snapshot);
-  } else if (count >= kIndexFrom) {
-    index_ = new SnapshotIndex;
-    for (Snapshot* s = first_snapshot_; s; s = s->next_) index_->insert(*s);
+  try {
+    if (index_) {
+      index_->insert(snapshot);
+    } else if (count >= kIndexFrom) {
+      index_ = new SnapshotIndex;
+      for (Snapshot* s = first_snapshot_; s; s = s->next_) index_->insert(*s);
+    }
+  } catch (const std::bad_alloc&) {
+    // The list has them all.
+    delete std::exchange(index_, nullptr);
   }
 }
 
@@ -153,9 +159,11 @@ void Cell::replace_storage(Ref<Storage> storage) {
 }
 
 void Cell::leave_memory_to_snapshots(Ref<Storage> replacement, Moves& moves) {
-  auto old = Ref<Cell>::adopt(new Cell(storage_.exchange(std::move(replacement)), stripe_));
+  auto old = Ref<Cell>::adopt(new Cell(storage(), stripe_));
+  for (Snapshot* s = first_snapshot_; s; s = s->next_) moves.add(*s, s->geometry_, old);
+  // Nothing below throws.
+  storage_.store(std::move(replacement));
   while (Snapshot* s = first_snapshot_) {
-    moves.add(*s, s->geometry_, old);
     unlink(*s);
     s->cell_ = old;
     old->link(*s);
@@ -171,11 +179,15 @@ void Snapshot::take(const TensorImpl& tensor) {
   cell_ = tensor.cell();
   stripe_ = cell_->stripe_;
   Cell::Moves moves;
-  {
+  try {
     const std::lock_guard guard(lock_of(stripe_));
     set_range();
     cell_->link(*this);
     if (cell_->storage()->borrowed()) copy_out(moves);
+  } catch (...) {
+    is_taken_.store(true, std::memory_order_relaxed);
+    drop();
+    throw;
   }
   is_taken_.store(true, std::memory_order_release);
   moves.report();
@@ -208,6 +220,7 @@ void Snapshot::copy_out(Cell::Moves& moves) {
   }
   auto own = Ref<Cell>::adopt(new Cell(std::move(storage), stripe_));
   moves.add(*this, copy, own);
+  // Nothing below throws.
   cell_->unlink(*this);
   geometry_ = std::move(copy);
   set_range();

@@ -6,6 +6,7 @@ import atexit
 import threading
 import weakref
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -212,15 +213,32 @@ class Compiled:
         finally:
             tracing.stop()
         known.raised = 0
-        known.recordings += 1
+        # The call is done. Without memory for its plan, the next one is recorded again.
+        with suppress(MemoryError):
+            self._plan(key, known, described, recording, tracing, tensors, classes, result)
+        return result
+
+    def _plan(
+        self,
+        key: bytes,
+        known: _Key,
+        described: CacheKey,
+        recording: Recording,
+        tracing: _core.Tracing,
+        tensors: list[Any],
+        classes: list[Any],
+        result: Any,
+    ) -> None:
+        """Has a plan made of a recording, or notes why there can be none."""
         made = self._make(key, known, described, recording, tracing, tensors, classes, result)
+        known.recordings += 1
         if not isinstance(made, _Pending):
             self._judge(key, known, made)
-            return result
+            return
         if self._core_passes is not None:
             # They may be Python's: they run here.
             self._take_in(made, made.plan.program.compile_now(self._core_passes))
-            return result
+            return
         made.plan.program.compile_later()
         with self.books:
             self.pending.append(made)
@@ -228,7 +246,6 @@ class Compiled:
         # No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
         if len(self.pending) > self.plans.max_entries:
             self._settle_first(self.pending[0])
-        return result
 
     def _note_raised(self, known: _Key, error: Exception) -> None:
         """Recording takes much longer than the call, and a call that raises leaves nothing to make a plan of."""
@@ -320,6 +337,9 @@ class Compiled:
                 obstacle = program.finish()
             except _MISTAKES as error:
                 obstacle = _mistake(error)
+            except MemoryError:
+                # For now: the next call is recorded again.
+                return
             self._take_in(first, obstacle)
 
     def _take_in(self, pending: _Pending, obstacle: str | None) -> None:

@@ -1,0 +1,171 @@
+#include "base/memory_reserve.h"
+
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "base/error.h"
+
+namespace lucid {
+
+namespace {
+
+/// A failed allocation gives back this much at a time: enough for malloc, which takes 1 MiB from the system when its
+/// heap cannot grow, and not so much that other threads could take all of the reserve before its owner has used any.
+constexpr size_t kPart = size_t{2} << 20;
+constexpr size_t kCommitReserve = size_t{4} << 20;
+
+/// How deep LLVM's recursion may go below the frame that calls it.
+constexpr size_t kStack = size_t{512} << 10;
+
+constinit thread_local MemoryReserve* t_reserve = nullptr;
+
+constinit thread_local int t_commits = 0;
+/// How often the commits' reserve had been given back when this thread last looked.
+constinit thread_local uint64_t t_seen_releases = 0;
+constinit std::atomic<char*> g_commit_reserve{nullptr};
+constinit std::atomic<uint64_t> g_releases{0};
+
+constinit std::atomic<std::new_handler> g_previous_handler{nullptr};
+
+void on_failed_new() {
+  if (give_back_reserve()) return;
+  if (const std::new_handler previous = g_previous_handler.load(std::memory_order_acquire)) return previous();
+  throw std::bad_alloc();
+}
+
+char* map(size_t bytes) {
+  void* const data = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return data == MAP_FAILED ? nullptr : static_cast<char*>(data);
+}
+
+bool take_commit_reserve() {
+  if (g_commit_reserve.load(std::memory_order_relaxed)) return true;
+  char* const made = map(kCommitReserve);
+  if (!made) return false;
+  char* expected = nullptr;
+  if (!g_commit_reserve.compare_exchange_strong(expected, made)) ::munmap(made, kCommitReserve);
+  return true;
+}
+
+/// Done when the library is loaded. The handler serves the process, but acts only on threads that are in one of the
+/// scopes above; for all others it is as if it were not there.
+[[gnu::constructor]] void install() {
+  g_previous_handler.store(std::get_new_handler(), std::memory_order_release);
+  std::set_new_handler(on_failed_new);
+  take_commit_reserve();
+}
+
+/// A thread for which malloc could not set up a heap gets whole pages for the smallest blocks. LLVM makes so many that
+/// no reserve would do.
+bool thread_has_heap() {
+  constexpr size_t kSmall = 1100;  // beyond the blocks that malloc keeps for each thread
+  void* const block = std::malloc(kSmall);
+  const bool has_heap = block && malloc_usable_size(block) < 3000;
+  std::free(block);
+  return has_heap;
+}
+
+[[gnu::noinline]] void touch_stack(size_t bytes) {
+  auto* const lowest = static_cast<volatile char*>(__builtin_alloca(bytes));
+  *lowest = 0;
+}
+
+/// The main thread's stack grows as it is used, which counts against the limits; where it cannot grow, the process gets
+/// a signal. So it grows now, into address space that was just given back for it.
+bool grow_stack() {
+  if (::getpid() != static_cast<pid_t>(::syscall(SYS_gettid))) return true;  // other stacks are mapped as a whole
+  static const char* lowest = nullptr;                                      // only the main thread comes here
+  const char* const here = static_cast<const char*>(__builtin_frame_address(0));
+  if (lowest && here - kStack >= lowest) return true;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_STACK, &limit) == 0 && limit.rlim_cur < 4 * kStack) return true;
+  char* const space = map(2 * kStack);
+  if (!space) return false;
+  ::munmap(space, 2 * kStack);
+  touch_stack(kStack + 4096);
+  lowest = here - kStack;
+  return true;
+}
+
+}  // namespace
+
+MemoryReserve::MemoryReserve(size_t bytes, const char* purpose)
+    : data_(thread_has_heap() && grow_stack() ? map(bytes) : nullptr), bytes_(bytes) {
+  if (!data_) throw MemoryError("{}: out of memory: {} MiB cannot be reserved", purpose, bytes >> 20);
+  LUCID_CHECK(!t_reserve, "a memory reserve within another");
+  t_reserve = this;
+}
+
+MemoryReserve::~MemoryReserve() {
+  t_reserve = nullptr;
+  if (bytes_ > 0) ::munmap(data_, bytes_);
+}
+
+bool MemoryReserve::is_held() { return t_reserve != nullptr; }
+
+CommitScope::CommitScope() {
+  if (!g_commit_reserve.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (!take_commit_reserve()) throw MemoryError("out of memory: no {} MiB can be reserved", kCommitReserve >> 20);
+  }
+  ++t_commits;
+}
+
+CommitScope::~CommitScope() { --t_commits; }
+
+bool CommitScope::is_active() { return t_commits > 0; }
+
+bool give_back_reserve() noexcept {
+  if (MemoryReserve* const reserve = t_reserve) {
+    if (reserve->bytes_ == 0) return false;
+    const size_t part = std::min(reserve->bytes_, kPart);
+    reserve->bytes_ -= part;
+    ::munmap(reserve->data_ + reserve->bytes_, part);
+    return true;
+  }
+  if (t_commits == 0) return false;
+  if (char* const reserve = g_commit_reserve.exchange(nullptr)) {
+    ::munmap(reserve, kCommitReserve);
+    t_seen_releases = g_releases.fetch_add(1) + 1;
+    return true;
+  }
+  // Another thread may have been faster, and left enough.
+  return std::exchange(t_seen_releases, g_releases.load()) != g_releases.load();
+}
+
+}  // namespace lucid
+
+// The linker sends this library's own calls of malloc here (cmake/LucidLayers.cmake). LLVM looks at the result of each,
+// but only in order to end the process.
+extern "C" {
+
+void* __real_malloc(size_t bytes);
+void* __real_calloc(size_t count, size_t size);
+void* __real_realloc(void* data, size_t bytes);
+
+void* __wrap_malloc(size_t bytes) {
+  void* data = __real_malloc(bytes);
+  while (!data && lucid::give_back_reserve()) data = __real_malloc(bytes);
+  return data;
+}
+
+void* __wrap_calloc(size_t count, size_t size) {
+  void* data = __real_calloc(count, size);
+  while (!data && lucid::give_back_reserve()) data = __real_calloc(count, size);
+  return data;
+}
+
+void* __wrap_realloc(void* data, size_t bytes) {
+  void* moved = __real_realloc(data, bytes);
+  // Of zero bytes the result may be null, and the block freed.
+  while (!moved && bytes > 0 && lucid::give_back_reserve()) moved = __real_realloc(data, bytes);
+  return moved;
+}
+}

@@ -1,0 +1,265 @@
+// Every allocation of a compiled training step fails in turn. The step then throws, or does what it does in eager mode;
+// and the same step afterwards gives the right bits.
+//
+// CI fails every k-th allocation, k a prime; LUCID_LONG_TESTS=1 all of them.
+
+#include <gtest/gtest.h>
+#include <lucid/lucid.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "base/out_of_memory.h"
+#include "failing_new.h"
+#include "jit/compile_queue.h"
+#include "runtime/allocator.h"
+#include "runtime/kernel_cache.h"
+#include "runtime/thread_pool.h"
+#include "tensor/plan_cache.h"
+
+namespace lucid {
+namespace {
+
+using testing::FailingNew;
+
+bool runs_all() {
+  const char* const value = std::getenv("LUCID_LONG_TESTS");
+  return value && std::strcmp(value, "1") == 0;
+}
+
+/// A network with dropout and its optimizer, and a step that is compiled as a whole.
+class Training {
+ public:
+  Training() {
+    manual_seed(7);
+    x_ = randn({8, 16});
+    y_ = randn({8, 4});
+    parameters_ = {randn({16, 32}), zeros({32}), randn({32, 4}), zeros({4})};
+    for (Tensor& parameter : parameters_) {
+      parameter.requires_grad_();
+      means_.push_back(zeros(parameter.shape()));
+      squares_.push_back(zeros(parameter.shape()));
+    }
+    start_ = state();
+  }
+
+  Tensor step_eagerly(const Tensor& x, const Tensor& y) {
+    for (Tensor& parameter : parameters_) parameter.set_grad(Tensor());
+    Tensor hidden = layer_norm(gelu(matmul(x, parameters_[0]) + parameters_[1]), {32});
+    hidden = nn::functional::dropout(hidden, 0.5);
+    Tensor loss = mean(square(matmul(hidden, parameters_[2]) + parameters_[3] - y));
+    loss.backward();
+    const NoGrad no_grad;
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const Tensor gradient = parameters_[i].grad();
+      means_[i] *= 0.9;
+      means_[i] += 0.1 * gradient;
+      squares_[i] *= 0.99;
+      squares_[i] += 0.01 * square(gradient);
+      parameters_[i] -= 0.01 * means_[i] / (sqrt(squares_[i]) + 1e-6);
+    }
+    return loss;
+  }
+
+  /// Runs the compiled step, and waits for what it has begun.
+  Tensor step() {
+    Tensor loss = (*step_)(x_, y_);
+    jit::wait_for_compile_tasks();
+    return loss;
+  }
+  Tensor step_eagerly() { return step_eagerly(x_, y_); }
+  CompileInfo info() const { return step_->info(); }
+
+  void forget_plans() { step_.emplace(compile(Step{this})); }
+
+  /// Parameters, gradients, the optimizer's tensors and the random generator.
+  using State = std::vector<std::vector<float>>;
+  State state() const {
+    State state;
+    for (const Tensor& parameter : parameters_) {
+      state.push_back(parameter.to_vector<float>());
+      state.push_back(parameter.grad().defined() ? parameter.grad().to_vector<float>() : std::vector<float>());
+    }
+    for (const Tensor& tensor : means_) state.push_back(tensor.to_vector<float>());
+    for (const Tensor& tensor : squares_) state.push_back(tensor.to_vector<float>());
+    std::vector<float> random;
+    for (const int64_t number : get_rng_state().to_vector<int64_t>()) random.push_back(static_cast<float>(number));
+    state.push_back(random);
+    return state;
+  }
+
+  /// Back to where it was made, with the gradients of a step before.
+  void reset() {
+    const NoGrad no_grad;
+    manual_seed(11);
+    for (size_t i = 0; i < parameters_.size(); ++i) {
+      const Shape shape = parameters_[i].shape();
+      parameters_[i].copy_(from_vector(start_[2 * i], shape));
+      parameters_[i].set_grad(ones(shape));
+      means_[i].copy_(from_vector(start_[8 + i], shape));
+      squares_[i].copy_(from_vector(start_[12 + i], shape));
+    }
+  }
+
+ private:
+  struct Step {
+    Training* self;
+    Tensor operator()(const Tensor& x, const Tensor& y) const { return self->step_eagerly(x, y); }
+  };
+
+  Tensor x_, y_;
+  std::vector<Tensor> parameters_, means_, squares_;
+  State start_;
+  std::optional<Compiled<Step>> step_;
+};
+
+/// What a call may end in.
+enum class Outcome { kDone, kOutOfMemory };
+
+template <typename Call>
+Outcome outcome_of(const Call& call) {
+  try {
+    call();
+    return Outcome::kDone;
+  } catch (const std::exception& exception) {
+    if (!is_out_of_memory(exception)) throw;
+    return Outcome::kOutOfMemory;
+  }
+}
+
+class Step : public ::testing::TestWithParam<FailingNew::Mode> {
+ protected:
+  void SetUp() override {
+    // Compiling then happens in the calls themselves, in the same order every time.
+    jit::stop_compile_thread();
+    set_num_threads(1);
+    training_.reset();
+    before_ = training_.state();
+    training_.step_eagerly();
+    after_ = training_.state();
+  }
+
+  /// Fails allocation after allocation of `call`, until one call goes through without.
+  template <typename Prepare, typename Call, typename Failing, typename Check>
+  static void fail_each(int64_t stride, const Prepare& prepare, const Call& call, const Failing& failing,
+                        const Check& check) {
+    if (runs_all()) stride = 1;
+    int64_t count = 0;
+    for (int64_t i = 0;; i += stride, ++count) {
+      SCOPED_TRACE(::testing::Message() << "after " << i << " allocations");
+      prepare();
+      Outcome outcome = Outcome::kDone;
+      bool has_failed = false;
+      {
+        auto scope = failing(i);
+        outcome = outcome_of(call);
+        has_failed = scope.has_failed();
+      }
+      check(outcome);
+      if (::testing::Test::HasFailure()) return;
+      if (!has_failed) break;
+    }
+    EXPECT_GT(count, 2);
+  }
+
+  /// The state is what it was or what a step makes of it, and the next step is right.
+  void check(Outcome outcome) {
+    if (outcome == Outcome::kDone)
+      EXPECT_EQ(training_.state(), after_);
+    else
+      EXPECT_EQ(training_.state(), before_);
+    check_next();
+  }
+  void check_next() {
+    training_.reset();
+    ASSERT_EQ(training_.state(), before_);
+    training_.step();
+    EXPECT_EQ(training_.state(), after_);
+  }
+
+  static AllocationFailureScope failing_storage(int64_t successes) {
+    return AllocationFailureScope(successes, GetParam() == FailingNew::Mode::kOnce);
+  }
+
+  Training training_;
+  Training::State before_, after_;
+};
+
+TEST_P(Step, RunsOrDoesNothingWithAPlan) {
+  training_.forget_plans();
+  for (int i = 0; i < 3; ++i) {
+    training_.reset();
+    training_.step();
+  }
+  ASSERT_EQ(training_.info().compiles, 1);
+  const int64_t hits = training_.info().hits;
+  ASSERT_GT(hits, 0);
+  fail_each(
+      1, [&] { training_.reset(); }, [&] { training_.step(); }, [&](int64_t i) { return FailingNew(i, GetParam()); },
+      [&](Outcome outcome) { check(outcome); });
+  EXPECT_GT(training_.info().hits, hits);
+  EXPECT_EQ(training_.info().compiles, 1);
+}
+
+TEST_P(Step, IsRecordedAndCompiled) {
+  // What eager mode leaves behind when it fails within a step is some of the step's effects.
+  fail_each(
+      211,
+      [&] {
+        training_.forget_plans();
+        training_.reset();
+      },
+      [&] {
+        training_.step();
+        // The second call takes the plan in.
+        jit::wait_for_compile_tasks();
+        training_.info();
+      },
+      [&](int64_t i) { return FailingNew(i, GetParam()); },
+      [&](Outcome outcome) {
+        if (outcome == Outcome::kDone) EXPECT_EQ(training_.state(), after_);
+        check_next();
+        check_next();
+      });
+  EXPECT_EQ(training_.info().compiles, 1);
+  EXPECT_GT(training_.info().hits, 0);
+}
+
+TEST_P(Step, RunsOrDoesNothingWithAPlanAndNoStorage) {
+  training_.forget_plans();
+  for (int i = 0; i < 3; ++i) {
+    training_.reset();
+    training_.step();
+  }
+  fail_each(
+      1, [&] { training_.reset(); }, [&] { training_.step(); }, [&](int64_t i) { return failing_storage(i); },
+      [&](Outcome outcome) { check(outcome); });
+  EXPECT_EQ(training_.info().compiles, 1);
+}
+
+TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
+  fail_each(
+      1,
+      [&] {
+        training_.forget_plans();
+        training_.reset();
+      },
+      [&] {
+        training_.step();
+        training_.info();
+      },
+      [&](int64_t i) { return failing_storage(i); },
+      [&](Outcome outcome) {
+        if (outcome == Outcome::kDone) EXPECT_EQ(training_.state(), after_);
+        check_next();
+        check_next();
+      });
+}
+
+INSTANTIATE_TEST_SUITE_P(FailingNew, Step, ::testing::Values(FailingNew::Mode::kOnce, FailingNew::Mode::kFromThenOn),
+                         [](const auto& info) {
+                           return info.param == FailingNew::Mode::kOnce ? "Once" : "FromThenOn";
+                         });
+
+}  // namespace
+}  // namespace lucid

@@ -1,0 +1,184 @@
+"""Running out of memory raises MemoryError, or costs speed; it never ends the process, and leaves nothing half done.
+
+LUCID_LONG_TESTS=1 runs 100 processes at random limits instead of a few.
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+
+import pytest
+from interpreter import FOLDER
+
+import lucid
+from lucid import _core, nn
+
+LONG = os.environ.get("LUCID_LONG_TESTS") == "1"
+
+# Runs a workload under a limit of the address space, then again without.
+LIMITED = """
+import hashlib, resource, sys
+import lucid
+
+def digest(rounds=6):
+    "What training, eager ops and their compiles come to, and how often memory ran out meanwhile."
+    lucid.manual_seed(0)
+    short = 0
+    seen = hashlib.sha256()
+    net = lucid.nn.Sequential(
+        lucid.nn.Linear(64, 128), lucid.nn.GELU(), lucid.nn.Dropout(0.5), lucid.nn.Linear(128, 64), lucid.nn.LayerNorm(64)
+    )
+    compiled = net.compile()
+    optimizer = lucid.optim.Adam(net.parameters())
+    for i in range(rounds):
+        try:
+            x = lucid.randn(8 + i, 64)
+            loss = compiled(x).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            values, _ = (x * 1.5).exp().sort()
+            image = lucid.nn.functional.conv2d(lucid.randn(1, 3, 9 + i, 9), lucid.randn(4, 3, 3, 3))
+            for result in (loss, values, image):
+                seen.update(result.detach().numpy().tobytes())
+        except MemoryError:
+            short += 1
+    for parameter in net.parameters():
+        seen.update(parameter.detach().numpy().tobytes())
+    return seen.hexdigest(), short
+
+extra = int(sys.argv[1])
+lucid.set_num_threads(2)
+short = 0
+if extra:
+    with open("/proc/self/statm") as file:
+        used = int(file.read().split()[0]) * resource.getpagesize()
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    resource.setrlimit(resource.RLIMIT_AS, (used + extra, hard))
+    try:
+        _, short = digest()
+    except MemoryError:  # while the network was made
+        short = 1
+    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+bits, still_short = digest()
+assert still_short == 0, still_short
+print(bits, short)
+"""
+
+
+def run_limited(extra):
+    """The digest of the unlimited run that comes after the limited one, and how often memory ran out in that."""
+    with tempfile.TemporaryDirectory() as cache:
+        done = subprocess.run(
+            [sys.executable, "-c", LIMITED, str(extra)],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path]), "LUCID_CACHE_DIR": cache},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+    assert done.returncode == 0, (extra, done.returncode, done.stdout, done.stderr)
+    bits, short = done.stdout.split()
+    return bits, int(short)
+
+
+def test_no_limit_of_the_address_space_ends_the_process():
+    draws = random.Random(12)
+    limits = [int(2 ** draws.uniform(20, 28)) for _ in range(100 if LONG else 4)]
+    expected, _ = run_limited(0)
+    short = 0
+    for extra in limits:
+        bits, count = run_limited(extra)
+        assert bits == expected, extra
+        short += count > 0
+    assert short > 0  # or the limits were none
+
+
+class Training:
+    """A network, its optimizer, and a compiled step."""
+
+    def __init__(self):
+        lucid.manual_seed(3)
+        self.net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Dropout(0.25), nn.Linear(16, 4))
+        self.optimizer = lucid.optim.AdamW(self.net.parameters(), lr=0.1)
+        self.x, self.y = lucid.randn(5, 8), lucid.randn(5, 4)
+        # The optimizer's state exists from the first step on.
+        self.step(self.x, self.y)
+        self.start = [tensor.detach().clone() for tensor in self.tensors()]
+        self.forget_plans()
+
+    def step(self, x, y):
+        self.optimizer.zero_grad()
+        loss = (self.net(x) - y).square().mean()
+        loss.backward()
+        self.optimizer.step()
+        return loss
+
+    def forget_plans(self):
+        self.compiled = lucid.compile(self.step)
+
+    def tensors(self):
+        found = list(self.net.parameters())
+        for state in self.optimizer.state_dict()["state"].values():
+            found += [value for value in state.values() if isinstance(value, lucid.Tensor)]
+        return found
+
+    def reset(self):
+        with lucid.no_grad():
+            for tensor, start in zip(self.tensors(), self.start, strict=True):
+                tensor.copy_(start)
+        for parameter in self.net.parameters():
+            parameter.grad = lucid.ones_like(parameter)
+        lucid.manual_seed(4)
+
+    def state(self):
+        bits = [tensor.detach().numpy().tobytes() for tensor in self.tensors()]
+        bits += [None if p.grad is None else p.grad.numpy().tobytes() for p in self.net.parameters()]
+        return [*bits, lucid.get_rng_state().numpy().tobytes()]
+
+
+@pytest.fixture
+def training():
+    threads = lucid.get_num_threads()
+    lucid.set_num_threads(1)
+    yield Training()
+    lucid.set_num_threads(threads)
+
+
+@pytest.mark.parametrize("only_one", [True, False])
+@pytest.mark.parametrize("is_planned", [True, False])
+def test_a_training_step_without_memory_for_tensors(training, only_one, is_planned):
+    training.reset()
+    before = training.state()
+    training.step(training.x, training.y)
+    after = training.state()
+    for _ in range(3 if is_planned else 0):
+        training.reset()
+        training.compiled(training.x, training.y)
+    for successes in range(10_000):
+        if not is_planned:
+            training.forget_plans()
+        training.reset()
+        assert training.state() == before
+        with _core.FailingAllocations(successes, only_one) as failing:
+            try:
+                training.compiled(training.x, training.y)
+                lucid.compiler.wait()
+                raised = False
+            except MemoryError:
+                raised = True
+        if not raised:
+            assert training.state() == after, successes
+        elif is_planned:
+            assert training.state() == before, successes
+        for _ in range(1 if is_planned else 2):
+            training.reset()
+            training.compiled(training.x, training.y)
+            assert training.state() == after, successes
+        if not failing.has_failed:
+            break
+    assert successes > 0
+    if is_planned:
+        assert training.compiled.cache_info().compiles == 1
