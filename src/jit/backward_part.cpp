@@ -219,7 +219,7 @@ void BackwardPart::add(std::shared_ptr<const Entry> entry) {
 }
 
 void BackwardPart::forget(const Entry& entry) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   std::erase_if(entries_, [&](const auto& other) { return other.get() == &entry; });
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import threading
 import weakref
 from collections.abc import Callable, Sequence
@@ -38,6 +39,12 @@ def _mistake(error: Exception) -> str:
     return f"cannot be compiled, which is a mistake in Lucid: {error}"
 
 
+# Held, never for long, by whoever changes what is known of compiled functions; nobody runs a call or waits for a plan
+# with it. One for all of them: a fork waits until it is free, so that the child finds nothing half changed.
+_books = threading.RLock()
+os.register_at_fork(before=_books.acquire, after_in_parent=_books.release, after_in_child=_books.release)
+
+
 class CacheInfo(NamedTuple):
     """What a compiled function or module has done so far."""
 
@@ -67,7 +74,6 @@ class Counters(NamedTuple):
 class _Totals:
     """Counts of the process beside those that the tables keep."""
 
-    lock = threading.Lock()
     misses = compiles = recompiles = fallbacks = 0
     # Those with plans that are being made, by identity. No set of weak references: those call Python when something
     # goes, which recordings would see.
@@ -75,7 +81,7 @@ class _Totals:
 
 
 def _is_unsettled(compiled: Compiled) -> None:
-    with _Totals.lock:
+    with _books:
         if len(_Totals.unsettled) >= _MOST_UNSETTLED:
             kept = {key: reference for key, reference in _Totals.unsettled.items() if reference() is not None}
             _Totals.unsettled.clear()
@@ -92,7 +98,7 @@ def wait() -> None:
     >>> y = f(lucid.ones(3))
     >>> lucid.compiler.wait()
     """
-    with _Totals.lock:
+    with _books:
         unsettled = [reference() for reference in _Totals.unsettled.values()]
         _Totals.unsettled.clear()
     for compiled in unsettled:
@@ -157,10 +163,10 @@ class Compiled:
         self.passes = passes
         self._core_passes = to_core(passes)
         self.capture = Capture(target)
-        # Held by the one thread that records.
-        self.lock = threading.RLock()
-        # Held, never for long, by whoever changes what follows; nobody waits for a plan with it.
-        self.books = threading.RLock()
+        # The process and the thread that record; a thread of the parent records nothing here.
+        self.recorder: tuple[int, int] | None = None
+        # How often everything was forgotten: what was recorded before is not kept.
+        self.generation = 0
         self.pending: list[_Pending] = []  # in the order of recording
         self.keys: dict[bytes, _Key] = {}
         self.plans = PlanCache(max_cache_entries)
@@ -175,7 +181,7 @@ class Compiled:
             known = self.keys.get(key)
             if known is not None and known.raised >= _MOST_RAISING:
                 return self._run_raising(known, args, kwargs)
-            if not self.lock.acquire(blocking=False):
+            if not self._begin_recording():
                 # Another thread records: what it makes will serve the next call.
                 self._count_miss()
                 return self.target(*args, **kwargs)
@@ -184,15 +190,23 @@ class Compiled:
                 if not self._is_pending(key) and self.table.find(args, kwargs) is None:
                     return self._record(key, tensors, classes, args, kwargs)
             finally:
-                self.lock.release()
+                self.recorder = None
         self.settle(key)
         # Not as a class derived from the table's may have it, for that is where the call comes from.
         return _core.CallTable.__call__(self.table, *args, **kwargs)
+
+    def _begin_recording(self) -> bool:
+        with _books:
+            if self.recorder is not None and self.recorder[0] == os.getpid():
+                return False
+            self.recorder = (os.getpid(), threading.get_ident())
+            return True
 
     def _record(
         self, key: bytes, tensors: list[Any], classes: list[Any], args: tuple[Any, ...], kwargs: dict[str, Any]
     ) -> Any:
         self._count_miss()
+        generation = self.generation
         known = self.keys.setdefault(key, _Key())
         # Calls that raise, or whose recording taught something, leave keys without plans.
         if len(self.keys) > 2 * self.plans.max_entries + _MOST_EAGER_KEYS:
@@ -213,6 +227,8 @@ class Compiled:
         finally:
             tracing.stop()
         known.raised = 0
+        if self.generation != generation:
+            return result
         # The call is done. Without memory for its plan, the next one is recorded again.
         with suppress(MemoryError):
             self._plan(key, known, described, recording, tracing, tensors, classes, result)
@@ -240,7 +256,7 @@ class Compiled:
             self._take_in(made, made.plan.program.compile_now(self._core_passes))
             return
         made.plan.program.compile_later()
-        with self.books:
+        with _books:
             self.pending.append(made)
         _is_unsettled(self)
         # No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
@@ -249,7 +265,7 @@ class Compiled:
 
     def _note_raised(self, known: _Key, error: Exception) -> None:
         """Recording takes much longer than the call, and a call that raises leaves nothing to make a plan of."""
-        with self.books:
+        with _books:
             known.raised += 1
             if known.raised >= _MOST_RAISING:
                 known.reason = f"the last {_MOST_RAISING} calls that were recorded raised {type(error).__name__}"
@@ -257,17 +273,17 @@ class Compiled:
             self._forget_oldest()
 
     def _run_raising(self, known: _Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with _Totals.lock:
+        with _books:
             self.fallbacks += 1
             _Totals.fallbacks += 1
         result = self.target(*args, **kwargs)
-        with self.books:
+        with _books:
             known.raised = 0
             known.reason = None
         return result
 
     def _count_miss(self) -> None:
-        with _Totals.lock:
+        with _books:
             self.misses += 1
             _Totals.misses += 1
 
@@ -314,13 +330,13 @@ class Compiled:
     # whatever calls come in between.
 
     def _is_pending(self, key: bytes) -> bool:
-        with self.books:
+        with _books:
             return any(pending.plan.raw_key == key for pending in self.pending)
 
     def settle(self, key: bytes | None = None) -> None:
         """Waits for the plans that are being made, or as far as those for a key, and takes them in."""
         while self.pending and (key is None or self._is_pending(key)):
-            with self.books:
+            with _books:
                 first = self.pending[0] if self.pending else None
             if first is not None:
                 self._settle_first(first)
@@ -328,7 +344,7 @@ class Compiled:
     def _settle_first(self, first: _Pending) -> None:
         program = first.plan.program
         program.wait()
-        with self.books:
+        with _books:
             if not self.pending or self.pending[0] is not first:
                 # Another thread has taken it in, or it was forgotten.
                 return
@@ -345,12 +361,12 @@ class Compiled:
     def _take_in(self, pending: _Pending, obstacle: str | None) -> None:
         """Adds a plan, or notes why there is none."""
         plan, key = pending.plan, pending.plan.raw_key
-        with self.books:
+        with _books:
             known = self.keys.setdefault(key, pending.known)
             if obstacle is not None:
                 self._judge(key, known, obstacle)
                 return
-            with _Totals.lock:
+            with _books:
                 _Totals.compiles += 1
                 _Totals.recompiles += bool(self.plans.with_key(key))
             gone = self.plans.add(plan)
@@ -369,18 +385,18 @@ class Compiled:
             reason = "what it reads is different at every call"
         if reason is None:
             return
-        with self.books:
+        with _books:
             known.reason = reason
             self.table.run_eagerly(key)
             self._forget_oldest()
             self.fallbacks += 1
-            with _Totals.lock:
+            with _books:
                 _Totals.fallbacks += 1
             self._note(f"runs eagerly: {reason}")
 
     def _forget_oldest(self) -> None:
         """Keeps the number of keys that have no plan within bounds."""
-        with self.books:
+        with _books:
             made = {plan.raw_key for plan in self.plans} | {pending.plan.raw_key for pending in self.pending}
             without = [key for key in self.keys if key not in made]
             for key in without[:-_MOST_EAGER_KEYS]:
@@ -397,13 +413,14 @@ class Compiled:
             self.notes = [*self.notes[-31:], text]
 
     def invalidate(self) -> None:
-        with self.lock:
-            self.settle()
-            with self.books:
-                self.table.clear()
-                self.keys.clear()
-                self.plans.clear()
-                self.capture = Capture(self.target)
+        self.settle()
+        with _books:
+            self.generation += 1
+            self.pending.clear()
+            self.table.clear()
+            self.keys.clear()
+            self.plans.clear()
+            self.capture = Capture(self.target)
 
     def cache_info(self) -> CacheInfo:
         self.settle()
