@@ -46,6 +46,7 @@ class LinkedCode : public LoadedCode {
 /// What linking one object came to.
 struct Outcome {
   std::string error;
+  bool is_out_of_memory = false;
   orc::ExecutorAddr function;
   size_t code_bytes = 0;
   Allocation allocation;
@@ -58,7 +59,12 @@ class LinkContext : public jitlink::JITLinkContext {
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return *memory_; }
 
-  void notifyFailed(llvm::Error error) override { outcome_->error = llvm::toString(std::move(error)); }
+  void notifyFailed(llvm::Error error) override {
+    llvm::handleAllErrors(std::move(error), [&](const llvm::ErrorInfoBase& info) {
+      outcome_->is_out_of_memory = info.convertToErrorCode() == std::errc::not_enough_memory;
+      outcome_->error = info.message();
+    });
+  }
 
   void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> then) override {
     jitlink::AsyncLookupResult found;
@@ -116,6 +122,7 @@ Ref<LoadedCode> Loader::load(const std::string& symbol, std::string_view object,
   Outcome outcome;
   // Everything here is done when this returns: nothing in the context waits for another thread.
   jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, parts, memory_.get(), &outcome));
+  if (outcome.is_out_of_memory) throw MemoryError("codegen: out of memory for the machine code of {}", symbol);
   if (!outcome.error.empty()) throw InternalError("codegen: cannot load {}: {}", symbol, outcome.error);
   const void* address = outcome.function.toPtr<const void*>();
   std::unique_ptr<GdbRegistration> gdb;
