@@ -66,7 +66,7 @@ endif()
 
 if(LUCID_SANITIZE)
   target_compile_options(lucid_flags INTERFACE
-    -fsanitize=${LUCID_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+    -fsanitize=${LUCID_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1 -DLUCID_SANITIZED)
   target_link_options(lucid_flags INTERFACE -fsanitize=${LUCID_SANITIZE})
 endif()
 

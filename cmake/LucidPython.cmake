@@ -17,6 +17,12 @@ nanobind_add_module(_core NOMINSIZE NB_STATIC ${sources})
 target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/python)
 target_link_libraries(_core PRIVATE lucid_all)
 lucid_hide_symbols(_core python_module.map)
+# python_calls.cpp says why.
+set(stand_ins ${PROJECT_SOURCE_DIR}/python/bindings/python_calls.cpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${stand_ins})
+file(STRINGS ${stand_ins} stand_ins REGEX "^LUCID_(STAND_IN|CALL)\\(")
+list(TRANSFORM stand_ins REPLACE "^LUCID_[A-Z_]+\\([^,]*, ([A-Za-z_]+),.*" "LINKER:--wrap=\\1")
+target_link_options(_core PRIVATE ${stand_ins})
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/lucid)
 install(TARGETS _core LIBRARY DESTINATION lucid COMPONENT python)
 

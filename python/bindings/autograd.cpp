@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/gil.h"
 #include "tensor/autograd_meta.h"
@@ -42,7 +43,7 @@ struct PythonHook {
   SharedObject function;
 
   Value operator()(const Value& gradient) const {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object result = function.get()(nb::steal(to_python(gradient)));
     if (result.is_none()) return {};
     return Value(TensorRef(&expect_tensor("hook", result.ptr())));
@@ -52,9 +53,9 @@ struct PythonHook {
 GradientHook to_hook(nb::object function) { return PythonHook{SharedObject(std::move(function))}; }
 
 /// The Python function of a hook that nobody else holds; null otherwise.
-PyObject* owned_function(const std::shared_ptr<GradientHook>& hook) {
+PyObject* owned_function(const HookRef& hook) {
   if (hook.use_count() != 1) return nullptr;
-  const auto* python = hook->target<PythonHook>();
+  const auto* python = hook->peek().target<PythonHook>();
   return python && python->function.is_unique() ? python->function.get().ptr() : nullptr;
 }
 
@@ -99,6 +100,7 @@ std::vector<TensorRef> to_results(const std::string& name, const nb::object& ret
 
 /// A list, dict or tuple of the plain containers as another, and what is in it likewise; other things as they are.
 nb::object copy_containers(nb::handle value) {
+  check_stack("autograd.Function");
   if (PyList_CheckExact(value.ptr())) {
     nb::list copy;
     for (nb::handle item : nb::borrow<nb::list>(value)) copy.append(copy_containers(item));
@@ -131,7 +133,7 @@ class PythonBackward {
   const FunctionParts& parts() const { return *parts_; }
 
   std::vector<TensorRef> operator()(FunctionContext& context, std::span<const TensorRef> gradients) const {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     if (!*ctx_) {
       nb::object made = nb::cast(FunctionCtx());
       for (auto [name, value] : nb::borrow<nb::dict>(copy_containers(parts_->attributes.get())))
@@ -157,7 +159,7 @@ class PythonBackward {
  private:
   /// The parts with ctx's attributes as they are now.
   std::shared_ptr<const FunctionParts> frozen() const {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object attributes = (*ctx_)->get().attr("__dict__");
     return std::make_shared<const FunctionParts>(
         FunctionParts{parts_->name, parts_->function, SharedObject(copy_containers(attributes))});
@@ -273,8 +275,8 @@ void bind_function(nb::module_& module) {
 }  // namespace
 
 void list_kept(const GradNode& node, nb::list& kept) {
-  for (const GradNode::Hook& hook : node.hooks())
-    if (const auto* python = hook.function->target<PythonHook>())
+  for (const HookList::Entry& entry : node.hooks())
+    if (const auto* python = entry.hook->peek().target<PythonHook>())
       kept.append(nb::make_tuple("a gradient hook", python->function.get()));
   const CustomFunction* custom = custom_function_of(node);
   const auto* backward = custom ? custom->backward.target<PythonBackward>() : nullptr;
@@ -289,21 +291,19 @@ int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
   const TensorImpl& tensor = tensor_in(self);
   const AutogradMeta* meta = tensor.autograd();
   if (!meta || tensor.use_count() != 1) return 0;
-  const auto visit_hook = [&](const std::shared_ptr<GradientHook>& hook) {
-    Py_VISIT(owned_function(hook));
+  const auto visit_hook = [&](const HookList::Entry& entry) {
+    Py_VISIT(owned_function(entry.hook));
     return 0;
   };
   for (GradNode* node : {meta->edge.node.get(), static_cast<GradNode*>(meta->accumulator.get())}) {
     if (!node || node->use_count() != 1 || !node->is_observed()) continue;
-    for (const GradNode::Hook& hook : node->hooks())
-      if (const int status = visit_hook(hook.function)) return status;
+    if (!node->hook_list()) continue;
+    if (const int status = node->hook_list()->for_each(visit_hook)) return status;
   }
   const bool shares_slot = meta->slot && meta->slot->use_count() > (meta->accumulator ? 2u : 1u);
   const bool shares_accumulator = meta->accumulator && meta->accumulator->use_count() != 1;
   if (!meta->slot || shares_slot || shares_accumulator) return 0;
-  for (const std::shared_ptr<GradientHook>& hook : meta->slot->after_accumulate)
-    if (const int status = visit_hook(hook)) return status;
-  return 0;
+  return meta->slot->after_accumulate.for_each(visit_hook);
 }
 
 void bind_autograd(nb::module_& module) {
@@ -321,7 +321,6 @@ void bind_autograd(nb::module_& module) {
         const std::vector<TensorRef> from = to_tensors("backward", outputs, false);
         const std::vector<TensorRef> weights = to_tensors("backward", gradients, true);
         const std::vector<TensorRef> to = to_tensors("backward", inputs, false);
-        const nb::gil_scoped_release release;
         backward(from, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, to);
       },
       "outputs"_a, "gradients"_a, "retain_graph"_a, "create_graph"_a, "inputs"_a);
@@ -332,12 +331,8 @@ void bind_autograd(nb::module_& module) {
         const std::vector<TensorRef> from = to_tensors("grad", outputs, false);
         const std::vector<TensorRef> to = to_tensors("grad", inputs, false);
         const std::vector<TensorRef> weights = to_tensors("grad", gradients, true);
-        std::vector<TensorRef> found;
-        {
-          const nb::gil_scoped_release release;
-          found = grad(from, to, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, allow_unused);
-        }
-        return to_tuple(found);
+        return to_tuple(
+            grad(from, to, weights, {.retain_graph = retain_graph, .create_graph = create_graph}, allow_unused));
       },
       "outputs"_a, "inputs"_a, "gradients"_a, "retain_graph"_a, "create_graph"_a, "allow_unused"_a);
   module.def(

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stack.h"
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
@@ -51,10 +52,10 @@ void append_class(Flattened& result, PyObject* object) {
 
 void flatten_tensor(TensorImpl& tensor, Flattened& result) {
   // Code can tell whether two arguments are one object.
-  if (const auto same = std::find(result.tensors.begin(), result.tensors.end(), &tensor);
-      same != result.tensors.end()) {
+  const std::span<TensorImpl* const> before = result.tensors();
+  if (const auto same = std::find(before.begin(), before.end(), &tensor); same != before.end()) {
     append_tag(result.key, Tag::kSame);
-    append(result.key, same - result.tensors.begin());
+    append(result.key, same - before.begin());
   }
   append_tag(result.key, Tag::kTensor);
   const auto rank = static_cast<uint8_t>(tensor.sizes().size());
@@ -63,7 +64,7 @@ void flatten_tensor(TensorImpl& tensor, Flattened& result) {
   result.key.append(head, sizeof head);
   result.key.append(reinterpret_cast<const char*>(tensor.sizes().data()), rank * sizeof(int64_t));
   result.key.append(reinterpret_cast<const char*>(tensor.strides().data()), rank * sizeof(int64_t));
-  result.tensors.push_back(&tensor);
+  result.held.push_back(TensorRef(&tensor));
 }
 
 void flatten_items(PyObject* const* items, Py_ssize_t count, Flattened& result) {
@@ -78,8 +79,20 @@ void flatten_dict(PyObject* dict, Flattened& result) {
   PyObject* value = nullptr;
   Py_ssize_t at = 0;
   while (PyDict_Next(dict, &at, &name, &value)) {
+    // Held: taking apart what is inside may run code that changes the dict.
+    const nb::object held_name = nb::borrow(name);
+    const nb::object held_value = nb::borrow(value);
     flatten(name, result);
     flatten(value, result);
+  }
+}
+
+void flatten_list(PyObject* list, Flattened& result) {
+  append_tag(result.key, Tag::kList);
+  append(result.key, PyList_GET_SIZE(list));
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
+    const nb::object item = nb::borrow(PyList_GET_ITEM(list, i));
+    flatten(item.ptr(), result);
   }
 }
 
@@ -87,6 +100,7 @@ void flatten_dict(PyObject* dict, Flattened& result) {
 class RecursionScope {
  public:
   RecursionScope() {
+    check_stack("compiled call");
     if (Py_EnterRecursiveCall(" while taking arguments apart")) throw nb::python_error();
   }
   RecursionScope(const RecursionScope&) = delete;
@@ -163,10 +177,7 @@ void flatten(PyObject* object, Flattened& result) {
     if (!PyTuple_CheckExact(object)) append_class(result, object);
     return flatten_items(&PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object), result);
   }
-  if (PyList_CheckExact(object)) {
-    append_tag(key, Tag::kList);
-    return flatten_items(&PyList_GET_ITEM(object, 0), PyList_GET_SIZE(object), result);
-  }
+  if (PyList_CheckExact(object)) return flatten_list(object, result);
   if (PyDict_CheckExact(object)) return flatten_dict(object, result);
   flatten_object(object, result);
 }

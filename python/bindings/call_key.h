@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/ref_list.h"
 #include "base/small_vector.h"
 #include "tensor/tensor_impl.h"
 
@@ -13,9 +14,12 @@ namespace lucid::python {
 /// plan depends on: how they are nested, what is beside the tensors, the tensors' types and strides.
 struct Flattened {
   std::string key;
-  SmallVector<TensorImpl*, 8> tensors;
+  /// Held: another thread may take them out of a list, and a property may have made them for this call.
+  RefList<TensorImpl, 8> held;
   /// Classes that the key names by address: whoever keeps the key keeps them.
   SmallVector<PyObject*, 4> classes;
+
+  std::span<TensorImpl* const> tensors() const { return held.pointers(); }
 };
 
 /// A call's arguments, positional ones first, with the modes that matter to it.

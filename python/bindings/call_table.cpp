@@ -7,7 +7,6 @@
 #include <unordered_map>
 
 #include "bindings/call_key.h"
-#include "bindings/gil.h"
 #include "bindings/tensor_object.h"
 #include "capture/guards.h"
 
@@ -26,7 +25,6 @@ struct CallPlan {
   nb::object classes;
   const Program* program = nullptr;
   const GuardSet* guards = nullptr;
-  bool is_long = false;
   uint64_t hits = 0;
 };
 
@@ -65,13 +63,6 @@ uint64_t all_eager = 0;
 
 TableObject& table_object(PyObject* self) { return *reinterpret_cast<TableObject*>(self); }
 
-/// Whether a run takes so long that other threads should be let in.
-bool takes_long(const Program& program) {
-  const auto& steps = program.plan().steps;
-  return steps.size() > 16 || std::any_of(steps.begin(), steps.end(),
-                                          [](const PlanStep& step) { return step.host || step.items() > step.grain; });
-}
-
 PyObject* to_result(const CallPlan& plan, std::vector<TensorRef>& results) {
   if (plan.make_result.is_none()) return to_python(std::move(results.front()));
   const nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(results.size())));
@@ -90,28 +81,26 @@ PyObject* call_table(PyObject* self, PyObject* const* values, size_t flagged_cou
       return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
     Flattened flat;
     flatten_call(values, count, keyword_names, flat);
-    const auto known = table.keys.find(std::string_view(flat.key));
-    if (known != table.keys.end()) {
-      for (size_t i = 0; i < known->second.plans.size(); ++i) {
-        const std::shared_ptr<CallPlan> plan = known->second.plans[i];
-        if (!plan->guards->check({values, count, keyword_names}) || !plan->program->fits(flat.tensors)) continue;
-        std::optional<std::vector<TensorRef>> results;
-        {
-          const GilRelease release(plan->is_long);
-          results = plan->program->run(flat.tensors);
-        }
-        // A check inside failed, before anything was written: the call says how.
-        if (!results) return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
-        ++plan->hits;
-        ++table.hits;
-        ++all_hits;
-        return to_result(*plan, *results);
+    auto known = table.keys.find(std::string_view(flat.key));
+    for (size_t i = 0; known != table.keys.end() && i < known->second.plans.size(); ++i) {
+      const std::shared_ptr<CallPlan> plan = known->second.plans[i];
+      if (!plan->guards->check({values, count, keyword_names}) || !plan->program->fits(flat.tensors())) {
+        // A guard may have run code that changed the table.
+        known = table.keys.find(std::string_view(flat.key));
+        continue;
       }
-      if (known->second.runs_eagerly) {
-        ++table.eager;
-        ++all_eager;
-        return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
-      }
+      std::optional<std::vector<TensorRef>> results = plan->program->run(flat.tensors());
+      // A check inside failed, before anything was written: the call says how.
+      if (!results) return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
+      ++plan->hits;
+      ++table.hits;
+      ++all_hits;
+      return to_result(*plan, *results);
+    }
+    if (known != table.keys.end() && known->second.runs_eagerly) {
+      ++table.eager;
+      ++all_eager;
+      return PyObject_Vectorcall(object.target, values, flagged_count, keyword_names);
     }
     return PyObject_Vectorcall(object.miss, values, flagged_count, keyword_names);
   });
@@ -135,7 +124,6 @@ PyObject* add_plan(PyObject* self, PyObject* const* arguments, Py_ssize_t count)
     plan->classes = nb::borrow(arguments[4]);
     plan->program = nb::cast<ProgramHandle&>(plan->program_object).program.get();
     plan->guards = &guards_in(plan->guards_object);
-    plan->is_long = takes_long(*plan->program);
     auto& plans = table_object(self).table->keys[std::string(key_in(arguments[0]))].plans;
     plans.insert(plans.begin(), std::move(plan));
     Py_RETURN_NONE;
@@ -212,7 +200,7 @@ PyObject* find_plan(PyObject* self, PyObject* const* arguments, Py_ssize_t count
     const auto known = keys.find(std::string_view(flat.key));
     if (known == keys.end()) Py_RETURN_NONE;
     for (const auto& plan : known->second.plans)
-      if (plan->guards->check({values.data(), positional, names.ptr()}) && plan->program->fits(flat.tensors))
+      if (plan->guards->check({values.data(), positional, names.ptr()}) && plan->program->fits(flat.tensors()))
         return plan->program_object.inc_ref().ptr();
     Py_RETURN_NONE;
   });

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
+#include "bindings/gil.h"
 #include "bindings/interop.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
@@ -135,7 +136,7 @@ template <typename Managed>
 std::function<void()> releaser(Managed* managed) {
   return [managed] {
     if (!managed->deleter || !Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     managed->deleter(managed);
   };
 }

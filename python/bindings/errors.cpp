@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "base/error.h"
+#include "base/stack.h"
 
 namespace lucid::python {
 namespace {
@@ -40,6 +41,11 @@ void set_error(PyObject* error_class, const char* message) {
   Py_DECREF(text);
 }
 
+void set_error(const Error& error) {
+  set_error(dynamic_cast<const RecursionError*>(&error) ? PyExc_RecursionError : class_of(error.error_class()),
+            error.what());
+}
+
 }  // namespace
 
 void set_error_from_exception() noexcept {
@@ -48,7 +54,7 @@ void set_error_from_exception() noexcept {
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const Error& error) {
-    set_error(class_of(error.error_class()), error.what());
+    set_error(error);
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const nb::cast_error&) {
@@ -80,7 +86,7 @@ void bind_errors(nb::module_& module) {
     try {
       std::rethrow_exception(exception);
     } catch (const Error& error) {
-      set_error(class_of(error.error_class()), error.what());
+      set_error(error);
     }
   });
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cxxabi.h>
 #include <nanobind/nanobind.h>
 
 #include <type_traits>
@@ -21,11 +22,16 @@ constexpr T error_value() {
     return static_cast<T>(-1);
 }
 
+/// Where a thread ends up that Python ends while the process exits: see python_calls.cpp.
+[[noreturn]] void sleep_for_good() noexcept;
+
 /// Runs the body of a function that Python calls directly. An exception that left it would end the process.
 template <typename Body>
 auto guarded(Body&& body) noexcept -> decltype(body()) {
   try {
     return body();
+  } catch (const abi::__forced_unwind&) {
+    sleep_for_good();
   } catch (...) {
     set_error_from_exception();
     return error_value<decltype(body())>();

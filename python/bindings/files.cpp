@@ -6,6 +6,7 @@
 
 #include <cerrno>
 
+#include "bindings/gil.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tree.h"
 #include "data/byte_source.h"
@@ -20,7 +21,7 @@ using namespace nb::literals;
 template <typename Body>
 auto with_file(Body body) {
   try {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     return body();
   } catch (const FileError& error) {
     errno = error.code();

@@ -210,6 +210,8 @@ TensorRef tensor_from_data(const Place& place, PyObject* data, std::optional<Dty
   place.fail("a number, a list of numbers, an array or a tensor", data);
 }
 
-PyObject* to_list(const TensorImpl& tensor) { return list_of(tensor, 0, static_cast<const char*>(tensor.data())); }
+PyObject* to_list(const TensorImpl& tensor) {
+  return list_of(tensor, 0, static_cast<const char*>(tensor.memory().data));
+}
 
 }  // namespace lucid::python

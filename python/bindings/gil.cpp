@@ -3,39 +3,33 @@
 #include "base/blocking.h"
 
 namespace lucid::python {
-namespace {
 
-// Elements that a simple kernel passes through in 20 microseconds, and products that a contraction computes.
-constexpr int64_t kManyElements = 1 << 15;
-constexpr int64_t kManyProducts = 1 << 20;
-
-}  // namespace
-
-bool is_long(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
-  int64_t elements = 0;
-  double products = 1;
-  int matrices = 0;
-  for (const Operand& operand : operands) {
-    if (!operand.is_value()) continue;
-    const int64_t count = numel(operand.shape());
-    elements += count;
-    if (operand.rank() >= 2) {
-      products *= static_cast<double>(count);
-      ++matrices;
-    }
-  }
-  // Ops that make tensors are told their size by an attribute.
-  if (elements == 0 && !attributes.empty())
-    if (const Dims* size = std::get_if<Dims>(&attributes.front())) elements = numel(*size);
-  if (elements >= kManyElements) return true;
-  return matrices >= 2 && !op.is_pointwise() && products >= static_cast<double>(kManyProducts);
+bool holds_gil() {
+#if PY_VERSION_HEX >= 0x030D0000
+  return PyThreadState_GetUnchecked() != nullptr;
+#else
+  // Until Python 3.11 the current state is that of whichever thread has the lock.
+  PyThreadState* own = PyGILState_GetThisThreadState();
+  return own && own == _PyThreadState_UncheckedGet();
+#endif
 }
 
-void release_gil_while_compiling() {
+PyThreadState* GilRelease::give_up() { return PyEval_SaveThread(); }
+
+void GilRelease::take_back(PyThreadState* state) { PyEval_RestoreThread(state); }
+
+GilAcquire::GilAcquire() {
+  if (!holds_gil()) taken_ = PyGILState_Ensure();
+}
+
+GilAcquire::~GilAcquire() {
+  if (taken_) PyGILState_Release(*taken_);
+}
+
+void release_gil_while_blocking() {
   // Not held by threads that know nothing of Python, nor where a caller gave it up already.
-  set_blocking_hooks(
-      {.begin = []() -> void* { return Py_IsInitialized() && PyGILState_Check() ? PyEval_SaveThread() : nullptr; },
-       .end = [](void* state) { PyEval_RestoreThread(static_cast<PyThreadState*>(state)); }});
+  set_blocking_hooks({.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::give_up() : nullptr; },
+                      .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); }});
 }
 
 }  // namespace lucid::python

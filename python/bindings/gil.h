@@ -2,32 +2,51 @@
 
 #include <nanobind/nanobind.h>
 
-#include <functional>
 #include <memory>
 #include <optional>
-
-#include "ir/op.h"
 
 namespace lucid::python {
 
 namespace nb = nanobind;
 
-/// Lets other Python threads run while an op computes, if that takes long enough to be worth it.
+/// Whether this thread has the interpreter's lock. PyGILState_Check() says yes to every thread once the process has
+/// made a subinterpreter.
+bool holds_gil();
+
+/// Lets other Python threads run until the end of the scope. This and GilAcquire are the only ways in which the
+/// bindings give up and take the interpreter's lock. A thread that asks for it when the process is exiting sleeps for
+/// good (see python_calls.cpp).
 class GilRelease {
  public:
-  explicit GilRelease(bool worth_it) {
-    if (worth_it) released_.emplace();
+  explicit GilRelease(bool worth_it = true) : state_(worth_it ? give_up() : nullptr) {}
+  GilRelease(const GilRelease&) = delete;
+  GilRelease& operator=(const GilRelease&) = delete;
+  ~GilRelease() {
+    if (state_) take_back(state_);
   }
 
+  /// The same without a scope: what give_up() returns is for take_back().
+  static PyThreadState* give_up();
+  static void take_back(PyThreadState* state);
+
  private:
-  std::optional<nb::gil_scoped_release> released_;
+  PyThreadState* state_;
 };
 
-/// A guess whether a call runs for more than some 20 microseconds.
-bool is_long(const Op& op, std::span<const Operand> operands, const Attributes& attributes);
+/// Has the interpreter's lock until the end of the scope; for any thread, also one that has it already.
+class GilAcquire {
+ public:
+  GilAcquire();
+  GilAcquire(const GilAcquire&) = delete;
+  GilAcquire& operator=(const GilAcquire&) = delete;
+  ~GilAcquire();
 
-/// Makes the library give up the lock while it compiles.
-void release_gil_while_compiling();
+ private:
+  std::optional<PyGILState_STATE> taken_;
+};
+
+/// Makes the library give up the lock while it compiles, waits, or runs a kernel that takes long.
+void release_gil_while_blocking();
 
 /// A Python object that C++ may copy and drop on any thread, with or without the interpreter's lock.
 class SharedObject {
@@ -36,7 +55,7 @@ class SharedObject {
   explicit SharedObject(nb::object object)
       : object_(std::shared_ptr<nb::object>(new nb::object(std::move(object)), [](nb::object* held) {
           if (!Py_IsInitialized()) return;
-          const nb::gil_scoped_acquire lock;
+          const GilAcquire lock;
           delete held;
         })) {}
   /// Only with the lock.

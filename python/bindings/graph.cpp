@@ -145,7 +145,7 @@ class PythonPass : public Pass {
   std::string name() const override { return name_; }
 
   bool run(IRGraph& graph, ConstantPool& constants) override {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     // A copy, for the object may outlive the call.
     const GraphHandle handle{std::make_shared<IRGraph>(graph)};
     const nb::object changed = pass_.get().attr("run")(handle);

@@ -55,7 +55,7 @@ std::string source_of_frame() {
 }
 
 std::string source_of_user() {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   return source_of_frame();
 }
 
@@ -89,7 +89,7 @@ nb::tuple flatten_arguments(nb::tuple args, nb::dict kwargs) {
   Flattened flat;
   flatten_call(values.data(), PyTuple_GET_SIZE(args.ptr()), names.ptr(), flat);
   nb::list tensors;
-  for (TensorImpl* tensor : flat.tensors) tensors.append(to_object(TensorRef(tensor)));
+  for (TensorImpl* tensor : flat.tensors()) tensors.append(to_object(TensorRef(tensor)));
   nb::list classes;
   for (PyObject* type : flat.classes) classes.append(nb::borrow(type));
   return nb::make_tuple(nb::bytes(flat.key.data(), flat.key.size()), tensors, classes);
@@ -126,7 +126,7 @@ constexpr std::chrono::milliseconds kPatience(20);
 void wait_for(const ProgramHandle& self) {
   for (;;) {
     {
-      const nb::gil_scoped_release release;
+      const GilRelease release;
       if (self.program->wait(kPatience)) return;
     }
     if (PyErr_CheckSignals() != 0) throw nb::python_error();
@@ -279,11 +279,11 @@ void bind_jit(nb::module_& module) {
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);
   module.def("wait_for_compile_tasks", [] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     jit::wait_for_compile_tasks();
   });
   module.def("stop_compile_thread", [] {
-    const nb::gil_scoped_release release;
+    const GilRelease release;
     jit::stop_compile_thread();
   });
 }

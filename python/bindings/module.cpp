@@ -17,11 +17,13 @@
 #include "bindings/tensor_object.h"
 #include "capture/guards.h"
 
+// NB_MODULE defines the function that Python calls first; it gets another name, because ours comes before it.
+#define PyInit__core make_core_definition
 NB_MODULE(_core, module) {
   using namespace lucid::python;
   // Objects that a user's reference cycle keeps alive are no concern of other users.
   nanobind::set_leak_warnings(lucid::options().logs("leaks"));
-  release_gil_while_compiling();
+  release_gil_while_blocking();
   bind_errors(module);
   bind_dtypes(module);
   bind_tensor(module);
@@ -39,4 +41,33 @@ NB_MODULE(_core, module) {
   bind_models(module);
   bind_capture(module);
   bind_jit(module);
+}
+#undef PyInit__core
+
+namespace {
+
+/// Tensors, caches and the classes that C++ knows are the process's, and Python objects of one interpreter may not be
+/// used in another.
+int refuse_subinterpreter() {
+  if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
+  PyErr_SetString(PyExc_ImportError,
+                  "lucid cannot be imported in a subinterpreter: its state is shared by the whole process; import it in "
+                  "the main interpreter, or use another process");
+  return -1;
+}
+
+int execute_in_main(PyObject* module) {
+  return refuse_subinterpreter() == 0 ? nanobind__core_exec(module) : -1;
+}
+
+}  // namespace
+
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+  if (refuse_subinterpreter() != 0) return nullptr;
+  PyObject* definition = make_core_definition();
+  if (!definition) return nullptr;
+  // From Python 3.13 on this function runs in the main interpreter, whichever imports.
+  for (PyModuleDef_Slot* slot = reinterpret_cast<PyModuleDef*>(definition)->m_slots; slot->slot != 0; ++slot)
+    if (slot->slot == Py_mod_exec) slot->value = reinterpret_cast<void*>(execute_in_main);
+  return definition;
 }

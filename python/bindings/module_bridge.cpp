@@ -13,17 +13,6 @@ namespace {
 
 PyObject* self_of(const nn::Module& module) { return static_cast<PyObject*>(module.object()); }
 
-/// Takes the interpreter's lock if this thread does not have it.
-class Lock {
- public:
-  Lock() {
-    if (!PyGILState_Check()) held_.emplace();
-  }
-
- private:
-  std::optional<nb::gil_scoped_acquire> held_;
-};
-
 nb::object call_method(PyObject* self, PyObject* name, std::initializer_list<PyObject*> arguments) {
   SmallVector<PyObject*, 8> all;
   all.push_back(self);
@@ -49,21 +38,21 @@ void write_back(const nb::object& dict, nn::StateDict& state) {
 class PythonBridge : public nn::Bridge {
  public:
   void retain(void* object) override {
-    const Lock lock;
+    const GilAcquire lock;
     Py_INCREF(static_cast<PyObject*>(object));
   }
   void release(void* object) override {
     if (!Py_IsInitialized()) return;
-    const Lock lock;
+    const GilAcquire lock;
     Py_DECREF(static_cast<PyObject*>(object));
   }
   void retain(void* object, uint32_t times) override {
-    const Lock lock;
+    const GilAcquire lock;
     for (uint32_t i = 0; i < times; ++i) Py_INCREF(static_cast<PyObject*>(object));
   }
 
   nn::Item forward(nn::Module& module, const Tensor& input) override {
-    const Lock lock;
+    const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!has_own_forward(self)) return module.forward_one(input);
     const nb::object argument = nb::steal(to_python(ref_of(input)));
@@ -71,7 +60,7 @@ class PythonBridge : public nn::Bridge {
   }
 
   nn::Item forward_with(nn::Module& module, const nn::Arguments& arguments) override {
-    const Lock lock;
+    const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!has_own_forward(self)) return module.forward_with(arguments);
     const nb::object method = checked(PyObject_GetAttr(self, module_names().forward));
@@ -84,24 +73,24 @@ class PythonBridge : public nn::Bridge {
   }
 
   std::string type_name(const nn::Module& module) override {
-    const Lock lock;
+    const GilAcquire lock;
     return nb::cast<std::string>(nb::handle(self_of(module)).type().attr("__name__"));
   }
 
   std::string extra_repr(const nn::Module& module) override {
-    const Lock lock;
+    const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!overrides(Py_TYPE(self), module_names().extra_repr)) return module.extra_repr();
     return nb::cast<std::string>(call_method(self, module_names().extra_repr, {}));
   }
 
   std::string repr(const nn::Module& module) override {
-    const Lock lock;
+    const GilAcquire lock;
     return nb::cast<std::string>(checked(PyObject_Repr(self_of(module))));
   }
 
   void train(nn::Module& module, bool mode) override {
-    const Lock lock;
+    const GilAcquire lock;
     PyObject* self = self_of(module);
     if (overrides(Py_TYPE(self), module_names().train))
       call_method(self, module_names().train, {mode ? Py_True : Py_False});
@@ -110,7 +99,7 @@ class PythonBridge : public nn::Bridge {
   }
 
   bool save_own(nn::Module& module, nn::StateDict& state, const std::string& prefix, bool keep_vars) override {
-    const Lock lock;
+    const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!overrides(Py_TYPE(self), module_names().save_own)) return false;
     const nb::object dict = dict_of(state);
@@ -122,7 +111,7 @@ class PythonBridge : public nn::Bridge {
 
   bool load_own(nn::Module& module, nn::StateDict& state, const std::string& prefix, nn::LoadResult& result,
                 std::vector<std::string>& errors) override {
-    const Lock lock;
+    const GilAcquire lock;
     PyObject* self = self_of(module);
     if (!overrides(Py_TYPE(self), module_names().load_own)) return false;
     const nb::object dict = dict_of(state);
@@ -140,24 +129,24 @@ class PythonBridge : public nn::Bridge {
   }
 
   std::optional<nn::Item> extra_state(nn::Module& module) override {
-    const Lock lock;
+    const GilAcquire lock;
     if (!wants_extra_state(module)) return std::nullopt;
     return to_item(call_method(self_of(module), module_names().get_extra_state, {}).ptr());
   }
 
   bool wants_extra_state(nn::Module& module) override {
-    const Lock lock;
+    const GilAcquire lock;
     return overrides(Py_TYPE(self_of(module)), module_names().get_extra_state);
   }
 
   void set_extra_state(nn::Module& module, const nn::Item& state) override {
-    const Lock lock;
+    const GilAcquire lock;
     const nb::object value = nb::steal(to_python(state));
     call_method(self_of(module), module_names().set_extra_state, {value.ptr()});
   }
 
   nn::Ptr<nn::Module> clone(nn::Module& module) override {
-    const Lock lock;
+    const GilAcquire lock;
     const nb::object copy = nb::module_::import_("copy").attr("deepcopy")(nb::handle(self_of(module)));
     return nn::Ptr<nn::Module>(&module_in(copy.ptr()));
   }
@@ -213,12 +202,12 @@ std::vector<std::string> PythonState::keys() const {
 }
 
 void PythonHook::operator()(nn::Module& module, const std::string& prefix, bool keep_vars) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   function.get()(nb::steal(to_python(module)), prefix, keep_vars);
 }
 
 void PythonHook::operator()(nn::Module& module, nn::StateDict& state, const std::string& prefix) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   const nb::object dict = dict_of(state);
   function.get()(nb::steal(to_python(module)), dict, prefix, nb::dict());
   write_back(dict, state);
@@ -226,7 +215,7 @@ void PythonHook::operator()(nn::Module& module, nn::StateDict& state, const std:
 
 void PythonHook::operator()(nn::Module& module, nn::StateDict& state, const std::string& prefix,
                             nn::LoadResult& result) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   const nb::object dict = dict_of(state);
   const nb::object missing = nb::cast(result.missing_keys);
   const nb::object unexpected = nb::cast(result.unexpected_keys);
@@ -237,7 +226,7 @@ void PythonHook::operator()(nn::Module& module, nn::StateDict& state, const std:
 }
 
 void PythonHook::operator()(nn::Module& module, nn::LoadResult& result) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   const nb::object keys =
       nb::module_::import_("lucid.nn.module")
           .attr("IncompatibleKeys")(nb::cast(result.missing_keys), nb::cast(result.unexpected_keys));

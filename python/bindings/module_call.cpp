@@ -3,6 +3,7 @@
 #include <typeinfo>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/module_object.h"
@@ -13,15 +14,12 @@
 namespace lucid::python {
 namespace {
 
-/// Tensors from which on computing is worth letting other Python threads run.
-constexpr int64_t kManyElements = 1 << 15;
-
 /// A Python object that passes through C++.
 class PythonItem : public nn::Foreign {
  public:
   explicit PythonItem(PyObject* object) : object_(nb::borrow(object)) {}
   nn::Item convert() const override {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     PyObject* object = object_.get().ptr();
     if (object == Py_None) return {};
     if (PyBool_Check(object)) return object == Py_True;
@@ -40,7 +38,7 @@ class PythonItem : public nn::Foreign {
     return nn::Item(std::make_shared<const PythonItem>(object));
   }
   nn::Item call(const std::vector<nn::Item>& arguments) const override {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object positional = checked(PyTuple_New(static_cast<Py_ssize_t>(arguments.size())));
     for (size_t i = 0; i < arguments.size(); ++i)
       PyTuple_SET_ITEM(positional.ptr(), static_cast<Py_ssize_t>(i), to_python(arguments[i]));
@@ -110,13 +108,7 @@ PyObject* run_core(PyObject* self, PyObject* const* arguments, Py_ssize_t count,
     throw NotImplementedError("{}: the module has no forward(); define one", Py_TYPE(self)->tp_name);
   if (count == 1 && !keyword_names) {
     if (TensorImpl* input = tensor_or_null(arguments[0])) {
-      nn::Item result;
-      {
-        const bool leaf = module.child_slots().empty();
-        const GilRelease release(leaf && input->numel() >= kManyElements);
-        result = module.forward_one(Tensor(input));
-      }
-      return to_python(result);
+      return to_python(module.forward_one(Tensor(input)));
     }
   }
   return to_python(module.forward_with(to_arguments(arguments, count, keyword_names)));
@@ -162,6 +154,7 @@ nn::Item to_item(PyObject* object) {
 }
 
 nn::Item to_native_item(PyObject* object) {
+  check_stack("module setting");
   const nn::Item item = PythonItem(object).convert();
   if (!item.is_tuple()) return item;
   nn::Item::Tuple items;
@@ -246,7 +239,7 @@ PyObject* forward_method(PyObject* self, PyObject* const* arguments, Py_ssize_t 
 // Hooks. All may run on a thread that does not hold the interpreter's lock.
 
 std::optional<nn::Arguments> PythonHook::operator()(nn::Module& module, const nn::Arguments& arguments) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   const PythonArguments given = python_arguments(arguments);
   const nb::object result = with_kwargs ? function.get()(object_of(module), given.positional, given.named)
                                         : function.get()(object_of(module), given.positional);
@@ -260,7 +253,7 @@ std::optional<nn::Arguments> PythonHook::operator()(nn::Module& module, const nn
 
 std::optional<nn::Item> PythonHook::operator()(nn::Module& module, const nn::Arguments& arguments,
                                                const nn::Item& result) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   const PythonArguments given = python_arguments(arguments);
   const nb::object output = nb::steal(to_python(result));
   const nb::object returned = with_kwargs ? function.get()(object_of(module), given.positional, given.named, output)
@@ -271,12 +264,12 @@ std::optional<nn::Item> PythonHook::operator()(nn::Module& module, const nn::Arg
 
 std::optional<nn::Gradients> PythonHook::operator()(nn::Module& module, const nn::Gradients& grad_input,
                                                     const nn::Gradients& grad_output) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   return to_gradients(function.get()(object_of(module), tuple_of(grad_input), tuple_of(grad_output)));
 }
 
 std::optional<nn::Gradients> PythonHook::operator()(nn::Module& module, const nn::Gradients& grad_output) const {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   return to_gradients(function.get()(object_of(module), tuple_of(grad_output)));
 }
 

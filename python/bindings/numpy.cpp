@@ -61,7 +61,7 @@ struct BufferOwner {
   bool acquired = false;
   ~BufferOwner() {
     if (!acquired || !Py_IsInitialized()) return;
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     PyBuffer_Release(&view);
   }
 };

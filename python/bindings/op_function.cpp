@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "bindings/arguments.h"
-#include "bindings/gil.h"
 #include "bindings/random.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
@@ -33,12 +32,7 @@ PyObject* call_op(PyObject* callable, PyObject* const* arguments, size_t flagged
     const OpObject& self = self_of(callable);
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
-    Values results;
-    {
-      const GilRelease release(is_long(*self.op, call.operands, call.attributes));
-      results = eager().emit(*self.op, call.operands, call.attributes);
-    }
-    return results_to_python(*self.op, std::move(results));
+    return results_to_python(*self.op, eager().emit(*self.op, call.operands, call.attributes));
   });
 }
 
@@ -47,11 +41,7 @@ PyObject* call_factory(PyObject* callable, PyObject* const* arguments, size_t fl
     const OpObject& self = self_of(callable);
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
-    TensorRef result;
-    {
-      const GilRelease release(is_long(*self.op, call.operands, call.attributes));
-      result = TensorRef(tensor_of(eager().emit_one(*self.op, call.operands, call.attributes)));
-    }
+    TensorRef result(tensor_of(eager().emit_one(*self.op, call.operands, call.attributes)));
     if (call.requires_grad) {
       result = detach(*result);
       set_requires_grad(*result, true);
@@ -66,11 +56,7 @@ PyObject* call_draw(PyObject* callable, PyObject* const* arguments, size_t flagg
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
     Generator& generator = generator_or_default(self.reader->name().c_str(), call.generator);
-    Values results;
-    {
-      const GilRelease release(is_long(*self.op, call.operands, call.attributes));
-      results = generator.draw(*self.op, call.operands, call.attributes);
-    }
+    Values results = generator.draw(*self.op, call.operands, call.attributes);
     if (call.requires_grad) set_requires_grad(*tensor_of(results.front()), true);
     return results_to_python(*self.op, std::move(results));
   });
@@ -85,10 +71,7 @@ PyObject* call_in_place(PyObject* callable, PyObject* const* arguments, size_t f
     CallArguments call;
     self.reader->read(arguments, count, keyword_names, call);
     const std::span<const Operand> operands = call.operands;
-    {
-      const GilRelease release(is_long(*self.op, operands, call.attributes));
-      in_place(*self.op, tensor_in(arguments[0]), operands.subspan(1), call.attributes);
-    }
+    in_place(*self.op, tensor_in(arguments[0]), operands.subspan(1), call.attributes);
     return Py_NewRef(arguments[0]);
   });
 }

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
-#include "bindings/gil.h"
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 #include "tensor/item.h"
@@ -24,14 +23,7 @@ using OpMember = const Op* OperatorOps::*;
 const Attributes kNoAttributes;
 
 PyObject* apply(const Op& op, std::span<const Operand> operands) {
-  if (!is_long(op, operands, kNoAttributes)) [[likely]]
-    return to_python(eager().emit_one(op, operands, kNoAttributes));
-  Value result;
-  {
-    const nb::gil_scoped_release release;
-    result = eager().emit_one(op, operands, kNoAttributes);
-  }
-  return to_python(result);
+  return to_python(eager().emit_one(op, operands, kNoAttributes));
 }
 
 /// `a op b`, either of which is the tensor.
@@ -82,12 +74,7 @@ PyObject* in_place_binary(const Op& op, PyObject* self, PyObject* other) {
     Operand others[1];
     Held held;
     if (!to_operand({op.name().c_str(), "y"}, other, others[0], held)) return Py_NewRef(Py_NotImplemented);
-    TensorImpl& tensor = tensor_in(self);
-    {
-      const Operand both[] = {Operand(&tensor), others[0]};
-      const GilRelease release(is_long(op, both, kNoAttributes));
-      in_place(op, tensor, others, kNoAttributes);
-    }
+    in_place(op, tensor_in(self), others, kNoAttributes);
     return Py_NewRef(self);
   });
 }

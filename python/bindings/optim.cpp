@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/error.h"
+#include "bindings/gil.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tree.h"
 #include "tensor/api.h"
@@ -143,7 +144,7 @@ void bind_mappings(nb::module_& module) {
 std::function<Tensor()> closure_of(nb::handle closure) {
   if (closure.is_none()) return nullptr;
   return [closure]() -> Tensor {
-    const nb::gil_scoped_acquire lock;
+    const GilAcquire lock;
     const nb::object loss = closure();
     if (loss.is_none()) return {};
     if (TensorImpl* tensor = tensor_or_null(loss.ptr())) return Tensor(tensor);
@@ -192,13 +193,7 @@ void bind_optimizer(nb::module_& module) {
       .def(
           "_step",
           [](OptimizerHandle& self, nb::handle closure) {
-            Tensor loss;
-            {
-              const std::function<Tensor()> function = closure_of(closure);
-              const nb::gil_scoped_release release;
-              loss = self.optimizer->step(function);
-            }
-            return to_object(ref_of(loss));
+            return to_object(ref_of(self.optimizer->step(closure_of(closure))));
           },
           "closure"_a.none())
       .def_prop_ro("_has_stepped", [](OptimizerHandle& self) { return self.optimizer->steps_taken() > 0; })

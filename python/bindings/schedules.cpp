@@ -24,7 +24,7 @@ optim::RateFunctions functions_of(nb::handle functions) {
   optim::RateFunctions result;
   for (nb::handle function : functions)
     result.push_back([held = SharedObject(nb::borrow(function))](int64_t epoch) {
-      const nb::gil_scoped_acquire lock;
+      const GilAcquire lock;
       return nb::cast<double>(nb::float_(held.get()(epoch)));
     });
   return result;
@@ -54,7 +54,7 @@ void bind_schedules(nb::module_& module) {
           [](nb::handle optimizer, nb::object rates, int64_t last_epoch) {
             const auto held = optimizer_in(optimizer);
             auto function = [rates = SharedObject(std::move(rates))](const LRScheduler& schedule) {
-              const nb::gil_scoped_acquire lock;
+              const GilAcquire lock;
               return nb::cast<std::vector<double>>(rates.get()(schedule.last_epoch(), schedule.base_lrs()));
             };
             return ScheduleHandle{held, optim::make_scheduler(*held, std::move(function), last_epoch)};

@@ -10,7 +10,9 @@
 #include "bindings/interop.h"
 #include "runtime/allocator.h"
 #include "runtime/float_mode.h"
+#include "runtime/kernel_cache.h"
 #include "runtime/thread_pool.h"
+#include "tensor/plan_cache.h"
 
 namespace lucid::python {
 
@@ -82,6 +84,15 @@ void bind_settings(nb::module_& module) {
   module.def("logs", [](const std::string& topic) { return options().logs(topic); }, "topic"_a);
   module.def("log", [](const std::string& topic, const std::string& text) { log(topic, text); }, "topic"_a, "text"_a);
   module.def("empty_cache", &empty_cache, "Returns memory that lies ready for new tensors to the system.");
+  module.def(
+      "set_cache_limits",
+      [](size_t eager_plans, size_t kernels, size_t kernel_bytes) {
+        set_most_eager_plans(eager_plans);
+        kernel_cache().set_limits({kernels, kernel_bytes});
+      },
+      "eager_plans"_a = kMostEagerPlans, "kernels"_a = KernelCacheLimits().entries,
+      "kernel_bytes"_a = KernelCacheLimits().bytes,
+      "How many plans of eager ops and how much machine code are kept. For tests.");
   module.def("reset_peak_memory", &reset_peak_memory, "Makes what tensors take now the peak_bytes of memory_stats().");
   nb::class_<FailingAllocations>(module, "FailingAllocations",
                                  "For tests: within it, after so many successes, allocating memory for tensors fails.")

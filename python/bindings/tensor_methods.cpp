@@ -254,7 +254,7 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
     note_escape(tensor, "pickles a tensor");
     const TensorRef dense = contiguous(TensorRef(&tensor));
     const auto bytes = static_cast<Py_ssize_t>(size_of(tensor.dtype())) * tensor.numel();
-    const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(dense->data()), bytes));
+    const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(dense->memory().data), bytes));
     const nb::object shape = checked(from_ints(tensor.sizes()));
     const nb::object module = checked(PyImport_ImportModule("lucid._tensor"));
     const nb::object rebuild = checked(PyObject_GetAttrString(module.ptr(), "rebuild_tensor"));

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/error.h"
 #include "bindings/optim.h"
 #include "capture/places.h"
 #include "tensor/api.h"

@@ -6,6 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "base/lock.h"
+
 namespace lucid {
 namespace {
 
@@ -19,27 +21,27 @@ void write_to_stderr(std::string_view topic, std::string_view text) {
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 
-struct State {
-  std::mutex mutex;
-  LogSink sink = write_to_stderr;
-};
-
 /// Never destroyed: worker threads and destructors of static objects may still log.
-State& state() {
-  static State* const instance = new State;
+LogSink& current_sink() {
+  static LogSink* const instance = new LogSink(write_to_stderr);
   return *instance;
 }
 
 LogSink exchange_sink(LogSink sink) {
-  const std::lock_guard lock(state().mutex);
-  return std::exchange(state().sink, std::move(sink));
+  const std::lock_guard lock(mutex_of(LockRank::kLog));
+  return std::exchange(current_sink(), std::move(sink));
 }
 
 }  // namespace
 
 void log(std::string_view topic, std::string_view text) {
-  const std::lock_guard lock(state().mutex);
-  state().sink(topic, text);
+  LogSink sink;
+  {
+    const std::lock_guard lock(mutex_of(LockRank::kLog));
+    sink = current_sink();
+  }
+  // Without the lock: it may be anybody's code.
+  sink(topic, text);
 }
 
 LogScope::LogScope(LogSink sink) : saved_(exchange_sink(std::move(sink))) {}

@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/lock.h"
 
 namespace lucid {
 namespace {
@@ -26,15 +27,10 @@ CpuLevel parse_target(std::string_view text) {
   throw ValueError("LUCID_TARGET is \"{}\"; it has to be avx512, avx2 or scalar", text);
 }
 
-struct Current {
-  std::mutex mutex;
-  Options options;
-};
-
 /// Never destroyed: worker threads and destructors of static objects may still ask.
-Current& current() {
-  static Current* const instance = new Current{
-      .mutex = {}, .options = read_options([](const char* name) -> const char* { return std::getenv(name); })};
+Options& current() {
+  static auto* const instance =
+      new Options(read_options([](const char* name) -> const char* { return std::getenv(name); }));
   return *instance;
 }
 
@@ -67,15 +63,15 @@ Options read_options(const char* (*lookup)(const char* variable)) {
 }
 
 Options options() {
-  Current& state = current();
-  const std::lock_guard lock(state.mutex);
-  return state.options;
+  const Options& state = current();
+  const std::lock_guard lock(mutex_of(LockRank::kOptions));
+  return state;
 }
 
 void set_options(const Options& options) {
-  Current& state = current();
-  const std::lock_guard lock(state.mutex);
-  state.options = options;
+  Options& state = current();
+  const std::lock_guard lock(mutex_of(LockRank::kOptions));
+  state = options;
 }
 
 }  // namespace lucid

@@ -16,10 +16,16 @@ class LoadedCode : public RefCounted {
  public:
   loop::KernelFunction function() const { return function_; }
   size_t code_bytes() const { return code_bytes_; }
+  /// What it takes of memory, constants included.
+  size_t memory_bytes() const { return memory_bytes_; }
+  /// How much memory each call must be given for scratch.
+  size_t scratch_bytes() const { return scratch_bytes_; }
 
  protected:
   loop::KernelFunction function_ = nullptr;
   size_t code_bytes_ = 0;
+  size_t memory_bytes_ = 0;
+  size_t scratch_bytes_ = 0;
 };
 
 /// The code of a kernel's parts, in their order.

@@ -1,14 +1,20 @@
 #include "codegen/debuggers.h"
 
 #include <elf.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cerrno>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <system_error>
+
+#include "base/log.h"
 
 // gdb's interface for generated code: it sets a break point in the function and reads the list.
 extern "C" {
@@ -73,18 +79,35 @@ void place(std::string& object, const std::string& symbol, const void* address) 
   }
 }
 
+/// Says once why perf will not know the kernels.
+void warn_of_map(const std::string& path, const std::string& reason) {
+  static std::atomic_flag is_said;
+  if (!is_said.test_and_set()) log("perf", fmt::format("LUCID_PERF: cannot write {}: {}; remove it", path, reason));
+}
+
 }  // namespace
 
 DebuggerOptions debugger_options_from_environment() { return {is_one("LUCID_PERF"), is_one("LUCID_GDB")}; }
 
 void tell_perf(const std::string& symbol, const void* address, size_t bytes) {
+  // Where perf looks; everybody may write to the folder, so what lies there may be somebody's trap.
   const std::string path = fmt::format("/tmp/perf-{}.map", ::getpid());
-  std::FILE* file = std::fopen(path.c_str(), "ae");
-  if (!file) return;
-  // One write, so that the lines of several threads do not mix.
-  const std::string line = fmt::format("{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(address), bytes, symbol);
-  std::fwrite(line.data(), 1, line.size(), file);
-  std::fclose(file);
+  const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
+  if (file < 0) {
+    const bool is_link = errno == ELOOP;
+    return warn_of_map(path, is_link ? "it is a symbolic link" : std::generic_category().message(errno));
+  }
+  struct stat found{};
+  const bool is_own =
+      ::fstat(file, &found) == 0 && S_ISREG(found.st_mode) && found.st_uid == ::geteuid() && found.st_nlink == 1;
+  if (is_own) {
+    // One write, so that the lines of several threads do not mix.
+    const std::string line = fmt::format("{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(address), bytes, symbol);
+    if (::write(file, line.data(), line.size()) < 0) warn_of_map(path, std::generic_category().message(errno));
+  } else {
+    warn_of_map(path, "it is not a file of this user's with no other name");
+  }
+  ::close(file);
 }
 
 struct GdbRegistration::Entry {

@@ -16,7 +16,7 @@ struct DebuggerOptions {
 
 DebuggerOptions debugger_options_from_environment();
 
-/// Appends one kernel to perf's map. Silent when the file cannot be written.
+/// Appends one kernel to perf's map. If what lies there is not a file of this user's, leaves it alone and says so once.
 void tell_perf(const std::string& symbol, const void* address, size_t bytes);
 
 /// Object code that gdb knows of while this lives.

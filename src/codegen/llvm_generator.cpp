@@ -7,6 +7,7 @@
 #include "codegen/code_generator.h"
 #include "codegen/loader.h"
 #include "codegen/object.h"
+#include "codegen/scratch.h"
 #include "codegen/target.h"
 #include "codegen/translator.h"
 
@@ -38,7 +39,7 @@ class LlvmGenerator : public CodeGenerator {
 
   Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts) override {
     const MemoryReserve reserve(reserve_for_loading(object), "loading a kernel");
-    return loader_.load(symbol_of(kernel), object, std::move(parts));
+    return loader_.load(symbol_of(kernel), object, std::move(parts), scratch_layout(kernel).bytes);
   }
 
   std::string version() const override {

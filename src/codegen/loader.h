@@ -7,27 +7,17 @@
 #include "codegen/code_generator.h"
 #include "codegen/debuggers.h"
 
-namespace llvm::jitlink {
-class InProcessMemoryManager;
-}
-namespace llvm::orc {
-class SymbolStringPool;
-}
-
 namespace lucid::codegen {
 
-/// Links object code into memory of this process. Each kernel has pages of its own, freed with its last reference.
+/// Links object code into memory of this process (code_memory.h), which is freed with the code's last reference.
 class Loader {
  public:
   Loader();
-  ~Loader();
-  /// Throws InternalError for what is no object code or has no such symbol. Safe to call from several threads.
-  Ref<LoadedCode> load(const std::string& symbol, std::string_view object, LoadedParts parts);
+  /// Throws InternalError for what is no object code or has no such symbol, MemoryError when there is no memory for it,
+  /// and RuntimeError when the system allows no executable memory. Safe to call from several threads.
+  Ref<LoadedCode> load(const std::string& symbol, std::string_view object, LoadedParts parts, size_t scratch_bytes);
 
  private:
-  // Shared with the loaded code, which may outlive the loader.
-  std::shared_ptr<llvm::jitlink::InProcessMemoryManager> memory_;
-  std::shared_ptr<llvm::orc::SymbolStringPool> names_;
   DebuggerOptions debuggers_;
 };
 

@@ -19,6 +19,7 @@ namespace {
 
 constexpr int kFrameAlignment = 64;
 constexpr int kPageBytes = 4096;
+constexpr int kScratchArgument = 4;
 
 llvm::Constant* constant_from_bits(llvm::Type* type, Dtype dtype, uint64_t bits) {
   llvm::LLVMContext& context = type->getContext();
@@ -62,6 +63,7 @@ std::string part_symbol(size_t part) { return "part_" + std::to_string(part); }
 
 Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module)
     : kernel_(kernel),
+      scratch_(scratch_layout(kernel)),
       target_(target),
       module_(module),
       builder_(module->getContext()),
@@ -71,7 +73,8 @@ Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module
 void Translator::run() {
   llvm::Type* pointer = builder_.getPtrTy();
   llvm::Type* integer = builder_.getInt64Ty();
-  auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, /*isVarArg=*/false);
+  auto* type =
+      llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer, pointer}, /*isVarArg=*/false);
   function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol_of(kernel_), module_);
   function_->addFnAttr(llvm::Attribute::NoUnwind);
   const std::string bits = std::to_string(vector_bits(target_));
@@ -83,6 +86,7 @@ void Translator::run() {
     function_->addParamAttr(number, llvm::Attribute::ReadOnly);
     function_->addParamAttr(number, llvm::Attribute::NoAlias);
   }
+  function_->addParamAttr(kScratchArgument, llvm::Attribute::NoAlias);
 
   builder_.SetInsertPoint(new_block("entry"));
   make_buffers(function_->getArg(0));
@@ -95,7 +99,7 @@ void Translator::run() {
 }
 
 void Translator::make_buffers(Value* arguments) {
-  uint64_t scratch_bytes = 0;
+  uint64_t frame_bytes = 0;
   for (size_t number = 0; number < kernel_.buffers.size(); ++number) {
     const loop::Buffer& buffer = kernel_.buffers[number];
     llvm::Type* element = memory_type(buffer.dtype);
@@ -105,13 +109,10 @@ void Translator::make_buffers(Value* arguments) {
         buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), slot));
         break;
       }
-      case loop::Buffer::Kind::kScratch: {
-        auto* scratch = builder_.CreateAlloca(llvm::ArrayType::get(element, buffer.count));
-        scratch->setAlignment(llvm::Align(kFrameAlignment));
-        buffers_.push_back(scratch);
-        scratch_bytes += buffer.count * size_of(buffer.dtype);
+      case loop::Buffer::Kind::kScratch:
+        buffers_.push_back(make_scratch(number));
+        if (scratch_.on_stack) frame_bytes += buffer.count * size_of(buffer.dtype);
         break;
-      }
       case loop::Buffer::Kind::kTable: {
         std::vector<llvm::Constant*> elements;
         elements.reserve(buffer.table.size());
@@ -126,7 +127,18 @@ void Translator::make_buffers(Value* arguments) {
     }
   }
   // A large frame must touch its pages in order, or it could step over the guard page at the end of the stack.
-  if (scratch_bytes >= kPageBytes) function_->addFnAttr("probe-stack", "inline-asm");
+  if (frame_bytes >= kPageBytes) function_->addFnAttr("probe-stack", "inline-asm");
+}
+
+llvm::Value* Translator::make_scratch(size_t number) {
+  const loop::Buffer& buffer = kernel_.buffers[number];
+  if (!scratch_.on_stack) {
+    return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(kScratchArgument),
+                                               scratch_.offsets[number]);
+  }
+  auto* scratch = builder_.CreateAlloca(llvm::ArrayType::get(memory_type(buffer.dtype), buffer.count));
+  scratch->setAlignment(llvm::Align(kFrameAlignment));
+  return scratch;
 }
 
 bool Translator::carries_vectors(const loop::Block& block) const {
@@ -327,7 +339,9 @@ void Translator::call(const Instruction& current) {
   }
   Value* params = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(1), call.first_param);
   llvm::FunctionCallee part = module_->getOrInsertFunction(part_symbol(call.part), function_->getFunctionType());
-  builder_.CreateCall(part, {passed, params, operand(current, 0), operand(current, 1)});
+  Value* scratch = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(kScratchArgument),
+                                                       scratch_.parts_offset);
+  builder_.CreateCall(part, {passed, params, operand(current, 0), operand(current, 1), scratch});
 }
 
 llvm::Type* Translator::element_type(Dtype dtype) const {

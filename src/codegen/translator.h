@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "codegen/code_generator.h"
+#include "codegen/scratch.h"
 #include "loop/kernel.h"
 
 namespace lucid::codegen {
@@ -35,6 +36,7 @@ class Translator {
 
   // translate.cpp: leaves and structure.
   void make_buffers(Value* arguments);
+  Value* make_scratch(size_t number);
   void block(uint32_t index);
   bool carries_vectors(const loop::Block& block) const;
   Value* instruction(const Instruction& instruction);
@@ -134,6 +136,7 @@ class Translator {
   llvm::BasicBlock* new_block(const char* name);
 
   const loop::Kernel& kernel_;
+  const ScratchLayout scratch_;
   CpuLevel target_;
   llvm::Module* module_;
   llvm::IRBuilder<> builder_;

@@ -7,6 +7,7 @@
 
 #include "base/cancellation.h"
 #include "base/error.h"
+#include "base/stack.h"
 #include "compiler/host_step.h"
 #include "compiler/memory.h"
 #include "passes/common_subexpression.h"
@@ -235,11 +236,17 @@ std::set<ValueId> values_outside(const IRGraph& graph, const std::map<ValueId, L
   return outside;
 }
 
-}  // namespace
+/// Some tens of microseconds, after which other threads should be let in.
+bool takes_long(const Plan& plan) {
+  constexpr size_t kManySteps = 16;
+  return plan.steps.size() > kManySteps || std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
+           return step.host || step.items() > step.grain;
+         });
+}
 
-Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
-                       std::span<const size_t> fresh) {
+Ref<Plan> make_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
+                    std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
+                    std::span<const size_t> fresh) {
   IRGraph graph = expand_to_primitives(source);
   // Composites may be made of the same: a standard deviation of the mean that was asked for besides.
   CommonSubexpressionPass common;
@@ -297,6 +304,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     } else {
       ready.name = step.kernel.name;
       ready.code = codes[i];
+      plan->scratch_bytes = std::max(plan->scratch_bytes, ready.code->scratch_bytes());
       ready.turns = turns_of(step);
     }
     ready.parts.push_back(part_of(slots, step.buffers, step.params, step.items));
@@ -307,7 +315,18 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     plan->steps.push_back(std::move(ready));
   }
   for (ValueId id : graph.output_ids) plan->is_safe.push_back(is_written_safely(schedule, id));
+  plan->is_long = takes_long(*plan);
   note_accesses(*plan, slots, schedule, graph.input_ids.size());
+  return plan;
+}
+
+}  // namespace
+
+Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
+                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
+                       std::span<const size_t> fresh) {
+  Ref<Plan> plan;
+  with_large_stack([&] { plan = make_plan(source, inputs, destinations, updates, order, fresh); });
   return plan;
 }
 

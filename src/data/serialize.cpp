@@ -52,7 +52,7 @@ struct Document {
       if (header.entries[i].begin != header.entries[i].end) order[header.entries[i].begin] = i;
     for (const auto& [_, i] : order) {
       const TensorRef whole = contiguous(tensors[i]);
-      put(whole->data(), header.entries[i].end - header.entries[i].begin);
+      put(whole->memory().data, header.entries[i].end - header.entries[i].begin);
     }
   }
 };

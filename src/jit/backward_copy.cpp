@@ -71,8 +71,8 @@ bool BackwardCopy::run(BackwardPass& pass) {
       continue;
     }
     // Another thread records: what it makes will serve the next pass.
-    const std::unique_lock recording(part_->recording(), std::try_to_lock);
-    if (!recording.owns_lock() || !part_->has_room()) return false;
+    const BusyScope recording(part_->recording(), BusyScope::Try());
+    if (!recording.owns_flag() || !part_->has_room()) return false;
     if (part_->find(situation->key, situation->arguments)) continue;
     record(pass, std::move(*situation));
     return true;
@@ -91,7 +91,11 @@ std::optional<BackwardCopy::Situation> BackwardCopy::look(BackwardPass& pass) co
     for (const BackwardPart::Border& border : key.reach->borders) key.wanted.push_back(pass.needs(edge_at(border)));
   }
   key.default_float = default_float();
-  for (uint32_t slot : key.reach->slots) situation.saved.push_back(saved_[slot]->tensor());
+  for (uint32_t slot : key.reach->slots) {
+    situation.saved.push_back(saved_[slot]->tensor());
+    // Another pass has released it since can_run() looked: the node says so.
+    if (!situation.saved.back()) return std::nullopt;
+  }
   for (const TensorRef& saved : situation.saved) situation.arguments.push_back(saved.get());
   for (const Value* sum : situation.sums) situation.arguments.push_back(tensor_of(*sum));
   return situation;

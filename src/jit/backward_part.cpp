@@ -130,7 +130,7 @@ BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref
 }
 
 std::shared_ptr<const BackwardPart::Reach> BackwardPart::reach_of(std::vector<Start> starts) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   for (const auto& known : reaches_)
     if (known->starts == starts) return known;
   if (reaches_.size() == kMostEntries) return nullptr;
@@ -178,7 +178,7 @@ void BackwardPart::Entry::settle() const {
     const BlockingScope waiting;
     program->wait();
   }
-  const std::lock_guard lock(settling_);
+  const std::lock_guard lock(mutex_of(LockRank::kBackwardPart, this));
   if (is_settled()) return;
   try_to([&] { return program->finish(); });
   if (has_plan()) g_plans.fetch_add(1, std::memory_order_relaxed);
@@ -187,24 +187,31 @@ void BackwardPart::Entry::settle() const {
 
 std::shared_ptr<const BackwardPart::Entry> BackwardPart::find(const Key& key,
                                                               std::span<TensorImpl* const> arguments) const {
-  const std::lock_guard lock(mutex_);
   const auto fits = [&](const Entry& entry) {
     if (entry.key != key) return false;
     for (size_t i = 0; i < arguments.size(); ++i)
       if (arguments[i]->strides() != entry.strides[i]) return false;
     return !entry.is_settled() || !entry.has_plan() || entry.program->fits(arguments);
   };
-  const auto found = std::find_if(entries_.begin(), entries_.end(), [&](const auto& entry) { return fits(*entry); });
-  return found == entries_.end() ? nullptr : *found;
+  // Entries stay in their places: a lock is held to fetch one, not while it is looked at.
+  for (size_t i = 0;; ++i) {
+    std::shared_ptr<const Entry> entry;
+    {
+      const std::lock_guard lock(mutex());
+      if (i == entries_.size()) return nullptr;
+      entry = entries_[i];
+    }
+    if (fits(*entry)) return entry;
+  }
 }
 
 bool BackwardPart::has_room() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   return entries_.size() < kMostEntries;
 }
 
 void BackwardPart::add(std::shared_ptr<const Entry> entry) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   entries_.push_back(std::move(entry));
   const bool is_hopeless = entries_.size() == kMostEntries &&
                            std::none_of(entries_.begin(), entries_.end(), [](const auto& e) { return e->program; });
@@ -217,7 +224,7 @@ void BackwardPart::forget(const Entry& entry) {
 }
 
 std::vector<BackwardPlanInfo> BackwardPart::plans() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   std::vector<BackwardPlanInfo> plans;
   for (const auto& entry : entries_) {
     BackwardPlanInfo& info = plans.emplace_back();

@@ -3,10 +3,11 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
+#include "base/busy_flag.h"
+#include "base/lock.h"
 #include "jit/trace.h"
 #include "tensor/node.h"
 
@@ -126,7 +127,6 @@ class BackwardPart : public RefCounted {
     void try_to(const std::function<std::string()>& step) const;
 
    private:
-    mutable std::mutex settling_;
     mutable std::atomic<bool> is_settled_ = false;
     mutable std::string reason_;
   };
@@ -139,15 +139,16 @@ class BackwardPart : public RefCounted {
   void forget(const Entry& entry);
   /// Copies need not ask any more.
   void give_up() { may_plan_.store(false, std::memory_order_relaxed); }
-  /// Held by whoever makes an entry.
-  std::mutex& recording() { return recording_; }
+  /// Set while a thread makes an entry.
+  BusyFlag& recording() { return recording_; }
 
  private:
   const std::string name_;
   const Structure structure_;
   std::atomic<bool> may_plan_ = true;
-  std::mutex recording_;
-  mutable std::mutex mutex_;
+  Mutex& mutex() const { return mutex_of(LockRank::kBackwardPart, this); }
+
+  BusyFlag recording_;
   std::vector<std::shared_ptr<const Reach>> reaches_;
   std::vector<std::shared_ptr<const Entry>> entries_;
 };

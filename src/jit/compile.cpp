@@ -8,9 +8,12 @@
 #include <mutex>
 
 #include "base/blocking.h"
+#include "base/busy_flag.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/memory_reserve.h"
 #include "base/out_of_memory.h"
+#include "base/ref_list.h"
 #include "jit/program.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
@@ -88,19 +91,19 @@ class PlanTable::Impl {
         count(&CompileInfo::eager_calls);
         return function();
       }
-      const std::unique_lock recording(recording_, std::try_to_lock);
+      const BusyScope recording(recording_, BusyScope::Try());
       // Another thread may have recorded it since.
-      if (recording.owns_lock() && (is_pending(key) || find(key, tensors))) continue;
+      if (recording.owns_flag() && (is_pending(key) || find(key, tensors))) continue;
       count(&CompileInfo::misses);
       // Another thread records: what it makes will serve the next call.
-      if (!recording.owns_lock()) return function();
+      if (!recording.owns_flag()) return function();
       return record(key, arguments, function);
     }
   }
 
   CompileInfo info() {
     settle_all();
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     CompileInfo info = info_;
     info.entries = entries_.size();
     return info;
@@ -108,7 +111,7 @@ class PlanTable::Impl {
 
   std::string explain() {
     settle_all();
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     std::string text =
         fmt::format("{} of at most {} plans: {} hits, {} misses, {} compiles, {} eager calls\n", entries_.size(),
                     max_entries_, info_.hits, info_.misses, info_.compiles, info_.eager_calls);
@@ -126,7 +129,7 @@ class PlanTable::Impl {
   void clear() {
     settle_all();
     std::deque<Entry> dropped;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     dropped.swap(entries_);
     known_.clear();
     order_.clear();
@@ -160,21 +163,25 @@ class PlanTable::Impl {
   }
 
   Ref<Program> find(const std::string& key, std::span<TensorImpl* const> tensors) const {
-    const std::lock_guard lock(mutex_);
-    const auto found = std::find_if(entries_.rbegin(), entries_.rend(), [&](const Entry& entry) {
-      return entry.key == key && entry.program->fits(tensors);
-    });
-    return found == entries_.rend() ? Ref<Program>() : found->program;
+    RefList<Program, 8> candidates;
+    {
+      const std::lock_guard lock(mutex());
+      for (auto entry = entries_.rbegin(); entry != entries_.rend(); ++entry)
+        if (entry->key == key) candidates.push_back(entry->program);
+    }
+    const auto programs = candidates.pointers();
+    const auto found = std::ranges::find_if(programs, [&](const Program* program) { return program->fits(tensors); });
+    return found == programs.end() ? Ref<Program>() : Ref<Program>(*found);
   }
 
   bool runs_eagerly(const std::string& key) const {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     const auto known = known_.find(key);
     return known != known_.end() && !known->second.reason.empty();
   }
 
   void count(int64_t CompileInfo::* counter) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     ++(info_.*counter);
   }
 
@@ -202,19 +209,19 @@ class PlanTable::Impl {
       obstacle = "returns a tensor that is none";
     if (!program) {
       if (obstacle == jit::kOutOfMemory) return nullptr;
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(mutex());
       known_as(key).reason = std::move(obstacle);
       forget_oldest();
       return nullptr;
     }
     program->compile_later();
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     pending_.push_back({key, std::move(program)});
     return pending_.size() > max_entries_ ? pending_.front().program : nullptr;
   }
 
   bool is_pending(const std::string& key) const {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     return is_among_pending(key);
   }
   bool is_among_pending(const std::string& key) const {
@@ -235,7 +242,7 @@ class PlanTable::Impl {
     for (;;) {
       Ref<Program> next;
       {
-        const std::lock_guard lock(mutex_);
+        const std::lock_guard lock(mutex());
         if (!holds()) return;
         next = pending_.front().program;
       }
@@ -252,7 +259,7 @@ class PlanTable::Impl {
     }
     // Destroyed after the lock is given back.
     Entry taken, oldest;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     if (pending_.empty() || pending_.front().program != program) return;
     taken = std::move(pending_.front());
     pending_.pop_front();
@@ -302,9 +309,11 @@ class PlanTable::Impl {
     order_.erase(without);
   }
 
+  Mutex& mutex() const { return mutex_of(LockRank::kPlanTable, this); }
+
   const size_t max_entries_;
-  std::mutex recording_;
-  mutable std::mutex mutex_;
+  /// Set while a thread records.
+  BusyFlag recording_;
   std::deque<Entry> entries_;  // the oldest first
   std::deque<Entry> pending_;  // recorded, in order; their plans are being made
   std::map<std::string, Known> known_;

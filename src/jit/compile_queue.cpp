@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/cancellation.h"
+#include "base/stack.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/storage.h"
 
@@ -162,7 +163,8 @@ class CompileQueue {
     std::exception_ptr error;
     try {
       const CancellationScope scope(task->stop_);
-      task->work_();
+      // Whoever waits may do it, on a small stack.
+      with_large_stack(task->work_);
     } catch (const Cancelled&) {
       is_stopped = true;
     } catch (...) {

@@ -46,9 +46,9 @@ Edge edge_before(const TracingContext& context, const TensorRef& handle) {
 
 /// Gives a copy the hooks of its original that are still there.
 void copy_hooks(const GradNode& from, GradNode& to) {
-  for (const GradNode::Hook& hook : from.hooks())
-    if (*hook.function)
-      to.hooks().push_back({hook.output, std::make_shared<GradientHook>(*hook.function), hook.may_copy});
+  for (const HookList::Entry& entry : from.hooks())
+    if (GradientHook function = entry.hook->get())
+      to.add_hook(entry.output, std::make_shared<RegisteredHook>(std::move(function)), entry.may_copy);
 }
 
 }  // namespace
@@ -99,8 +99,8 @@ class GradientTemplate::Maker : public NodeCloner {
     Ref<GradNode> copied = node.clone(*this);
     if (!copied) return refuse("uses " + std::string(node.name()) + ", whose gradient is no op's");
     copy_hooks(node, *copied);
-    for (const GradNode::Hook& hook : std::as_const(*copied).hooks())
-      if (!hook.may_copy) refuse("registers a gradient hook, which may hold tensors of the call");
+    for (const HookList::Entry& entry : copied->hooks())
+      if (!entry.may_copy) refuse("registers a gradient hook, which may hold tensors of the call");
     copies_[&node] = copied;
     copied->join(nullptr, static_cast<uint32_t>(result_.nodes_.size()));
     result_.nodes_.push_back(std::move(copied));

@@ -29,8 +29,10 @@ class Outcome {
   std::vector<std::pair<size_t, size_t>> new_gradients() const;
   /// Whether handles that get other places in the graph may, as those of the recording could.
   bool fits(std::span<TensorImpl* const> handles) const;
-  /// Makes it all for another call, of which `cells` are those of cells(). Returns the results.
-  std::vector<TensorRef> make(std::span<TensorImpl* const> handles, std::span<const Ref<Cell>> cells) const;
+  /// Makes it all for another call. `handle_cells` are the cells that the handles were on when it began, and `cells`
+  /// those of cells(). Returns the results.
+  std::vector<TensorRef> make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
+                              std::span<const Ref<Cell>> cells) const;
 
  private:
   /// Where a tensor comes from.

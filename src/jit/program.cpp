@@ -28,16 +28,14 @@ bool is_leaf_of(const TracingContext::GradientUse& use, const TensorRef& handle)
 }
 
 /// Who sees the leaf's gradients.
-std::vector<std::shared_ptr<GradientHook>> hooks_on(const TensorImpl& leaf) {
-  std::vector<std::shared_ptr<GradientHook>> hooks;
+std::vector<HookRef> hooks_on(const TensorImpl& leaf) {
+  std::vector<HookRef> hooks;
   const AutogradMeta* meta = leaf.autograd();
-  const auto add = [&](const std::shared_ptr<GradientHook>& hook) {
-    if (*hook) hooks.push_back(hook);
+  const auto add = [&](const std::vector<HookList::Entry>& entries) {
+    for (const HookList::Entry& entry : entries) hooks.push_back(entry.hook);
   };
-  if (meta && meta->accumulator)
-    for (const GradNode::Hook& hook : std::as_const(*meta->accumulator).hooks()) add(hook.function);
-  if (meta && meta->slot)
-    for (const auto& hook : meta->slot->after_accumulate) add(hook);
+  if (meta && meta->accumulator) add(meta->accumulator->hooks());
+  if (meta && meta->slot) add(meta->slot->after_accumulate.entries());
   return hooks;
 }
 
@@ -50,9 +48,7 @@ bool required_grad(const TracingContext& context, const TensorRef& handle) {
 
 /// Whether nobody but its leaf, and the caller, holds a gradient or its memory.
 bool is_only_the_leafs(const TensorRef& gradient) {
-  const Cell& cell = *gradient->cell();
-  return gradient->use_count() == 2 && cell.use_count() == 1 && !cell.has_snapshots() &&
-         cell.storage()->use_count() == 1 && !cell.storage()->borrowed();
+  return gradient->use_count() == 2 && gradient->cell()->is_exclusive();
 }
 
 /// State that the recording met, of all that it might have.
@@ -87,8 +83,6 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   for (const TensorRef& argument : arguments)
     program->known_arguments_.push_back(program->known_.contains(argument.get()) ? argument.get() : nullptr);
   program->state_ = used_state(context, arguments, results, known);
-  const auto& used = program->state_;
-  program->draws_ = std::find(used.begin(), used.end(), default_generator().state_cell()) != used.end();
   std::vector<TensorRef> handles(arguments.begin(), arguments.end());
   handles.insert(handles.end(), program->state_.begin(), program->state_.end());
   const auto effects = program->find_gradients(context, handles, obstacle);
@@ -99,6 +93,7 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   if (!obstacle.empty()) return nullptr;
   program->outcome_->gradients().plan_backward(name);
   program->describe_handles(context, handles, arguments.size());
+  program->find_draws(context, handles);
   const Trace& trace = context.trace();
   CallRecord& record = program->job_->record;
   record.name = name;
@@ -125,9 +120,24 @@ void Program::describe_handles(TracingContext& context, std::span<const TensorRe
     state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
   for (const TensorRef& handle : handles) {
     job_->record.handles.push_back({context.find(*handle->cell()), handle->geometry(), handle->is_parameter()});
-    // The generator's memory always has one size, and may be looked at only under its lock.
-    const bool is_generator = handle == default_generator().state_cell();
-    bytes_.push_back(is_generator ? 0 : handle->cell()->storage()->bytes());
+    bytes_.push_back(handle->cell()->storage()->bytes());
+  }
+}
+
+void Program::find_draws(const TracingContext& context, std::span<const TensorRef> handles) {
+  static const Op& add = op_table().at("add");
+  for (size_t i = 0; i < handles.size(); ++i) {
+    if (!dynamic_cast<const GeneratorState*>(handles[i].get())) continue;
+    Draws draws{.handle = i};
+    const int32_t cell = context.find(*handles[i]->cell());
+    for (const Event& event : *context.trace().events) {
+      if (event.kind != Event::Kind::kWritten || event.results.front().cell != cell) continue;
+      if (event.op == &add && !draws.sets_state)
+        draws.count += event.operands[1].number->to_int();
+      else
+        draws.sets_state = true;
+    }
+    draws_.push_back(draws);
   }
 }
 
@@ -188,20 +198,21 @@ std::vector<Outcome::GradientEffect> Program::find_gradients(const TracingContex
     if (now && requires_grad(*now)) obstacle = "leaves a gradient that has a gradient";
     effects.push_back({.handle = handle, .is_none = !now});
   }
-  for (const std::shared_ptr<GradientHook>& hook : context.hooks_that_ran())
-    if (!*hook) obstacle = "removes a gradient hook";
+  for (const HookRef& hook : context.hooks_that_ran())
+    if (hook->is_removed()) obstacle = "removes a gradient hook";
   return effects;
 }
 
-SmallVector<TensorImpl*, 16> Program::all_handles(std::span<TensorImpl* const> arguments) const {
-  SmallVector<TensorImpl*, 16> handles;
-  for (TensorImpl* argument : arguments) handles.push_back(argument);
-  for (const TensorRef& handle : state_) handles.push_back(handle.get());
+bool Program::find_handles(std::span<TensorImpl* const> arguments, Handles& handles) const {
+  for (TensorImpl* argument : arguments) handles.all.push_back(argument);
+  for (const TensorRef& handle : state_) handles.all.push_back(handle.get());
   for (size_t leaf : gradient_handles_) {
-    // Its slot holds it.
-    handles.push_back(gradient(*handles[leaf]).get());
+    TensorRef grad = gradient(*handles.all[leaf]);
+    if (!grad) return false;
+    handles.all.push_back(grad.get());
+    handles.gradients.push_back(std::move(grad));
   }
-  return handles;
+  return true;
 }
 
 bool Program::gradients_fit(std::span<TensorImpl* const> handles) const {
@@ -219,12 +230,14 @@ bool Program::is_known_as_recorded(std::span<TensorImpl* const> arguments) const
 
 bool Program::fits(std::span<TensorImpl* const> arguments) const {
   if (!is_known_as_recorded(arguments)) return false;
-  const auto handles = all_handles(arguments);
+  Handles found;
+  if (!find_handles(arguments, found)) return false;
+  const SmallVector<TensorImpl*, 16>& handles = found.all;
   for (size_t i = 0; i < state_kinds_.size(); ++i) {
     const TensorImpl* handle = handles[arguments.size() + i];
     const Kind& kind = state_kinds_[i];
-    if (!handle || handle->dtype() != kind.dtype || handle->sizes() != kind.sizes ||
-        handle->strides() != kind.strides || requires_grad(*handle) != kind.requires_grad)
+    if (handle->dtype() != kind.dtype || handle->sizes() != kind.sizes || handle->strides() != kind.strides ||
+        requires_grad(*handle) != kind.requires_grad)
       return false;
   }
   const std::span<TensorImpl* const> all(handles.data(), handles.size());
@@ -232,9 +245,7 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
   if (!shares_as_recorded(all)) return false;
   if (call_.written.empty()) return true;
   for (size_t written : call_.written) {
-    const TensorImpl* handle = handles[written];
-    if (handle == default_generator().state_cell().get()) continue;
-    if (handle->cell()->storage()->bytes() != bytes_[written]) return false;
+    if (handles[written]->cell()->storage()->bytes() != bytes_[written]) return false;
   }
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
@@ -262,59 +273,123 @@ Ref<Storage> Program::memory_for(size_t kept, std::span<TensorImpl* const> handl
   return Storage::allocate(call_.kept[kept].bytes);
 }
 
-std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
-  std::unique_lock<std::mutex> drawing;
-  if (draws_) drawing = default_generator().lock();
-  const auto handles = all_handles(arguments);
-  const bool packs = !call_.plan->packed_bytes.empty();
-  SmallVector<void*, 16> inputs;
-  SmallVector<PackedForms*, 16> forms;
-  for (const GraphInput& input : call_.inputs) {
-    Cell* cell = nullptr;
-    if (input.kind == GraphInput::Kind::kConstant) {
-      inputs.push_back(input.constant->data());
-    } else {
-      TensorImpl& handle = *handles[input.handle];
-      cell = handle.cell().get();
-      inputs.push_back(input.kind == GraphInput::Kind::kHandle ? handle.data() : cell->storage()->data());
+/// What one run reads and writes. It holds all of it: while the plan runs, other threads may give handles other cells,
+/// and cells other memory.
+class Program::Frame {
+ public:
+  Frame(const Program& program, const Handles& handles)
+      : call_(program.call_), handles_(handles.all.data(), handles.all.size()) {
+    for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
+    for (const Draws& draws : program.draws_)
+      numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[draws.handle]), draws.count);
+    const bool packs = !call_.plan->packed_bytes.empty();
+    for (const GraphInput& input : call_.inputs) {
+      Cell* cell = nullptr;
+      if (input.kind == GraphInput::Kind::kConstant) {
+        inputs_.push_back(input.constant->data());
+      } else {
+        cell = cells()[input.handle];
+        inputs_.push_back(address_of(program, input));
+      }
+      if (packs) forms_.push_back(cell && !cell->storage()->borrowed() ? &cell->packed_forms() : nullptr);
     }
-    if (packs) forms.push_back(cell && !cell->storage()->borrowed() ? &cell->packed_forms() : nullptr);
+    kept_.reserve(call_.kept.size());
+    for (size_t i = 0; i < call_.kept.size(); ++i) {
+      kept_.push_back(program.memory_for(i, handles_));
+      outputs_.push_back(kept_[i] ? kept_[i]->data() : inputs_[static_cast<size_t>(call_.plan->overwrites[i])]);
+    }
+    // Copies that snapshots of borrowed memory need are made now: a commit has memory for small objects only.
+    for (size_t i = 0; i < call_.written.size(); ++i) {
+      const size_t handle = call_.written[i];
+      if (kept_[own() + i] && cells()[handle]->storage()->borrowed()) handles_[handle]->before_write();
+    }
   }
-  SmallVector<void*, 16> outputs;
-  std::vector<Ref<Storage>> storages;
-  storages.reserve(call_.kept.size());
-  const size_t own = call_.kept.size() - call_.written.size();
-  for (size_t i = 0; i < call_.kept.size(); ++i) {
-    storages.push_back(memory_for(i, {handles.data(), handles.size()}));
-    outputs.push_back(storages[i] ? storages[i]->data() : inputs[static_cast<size_t>(call_.plan->overwrites[i])]);
+  Frame(const Frame&) = delete;
+  Frame& operator=(const Frame&) = delete;
+
+  /// Whether all checks inside passed.
+  bool run() {
+    return call_.plan->run({inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()},
+                           {forms_.data(), forms_.size()}) == 0;
   }
-  // What copies of borrowed memory there must be are made now: a commit has memory for small objects only.
-  for (size_t i = 0; i < call_.written.size(); ++i) {
-    TensorImpl& handle = *handles[call_.written[i]];
-    if (storages[own + i] && handle.cell()->storage()->borrowed()) handle.before_write();
+
+  /// Makes what was written the contents of its cells. Nothing here fails.
+  void commit(const Program& program) {
+    for (TakenNumbers& numbers : numbers_) numbers.keep();
+    for (size_t i = 0; i < call_.written.size(); ++i) {
+      const size_t handle = call_.written[i];
+      const size_t kept = own() + i;
+      if (const Draws* draws = program.draws_of(handle)) {
+        // Its offset has moved on already.
+        if (draws->sets_state) set_state(draws->handle, outputs_[kept]);
+      } else if (!kept_[kept]) {
+        cells()[handle]->after_write();
+      } else if (const Ref<Storage> storage = cells()[handle]->storage(); storage->borrowed()) {
+        std::memcpy(storage->data(), kept_[kept]->data(), call_.kept[kept].bytes);
+      } else {
+        cells()[handle]->replace_storage(std::move(kept_[kept]));
+      }
+    }
   }
+
+  std::vector<Ref<Cell>> take_own_cells() {
+    std::vector<Ref<Cell>> cells;
+    cells.reserve(own());
+    for (size_t i = 0; i < own(); ++i) cells.push_back(make_ref<Cell>(std::move(kept_[i])));
+    return cells;
+  }
+  std::span<Cell* const> cells() const { return cells_.pointers(); }
+
+ private:
+  size_t own() const { return call_.kept.size() - call_.written.size(); }
+
+  void* address_of(const Program& program, const GraphInput& input) {
+    const TensorImpl& handle = *handles_[input.handle];
+    const Draws* draws = program.draws_of(input.handle);
+    const Ref<Cell> cell = draws ? numbers_[static_cast<size_t>(draws - program.draws_.data())].state()->cell()
+                                 : Ref<Cell>(cells()[input.handle]);
+    Ref<Storage> storage = cell->storage();
+    auto* const start = static_cast<char*>(storage->data());
+    held_.push_back(std::move(storage));
+    const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset() : 0;
+    return start + offset * static_cast<int64_t>(size_of(handle.dtype()));
+  }
+
+  void set_state(size_t handle, const void* memory) const {
+    GeneratorState::Words words;
+    std::memcpy(words.data(), memory, sizeof(words));
+    static_cast<GeneratorState&>(*handles_[handle]).set(words);
+  }
+
+  const CallPlan& call_;
+  std::span<TensorImpl* const> handles_;
+  RefList<Cell, 16> cells_;  // of the handles
+  RefList<Storage, 16> held_;
+  std::vector<TakenNumbers> numbers_;
+  SmallVector<void*, 16> inputs_;
+  SmallVector<PackedForms*, 16> forms_;
+  SmallVector<void*, 16> outputs_;
+  /// Where what will be kept is written; null for what is written where it lies.
+  std::vector<Ref<Storage>> kept_;
+};
+
+const Program::Draws* Program::draws_of(size_t handle) const {
+  for (const Draws& draws : draws_)
+    if (sharing_[draws.handle] == sharing_[handle]) return &draws;
+  return nullptr;
+}
+
+std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
+  Handles handles;
+  // Another thread may have cleared a gradient since the call was found to fit.
+  if (!find_handles(arguments, handles)) return std::nullopt;
+  Frame frame(*this, handles);
   // Covers the plan too, which may write in place.
   const CommitScope commit;
-  if (call_.plan->run({inputs.data(), inputs.size()}, {outputs.data(), outputs.size()}, {forms.data(), forms.size()}))
-    return std::nullopt;
-
-  // Nothing fails from here on. What the call wrote is committed, then its results are made.
-  for (size_t i = 0; i < call_.written.size(); ++i) {
-    Cell& cell = *handles[call_.written[i]]->cell();
-    if (!storages[own + i]) {
-      handles[call_.written[i]]->before_write();
-      continue;
-    }
-    if (!cell.storage()->borrowed()) {
-      cell.replace_storage(std::move(storages[own + i]));
-      continue;
-    }
-    std::memcpy(cell.storage()->data(), storages[own + i]->data(), call_.kept[own + i].bytes);
-  }
-  std::vector<Ref<Cell>> cells;
-  cells.reserve(own);
-  for (size_t i = 0; i < own; ++i) cells.push_back(make_ref<Cell>(std::move(storages[i])));
-  return outcome_->make({handles.data(), handles.size()}, cells);
+  if (!frame.run()) return std::nullopt;
+  // From here on nothing fails: what the call wrote is committed, then its results are made.
+  frame.commit(*this);
+  return outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.take_own_cells());
 }
 
 }  // namespace lucid::jit

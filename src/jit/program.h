@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/ref_list.h"
 #include "jit/call_plan.h"
 #include "jit/compile_queue.h"
 #include "jit/outcome.h"
@@ -68,10 +69,23 @@ class Program : public RefCounted {
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
   /// Whether the same arguments as ever are tensors that the call knows besides.
   bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
-  SmallVector<TensorImpl*, 16> all_handles(std::span<TensorImpl* const> arguments) const;
+  /// The arguments, the state, and the gradients that are read, which another thread may drop at any time.
+  struct Handles {
+    SmallVector<TensorImpl*, 16> all;
+    RefList<TensorImpl, 4> gradients;
+  };
+  /// Whether all gradients that are read are there.
+  bool find_handles(std::span<TensorImpl* const> arguments, Handles& handles) const;
+  /// Finds out which handles are states of generators, and what becomes of them.
+  void find_draws(const TracingContext& context, std::span<const TensorRef> handles);
+  struct Draws;
+  /// Null for handles that are not on the state of a generator.
+  const Draws* draws_of(size_t handle) const;
   /// Everything that depends on the handles but not on the plan.
   void describe_handles(TracingContext& context, std::span<const TensorRef> handles, size_t arguments);
   std::string take(CallPlan& call);
+
+  class Frame;
 
   /// What the compile thread works on: it holds nothing else.
   struct Job {
@@ -88,8 +102,15 @@ class Program : public RefCounted {
   /// The tensors that the call may use besides, by address, and for each argument the one that it was, or null.
   std::unordered_set<const TensorImpl*> known_;
   std::vector<const TensorImpl*> known_arguments_;
-  /// Whether it draws from the default generator.
-  bool draws_ = false;
+  /// A handle that is the state of a generator.
+  struct Draws {
+    size_t handle = 0;
+    /// How many numbers the call draws from the state that it finds.
+    int64_t count = 0;
+    /// Whether it gives the generator another state; otherwise it only draws.
+    bool sets_state = false;
+  };
+  std::vector<Draws> draws_;
   /// Which handles share a cell, as the number of the first of them.
   std::vector<size_t> sharing_;
   /// The size of each handle's memory.
@@ -109,7 +130,7 @@ class Program : public RefCounted {
   /// The hooks of the handles whose `.grad` is used: they ran in the recording.
   struct Watched {
     size_t handle;
-    std::vector<std::shared_ptr<GradientHook>> hooks;
+    std::vector<HookRef> hooks;
   };
   std::vector<Watched> watched_;
   /// For each cell that the call made and keeps, the handle whose gradient it will be without the one before being

@@ -78,9 +78,9 @@ int32_t TracingContext::cell_of(const TensorImpl& tensor) {
   if (cell.dtype != tensor.dtype()) give_up("looks at the memory of a tensor as another dtype");
   if (!cell.is_defined) {
     // Filled by the host: what it holds now is all that is known of it.
-    const Storage& storage = *tensor.cell()->storage();
-    cell.constant = Storage::allocate(storage.bytes());
-    std::memcpy(cell.constant->data(), storage.data(), storage.bytes());
+    const Ref<Storage> storage = tensor.cell()->storage();
+    cell.constant = Storage::allocate(storage->bytes());
+    std::memcpy(cell.constant->data(), storage->data(), storage->bytes());
     cell.is_defined = true;
   }
   return index;
@@ -244,7 +244,7 @@ void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, 
   use.leaf = TensorRef(const_cast<TensorImpl*>(leaf));
   use.slot = Ref<GradSlot>(const_cast<GradSlot*>(slot));
   use.reads_initial = reads;
-  if (reads && slot) use.initial = slot->grad;
+  if (reads && slot) use.initial = slot->grad.load();
 }
 
 void TracingContext::gradient_read(const TensorImpl* leaf, const GradSlot* slot) {
@@ -276,11 +276,8 @@ void TracingContext::ran(const GradNode& node) {
     if (!is_end(node)) return;
     const auto* end = dynamic_cast<const AccumulateNode*>(&node);
     if (!end) return give_up("runs backward through a graph from outside");
-    const auto note = [&](const std::shared_ptr<GradientHook>& hook) {
-      if (*hook) hooks_that_ran_.push_back(hook);
-    };
-    for (const GradNode::Hook& hook : node.hooks()) note(hook.function);
-    for (const auto& hook : end->slot()->after_accumulate) note(hook);
+    for (const HookList::Entry& entry : node.hooks()) hooks_that_ran_.push_back(entry.hook);
+    for (const HookList::Entry& entry : end->slot()->after_accumulate.entries()) hooks_that_ran_.push_back(entry.hook);
   });
 }
 

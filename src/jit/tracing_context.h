@@ -67,7 +67,7 @@ class TracingContext : public EagerObserver {
   bool is_own_leaf(const GradNode& end) const;
   bool is_own_leaf(const GradientUse& use) const;
   /// The hooks of leaves from outside that ran. They are held, so that none is taken for another.
-  const std::vector<std::shared_ptr<GradientHook>>& hooks_that_ran() const { return hooks_that_ran_; }
+  const std::vector<HookRef>& hooks_that_ran() const { return hooks_that_ran_; }
   const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
   /// The number of a cell, or -1 if the call did not touch it.
   int32_t find(const Cell& cell) const;
@@ -111,7 +111,7 @@ class TracingContext : public EagerObserver {
   std::vector<GradientUse> gradient_uses_;
   std::vector<Rebased> rebased_;
   std::vector<TensorRef> own_leaves_;
-  std::vector<std::shared_ptr<GradientHook>> hooks_that_ran_;
+  std::vector<HookRef> hooks_that_ran_;
   EagerObserver* before_ = nullptr;
   bool is_installed_ = false;
   bool is_out_of_memory_ = false;

@@ -19,7 +19,7 @@ namespace lucid::loop {
 inline constexpr int kLanes = 16;
 /// How deep blocks may nest.
 inline constexpr int kMaxDepth = 64;
-/// How much scratch a kernel may put on the stack.
+/// How much scratch a kernel may have.
 inline constexpr size_t kMaxScratchBytes = size_t{4} << 20;
 
 /// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may
@@ -144,7 +144,7 @@ struct Block {
 struct Buffer {
   enum class Kind : uint8_t {
     kArgument,  // passed in, in order
-    kScratch,   // `count` elements on the stack, uninitialised
+    kScratch,   // `count` elements of the call's own, uninitialised
     kTable,     // read-only constants, the raw bits of each element
   };
   Kind kind = Kind::kArgument;
@@ -176,10 +176,10 @@ struct Kernel {
   bool operator==(const Kernel& other) const;
 };
 
-/// What a compiled kernel is: buffers in argument order, run-time integers, and the half-open range of work items to
-/// do. Work items are independent: any split of the range, in any order, on any threads, gives the same memory
-/// afterwards.
-using KernelFunction = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end);
+/// What a compiled kernel is: buffers in argument order, run-time integers, the half-open range of work items to do,
+/// and memory for scratch that no other call uses meanwhile (LoadedCode::scratch_bytes; null if that is 0). Work items
+/// are independent: any split of the range, in any order, on any threads, gives the same memory afterwards.
+using KernelFunction = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end, void* scratch);
 
 /// The text form, which parses back to an equal kernel; it is also the key of the kernel cache.
 std::string to_text(const Kernel& kernel);

@@ -79,7 +79,19 @@ void Module::release() const {
   if (object_)
     Bridge::get()->release(object_);
   else if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    delete this;
+    delete_in_turn();
+}
+
+void Module::delete_in_turn() const {
+  static thread_local const Module* t_first = nullptr;
+  static thread_local bool t_deleting = false;
+  next_ = const_cast<Module*>(std::exchange(t_first, this));
+  if (std::exchange(t_deleting, true)) return;
+  while (const Module* module = t_first) {
+    t_first = module->next_;
+    delete module;
+  }
+  t_deleting = false;
 }
 
 void Module::set_object(void* object) {
@@ -89,11 +101,19 @@ void Module::set_object(void* object) {
 }
 
 void Module::changed() {
-  if (being_changed_) return;
+  // Each module above once, however deep this one lies and even if it lies below itself.
+  Module* last = this;
   being_changed_ = true;
   ++version_;
-  for (Module* parent : parents_) parent->changed();
-  being_changed_ = false;
+  for (Module* module = this; module; module = module->next_) {
+    for (Module* parent : module->parents_) {
+      if (std::exchange(parent->being_changed_, true)) continue;
+      ++parent->version_;
+      last->next_ = parent;
+      last = parent;
+    }
+  }
+  for (Module* module = this; module; module = std::exchange(module->next_, nullptr)) module->being_changed_ = false;
 }
 
 void Module::unlink(Module& child) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
@@ -26,6 +27,7 @@ HookRemover add(Module& module, Hook hook, bool prepend, bool always_call = fals
 
 /// The tensors of an item, in order; their places are taken by those that `next` gives.
 Item map_tensors(const Item& item, const std::function<Tensor(const Tensor&)>& map) {
+  check_stack("module call");
   if (item.is_tensor()) return map(item.to_tensor());
   if (!item.is_tuple()) return item;
   Item::Tuple mapped;
@@ -148,6 +150,7 @@ Item Module::run_forward(const Arguments& arguments) {
 }
 
 Item Module::call(const Tensor& input) {
+  check_stack("module call");
   if (call_hooks_ > 0 || global_hooks().has_call_hooks()) return call(Arguments({Item(input)}));
   Bridge* bridge = Bridge::of(*this);
   return bridge ? bridge->forward(*this, input) : forward_one(input);
@@ -189,6 +192,7 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
 }
 
 Item Module::call(const Arguments& arguments) {
+  check_stack("module call");
   const Ptr<Module> kept(this);
   Arguments given = arguments;
   std::vector<const HookEntry*> called;

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "nn/bridge.h"
 #include "nn/repr.h"
 
@@ -26,6 +27,7 @@ std::string repr_of(const Module& module) {
 }  // namespace
 
 std::string Module::repr() const {
+  check_stack("repr");
   Bridge* bridge = Bridge::of(*this);
   const std::string extra = bridge ? bridge->extra_repr(*this) : extra_repr();
   const std::string name = bridge ? bridge->type_name(*this) : type_name();

@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
@@ -56,6 +57,28 @@ std::string shape_text(const Tensor& tensor) { return to_string(DimsView(unwrap(
 
 }  // namespace
 
+struct Module::Path {
+  const char* function;
+  std::unordered_set<const Module*> modules = {};
+
+  class Inside {
+   public:
+    Inside(Path& path, const Module& module, const std::string& prefix) : path_(path), module_(module) {
+      check_stack(path.function);
+      if (!path.modules.insert(&module).second)
+        throw RecursionError("{}: the module at '{}' contains itself, so its names have no end", path.function,
+                             prefix.substr(0, prefix.rfind('.')));
+    }
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+    ~Inside() { path_.modules.erase(&module_); }
+
+   private:
+    Path& path_;
+    const Module& module_;
+  };
+};
+
 void Bridge::save_own_state(Module& module, StateDict& state, const std::string& prefix, bool keep_vars) {
   for (const auto* slots : {&module.parameter_slots(), &module.buffer_slots()})
     for (const NamedSlot& named : *slots) {
@@ -66,6 +89,12 @@ void Bridge::save_own_state(Module& module, StateDict& state, const std::string&
 }
 
 void Module::save_state(StateDict& state, const std::string& prefix, bool keep_vars) {
+  Path path{"state_dict"};
+  save_tree(state, prefix, keep_vars, path);
+}
+
+void Module::save_tree(StateDict& state, const std::string& prefix, bool keep_vars, Path& path) {
+  const Path::Inside inside(path, *this, prefix);
   for (const auto& entry : hooks_of<StateDictPreHook>(*this))
     std::get<StateDictPreHook>(entry->function)(*this, prefix, keep_vars);
   Bridge* bridge = Bridge::of(*this);
@@ -74,7 +103,7 @@ void Module::save_state(StateDict& state, const std::string& prefix, bool keep_v
   if (bridge)
     if (const auto extra = bridge->extra_state(*this)) state.set(prefix + kExtraState, *extra);
   for (const NamedChild& child : std::vector<NamedChild>(children_))
-    if (child.module) child.module->save_state(state, prefix + child.name + ".", keep_vars);
+    if (child.module) child.module->save_tree(state, prefix + child.name + ".", keep_vars, path);
   for (const auto& entry : hooks_of<StateDictHook>(*this))
     std::get<StateDictHook>(entry->function)(*this, state, prefix);
 }
@@ -128,14 +157,15 @@ void Module::load_own(StateDict& state, const std::string& prefix, bool assign, 
 }
 
 void Module::load_tree(StateDict& state, const std::string& prefix, bool assign, LoadResult& result,
-                       std::vector<std::string>& errors) {
+                       std::vector<std::string>& errors, Path& path) {
+  const Path::Inside inside(path, *this, prefix);
   for (const auto& entry : hooks_of<LoadStateDictPreHook>(*this))
     std::get<LoadStateDictPreHook>(entry->function)(*this, state, prefix, result);
   Bridge* bridge = Bridge::of(*this);
   if (!bridge || !bridge->load_own(*this, state, prefix, result, errors))
     load_own(state, prefix, assign, result, errors);
   for (const NamedChild& child : std::vector<NamedChild>(children_))
-    if (child.module) child.module->load_tree(state, prefix + child.name + ".", assign, result, errors);
+    if (child.module) child.module->load_tree(state, prefix + child.name + ".", assign, result, errors, path);
   for (const auto& entry : hooks_of<LoadStateDictPostHook>(*this))
     std::get<LoadStateDictPostHook>(entry->function)(*this, result);
   changed();
@@ -144,7 +174,8 @@ void Module::load_tree(StateDict& state, const std::string& prefix, bool assign,
 LoadResult Module::load_state(StateDict& state, bool strict, bool assign) {
   LoadResult result;
   std::vector<std::string> errors;
-  load_tree(state, "", assign, result, errors);
+  Path walked{"load_state_dict"};
+  load_tree(state, "", assign, result, errors, walked);
   std::unordered_set<std::string> expected;
   for (const auto& [path, module] : named_modules("", false)) {
     const std::string prefix = path.empty() ? "" : path + ".";
@@ -199,6 +230,7 @@ struct Copies {
   }
 
   Ptr<Module> copy(Module& module) {
+    check_stack("clone");
     if (const auto found = modules.find(&module); found != modules.end()) return found->second;
     if (Bridge* bridge = Bridge::of(module)) return modules[&module] = bridge->clone(module);
     Ptr<Module> made = module.blank();

@@ -8,6 +8,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
+#include "base/stack.h"
 #include "nn/bridge.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
@@ -24,6 +25,7 @@ using NamedModules = std::vector<std::pair<std::string, Ptr<Module>>>;
 // What lies below itself ends the walk also when duplicates are wanted.
 void walk(Module& module, const std::string& prefix, bool once, std::unordered_set<const Module*>& seen,
           NamedModules& found) {
+  check_stack("named_modules");
   if (!seen.insert(&module).second) return;
   found.emplace_back(prefix, Ptr<Module>(&module));
   for (const NamedChild& child : module.child_slots())
@@ -124,6 +126,7 @@ Tensor Module::get_buffer(const std::string& path) const {
 
 void Module::apply(const std::function<void(Module&)>& function) {
   if (being_walked_) return;
+  check_stack("apply");
   const Walking walking(being_walked_);
   for (const auto& [name, module] : named_children()) module->apply(function);
   function(*this);
@@ -136,6 +139,7 @@ void Module::set_training(bool training) {
 
 void Module::train(bool mode) {
   if (being_walked_) return;
+  check_stack("train");
   const Walking walking(being_walked_);
   set_training(mode);
   for (const auto& [name, module] : named_children()) {

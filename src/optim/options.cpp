@@ -21,7 +21,7 @@ bool is_tuple_of_reals(const Tree& value) {
 /// The number in a cell, of which nobody who records is told: only for what the version says too.
 double peek(const Tensor& cell) {
   const TensorImpl& tensor = unwrap(cell);
-  return Scalar::load(tensor.dtype(), tensor.data()).to_double();
+  return Scalar::load(tensor.dtype(), tensor.memory().data).to_double();
 }
 
 }  // namespace

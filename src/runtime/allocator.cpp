@@ -1,6 +1,5 @@
 #include "runtime/allocator.h"
 
-#include <pthread.h>
 #include <sys/sysinfo.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "runtime/block_cache.h"
 #include "runtime/guarded_memory.h"
 
@@ -108,7 +108,6 @@ class Central {
   void reset_peak();
 
  private:
-  Central();
   /// `others` are in use too, but not reported yet.
   void add_in_use(int64_t bytes, int64_t others = 0);
   /// Called with the lock held.
@@ -121,7 +120,7 @@ class Central {
   const size_t machine_bytes_ = machine_memory();
   const size_t cache_limit_ = cache_limit();
 
-  std::mutex mutex_;
+  Mutex& mutex_ = mutex_of(LockRank::kAllocator);
   std::array<FreeList, kClasses> lists_;
   BlockCache cache_;
   ThreadCache* first_thread_ = nullptr;
@@ -135,11 +134,6 @@ class Central {
 [[noreturn]] void fail(size_t bytes, const char* why) {
   throw MemoryError("out of memory: cannot allocate {} bytes ({:.1f} GiB): {}", bytes,
                     static_cast<double>(bytes) / (size_t{1} << 30), why);
-}
-
-Central::Central() {
-  // A fork copies the lock as it is, so nobody may hold it at that moment.
-  pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
 }
 
 /// Made when the library is loaded, while there is one thread: a fork during its construction by another thread would

@@ -7,6 +7,8 @@
 #include <map>
 #include <mutex>
 
+#include "base/lock.h"
+
 namespace lucid {
 namespace {
 
@@ -15,14 +17,9 @@ struct Mapping {
   size_t size;
 };
 
-struct Registry {
-  std::mutex mutex;
-  std::map<void*, Mapping> mappings;
-};
-
 /// Never destroyed: tensors may outlive static objects.
-Registry& registry() {
-  static Registry* const instance = new Registry;
+std::map<void*, Mapping>& mappings() {
+  static auto* const instance = new std::map<void*, Mapping>;
   return *instance;
 }
 
@@ -41,19 +38,17 @@ void* guarded_allocate(size_t bytes, GuardMode mode) {
   }
   if (usable) std::memset(first, 0xff, usable);
   void* const data = mode == GuardMode::kGuardAfter ? first + usable - bytes : first;
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  all.mappings.emplace(data, Mapping{mapped, size});
+  const std::lock_guard lock(mutex_of(LockRank::kGuardedMemory));
+  mappings().emplace(data, Mapping{mapped, size});
   return data;
 }
 
 bool guarded_release(void* data) {
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  const auto found = all.mappings.find(data);
-  if (found == all.mappings.end()) return false;
+  const std::lock_guard lock(mutex_of(LockRank::kGuardedMemory));
+  const auto found = mappings().find(data);
+  if (found == mappings().end()) return false;
   munmap(found->second.begin, found->second.size);
-  all.mappings.erase(found);
+  mappings().erase(found);
   return true;
 }
 

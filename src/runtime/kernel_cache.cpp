@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <new>
 #include <utility>
 
 #include "base/error.h"
+#include "base/stack.h"
 
 namespace lucid {
 
@@ -27,10 +29,15 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   }
   misses_.fetch_add(1, std::memory_order_relaxed);
   try {
-    Ref<codegen::LoadedCode> code = make(kernel, target);
+    Ref<codegen::LoadedCode> code;
+    with_large_stack([&] { code = make(kernel, target); });
+    codegen::LoadedParts evicted;  // freed after the lock is given back
     const std::lock_guard lock(mutex_);
     entry->code = code;
+    entry->last_use = ++clock_;
+    bytes_ += code->memory_bytes();
     entry->done.notify_all();
+    if (entries_.size() > evict_beyond_.entries || bytes_ > evict_beyond_.bytes) evicted = evict();
     return code;
   } catch (...) {
     // Allocates nothing: memory may be what there is no more of.
@@ -49,6 +56,7 @@ Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& ent
   awaited->done.wait(lock, [&] { return awaited->code || awaited->failure; });
   if (awaited->code) {
     hits_.fetch_add(1, std::memory_order_relaxed);
+    awaited->last_use = ++clock_;
     return awaited->code;
   }
   std::rethrow_exception(awaited->failure);
@@ -88,18 +96,51 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
   return code;
 }
 
-KernelCacheStats KernelCache::stats() const {
+/// Takes out the kernels that are over the limits and returns them. References are only had from the cache, whose lock
+/// is held, so what it alone refers to stays so.
+codegen::LoadedParts KernelCache::evict() {
+  // A quarter more than needed, so that the search for them is rare.
+  const KernelCacheLimits wanted{limits_.entries - limits_.entries / 4, limits_.bytes - limits_.bytes / 4};
+  using Place = decltype(entries_)::iterator;
+  std::vector<Place> unused;
+  for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
+    if (entry->second->code && entry->second->code->use_count() == 1) unused.push_back(entry);
+  std::ranges::sort(unused, {}, [](const Place& place) { return place->second->last_use; });
+  codegen::LoadedParts evicted;
+  for (const Place& place : unused) {
+    if (entries_.size() <= wanted.entries && bytes_ <= wanted.bytes) break;
+    bytes_ -= place->second->code->memory_bytes();
+    evicted.push_back(std::move(place->second->code));
+    entries_.erase(place);
+  }
+  evict_beyond_ = {std::max(limits_.entries, entries_.size() + limits_.entries / 8),
+                   std::max(limits_.bytes, bytes_ + limits_.bytes / 8)};
+  return evicted;
+}
+
+void KernelCache::set_limits(const KernelCacheLimits& limits) {
+  codegen::LoadedParts evicted;
+  const std::lock_guard lock(mutex_);
+  limits_ = evict_beyond_ = limits;
+  if (entries_.size() > limits.entries || bytes_ > limits.bytes) evicted = evict();
+}
+
+KernelCacheStats KernelCache::stats() {
+  const std::lock_guard lock(mutex_);
   return {.hits = hits_,
           .misses = misses_,
           .disk_hits = disk_hits_,
           .compiles = compiles_,
-          .compile_nanoseconds = compile_nanoseconds_};
+          .compile_nanoseconds = compile_nanoseconds_,
+          .entries = entries_.size(),
+          .bytes = bytes_};
 }
 
 void KernelCache::clear() {
   const std::lock_guard lock(mutex_);
   // Entries under way stay: those who wait for them must hear of the end, and others should not start again.
   std::erase_if(entries_, [](const auto& entry) { return static_cast<bool>(entry.second->code); });
+  bytes_ = 0;
 }
 
 void KernelCache::after_fork_in_child() {
@@ -113,6 +154,7 @@ void KernelCache::after_fork_in_child() {
     entry = entries_.erase(entry);
   }
   mutex_.unlock();
+  store_.after_fork();
 }
 
 KernelCache& kernel_cache() {

@@ -25,10 +25,20 @@ struct KernelCacheStats {
   uint64_t disk_hits = 0;
   uint64_t compiles = 0;
   uint64_t compile_nanoseconds = 0;
+  /// Kernels in memory, and the memory that their code takes.
+  uint64_t entries = 0;
+  uint64_t bytes = 0;
+};
+
+/// How much a kernel cache may keep in memory that nobody else refers to.
+struct KernelCacheLimits {
+  size_t entries = 4096;
+  size_t bytes = size_t{64} << 20;
 };
 
 /// Machine code by kernel and target, in memory and on disk. Thread safe. Whoever asks for a kernel that is being
-/// compiled waits for that one compilation.
+/// compiled waits for that one compilation. Beyond the limits, the kernels that nobody else refers to leave memory,
+/// those first that were not asked for the longest.
 class KernelCache {
  public:
   KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory,
@@ -37,9 +47,11 @@ class KernelCache {
   /// Throws what compiling threw, to all who waited for it; the next call tries again.
   Ref<codegen::LoadedCode> get(const loop::Kernel& kernel, CpuLevel target);
 
-  KernelCacheStats stats() const;
+  KernelCacheStats stats();
   /// Forgets what is in memory; code that others refer to lives on.
   void clear();
+  /// Applies from now on; for tests.
+  void set_limits(const KernelCacheLimits& limits);
 
   /// The store and the key that a kernel has in it; for tests.
   ObjectStore& store() { return store_; }
@@ -47,10 +59,13 @@ class KernelCache {
 
   // For fork: the child must find the lock free, and must not wait for compilations that only the parent is doing.
   void before_fork() {
-    store_.open();
+    store_.before_fork();
     mutex_.lock();
   }
-  void after_fork_in_parent() { mutex_.unlock(); }
+  void after_fork_in_parent() {
+    mutex_.unlock();
+    store_.after_fork();
+  }
   void after_fork_in_child();
 
  private:
@@ -59,16 +74,23 @@ class KernelCache {
     Ref<codegen::LoadedCode> code;
     std::exception_ptr failure;
     std::condition_variable done;
+    uint64_t last_use = 0;  // by clock_
     std::shared_ptr<Entry> self;  // set in order never to be destroyed
   };
 
   Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<std::mutex>& lock);
   Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
+  codegen::LoadedParts evict();
 
   std::unique_ptr<codegen::CodeGenerator> generator_;
   ObjectStore store_;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries_;
+  uint64_t clock_ = 0;
+  size_t bytes_ = 0;  // of the code of all entries
+  KernelCacheLimits limits_;
+  /// When to look again for what can leave: at the limits, or later if what others refer to is more.
+  KernelCacheLimits evict_beyond_;
   std::atomic<uint64_t> hits_{0}, misses_{0}, disk_hits_{0}, compiles_{0}, compile_nanoseconds_{0};
 };
 

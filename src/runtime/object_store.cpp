@@ -12,11 +12,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/options.h"
 
 namespace lucid {
@@ -113,6 +116,14 @@ void make_directories(const std::string& path) {
   }
 }
 
+/// The directory may be opened again after the program has changed to another one.
+std::string absolute(std::string path) {
+  if (path.empty() || path.starts_with('/')) return path;
+  std::error_code error;
+  const std::filesystem::path here = std::filesystem::current_path(error);
+  return error ? path : (here / path).string();
+}
+
 /// Why the directory cannot be trusted, or nothing.
 std::string distrust(const std::string& path, const struct stat& link, const struct stat& directory) {
   const uid_t user = ::geteuid();
@@ -124,16 +135,27 @@ std::string distrust(const std::string& path, const struct stat& link, const str
 
 }  // namespace
 
-ObjectStore::ObjectStore(std::string directory, uint64_t limit) : path_(std::move(directory)), limit_(limit) {}
+ObjectStore::ObjectStore(std::string directory, uint64_t limit)
+    : path_(absolute(std::move(directory))), limit_(limit) {}
 
 ObjectStore::~ObjectStore() {
-  if (descriptor_ >= 0) ::close(descriptor_);
+  if (descriptor_ >= 0 && is_still_open()) ::close(descriptor_);
 }
 
 int ObjectStore::directory() {
   const std::lock_guard lock(opening_);
   if (!std::exchange(opened_, true)) open_directory();
+  if (descriptor_ >= 0 && !is_still_open()) {
+    // Not closed: it is another's.
+    descriptor_ = -1;
+    open_directory();
+  }
   return descriptor_;
+}
+
+bool ObjectStore::is_still_open() const {
+  struct stat status{};
+  return ::fstat(descriptor_, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_;
 }
 
 void ObjectStore::open_directory() {
@@ -150,6 +172,8 @@ void ObjectStore::open_directory() {
   }
   if (problem.empty()) {
     descriptor_ = descriptor;
+    device_ = target.st_dev;
+    inode_ = target.st_ino;
     return;
   }
   if (descriptor >= 0) ::close(descriptor);
@@ -254,10 +278,16 @@ std::string default_cache_directory() {
   if (variable("LUCID_DISK_CACHE") == "0") return "";
   if (const std::string chosen = options().cache_dir; !chosen.empty()) return chosen;
   if (variable("LUCID_CACHE_DIR") == "") return "";
+  const auto below = [](const std::string& base, const char* path) {
+    struct stat status{};
+    if (::stat(base.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return base + path;
+    if (options().logs("cache")) log("cache", fmt::format("nothing is kept on disk: {} belongs to another user", base));
+    return std::string();
+  };
   // The specification says that a relative path is to be ignored.
-  if (const auto base = variable("XDG_CACHE_HOME"); base && base->starts_with('/')) return *base + "/lucid";
+  if (const auto base = variable("XDG_CACHE_HOME"); base && base->starts_with('/')) return below(*base, "/lucid");
   const auto home = variable("HOME");
-  return home && home->starts_with('/') ? *home + "/.cache/lucid" : "";
+  return home && home->starts_with('/') ? below(*home, "/.cache/lucid") : "";
 }
 
 }  // namespace lucid

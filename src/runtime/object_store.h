@@ -1,5 +1,7 @@
 #pragma once
 
+#include <sys/types.h>
+
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -25,18 +27,21 @@ class ObjectStore {
   ObjectStore& operator=(const ObjectStore&) = delete;
   ~ObjectStore();
 
-  /// Opens the directory now instead of at the first use: a child forked while another thread is opening it would wait
-  /// for ever.
-  void open() { directory(); }
   std::optional<std::string> get(std::string_view key);
   void put(std::string_view key, std::string_view object);
+
+  /// Around a fork: the child would wait for ever for a lock that another thread held.
+  void before_fork() { opening_.lock(); }
+  void after_fork() { opening_.unlock(); }
 
   /// Where a key's file is; for tests.
   std::string path_of(std::string_view key) const;
 
  private:
-  /// The directory's descriptor, or -1 when there is no store.
+  /// The directory's descriptor, or -1 when there is no store. To be asked for before every use: programs close
+  /// descriptors that are not theirs (os.closerange, daemons), and the number may then name another directory.
   int directory();
+  bool is_still_open() const;
   void open_directory();
   void remove_oldest();
 
@@ -45,12 +50,16 @@ class ObjectStore {
   std::mutex opening_;
   bool opened_ = false;
   int descriptor_ = -1;
+  // What descriptor_ was opened as.
+  dev_t device_ = 0;
+  ino_t inode_ = 0;
   std::atomic<uint64_t> written_{0};
   std::atomic<bool> checked_{false};
 };
 
 /// LUCID_CACHE_DIR, or else lucid under $XDG_CACHE_HOME or ~/.cache. Empty, meaning no store, when LUCID_CACHE_DIR is
-/// set but empty, when LUCID_DISK_CACHE is 0, or when there is no home.
+/// set but empty, when LUCID_DISK_CACHE is 0, when there is no home, or when it belongs to another user: root would
+/// leave a directory there that its owner cannot use. LUCID_LOG=cache tells of the last case.
 std::string default_cache_directory();
 
 }  // namespace lucid

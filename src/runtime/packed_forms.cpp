@@ -1,7 +1,5 @@
 #include "runtime/packed_forms.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <list>
 #include <mutex>
@@ -10,6 +8,7 @@
 #include <vector>
 
 #include "base/hash.h"
+#include "base/lock.h"
 #include "runtime/allocator.h"
 
 namespace lucid {
@@ -43,14 +42,15 @@ class FormStore {
     return entry->form;
   }
 
-  void insert(PackedForms& owner, const PackedForms::Maker& maker, const Ref<Storage>& form) {
+  void insert(PackedForms& owner, const PackedForms::Maker& maker, uint32_t changes, const Ref<Storage>& form) {
     std::list<Entry> dropped;  // given back without the lock
     std::list<Entry> added;
     added.push_back({&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, form});
     const std::lock_guard lock(mutex_);
     const uint64_t marks = owner.marks_.load(std::memory_order_relaxed);
-    // Without its mark the contents have changed since it was made; with an entry, another thread was faster.
-    if (!(marks & mark_of(maker)) || marks & kNeverKept || form->bytes() > limit_) return;
+    if (owner.changes_.load(std::memory_order_relaxed) != changes) return;
+    if (marks & kNeverKept || form->bytes() > limit_) return;
+    // Another thread was faster.
     if (entry_of(owner, maker) != entries_.end()) return;
     while (bytes_ + form->bytes() > limit_) take(std::prev(entries_.end()), dropped);
     by_owner_.emplace(&owner, added.begin());
@@ -62,6 +62,7 @@ class FormStore {
   void forget(PackedForms& owner) {
     std::list<Entry> dropped;
     const std::lock_guard lock(mutex_);
+    owner.changes_.fetch_add(1, std::memory_order_relaxed);
     owner.marks_.fetch_and(kNeverKept, std::memory_order_relaxed);
     for (auto found = by_owner_.find(&owner); found != by_owner_.end(); found = by_owner_.find(&owner))
       take(found->second, dropped);
@@ -87,11 +88,6 @@ class FormStore {
   };
   using Entries = std::list<Entry>;
 
-  FormStore() {
-    // A fork copies the lock as it is, so nobody may hold it at that moment.
-    pthread_atfork([] { get().mutex_.lock(); }, [] { get().mutex_.unlock(); }, [] { get().mutex_.unlock(); });
-  }
-
   Entries::iterator entry_of(const PackedForms& owner, const PackedForms::Maker& maker) {
     const auto [first, last] = by_owner_.equal_range(&owner);
     for (auto it = first; it != last; ++it) {
@@ -109,7 +105,7 @@ class FormStore {
     dropped.splice(dropped.end(), entries_, entry);
   }
 
-  std::mutex mutex_;
+  Mutex& mutex_ = mutex_of(LockRank::kPackedForms);
   Entries entries_;
   std::unordered_multimap<const PackedForms*, Entries::iterator> by_owner_;
   size_t bytes_ = 0;
@@ -124,28 +120,24 @@ namespace {
 }  // namespace
 
 PackedForms::Answer PackedForms::ask(const Maker& maker) {
+  const uint32_t changes = changes_.load(std::memory_order_relaxed);
   const uint64_t mark = mark_of(maker);
-  const uint64_t before = marks_.fetch_or(mark, std::memory_order_relaxed);
+  const uint64_t before = marks_.fetch_or(mark, std::memory_order_seq_cst);
   if (!(before & mark) || before & kNeverKept) return {};
   Ref<Storage> form = before & kKept ? FormStore::get().find(*this, maker) : nullptr;
   const bool missing = !form;
-  return {std::move(form), missing};
+  return {std::move(form), missing, changes};
 }
 
-void PackedForms::keep(const Maker& maker, const Ref<Storage>& form) {
+void PackedForms::keep(const Maker& maker, const Answer& answer, const Ref<Storage>& form) {
   try {
-    FormStore::get().insert(*this, maker, form);
+    FormStore::get().insert(*this, maker, answer.changes, form);
   } catch (const std::bad_alloc&) {
     // It is made again when it is next asked for.
   }
 }
 
-void PackedForms::forget() {
-  if (marks_.load(std::memory_order_relaxed) & kKept)
-    FormStore::get().forget(*this);
-  else
-    marks_.fetch_and(kNeverKept, std::memory_order_relaxed);
-}
+void PackedForms::forget() { FormStore::get().forget(*this); }
 
 void PackedForms::stop_keeping() {
   drop();

@@ -12,7 +12,7 @@ namespace lucid {
 
 /// The packed forms of one buffer: what kernels that read nothing else made of its contents, kept until the contents
 /// change or the buffer goes. A form is worth its memory when it is asked for a second time; see
-/// docs/decisions/0004-packed-forms.md. Readers may ask at the same time; a writer must be alone, as with any buffer.
+/// docs/decisions/0004-packed-forms.md. Readers may ask while another thread writes: what they make then is not kept.
 class PackedForms {
  public:
   PackedForms() = default;
@@ -30,14 +30,21 @@ class PackedForms {
   struct Answer {
     Ref<Storage> form;     // null when it has to be made
     bool keep_it = false;  // by whoever makes it, with keep()
+    uint32_t changes = 0;  // of the contents so far
   };
   Answer ask(const Maker& maker);
-  void keep(const Maker& maker, const Ref<Storage>& form);
+  /// Does nothing if the contents have changed since `answer` was given.
+  void keep(const Maker& maker, const Answer& answer, const Ref<Storage>& form);
 
   /// Must precede every change of the contents.
   void drop() {
     if (marks_.load(std::memory_order_relaxed)) [[unlikely]]
       forget();
+  }
+  /// Must follow every change of the contents: a reader that asked meanwhile either sees the change or is seen here.
+  void drop_after_write() {
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    drop();
   }
   /// From now on the contents may change without notice, so nothing is kept.
   void stop_keeping();
@@ -49,6 +56,7 @@ class PackedForms {
   /// A bit for each form that was asked for since the last change, by its hash; two forms may share one. The highest
   /// bits are kKept and kNeverKept.
   std::atomic<uint64_t> marks_{0};
+  std::atomic<uint32_t> changes_{0};
 };
 
 /// Bytes of all forms that are kept.

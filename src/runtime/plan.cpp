@@ -1,15 +1,56 @@
 #include "runtime/plan.h"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <optional>
 
+#include "base/blocking.h"
 #include "base/error.h"
 #include "base/small_vector.h"
+#include "runtime/allocator.h"
 #include "runtime/float_mode.h"
 #include "runtime/storage.h"
 #include "runtime/thread_pool.h"
 
 namespace lucid {
 namespace {
+
+/// Memory for the scratch of kernels, for as many calls at once as threads may run one. It is allocated before the
+/// first kernel runs: there must be no failure between them.
+class Scratch {
+ public:
+  explicit Scratch(const Plan& plan) : bytes_(plan.scratch_bytes) {
+    if (!bytes_) return;
+    int64_t most = 1;
+    for (const PlanStep& step : plan.steps)
+      if (!step.host) most = std::max(most, step.items() / std::max<int64_t>(step.grain, 1));
+    places_ = static_cast<size_t>(std::min<int64_t>(most, num_threads()));
+    bytes_ = (bytes_ + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
+    memory_ = Storage::allocate(places_ * bytes_);
+    if (places_ > 1) is_taken_ = std::make_unique<std::atomic_flag[]>(places_);
+  }
+
+  void call(const codegen::LoadedCode& code, void* const* buffers, const int64_t* params, int64_t begin, int64_t end) {
+    if (!bytes_) return code.function()(buffers, params, begin, end, nullptr);
+    const size_t place = take();
+    code.function()(buffers, params, begin, end, static_cast<char*>(memory_->data()) + place * bytes_);
+    if (is_taken_) is_taken_[place].clear(std::memory_order_release);
+  }
+
+ private:
+  size_t take() {
+    if (!is_taken_) return 0;
+    // There are enough for all threads, unless the number of threads has just been raised: then one waits for another.
+    for (size_t place = 0;; place = (place + 1) % places_)
+      if (!is_taken_[place].test_and_set(std::memory_order_acquire)) return place;
+  }
+
+  size_t bytes_;
+  size_t places_ = 0;
+  Ref<Storage> memory_;
+  std::unique_ptr<std::atomic_flag[]> is_taken_;
+};
 
 /// The memory of one run.
 class Frame {
@@ -20,6 +61,7 @@ class Frame {
         forms_(forms),
         arena_(plan.arena_bytes ? Storage::allocate(plan.arena_bytes) : nullptr),
         arena_start_(arena_ ? arena_->data() : nullptr),
+        scratch_(plan),
         packed_(plan.packed_bytes.size()),
         packed_starts_(plan.packed_bytes.size()),
         areas_{inputs.data(), outputs.data(), &arena_start_, packed_starts_.data(), &error_word_},
@@ -33,10 +75,9 @@ class Frame {
       if (step.packs < 0) continue;
       Packed& packed = packed_[packed_index(step)];
       PackedForms* const forms = forms_of(step);
-      PackedForms::Answer answer = forms ? forms->ask(maker_of(step)) : PackedForms::Answer();
-      packed.is_made = static_cast<bool>(answer.form);
-      packed.is_kept = answer.keep_it;
-      packed.form = packed.is_made ? std::move(answer.form) : Storage::allocate(plan_.packed_bytes[packed_index(step)]);
+      if (forms) packed.answer = forms->ask(maker_of(step));
+      packed.form =
+          packed.answer.form ? packed.answer.form : Storage::allocate(plan_.packed_bytes[packed_index(step)]);
       packed_starts_[packed_index(step)] = packed.form->data();
     }
   }
@@ -45,18 +86,18 @@ class Frame {
     if (step.host) return call_host(step);
     if (step.packs < 0) return launch(step);
     const Packed& packed = packed_[packed_index(step)];
-    if (packed.is_made) return;
+    if (packed.answer.form) return;
     launch(step);
-    if (packed.is_kept) forms_of(step)->keep(maker_of(step), packed.form);
+    if (packed.answer.keep_it) forms_of(step)->keep(maker_of(step), packed.answer, packed.form);
   }
 
   int64_t error() const { return error_; }
 
  private:
   struct Packed {
+    /// Has a form if an earlier run made it.
+    PackedForms::Answer answer;
     Ref<Storage> form;
-    bool is_made = false;  // by an earlier run
-    bool is_kept = false;  // for later ones
   };
 
   static size_t packed_index(const PlanStep& step) {
@@ -88,7 +129,7 @@ class Frame {
     void** buffer = buffers.extend(part.slots.size());
     for (const Slot& slot : part.slots) *buffer++ = address(slot);
     parallel_for(part.items, step.grain, [&](int64_t begin, int64_t end) {
-      step.code->function()(buffers.data(), part.params.data(), begin, end);
+      scratch_.call(*step.code, buffers.data(), part.params.data(), begin, end);
     });
   }
 
@@ -105,7 +146,7 @@ class Frame {
         const PlanStep::Part& part = step.parts[i];
         const int64_t from = std::max(begin - first, int64_t{0});
         const int64_t to = std::min(end - first, part.items);
-        if (from < to) step.code->function()(buffers.data() + i * width, part.params.data(), from, to);
+        if (from < to) scratch_.call(*step.code, buffers.data() + i * width, part.params.data(), from, to);
         first += part.items;
       }
     });
@@ -119,6 +160,7 @@ class Frame {
   std::span<PackedForms* const> forms_;
   Ref<Storage> arena_;
   void* const arena_start_;  // null when all that lies there is empty
+  Scratch scratch_;
   std::vector<Packed> packed_;
   SmallVector<void*, 4> packed_starts_;
   int64_t error_ = 0;
@@ -142,6 +184,8 @@ size_t Plan::kernel_count() const {
 
 int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
+  std::optional<BlockingScope> running;
+  if (is_long) running.emplace();
   Frame frame(*this, inputs, outputs, forms);
   if (!packed_bytes.empty()) frame.find_packed_forms();
   const FloatModeScope float_mode;

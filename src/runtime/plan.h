@@ -66,8 +66,12 @@ class Plan : public RefCounted {
   std::vector<Output> outputs;
   std::vector<PlanStep> steps;
   size_t arena_bytes = 0;
+  /// Memory for scratch that each thread needs that runs a kernel.
+  size_t scratch_bytes = 0;
   /// The size of each packed form. Forms have memory of their own, because they may be kept.
   std::vector<size_t> packed_bytes;
+  /// Whether a run takes so long that it pays to let other threads of the caller go on meanwhile.
+  bool is_long = false;
   /// Every node is pointwise: each output element depends only on the input elements at its own index.
   bool elementwise = false;
   /// For each output, the input whose memory it may be given, or -1. Such outputs are safe.
@@ -87,9 +91,10 @@ class Plan : public RefCounted {
   /// The error word of a host function that threw.
   static constexpr int64_t kHostError = -1;
 
-  /// Runs all steps. Pointers are to the first element of each input and output. `forms` gives for each input where its
-  /// packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a check that failed, in
-  /// which case the outputs are meaningless.
+  /// Runs all steps; a long run gives up the caller's lock meanwhile, so that no lock of ours may be held, and the
+  /// caller keeps all memory alive. Pointers are to the first element of each input and output. `forms` gives for each
+  /// input where its packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a check
+  /// that failed, in which case the outputs are meaningless.
   int64_t run(std::span<void* const> inputs, std::span<void* const> outputs,
               std::span<PackedForms* const> forms = {}) const;
 };

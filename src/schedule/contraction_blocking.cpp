@@ -15,7 +15,7 @@ constexpr double kStreaming = 0.25;
 /// What it costs when the last tile computes rows of the one above again, since then nothing can be fused with them.
 constexpr double kSharedRows = 1.03;
 
-/// Bytes of a's rows that a kernel may hold on the stack, and of b's panels that the second-level cache should hold.
+/// Bytes of a's rows that a kernel may hold in scratch, and of b's panels that the second-level cache should hold.
 constexpr int64_t kHeldBytes = 256 << 10;
 constexpr int64_t kPanelBytes = 1 << 20;
 /// Bytes of b that the tiles must read in all to make up for packing it.

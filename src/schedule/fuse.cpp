@@ -22,7 +22,7 @@ constexpr double kWorthAThread = 10'000;
 constexpr int64_t kEnoughUnits = 16;
 // What the turns of a kernel touch before the first of them runs again: it should stay in the nearest cache.
 constexpr int64_t kBlockBytes = int64_t{32} << 10;
-// What a unit may take on the stack, and all locals of a kernel that has one unit.
+// What a unit may take of scratch, and all locals of a kernel that has one unit.
 constexpr int64_t kMostLocalBytes = int64_t{256} << 10;
 // Vectors may reach beyond the last element of a scratch area.
 constexpr int64_t kSlackBytes = 128;

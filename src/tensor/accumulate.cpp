@@ -47,23 +47,23 @@ Value add_gradients(Value a, Value b) {
 void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->gradient_read(nullptr, &slot);
-  const std::scoped_lock guard(slot.mutex);
-  if (!slot.grad) {
-    slot.grad = own_gradient(std::move(gradient), slot.strides);
+  const BusyScope adding(slot.adding);
+  // If another thread clears or replaces it meanwhile, this sum goes to what was there, or takes its place.
+  const TensorRef before = slot.grad.load();
+  if (!before) {
+    slot.grad.store(own_gradient(std::move(gradient), slot.strides));
   } else if (create_graph) {
-    slot.grad = TensorRef(tensor_of(eager().add(Value(slot.grad), gradient)));
+    slot.grad.store(TensorRef(tensor_of(eager().add(Value(before), gradient))));
   } else {
-    slot.grad->before_write();
-    add_into(*tensor_of(gradient), *slot.grad);
+    before->before_write();
+    add_into(*tensor_of(gradient), *before);
   }
 }
 
 void retain_gradient(GradSlot& slot, const Value& gradient) {
   note_escape(*tensor_of(gradient), "retains a gradient");
-  if (!slot.grad)
-    slot.grad = own_gradient(gradient, {});
-  else
-    slot.grad = TensorRef(tensor_of(eager().add(Value(slot.grad), gradient)));
+  const TensorRef before = slot.grad.load();
+  slot.grad.store(before ? TensorRef(tensor_of(eager().add(Value(before), gradient))) : own_gradient(gradient, {}));
 }
 
 }  // namespace lucid

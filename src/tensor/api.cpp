@@ -117,7 +117,8 @@ void Tensor::read_all(void* values, Dtype dtype) const {
   const Value converted = eager().cast(Value(TensorRef(&unwrap(*this))), dtype);
   const TensorRef dense = contiguous(TensorRef(tensor_of(converted)));
   note_escape(*dense, "reads values of a tensor");
-  if (dense->numel() > 0) std::memcpy(values, dense->data(), static_cast<size_t>(dense->numel()) * size_of(dtype));
+  if (dense->numel() > 0)
+    std::memcpy(values, dense->memory().data, static_cast<size_t>(dense->numel()) * size_of(dtype));
 }
 
 const void* Tensor::read_pointer(Dtype dtype) const {

@@ -31,7 +31,7 @@ void attach_retained(TensorImpl& tensor, const Edge& edge, uint32_t version) {
     retained.version = root.version;
     retained.number = version;
   }
-  edge.node->retained().push_back(std::move(retained));
+  edge.node->add_retained(std::move(retained));
 }
 
 void note_hook(const GradNode* node) {
@@ -65,9 +65,8 @@ bool is_stale(const TensorImpl& view) {
 /// Gives a stale view its new node. Several threads may ask for it first: recording on a view only reads it for its
 /// user.
 void renew_node(TensorImpl& view) {
-  static std::mutex renewing;
   Edge old;  // goes after the lock: what it frees may be Python's
-  const std::scoped_lock lock(renewing);
+  const std::lock_guard lock(mutex_of(LockRank::kViewNode));
   if (!is_stale(view)) return;
   TensorImpl& root = *view.root();
   AutogradMeta& meta = view.ensure_autograd();
@@ -158,10 +157,10 @@ bool retains_grad(const TensorImpl& tensor) { return tensor.autograd() && tensor
 HookHandle register_hook(TensorImpl& tensor, GradientHook hook, bool may_copy) {
   if (!requires_grad(tensor))
     throw RuntimeError("register_hook: the tensor does not require grad, so the hook would never be called");
-  auto shared = std::make_shared<GradientHook>(std::move(hook));
+  auto shared = std::make_shared<RegisteredHook>(std::move(hook));
   if (const Edge edge = gradient_edge(tensor)) {
     note_hook(edge.node.get());
-    edge.node->hooks().push_back({edge.output, shared, may_copy});
+    edge.node->add_hook(edge.output, shared, may_copy);
   }
   return HookHandle(std::move(shared));
 }
@@ -170,8 +169,8 @@ HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook) 
   if (!requires_grad(tensor) || !is_leaf(tensor))
     throw RuntimeError("register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate a gradient");
   note_hook(nullptr);
-  auto shared = std::make_shared<GradientHook>(std::move(hook));
-  ensure_slot(tensor).after_accumulate.push_back(shared);
+  auto shared = std::make_shared<RegisteredHook>(std::move(hook));
+  ensure_slot(tensor).after_accumulate.add(0, shared, false);
   return HookHandle(std::move(shared));
 }
 
@@ -179,21 +178,21 @@ TensorRef gradient(const TensorImpl& tensor) {
   const AutogradMeta* meta = tensor.autograd();
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->gradient_read(&tensor, meta ? meta->slot.get() : nullptr);
-  return meta && meta->slot ? meta->slot->grad : TensorRef();
+  return meta && meta->slot ? meta->slot->grad.load() : TensorRef();
 }
 
 void set_gradient(TensorImpl& tensor, TensorRef gradient) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->gradient_replaced(&tensor, tensor.autograd() ? tensor.autograd()->slot.get() : nullptr);
   if (!gradient) {
-    if (AutogradMeta* meta = tensor.autograd(); meta && meta->slot) meta->slot->grad.reset();
+    if (AutogradMeta* meta = tensor.autograd(); meta && meta->slot) meta->slot->grad.store(nullptr);
     return;
   }
   if (gradient.get() == &tensor) throw RuntimeError("grad: a tensor cannot be its own gradient");
   if (gradient->sizes() != tensor.sizes() || gradient->dtype() != tensor.dtype())
     throw RuntimeError("grad: the gradient of {} must have the same dtype and shape, got {}", to_string(tensor.type()),
                        to_string(gradient->type()));
-  ensure_slot(tensor).grad = std::move(gradient);
+  ensure_slot(tensor).grad.store(std::move(gradient));
 }
 
 TensorRef detach(const TensorImpl& tensor) {

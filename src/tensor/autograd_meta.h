@@ -24,14 +24,13 @@ class LeafEnd {
   template <typename Make>
   AccumulateNode* get_or_make(const Make& make) {
     if (AccumulateNode* node = get()) return node;
-    const std::scoped_lock lock(making_);
+    const std::lock_guard lock(mutex_of(LockRank::kLeafEnd));
     if (!get()) node_.store(make().detach(), std::memory_order_release);
     return get();
   }
   void reset() { Ref<AccumulateNode>::adopt(node_.exchange(nullptr)); }
 
  private:
-  static inline std::mutex making_;
   std::atomic<AccumulateNode*> node_ = nullptr;
 };
 
@@ -78,17 +77,16 @@ bool retains_grad(const TensorImpl& tensor);
 class HookHandle {
  public:
   HookHandle() = default;
-  explicit HookHandle(std::shared_ptr<GradientHook> hook) : hook_(std::move(hook)) {}
+  explicit HookHandle(HookRef hook) : hook_(std::move(hook)) {}
   void remove() {
-    if (hook_) *hook_ = nullptr;
-    hook_.reset();
+    if (hook_) hook_->remove();
   }
 
  private:
-  std::shared_ptr<GradientHook> hook_;
+  HookRef hook_;
 };
 
-/// Throws RuntimeError when the tensor does not require grad. `may_copy` is GradNode::Hook's.
+/// Throws RuntimeError when the tensor does not require grad. `may_copy` is HookList::Entry's.
 HookHandle register_hook(TensorImpl& tensor, GradientHook hook, bool may_copy = false);
 /// Runs after a gradient was added to a leaf's `.grad`, which it is given; what it returns is ignored.
 HookHandle register_post_accumulate_hook(TensorImpl& tensor, GradientHook hook);

@@ -1,3 +1,4 @@
+#include "base/blocking.h"
 #include "base/error.h"
 #include "tensor/accumulate.h"
 #include "tensor/autograd_meta.h"
@@ -48,6 +49,12 @@ Start check_outputs(const char* name, std::span<const TensorRef> outputs, std::s
   return start;
 }
 
+/// Runs a pass, which takes long: other threads of the caller go on meanwhile.
+Values run(const BackwardPass::Settings& settings, Start start) {
+  const BlockingScope running;
+  return BackwardPass(settings).run(start.edges, std::move(start.gradients));
+}
+
 std::vector<Edge> check_inputs(const char* name, std::span<const TensorRef> inputs) {
   std::vector<Edge> edges;
   for (size_t i = 0; i < inputs.size(); ++i) {
@@ -66,12 +73,12 @@ void backward(std::span<const TensorRef> outputs, std::span<const TensorRef> gra
   BackwardPass::Settings settings{.create_graph = options.create_graph,
                                   .retain_graph = options.retain_graph || options.create_graph};
   if (inputs.empty()) {
-    BackwardPass(settings).run(start.edges, std::move(start.gradients));
+    run(settings, std::move(start));
     return;
   }
   const std::vector<Edge> edges = check_inputs("backward", inputs);
   settings.inputs = &edges;
-  Values found = BackwardPass(settings).run(start.edges, std::move(start.gradients));
+  Values found = run(settings, std::move(start));
   const GradModeScope mode(options.create_graph);
   for (size_t i = 0; i < inputs.size(); ++i) {
     if (!found[i]) continue;
@@ -86,10 +93,10 @@ std::vector<TensorRef> grad(std::span<const TensorRef> outputs, std::span<const 
   if (inputs.empty()) throw ValueError("grad: no inputs were given to differentiate with respect to");
   Start start = check_outputs("grad", outputs, gradients);
   const std::vector<Edge> edges = check_inputs("grad", inputs);
-  Values found = BackwardPass({.create_graph = options.create_graph,
-                               .retain_graph = options.retain_graph || options.create_graph,
-                               .inputs = &edges})
-                     .run(start.edges, std::move(start.gradients));
+  Values found = run({.create_graph = options.create_graph,
+                      .retain_graph = options.retain_graph || options.create_graph,
+                      .inputs = &edges},
+                     std::move(start));
   const GradModeScope mode(options.create_graph);
   std::vector<TensorRef> results(inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {

@@ -175,15 +175,14 @@ void BackwardPass::process(Task task) {
 
 void BackwardPass::observe(GradNode& node, Values& gradients) {
   if (node.is_observed()) {
-    // By index and by copy: a hook may remove itself or register others.
-    for (size_t i = 0; i < node.hooks().size(); ++i) {
-      const GradNode::Hook hook = node.hooks()[i];
-      const GradientHook function = *hook.function;
-      Value& gradient = gradients[hook.output];
+    const HookList& hooks = *node.hook_list();
+    for (auto entry = hooks.next(0); entry; entry = hooks.next(entry->number)) {
+      const GradientHook function = entry->hook->get();
+      Value& gradient = gradients[entry->output];
       if (!function || !gradient) continue;
       Value replaced = function(gradient);
       if (!replaced) continue;
-      const TensorType& type = node.outputs()[hook.output];
+      const TensorType& type = node.outputs()[entry->output];
       if (replaced.shape() != type.shape)
         throw RuntimeError("a gradient hook returned {} for a gradient {}; the shape must not change",
                            to_string(replaced.type()), to_string(type));

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/ref_list.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/plan_cache.h"
@@ -10,7 +11,7 @@
 namespace lucid {
 namespace {
 
-/// The addresses a plan reads from. Numbers lie in the frame itself.
+/// The addresses a plan reads from, and what keeps them valid. Numbers lie in the frame itself.
 class Frame {
  public:
   Frame(const Call& call, const EagerPlan& plan) {
@@ -20,8 +21,11 @@ class Frame {
     for (size_t i = 0; i < call.count(); ++i) {
       const Operand& operand = call.operand(i);
       if (operand.is_value()) {
-        inputs_.push_back(tensor_of(operand)->data());
-        if (packs) forms_.push_back(forms_of(*tensor_of(operand)->cell()));
+        const TensorImpl& tensor = *tensor_of(operand);
+        PinnedMemory memory = tensor.memory();
+        inputs_.push_back(memory.data);
+        if (packs) forms_.push_back(forms_of(tensor.cell(), *memory.storage));
+        held_.push_back(std::move(memory.storage));
       } else if (operand.is_scalar() && numbers) {
         operand.scalar().store(plan.number_dtypes[i], number);
         inputs_.push_back(number++);
@@ -34,11 +38,17 @@ class Frame {
   std::span<PackedForms* const> forms() const { return {forms_.data(), forms_.size()}; }
 
  private:
-  static PackedForms* forms_of(Cell& cell) { return cell.storage()->borrowed() ? nullptr : &cell.packed_forms(); }
+  PackedForms* forms_of(const Ref<Cell>& cell, const Storage& storage) {
+    if (storage.borrowed()) return nullptr;
+    cells_.push_back(cell);
+    return &cell->packed_forms();
+  }
 
   SmallVector<int64_t, 6> numbers_;  // extended once: addresses stay
   SmallVector<void*, 8> inputs_;
   SmallVector<PackedForms*, 8> forms_;
+  RefList<Cell, 2> cells_;  // whose forms these are
+  RefList<Storage, 8> held_;
 };
 
 [[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
@@ -59,7 +69,7 @@ void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs
 }
 
 bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {
-  if (a.cell()->storage() != b.cell()->storage()) return false;
+  if (a.cell()->storage_address() != b.cell()->storage_address()) return false;
   const auto bytes = [](const TensorImpl& t) {
     const auto [low, high] = element_range(t.geometry());
     const auto size = static_cast<int64_t>(size_of(t.dtype()));
@@ -102,7 +112,7 @@ Values execute(const Call& call) {
     outputs.push_back(tensor->data());
     results.emplace_back(std::move(tensor));
   }
-  // The plan may be evicted by another call of this thread only after this one returns.
+  // Only another call of this thread takes the plan out of its list, after this one has returned.
   run(call, plan, {outputs.data(), outputs.size()});
   return results;
 }
@@ -124,14 +134,21 @@ void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
     operands.push_back(operand);
   }
   SmallVector<void*, 6> outputs;
-  for (const TensorImpl* destination : destinations) outputs.push_back(destination->data());
+  RefList<Storage, 6> held;
+  for (const TensorImpl* destination : destinations) {
+    PinnedMemory memory = destination->memory();
+    outputs.push_back(memory.data);
+    held.push_back(std::move(memory.storage));
+  }
   const std::span<void* const> places(outputs.data(), outputs.size());
   if (copies.empty()) {
     run(call, *plan, places);
   } else {
     const Call copied(call.op(), {operands.data(), operands.size()}, call.attributes());
-    run(copied, eager_plan(copied, destinations), places);
+    const Ref<EagerPlan> other(const_cast<EagerPlan*>(&eager_plan(copied, destinations)));
+    run(copied, *other, places);
   }
+  for (const TensorImpl* destination : destinations) destination->cell()->after_write();
 }
 
 }  // namespace lucid

@@ -49,7 +49,9 @@ class FunctionNode : public GradNode {
   void release_saved() override {
     if (saved_.empty() || is_released()) return;
     set_released();
-    saved_.clear();
+    // The list stays: another thread may be going through it.
+    for (const Saved& saved : saved_)
+      if (saved.snapshot) saved.snapshot->drop();
   }
 
   std::vector<TensorRef> unpack() {
@@ -61,6 +63,7 @@ class FunctionNode : public GradNode {
         continue;
       }
       TensorRef tensor = saved.snapshot->tensor();
+      if (!tensor) fail_released();
       if (creates_graph_ && saved.output >= 0)
         set_gradient_node(*tensor, {Ref<GradNode>(this), static_cast<uint32_t>(saved.output)});
       else if (creates_graph_ && saved.edge)

@@ -12,7 +12,7 @@ Scalar item(const TensorImpl& tensor) {
     throw RuntimeError("item: {} has {} elements; only a tensor of one element is a number", to_string(tensor.type()),
                        tensor.numel());
   note_escape(tensor, "reads a value of a tensor");
-  return Scalar::load(tensor.dtype(), tensor.data());
+  return Scalar::load(tensor.dtype(), tensor.memory().data);
 }
 
 TensorRef tensor_from(const void* data, Dtype dtype, DimsView sizes) {

@@ -43,6 +43,7 @@ GradNode::GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs, Nod
 
 GradNode::~GradNode() {
   --t_live_nodes;
+  delete extras_.load(std::memory_order_acquire);
   for (Edge& edge : edges_) release_later(std::move(edge.node));
 }
 
@@ -51,6 +52,24 @@ uint64_t GradNode::next_number() { return g_next_number.load(std::memory_order_r
 uint64_t GradNode::reserve_number() { return g_next_number.fetch_add(1, std::memory_order_relaxed); }
 
 int64_t GradNode::live() { return t_live_nodes; }
+
+GradNode::Extras& GradNode::ensure_extras() {
+  const std::lock_guard lock(mutex_of(LockRank::kHooks, this));
+  if (!extras()) extras_.store(new Extras, std::memory_order_release);
+  return *extras_.load(std::memory_order_relaxed);
+}
+
+void GradNode::add_retained(Retained retained) {
+  std::vector<Retained>& all = ensure_extras().retained;
+  const std::lock_guard lock(mutex_of(LockRank::kHooks, this));
+  all.push_back(std::move(retained));
+}
+
+std::vector<GradNode::Retained> GradNode::retained() const {
+  if (!extras()) return {};
+  const std::lock_guard lock(mutex_of(LockRank::kHooks, this));
+  return extras()->retained;
+}
 
 void GradNode::fail_released() const {
   throw RuntimeError(
@@ -64,8 +83,8 @@ AccumulateNode::AccumulateNode(TensorType type, Ref<GradSlot> slot)
 
 Ref<GradNode> AccumulateNode::clone(NodeCloner&) const {
   auto slot = make_ref<GradSlot>();
-  slot->requires_grad = slot_->requires_grad;
-  slot->became_interior = slot_->became_interior;
+  slot->requires_grad = slot_->requires_grad.load();
+  slot->became_interior = slot_->became_interior.load();
   slot->strides = slot_->strides;
   return make_ref<AccumulateNode>(outputs()[0], std::move(slot));
 }
@@ -76,9 +95,12 @@ void AccumulateNode::run(BackwardPass& pass, Values gradients) {
         "backward: a leaf tensor was moved into the graph's interior by an in-place operation recorded after its use");
   if (!slot_->requires_grad) return;
   accumulate_gradient(*slot_, std::move(gradients.front()), pass.creates_graph());
-  // By index and by copy: a hook may remove itself or add others.
-  for (size_t i = 0; i < slot_->after_accumulate.size(); ++i)
-    if (const GradientHook hook = *slot_->after_accumulate[i]) hook(slot_->grad);
+  const HookList& hooks = slot_->after_accumulate;
+  for (auto entry = hooks.next(0); entry; entry = hooks.next(entry->number)) {
+    // Another thread may have removed the hook, or cleared the gradient.
+    const GradientHook hook = entry->hook->get();
+    if (const TensorRef grad = slot_->grad.load(); hook && grad) hook(Value(grad));
+  }
 }
 
 }  // namespace lucid

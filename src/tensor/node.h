@@ -3,7 +3,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,7 +10,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/ref.h"
+#include "base/atomic_ref.h"
+#include "base/busy_flag.h"
+#include "tensor/gradient_hook.h"
 #include "tensor/node_group.h"
 #include "tensor/tensor_impl.h"
 
@@ -29,30 +30,28 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-/// Sees the gradient of a tensor during backward and may replace it: an empty value leaves it as it is.
-using GradientHook = std::function<Value(const Value& gradient)>;
-
 /// Where a tensor's `.grad` lies. Shared between the handle and the node that fills it, so that neither needs the
 /// other.
 struct GradSlot : RefCounted {
-  /// Held while a gradient is added: several threads may run backward into one leaf.
-  std::mutex mutex;
-  TensorRef grad;
+  /// Set while a gradient is added: several threads may run backward into one leaf.
+  BusyFlag adding;
+  /// Any thread may replace or clear it at any time.
+  AtomicRef<TensorImpl> grad;
   /// Cleared when the tensor stops being a leaf that wants a gradient.
-  bool requires_grad = false;
+  std::atomic<bool> requires_grad = false;
   /// Set when a recorded in-place operation gave the leaf a gradient node.
-  bool became_interior = false;
+  std::atomic<bool> became_interior = false;
   /// The layout that a fresh gradient gets.
   Dims strides;
   /// Whose gradient it keeps, for retain_grad; compared, never followed.
-  const GradNode* retained_from = nullptr;
+  std::atomic<const GradNode*> retained_from = nullptr;
   /// Called with the whole gradient after it was accumulated.
-  std::vector<std::shared_ptr<GradientHook>> after_accumulate;
+  HookList after_accumulate;
 };
 
 /// Counts how often a root was given another node; shared with those that must notice.
 struct RootVersion : RefCounted {
-  uint32_t number = 0;
+  std::atomic<uint32_t> number = 0;
 };
 
 /// Says what copies of nodes are connected to.
@@ -106,7 +105,7 @@ class GradNode : public RefCounted {
   virtual void run(BackwardPass& pass, Values gradients) = 0;
   /// Drops what was saved; running again is an error if anything was.
   virtual void release_saved() {}
-  bool is_released() const { return is_released_; }
+  bool is_released() const { return is_released_.load(std::memory_order_acquire); }
   /// Whether running it does nothing but compute by ops, so that a recording holds all of it.
   virtual bool is_made_of_ops() const { return false; }
   /// A node that does the same elsewhere in a graph; null if there can be none.
@@ -130,13 +129,6 @@ class GradNode : public RefCounted {
     number_in_group_ = number;
   }
 
-  /// Hooks are shared with whoever may remove them, which empties the function.
-  struct Hook {
-    uint32_t output;
-    std::shared_ptr<GradientHook> function;
-    /// Whether copies of the node may share the function: it holds nothing of the call that registered it.
-    bool may_copy = false;
-  };
   struct Retained {
     uint32_t output;
     Ref<GradSlot> slot;
@@ -144,14 +136,17 @@ class GradNode : public RefCounted {
     Ref<RootVersion> version;
     uint32_t number = 0;
   };
-  std::vector<Hook>& hooks() { return extras().hooks; }
-  std::span<const Hook> hooks() const {
-    return extras_ ? std::span<const Hook>(extras_->hooks) : std::span<const Hook>();
+  void add_hook(uint32_t output, HookRef hook, bool may_copy) { ensure_extras().hooks.add(output, hook, may_copy); }
+  /// Null where there never was one.
+  const HookList* hook_list() const { return extras() ? &extras()->hooks : nullptr; }
+  std::vector<HookList::Entry> hooks() const {
+    return extras() ? extras()->hooks.entries() : std::vector<HookList::Entry>();
   }
-  std::vector<Retained>& retained() { return extras().retained; }
-  bool retains() const { return extras_ && !extras_->retained.empty(); }
+  void add_retained(Retained retained);
+  std::vector<Retained> retained() const;
+  bool retains() const { return extras() && !retained().empty(); }
   /// Whether anybody asked to see this node's gradients.
-  bool is_observed() const { return extras_ && !(extras_->hooks.empty() && extras_->retained.empty()); }
+  bool is_observed() const { return extras() && (!extras()->hooks.empty() || retains()); }
 
   /// Nodes that this thread made and did not destroy. For leak tests.
   static int64_t live();
@@ -160,26 +155,24 @@ class GradNode : public RefCounted {
   /// Throws when backward came here a second time after what it needs was dropped.
   [[noreturn]] void fail_released() const;
   void set_outputs(std::vector<TensorType> outputs) { outputs_ = std::move(outputs); }
-  void set_released(bool is_released = true) { is_released_ = is_released; }
+  void set_released(bool is_released = true) { is_released_.store(is_released, std::memory_order_release); }
 
  private:
   friend void release_later(Ref<GradNode> node);
   struct Extras {
-    std::vector<Hook> hooks;
+    HookList hooks;
     std::vector<Retained> retained;
   };
-  Extras& extras() {
-    if (!extras_) extras_ = std::make_unique<Extras>();
-    return *extras_;
-  }
+  const Extras* extras() const { return extras_.load(std::memory_order_acquire); }
+  Extras& ensure_extras();
 
   std::vector<Edge> edges_;
   std::vector<TensorType> outputs_;
-  std::unique_ptr<Extras> extras_;
+  std::atomic<Extras*> extras_ = nullptr;  // owned; made by whoever first observes the node
   NodeOrder order_;
   Ref<NodeGroup> group_;
   uint32_t number_in_group_ = 0;
-  bool is_released_ = false;
+  std::atomic<bool> is_released_ = false;
   GradNode* next_to_destroy_ = nullptr;
 };
 

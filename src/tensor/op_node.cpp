@@ -13,10 +13,11 @@ namespace {
 
 Value zeros(Emitter& e, const TensorType& type) { return e.full(type.shape, 0, type.dtype); }
 
-/// A handle on what was saved. It takes part in the graph only when the pass records.
+/// A handle on what was saved; null if another pass has released it. It takes part in the graph only when the pass
+/// records.
 Value unpack(const Snapshot& saved, const BackwardPass& pass, const Edge& edge) {
   TensorRef tensor = saved.tensor();
-  if (edge && pass.creates_graph()) set_gradient_node(*tensor, edge);
+  if (tensor && edge && pass.creates_graph()) set_gradient_node(*tensor, edge);
   return tensor;
 }
 
@@ -120,7 +121,8 @@ void OpNode::set_results(std::span<const Value> results) {
 void OpNode::release_saved() {
   if (!saves_ || is_released()) return;
   set_released();
-  results_.reset();
+  // The snapshots stay where they are, empty: another thread may be running the node.
+  for (size_t i = 0; results_ && i < outputs().size(); ++i) results_[i].drop();
   for (size_t i = 0; i < edges().size(); ++i) arguments_[i].saved.drop();
 }
 
@@ -141,6 +143,7 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
     const bool drops = arguments_[i].drops_gradient && pass.creates_graph();
     inputs[i] =
         unpack(arguments_[i].saved, pass, drops ? Edge{make_ref<DropNode>(arguments_[i].type->type()), 0} : edges()[i]);
+    if (!inputs[i]) fail_released();
   }
   Values results;
   for (size_t i = 0; results_ && i < outputs().size(); ++i) {

@@ -10,6 +10,7 @@
 
 #include "base/blocking.h"
 #include "base/hash.h"
+#include "base/lock.h"
 #include "compiler/compile_plan.h"
 
 namespace lucid {
@@ -133,24 +134,40 @@ class PlanStore {
     return nullptr;
   }
   void insert(const Ref<EagerPlan>& plan) {
+    std::vector<Ref<EagerPlan>> evicted;  // destroyed after the lock is given back
     const std::lock_guard lock(mutex_);
     plans_.emplace(plan->hash, plan);
     order_.push_back(plan->hash);
-    if (order_.size() <= kMostPlans) return;
-    plans_.erase(plans_.find(order_.front()));
-    order_.pop_front();
+    size_t spared = 0;
+    while (order_.size() > most_plans_) {
+      const auto oldest = plans_.find(order_.front());
+      order_.pop_front();
+      if (oldest->second->use_count() > 1 && spared++ < kMostSpared) {
+        order_.push_back(oldest->first);
+        continue;
+      }
+      evicted.push_back(std::move(oldest->second));
+      plans_.erase(oldest);
+    }
   }
   void clear() {
+    std::unordered_multimap<uint64_t, Ref<EagerPlan>> dropped;
     const std::lock_guard lock(mutex_);
-    plans_.clear();
+    plans_.swap(dropped);
     order_.clear();
     epoch_.fetch_add(1, std::memory_order_relaxed);
+  }
+  void set_limit(size_t most_plans) {
+    const std::lock_guard lock(mutex_);
+    most_plans_ = most_plans;
   }
   uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr size_t kMostPlans = 8192;
-  std::mutex mutex_;
+  /// Plans that a thread has used of late stay, if they are not too many to look through.
+  static constexpr size_t kMostSpared = 64;
+  size_t most_plans_ = kMostEagerPlans;
+  Mutex& mutex_ = mutex_of(LockRank::kPlanStore);
   std::unordered_multimap<uint64_t, Ref<EagerPlan>> plans_;
   std::deque<uint64_t> order_;
   std::atomic<uint64_t> epoch_{0};
@@ -207,5 +224,7 @@ const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> desti
 }
 
 void clear_eager_plans() { plan_store().clear(); }
+
+void set_most_eager_plans(size_t most) { plan_store().set_limit(most); }
 
 }  // namespace lucid

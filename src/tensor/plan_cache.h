@@ -34,4 +34,9 @@ const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> desti
 /// Forgets all plans; for tests that change options.
 void clear_eager_plans();
 
+/// How many plans are kept beside those that threads have used last. The oldest leave first.
+inline constexpr size_t kMostEagerPlans = 4096;
+/// Applies from now on; for tests.
+void set_most_eager_plans(size_t most);
+
 }  // namespace lucid

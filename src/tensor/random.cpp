@@ -1,28 +1,98 @@
 #include "tensor/random.h"
 
+#include <cstring>
+#include <mutex>
 #include <random>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
-#include "tensor/inplace.h"
 #include "tensor/item.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 namespace {
 
-TensorRef state_tensor(uint64_t seed) {
-  const int64_t words[2] = {static_cast<int64_t>(seed), 0};
-  return tensor_from(words, Dtype::kI64, Dims{2});
+Ref<Cell> state_cell(uint64_t seed) {
+  Ref<Storage> storage = Storage::allocate(sizeof(GeneratorState::Words));
+  const GeneratorState::Words words = {static_cast<int64_t>(seed), 0};
+  std::memcpy(storage->data(), words.data(), sizeof(words));
+  return make_ref<Cell>(std::move(storage));
 }
 
 }  // namespace
 
-Generator::Generator(uint64_t seed) : state_(state_tensor(seed)), offset_(alias_of(*state_, {{}, {}, 1})) {}
+// The words are read and written under the lock, all else is done without it: what an observer does may be anything.
+
+GeneratorState::GeneratorState(uint64_t seed)
+    : TensorImpl(Dtype::kI64, Dims{2}, Dims{1}, 0, state_cell(seed)), offset_(alias_of(*this, {{}, {}, 1})) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->made(*this);
+}
+
+GeneratorState::Words GeneratorState::words() const {
+  Words words;
+  const PinnedMemory memory = this->memory();
+  const std::lock_guard lock(mutex_of(LockRank::kGenerator, this));
+  std::memcpy(words.data(), memory.data, sizeof(words));
+  return words;
+}
+
+void GeneratorState::set(const Words& words) {
+  before_write();
+  const PinnedMemory memory = this->memory();
+  const std::lock_guard lock(mutex_of(LockRank::kGenerator, this));
+  std::memcpy(memory.data, words.data(), sizeof(words));
+}
+
+TensorRef GeneratorState::copy_and_advance(int64_t count) {
+  TensorRef copy = make_tensor(Dtype::kI64, Dims{2});
+  const PinnedMemory memory = this->memory();
+  const std::lock_guard lock(mutex_of(LockRank::kGenerator, this));
+  std::memcpy(copy->data(), memory.data, sizeof(Words));
+  static_cast<int64_t*>(memory.data)[1] += count;
+  return copy;
+}
+
+TensorRef GeneratorState::copy() {
+  TensorRef copy = copy_and_advance(0);
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->moved(*this, *copy);
+  return copy;
+}
+
+TensorRef GeneratorState::take(int64_t count) {
+  before_write();
+  EagerObserver* const observer = eager_observer();
+  if (!observer) [[likely]]
+    return copy_and_advance(count);
+  static const Op& add = op_table().at("add");
+  const Operand operands[] = {Operand(offset_.get()), Operand(count)};
+  const Attributes none;
+  const Call call(add, operands, none);
+  TensorImpl* const destination = offset_.get();
+  observer->writes(call, {&destination, 1});
+  TensorRef copy = copy_and_advance(count);
+  observer->moved(*this, *copy);
+  observer->written(call, {&destination, 1});
+  return copy;
+}
+
+void GeneratorState::give_back(const TensorImpl& taken, int64_t count) {
+  note_escape(*this, "fails to draw random numbers");
+  const PinnedMemory memory = this->memory();
+  const auto* before = static_cast<const int64_t*>(taken.data());
+  const std::lock_guard lock(mutex_of(LockRank::kGenerator, this));
+  auto* now = static_cast<int64_t*>(memory.data);
+  if (now[0] == before[0] && now[1] == before[1] + count) now[1] = before[1];
+}
+
+Generator::Generator(uint64_t seed) : state_(make_ref<GeneratorState>(seed)) {}
 
 void Generator::manual_seed(uint64_t seed) {
-  const TensorRef fresh = state_tensor(seed);
-  set_state(*fresh);
+  const int64_t words[2] = {static_cast<int64_t>(seed), 0};
+  set_state(*tensor_from(words, Dtype::kI64, Dims{2}));
 }
 
 uint64_t Generator::seed() {
@@ -32,39 +102,42 @@ uint64_t Generator::seed() {
   return seed;
 }
 
-uint64_t Generator::initial_seed() const {
-  const std::scoped_lock guard(mutex_);
-  return static_cast<uint64_t>(static_cast<const int64_t*>(state_->data())[0]);
-}
+uint64_t Generator::initial_seed() const { return static_cast<uint64_t>(state_->words()[0]); }
 
-TensorRef Generator::state() const {
-  const std::scoped_lock guard(mutex_);
-  return copy_of(*state_, state_->strides());
-}
+TensorRef Generator::state() const { return state_->copy(); }
 
 void Generator::set_state(const TensorImpl& state) {
+  static const Op& to = op_table().at("to");
   if (state.dtype() != Dtype::kI64 || state.sizes() != Dims{2})
     throw TypeError("set_state: a generator's state is i64[2], got {}", to_string(state.type()));
-  const std::scoped_lock guard(mutex_);
   const GradModeScope no_grad(false);
-  copy_(*state_, Operand(&state));
+  const TensorRef dense = contiguous(TensorRef(const_cast<TensorImpl*>(&state)));
+  GeneratorState::Words words;
+  std::memcpy(words.data(), dense->memory().data, sizeof(words));
+  const Operand operands[] = {Operand(dense.get())};
+  const Attributes attributes = {Dtype::kI64};
+  const Call call(to, operands, attributes);
+  EagerObserver* const observer = eager_observer();
+  TensorImpl* const destination = state_.get();
+  if (observer) observer->writes(call, {&destination, 1});
+  state_->set(words);
+  if (observer) observer->written(call, {&destination, 1});
 }
 
 Values Generator::draw(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
-  static const Op& add = op_table().at("add");
   std::vector<Operand> operands = {Operand(state_.get())};
   operands.insert(operands.end(), others.begin(), others.end());
-  const std::scoped_lock guard(mutex_);
+  int64_t count = 0;
+  for (const TensorType& type : infer_types(Call(op, operands, attributes))) count += numel(type.shape);
+  TakenNumbers numbers(*state_, count);
+  operands[0] = Operand(numbers.state().get());
   Values results = eager().emit(op, operands, attributes);
-  int64_t drawn = 0;
-  for (const Value& result : results) drawn += tensor_of(result)->numel();
-  const Operand more[] = {Operand(drawn)};
-  in_place(add, *offset_, more, {});
+  numbers.keep();
   return results;
 }
 
 Generator& default_generator() {
-  static Ref<Generator> generator = make_ref<Generator>();
+  static Generator* const generator = new Generator;  // outlives threads that still run at exit
   return *generator;
 }
 

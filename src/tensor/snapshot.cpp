@@ -7,6 +7,7 @@
 #include <new>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "tensor/observer.h"
 
 namespace lucid {
@@ -15,26 +16,8 @@ namespace {
 /// From this many snapshots on, a cell finds those that a write hits by an index instead of looking at each.
 constexpr uint32_t kIndexFrom = 32;
 
-class SpinLock {
- public:
-  void lock() {
-    while (locked_.exchange(true, std::memory_order_acquire))
-      while (locked_.load(std::memory_order_relaxed)) __builtin_ia32_pause();
-  }
-  void unlock() { locked_.store(false, std::memory_order_release); }
-
- private:
-  std::atomic<bool> locked_ = false;
-};
-
 // A snapshot that is moved to another cell stays with its lock, because the cells share it.
-constexpr size_t kStripes = 64;
-struct alignas(64) PaddedLock {
-  SpinLock lock;
-};
-std::array<PaddedLock, kStripes> g_locks;
-
-SpinLock& lock_of(uint8_t stripe) { return g_locks[stripe].lock; }
+Mutex& lock_of(uint8_t stripe) { return mutex_of(LockRank::kCell, size_t{stripe}); }
 
 std::pair<int64_t, int64_t> byte_range(const Geometry& geometry, Dtype dtype) {
   const auto [first, last] = element_range(geometry);
@@ -62,7 +45,7 @@ Cell::~Cell() { delete index_; }
 
 uint8_t Cell::next_stripe() {
   static constinit thread_local uint8_t next = 0;
-  return static_cast<uint8_t>(next++ % kStripes);
+  return static_cast<uint8_t>(next++ % kLockStripes);
 }
 
 void Cell::link(Snapshot& snapshot) {
@@ -94,56 +77,94 @@ void Cell::unlink(Snapshot& snapshot) {
   if (!first_snapshot_) delete std::exchange(index_, nullptr);
 }
 
+bool Cell::is_exclusive() const {
+  // Nobody else can replace the storage of a cell that one handle knows.
+  return use_count() == 1 && !has_snapshots() && storage_.get()->use_count() == 1 && !storage_.get()->borrowed();
+}
+
+/// Snapshots that were moved to other memory while the cell's lock was held. Their observer hears of it afterwards, and
+/// the cells that they leave behind die afterwards: both may be anybody's code.
+class Cell::Moves {
+ public:
+  Moves() = default;
+  Moves(const Moves&) = delete;
+  Moves& operator=(const Moves&) = delete;
+  ~Moves() = default;
+
+  /// Called before the snapshot changes, with what it will be on.
+  void add(Snapshot& snapshot, const Geometry& geometry, const Ref<Cell>& cell) {
+    if (eager_observer()) [[unlikely]]
+      moves_.push_back(
+          {handle(snapshot.dtype_, snapshot.geometry_, snapshot.cell_), handle(snapshot.dtype_, geometry, cell)});
+    left_.push_back(snapshot.cell_);
+  }
+  void report() const {
+    if (EagerObserver* observer = eager_observer()) [[unlikely]]
+      for (const auto& [source, copy] : moves_) observer->moved(*source, *copy);
+  }
+
+ private:
+  static TensorRef handle(Dtype dtype, const Geometry& g, const Ref<Cell>& cell) {
+    return make_ref<TensorImpl>(dtype, g.sizes, g.strides, g.offset, cell);
+  }
+
+  std::vector<std::pair<TensorRef, TensorRef>> moves_;
+  std::vector<Ref<Cell>> left_;
+};
+
 void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
   const auto [begin, end] = byte_range(geometry, dtype);
-  // Released after the lock: a cell that loses its last snapshot dies with it.
-  std::vector<Ref<Cell>> dropped;
-  const std::scoped_lock guard(lock_of(stripe_));
-  std::vector<Snapshot*> hits;
-  if (index_) {
-    index_->find(begin, end, hits);
-  } else {
-    for (Snapshot* s = first_snapshot_; s; s = s->next_)
-      if (s->begin_ < end && begin < s->end_) hits.push_back(s);
+  Moves moves;
+  {
+    const std::lock_guard guard(lock_of(stripe_));
+    std::vector<Snapshot*> hits;
+    if (index_) {
+      index_->find(begin, end, hits);
+    } else {
+      for (Snapshot* s = first_snapshot_; s; s = s->next_)
+        if (s->begin_ < end && begin < s->end_) hits.push_back(s);
+    }
+    if (hits.empty()) return;
+    size_t bytes = 0;
+    bool pinned = false;
+    for (const Snapshot* s : hits) {
+      bytes += static_cast<size_t>(numel(s->geometry_.sizes)) * size_of(s->dtype_);
+      pinned |= s->pinned_;
+    }
+    const Ref<Storage> storage = this->storage();
+    if (pinned || bytes > storage->bytes()) {
+      Ref<Storage> copy = Storage::allocate(storage->bytes());
+      std::memcpy(copy->data(), storage->data(), storage->bytes());
+      leave_memory_to_snapshots(std::move(copy), moves);
+    } else {
+      for (Snapshot* s : hits) s->copy_out(moves);
+    }
   }
-  if (hits.empty()) return;
-  size_t bytes = 0;
-  bool pinned = false;
-  for (const Snapshot* s : hits) {
-    bytes += static_cast<size_t>(numel(s->geometry_.sizes)) * size_of(s->dtype_);
-    pinned |= s->pinned_;
-  }
-  if (pinned || bytes > storage_->bytes()) {
-    Ref<Storage> copy = Storage::allocate(storage_->bytes());
-    std::memcpy(copy->data(), storage_->data(), storage_->bytes());
-    return leave_memory_to_snapshots(std::move(copy));
-  }
-  for (Snapshot* s : hits) {
-    dropped.push_back(s->cell_);
-    s->copy_out(/*is_linked=*/true);
-  }
+  moves.report();
 }
 
 void Cell::replace_storage(Ref<Storage> storage) {
-  ++writes_;
+  count_write();
   packed_forms_.drop();
-  if (!has_snapshots()) return set_storage(std::move(storage));
-  const std::scoped_lock guard(lock_of(stripe_));
-  leave_memory_to_snapshots(std::move(storage));
+  Moves moves;
+  {
+    // Also without snapshots: one that is taken and pinned meanwhile must find its memory kept.
+    const std::lock_guard guard(lock_of(stripe_));
+    if (first_snapshot_)
+      leave_memory_to_snapshots(std::move(storage), moves);
+    else
+      storage = storage_.exchange(std::move(storage));
+  }
+  moves.report();
 }
 
-void Cell::leave_memory_to_snapshots(Ref<Storage> replacement) {
-  auto old = Ref<Cell>::adopt(new Cell(storage_, stripe_));
-  if (EagerObserver* observer = eager_observer()) [[unlikely]] {
-    for (Snapshot* s = first_snapshot_; s; s = s->next_)
-      observer->moved(TensorImpl(s->dtype_, s->geometry_.sizes, s->geometry_.strides, s->geometry_.offset, s->cell_),
-                      TensorImpl(s->dtype_, s->geometry_.sizes, s->geometry_.strides, s->geometry_.offset, old));
-  }
+void Cell::leave_memory_to_snapshots(Ref<Storage> replacement, Moves& moves) {
+  auto old = Ref<Cell>::adopt(new Cell(storage(), stripe_));
+  for (Snapshot* s = first_snapshot_; s; s = s->next_) moves.add(*s, s->geometry_, old);
   // Nothing below throws.
-  storage_ = std::move(replacement);
+  storage_.store(std::move(replacement));
   while (Snapshot* s = first_snapshot_) {
     unlink(*s);
-    // The handle that is being written keeps this cell alive, so this is not its last reference.
     s->cell_ = old;
     old->link(*s);
   }
@@ -157,37 +178,37 @@ void Snapshot::take(const TensorImpl& tensor) {
   geometry_ = tensor.geometry();
   cell_ = tensor.cell();
   stripe_ = cell_->stripe_;
-  if (cell_->storage()->borrowed()) {
-    try {
-      return copy_out(/*is_linked=*/false);
-    } catch (...) {
-      cell_.reset();  // empty, as drop() left it
-      throw;
-    }
+  Cell::Moves moves;
+  try {
+    const std::lock_guard guard(lock_of(stripe_));
+    set_range();
+    cell_->link(*this);
+    if (cell_->storage()->borrowed()) copy_out(moves);
+  } catch (...) {
+    is_taken_.store(true, std::memory_order_relaxed);
+    drop();
+    throw;
   }
-  set_range();
-  const std::scoped_lock guard(lock_of(stripe_));
-  cell_->link(*this);
+  is_taken_.store(true, std::memory_order_release);
+  moves.report();
 }
 
 void Snapshot::drop() {
-  if (!cell_) return;
-  Ref<Cell> last;
-  {
-    const std::scoped_lock guard(lock_of(stripe_));
-    cell_->unlink(*this);
-    last = std::move(cell_);
-  }
+  if (!is_taken_.exchange(false, std::memory_order_acq_rel)) return;
+  Ref<Cell> last;  // goes after the lock
+  const std::lock_guard guard(lock_of(stripe_));
+  cell_->unlink(*this);
+  last = std::move(cell_);
   pinned_ = false;
 }
 
-void Snapshot::copy_out(bool is_linked) {
+void Snapshot::copy_out(Cell::Moves& moves) {
   Geometry copy = geometry_of_copy(geometry_);
   const size_t element = size_of(dtype_);
   const auto elements = static_cast<size_t>(element_range(copy).second);
   Ref<Storage> storage = Storage::allocate(elements * element);
-  const char* source =
-      static_cast<const char*>(cell_->storage()->data()) + geometry_.offset * static_cast<int64_t>(element);
+  const Ref<Storage> from = cell_->storage();
+  const char* source = static_cast<const char*>(from->data()) + geometry_.offset * static_cast<int64_t>(element);
   if (copy.strides == geometry_.strides && is_dense(geometry_.sizes, geometry_.strides)) {
     std::memcpy(storage->data(), source, elements * element);
   } else {
@@ -198,11 +219,9 @@ void Snapshot::copy_out(bool is_linked) {
     copy_strided(sizes, element, source, geometry_.strides, storage->data(), copy.strides);
   }
   auto own = Ref<Cell>::adopt(new Cell(std::move(storage), stripe_));
-  if (EagerObserver* observer = eager_observer()) [[unlikely]]
-    observer->moved(TensorImpl(dtype_, geometry_.sizes, geometry_.strides, geometry_.offset, cell_),
-                    TensorImpl(dtype_, copy.sizes, copy.strides, copy.offset, own));
+  moves.add(*this, copy, own);
   // Nothing below throws.
-  if (is_linked) cell_->unlink(*this);
+  cell_->unlink(*this);
   geometry_ = std::move(copy);
   set_range();
   cell_ = std::move(own);
@@ -210,13 +229,14 @@ void Snapshot::copy_out(bool is_linked) {
 }
 
 const void* Snapshot::pin() {
-  const std::scoped_lock guard(lock_of(stripe_));
+  const std::lock_guard guard(lock_of(stripe_));
   pinned_ = true;
   return static_cast<const char*>(cell_->storage()->data()) + geometry_.offset * static_cast<int64_t>(size_of(dtype_));
 }
 
 TensorRef Snapshot::tensor() const {
-  const std::scoped_lock guard(lock_of(stripe_));
+  const std::lock_guard guard(lock_of(stripe_));
+  if (!cell_) return nullptr;
   return make_ref<TensorImpl>(dtype_, geometry_.sizes, geometry_.strides, geometry_.offset, cell_);
 }
 

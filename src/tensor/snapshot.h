@@ -11,7 +11,8 @@ namespace lucid {
 /// somebody writes to that memory: then it is copied out, once. If its pointer left us (pinned), the cell moves
 /// instead. Memory that came from outside is copied at once, because it may change behind our back.
 ///
-/// Snapshots do not move in memory: the cell keeps a list of them. They may be taken and dropped by any thread.
+/// Snapshots do not move in memory: the cell keeps a list of them. Any thread may drop one or ask for its tensor, while
+/// others write to the cell.
 class Snapshot {
  public:
   Snapshot() = default;
@@ -22,24 +23,24 @@ class Snapshot {
 
   void take(const TensorImpl& tensor);
   void drop();
-  bool empty() const { return !cell_; }
+  bool empty() const { return !is_taken_.load(std::memory_order_acquire); }
 
   /// Keeps the memory where it is from now on, and gives its address: for NumPy, DLPack and running plans.
   const void* pin();
   bool pinned() const { return pinned_; }
 
   Dtype dtype() const { return dtype_; }
+  /// Once it is pinned: until then a write may give it other memory.
   const Geometry& geometry() const { return geometry_; }
-  /// A new root on what was taken.
+  /// A new root on what was taken; null after drop().
   TensorRef tensor() const;
 
  private:
   friend class Cell;
   friend class SnapshotIndex;
 
-  /// Moves to a cell of its own with a copy. `is_linked` tells whether it is among its cell's snapshots, whose lock is
-  /// then held.
-  void copy_out(bool is_linked);
+  /// Gives it memory of its own. With the cell's lock.
+  void copy_out(Cell::Moves& moves);
   void set_range();
 
   Ref<Cell> cell_;
@@ -52,6 +53,7 @@ class Snapshot {
   Dtype dtype_ = Dtype::kF32;
   bool pinned_ = false;
   uint8_t stripe_ = 0;
+  std::atomic<bool> is_taken_ = false;
 };
 
 /// Finds the snapshots that a write hits, for cells that have many: sorted by where they begin.

@@ -67,9 +67,7 @@ TensorRef alias_of(const TensorImpl& tensor, const Geometry& geometry) {
 }
 
 bool is_exclusive(const TensorImpl& tensor, uint32_t references) {
-  const Cell& cell = *tensor.cell();
-  return tensor.use_count() == references && cell.use_count() == 1 && !cell.has_snapshots() &&
-         cell.storage()->use_count() == 1 && !cell.storage()->borrowed() && !tensor.is_view();
+  return tensor.use_count() == references && tensor.cell()->is_exclusive() && !tensor.is_view();
 }
 
 }  // namespace lucid

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/atomic_ref.h"
 #include "base/pool.h"
 #include "base/shape.h"
 #include "ir/value.h"
@@ -17,17 +18,27 @@ class Snapshot;
 class SnapshotIndex;
 struct AutogradMeta;
 
+/// The address of a tensor's first element, and the memory that it lies in, which this keeps alive: a write by another
+/// thread may give the cell other memory at any moment.
+struct PinnedMemory {
+  Ref<Storage> storage;
+  void* data = nullptr;
+};
+
 /// A buffer that handles share. Writing through any of them is seen by all. What was taken from it before (saved for
 /// backward, handed to NumPy, recorded by a trace) is a snapshot and never changes: see tensor/snapshot.h.
+///
+/// Any thread may read and write: concurrent writes are not ordered, but a reader finds only what some write stored.
 class Cell : public RefCounted, public Pooled<Cell> {
  public:
   explicit Cell(Ref<Storage> storage) : storage_(std::move(storage)), stripe_(next_stripe()) {}
   ~Cell() override;
 
-  const Ref<Storage>& storage() const { return storage_; }
-  void set_storage(Ref<Storage> storage) { storage_ = std::move(storage); }
+  Ref<Storage> storage() const { return storage_.load(); }
+  /// Which storage it is, for comparing. The caller knows that nobody replaces it meanwhile, or does not touch it.
+  const Storage* storage_address() const { return storage_.get(); }
   /// Counts writes, so that anything derived from the contents knows when it is stale.
-  uint64_t writes() const { return writes_; }
+  uint64_t writes() const { return writes_.load(std::memory_order_relaxed); }
   /// What products made of the contents; dropped by the next write. Not for borrowed memory, which others write to.
   PackedForms& packed_forms() { return packed_forms_; }
   /// For whoever records a trace: which of its cells this is. Only the thread that made the cell sets it, at once.
@@ -36,29 +47,40 @@ class Cell : public RefCounted, public Pooled<Cell> {
   /// The contents become those of other memory of the same size; snapshots keep the old.
   void replace_storage(Ref<Storage> storage);
   bool has_snapshots() const { return snapshot_count_.load(std::memory_order_relaxed) != 0; }
+  /// Whether one handle is all that knows the memory.
+  bool is_exclusive() const;
 
   /// Must precede every write to the memory in `geometry`: snapshots that it would change are copied out first, or the
   /// cell moves to new memory and leaves the old to them.
   void before_write(const Geometry& geometry, Dtype dtype) {
-    ++writes_;
+    count_write();
     packed_forms_.drop();
     if (has_snapshots()) [[unlikely]]
       make_writable(geometry, dtype);
   }
 
+  /// Must follow a write during which other threads may have read: what they packed may be half old and half new.
+  void after_write() {
+    count_write();
+    packed_forms_.drop_after_write();
+  }
+
  private:
   friend class Snapshot;
   friend class SnapshotIndex;
+  class Moves;
 
   Cell(Ref<Storage> storage, uint8_t stripe) : storage_(std::move(storage)), stripe_(stripe) {}
   static uint8_t next_stripe();
+  /// Two writers at once may count as one: the count has changed all the same.
+  void count_write() { writes_.store(writes() + 1, std::memory_order_relaxed); }
   void make_writable(const Geometry& geometry, Dtype dtype);
   void link(Snapshot& snapshot);
   void unlink(Snapshot& snapshot);
-  void leave_memory_to_snapshots(Ref<Storage> replacement);
+  void leave_memory_to_snapshots(Ref<Storage> replacement, Moves& moves);
 
-  Ref<Storage> storage_;
-  uint64_t writes_ = 0;
+  AtomicRef<Storage> storage_;
+  std::atomic<uint64_t> writes_ = 0;
   uint64_t trace_mark_ = 0;
   PackedForms packed_forms_;
   Snapshot* first_snapshot_ = nullptr;
@@ -87,10 +109,14 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   const Ref<Cell>& cell() const { return cell_; }
   int64_t numel() const { return numel_; }
   bool is_contiguous() const { return lucid::is_contiguous(shape_, strides_); }
-  /// The address of the first element.
-  void* data() const {
-    return static_cast<char*>(cell_->storage()->data()) + offset_ * static_cast<int64_t>(size_of(dtype_));
+  /// The first element, and what keeps it where it is.
+  PinnedMemory memory() const {
+    PinnedMemory memory{cell_->storage()};
+    memory.data = address_in(*memory.storage);
+    return memory;
   }
+  /// The address of the first element, for a tensor that only the caller knows, and for comparing.
+  void* data() const { return address_in(*cell_->storage_address()); }
   /// Announces a write to the handle's memory; see Cell::before_write.
   void before_write() { cell_->before_write({shape_, strides_, offset_}, dtype_); }
 
@@ -121,6 +147,10 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   void* python_object = nullptr;
 
  private:
+  void* address_in(const Storage& storage) const {
+    return static_cast<char*>(storage.data()) + offset_ * static_cast<int64_t>(size_of(dtype_));
+  }
+
   Dims strides_;
   int64_t offset_ = 0;
   int64_t numel_ = 0;

@@ -6,6 +6,7 @@
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
 #include "loop/interpret.h"
+#include "run_code.h"
 
 // Loops that carry vectors step their addresses: every kind of index in them, against the interpreter.
 namespace lucid::codegen {
@@ -64,7 +65,7 @@ TEST_P(MovingAddresses, AreThoseOfTheInterpreter) {
     void* expected_buffers[] = {in.data(), expected.data()};
     void* found_buffers[] = {in.data(), found.data()};
     loop::interpret(kernel, expected_buffers, params.data(), 1, 4);
-    code->function()(found_buffers, params.data(), 1, 4);
+    run_code(*code, found_buffers, params.data(), 1, 4);
     EXPECT_EQ(found, expected) << "stride " << params[0] << ", from " << params[1] << " to " << params[2];
   }
 }

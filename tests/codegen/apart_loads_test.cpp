@@ -7,6 +7,7 @@
 
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
+#include "run_code.h"
 
 // Loads of every other element, and of elements that fill two lanes each, between pages that may not be touched.
 namespace lucid::codegen {
@@ -94,11 +95,11 @@ TEST_P(ApartLoads, TouchNothingBeyondTheLanesThatAreOn) {
       }
       std::vector<std::byte> out(loop::kLanes * size, std::byte{0xee});
       void* buffers[] = {data, out.data()};
-      some_code->function()(buffers, &bits, 0, 1);
+      run_code(*some_code, buffers, &bits, 0, 1);
       EXPECT_EQ(out, expected) << "mask " << bits;
       if (bits != 0xffff) continue;
       out.assign(out.size(), std::byte{0xee});
-      whole_code->function()(buffers, &bits, 0, 1);
+      run_code(*whole_code, buffers, &bits, 0, 1);
       EXPECT_EQ(out, expected) << "without a mask";
     }
   }

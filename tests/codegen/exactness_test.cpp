@@ -12,6 +12,7 @@
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
 #include "loop/interpret.h"
+#include "run_code.h"
 
 namespace lucid::codegen {
 namespace {
@@ -76,7 +77,7 @@ void expect_exact(Dtype from, Dtype to, const std::vector<std::byte>& input, con
       };
       run(expected, [&](void* const* buffers) { loop::interpret(kernel, buffers, nullptr, 0, count); });
       for (const auto& [target, code] : codes) {
-        run(actual, [&, &code = code](void* const* buffers) { code->function()(buffers, nullptr, 0, count); });
+        run(actual, [&, &code = code](void* const* buffers) { run_code(*code, buffers, nullptr, 0, count); });
         int64_t differences = 0;
         for (int64_t i = 0; i < count && differences < 5; ++i) {
           uint64_t x = 0, y = 0, source = 0;

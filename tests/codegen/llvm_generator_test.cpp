@@ -1,17 +1,24 @@
 #include <elf.h>
 #include <gtest/gtest.h>
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <thread>
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "codegen/code_generator.h"
 #include "loop/builder.h"
 #include "loop/in_turn.h"
+#include "run_code.h"
 
 extern "C" {
 struct jit_code_entry {
@@ -60,7 +67,7 @@ TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
     std::iota(x.begin(), x.end(), 0.5f);
     std::iota(y.begin(), y.end(), 100.f);
     void* buffers[] = {x.data(), y.data(), out.data()};
-    code->function()(buffers, nullptr, 3, 90);
+    run_code(*code, buffers, nullptr, 3, 90);
     for (int i = 0; i < 100; ++i) {
       EXPECT_EQ(out[i], i < 3 || i >= 90 ? -1.f : x[i] + y[i]) << name_of(target) << " at " << i;
     }
@@ -87,9 +94,47 @@ TEST(LlvmGenerator, CallsThePartsOfAKernel) {
     std::iota(x.begin(), x.end(), 0.5f);
     std::iota(y.begin(), y.end(), 100.f);
     void* buffers[] = {x.data(), y.data(), out.data()};
-    code->function()(buffers, params, 3, 90);
+    run_code(*code, buffers, params, 3, 90);
     for (int i = 0; i < 100; ++i) {
       EXPECT_EQ(out[i], i < 3 || i >= 90 ? -1.f : x[i] + y[i] + y[i]) << name_of(target) << " at " << i;
+    }
+  }
+}
+
+TEST(LlvmGenerator, LargeScratchIsNotOnTheStack) {
+  const loop::Kernel add = add_kernel();
+  const Dtype arguments[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32};
+  for (const int64_t count : {int64_t{1} << 10, int64_t{1} << 20}) {
+    // out = (x + y) + y, by way of all elements of the scratch.
+    const loop::Turn turns[] = {{&add, {0, 1, 3}}, {&add, {3, 1, 2}}};
+    const loop::Local locals[] = {{Dtype::kF32, count}};
+    const loop::Kernel kernel = loop::in_turn("joined", turns, arguments, locals);
+    const int64_t params[] = {count, 1, 1, 1};
+    const auto elements = static_cast<size_t>(count);
+    std::vector<float> x(elements, 1.5f), y(elements, 2.f), out(elements);
+    void* buffers[] = {x.data(), y.data(), out.data()};
+    for (CpuLevel target : runnable_targets()) {
+      auto generator = make_llvm_generator();
+      const Ref<LoadedCode> part = generator->load(add, generator->compile(add, target));
+      const auto code = generator->load(kernel, generator->compile(kernel, target), {part});
+      EXPECT_EQ(code->scratch_bytes(), count == 1 << 20 ? 4u << 20 : 0u);
+      // The smallest stack that a thread may have.
+      pthread_attr_t attributes;
+      pthread_attr_init(&attributes);
+      pthread_attr_setstacksize(&attributes, 64 << 10);
+      const std::function<void()> run = [&] { run_code(*code, buffers, params, 0, count); };
+      pthread_t thread;
+      pthread_create(
+          &thread, &attributes,
+          [](void* work) -> void* {
+            (*static_cast<const std::function<void()>*>(work))();
+            return nullptr;
+          },
+          const_cast<std::function<void()>*>(&run));
+      pthread_join(thread, nullptr);
+      pthread_attr_destroy(&attributes);
+      EXPECT_EQ(out, std::vector<float>(elements, 5.5f)) << name_of(target);
+      std::ranges::fill(out, 0.f);
     }
   }
 }
@@ -110,7 +155,7 @@ TEST(LlvmGenerator, KernelsNamedLikeLibraryFunctionsAreNotTakenForThem) {
   const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
   float x = 1, y = 2, out = 0;
   void* buffers[] = {&x, &y, &out};
-  code->function()(buffers, nullptr, 0, 1);
+  run_code(*code, buffers, nullptr, 0, 1);
   EXPECT_EQ(out, 3.f);
 }
 
@@ -121,7 +166,7 @@ TEST(LlvmGenerator, LoadedCodeOutlivesItsGenerator) {
   generator.reset();
   float x = 1, y = 2, out = 0;
   void* buffers[] = {&x, &y, &out};
-  code->function()(buffers, nullptr, 0, 1);
+  run_code(*code, buffers, nullptr, 0, 1);
   EXPECT_EQ(out, 3.f);
 }
 
@@ -145,7 +190,7 @@ TEST(LlvmGenerator, CompilesAndLoadsOnSeveralThreads) {
         const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
         float x = static_cast<float>(t), y = 10;
         void* buffers[] = {&x, &y, &results[t]};
-        code->function()(buffers, nullptr, 0, 1);
+        run_code(*code, buffers, nullptr, 0, 1);
       }
     });
   }
@@ -180,6 +225,37 @@ TEST(LlvmGenerator, PerfFindsKernelsByName) {
   EXPECT_EQ(bytes, code->code_bytes());
   EXPECT_EQ(symbol, "lucid_seen_by_perf");
   ::unlink(path.c_str());
+}
+
+TEST(LlvmGenerator, PerfsMapIsNotWrittenThroughLinks) {
+  const VariableScope on("LUCID_PERF");
+  const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
+  const std::string target = path + ".target", other = path + ".other";
+  const auto size_after_load = [](const std::string& file) {
+    auto generator = make_llvm_generator();
+    const loop::Kernel kernel = add_kernel();
+    generator->load(kernel, generator->compile(kernel, host_level()));
+    return std::filesystem::file_size(file);
+  };
+  std::string logged;
+  const LogScope scope(
+      [&](std::string_view topic, std::string_view text) { logged += fmt::format("{}: {}", topic, text); });
+  std::ofstream(target) << "mine\n";
+  std::filesystem::create_symlink(target, path);
+  EXPECT_EQ(size_after_load(target), 5u);
+  EXPECT_NE(logged.find("perf: LUCID_PERF: cannot write " + path + ": it is a symbolic link"), std::string::npos)
+      << logged;
+  ::unlink(path.c_str());
+  std::filesystem::create_hard_link(target, path);
+  EXPECT_EQ(size_after_load(target), 5u);
+  ::unlink(path.c_str());
+  ::mkfifo(path.c_str(), 0600);
+  EXPECT_EQ(size_after_load(target), 5u);  // and does not wait for a reader
+  ::unlink(path.c_str());
+  std::ofstream(path) << "mine\n";
+  EXPECT_GT(size_after_load(path), 5u);
+  ::unlink(path.c_str());
+  ::unlink(target.c_str());
 }
 
 TEST(LlvmGenerator, GdbSeesKernelsWhileTheyAreLoaded) {

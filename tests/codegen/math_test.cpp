@@ -3,6 +3,7 @@
 #include "codegen/code_generator.h"
 #include "loop/interpret.h"
 #include "math_reference.h"
+#include "run_code.h"
 
 namespace lucid::math_reference {
 namespace {
@@ -26,7 +27,7 @@ void expect_the_interpreters_bits(codegen::CodeGenerator& generator, const Funct
       {
         FlushScope scope(flush);
         loop::interpret(kernel, buffers_to(want).data(), nullptr, 0, count);
-        code->function()(buffers_to(got).data(), nullptr, 0, count);
+        run_code(*code, buffers_to(got).data(), nullptr, 0, count);
       }
       for (size_t i = 0; i < x.size(); ++i) {
         using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
@@ -69,7 +70,7 @@ TEST(MathCode, IsAccurateForEvery4099thF32) {
     for (bool flush : {false, true}) {
       void* buffers[] = {x.data(), flush ? flushed.data() : kept.data()};
       FlushScope scope(flush);
-      code->function()(buffers, nullptr, 0, static_cast<int64_t>(x.size()));
+      run_code(*code, buffers, nullptr, 0, static_cast<int64_t>(x.size()));
     }
     double worst = 0;
     float at = 0;

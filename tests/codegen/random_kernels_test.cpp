@@ -13,6 +13,7 @@
 #include "loop/codes.h"
 #include "loop/interpret.h"
 #include "random_kernel.h"
+#include "run_code.h"
 
 namespace lucid::codegen {
 namespace {
@@ -149,7 +150,7 @@ TEST_P(RandomKernels, GeneratedCodeIsTheInterpreterBitForBit) {
       {
         const FlushScope scope(flush);
         loop::interpret(kernel, expected.pointers().data(), params, begin, end);
-        code->function()(actual.pointers().data(), params, begin, end);
+        run_code(*code, actual.pointers().data(), params, begin, end);
       }
       ASSERT_EQ(difference(expected, actual), "")
           << "seed " << seed << (flush ? ", flushing\n" : ", not flushing\n") << loop::to_text(kernel);

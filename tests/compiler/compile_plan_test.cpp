@@ -3,8 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
+#include "base/error.h"
 #include "base/options.h"
+#include "runtime/allocator.h"
 
 namespace lucid {
 namespace {
@@ -51,6 +54,37 @@ TEST(CompilePlan, KeepsNoPackedFormOfAFreshInput) {
   EXPECT_EQ(compile_plan(graph, inputs)->packed_bytes.size(), 1u);
   const size_t fresh[] = {1};
   EXPECT_TRUE(compile_plan(graph, inputs, {}, {}, OutputOrder::kAny, fresh)->packed_bytes.empty());
+}
+
+TEST(CompilePlan, ScratchIsAllocatedBeforeAnythingIsWritten) {
+  IRGraph graph;
+  GraphEmitter e(graph);
+  const Dims shape = {32, 8192};
+  const ValueId id = graph.add_input({Dtype::kF32, shape});
+  const Value x = e.value(id);
+  const Value centred = e.sub(x, e.mean(x, Dims{1}, true));
+  const Value result = e.div(centred, e.std(centred, Dims{1}, true));
+  graph.output_ids = {GraphEmitter::id_of(result)};
+  const Ref<Plan> plan = compile_plan(graph, {{id, {shape, contiguous_strides(shape), 0}}});
+  ASSERT_GT(plan->scratch_bytes, 0u);
+  std::vector<float> in(static_cast<size_t>(numel(shape))), out(in.size(), 7.f);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i % 8192);
+  void* const inputs[] = {in.data()};
+  void* const outputs[] = {out.data()};
+  int failures = 0;
+  for (int64_t successes = 0;; ++successes) {
+    const AllocationFailureScope scope(successes);
+    try {
+      EXPECT_EQ(plan->run(inputs, outputs), 0);
+      break;
+    } catch (const MemoryError&) {
+      ++failures;
+      EXPECT_EQ(out, std::vector<float>(out.size(), 7.f));
+    }
+  }
+  EXPECT_GT(failures, 0);
+  EXPECT_EQ(out[8191], out.back());
+  EXPECT_GT(out.back(), 1.7f);
 }
 
 }  // namespace

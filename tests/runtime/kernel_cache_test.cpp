@@ -1,5 +1,6 @@
 #include "runtime/kernel_cache.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/options.h"
 #include "loop/builder.h"
 #include "loop/in_turn.h"
@@ -43,7 +45,7 @@ class FakeGenerator : public codegen::CodeGenerator {
 
   class FakeCode : public codegen::LoadedCode {
    public:
-    explicit FakeCode(std::string object) : object_(std::move(object)) { code_bytes_ = object_.size(); }
+    explicit FakeCode(std::string object) : object_(std::move(object)) { code_bytes_ = memory_bytes_ = object_.size(); }
 
    private:
     std::string object_;
@@ -129,6 +131,49 @@ TEST_F(KernelCacheTest, CompilesOnceForEachKernelAndTarget) {
   EXPECT_EQ(stats.misses, 3u);
   EXPECT_EQ(stats.compiles, 3u);
   EXPECT_EQ(stats.disk_hits, 0u);
+}
+
+TEST_F(KernelCacheTest, KernelsThatNobodyUsesLeaveBeyondTheLimit) {
+  auto cache = make_cache();
+  cache->set_limits({.entries = 16});
+  const auto held = cache->get(kernel_named("held"), CpuLevel::kAvx2);
+  for (int i = 0; i < 200; ++i) {
+    cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2);
+    cache->get(kernel_named("often"), CpuLevel::kAvx2);
+    EXPECT_LE(cache->stats().entries, 16u);
+  }
+  // What others refer to stays, and so does what is asked for often.
+  EXPECT_EQ(controls_.compiles, 202);
+  EXPECT_EQ(cache->get(kernel_named("held"), CpuLevel::kAvx2), held);
+  EXPECT_EQ(cache->stats().misses, 202u);
+  // What left comes back from the disk.
+  cache->get(kernel_named("k0"), CpuLevel::kAvx2);
+  EXPECT_EQ(controls_.compiles, 202);
+  EXPECT_EQ(cache->stats().disk_hits, 1u);
+}
+
+TEST_F(KernelCacheTest, TheLimitIsAlsoInBytes) {
+  auto cache = make_cache();
+  controls_.padding = 1000;
+  cache->set_limits({.bytes = 10'000});
+  for (int i = 0; i < 50; ++i) {
+    cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2);
+    EXPECT_LE(cache->stats().bytes, 10'000u);
+  }
+  cache->clear();
+  EXPECT_EQ(cache->stats().bytes, 0u);
+}
+
+TEST_F(KernelCacheTest, KernelsInUseMayBeMoreThanTheLimit) {
+  auto cache = make_cache();
+  cache->set_limits({.entries = 16});
+  std::vector<Ref<codegen::LoadedCode>> held;
+  for (int i = 0; i < 100; ++i) held.push_back(cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2));
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2), held[i]);
+  EXPECT_EQ(controls_.compiles, 100);
+  held.clear();
+  for (int i = 0; i < 3; ++i) cache->get(kernel_named("new" + std::to_string(i)), CpuLevel::kAvx2);
+  EXPECT_LE(cache->stats().entries, 16u);
 }
 
 TEST_F(KernelCacheTest, PartsAreTakenFromTheCache) {
@@ -416,6 +461,42 @@ TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
   compiling.join();
 }
 
+TEST_F(KernelCacheTest, ADescriptorThatTheProgramClosedIsNotUsed) {
+  auto cache = make_cache();
+  cache->get(kernel_named("a"), CpuLevel::kAvx2);
+  // As os.closerange() does; then another directory gets the numbers.
+  const std::string other = root_ + "/other";
+  fs::create_directory(other);
+  std::vector<int> taken;
+  for (int number = 3; number < 64; ++number) {
+    struct stat named{}, wanted{};
+    if (::fstat(number, &named) != 0 || ::stat(directory_.c_str(), &wanted) != 0) continue;
+    if (named.st_dev != wanted.st_dev || named.st_ino != wanted.st_ino) continue;
+    const int foreign = ::open(other.c_str(), O_RDONLY | O_DIRECTORY);
+    ASSERT_GE(foreign, 0);
+    ASSERT_EQ(::dup2(foreign, number), number);
+    ::close(foreign);
+    taken.push_back(number);
+  }
+  ASSERT_EQ(taken.size(), 1u);
+  EXPECT_TRUE(cache->get(kernel_named("b"), CpuLevel::kAvx2));
+  EXPECT_TRUE(fs::is_empty(other));
+  EXPECT_TRUE(fs::exists(cache->store().path_of(cache->store_key(kernel_named("b"), CpuLevel::kAvx2))));
+  cache.reset();
+  // The number is not ours to close either.
+  for (const int number : taken) EXPECT_EQ(::close(number), 0);
+}
+
+TEST_F(KernelCacheTest, ARelativeDirectoryStaysWhereItWas) {
+  const fs::path before = fs::current_path();
+  fs::current_path(root_);
+  KernelCache cache(std::make_unique<FakeGenerator>(&controls_), "kept");
+  fs::current_path(before);
+  EXPECT_TRUE(cache.get(kernel_named("a"), CpuLevel::kAvx2));
+  EXPECT_TRUE(fs::exists(root_ + "/kept"));
+  EXPECT_FALSE(fs::exists("kept"));
+}
+
 TEST_F(KernelCacheTest, WithoutADirectoryNothingIsKept) {
   KernelCache cache(std::make_unique<FakeGenerator>(&controls_), "");
   EXPECT_TRUE(cache.get(kernel_named("a"), CpuLevel::kAvx2));
@@ -459,6 +540,32 @@ TEST(DefaultCacheDirectory, ComesFromOptionsThenTheUsersCacheThenHome) {
   }
   const VariableScope nowhere("HOME", nullptr);
   EXPECT_EQ(default_cache_directory(), "");
+}
+
+TEST(DefaultCacheDirectory, IsNotInAnotherUsersHome) {
+  Options logging;
+  logging.log = "cache";
+  const OptionsScope options(logging);
+  std::string logged;
+  const LogScope log([&](std::string_view, std::string_view text) { logged += text; });
+  const VariableScope disk("LUCID_DISK_CACHE", nullptr), own("LUCID_CACHE_DIR", nullptr);
+  // Root's, unless this is root: then a directory that is given away.
+  std::string home = "/";
+  if (::geteuid() == 0) {
+    home = fs::temp_directory_path() / fmt::format("lucid_home_{}", ::getpid());
+    fs::create_directory(home);
+    ASSERT_EQ(::chown(home.c_str(), 1234, 1234), 0);
+  }
+  {
+    const VariableScope no_cache("XDG_CACHE_HOME", nullptr), users("HOME", home.c_str());
+    EXPECT_EQ(default_cache_directory(), "");
+  }
+  {
+    const VariableScope cache("XDG_CACHE_HOME", home.c_str());
+    EXPECT_EQ(default_cache_directory(), "");
+  }
+  EXPECT_NE(logged.find("belongs to another user"), std::string::npos) << logged;
+  if (home != "/") fs::remove_all(home);
 }
 
 }  // namespace

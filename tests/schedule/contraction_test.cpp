@@ -15,6 +15,7 @@
 #include "base/scalar.h"
 #include "codegen/code_generator.h"
 #include "loop/interpret.h"
+#include "run_code.h"
 
 namespace lucid {
 namespace {
@@ -224,7 +225,7 @@ Engine compiled(CpuLevel target) {
   return [target](const KernelStep& step, void* const* buffers, int64_t begin, int64_t end) {
     Ref<codegen::LoadedCode>& code = cache[{loop::to_text(step.kernel), target}];
     if (!code) code = generator->load(step.kernel, generator->compile(step.kernel, target));
-    code->function()(buffers, step.params.data(), begin, end);
+    run_code(*code, buffers, step.params.data(), begin, end);
   };
 }
 

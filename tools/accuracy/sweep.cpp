@@ -11,6 +11,7 @@
 
 #include "codegen/code_generator.h"
 #include "composition_reference.h"
+#include "run_code.h"
 #include "vector_reference.h"
 
 namespace lucid::math_reference {
@@ -49,11 +50,11 @@ template <typename T>
 using Run = std::function<void(Block<T>& block, bool flushed)>;
 
 template <typename T>
-Run<T> run_kernel(loop::KernelFunction kernel, bool binary) {
-  return [kernel, binary](Block<T>& block, bool flushed) {
+Run<T> run_kernel(const Ref<codegen::LoadedCode>& code, bool binary) {
+  return [code, binary](Block<T>& block, bool flushed) {
     void* buffers[] = {block.x.data(), binary ? block.y.data() : block.out.data(), block.out.data()};
     FlushScope scope(flushed);
-    kernel(buffers, nullptr, 0, kBlock);
+    run_code(*code, buffers, nullptr, 0, kBlock);
   };
 }
 
@@ -165,8 +166,8 @@ void run(const Options& options) {
     if (!wanted(function.name)) continue;
     const auto f32 = compiled(*generator, kernel_of(function, Dtype::kF32));
     const auto f64 = compiled(*generator, kernel_of(function, Dtype::kF64));
-    report(function.name, sweep_all(function, run_kernel<float>(f32->function(), false), options),
-           sweep_random(function, run_kernel<double>(f64->function(), false), options.doubles, options), false);
+    report(function.name, sweep_all(function, run_kernel<float>(f32, false), options),
+           sweep_random(function, run_kernel<double>(f64, false), options.doubles, options), false);
   }
   // Flushing is a setting of the process for these, so they take one thread.
   Options alone = options;
@@ -180,8 +181,8 @@ void run(const Options& options) {
     if (!wanted(function.name)) continue;
     const auto f32 = compiled(*generator, kernel_of(function, Dtype::kF32));
     const auto f64 = compiled(*generator, kernel_of(function, Dtype::kF64));
-    report(function.name, sweep_random(function, run_kernel<float>(f32->function(), true), options.pairs, options),
-           sweep_random(function, run_kernel<double>(f64->function(), true), options.doubles, options), true);
+    report(function.name, sweep_random(function, run_kernel<float>(f32, true), options.pairs, options),
+           sweep_random(function, run_kernel<double>(f64, true), options.doubles, options), true);
   }
 }
 

@@ -296,8 +296,14 @@ class Module {
   void unlink(Module& child);
   void load_own(StateDict& state, const std::string& prefix, bool assign, LoadResult& result,
                 std::vector<std::string>& errors);
+  /// The modules that a walk is inside of.
+  struct Path;
+  void save_tree(StateDict& state, const std::string& prefix, bool keep_vars, Path& path);
   void load_tree(StateDict& state, const std::string& prefix, bool assign, LoadResult& result,
-                 std::vector<std::string>& errors);
+                 std::vector<std::string>& errors, Path& path);
+  /// Deletes the module, then those that only it referred to, one after the other: they may be nested deeper than the
+  /// stack.
+  void delete_in_turn() const;
   Item call_with_backward_hooks(const Arguments& arguments);
   friend class Bridge;
 
@@ -311,6 +317,8 @@ class Module {
   mutable std::atomic<uint32_t> count_{0};
   uint32_t call_hooks_ = 0;
   bool training_ = true;
+  /// The next in a list of modules: those that changed, or those to be deleted.
+  mutable Module* next_ = nullptr;
   // End walks through a module that lies below itself.
   bool being_changed_ = false;
   bool being_walked_ = false;

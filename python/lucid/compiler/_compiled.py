@@ -22,7 +22,9 @@ _OTHER_TENSORS = "tensors that it uses have other types, or share memory in anot
 
 # A key that was recorded so often without being used stays eager.
 _MOST_RECORDINGS = 8
-# So many keys are remembered for which calls run eagerly.
+# After this many calls in a row that raised, calls with a key are not recorded until one returns.
+_MOST_RAISING = 3
+# How many keys are remembered that have no plan.
 _MOST_EAGER_KEYS = 64
 
 # From so many on, those are looked for that are gone.
@@ -117,6 +119,8 @@ class _Key:
     """What is known of one key."""
 
     recordings: int = 0
+    # Recordings that raised, since the last call that returned.
+    raised: int = 0
     # Why calls with this key run eagerly.
     reason: str | None = None
 
@@ -168,6 +172,9 @@ class Compiled:
         """Runs a call that no plan fits, and has one made of it. If one is being made, waits for that."""
         key, tensors, classes = _core.flatten_call(args, kwargs)
         if not self._is_pending(key):
+            known = self.keys.get(key)
+            if known is not None and known.raised >= _MOST_RAISING:
+                return self._run_raising(known, args, kwargs)
             if not self.lock.acquire(blocking=False):
                 # Another thread records: what it makes will serve the next call.
                 self._count_miss()
@@ -187,6 +194,9 @@ class Compiled:
     ) -> Any:
         self._count_miss()
         known = self.keys.setdefault(key, _Key())
+        # Calls that raise, or whose recording taught something, leave keys without plans.
+        if len(self.keys) > 2 * self.plans.max_entries + _MOST_EAGER_KEYS:
+            self._forget_oldest()
         described = CacheKey.of(tensors, args, kwargs, isinstance(self.target, Module) and self.target.training)
         stale = self.plans.with_key(key)
         if stale:
@@ -197,8 +207,12 @@ class Compiled:
         try:
             with recording:
                 result = self.target(*args, **kwargs)
+        except Exception as error:
+            self._note_raised(known, error)
+            raise
         finally:
             tracing.stop()
+        known.raised = 0
         # The call is done. Without memory for its plan, the next one is recorded again.
         with suppress(MemoryError):
             self._plan(key, known, described, recording, tracing, tensors, classes, result)
@@ -232,6 +246,25 @@ class Compiled:
         # No more may wait than there is room for: a call for each of many keys must not outrun the compile thread.
         if len(self.pending) > self.plans.max_entries:
             self._settle_first(self.pending[0])
+
+    def _note_raised(self, known: _Key, error: Exception) -> None:
+        """Recording takes much longer than the call, and a call that raises leaves nothing to make a plan of."""
+        with self.books:
+            known.raised += 1
+            if known.raised >= _MOST_RAISING:
+                known.reason = f"the last {_MOST_RAISING} calls that were recorded raised {type(error).__name__}"
+                self._note(f"runs eagerly until a call returns: {known.reason}")
+            self._forget_oldest()
+
+    def _run_raising(self, known: _Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        with _Totals.lock:
+            self.fallbacks += 1
+            _Totals.fallbacks += 1
+        result = self.target(*args, **kwargs)
+        with self.books:
+            known.raised = 0
+            known.reason = None
+        return result
 
     def _count_miss(self) -> None:
         with _Totals.lock:
@@ -325,7 +358,8 @@ class Compiled:
             self.compiles += 1
             for old in gone:
                 self.table.remove(old.raw_key, old.program)
-                if not self.plans.with_key(old.raw_key):
+                of_old = self.keys.get(old.raw_key)
+                if not self.plans.with_key(old.raw_key) and (of_old is None or of_old.reason is None):
                     self.keys.pop(old.raw_key, None)
             self._judge(key, known, None)
 
@@ -346,10 +380,11 @@ class Compiled:
 
     def _forget_oldest(self) -> None:
         """Keeps the number of keys that have no plan within bounds."""
-        without = [key for key, known in self.keys.items() if known.reason is not None]
-        for key in without[:-_MOST_EAGER_KEYS]:
-            del self.keys[key]
-            if not self.plans.with_key(key):
+        with self.books:
+            made = {plan.raw_key for plan in self.plans} | {pending.plan.raw_key for pending in self.pending}
+            without = [key for key in self.keys if key not in made]
+            for key in without[:-_MOST_EAGER_KEYS]:
+                del self.keys[key]
                 self.table.forget(key)
 
     def _is_used(self, key: bytes) -> bool:

@@ -11,7 +11,6 @@ import enum
 import fractions
 import operator
 import re
-import sys
 import threading
 import types
 from typing import Any
@@ -19,6 +18,7 @@ from typing import Any
 import lucid
 
 from .. import _core
+from .._imported import imported
 
 ATOMS: frozenset[type] = frozenset(
     {int, float, bool, str, bytes, complex, type(None), type(Ellipsis), type(NotImplemented)}
@@ -137,6 +137,7 @@ _SETTINGS = {
     "empty_cache",
     "memory_stats",
     "reset_peak_memory",
+    "set_cache_limits",
     "set_default_dtype",
     "set_flush_denormal",
     "set_num_threads",
@@ -253,7 +254,7 @@ def is_known_type(cls: type) -> bool:
 
 def numpy_kind(cls: type) -> str | None:
     """ "array", "constant", or None for what is not NumPy's."""
-    numpy: Any = sys.modules.get("numpy")
+    numpy: Any = imported("numpy")
     if numpy is None:
         return None
     if cls is numpy.ndarray:
@@ -296,7 +297,7 @@ def reason_for(function: Any) -> str | None:
             return f"calls {name_of(owner)}.{name}"
         return None
     cls = type(owner)
-    numpy: Any = sys.modules.get("numpy")
+    numpy: Any = imported("numpy")
     if derives(cls, lucid.Tensor, _core.Module) or derives(cls, *_PURE_SELF) or isinstance(owner, type):
         return None
     if numpy is not None and derives(cls, numpy.ndarray, numpy.generic, numpy.ufunc, numpy.dtype):

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ... import _core
 from ..._core import Tensor
+from ..._imported import imported
 
 _stack = _core.ops["stack"]
 
 
 def _from_numpy(data: Any) -> str | None:
     """The kind of an object of NumPy, "array" or "scalar". Does not import it: who has one has imported it."""
-    numpy = sys.modules.get("numpy")
+    numpy = imported("numpy")
     if numpy is None:
         return None
     if isinstance(data, numpy.ndarray):

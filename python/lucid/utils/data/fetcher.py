@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -40,24 +41,66 @@ class Fetcher:
         self.samples: Iterator[Any] | None = None
 
     def start_epoch(self) -> None:
-        self.samples = iter(self.dataset) if self.iterable else None
+        if not self.iterable:
+            self.samples = None
+            return
+        with _says(f"{type(self.dataset).__name__}.__iter__()"):
+            self.samples = iter(self.dataset)
 
     def fetch(self, numbers: Any) -> Any:
-        """The batch of these sample numbers; of an iterable dataset, of as many samples. Raises StopIteration."""
-        if self.samples is not None:
-            if self.whole:
-                return self.collate(next(self.samples))
-            taken = [sample for _, sample in zip(range(len(numbers)), self.samples)]
-            if not taken or (len(taken) < len(numbers) and self.drop_last):
-                raise StopIteration
-            return self.collate(taken)
+        """The batch of these sample numbers; of an iterable dataset, of as many samples, or Ended()."""
+        samples = self._take(numbers) if self.samples is not None else self._read(numbers)
+        if isinstance(samples, (Ended, _Collated)):
+            return samples.batch if isinstance(samples, _Collated) else samples
+        with _says(f"collate_fn {getattr(self.collate, '__qualname__', self.collate)}"):
+            return self.collate(samples)
+
+    def _take(self, numbers: Any) -> Any:
+        assert self.samples is not None
         if self.whole:
-            return self.collate(self.dataset[numbers])
+            return next(self.samples, Ended())
+        taken = [sample for _, sample in zip(range(len(numbers)), self.samples)]
+        if not taken or (len(taken) < len(numbers) and self.drop_last):
+            return Ended()
+        return taken
+
+    def _read(self, numbers: Any) -> Any:
+        name = type(self.dataset).__name__
+        if self.whole:
+            with _says(f"{name}.__getitem__({numbers!r})"):
+                return self.dataset[numbers]
         if type(self.dataset) is TensorDataset and self.collate is default_collate:
-            return self.dataset._collated(numbers)
+            return _Collated(self.dataset._collated(numbers))
         if hasattr(self.dataset, "__getitems__"):
-            return self.collate(self.dataset.__getitems__(numbers))
-        return self.collate([self.dataset[number] for number in numbers])
+            with _says(f"{name}.__getitems__({numbers!r})"):
+                return self.dataset.__getitems__(numbers)
+        samples = []
+        number = None
+        try:
+            for number in numbers:
+                samples.append(self.dataset[number])
+        except StopIteration as error:
+            raise _unexpected(f"{name}.__getitem__({number!r})") from error
+        return samples
+
+
+class _Collated(NamedTuple):
+    """A batch of which nothing is left to do."""
+
+    batch: Any
+
+
+def _unexpected(what: str) -> RuntimeError:
+    return RuntimeError(f"DataLoader: {what} raised StopIteration, which would end the epoch early")
+
+
+@contextlib.contextmanager
+def _says(what: str) -> Iterator[None]:
+    """A StopIteration that comes from a user's function means a mistake there, not the end of the data."""
+    try:
+        yield
+    except StopIteration as error:
+        raise _unexpected(what) from error
 
 
 class Ended:

@@ -274,7 +274,10 @@ class _Epoch:
         numbered = next(self._numbers, None)
         if numbered is None:
             raise StopIteration
-        return self._fetcher.fetch(numbered[1])
+        batch = self._fetcher.fetch(numbered[1])
+        if isinstance(batch, Ended):
+            raise StopIteration
+        return batch
 
     def _next_from_workers(self) -> Any:
         assert self._pool is not None

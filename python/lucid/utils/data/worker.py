@@ -13,15 +13,15 @@ import pickle
 import queue
 import random
 import signal
-import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from ... import _core, _random
+from ..._imported import imported
 from . import fetcher as fetching
-from .fetcher import Ended, Failure, Fetcher, WorkerInfo
+from .fetcher import Failure, Fetcher, WorkerInfo
 
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
@@ -35,7 +35,11 @@ def caught(error: Exception, worker: int) -> Failure:
     text = f"in worker {worker} of the DataLoader:\n{traceback.format_exc()}"
     try:
         pickle.loads(pickle.dumps(error))
+        # Raised again in the main process, it would look like the end of the data.
+        sendable = not isinstance(error, StopIteration)
     except Exception:
+        sendable = False
+    if not sendable:
         error = RuntimeError(f"{type(error).__name__}: {error}")
     return Failure(error, text)
 
@@ -45,8 +49,8 @@ def seed_everything(seed: int) -> None:
     seed %= _SEEDS
     _random.manual_seed(seed)
     random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed % 2**32)
+    if (numpy := imported("numpy")) is not None:
+        numpy.random.seed(seed % 2**32)
 
 
 def _receive(connection: Connection, requests: queue.SimpleQueue[Any], parent: int) -> None:
@@ -96,8 +100,6 @@ def _work(
                 if not fetcher.iterable:
                     seed_everything(base_seed + batch)
                 result = failure or fetcher.fetch(numbers)
-            except StopIteration:
-                result = Ended()
             except Exception as error:
                 result = caught(error, number)
             try:

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/fork_count.h"
+#include "base/ref.h"
+
+namespace lucid {
+
+/// A reference that several threads may read and replace. A reader always gets an object that stays alive: it is
+/// retained before another thread can release it.
+template <typename T>
+class AtomicRef {
+ public:
+  AtomicRef() = default;
+  explicit AtomicRef(Ref<T> ref) : bits_(to_bits(ref.detach())) {}
+  AtomicRef(const AtomicRef&) = delete;
+  AtomicRef& operator=(const AtomicRef&) = delete;
+  ~AtomicRef() { Ref<T>::adopt(to_pointer(bits_.load(std::memory_order_acquire))); }
+
+  Ref<T> load() const {
+    T* const pointer = lock();
+    Ref<T> ref(pointer);
+    unlock(pointer);
+    return ref;
+  }
+  /// Returns what was there.
+  Ref<T> exchange(Ref<T> next) {
+    T* const before = lock();
+    unlock(next.detach());
+    return Ref<T>::adopt(before);
+  }
+  void store(Ref<T> next) { exchange(std::move(next)); }
+  /// Stores `next` if the reference is `expected`; returns whether it was.
+  bool replace(const T* expected, Ref<T> next) {
+    T* const before = lock();
+    const bool is_expected = before == expected;
+    unlock(is_expected ? next.detach() : before);
+    if (is_expected) Ref<T>::adopt(before);
+    return is_expected;
+  }
+  /// For comparing: the object may be gone at any moment, unless the caller knows who holds it.
+  T* get() const { return to_pointer(bits_.load(std::memory_order_acquire)); }
+  explicit operator bool() const { return get() != nullptr; }
+
+ private:
+  // The lowest bits are not zero while a thread has it locked, for a few instructions. They tell forked processes
+  // apart: what a thread of the parent had locked is free in the child, which has no such thread.
+  static constexpr uintptr_t kLockBits = 15;
+  static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ > kLockBits);
+
+  static uintptr_t to_bits(T* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+  static T* to_pointer(uintptr_t bits) { return reinterpret_cast<T*>(bits & ~kLockBits); }
+
+  T* lock() const {
+    const uintptr_t mine = 1 + fork_count() % kLockBits;
+    while (true) {
+      uintptr_t bits = bits_.load(std::memory_order_relaxed);
+      if ((bits & kLockBits) != mine &&
+          bits_.compare_exchange_weak(bits, (bits & ~kLockBits) | mine, std::memory_order_acquire)) [[likely]]
+        return to_pointer(bits);
+      __builtin_ia32_pause();
+    }
+  }
+  void unlock(T* pointer) const { bits_.store(to_bits(pointer), std::memory_order_release); }
+
+  mutable std::atomic<uintptr_t> bits_ = 0;
+};
+
+}  // namespace lucid

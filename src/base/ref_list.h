@@ -1,0 +1,31 @@
+#pragma once
+
+#include <utility>
+
+#include "base/ref.h"
+#include "base/small_vector.h"
+
+namespace lucid {
+
+/// Keeps objects alive. The first `kInline` references lie in the list itself.
+template <typename T, size_t kInline>
+class RefList {
+ public:
+  RefList() = default;
+  RefList(const RefList&) = delete;
+  RefList& operator=(const RefList&) = delete;
+  ~RefList() {
+    for (T* pointer : pointers_) Ref<T>::adopt(pointer);
+  }
+
+  void push_back(Ref<T> ref) {
+    pointers_.push_back(ref.get());
+    ref.detach();
+  }
+  std::span<T* const> pointers() const { return {pointers_.data(), pointers_.size()}; }
+
+ private:
+  SmallVector<T*, kInline> pointers_;
+};
+
+}  // namespace lucid

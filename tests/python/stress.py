@@ -1,0 +1,187 @@
+"""Eight threads that do everything at once, for as long as asked; used by test_stress.py.
+
+    python tests/python/stress.py --seconds 600
+
+Every value that a thread reads must be one that some thread wrote. The shared tensors hold whole numbers from 1 to 5,
+filled with one number at a time, so anything else is memory that was freed or never written. The process ends by
+itself: a watchdog prints all stacks and fails if a thread makes no progress for a minute.
+"""
+
+import argparse
+import faulthandler
+import os
+import signal
+import sys
+import tempfile
+import threading
+import time
+import traceback
+
+import lucid
+from lucid import nn
+
+SIZES = (7, 1000, 60_000)
+VALUES = (1.0, 2.0, 3.0, 4.0, 5.0)
+
+
+class Stress:
+    def __init__(self, seconds: float, folder: str) -> None:
+        self.end = time.monotonic() + seconds
+        self.folder = folder
+        self.shared = [lucid.ones(n) for n in SIZES]
+        self.weight = nn.Parameter(lucid.ones(2000))
+        self.net = nn.Sequential(nn.Linear(32, 64), nn.ReLU(), nn.Dropout(0.5), nn.Linear(64, 8))
+        self.compiled = lucid.compile(lambda x, w: (x * w + w).sum() - (x * w).sum())
+        self.write = lucid.compile(lambda x, v: x.mul_(0.0).add_(v))
+        self.drop = lucid.compile(lambda x: nn.functional.dropout(x, 0.5, training=True))
+        self.step = lucid.compile(self._train)
+        self.rounds: dict[str, int] = {}
+        self.failures: list[str] = []
+        self.progress: dict[str, float] = {}
+
+    def check(self, what: str, tensor: lucid.Tensor, low: float, high: float) -> None:
+        least, most = tensor.min().item(), tensor.max().item()
+        if not (low <= least and most <= high):
+            self.failures.append(f"{what}: found {least} to {most}, expected {low} to {high}")
+
+    def _train(self, x: lucid.Tensor) -> lucid.Tensor:
+        loss = self.net(x).square().mean()
+        loss.backward()
+        return loss.detach()
+
+    # What the threads do, one round at a time.
+
+    def read_eagerly(self, i: int) -> None:
+        x = self.shared[i % 3]
+        self.check("eager read", x * 2, 2, 10)
+        self.check("view", x[: i % 7 + 1] + 0, 1, 5)
+        x.tolist() if i % 3 == 0 else x.numpy()
+
+    def read_compiled(self, i: int) -> None:
+        x = self.shared[i % 3]
+        one = lucid.ones(SIZES[i % 3])
+        self.compiled(x, one)
+        self.check("compiled dropout", self.drop(x), 0, 10)
+        fresh = lucid.ones(i % 300 + 1)
+        if self.compiled(fresh, fresh * 2).item() != 2 * fresh.numel():
+            self.failures.append("a compiled sum of private tensors is wrong")
+
+    def write_in_place(self, i: int) -> None:
+        x = self.shared[i % 3]
+        value = VALUES[i % 5]
+        held = x.numpy() if i % 2 else None  # pins the memory: the next write moves the tensor
+        if i % 4 == 0:
+            x.copy_(lucid.full((SIZES[i % 3],), value))
+        else:
+            x.fill_(value)
+        del held
+        lucid.full((SIZES[i % 3],), 1e30)  # takes memory that was freed
+
+    def draw(self, i: int) -> None:
+        if i % 50 == 0:
+            lucid.manual_seed(i)
+        self.check("rand", lucid.rand(i % 97 + 1), 0, 1)
+        lucid.randn(40_000) if i % 10 == 0 else lucid.randn(5)
+        order = lucid.randperm(i % 31 + 2)
+        if order.sum().item() != order.numel() * (order.numel() - 1) // 2:
+            self.failures.append("randperm lost a number")
+        if i % 8 == 0:
+            nn.Linear(9, 4)
+
+    def train(self, i: int) -> None:
+        x = lucid.ones(16, 32)
+        if i % 3 == 0:
+            self.step(x)
+        else:
+            self._train(x)
+        (self.weight * 2).sum().backward()
+        if (grad := self.weight.grad) is not None:
+            self.check("gradient", grad, 0, 1e9)
+
+    def meddle_with_gradients(self, i: int) -> None:
+        handle = self.weight.register_hook(lambda g: g)
+        y = self.weight * 3
+        other = y.register_hook(lambda g: None)
+        y.sum().backward()
+        handle.remove()
+        other.remove()
+        self.weight.grad = None
+        if i % 2:
+            self.weight.grad = lucid.zeros(2000)
+        for p in self.net.parameters():
+            p.grad = None
+
+    def use_files(self, i: int) -> None:
+        path = os.path.join(self.folder, f"{threading.get_ident()}")
+        lucid.save({"x": self.shared[i % 3], "net": self.net.state_dict()}, path)
+        self.check("loaded", lucid.load(path)["x"], 1, 5)
+        if i % 5 == 0:
+            lucid.empty_cache()
+
+    def fork(self, i: int) -> None:
+        pid = os.fork()
+        if pid == 0:
+            status = 1
+            try:
+                faulthandler.dump_traceback_later(30, exit=True)
+                lucid.rand(5)
+                x = self.shared[i % 3]
+                y = (x * 2 + lucid.ones(SIZES[i % 3])).sum().item()
+                w = nn.Parameter(lucid.ones(11))
+                (w * 2).sum().backward()
+                self.drop(lucid.ones(9))
+                self.compiled(lucid.ones(3), lucid.ones(3))
+                status = 0 if y > 0 and w.grad is not None else 2
+            except BaseException:  # noqa: BLE001
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        if status := os.waitpid(pid, 0)[1]:
+            self.failures.append(f"a forked child failed or hung: status {status}")
+        time.sleep(0.05)
+
+    def run(self, name: str, work) -> None:
+        i = 0
+        try:
+            while time.monotonic() < self.end and not self.failures:
+                work(i)
+                i += 1
+                self.progress[name] = time.monotonic()
+        except BaseException as error:  # noqa: BLE001
+            self.failures.append(f"{name}: {error!r}\n{traceback.format_exc()}")
+        self.rounds[name] = i
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=10)
+    options = parser.parse_args()
+    signals = [0]
+    signal.signal(signal.SIGUSR1, lambda *_: signals.__setitem__(0, signals[0] + 1))
+    with tempfile.TemporaryDirectory() as folder:
+        stress = Stress(options.seconds, folder)
+        works = [stress.read_eagerly, stress.read_compiled, stress.write_in_place, stress.draw, stress.train]
+        works += [stress.meddle_with_gradients, stress.use_files, stress.fork]
+        threads = [
+            threading.Thread(target=stress.run, args=(work.__name__, work), name=work.__name__) for work in works
+        ]
+        for thread in threads:
+            stress.progress[thread.name] = time.monotonic()
+            thread.start()
+        while any(thread.is_alive() for thread in threads):
+            time.sleep(0.1)
+            os.kill(os.getpid(), signal.SIGUSR1)
+            stuck = [t.name for t in threads if t.is_alive() and time.monotonic() - stress.progress[t.name] > 60]
+            if stuck:
+                print("no progress for a minute:", stuck, flush=True)
+                faulthandler.dump_traceback()
+                os._exit(3)
+    print(f"{stress.rounds}, {signals[0]} signals")
+    for failure in stress.failures:
+        print(failure)
+    return 1 if stress.failures else 0
+
+
+if __name__ == "__main__":
+    faulthandler.enable()
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""Machine code of shapes that are no longer used is freed."""
+
+import pathlib
+import subprocess
+import sys
+
+import lucid
+import pytest
+
+SCRIPT = pathlib.Path(__file__).parent / "many_shapes.py"
+
+
+@pytest.mark.parametrize("mode", ["eager", "compiled"])
+def test_new_shapes_leave_no_mappings_behind(mode):
+    command = [sys.executable, str(SCRIPT), "--mode", mode, "--count", "400", "--every", "100", "--kernels", "60"]
+    done = subprocess.run([*command, "--slack", "10"], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_keys_without_plans_are_forgotten():
+    @lucid.compile
+    def refuses(x):
+        raise ValueError(f"not {x.shape}")
+
+    @lucid.compile
+    def reads_a_value(x):
+        return x + float(x.sum())
+
+    for length in range(1, 300):
+        with pytest.raises(ValueError, match="not"):
+            refuses(lucid.ones(length))
+        reads_a_value(lucid.ones(length))
+    assert len(refuses._compiled.keys) < 100
+    assert len(reads_a_value._compiled.keys) < 100
