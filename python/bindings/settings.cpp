@@ -103,11 +103,14 @@ void bind_settings(nb::module_& module) {
           },
           "successes"_a, "only_one"_a = false)
       .def("__enter__",
-           [](FailingAllocations& self) -> FailingAllocations& {
+           [](nb::object object) {
+             auto& self = nb::cast<FailingAllocations&>(object);
              self.scope.emplace(self.successes, self.only_one);
-             return self;
+             return object;
            })
-      .def("__exit__", [](FailingAllocations& self, nb::args) { self.leave(); })
+      .def(
+          "__exit__", [](FailingAllocations& self, nb::handle, nb::handle, nb::handle) { self.leave(); },
+          nb::arg().none(), nb::arg().none(), nb::arg().none())
       .def_ro("has_failed", &FailingAllocations::has_failed);
 }
 

@@ -11,6 +11,7 @@
 #include "base/busy_flag.h"
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/memory_reserve.h"
 #include "base/out_of_memory.h"
 #include "base/ref_list.h"
 #include "jit/program.h"
@@ -146,13 +147,18 @@ class PlanTable::Impl {
   };
 
   std::vector<Tensor> run(const Program& program, std::span<TensorImpl* const> tensors, const Function& function) {
-    const auto results = program.run(tensors);
-    // A check inside failed, before anything was written: the call says how.
-    if (!results) return function();
-    count(&CompileInfo::hits);
     std::vector<Tensor> wrapped;
-    wrapped.reserve(results->size());
-    for (const TensorRef& result : *results) wrapped.push_back(wrap(result));
+    const bool has_run = [&] {
+      const CommitScope commit;  // the results are part of what the call leaves behind
+      const auto results = program.run(tensors);
+      if (!results) return false;
+      wrapped.reserve(results->size());
+      for (const TensorRef& result : *results) wrapped.push_back(wrap(result));
+      return true;
+    }();
+    // A check inside failed, before anything was written: the call says how.
+    if (!has_run) return function();
+    count(&CompileInfo::hits);
     return wrapped;
   }
 

@@ -3,11 +3,13 @@
 //
 // CI fails every k-th allocation, k a prime; LUCID_LONG_TESTS=1 all of them.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <lucid/lucid.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <tuple>
 
 #include "base/out_of_memory.h"
 #include "failing_new.h"
@@ -127,7 +129,7 @@ Outcome outcome_of(const Call& call) {
   }
 }
 
-class Step : public ::testing::TestWithParam<FailingNew::Mode> {
+class StepTest : public ::testing::Test {
  protected:
   void SetUp() override {
     // Compiling then happens in the calls themselves, in the same order every time.
@@ -141,11 +143,10 @@ class Step : public ::testing::TestWithParam<FailingNew::Mode> {
 
   /// Fails allocation after allocation of `call`, until one call goes through without.
   template <typename Prepare, typename Call, typename Failing, typename Check>
-  static void fail_each(int64_t stride, const Prepare& prepare, const Call& call, const Failing& failing,
+  static void fail_each(int64_t first, int64_t stride, const Prepare& prepare, const Call& call, const Failing& failing,
                         const Check& check) {
-    if (runs_all()) stride = 1;
     int64_t count = 0;
-    for (int64_t i = 0;; i += stride, ++count) {
+    for (int64_t i = first;; i += stride, ++count) {
       SCOPED_TRACE(::testing::Message() << "after " << i << " allocations");
       prepare();
       Outcome outcome = Outcome::kDone;
@@ -177,13 +178,22 @@ class Step : public ::testing::TestWithParam<FailingNew::Mode> {
     EXPECT_EQ(training_.state(), after_);
   }
 
-  static AllocationFailureScope failing_storage(int64_t successes) {
-    return AllocationFailureScope(successes, GetParam() == FailingNew::Mode::kOnce);
-  }
-
   Training training_;
   Training::State before_, after_;
 };
+
+class Step : public StepTest, public ::testing::WithParamInterface<FailingNew::Mode> {
+ protected:
+  static FailingNew failing_new(int64_t successes) { return FailingNew(successes, GetParam()); }
+  static AllocationFailureScope failing_storage(int64_t successes) {
+    return AllocationFailureScope(successes, GetParam() == FailingNew::Mode::kOnce);
+  }
+};
+
+/// There are so many allocations while a step is compiled that they are failed in parts, each in a test.
+constexpr int64_t kParts = 8;
+
+class CompiledStep : public StepTest, public ::testing::WithParamInterface<std::tuple<FailingNew::Mode, int64_t>> {};
 
 TEST_P(Step, RunsOrDoesNothingWithAPlan) {
   training_.forget_plans();
@@ -195,16 +205,18 @@ TEST_P(Step, RunsOrDoesNothingWithAPlan) {
   const int64_t hits = training_.info().hits;
   ASSERT_GT(hits, 0);
   fail_each(
-      1, [&] { training_.reset(); }, [&] { training_.step(); }, [&](int64_t i) { return FailingNew(i, GetParam()); },
+      0, 1, [&] { training_.reset(); }, [&] { training_.step(); }, failing_new,
       [&](Outcome outcome) { check(outcome); });
   EXPECT_GT(training_.info().hits, hits);
   EXPECT_EQ(training_.info().compiles, 1);
 }
 
-TEST_P(Step, IsRecordedAndCompiled) {
+TEST_P(CompiledStep, IsRecordedAndCompiled) {
+  const auto [mode, part] = GetParam();
+  const int64_t apart = runs_all() ? 1 : 211;
   // What eager mode leaves behind when it fails within a step is some of the step's effects.
   fail_each(
-      211,
+      part * apart, kParts * apart,
       [&] {
         training_.forget_plans();
         training_.reset();
@@ -215,7 +227,7 @@ TEST_P(Step, IsRecordedAndCompiled) {
         jit::wait_for_compile_tasks();
         training_.info();
       },
-      [&](int64_t i) { return FailingNew(i, GetParam()); },
+      [mode = mode](int64_t i) { return FailingNew(i, mode); },
       [&](Outcome outcome) {
         if (outcome == Outcome::kDone) EXPECT_EQ(training_.state(), after_);
         check_next();
@@ -232,14 +244,14 @@ TEST_P(Step, RunsOrDoesNothingWithAPlanAndNoStorage) {
     training_.step();
   }
   fail_each(
-      1, [&] { training_.reset(); }, [&] { training_.step(); }, [&](int64_t i) { return failing_storage(i); },
+      0, 1, [&] { training_.reset(); }, [&] { training_.step(); }, failing_storage,
       [&](Outcome outcome) { check(outcome); });
   EXPECT_EQ(training_.info().compiles, 1);
 }
 
 TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
   fail_each(
-      1,
+      0, 1,
       [&] {
         training_.forget_plans();
         training_.reset();
@@ -248,7 +260,7 @@ TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
         training_.step();
         training_.info();
       },
-      [&](int64_t i) { return failing_storage(i); },
+      failing_storage,
       [&](Outcome outcome) {
         if (outcome == Outcome::kDone) EXPECT_EQ(training_.state(), after_);
         check_next();
@@ -256,9 +268,16 @@ TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
       });
 }
 
-INSTANTIATE_TEST_SUITE_P(FailingNew, Step, ::testing::Values(FailingNew::Mode::kOnce, FailingNew::Mode::kFromThenOn),
+constexpr FailingNew::Mode kModes[] = {FailingNew::Mode::kOnce, FailingNew::Mode::kFromThenOn};
+
+const char* name_of(FailingNew::Mode mode) { return mode == FailingNew::Mode::kOnce ? "Once" : "FromThenOn"; }
+
+INSTANTIATE_TEST_SUITE_P(Failing, Step, ::testing::ValuesIn(kModes),
+                         [](const auto& info) { return name_of(info.param); });
+INSTANTIATE_TEST_SUITE_P(Failing, CompiledStep,
+                         ::testing::Combine(::testing::ValuesIn(kModes), ::testing::Range(int64_t{0}, kParts)),
                          [](const auto& info) {
-                           return info.param == FailingNew::Mode::kOnce ? "Once" : "FromThenOn";
+                           return fmt::format("{}{}", name_of(std::get<0>(info.param)), std::get<1>(info.param));
                          });
 
 }  // namespace

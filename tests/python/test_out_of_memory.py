@@ -20,6 +20,7 @@ LONG = os.environ.get("LUCID_LONG_TESTS") == "1"
 # Runs a workload under a limit of the address space, then again without.
 LIMITED = """
 import hashlib, resource, sys
+import numpy  # which would otherwise be loaded under the limit
 import lucid
 
 def digest(rounds=6):
