@@ -16,6 +16,8 @@ struct Flattened {
   SmallVector<TensorImpl*, 8> tensors;
   /// Classes that the key names by address: whoever keeps the key keeps them.
   SmallVector<PyObject*, 4> classes;
+  /// How many containers what is being added lies in.
+  int depth = 0;
 };
 
 /// A call's arguments, positional ones first, with the modes that matter to it.
