@@ -14,6 +14,8 @@ namespace {
 
 // Room for a few tensors and numbers, so that the key does not grow bit by bit.
 constexpr size_t kUsualKeyBytes = 240;
+// How deep arguments may be nested, as for what is saved.
+constexpr int kMostLevels = 500;
 
 enum class Tag : char {
   kTensor = 1,
@@ -96,16 +98,22 @@ void flatten_list(PyObject* list, Flattened& result) {
   }
 }
 
-/// Containers may contain themselves.
+/// Containers may contain themselves. Others go through the same arguments after us, and need more stack for it.
 class RecursionScope {
  public:
-  RecursionScope() {
+  explicit RecursionScope(Flattened& result) : result_(result) {
     check_stack("compiled call");
-    if (Py_EnterRecursiveCall(" while taking arguments apart")) throw nb::python_error();
+    if (result.depth >= kMostLevels)
+      throw RecursionError("compiled call: an argument is nested more than {} deep; does it contain itself?",
+                           kMostLevels);
+    ++result.depth;
   }
   RecursionScope(const RecursionScope&) = delete;
   RecursionScope& operator=(const RecursionScope&) = delete;
-  ~RecursionScope() { Py_LeaveRecursiveCall(); }
+  ~RecursionScope() { --result_.depth; }
+
+ private:
+  Flattened& result_;
 };
 
 /// The fields of a dataclass instance, or nothing.
@@ -171,7 +179,7 @@ void flatten(PyObject* object, Flattened& result) {
     append_tag(key, Tag::kBytes);
     return append_text(key, PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object));
   }
-  const RecursionScope deeper;
+  const RecursionScope deeper(result);
   if (PyTuple_Check(object)) {
     append_tag(key, PyTuple_CheckExact(object) ? Tag::kTuple : Tag::kRecord);
     if (!PyTuple_CheckExact(object)) append_class(result, object);

@@ -18,6 +18,8 @@ struct Flattened {
   RefList<TensorImpl, 8> held;
   /// Classes that the key names by address: whoever keeps the key keeps them.
   SmallVector<PyObject*, 4> classes;
+  /// How many containers what is being added lies in.
+  int depth = 0;
 
   std::span<TensorImpl* const> tensors() const { return held.pointers(); }
 };

@@ -28,8 +28,9 @@ GilAcquire::~GilAcquire() {
 
 void release_gil_while_blocking() {
   // Not held by threads that know nothing of Python, nor where a caller gave it up already.
-  set_blocking_hooks({.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::give_up() : nullptr; },
-                      .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); }});
+  set_blocking_hooks(
+      {.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::give_up() : nullptr; },
+       .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); }});
 }
 
 }  // namespace lucid::python

@@ -50,15 +50,14 @@ namespace {
 /// used in another.
 int refuse_subinterpreter() {
   if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
-  PyErr_SetString(PyExc_ImportError,
-                  "lucid cannot be imported in a subinterpreter: its state is shared by the whole process; import it in "
-                  "the main interpreter, or use another process");
+  PyErr_SetString(
+      PyExc_ImportError,
+      "lucid cannot be imported in a subinterpreter: its state is shared by the whole process; import it in "
+      "the main interpreter, or use another process");
   return -1;
 }
 
-int execute_in_main(PyObject* module) {
-  return refuse_subinterpreter() == 0 ? nanobind__core_exec(module) : -1;
-}
+int execute_in_main(PyObject* module) { return refuse_subinterpreter() == 0 ? nanobind__core_exec(module) : -1; }
 
 }  // namespace
 

@@ -3,7 +3,6 @@
 #include <typeinfo>
 
 #include "base/error.h"
-#include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/module_object.h"
@@ -13,6 +12,9 @@
 
 namespace lucid::python {
 namespace {
+
+/// How deep settings of modules may be nested.
+constexpr int kMostLevels = 16;
 
 /// A Python object that passes through C++.
 class PythonItem : public nn::Foreign {
@@ -145,6 +147,18 @@ PyObject* call_patched(PyObject* self, PyObject* const* arguments, Py_ssize_t co
   return Py_TYPE(self)->tp_call(self, positional.ptr(), named.ptr());
 }
 
+nn::Item native_item(PyObject* object, int levels) {
+  const nn::Item item = PythonItem(object).convert();
+  if (!item.is_tuple()) return item;
+  if (levels == 0) throw ValueError("module setting: nested more than {} deep", kMostLevels);
+  nn::Item::Tuple items;
+  for (const nn::Item& part : item.to_tuple()) {
+    const auto* foreign = dynamic_cast<const PythonItem*>(part.foreign());
+    items.push_back(foreign ? native_item(foreign->object(), levels - 1) : part);
+  }
+  return items;
+}
+
 }  // namespace
 
 nn::Item to_item(PyObject* object) {
@@ -153,17 +167,7 @@ nn::Item to_item(PyObject* object) {
   return nn::Item(std::make_shared<const PythonItem>(object));
 }
 
-nn::Item to_native_item(PyObject* object) {
-  check_stack("module setting");
-  const nn::Item item = PythonItem(object).convert();
-  if (!item.is_tuple()) return item;
-  nn::Item::Tuple items;
-  for (const nn::Item& part : item.to_tuple()) {
-    const auto* foreign = dynamic_cast<const PythonItem*>(part.foreign());
-    items.push_back(foreign ? to_native_item(foreign->object()) : part);
-  }
-  return items;
-}
+nn::Item to_native_item(PyObject* object) { return native_item(object, kMostLevels); }
 
 PyObject* to_python(const nn::Item& item) {
   struct Converter {

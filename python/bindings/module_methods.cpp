@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/error.h"
+#include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/module_object.h"
 #include "nn/bridge.h"
@@ -101,6 +102,8 @@ PyObject* add_module(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
 /// (parameters, buffers, names of buffers that are not saved, modules): the module's own, in order, None included.
 PyObject* parts(PyObject* self, PyObject*) {
   return guarded([&] {
+    // copy.deepcopy() and pickle recurse by way of it.
+    check_stack("copy");
     nn::Module& module = module_in(self);
     nb::dict parameters;
     nb::dict buffers;

@@ -6,7 +6,7 @@
 // that would drop references to Python objects without the lock, and end the process with SIGABRT at the first function
 // that may not throw or that catches everything. A stand-in stops the unwinding before it reaches us and puts the
 // thread to sleep until the process ends. That is what Python does from 3.14 on. What is not listed here can run Python
-// code only by deleting an object or collecting garbage; guarded() is the second line.
+// code only by collecting garbage; guarded() is the second line.
 //
 // Recursion. Python counts its own calls, not ours, and users raise its limit. Every recursion that goes through both
 // passes a stand-in, which raises RecursionError when the stack is low.
@@ -45,13 +45,13 @@ PyObject* call_python(Call call) {
 }  // namespace
 }  // namespace lucid::python
 
-#define LUCID_STAND_IN_BY(how, result, name, parameters, arguments)               \
-  extern "C" {                                                                    \
-  result lucid_real_##name parameters asm("__real_" #name);                       \
-  result lucid_stand_in_##name parameters asm("__wrap_" #name);                   \
-  result lucid_stand_in_##name parameters {                                       \
-    return lucid::python::how([&] { return lucid_real_##name arguments; });       \
-  }                                                                               \
+#define LUCID_STAND_IN_BY(how, result, name, parameters, arguments)         \
+  extern "C" {                                                              \
+  result lucid_real_##name parameters asm("__real_" #name);                 \
+  result lucid_stand_in_##name parameters asm("__wrap_" #name);             \
+  result lucid_stand_in_##name parameters {                                 \
+    return lucid::python::how([&] { return lucid_real_##name arguments; }); \
+  }                                                                         \
   }
 #define LUCID_STAND_IN(result, name, parameters, arguments) \
   LUCID_STAND_IN_BY(stop_unwinding, result, name, parameters, arguments)
@@ -70,7 +70,7 @@ LUCID_CALL(PyObject*, PyObject_CallOneArg, (PyObject * a, PyObject* b), (a, b))
 LUCID_CALL(PyObject*, PyObject_CallObject, (PyObject * a, PyObject* b), (a, b))
 LUCID_CALL(PyObject*, PyObject_Vectorcall, (PyObject * a, PyObject* const* b, size_t c, PyObject* d), (a, b, c, d))
 LUCID_CALL(PyObject*, PyObject_VectorcallMethod, (PyObject * a, PyObject* const* b, size_t c, PyObject* d),
-               (a, b, c, d))
+           (a, b, c, d))
 LUCID_STAND_IN(PyObject*, PyEval_EvalCode, (PyObject * a, PyObject* b, PyObject* c), (a, b, c))
 LUCID_STAND_IN(PyObject*, PyImport_ImportModule, (const char* a), (a))
 LUCID_STAND_IN(PyObject*, PyImport_Import, (PyObject * a), (a))
@@ -124,3 +124,4 @@ LUCID_STAND_IN(void, PyBuffer_Release, (Py_buffer * a), (a))
 LUCID_STAND_IN(void, PyErr_WriteUnraisable, (PyObject * a), (a))
 LUCID_STAND_IN(void, PyErr_NormalizeException, (PyObject * *a, PyObject** b, PyObject** c), (a, b, c))
 LUCID_STAND_IN(void, PyObject_ClearWeakRefs, (PyObject * a), (a))
+LUCID_STAND_IN(void, _Py_Dealloc, (PyObject * a), (a))

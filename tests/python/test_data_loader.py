@@ -374,3 +374,49 @@ def test_persistent_workers_serve_one_epoch_at_a_time():
     assert len(list(loader)) == 8
     with pytest.raises(RuntimeError, match="another epoch"):
         next(first)
+
+
+class StopsAt(Dataset):
+    def __getitem__(self, number):
+        if number == 5:
+            raise StopIteration
+        return number
+
+    def __len__(self):
+        return 8
+
+
+class StopsInGetItems(StopsAt):
+    def __getitems__(self, numbers):
+        return [self[number] for number in numbers]
+
+
+class StopsAtIter(IterableDataset):
+    def __iter__(self):
+        raise StopIteration
+
+
+def stop(*args):
+    raise StopIteration
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(
+    ("dataset", "options", "names"),
+    [
+        (StopsAt(), {"batch_size": 2}, r"StopsAt\.__getitem__\(5\)"),
+        (StopsAt(), {"batch_size": None}, r"StopsAt\.__getitem__\(5\)"),
+        (StopsInGetItems(), {"batch_size": 2}, r"StopsInGetItems\.__getitems__\(\[4, 5\]\)"),
+        (list(range(4)), {"collate_fn": stop}, "collate_fn stop"),
+        (StopsAtIter(), {"batch_size": 2}, r"StopsAtIter\.__iter__\(\)"),
+    ],
+    ids=["sample", "whole", "getitems", "collate", "iter"],
+)
+def test_a_stop_iteration_of_the_users_code_does_not_end_the_epoch(dataset, options, names, workers):
+    with pytest.raises(RuntimeError, match=f"DataLoader: {names} raised StopIteration"):
+        list(DataLoader(dataset, num_workers=workers, **options))
+
+
+def test_a_stop_iteration_while_a_worker_starts_is_an_error():
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        list(DataLoader(list(range(4)), num_workers=1, worker_init_fn=stop))

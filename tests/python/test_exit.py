@@ -6,7 +6,7 @@ from interpreter import run_python
 # The thread is inside `wait()` when the interpreter begins to go, and asks for the interpreter's lock again while that
 # lasts. Python then ends it, before 3.14 by unwinding its stack.
 _THREAD = """
-import threading, time, lucid
+import sys, threading, time, lucid
 from lucid import nn
 
 entered = threading.Event()
@@ -22,7 +22,7 @@ class Slow:
 x = lucid.ones(3, 3, requires_grad=True)
 """
 _EXIT = """
-slow = Slow()
+sys.slow = Slow()
 threading.Thread(target=run, daemon=True).start()
 assert entered.wait(30)
 print("end")

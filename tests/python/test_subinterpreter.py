@@ -3,8 +3,6 @@
 import pytest
 from interpreter import run_python
 
-
-
 _MAIN = """
 import threading, _xxsubinterpreters as interpreters, lucid
 sub = interpreters.create()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import operator
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -44,16 +44,14 @@ class Fetcher:
         if not self.iterable:
             self.samples = None
             return
-        with _says(f"{type(self.dataset).__name__}.__iter__()"):
-            self.samples = iter(self.dataset)
+        self.samples = _call(f"{type(self.dataset).__name__}.__iter__()", iter, self.dataset)
 
     def fetch(self, numbers: Any) -> Any:
         """The batch of these sample numbers; of an iterable dataset, of as many samples, or Ended()."""
         samples = self._take(numbers) if self.samples is not None else self._read(numbers)
         if isinstance(samples, (Ended, _Collated)):
             return samples.batch if isinstance(samples, _Collated) else samples
-        with _says(f"collate_fn {getattr(self.collate, '__qualname__', self.collate)}"):
-            return self.collate(samples)
+        return _call(f"collate_fn {getattr(self.collate, '__qualname__', self.collate)}", self.collate, samples)
 
     def _take(self, numbers: Any) -> Any:
         assert self.samples is not None
@@ -67,13 +65,11 @@ class Fetcher:
     def _read(self, numbers: Any) -> Any:
         name = type(self.dataset).__name__
         if self.whole:
-            with _says(f"{name}.__getitem__({numbers!r})"):
-                return self.dataset[numbers]
+            return _call(f"{name}.__getitem__({numbers!r})", operator.getitem, self.dataset, numbers)
         if type(self.dataset) is TensorDataset and self.collate is default_collate:
             return _Collated(self.dataset._collated(numbers))
         if hasattr(self.dataset, "__getitems__"):
-            with _says(f"{name}.__getitems__({numbers!r})"):
-                return self.dataset.__getitems__(numbers)
+            return _call(f"{name}.__getitems__({numbers!r})", self.dataset.__getitems__, numbers)
         samples = []
         number = None
         try:
@@ -94,11 +90,10 @@ def _unexpected(what: str) -> RuntimeError:
     return RuntimeError(f"DataLoader: {what} raised StopIteration, which would end the epoch early")
 
 
-@contextlib.contextmanager
-def _says(what: str) -> Iterator[None]:
+def _call(what: str, function: Callable[..., Any], *args: Any) -> Any:
     """A StopIteration that comes from a user's function means a mistake there, not the end of the data."""
     try:
-        yield
+        return function(*args)
     except StopIteration as error:
         raise _unexpected(what) from error
 
