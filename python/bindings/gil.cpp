@@ -31,6 +31,16 @@ bool is_long(const Op& op, std::span<const Operand> operands, const Attributes& 
   return matrices >= 2 && !op.is_pointwise() && products >= static_cast<double>(kManyProducts);
 }
 
+void GilTurns::pass() {
+  // As often as the interpreter switches between threads.
+  constexpr std::chrono::milliseconds kTurn{5};
+  if (std::chrono::steady_clock::now() - last_ < kTurn) return;
+  {
+    const nb::gil_scoped_release release;
+  }
+  last_ = std::chrono::steady_clock::now();
+}
+
 void release_gil_while_compiling() {
   // Not held by threads that know nothing of Python, nor where a caller gave it up already.
   set_blocking_hooks(

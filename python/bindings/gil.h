@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -21,6 +23,23 @@ class GilRelease {
 
  private:
   std::optional<nb::gil_scoped_release> released_;
+};
+
+/// Lets other Python threads run now and then during a long loop that needs the lock.
+class GilTurns {
+ public:
+  /// Called once for each item, where other threads may do anything.
+  void next() {
+    if (++items_ % kItems == 0) [[unlikely]]
+      pass();
+  }
+
+ private:
+  static constexpr uint32_t kItems = 256;
+  void pass();
+
+  uint32_t items_ = 0;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 /// A guess whether a call runs for more than some 20 microseconds.
