@@ -1,4 +1,4 @@
-#include "bindings/dlpack.h"
+#include "tensor/dlpack.h"
 
 #include <memory>
 
@@ -14,24 +14,6 @@ namespace lucid::python {
 namespace {
 
 using namespace nb::literals;
-
-dlpack::DataType data_type_of(Dtype dtype) {
-  const auto bits = static_cast<uint8_t>(size_of(dtype) * 8);
-  if (dtype == Dtype::kBool) return {dlpack::kBool, 8, 1};
-  if (dtype == Dtype::kU8) return {dlpack::kUnsigned, 8, 1};
-  if (dtype == Dtype::kBF16) return {dlpack::kBfloat, 16, 1};
-  return {is_float(dtype) ? dlpack::kFloat : dlpack::kInt, bits, 1};
-}
-
-Dtype dtype_of(const dlpack::DataType& type) {
-  for (int i = 0; i < kDtypeCount; ++i) {
-    const auto dtype = static_cast<Dtype>(i);
-    const dlpack::DataType candidate = data_type_of(dtype);
-    if (candidate.code == type.code && candidate.bits == type.bits && type.lanes == 1) return dtype;
-  }
-  throw TypeError("from_dlpack: there is no dtype with type code {}, {} bits and {} lanes", type.code, type.bits,
-                  type.lanes);
-}
 
 /// What a consumer holds of ours: the values as they were when it asked.
 template <typename Managed>
@@ -66,7 +48,7 @@ Export<Managed>* make_export(const TensorImpl& tensor, bool copied) {
   }
   out.device = {dlpack::kCpu, 0};
   out.rank = static_cast<int32_t>(result->sizes.size());
-  out.dtype = data_type_of(tensor.dtype());
+  out.dtype = dlpack::data_type_of(tensor.dtype());
   out.shape = result->sizes.data();
   out.strides = result->strides.data();
   result->managed.context = result.get();
@@ -110,28 +92,6 @@ nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version,
   }));
 }
 
-/// A tensor on the memory that a producer described. `release` gives it back.
-TensorRef import(const dlpack::Tensor& in, bool read_only, std::function<void()> release) {
-  // Runs whatever happens from here on.
-  Ref<Storage> storage = Storage::borrow(nullptr, 0, release);
-  if (in.device.type != dlpack::kCpu)
-    throw ValueError("from_dlpack: the data lies on device type {}; only the CPU's (1) can be read", in.device.type);
-  const Dtype dtype = dtype_of(in.dtype);
-  const Dims sizes(DimsView(in.shape, static_cast<size_t>(in.rank)));
-  Dims strides = contiguous_strides(sizes);
-  if (in.strides) strides = Dims(DimsView(in.strides, static_cast<size_t>(in.rank)));
-  checked_numel("from_dlpack", sizes, size_of(dtype));
-  for (size_t i = 0; i < sizes.size(); ++i)
-    if (sizes[i] > 1 && strides[i] < 0)
-      throw ValueError("from_dlpack: negative strides are not supported; copy the data first");
-  const int64_t elements = element_range({sizes, strides, 0}).second;
-  void* data = static_cast<char*>(in.data) + in.byte_offset;
-  const auto bytes = static_cast<size_t>(elements) * size_of(dtype);
-  Ref<Storage> shared = Storage::borrow(data, bytes, [storage] {});
-  TensorRef tensor = make_ref<TensorImpl>(dtype, sizes, strides, 0, make_ref<Cell>(std::move(shared)));
-  return read_only ? copy_of(*tensor, contiguous_strides(sizes)) : tensor;
-}
-
 template <typename Managed>
 std::function<void()> releaser(Managed* managed) {
   return [managed] {
@@ -160,12 +120,13 @@ nb::object from_dlpack(nb::handle producer) {
     if (managed->version.major != 1)
       throw ValueError("from_dlpack: the data is of DLPack version {}, known is 1", managed->version.major);
     check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedVersionedName));
-    return to_object(import(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed)));
+    return to_object(
+        dlpack::import_tensor(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed)));
   }
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::kName)) {
     auto* managed = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kName));
     check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedName));
-    return to_object(import(managed->tensor, false, releaser(managed)));
+    return to_object(dlpack::import_tensor(managed->tensor, false, releaser(managed)));
   }
   throw ValueError("from_dlpack: the capsule holds no DLPack tensor; one can be used only once");
 }

@@ -4,12 +4,11 @@
 #include <lucid/serialize.h>
 #include <nanobind/stl/string.h>
 
-#include <cerrno>
-
 #include "bindings/gil.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tree.h"
 #include "data/byte_source.h"
+#include "data/output_file.h"
 #include "tensor/api.h"
 
 namespace lucid::python {
@@ -24,35 +23,74 @@ auto with_file(Body body) {
     const GilRelease release;
     return body();
   } catch (const FileError& error) {
-    errno = error.code();
-    PyErr_SetFromErrnoWithFilename(PyExc_OSError, error.path().c_str());
+    const nb::object path = checked(PyUnicode_DecodeFSDefault(error.path().c_str()));
+    // OSError picks the subclass for the code.
+    const nb::object raised = nb::borrow(PyExc_OSError)(error.code(), error.reason(), path);
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
     throw nb::python_error();
   }
+}
+
+/// The bytes of a path, as os.fsencode() gives them: names of files need not be text.
+std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
+/// What `load` gives, as Python objects. Large trees are also dropped without the lock.
+template <typename Load>
+nb::object load_tree(Load load) {
+  Tree tree = with_file(load);
+  GilTurns turns;
+  nb::object result = from_tree(tree, &turns);
+  const nb::gil_scoped_release release;
+  tree = {};
+  return result;
+}
+
+/// Runs the handlers of signals that have arrived, as every blocking call of Python does.
+void check_signals() {
+  const nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
 }  // namespace
 
 void bind_files(nb::module_& module) {
+  set_interrupt_check(check_signals);
   module.def(
       "save_file",
-      [](nb::handle object, const std::string& path) {
-        const Tree tree = to_tree("save: obj", object, Others::kRefuse);
-        with_file([&] { save(tree, path); });
+      [](nb::handle object, const nb::bytes& path) {
+        Tree tree = to_tree("save: obj", object, Others::kRefuse);
+        with_file([&, path = path_of(path)] {
+          save(tree, path);
+          tree = {};
+        });
       },
       "obj"_a.none(), "path"_a);
   module.def(
-      "load_file", [](const std::string& path) { return from_tree(with_file([&] { return load(path); })); }, "path"_a);
+      "load_file", [](const nb::bytes& path) { return load_tree([path = path_of(path)] { return load(path); }); },
+      "path"_a);
   module.def(
       "save_bytes",
       [](nb::handle object) {
-        const std::string bytes = serialize(to_tree("save: obj", object, Others::kRefuse));
+        Tree tree = to_tree("save: obj", object, Others::kRefuse);
+        const std::string bytes = with_file([&] {
+          std::string result = serialize(tree);
+          tree = {};
+          return result;
+        });
         return nb::bytes(bytes.data(), bytes.size());
       },
       "obj"_a.none());
   module.def(
-      "load_bytes", [](nb::bytes bytes) { return from_tree(deserialize({bytes.c_str(), bytes.size()})); }, "bytes"_a);
+      "load_bytes",
+      [](const nb::bytes& bytes) {
+        return load_tree([all = std::span(bytes.c_str(), bytes.size())] { return deserialize(all); });
+      },
+      "bytes"_a);
   module.def(
-      "read_idx", [](const std::string& path) { return to_object(ref_of(with_file([&] { return read_idx(path); }))); },
+      "read_idx",
+      [](const nb::bytes& path) {
+        return to_object(ref_of(with_file([path = path_of(path)] { return read_idx(path); })));
+      },
       "path"_a);
 }
 

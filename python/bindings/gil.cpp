@@ -1,6 +1,7 @@
 #include "bindings/gil.h"
 
 #include "base/blocking.h"
+#include "base/lock.h"
 
 namespace lucid::python {
 
@@ -14,7 +15,10 @@ bool holds_gil() {
 #endif
 }
 
-PyThreadState* GilRelease::give_up() { return PyEval_SaveThread(); }
+PyThreadState* GilRelease::give_up() {
+  check_no_lock_is_held("the interpreter's lock is given up");
+  return PyEval_SaveThread();
+}
 
 void GilRelease::take_back(PyThreadState* state) { PyEval_RestoreThread(state); }
 
@@ -24,6 +28,16 @@ GilAcquire::GilAcquire() {
 
 GilAcquire::~GilAcquire() {
   if (taken_) PyGILState_Release(*taken_);
+}
+
+void GilTurns::pass() {
+  // As often as the interpreter switches between threads.
+  constexpr std::chrono::milliseconds kTurn{5};
+  if (std::chrono::steady_clock::now() - last_ < kTurn) return;
+  {
+    const GilRelease release;
+  }
+  last_ = std::chrono::steady_clock::now();
 }
 
 void release_gil_while_blocking() {

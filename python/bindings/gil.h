@@ -2,6 +2,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 
@@ -31,6 +33,23 @@ class GilRelease {
 
  private:
   PyThreadState* state_;
+};
+
+/// Lets other Python threads run now and then during a long loop that needs the lock.
+class GilTurns {
+ public:
+  /// Called once for each item, where other threads may do anything.
+  void next() {
+    if (++items_ % kItems == 0) [[unlikely]]
+      pass();
+  }
+
+ private:
+  static constexpr uint32_t kItems = 256;
+  void pass();
+
+  uint32_t items_ = 0;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 /// Has the interpreter's lock until the end of the scope; for any thread, also one that has it already.

@@ -9,6 +9,7 @@
 #include "bindings/dtype_object.h"
 #include "bindings/gil.h"
 #include "tensor/autograd_meta.h"
+#include "tensor/borrowed.h"
 #include "tensor/observer.h"
 #include "tensor/snapshot.h"
 
@@ -126,23 +127,20 @@ TensorRef tensor_from_buffer(const Place& place, PyObject* object, Sharing shari
     fail_dtype(place, object, view.format);
   }
   const auto element = static_cast<int64_t>(size_of(*dtype));
-  Dims sizes;
-  Dims strides;
-  bool fits = true;
+  BorrowedMemory memory{.data = view.buf, .dtype = *dtype, .sizes = {}, .strides = {}};
+  bool fits = sharing == Sharing::kIfPossible && !view.readonly && view.len > 0 && is_aligned(memory);
   for (int i = 0; i < view.ndim; ++i) {
-    sizes.push_back(view.shape[i]);
     const Py_ssize_t stride = view.strides[i];
     fits &= view.shape[i] <= 1 || (stride >= 0 && stride % element == 0);
-    strides.push_back(view.shape[i] <= 1 ? 1 : stride / element);
+    memory.sizes.push_back(view.shape[i]);
+    memory.strides.push_back(stride / element);
   }
-  checked_numel(place.function, sizes, size_of(*dtype));
-  fits &= reinterpret_cast<uintptr_t>(view.buf) % size_of(*dtype) == 0;
-  if (sharing == Sharing::kIfPossible && fits && !view.readonly && numel(sizes) > 0) {
-    const auto bytes = static_cast<size_t>(element_range({sizes, strides, 0}).second * element);
-    Ref<Storage> storage = Storage::borrow(view.buf, bytes, [owner]() mutable { owner.reset(); });
-    return make_ref<TensorImpl>(*dtype, std::move(sizes), std::move(strides), 0, make_ref<Cell>(std::move(storage)));
+  checked_numel(place.function, memory.sizes, size_of(*dtype));
+  if (fits) {
+    check_borrowed(place.function, memory);
+    return borrow_tensor(memory, [owner]() mutable { owner.reset(); });
   }
-  TensorRef copy = make_tensor(*dtype, sizes);
+  TensorRef copy = make_tensor(*dtype, memory.sizes);
   check_status(PyBuffer_ToContiguous(copy->data(), &view, view.len, 'C'));
   return copy;
 }

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
-#include "bindings/gil.h"
 #include "tensor/api.h"
 
 namespace lucid::python {
@@ -61,17 +60,22 @@ class Reader {
 
   Tree::List items(PyObject* p) {
     Tree::List list;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(p); ++i)
-      list.push_back(inside(fmt::format("[{}]", i), [&] { return read(nb::borrow(PySequence_Fast_GET_ITEM(p, i))); }));
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(p); ++i) {
+      const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(p, i));
+      list.push_back(inside(fmt::format("[{}]", i), [&] { return read(item); }));
+      turns_.next();
+    }
     return list;
   }
 
   Tree dict(PyObject* p) {
     std::vector<Tree::Item> items;
+    // A copy, because other threads may change the dict in between.
+    const nb::object own = checked(PyDict_Copy(p));
     PyObject* key = nullptr;
     PyObject* value = nullptr;
     Py_ssize_t position = 0;
-    while (PyDict_Next(p, &position, &key, &value)) {
+    while (PyDict_Next(own.ptr(), &position, &key, &value)) {
       Tree::Key name;
       if (PyUnicode_Check(key))
         name = text(key);
@@ -79,31 +83,37 @@ class Reader {
         name = to_int({path_.c_str(), "a key"}, key);
       else
         throw TypeError("{} has {} as a key; keys must be text or integers", path_, describe(key));
-      const nb::object held = nb::borrow(value);
-      Tree item = inside("[" + to_string(name) + "]", [&] { return read(held); });
+      Tree item = inside("[" + to_string(name) + "]", [&] { return read(value); });
       items.push_back({std::move(name), std::move(item)});
+      turns_.next();
     }
     return Tree::Dict(std::move(items));
   }
 
   std::string path_;
   Others others_;
+  GilTurns turns_;
   int level_ = 0;
 };
 
-struct Writer {
-  nb::object operator()(const Tree& tree) const {
+class Writer {
+ public:
+  explicit Writer(GilTurns* turns) : turns_(turns) {}
+
+  nb::object operator()(const Tree& tree) {
     if (const auto* value = tree.get_if<bool>()) return nb::bool_(*value);
     if (const auto* value = tree.get_if<int64_t>()) return nb::int_(*value);
     if (const auto* value = tree.get_if<double>()) return nb::float_(*value);
-    if (const auto* value = tree.get_if<std::string>())
-      return checked(PyUnicode_DecodeUTF8(value->data(), static_cast<Py_ssize_t>(value->size()), "strict"));
+    if (const auto* value = tree.get_if<std::string>()) return text(*value);
     if (const auto* value = tree.get_if<Tensor>()) return to_object(ref_of(*value));
     if (const auto* value = tree.get_if<Tree::List>()) return list(*value);
     if (const auto* value = tree.get_if<Tree::Tuple>()) return nb::tuple(list(value->items));
     if (const auto* dict = tree.dict_or_null()) {
       nb::dict result;
-      for (const auto& [key, value] : *dict) result[key_object(key)] = (*this)(value);
+      for (const auto& [key, value] : *dict) {
+        result[key_object(key)] = (*this)(value);
+        if (turns_) turns_->next();
+      }
       return result;
     }
     if (const auto* value = tree.get_if<std::shared_ptr<Foreign>>())
@@ -111,22 +121,32 @@ struct Writer {
     return nb::none();
   }
 
-  static nb::object key_object(const Tree::Key& key) {
-    if (const auto* number = std::get_if<int64_t>(&key)) return nb::int_(*number);
-    return Writer()(Tree(std::get<std::string>(key)));
+ private:
+  static nb::object text(const std::string& text) {
+    return checked(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "strict"));
   }
 
-  nb::list list(const Tree::List& items) const {
+  static nb::object key_object(const Tree::Key& key) {
+    if (const auto* number = std::get_if<int64_t>(&key)) return nb::int_(*number);
+    return text(std::get<std::string>(key));
+  }
+
+  nb::list list(const Tree::List& items) {
     nb::list result;
-    for (const Tree& item : items) result.append((*this)(item));
+    for (const Tree& item : items) {
+      result.append((*this)(item));
+      if (turns_) turns_->next();
+    }
     return result;
   }
+
+  GilTurns* turns_;
 };
 
 }  // namespace
 
 Tree to_tree(const std::string& place, nb::handle object, Others others) { return Reader(place, others).read(object); }
 
-nb::object from_tree(const Tree& tree) { return Writer()(tree); }
+nb::object from_tree(const Tree& tree, GilTurns* turns) { return Writer(turns)(tree); }
 
 }  // namespace lucid::python

@@ -5,16 +5,23 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
-#include <filesystem>
 
 namespace lucid {
 
 FileError::FileError(const std::string& what, const std::string& path, int code)
-    : Error(ErrorClass::kRuntime, fmt::format("{}: {}: {}", what, path, std::strerror(code))),
+    : FileError(what, path, code, std::strerror(code)) {}
+
+FileError::FileError(const std::string& what, const std::string& path, int code, const std::string& reason)
+    : Error(ErrorClass::kRuntime, fmt::format("{}: {}: {}", what, path, reason)),
       path_(path),
+      reason_(reason),
       code_(code) {}
+
+void check_path(const std::string& what, const std::string& path) {
+  if (const size_t at = path.find('\0'); at != std::string::npos)
+    throw ValueError("{}: embedded null byte in the path, after '{}'", what, path.substr(0, at));
+}
 
 void MemorySource::read(uint64_t offset, void* bytes, size_t count) const {
   LUCID_CHECK(offset <= size_ && count <= size_ - offset, "a read of {} bytes at {} of {}", count, offset, size_);
@@ -22,7 +29,9 @@ void MemorySource::read(uint64_t offset, void* bytes, size_t count) const {
 }
 
 FileSource::FileSource(std::string what, std::string path) : what_(std::move(what)), path_(std::move(path)) {
-  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  check_path(what_, path_);
+  // Not blocking: a FIFO is refused below, also when nobody writes to it.
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor_ < 0) throw FileError(what_, path_, errno);
   struct stat info{};
   int code = ::fstat(descriptor_, &info) != 0 ? errno : 0;
@@ -49,51 +58,6 @@ void FileSource::read(uint64_t offset, void* bytes, size_t count) const {
     offset += static_cast<uint64_t>(got);
     count -= static_cast<size_t>(got);
   }
-}
-
-AtomicFile::AtomicFile(std::string what, std::string path) : what_(std::move(what)), path_(std::move(path)) {
-  // A link is followed: what it names is replaced, not the link.
-  std::error_code ignored;
-  if (std::filesystem::is_symlink(path_, ignored)) {
-    const auto target = std::filesystem::weakly_canonical(path_, ignored);
-    if (!ignored) path_ = target.string();
-  }
-  temporary_ = path_ + ".XXXXXX";
-  descriptor_ = ::mkostemp(temporary_.data(), O_CLOEXEC);
-  if (descriptor_ < 0) {
-    const int code = errno;
-    temporary_.clear();
-    throw FileError(what_, path_, code);
-  }
-}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-void AtomicFile::write(const void* bytes, size_t count) {
-  const auto* from = static_cast<const char*>(bytes);
-  while (count) {
-    const ssize_t put = ::write(descriptor_, from, count);
-    if (put < 0 && errno == EINTR) continue;
-    if (put < 0) throw FileError(what_, path_, errno);
-    from += put;
-    count -= static_cast<size_t>(put);
-  }
-}
-
-void AtomicFile::commit() {
-  // As a file that was opened in the usual way would be: readable as the mask says, not by its owner alone.
-  const mode_t mask = ::umask(0);
-  ::umask(mask);
-  struct stat before{};
-  const mode_t mode = ::stat(path_.c_str(), &before) == 0 ? before.st_mode & 07777u : 0666u & ~mask;
-  if (::fchmod(descriptor_, mode) != 0 || ::fsync(descriptor_) != 0) throw FileError(what_, path_, errno);
-  const int status = ::close(descriptor_);
-  descriptor_ = -1;
-  if (status != 0 || ::rename(temporary_.c_str(), path_.c_str()) != 0) throw FileError(what_, path_, errno);
-  temporary_.clear();
 }
 
 }  // namespace lucid

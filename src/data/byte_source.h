@@ -12,13 +12,21 @@ namespace lucid {
 class FileError : public Error {
  public:
   FileError(const std::string& what, const std::string& path, int code);
+  /// With a reason that says more than the system's.
+  FileError(const std::string& what, const std::string& path, int code, const std::string& reason);
   int code() const { return code_; }
+  const std::string& reason() const { return reason_; }
   const std::string& path() const { return path_; }
 
  private:
   std::string path_;
+  std::string reason_;
   int code_;
 };
+
+/// Throws ValueError for a path that no file can have because of a null byte: the system would read it only up to
+/// there.
+void check_path(const std::string& what, const std::string& path);
 
 /// Bytes of known number that can be read anywhere. Not memory-mapped: a file that somebody cuts short while it is read
 /// gives an error, not a signal.
@@ -44,7 +52,7 @@ class MemorySource : public ByteSource {
 
 class FileSource : public ByteSource {
  public:
-  /// Throws FileError. `what` begins messages.
+  /// Only regular files: others have no size. Throws FileError. `what` begins messages.
   FileSource(std::string what, std::string path);
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
@@ -54,23 +62,6 @@ class FileSource : public ByteSource {
  private:
   std::string what_;
   std::string path_;
-  int descriptor_ = -1;
-};
-
-/// A file that replaces `path` when it is complete; until then, and when anything throws, what was there stays.
-class AtomicFile {
- public:
-  AtomicFile(std::string what, std::string path);
-  AtomicFile(const AtomicFile&) = delete;
-  AtomicFile& operator=(const AtomicFile&) = delete;
-  ~AtomicFile();
-  void write(const void* bytes, size_t count);
-  void commit();
-
- private:
-  std::string what_;
-  std::string path_;
-  std::string temporary_;
   int descriptor_ = -1;
 };
 

@@ -5,16 +5,16 @@
 #include <bit>
 #include <cstring>
 #include <numeric>
-#include <set>
+
+#include "data/json.h"
 
 namespace lucid {
 namespace {
 
-using Json = nlohmann::ordered_json;
 static_assert(std::endian::native == std::endian::little, "safetensors files are little endian");
 
 constexpr uint64_t kMostHeaderBytes = 100'000'000;
-constexpr int kHeaderLevels = 4;
+constexpr JsonLimits kHeaderLimits = {"the header", 4};
 constexpr size_t kMostDimensions = 64;
 constexpr const char* kMetadata = "__metadata__";
 
@@ -32,12 +32,6 @@ constexpr std::array<std::pair<const char*, Dtype>, 10> kDtypes = {{{"BOOL", Dty
 template <typename... Arguments>
 [[noreturn]] void fail(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
   throw ValueError("load: not a valid safetensors file: " + fmt::format(format, std::forward<Arguments>(arguments)...));
-}
-
-/// Text from a file, short enough for a message.
-std::string shown(const std::string& text) {
-  constexpr size_t kMost = 80;
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
 }
 
 Dtype dtype_of_name(const std::string& tensor, const Json& name) {
@@ -114,23 +108,6 @@ void check_coverage(const std::vector<SafetensorsEntry>& entries, uint64_t data_
 
 }  // namespace
 
-nlohmann::ordered_json parse_json(const std::string& text, const char* what, int most_levels) {
-  std::vector<std::set<std::string>> names;  // of the objects that are open
-  const auto check = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (depth > most_levels) throw ValueError("load: {} is nested more than {} deep", what, most_levels);
-    if (event == Json::parse_event_t::object_start) names.emplace_back();
-    if (event == Json::parse_event_t::object_end) names.pop_back();
-    if (event == Json::parse_event_t::key && !names.back().insert(parsed.get<std::string>()).second)
-      throw ValueError("load: {} names '{}' twice", what, shown(parsed.get<std::string>()));
-    return true;
-  };
-  try {
-    return Json::parse(text, check);
-  } catch (const nlohmann::json::exception& error) {
-    throw ValueError("load: {} is no valid JSON: {}", what, shown(error.what()));
-  }
-}
-
 SafetensorsHeader read_safetensors_header(const ByteSource& source) {
   uint64_t length = 0;
   if (source.size() < sizeof(length)) fail("it has only {} bytes", source.size());
@@ -143,22 +120,21 @@ SafetensorsHeader read_safetensors_header(const ByteSource& source) {
   std::string text(length, '\0');
   source.read(sizeof(length), text.data(), length);
   if (text.empty() || text[0] != '{') fail("its header does not begin with a brace");
-  const Json json = parse_json(text, "the header", kHeaderLevels);
 
   SafetensorsHeader header;
   header.data_start = sizeof(length) + length;
   const uint64_t data_bytes = rest - length;
-  for (const auto& [name, value] : json.items()) {
+  parse_json_members(text, kHeaderLimits, [&](const std::string& name, const Json& value) {
     if (name != kMetadata) {
       header.entries.push_back(read_entry(name, value, data_bytes));
-      continue;
+      return;
     }
     if (!value.is_object()) fail("its metadata is no object");
     for (const auto& [key, item] : value.items()) {
       if (!item.is_string()) fail("the metadata '{}' is no text", shown(key));
       header.metadata.emplace_back(key, item.get<std::string>());
     }
-  }
+  });
   check_coverage(header.entries, data_bytes);
   return header;
 }
@@ -178,16 +154,19 @@ std::string write_safetensors_header(SafetensorsHeader& header) {
     offset += static_cast<uint64_t>(numel(entry.shape)) * size_of(entry.dtype);
     entry.end = offset;
   }
-  Json json = Json::object();
+  std::string text = "{";
+  const auto add = [&](const std::string& name, const std::string& value) {
+    text += fmt::format("{}{}:{}", text.size() > 1 ? "," : "", json_text(name), value);
+  };
   if (!header.metadata.empty()) {
-    Json& metadata = json[kMetadata] = Json::object();
+    Json metadata = Json::object();
     for (const auto& [key, value] : header.metadata) metadata[key] = value;
+    add(kMetadata, json_text(metadata));
   }
   for (const SafetensorsEntry& entry : header.entries)
-    json[entry.name] = {{"dtype", name_of_dtype(entry.dtype)},
-                        {"shape", std::vector<int64_t>(entry.shape.begin(), entry.shape.end())},
-                        {"data_offsets", {entry.begin, entry.end}}};
-  std::string text = json.dump();
+    add(entry.name, fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})", name_of_dtype(entry.dtype),
+                                to_string(DimsView(entry.shape)), entry.begin, entry.end));
+  text += '}';
   text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins at a multiple of 8
   if (text.size() > kMostHeaderBytes)
     throw ValueError("save: the names and the structure take {} bytes, more than the {} that a file may have",

@@ -1,27 +1,31 @@
 #include <lucid/serialize.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <map>
 #include <set>
-#include <unordered_map>
 
+#include "data/json.h"
+#include "data/output_file.h"
 #include "data/safetensors.h"
 #include "tensor/api.h"
 #include "tensor/eager.h"
 #include "tensor/item.h"
+#include "tensor/snapshot.h"
 
 namespace lucid {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // In a file that is more than a dict of tensors, this metadata holds the structure as JSON. Lists, text, bools, numbers
 // and null stand for themselves; everything else is an object with one member that says what it is.
 constexpr const char* kTreeKey = "lucid.tree";
 // {"name": "other"}: tensors of a plain file that were one; each has a copy of the data, for readers that do not know.
 constexpr const char* kTiesKey = "lucid.ties";
-constexpr int kTreeLevels = 2000;
+constexpr JsonLimits kTreeLimits = {"the structure in the file's metadata", 2000};
+constexpr JsonLimits kTiesLimits = {"the list of shared tensors", 2};
+// A level of a tree takes up to three of JSON: {"dict": [["key", value]]}.
+constexpr int kTreeLevels = kTreeLimits.levels / 3;
 
 /// Tensors that show the same memory in the same way are one.
 using Place = std::tuple<const Cell*, Dtype, std::vector<int64_t>, std::vector<int64_t>, int64_t>;
@@ -51,8 +55,15 @@ struct Document {
     for (size_t i = 0; i < tensors.size(); ++i)
       if (header.entries[i].begin != header.entries[i].end) order[header.entries[i].begin] = i;
     for (const auto& [_, i] : order) {
-      const TensorRef whole = contiguous(tensors[i]);
-      put(whole->memory().data, header.entries[i].end - header.entries[i].begin);
+      // Another thread may write to the tensor meanwhile: the snapshot keeps the memory that is read.
+      Snapshot held(*tensors[i]);
+      const void* data = held.pin();
+      TensorRef whole;
+      if (!is_contiguous(held.geometry().sizes, held.geometry().strides)) {
+        whole = contiguous(held.tensor());
+        data = whole->data();
+      }
+      put(data, header.entries[i].end - header.entries[i].begin);
     }
   }
 };
@@ -77,7 +88,7 @@ void write_state_dict(const Tree::Dict& dict, Document& document) {
     if (const auto [first, fresh] = known.try_emplace(place_of(tensor), name); !fresh) ties[name] = first->second;
   }
   document.header.metadata.emplace_back("format", "pt");
-  if (!ties.empty()) document.header.metadata.emplace_back(kTiesKey, ties.dump());
+  if (!ties.empty()) document.header.metadata.emplace_back(kTiesKey, json_text(ties));
 }
 
 /// Turns a tree into JSON, putting its tensors into the document under names that say where they were.
@@ -86,7 +97,7 @@ class TreeWriter {
   explicit TreeWriter(Document& document) : document_(document) {}
 
   Json write(const Tree& tree) {
-    if (++level_ > kTreeLevels / 3) throw ValueError("save: nested more than {} deep", kTreeLevels / 3);
+    if (++level_ > kTreeLevels) throw ValueError("save: nested more than {} deep", kTreeLevels);
     Json json = value(tree);
     --level_;
     return json;
@@ -138,8 +149,11 @@ class TreeWriter {
     const auto [known, fresh] = places_.try_emplace(place_of(tensor));
     if (!fresh) return known->second;
     const std::string base = path_.empty() || path_ == "__metadata__" ? "tensor" : path_;
+    // Different paths can read the same: {"a.b": x} and {"a": {"b": x}}.
     std::string name = base;
-    for (int i = 1; !names_.insert(name).second; ++i) name = base + "#" + std::to_string(i);
+    int& next = names_[base];
+    while (next != 0 && !names_.try_emplace(name = fmt::format("{}#{}", base, next), 1).second) ++next;
+    ++next;
     document_.add(name, tensor);
     return known->second = name;
   }
@@ -147,7 +161,7 @@ class TreeWriter {
   Document& document_;
   std::string path_;
   std::map<Place, std::string> places_;
-  std::set<std::string> names_;
+  std::map<std::string, int> names_;  // and the number that tells the next tensor of the same path apart
   int level_ = 0;
 };
 
@@ -156,12 +170,7 @@ Document document_of(const Tree& tree) {
   if (is_state_dict(tree)) {
     write_state_dict(*tree.dict_or_null(), document);
   } else {
-    const Json json = TreeWriter(document).write(tree);
-    try {
-      document.header.metadata.emplace_back(kTreeKey, json.dump());
-    } catch (const nlohmann::json::exception&) {
-      throw ValueError("save: some text is no valid UTF-8");
-    }
+    document.header.metadata.emplace_back(kTreeKey, json_text(TreeWriter(document).write(tree)));
   }
   return document;
 }
@@ -170,9 +179,12 @@ Document document_of(const Tree& tree) {
   throw ValueError("load: the structure in the file's metadata {}", what);
 }
 
+/// The tensors of a file by name.
+using TensorsByName = std::map<std::string, Tensor>;
+
 class TreeReader {
  public:
-  explicit TreeReader(const std::unordered_map<std::string, Tensor>& tensors) : tensors_(tensors) {}
+  explicit TreeReader(const TensorsByName& tensors) : tensors_(tensors) {}
 
   Tree read(const Json& json) const {
     switch (json.type()) {
@@ -246,16 +258,16 @@ class TreeReader {
 
   Tree::Key key_number(const Json& json) const { return read(json).as_integer("load: a key"); }
 
-  const std::unordered_map<std::string, Tensor>& tensors_;
+  const TensorsByName& tensors_;
 };
 
 /// Names of a plain file that stand for another's tensor.
 std::vector<std::pair<std::string, std::string>> ties_of(const SafetensorsHeader& header,
-                                                         const std::unordered_map<std::string, Tensor>& tensors) {
+                                                         const TensorsByName& tensors) {
   std::vector<std::pair<std::string, std::string>> ties;
   for (const auto& [key, value] : header.metadata) {
     if (key == kTiesKey) {
-      const Json json = parse_json(value, "the list of shared tensors", 2);
+      const Json json = parse_json(value, kTiesLimits);
       if (!json.is_object()) throw ValueError("load: the list of shared tensors is no object");
       for (const auto& [name, other] : json.items()) {
         if (!other.is_string()) throw ValueError("load: the list of shared tensors holds something that is no name");
@@ -275,9 +287,9 @@ Tree read_document(const ByteSource& source) {
   for (const auto& [key, value] : header.metadata)
     if (key == kTreeKey) structure = &value;
   Json json;
-  if (structure) json = parse_json(*structure, "the structure in the file's metadata", kTreeLevels);
+  if (structure) json = parse_json(*structure, kTreeLimits);
 
-  std::unordered_map<std::string, Tensor> tensors;
+  TensorsByName tensors;
   for (const SafetensorsEntry& entry : header.entries) {
     const TensorRef tensor = make_tensor(entry.dtype, entry.shape);
     source.read(header.data_start + entry.begin, tensor->data(), entry.end - entry.begin);
@@ -310,7 +322,7 @@ Tree read_document(const ByteSource& source) {
 
 void save(const Tree& tree, const std::string& path) {
   Document document = document_of(tree);
-  AtomicFile file("save", path);
+  OutputFile file("save", path);
   document.write([&](const void* bytes, size_t count) { file.write(bytes, count); });
   file.commit();
 }

@@ -155,7 +155,7 @@ void Optimizer::clear_state() {
 }
 
 Tree Optimizer::state_dict() const {
-  Tree::Dict states;
+  std::vector<Tree::Item> states;
   Tree::List groups;
   int64_t next = 0;
   for (const auto& group : groups_) {
@@ -164,13 +164,13 @@ Tree Optimizer::state_dict() const {
     Tree::List numbers;
     for (const Tensor& param : group->params) {
       if (const auto found = states_.find(param.impl()); found != states_.end() && !found->second.state->empty())
-        states[next] = *found->second.state;
+        states.push_back({next, *found->second.state});
       numbers.emplace_back(next++);
     }
     described["params"] = std::move(numbers);
     groups.emplace_back(std::move(described));
   }
-  return Tree::Dict{{"state", std::move(states)}, {"param_groups", std::move(groups)}};
+  return Tree::Dict{{"state", Tree::Dict(std::move(states))}, {"param_groups", std::move(groups)}};
 }
 
 void Optimizer::load_state_dict(const Tree& state_dict) {
@@ -196,10 +196,10 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
     const auto found = number ? by_number.find(*number) : by_number.end();
     if (found == by_number.end())
       throw ValueError("load_state_dict: there is state of parameter {}, which is in no group", to_string(key));
-    auto copy = std::make_shared<Tree::Dict>();
+    std::vector<Tree::Item> copy;
     for (const auto& [name, value] : state.as_dict("load_state_dict: a parameter's state"))
-      (*copy)[name] = copy_of_state(value, std::get<std::string>(name), found->second);
-    loaded[found->second.impl()] = {found->second, std::move(copy)};
+      copy.push_back({name, copy_of_state(value, std::get<std::string>(name), found->second)});
+    loaded[found->second.impl()] = {found->second, std::make_shared<Tree::Dict>(std::move(copy))};
   }
   states_ = std::move(loaded);
   ++version_;

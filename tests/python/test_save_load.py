@@ -197,6 +197,7 @@ def test_the_operating_systems_errors_are_pythons(tmp_path):
 
 
 F32 = {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}
+EMPTY = {"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}
 
 DAMAGED = {
     "empty": (b"", "it has only 0 bytes"),
@@ -209,7 +210,8 @@ DAMAGED = {
     "no JSON": (build(b"{abc"), "JSON"),
     "no UTF-8": (build(b'{"\xff\xfe": 1}'), "JSON"),
     "deep": (build(b'{"a":' + b"[" * 100000), "deep"),
-    "twice": (build(b'{"a": {"dtype": "U8"}, "a": 1}'), "twice"),
+    "twice": (build(b'{"a": %b, "a": %b}' % ((json.dumps(EMPTY).encode(),) * 2)), "names 'a' twice"),
+    "twice in an entry": (build(b'{"a": {"dtype": "U8", "dtype": "U8"}}'), "names 'dtype' twice"),
     "entry is no object": (build({"x": 3}), "no object"),
     "no dtype": (build({"x": {"shape": [], "data_offsets": [0, 0]}}), "no dtype"),
     "bad dtype": (build({"x": F32 | {"dtype": "F8_E4M3"}}, bytes(8)), "F8_E4M3"),

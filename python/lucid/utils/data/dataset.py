@@ -162,4 +162,4 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Genera
 
 def read_idx(path: str | os.PathLike[str]) -> Tensor:
     """Reads an array of the IDX format, that of MNIST and Fashion-MNIST, compressed with gzip or not."""
-    return _core.read_idx(os.fsdecode(path))
+    return _core.read_idx(os.fsencode(path))

@@ -1,10 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+
+#include "tensor/tensor_impl.h"
 
 // The structures of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), as other libraries lay them out.
 
-namespace lucid::python::dlpack {
+namespace lucid::dlpack {
 
 enum DeviceType : int32_t { kCpu = 1 };
 enum TypeCode : uint8_t { kInt = 0, kUnsigned = 1, kFloat = 2, kBfloat = 4, kBool = 6 };
@@ -57,4 +60,11 @@ inline constexpr const char* kUsedName = "used_dltensor";
 inline constexpr const char* kVersionedName = "dltensor_versioned";
 inline constexpr const char* kUsedVersionedName = "used_dltensor_versioned";
 
-}  // namespace lucid::python::dlpack
+DataType data_type_of(Dtype dtype);
+
+/// A tensor on the memory that another library describes, or a copy where it may not be shared: it is read-only, or an
+/// element lies across its natural alignment. What is described is believed only as far as it makes sense: throws
+/// ValueError or TypeError naming from_dlpack otherwise. `release` gives the memory back, also when this throws.
+TensorRef import_tensor(const Tensor& in, bool read_only, std::function<void()> release);
+
+}  // namespace lucid::dlpack

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <sys/stat.h>
+
+#include <optional>
+#include <string>
+
+namespace lucid {
+
+/// A file to write, from its beginning.
+///
+/// A regular file, or one that does not exist yet, is written beside its place and moved there by commit(): until then,
+/// and when anything throws, what was there stays. A symbolic link stays, and the file that it leads to is written,
+/// which need not exist. A new file gets the permissions that open() would give it. A file that replaces another has
+/// its permissions, and its owner and group as far as the process may set them; other hard links keep the old contents.
+///
+/// Anything else (a device, a FIFO, an open file under /proc/self/fd such as /dev/stdout) is opened and written as it
+/// is. A FIFO that nobody reads from is an error.
+class OutputFile {
+ public:
+  /// Throws FileError, and ValueError for a path with a null byte. `what` begins messages.
+  OutputFile(std::string what, std::string path);
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  ~OutputFile();
+  void write(const void* bytes, size_t count);
+  void commit();
+
+ private:
+  void open_in_place();
+  void open_temporary();
+  void give_permissions() const;
+
+  std::string what_;
+  std::string path_;
+  std::string temporary_;  // empty when the file is written in place
+  std::optional<struct stat> before_;
+  int descriptor_ = -1;
+};
+
+/// Sets what to call when a signal interrupts the wait for a device or a reader; it may throw to give up. Before any
+/// other thread uses the library.
+void set_interrupt_check(void (*check)());
+
+}  // namespace lucid
