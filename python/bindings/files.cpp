@@ -40,14 +40,14 @@ nb::object load_tree(Load load) {
   Tree tree = with_file(load);
   GilTurns turns;
   nb::object result = from_tree(tree, &turns);
-  const nb::gil_scoped_release release;
+  const GilRelease release;
   tree = {};
   return result;
 }
 
 /// Runs the handlers of signals that have arrived, as every blocking call of Python does.
 void check_signals() {
-  const nb::gil_scoped_acquire lock;
+  const GilAcquire lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 

@@ -74,7 +74,7 @@ class KernelCache {
     Ref<codegen::LoadedCode> code;
     std::exception_ptr failure;
     std::condition_variable done;
-    uint64_t last_use = 0;  // by clock_
+    uint64_t last_use = 0;        // by clock_
     std::shared_ptr<Entry> self;  // set in order never to be destroyed
   };
 

@@ -76,8 +76,7 @@ class Frame {
       Packed& packed = packed_[packed_index(step)];
       PackedForms* const forms = forms_of(step);
       if (forms) packed.answer = forms->ask(maker_of(step));
-      packed.form =
-          packed.answer.form ? packed.answer.form : Storage::allocate(plan_.packed_bytes[packed_index(step)]);
+      packed.form = packed.answer.form ? packed.answer.form : Storage::allocate(plan_.packed_bytes[packed_index(step)]);
       packed_starts_[packed_index(step)] = packed.form->data();
     }
   }
