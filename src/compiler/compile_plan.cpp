@@ -7,6 +7,7 @@
 
 #include "base/cancellation.h"
 #include "base/error.h"
+#include "base/out_of_memory.h"
 #include "base/stack.h"
 #include "compiler/host_step.h"
 #include "compiler/memory.h"
@@ -209,12 +210,16 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* con
   std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
   const CpuLevel target = chosen_level();
   const std::atomic<bool>* cancelled = cancellation_flag();
+  const auto get = [&](size_t i) {
+    if (!kernels[i] || codes[i]) return;
+    check_cancelled(cancelled);
+    codes[i] = kernel_cache().get(*kernels[i], target);
+  };
   parallel_for(static_cast<int64_t>(codes.size()), 1, [&](int64_t begin, int64_t end) {
-    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) {
-      check_cancelled(cancelled);
-      if (kernels[i]) codes[i] = kernel_cache().get(*kernels[i], target);
-    }
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) has_memory_for([&] { get(i); });
   });
+  // When memory is short, malloc may have a heap for this thread but none for those of the pool.
+  for (size_t i = 0; i < codes.size(); ++i) get(i);
   return codes;
 }
 

@@ -62,11 +62,10 @@ TEST(MemoryReserve, SaysWhatThereIsNoMemoryFor) {
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 
 TEST(MemoryReserve, IsGivenBackWhenMallocFails) {
-  // Not constants: the compiler knows malloc.
-  volatile size_t much = size_t{1} << 60;
+  const size_t much = size_t{1} << 60;
   const auto empties = [](auto allocate) {
     const MemoryReserve reserve(4 * kMega, "test");
-    void* const nothing = allocate();
+    void* volatile nothing = allocate();  // or the compiler would take for granted that it succeeds
     return !nothing && reserve.bytes() == 0;
   };
   EXPECT_TRUE(empties([&] { return std::malloc(much); }));

@@ -268,6 +268,24 @@ TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
       });
 }
 
+TEST_P(Step, EagerOpsWithColdCaches) {
+  const Tensor x = randn({3, 40});
+  const auto compute = [&] { return (softmax(x, 1) * 2.0).to_vector<float>(); };
+  const std::vector<float> expected = compute();
+  std::vector<float> computed;
+  fail_each(
+      0, runs_all() ? 1 : 43,
+      [&] {
+        kernel_cache().clear();
+        clear_eager_plans();
+      },
+      [&] { computed = compute(); }, failing_new,
+      [&](Outcome outcome) {
+        if (outcome == Outcome::kDone) EXPECT_EQ(computed, expected);
+        EXPECT_EQ(compute(), expected);
+      });
+}
+
 constexpr FailingNew::Mode kModes[] = {FailingNew::Mode::kOnce, FailingNew::Mode::kFromThenOn};
 
 const char* name_of(FailingNew::Mode mode) { return mode == FailingNew::Mode::kOnce ? "Once" : "FromThenOn"; }

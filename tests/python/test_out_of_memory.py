@@ -23,7 +23,7 @@ import hashlib, resource, sys
 import numpy  # which would otherwise be loaded under the limit
 import lucid
 
-def digest(rounds=6):
+def digest(rounds=4):
     "What training, eager ops and their compiles come to, and how often memory ran out meanwhile."
     lucid.manual_seed(0)
     short = 0
@@ -87,7 +87,7 @@ def run_limited(extra):
 
 def test_no_limit_of_the_address_space_ends_the_process():
     draws = random.Random(12)
-    limits = [int(2 ** draws.uniform(20, 28)) for _ in range(100 if LONG else 4)]
+    limits = [int(2 ** draws.uniform(20, 28)) for _ in range(100 if LONG else 3)]
     expected, _ = run_limited(0)
     short = 0
     for extra in limits:
