@@ -4,6 +4,7 @@
 #include <lucid/ops.h>
 
 #include "base/error.h"
+#include "base/stack.h"
 
 namespace lucid::nn {
 namespace {
@@ -196,6 +197,30 @@ TEST(Init, TruncatedNormalNumbersStayInside) {
     EXPECT_LE(amax(numbers).item<double>(), high);
     EXPECT_GT(amax(numbers).item<double>() - amin(numbers).item<double>(), (high - low) / 2);
   }
+}
+
+TEST(Module, NestingHasNoLimitForChangesAndTheEnd) {
+  Ptr<Module> net = make<Sequential>();
+  const Ptr<Module> inner = net;
+  for (int i = 0; i < 1'000'000; ++i) {
+    Ptr<Sequential> outer = make<Sequential>();
+    outer->append(net);
+    net = outer;
+  }
+  const uint64_t before = net->version();
+  inner->set_training(false);
+  EXPECT_GT(net->version(), before);
+  EXPECT_THROW(net->call(ones({1})), RecursionError);
+  EXPECT_THROW(net->named_modules(), RecursionError);
+}
+
+TEST(Module, AModuleBelowItselfHasNoStateDict) {
+  const Ptr<Sequential> net = make<Sequential>();
+  net->append(make<Linear>(1, 1));
+  net->append(net);
+  EXPECT_THROW(net->state_dict(), RecursionError);
+  EXPECT_THROW(net->load_state_dict({}), RecursionError);
+  net->clear_parts();
 }
 
 }  // namespace

@@ -1,7 +1,11 @@
 """Guards of arguments, and calls that cannot be replayed."""
 
 import collections
+import contextlib
+import datetime
+import decimal
 import functools
+import os
 import sys
 import time
 import types
@@ -259,3 +263,56 @@ def test_a_call_that_raises_leaves_no_profile_function():
     with pytest.raises(ValueError, match="no"), recording:
         function(X)
     assert sys.getprofile() is None
+
+
+def _decimal_context():
+    with decimal.localcontext() as context:
+        context.prec = 3
+        yield
+
+
+def _numpy_errors():
+    with np.errstate(divide="ignore"):
+        yield
+
+
+def _time_zone():
+    before = os.environ.get("TZ")
+    os.environ["TZ"] = "Asia/Tokyo"
+    time.tzset()
+    yield
+    if before is None:
+        del os.environ["TZ"]
+    else:
+        os.environ["TZ"] = before
+    time.tzset()
+
+
+class _Root:
+    pass
+
+
+def _another_class():
+    yield type("_Another", (_Root,), {})
+
+
+@pytest.mark.parametrize(
+    ("function", "change"),
+    [
+        (lambda x: x * float(decimal.Decimal(2) / decimal.Decimal(3)), _decimal_context),
+        (lambda x: x * (1.0 if np.geterr()["divide"] == "warn" else 2.0), _numpy_errors),
+        (lambda x: x * (datetime.datetime.fromtimestamp(0).hour + 1.0), _time_zone),
+        (lambda x: x * datetime.datetime(2026, 1, 1).timestamp(), _time_zone),
+        (lambda x: x * (len(_Root.__subclasses__()) + 1.0), _another_class),
+    ],
+    ids=["decimal context", "numpy errors", "time zone", "time zone of an object", "subclasses"],
+)
+def test_state_that_libraries_hide_is_read_at_each_call(function, change):
+    fast = lucid.compile(function)
+    x = lucid.ones(1, dtype=lucid.float64)
+    for _ in range(3):
+        assert lucid.equal(fast(x), function(x))
+    before = function(x)
+    with contextlib.contextmanager(change)():
+        assert not lucid.equal(function(x), before)
+        assert lucid.equal(fast(x), function(x))

@@ -123,7 +123,6 @@ cases = {
     "compiled function": lambda: calls_itself(x),
     "copy": lambda: copy.deepcopy(deep),
     "train": lambda: deep.train(),
-    "state_dict": lambda: deep.state_dict(),
 }
 
 def run():
@@ -138,10 +137,15 @@ def run():
 
 @pytest.mark.parametrize("stack", [512, 2048])
 def test_calls_that_nest_20000_deep_raise_on_any_stack(stack):
-    thread = f"\nthreading.stack_size({stack} << 10)\nthread = threading.Thread(target=run)\nthread.start()\nthread.join()"
+    source = f"""{_DEEP}
+threading.stack_size({stack} << 10)
+thread = threading.Thread(target=run)
+thread.start()
+thread.join()
+"""
+    printed = run_python(source).split()
     # Walks need less stack than calls.
-    printed = run_python(_DEEP + thread).split()
-    assert set(printed) <= ({"train", "state_dict"} if stack > 512 else set())
+    assert printed == [] or (stack > 512 and printed == ["train"])
 
 
 def test_long_chains_and_deep_modules_are_freed_without_recursion():

@@ -114,7 +114,6 @@ _PURE_TYPE_MODULES = {
     "functools",
     "itertools",
     "fractions",
-    "decimal",
     "datetime",
     "operator",
     "re",
@@ -129,8 +128,20 @@ _PURE_TYPE_MODULES = {
     "nanobind",
     "weakref",
 }
-_IMPURE_NUMPY = {"fromfile", "tofile", "dump", "seterrobj", "setbufsize", "set_string_function", "set_typeDict"}
-_IMPURE_METHODS = {"now", "today", "utcnow"}
+_IMPURE_NUMPY = {
+    "fromfile",
+    "tofile",
+    "dump",
+    "geterrobj",
+    "seterrobj",
+    "_get_extobj_dict",
+    "_make_extobj",
+    "setbufsize",
+    "set_string_function",
+    "set_typeDict",
+}
+# They read the clock, the time zone, or which classes there are.
+_IMPURE_METHODS = {"now", "today", "utcnow", "fromtimestamp", "astimezone", "timestamp", "__subclasses__"}
 
 # Functions of ours that change or read something that is no tensor.
 _SETTINGS = {
@@ -298,6 +309,8 @@ def reason_for(function: Any) -> str | None:
         return None
     cls = type(owner)
     numpy: Any = imported("numpy")
+    if derives(cls, datetime.date) and name in _IMPURE_METHODS:
+        return f"calls {name_of(cls)}.{name}"
     if derives(cls, lucid.Tensor, _core.Module) or derives(cls, *_PURE_SELF) or isinstance(owner, type):
         return None
     if numpy is not None and derives(cls, numpy.ndarray, numpy.generic, numpy.ufunc, numpy.dtype):
