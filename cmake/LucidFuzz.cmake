@@ -1,9 +1,10 @@
-# One libFuzzer executable `fuzz_<name>` for each file of tests/fuzz. What reads hostile bytes is compiled with the address
-# and undefined behaviour sanitizers; the rest of the library, which such bytes never reach, is not, so that this builds
-# as fast as a release.
+# One libFuzzer executable `fuzz_<name>` for each file of tests/fuzz. What reads hostile input is compiled with the address
+# and undefined behaviour sanitizers, and optimised less so that it compiles fast; the rest of the library, which such input
+# never reaches, is compiled as in a release.
 
-foreach(layer base data)
-  target_compile_options(lucid_${layer} PRIVATE -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all -g1)
+foreach(layer base ir ops tensor data)
+  target_compile_options(lucid_${layer} PRIVATE -fsanitize=address,undefined,fuzzer-no-link -fno-sanitize-recover=all
+    -g1 -O1)
 endforeach()
 
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/tests/fuzz/*.cpp)
