@@ -32,7 +32,7 @@ TEST(Stack, KnowsHowMuchIsLeft) {
   on_stack_of(size_t{256} << 10, [] {
     const size_t left = stack_left();
     EXPECT_GT(left, size_t{128} << 10);
-    EXPECT_LT(left, size_t{256} << 10);
+    EXPECT_LT(left, size_t{16} << 20);  // a larger stack may be reused
     volatile char used[64 << 10];
     used[0] = 1;
     const std::function<size_t()> deeper = [] { return stack_left(); };
