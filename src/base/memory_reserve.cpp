@@ -1,5 +1,6 @@
 #include "base/memory_reserve.h"
 
+#include <cxxabi.h>
 #include <malloc.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -35,8 +36,11 @@ constinit std::atomic<uint64_t> g_releases{0};
 
 constinit std::atomic<std::new_handler> g_previous_handler{nullptr};
 
+constinit thread_local bool t_can_throw = false;
+
 void on_failed_new() {
   if (give_back_reserve()) return;
+  prepare_to_throw();
   if (const std::new_handler previous = g_previous_handler.load(std::memory_order_acquire)) return previous();
   throw std::bad_alloc();
 }
@@ -61,6 +65,7 @@ bool take_commit_reserve() {
   g_previous_handler.store(std::get_new_handler(), std::memory_order_release);
   std::set_new_handler(on_failed_new);
   take_commit_reserve();
+  prepare_to_throw();
 }
 
 /// A thread for which malloc could not set up a heap gets whole pages for the smallest blocks. LLVM makes so many that
@@ -97,8 +102,26 @@ bool grow_stack() {
 
 }  // namespace
 
+void prepare_to_throw() noexcept {
+  if (t_can_throw) [[likely]]
+    return;
+  if (!has_some_memory())
+    if (char* const reserve = g_commit_reserve.exchange(nullptr)) ::munmap(reserve, kCommitReserve);
+  // Volatile, or the compiler would leave out a call whose result nobody needs.
+  [[maybe_unused]] void* volatile const globals = abi::__cxa_get_globals();
+  t_can_throw = true;
+  take_commit_reserve();
+}
+
+bool has_some_memory() noexcept {
+  void* volatile const block = std::malloc(4096);  // volatile, or the compiler would take for granted that it succeeds
+  std::free(block);
+  return block != nullptr;
+}
+
 MemoryReserve::MemoryReserve(size_t bytes, const char* purpose)
     : data_(thread_has_heap() && grow_stack() ? map(bytes) : nullptr), bytes_(bytes) {
+  prepare_to_throw();  // in any event: LLVM uses other thread-local objects of the C++ library
   if (!data_) throw MemoryError("{}: out of memory: {} MiB cannot be reserved", purpose, bytes >> 20);
   LUCID_CHECK(!t_reserve, "a memory reserve within another");
   t_reserve = this;
@@ -113,7 +136,10 @@ bool MemoryReserve::is_held() { return t_reserve != nullptr; }
 
 CommitScope::CommitScope() {
   if (!g_commit_reserve.load(std::memory_order_relaxed)) [[unlikely]] {
-    if (!take_commit_reserve()) throw MemoryError("out of memory: no {} MiB can be reserved", kCommitReserve >> 20);
+    if (!take_commit_reserve()) {
+      prepare_to_throw();
+      throw MemoryError("out of memory: no {} MiB can be reserved", kCommitReserve >> 20);
+    }
   }
   ++t_commits;
 }

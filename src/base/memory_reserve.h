@@ -45,6 +45,14 @@ class CommitScope {
   static bool is_active();
 };
 
+/// Must precede whatever throws because there is no memory. The first exception of a thread needs memory that the C++
+/// library has for each thread, and the C library ends the process if there is none.
+void prepare_to_throw() noexcept;
+
+/// Whether malloc has a few KiB. For use before the C library takes some bytes and ends the process if there are none,
+/// as it does for the first use of a thread-local object that has a destructor.
+bool has_some_memory() noexcept;
+
 /// Gives back a part of the calling thread's reserve, or the one that commits share. Returns whether it did.
 bool give_back_reserve() noexcept;
 

@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/cancellation.h"
+#include "base/memory_reserve.h"
 #include "base/stack.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/storage.h"
@@ -120,6 +121,7 @@ class CompileQueue {
 
  private:
   void start_thread() {
+    prepare_to_throw();
     // Signals are for the threads of the program; this one inherits the mask.
     sigset_t all, saved;
     sigfillset(&all);
@@ -136,6 +138,7 @@ class CompileQueue {
   }
 
   void work() {
+    prepare_to_throw();
     // Waking up must not take the CPU from the call that goes on.
     const sched_param priority{};
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
@@ -228,7 +231,9 @@ bool CompileTask::wait(std::chrono::nanoseconds most) { return CompileQueue::get
 void CompileTask::wait() { CompileQueue::get().wait(*this, Clock::time_point::max()); }
 
 void CompileTask::rethrow() const {
-  if (error_) std::rethrow_exception(error_);
+  if (!error_) return;
+  prepare_to_throw();
+  std::rethrow_exception(error_);
 }
 
 void CompileTask::cancel() { CompileQueue::get().cancel(*this); }

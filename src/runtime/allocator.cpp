@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/lock.h"
+#include "base/memory_reserve.h"
 #include "runtime/block_cache.h"
 #include "runtime/guarded_memory.h"
 
@@ -132,6 +133,7 @@ class Central {
 };
 
 [[noreturn]] void fail(size_t bytes, const char* why) {
+  prepare_to_throw();
   throw MemoryError("out of memory: cannot allocate {} bytes ({:.1f} GiB): {}", bytes,
                     static_cast<double>(bytes) / (size_t{1} << 30), why);
 }
@@ -331,7 +333,7 @@ thread_local ThreadEnd t_thread_end;
 
 /// Null in a thread that is ending, and when there is no memory for one: freeing must not fail.
 ThreadCache* this_thread_cache() {
-  if (t_cache || t_thread_ended) return t_cache;
+  if (t_cache || t_thread_ended || !has_some_memory()) return t_cache;
   // Using the object is what makes its destructor run when the thread ends.
   t_thread_end.awaited = true;
   auto* const cache = new (std::nothrow) ThreadCache;

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/memory_reserve.h"
 #include "base/stack.h"
 
 namespace lucid {
@@ -59,6 +60,7 @@ Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& ent
     awaited->last_use = ++clock_;
     return awaited->code;
   }
+  prepare_to_throw();
   std::rethrow_exception(awaited->failure);
 }
 

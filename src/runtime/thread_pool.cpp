@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/memory_reserve.h"
 #include "base/options.h"
 #include "runtime/cpu_count.h"
 #include "runtime/float_mode.h"
@@ -85,7 +86,10 @@ class Pool {
     if (busy_.exchange(true, std::memory_order_acquire)) return false;
     const Release release{busy_};
     run(count, grain, body, threads);
-    if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
+    if (error_) {
+      prepare_to_throw();
+      std::rethrow_exception(std::exchange(error_, nullptr));
+    }
     return true;
   }
 
@@ -262,6 +266,7 @@ void Pool::work(Worker& self) {
 }
 
 void* Pool::worker_main(void* argument) {
+  prepare_to_throw();
   auto* const self = static_cast<Worker*>(argument);
   self->pool->work(*self);
   return nullptr;

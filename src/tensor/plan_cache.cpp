@@ -11,6 +11,7 @@
 #include "base/blocking.h"
 #include "base/hash.h"
 #include "base/lock.h"
+#include "base/memory_reserve.h"
 #include "compiler/compile_plan.h"
 
 namespace lucid {
@@ -189,6 +190,10 @@ struct RecentPlans {
 constinit thread_local RecentPlans* t_recent = nullptr;
 
 RecentPlans& make_recent_plans() {
+  if (!has_some_memory()) {
+    prepare_to_throw();
+    throw std::bad_alloc();
+  }
   static thread_local const std::unique_ptr<RecentPlans> owner = std::make_unique<RecentPlans>();
   return *(t_recent = owner.get());
 }

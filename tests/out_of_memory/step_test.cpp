@@ -36,7 +36,7 @@ class Training {
     manual_seed(7);
     x_ = randn({8, 16});
     y_ = randn({8, 4});
-    parameters_ = {randn({16, 32}), zeros({32}), randn({32, 4}), zeros({4})};
+    parameters_ = {randn({16, 4}), zeros({4})};
     for (Tensor& parameter : parameters_) {
       parameter.requires_grad_();
       means_.push_back(zeros(parameter.shape()));
@@ -47,9 +47,8 @@ class Training {
 
   Tensor step_eagerly(const Tensor& x, const Tensor& y) {
     for (Tensor& parameter : parameters_) parameter.set_grad(Tensor());
-    Tensor hidden = layer_norm(gelu(matmul(x, parameters_[0]) + parameters_[1]), {32});
-    hidden = nn::functional::dropout(hidden, 0.5);
-    Tensor loss = mean(square(matmul(hidden, parameters_[2]) + parameters_[3] - y));
+    const Tensor hidden = layer_norm(gelu(matmul(x, parameters_[0]) + parameters_[1]), {4});
+    Tensor loss = mean(square(nn::functional::dropout(hidden, 0.5) - y));
     loss.backward();
     const NoGrad no_grad;
     for (size_t i = 0; i < parameters_.size(); ++i) {
@@ -98,8 +97,8 @@ class Training {
       const Shape shape = parameters_[i].shape();
       parameters_[i].copy_(from_vector(start_[2 * i], shape));
       parameters_[i].set_grad(ones(shape));
-      means_[i].copy_(from_vector(start_[8 + i], shape));
-      squares_[i].copy_(from_vector(start_[12 + i], shape));
+      means_[i].copy_(zeros(shape));
+      squares_[i].copy_(zeros(shape));
     }
   }
 
@@ -191,7 +190,7 @@ class Step : public StepTest, public ::testing::WithParamInterface<FailingNew::M
 };
 
 /// There are so many allocations while a step is compiled that they are failed in parts, each in a test.
-constexpr int64_t kParts = 8;
+constexpr int64_t kParts = 4;
 
 class CompiledStep : public StepTest, public ::testing::WithParamInterface<std::tuple<FailingNew::Mode, int64_t>> {};
 
