@@ -61,6 +61,8 @@ def runner(mode: str) -> Callable[[int], None]:
 
 def measure(mode: str, count: int, every: int) -> list[tuple[int, int, int]]:
     """(shapes, resident bytes, mappings), as often as asked for."""
+    import lucid
+
     run = runner(mode)
     trim = ctypes.CDLL(None).malloc_trim
     measured = []
@@ -69,6 +71,7 @@ def measure(mode: str, count: int, every: int) -> list[tuple[int, int, int]]:
         run(number - 1)
         if number % every == 0:
             gc.collect()
+            lucid.empty_cache()  # later shapes are larger, and so are the blocks that wait for new tensors
             trim(0)
             measured.append((number, resident_bytes(), mappings()))
             seconds = time.monotonic() - start
