@@ -349,6 +349,9 @@ Tensor embedding(const Argument& weight, const Argument& indices, std::optional<
 /// with include_last_offset the last offset is where the last bag ends. padding_idx does not count.
 Tensor embedding_bag(const Argument& weight, const Argument& indices, const Argument& offsets = Argument(), const Argument& per_sample_weights = Argument(), const std::string& mode = "mean", bool include_last_offset = false, std::optional<int64_t> padding_idx = std::nullopt);
 
+/// offsets, where bags begin in a row of `count` indices: the first is 0, and none is below the one before it.
+Tensor embedding_bag_offsets(const Argument& offsets, int64_t count);
+
 /// A tensor whose elements are still to be written. They are zero, but do not rely on it.
 Tensor empty(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
 

@@ -15,6 +15,7 @@ constexpr std::string_view kInternal[] = {
     "constant_pad",
     "convolution",
     "convolution_weight",
+    "embedding_bag_offsets",
     "max_pool",
     "max_pool_back",
     "max_position",

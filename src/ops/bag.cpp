@@ -39,6 +39,51 @@ void check_bag(const Call& call) {
                      to_string(call.operand(1).type()), to_string(call.operand(3).type()));
 }
 
+/// Checks what only the values say: without this, an index before the first bag would go to the last one, and offsets
+/// out of order would make bags that overlap.
+Op embedding_bag_offsets() {
+  return {
+      .signature = "embedding_bag_offsets(offsets, count: int)",
+      .doc =
+          R"(offsets, where bags begin in a row of `count` indices: the first is 0, and none is below the one before it.
+
+>>> lucid.embedding_bag_offsets(lucid.tensor([0, 2, 2]), 3)
+tensor([0, 2, 2]))",
+      .dtypes = Dtype::kI64,
+      .infer = same_as_input,
+      .lowering = IndexedLowering{.body =
+                                      [](ElementContext& element, const Call& call) {
+                                        loop::Builder& b = element.builder();
+                                        const loop::Value zero = b.index(0);
+                                        const loop::Value i = element.index(0);
+                                        const loop::Value before[] = {i - b.index(1)};
+                                        const loop::Value at[] = {i};
+                                        const loop::Value offset = element.load(0, at, {});
+                                        // Before the first there is a 0.
+                                        const loop::Value lowest = element.load(0, before, i > zero);
+                                        const loop::Value count = element.number(call.integer("count"));
+                                        const loop::Value highest = b.select(i > zero, count, zero);
+                                        element.fail_if((offset < lowest) | (offset > highest), 1);
+                                        return offset;
+                                      }},
+      .reference =
+          [](HostCall& call) {
+            const auto* offsets = call.in(0).as<int64_t>();
+            auto* result = call.make_output({Dtype::kI64, call.shape(0)}).as<int64_t>();
+            for (int64_t i = 0; i < call.shape(0)[0]; ++i) {
+              const int64_t lowest = i > 0 ? offsets[i - 1] : 0;
+              const int64_t highest = i > 0 ? call.integer("count") : 0;
+              if (offsets[i] < lowest || offsets[i] > highest)
+                throw IndexError("{}: {}", call.name(), call.op().errors[0]);
+              result[i] = offsets[i];
+            }
+          },
+      .gradient = zero_gradient(),
+      .errors = {"offsets must begin with 0, never decrease, and not exceed the number of indices"},
+      .samples = with({{{offsets({1}, 1)}}, {{offsets({9}, 1)}}, {{offsets({0}, 1)}}}, {{"count", int64_t{3}}}),
+  };
+}
+
 Op embedding_bag() {
   return {
       .signature =
@@ -62,8 +107,9 @@ tensor([[4., 6.],
         int64_t bags = 0;
         Value bag;  // of each index
         if (in[2]) {
-          bags = in[2].size(0) - (call.flag("include_last_offset") ? 1 : 0);
-          const Value begins = e.narrow(in[2], 0, 0, bags);
+          // What follows the last bag is a bag too, and left out of the result.
+          bags = in[2].size(0);
+          const Value begins = e.embedding_bag_offsets(in[2], count);
           const Value begun = e.ge(e.unsqueeze(e.iota(Dims{count}), 1), e.unsqueeze(begins, 0));
           bag = e.sub(e.sum(begun, Dims{1}), 1);
         } else {
@@ -82,18 +128,21 @@ tensor([[4., 6.],
         const Dims shape{bags, width};
         const Value number = e.index_add(e.full(Dims{bags}, 0, Dtype::kI64), 0, bag, e.cast(counts, Dtype::kI64));
         const Value members = e.unsqueeze(number, 1);
+        const auto result = [&](const Value& all) -> Values {
+          return {call.flag("include_last_offset") ? e.narrow(all, 0, 0, bags - 1) : all};
+        };
         if (mode == Mode::kMax) {
           constexpr double kLowest = -std::numeric_limits<double>::infinity();
           const Value start = e.full(shape, kLowest, weight.dtype());
           const Value places = e.expand(e.unsqueeze(bag, 1), Dims{count, width});
           const Value best = e.scatter_amax(start, 0, places, e.where(counts_row, rows, kLowest));
-          return {e.where(e.eq(members, 0), 0, best)};
+          return result(e.where(e.eq(members, 0), 0, best));
         }
         if (in[3]) rows = e.mul(rows, e.reshape(in[3], Dims{count, 1}));
         rows = e.where(counts_row, rows, 0);
         const Value sums = e.index_add(e.full(shape, 0, rows.dtype()), 0, bag, rows);
-        if (mode == Mode::kSum) return {sums};
-        return {e.div(sums, e.cast(e.maximum(members, 1), sums.dtype()))};
+        if (mode == Mode::kSum) return result(sums);
+        return result(e.div(sums, e.cast(e.maximum(members, 1), sums.dtype())));
       },
       .samples =
           [] {
@@ -117,6 +166,9 @@ tensor([[4., 6.],
 
 }  // namespace
 
-void add_bag_ops(std::vector<Op>& ops) { ops.push_back(embedding_bag()); }
+void add_bag_ops(std::vector<Op>& ops) {
+  ops.push_back(embedding_bag_offsets());
+  ops.push_back(embedding_bag());
+}
 
 }  // namespace lucid

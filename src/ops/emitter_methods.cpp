@@ -128,6 +128,7 @@ constexpr std::string_view kSignatures[] = {
     R"(elu(x, alpha: float = 1.0))",
     R"(embedding(weight, indices, padding_idx: int? = None))",
     R"(embedding_bag(weight, indices, offsets? = None, per_sample_weights? = None, *, mode: str = 'mean', include_last_offset: bool = False, padding_idx: int? = None))",
+    R"(embedding_bag_offsets(offsets, count: int))",
     R"(empty(size: ints*, *, dtype: dtype? = None))",
     R"(empty_like(x, *, dtype: dtype? = None))",
     R"(eq(x, y))",
@@ -978,6 +979,12 @@ Value Emitter::embedding_bag(Operand weight, Operand indices, Operand offsets, O
   static const Op& this_op = op_table().at("embedding_bag");
   const Operand these[] = {weight, indices, offsets, per_sample_weights};
   return emit_one(this_op, these, {attribute_of(mode), attribute_of(include_last_offset), attribute_of(padding_idx)});
+}
+
+Value Emitter::embedding_bag_offsets(Operand offsets, int64_t count) {
+  static const Op& this_op = op_table().at("embedding_bag_offsets");
+  const Operand these[] = {offsets};
+  return emit_one(this_op, these, {attribute_of(count)});
 }
 
 Value Emitter::empty(const Dims& size, std::optional<Dtype> dtype) {

@@ -435,6 +435,10 @@ Tensor embedding_bag(const Argument& weight, const Argument& indices, const Argu
   return wrap(eager().embedding_bag(operand_of(weight), operand_of(indices), operand_of(offsets), operand_of(per_sample_weights), mode, include_last_offset, padding_idx));
 }
 
+Tensor embedding_bag_offsets(const Argument& offsets, int64_t count) {
+  return wrap(eager().embedding_bag_offsets(operand_of(offsets), count));
+}
+
 Tensor empty(const Shape& size, std::optional<Dtype> dtype) {
   return wrap(eager().empty(dims_of(size), dtype));
 }
