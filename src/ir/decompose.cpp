@@ -5,6 +5,18 @@
 namespace lucid {
 namespace {
 
+/// For each op, the operands that a sample gives as a number.
+std::vector<uint64_t> numbers_in_samples() {
+  std::vector<uint64_t> masks;
+  for (const Op& op : op_table().ops()) {
+    uint64_t& mask = masks.emplace_back(0);
+    for (const Sample& sample : op.samples)
+      for (size_t i = 0; i < sample.tensors.size() && i < 64; ++i)
+        if (sample.tensors[i].number) mask |= uint64_t{1} << i;
+  }
+  return masks;
+}
+
 Values decompose(Emitter& e, const Call& call, bool widen) {
   // A decomposition may rely on what the op's own rule refuses.
   if (call.op().infer) infer_types(call);
@@ -22,6 +34,11 @@ Values decompose(Emitter& e, const Call& call, bool widen) {
 }
 
 }  // namespace
+
+bool takes_number(const Op& op, size_t operand) {
+  static const std::vector<uint64_t> masks = numbers_in_samples();
+  return op.promote != Promote::kNone || (operand < 64 && (masks[op.id] >> operand & 1) != 0);
+}
 
 Values emit_decomposition(Emitter& e, const Call& call) { return decompose(e, call, false); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/decompose.h"
 #include "ir/emitter.h"
 #include "ir/op.h"
 
@@ -71,8 +72,15 @@ class TypeEmitter : public Emitter {
 
 std::vector<TensorType> infer_by_decomposition(const Call& call) {
   Values inputs;
-  for (size_t i = 0; i < call.count(); ++i)
-    inputs.push_back(call.operand(i).is_value() ? TypeEmitter::value(call.operand(i).type()) : Value());
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Operand& operand = call.operand(i);
+    // Rules read a value where the op is not made for a number: as in eager mode, one without dimensions.
+    const bool stray = operand.is_scalar() && !takes_number(call.op(), i);
+    if (stray)
+      inputs.push_back(TypeEmitter::value({is_float(operand.dtype()) ? default_float() : operand.dtype(), {}}));
+    else
+      inputs.push_back(operand.is_value() ? TypeEmitter::value(operand.type()) : Value());
+  }
   TypeEmitter emitter;
   std::vector<TensorType> types;
   for (const Value& value : call.op().decompose(emitter, call, inputs)) types.push_back(value.type());

@@ -267,7 +267,7 @@ tensor([[[[1., 1.]]]]))",
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types{call.operand(2).type(), call.operand(3).type(), call.operand(4).type()};
-        if (call.flag("for_mask")) types.push_back(call.operand(5).type());
+        if (call.flag("for_mask")) types.push_back(type_asked_for(call, 5));
         return types;
       },
       .decompose = attention_backward_parts,

@@ -212,6 +212,7 @@ tensor([[[2., 2., 2., 1.]]]))",
       .infer = [](const Call& call) -> Types {
         check_product_dtypes(call, 0, 1);
         if (call.has(2)) check_product_dtypes(call, 0, 2);
+        check_convolution(call);
         const ConvolutionShape shape = convolution_shape(call);
         LUCID_CHECK(shape.input_shape() == call.shape(0) && shape.weight_shape() == call.shape(1),
                     "convolution of {} and {}", to_string(call.operand(0).type()), to_string(call.operand(1).type()));
@@ -249,6 +250,7 @@ tensor([[[2., 2., 2., 1.]]]))",
 /// The shape rule of `convolution_weight`.
 Types infer_weight(const Call& call) {
   check_product_dtypes(call, 0, 1);
+  check_convolution(call);
   const ConvolutionShape shape = convolution_shape(call);
   LUCID_CHECK(shape.input_shape() == call.shape(0) && shape.output_shape() == call.shape(1),
               "convolution_weight of {} and {}", to_string(call.operand(0).type()), to_string(call.operand(1).type()));

@@ -1,5 +1,8 @@
 #include "ops/convolution_rules.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 
 namespace lucid {
@@ -45,6 +48,34 @@ ConvolutionShape::WeightStrides ConvolutionShape::weight_strides(DimsView stride
     if (transposed) result.start += (axes[d].kernel - 1) * stride;
   }
   return result;
+}
+
+void check_convolution(const Call& call) {
+  const int64_t rank = call.rank(0);
+  const int64_t groups = call.integer("groups");
+  if (rank < 2 || call.rank(1) != rank)
+    throw ValueError("{}: operands {} and {} must have the same number of dimensions, at least 2", call.name(),
+                     to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+  if (groups < 1) throw ValueError("{}: groups must be at least 1, got {}", call.name(), groups);
+  for (const Parameter& parameter : call.op().schema.parameters) {
+    if (parameter.kind != ParameterKind::kInts) continue;
+    const Dims& numbers = call.ints(parameter.name);
+    const bool is_padding = parameter.name == "low" || parameter.name == "high";
+    const int64_t least = is_padding ? -INT32_MAX : parameter.name == "kernel" ? 0 : 1;
+    const bool in_range = std::ranges::all_of(numbers, [&](int64_t n) { return n >= least && n <= INT32_MAX; });
+    if (numbers.rank() != rank - 2 || !in_range)
+      throw ValueError("{}: {} must be {} numbers from {} to {}, got {}", call.name(), parameter.name, rank - 2, least,
+                       INT32_MAX, to_string(DimsView(numbers)));
+  }
+  // No place that a tap reaches may overflow, whatever the padding.
+  constexpr int64_t kMostReach = int64_t{1} << 60;
+  for (int64_t d = 0; d < rank - 2; ++d) {
+    const auto i = static_cast<size_t>(d);
+    for (const auto& [size, dilation] : {std::pair(call.shape(0)[i + 2], call.ints("input_dilation")[i]),
+                                         std::pair(call.shape(1)[i + 2], call.ints("dilation")[i])})
+      if (size > kMostReach / dilation)
+        throw ValueError("{}: a dimension of {} elements is too long for dilation {}", call.name(), size, dilation);
+  }
 }
 
 ConvolutionShape convolution_shape(const Call& call) {

@@ -54,6 +54,9 @@ struct ConvolutionShape {
 /// `convolution_weight`.
 ConvolutionShape convolution_shape(const Call& call);
 
+/// Throws ValueError for calls that have no such shape; those that layers emit have one.
+void check_convolution(const Call& call);
+
 /// An attribute that holds a number for each of so many dimensions, or one for all of them, each at least `least`.
 Dims numbers_for(const Call& call, std::string_view name, int64_t dimensions, int64_t least);
 

@@ -8,6 +8,12 @@
 namespace lucid {
 namespace {
 
+/// Refuses to make more tensors than memory could hold handles of: a dimension may be long without taking memory.
+void check_parts(std::string_view op, int64_t count) {
+  constexpr int64_t kMostParts = int64_t{1} << 24;
+  if (count > kMostParts) throw ValueError("{}: {} parts are too many; at most {} can be made", op, count, kMostParts);
+}
+
 using Types = std::vector<TensorType>;
 
 /// The operands of a join, as values. Numbers cannot be joined.
@@ -195,6 +201,7 @@ Op split() {
           const int64_t each = sizes[0];
           if (each == 0 && size != 0)
             throw ValueError("split: split_size 0 never covers dimension {} of {}", axis, to_string(inputs[0].type()));
+          if (each != 0) check_parts("split", (size - 1) / each + 1);
           sizes.clear();
           for (int64_t start = 0; start < size; start += each) sizes.push_back(std::min(each, size - start));
           if (sizes.empty()) sizes.push_back(0);
@@ -248,6 +255,7 @@ tensor([3, 4]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         if (inputs[0].rank() == 0) throw ValueError("unbind: a 0-d tensor has no dimension to unbind");
         const int64_t axis = normalize_axis("unbind", call.integer("dim"), inputs[0].rank());
+        check_parts("unbind", inputs[0].size(axis));
         Values parts;
         for (int64_t i = 0; i < inputs[0].size(axis); ++i) parts.push_back(e.select(inputs[0], axis, i));
         return parts;

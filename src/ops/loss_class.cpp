@@ -192,7 +192,7 @@ Op class_loss_backward() {
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types{call.operand(3).type()};
-        if (call.flag("for_weight")) types.push_back(call.operand(5).type());
+        if (call.flag("for_weight")) types.push_back(type_asked_for(call, 5));
         return types;
       },
       .decompose = class_loss_backward_parts,

@@ -116,7 +116,7 @@ Op standardize_backward() {
       .infer = [](const Call& call) -> Types {
         Types types;
         if (call.flag("for_x")) types.push_back(call.operand(1).type());
-        if (call.flag("for_weight")) types.push_back(call.operand(2).type());
+        if (call.flag("for_weight")) types.push_back(type_asked_for(call, 2));
         const Dims& bias = call.ints("bias_shape");
         if (!bias.empty()) types.push_back({call.has(2) ? call.dtype(2) : call.dtype(0), bias});
         return types;

@@ -6,6 +6,11 @@
 
 namespace lucid {
 
+TensorType type_asked_for(const Call& call, size_t i) {
+  if (!call.has(i)) throw TypeError("{}: the gradient of operand {} is asked for, which is absent", call.name(), i);
+  return call.operand(i).type();
+}
+
 std::vector<TensorType> same_as_input(const Call& call) { return {call.operand(0).type()}; }
 
 Dims reduced_axes(const Call& call, int64_t rank, std::string_view name) {

@@ -21,6 +21,9 @@ inline Operand argument(const Call& call, std::span<const Value> inputs, size_t 
   return i < inputs.size() && inputs[i] ? Operand(inputs[i]) : call.operand(i);
 }
 
+/// The type of an optional operand that an attribute asks for. Throws TypeError if it is absent.
+TensorType type_asked_for(const Call& call, size_t i);
+
 /// A shape rule: the type of operand 0.
 std::vector<TensorType> same_as_input(const Call& call);
 

@@ -52,26 +52,9 @@ bool shares_memory(const TensorImpl& result, std::span<const Operand> operands) 
   });
 }
 
-/// For each op, the operands that a sample gives as a number.
-std::vector<uint64_t> numbers_in_samples() {
-  std::vector<uint64_t> masks;
-  for (const Op& op : op_table().ops()) {
-    uint64_t& mask = masks.emplace_back(0);
-    for (const Sample& sample : op.samples)
-      for (size_t i = 0; i < sample.tensors.size() && i < 64; ++i)
-        if (sample.tensors[i].number) mask |= uint64_t{1} << i;
-  }
-  return masks;
-}
-
 enum class Kind : uint8_t { kUnknown, kOnePlan, kParts };
 
 }  // namespace
-
-bool takes_number(const Op& op, size_t operand) {
-  static const std::vector<uint64_t> masks = numbers_in_samples();
-  return op.promote != Promote::kNone || (operand < 64 && (masks[op.id] >> operand & 1) != 0);
-}
 
 bool must_emit_parts(const Call& call) {
   static const auto kinds = std::make_unique<std::atomic<Kind>[]>(op_table().ops().size());

@@ -1,6 +1,7 @@
 #include "tensor/eager.h"
 
 #include "base/error.h"
+#include "ir/decompose.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
 #include "tensor/execute.h"
