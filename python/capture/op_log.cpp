@@ -18,7 +18,17 @@ OpLog::Given OpLog::given(TensorImpl* tensor) {
   if (const auto found = numbers_.find(tensor); found != numbers_.end()) return {.result = found->second};
   // What was saved for backward, or detached, is another tensor on the same memory.
   if (const auto found = addresses_.find(tensor->data()); found != addresses_.end()) return {.result = found->second};
+  if (const auto found = copied_.find(tensor->data()); found != copied_.end()) return {.tensor = found->second};
   return {.tensor = TensorRef(tensor)};
+}
+
+void OpLog::moved(const TensorImpl& source, const TensorImpl& copy) {
+  const Given from = given(const_cast<TensorImpl*>(&source));
+  if (from.tensor)
+    copied_[copy.data()] = from.tensor;
+  else
+    addresses_[copy.data()] = from.result;
+  made_.emplace_back(const_cast<TensorImpl*>(&copy));
 }
 
 OpLog::Entry& OpLog::add(const Call& call, const char* kind) {

@@ -27,6 +27,7 @@ class OpLog : public EagerObserver {
   void computed(const Call& call, const Values& results) override;
   void viewed(const Call& call, const TensorImpl& result) override;
   void written(const Call& call, std::span<TensorImpl* const> destinations) override;
+  void moved(const TensorImpl& source, const TensorImpl& copy) override;
 
  private:
   struct Given {
@@ -48,6 +49,8 @@ class OpLog : public EagerObserver {
   std::vector<TensorRef> made_;
   std::unordered_map<const TensorImpl*, int64_t> numbers_;
   std::unordered_map<const void*, int64_t> addresses_;
+  /// What copies of tensors from outside stand for; the copies are held in made_.
+  std::unordered_map<const void*, TensorRef> copied_;
   EagerObserver* before_ = nullptr;
   bool running_ = false;
 };

@@ -62,13 +62,22 @@ TEST(Mutex, IsFreeInTheChildOfAFork) {
 
 #if LUCID_CHECKS_LOCKS
 TEST(MutexDeathTest, TakesLocksInTheirOrder) {
-  const std::lock_guard later(mutex_of(LockRank::kAllocator));
-  EXPECT_DEATH({ const std::lock_guard earlier(mutex_of(LockRank::kCell)); }, "an earlier rank");
+  // Inside: a fork, which is how death is tested, waits for locks.
+  EXPECT_DEATH(
+      {
+        const std::lock_guard later(mutex_of(LockRank::kAllocator));
+        const std::lock_guard earlier(mutex_of(LockRank::kCell));
+      },
+      "an earlier rank");
 }
 
 TEST(MutexDeathTest, HoldsNoneWhileBlocking) {
-  const std::lock_guard lock(mutex_of(LockRank::kCell));
-  EXPECT_DEATH({ const BlockingScope blocking; }, "the caller's lock is given up");
+  EXPECT_DEATH(
+      {
+        const std::lock_guard lock(mutex_of(LockRank::kCell));
+        const BlockingScope blocking;
+      },
+      "the caller's lock is given up");
 }
 #endif
 

@@ -1,7 +1,7 @@
-#include "base/stack.h"
-
 #include <gtest/gtest.h>
 #include <pthread.h>
+
+#include "base/stack.h"
 
 namespace lucid {
 namespace {

@@ -132,7 +132,7 @@ class Stress:
                 self.drop(lucid.ones(9))
                 self.compiled(lucid.ones(3), lucid.ones(3))
                 status = 0 if y > 0 and w.grad is not None else 2
-            except BaseException:  # noqa: BLE001
+            except BaseException:
                 traceback.print_exc()
             finally:
                 os._exit(status)
@@ -147,7 +147,7 @@ class Stress:
                 work(i)
                 i += 1
                 self.progress[name] = time.monotonic()
-        except BaseException as error:  # noqa: BLE001
+        except BaseException as error:
             self.failures.append(f"{name}: {error!r}\n{traceback.format_exc()}")
         self.rounds[name] = i
 

@@ -167,8 +167,8 @@ def test_a_check_that_fails_leaves_gradients_alone():
     peak = peak_of(step, x, y)
     assert step.cache_info().hits > 0
     # Indices that are in range in an embedding are so in its gradient: nothing can fail any more when gradients are
-    # written, so that they are where those before lie.
-    assert peak < 16384 * 64 * 2
+    # written, so that they are where those before lie. Products of matrices have some scratch memory besides.
+    assert peak < 16384 * 64 * 2 + (256 << 10)
     before = [parameter.grad.clone() for parameter in parameters]
     x[5] = 16384
     with pytest.raises(IndexError):

@@ -9,10 +9,9 @@ import subprocess
 import sys
 import tempfile
 
+import lucid
 import pytest
 from interpreter import FOLDER
-
-import lucid
 from lucid import _core, nn
 
 LONG = os.environ.get("LUCID_LONG_TESTS") == "1"
@@ -29,7 +28,8 @@ def digest(rounds=4):
     short = 0
     seen = hashlib.sha256()
     net = lucid.nn.Sequential(
-        lucid.nn.Linear(64, 128), lucid.nn.GELU(), lucid.nn.Dropout(0.5), lucid.nn.Linear(128, 64), lucid.nn.LayerNorm(64)
+        lucid.nn.Linear(64, 128), lucid.nn.GELU(), lucid.nn.Dropout(0.5),
+        lucid.nn.Linear(128, 64), lucid.nn.LayerNorm(64)
     )
     compiled = net.compile()
     optimizer = lucid.optim.Adam(net.parameters())

@@ -1,5 +1,5 @@
-"""Threads that draw, write, clear gradients and change hooks while others compute. Each program runs in a process of its
-own, which must end by itself."""
+"""Threads that draw, write, clear gradients and change hooks while others compute. Each program runs in a process of
+its own, which must end by itself."""
 
 import os
 import subprocess
@@ -125,7 +125,9 @@ print(len(wrong))
 """
 
 
-@pytest.mark.parametrize("write", ["W.mul_(1.0)", "compiled()", "W.data = lucid.ones(n, n)", "W.mul_(1.0); lucid.empty_cache()"])
+@pytest.mark.parametrize(
+    "write", ["W.mul_(1.0)", "compiled()", "W.data = lucid.ones(n, n)", "W.mul_(1.0); lucid.empty_cache()"]
+)
 def test_a_kernel_keeps_the_memory_that_it_reads(write):
     assert run(RACE.format(write=write)) == "0"
 

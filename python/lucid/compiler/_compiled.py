@@ -273,9 +273,7 @@ class Compiled:
             self._forget_oldest()
 
     def _run_raising(self, known: _Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        with _books:
-            self.fallbacks += 1
-            _Totals.fallbacks += 1
+        self._count_miss()
         result = self.target(*args, **kwargs)
         with _books:
             known.raised = 0
