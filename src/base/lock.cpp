@@ -29,6 +29,8 @@ constexpr std::array<Stripes, kRanks> make_all(std::index_sequence<kRank...>) {
   return {make_stripes(static_cast<LockRank>(kRank), std::make_index_sequence<kLockStripes>())...};
 }
 
+// Initialised by the compiler, so that nothing can throw.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 constinit std::array<Stripes, kRanks> g_mutexes = make_all(std::make_index_sequence<kRanks>());
 
 /// How many locks of each rank this thread holds; only a debug build counts them.
