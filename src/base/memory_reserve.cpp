@@ -170,6 +170,8 @@ bool give_back_reserve() noexcept {
 
 // The linker sends this library's own calls of malloc here (cmake/LucidLayers.cmake). LLVM looks at the result of each,
 // but only in order to end the process.
+// The linker chose these names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 extern "C" {
 
 void* __real_malloc(size_t bytes);
@@ -195,3 +197,4 @@ void* __wrap_realloc(void* data, size_t bytes) {
   return moved;
 }
 }
+// NOLINTEND(bugprone-reserved-identifier)
