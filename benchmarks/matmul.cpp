@@ -7,6 +7,7 @@
 
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -43,6 +44,17 @@ class Area {
   std::unique_ptr<float, decltype(&std::free)> memory_;
 };
 
+/// Scratch for a call of the code on this thread.
+void* scratch_of(const codegen::LoadedCode& code) {
+  thread_local std::optional<Area> area;
+  thread_local size_t bytes = 0;
+  if (code.scratch_bytes() > bytes) {
+    bytes = code.scratch_bytes();
+    area.emplace(static_cast<int64_t>(bytes));
+  }
+  return area ? area->data() : nullptr;
+}
+
 /// A scheduled product with its machine code and memory.
 class Job {
  public:
@@ -74,7 +86,7 @@ class Job {
       const KernelStep& step = schedule_.steps[i];
       if (!pack && step.packs >= 0) continue;
       parallel_for(step.items, grain_of(step), [&](int64_t begin, int64_t end) {
-        code_[i]->function()(buffers_[i].data(), step.params.data(), begin, end);
+        code_[i]->function()(buffers_[i].data(), step.params.data(), begin, end, scratch_of(*code_[i]));
       });
     }
   }

@@ -20,12 +20,10 @@ bool holds_gil();
 /// good (see python_calls.cpp).
 class GilRelease {
  public:
-  explicit GilRelease(bool worth_it = true) : state_(worth_it ? give_up() : nullptr) {}
+  GilRelease() : state_(give_up()) {}
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
-  ~GilRelease() {
-    if (state_) take_back(state_);
-  }
+  ~GilRelease() { take_back(state_); }
 
   /// The same without a scope: what give_up() returns is for take_back().
   static PyThreadState* give_up();

@@ -23,7 +23,10 @@ std::string text(PyObject* object) {
 
 bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
 
-nb::object tensor_object(nn::NamedSlot& named) { return nb::steal(object_in(named.slot)); }
+/// A slot gets its object when Python first asks for it, which does not change the module.
+nb::object tensor_object(const nn::NamedSlot& named) {
+  return nb::steal(object_in(const_cast<nn::TensorSlot&>(named.slot)));
+}
 
 // Settings.
 
@@ -109,15 +112,24 @@ PyObject* parts(PyObject* self, PyObject*) {
     nb::dict buffers;
     nb::list transient;
     nb::dict modules;
-    for (const nn::NamedSlot& named : module.parameter_slots())
-      parameters[named.name.c_str()] = tensor_object(*module.find_parameter(named.name));
+    for (const nn::NamedSlot& named : module.parameter_slots()) parameters[named.name.c_str()] = tensor_object(named);
     for (const nn::NamedSlot& named : module.buffer_slots()) {
-      buffers[named.name.c_str()] = tensor_object(*module.find_buffer(named.name));
+      buffers[named.name.c_str()] = tensor_object(named);
       if (!named.persistent) transient.append(named.name);
     }
     for (const nn::NamedChild& child : module.child_slots())
       modules[child.name.c_str()] = child.module ? nb::steal(to_python(*child.module)) : nb::none();
     return nb::make_tuple(parameters, buffers, transient, modules).release().ptr();
+  });
+}
+
+/// How many parameters, buffers and modules it has itself.
+PyObject* part_counts(PyObject* self, PyObject*) {
+  return guarded([&] {
+    const nn::Module& module = module_in(self);
+    return nb::make_tuple(module.parameter_slots().size(), module.buffer_slots().size(), module.child_slots().size())
+        .release()
+        .ptr();
   });
 }
 
@@ -145,7 +157,7 @@ nb::list named_objects(nn::Module& root, const std::string& prefix, bool recurse
     for (const nn::NamedSlot& named : learned ? module->parameter_slots() : module->buffer_slots()) {
       if (!named.slot.impl() || (once && !seen.insert(named.slot.impl()).second)) continue;
       const std::string name = path.empty() ? named.name : path + "." + named.name;
-      found.append(nb::make_tuple(name, tensor_object(const_cast<nn::NamedSlot&>(named))));
+      found.append(nb::make_tuple(name, tensor_object(named)));
     }
   return found;
 }
@@ -356,6 +368,7 @@ PyMethodDef* module_methods() {
       {"_register_buffer", method(register_buffer), METH_FASTCALL, nullptr},
       {"_add_module", method(add_module), METH_FASTCALL, nullptr},
       {"_parts", method(parts), METH_NOARGS, nullptr},
+      {"_part_counts", method(part_counts), METH_NOARGS, nullptr},
       {"_clear", method(clear_children), METH_NOARGS, nullptr},
       {"_named_tensors", method(named_tensors), METH_FASTCALL, nullptr},
       {"_named_modules", method(named_modules), METH_FASTCALL, nullptr},

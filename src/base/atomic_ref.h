@@ -32,14 +32,6 @@ class AtomicRef {
     return Ref<T>::adopt(before);
   }
   void store(Ref<T> next) { exchange(std::move(next)); }
-  /// Stores `next` if the reference is `expected`; returns whether it was.
-  bool replace(const T* expected, Ref<T> next) {
-    T* const before = lock();
-    const bool is_expected = before == expected;
-    unlock(is_expected ? next.detach() : before);
-    if (is_expected) Ref<T>::adopt(before);
-    return is_expected;
-  }
   /// For comparing: the object may be gone at any moment, unless the caller knows who holds it.
   T* get() const { return to_pointer(bits_.load(std::memory_order_acquire)); }
   explicit operator bool() const { return get() != nullptr; }

@@ -16,19 +16,18 @@ namespace lucid {
 /// The locks of the library, in the order in which one thread may take them: while it holds one, it may take only locks
 /// further down. docs/decisions/0013-locks-and-lifetimes.md says what each one guards.
 enum class LockRank : uint8_t {
-  // These have fork handlers of their own, which run before all the others are locked.
-  kCompileQueue,
-  kKernelCache,
-  kObjectStore,
   kPlanTable,
   kBackwardPart,
   kViewNode,
   kLeafEnd,
   kHooks,
-  kGradient,
   kGenerator,
   kPlanStore,
-  kCodegen,
+  kCompileQueue,
+  kKernelCache,
+  kObjectStore,
+  kTargetMachines,
+  kCodeMemory,
   kDebugger,
   kCell,
   kPackedForms,

@@ -1,13 +1,15 @@
 #include "codegen/code_memory.h"
 
-#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
+#include <mutex>
 #include <new>
+
+#include "base/lock.h"
 
 namespace lucid::codegen {
 
@@ -20,7 +22,7 @@ CodeMemory::~CodeMemory() {
 CodeMemory::Block CodeMemory::allocate(size_t bytes) {
   const size_t pages = std::max<size_t>((bytes + page_bytes_ - 1) / page_bytes_, 1);
   int error = 0;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(LockRank::kCodeMemory, this));
   char* start = take_pages(pages);
   if (!start) start = add_chunk(pages, &error);
   if (!start) return {nullptr, 0, error};
@@ -40,12 +42,12 @@ void CodeMemory::free(const Block& block) {
   // The pages become executable again if they never were, so that the chunk is one mapping; they hold zeros.
   ::madvise(block.start, block.bytes, MADV_DONTNEED);
   make_executable(block);
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(LockRank::kCodeMemory, this));
   give_back(block.start, block.bytes / page_bytes_);
 }
 
 CodeMemory::Usage CodeMemory::usage() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(LockRank::kCodeMemory, this));
   Usage usage;
   for (const auto& [_, chunk] : chunks_) {
     ++usage.chunks;
@@ -104,12 +106,7 @@ void CodeMemory::give_back(char* start, size_t pages) {
 
 CodeMemory& code_memory() {
   // Other threads may still run kernels while the process exits.
-  static CodeMemory* const memory = [] {
-    auto* made = new CodeMemory;
-    ::pthread_atfork([] { code_memory().before_fork(); }, [] { code_memory().after_fork(); },
-                     [] { code_memory().after_fork(); });
-    return made;
-  }();
+  static CodeMemory* const memory = new CodeMemory;
   return *memory;
 }
 

@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <map>
-#include <mutex>
 #include <vector>
 
 namespace lucid::codegen {
@@ -43,10 +42,6 @@ class CodeMemory {
   };
   Usage usage();
 
-  // For fork: the child must find the lock free.
-  void before_fork() { mutex_.lock(); }
-  void after_fork() { mutex_.unlock(); }
-
  private:
   struct Chunk {
     std::vector<bool> is_used;  // by page
@@ -58,7 +53,6 @@ class CodeMemory {
   void give_back(char* start, size_t pages);
 
   const size_t page_bytes_;
-  std::mutex mutex_;
   std::map<char*, Chunk> chunks_;  // by address
 };
 

@@ -14,6 +14,7 @@
 #include <mutex>
 #include <system_error>
 
+#include "base/lock.h"
 #include "base/log.h"
 
 // gdb's interface for generated code: it sets a break point in the function and reads the list.
@@ -47,11 +48,6 @@ namespace {
 
 constexpr uint32_t kRegister = 1;
 constexpr uint32_t kUnregister = 2;
-
-std::mutex& gdb_mutex() {
-  static std::mutex mutex;
-  return mutex;
-}
 
 bool is_one(const char* variable) {
   const char* value = std::getenv(variable);
@@ -122,7 +118,7 @@ GdbRegistration::GdbRegistration(std::string_view object, const std::string& sym
   jit_code_entry* link = &entry_->link;
   link->symfile_addr = entry_->object.data();
   link->symfile_size = entry_->object.size();
-  const std::lock_guard lock(gdb_mutex());
+  const std::lock_guard lock(mutex_of(LockRank::kDebugger));
   link->next_entry = __jit_debug_descriptor.first_entry;
   if (link->next_entry) link->next_entry->prev_entry = link;
   __jit_debug_descriptor.first_entry = link;
@@ -133,7 +129,7 @@ GdbRegistration::GdbRegistration(std::string_view object, const std::string& sym
 
 GdbRegistration::~GdbRegistration() {
   jit_code_entry* link = &entry_->link;
-  const std::lock_guard lock(gdb_mutex());
+  const std::lock_guard lock(mutex_of(LockRank::kDebugger));
   if (link->next_entry) link->next_entry->prev_entry = link->prev_entry;
   (link->prev_entry ? link->prev_entry->next_entry : __jit_debug_descriptor.first_entry) = link->next_entry;
   __jit_debug_descriptor.relevant_entry = link;

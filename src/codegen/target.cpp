@@ -5,9 +5,11 @@
 #include <llvm/Support/TargetSelect.h>
 #include <llvm/TargetParser/Triple.h>
 
+#include <mutex>
 #include <string>
 
 #include "base/error.h"
+#include "base/lock.h"
 
 namespace lucid::codegen {
 
@@ -68,7 +70,7 @@ int vector_bits(CpuLevel target) {
 TargetMachinePool::Lease TargetMachinePool::borrow(CpuLevel target) {
   std::unique_ptr<llvm::TargetMachine> machine;
   {
-    std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex_of(LockRank::kTargetMachines, this));
     auto& idle = idle_[static_cast<int>(target)];
     if (!idle.empty()) {
       machine = std::move(idle.back());
@@ -80,7 +82,7 @@ TargetMachinePool::Lease TargetMachinePool::borrow(CpuLevel target) {
 }
 
 void TargetMachinePool::give_back(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine) {
-  std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex_of(LockRank::kTargetMachines, this));
   idle_[static_cast<int>(target)].push_back(std::move(machine));
 }
 

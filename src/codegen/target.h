@@ -3,7 +3,6 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 #include "codegen/code_generator.h"
@@ -35,7 +34,6 @@ class TargetMachinePool {
  private:
   void give_back(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine);
 
-  std::mutex mutex_;
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[3];
 };
 

@@ -14,10 +14,10 @@
 #include <thread>
 
 #include "base/cancellation.h"
+#include "base/lock.h"
 #include "base/memory_reserve.h"
 #include "base/stack.h"
 #include "runtime/kernel_cache.h"
-#include "runtime/storage.h"
 
 namespace lucid::jit {
 
@@ -35,7 +35,7 @@ class CompileQueue {
 
   void add(const Task& task) {
     std::list<Task> added{task};
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     tasks_.splice(tasks_.end(), added);
     if (!is_closed_ && !thread_.joinable()) start_thread();
     changed_.notify_all();
@@ -43,7 +43,7 @@ class CompileQueue {
 
   bool wait(CompileTask& task, Clock::time_point end) {
     const Clock::time_point own_turn = Clock::now() + kPatience;
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex());
     while (task.state_ != CompileTask::State::kDone) {
       const bool is_queued = task.state_ == CompileTask::State::kQueued && !is_paused_;
       if (is_queued && (!thread_.joinable() || Clock::now() >= own_turn)) {
@@ -61,7 +61,7 @@ class CompileQueue {
   }
 
   void wait_for_all() {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex());
     while (!tasks_.empty() || !running_.empty()) {
       if (!tasks_.empty() && !thread_.joinable() && !is_paused_)
         perform(*tasks_.front(), lock);
@@ -73,7 +73,7 @@ class CompileQueue {
   void cancel(CompileTask& task) {
     // Destroyed after the lock is given back.
     std::list<Task> dropped;
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     task.is_wanted_ = false;
     task.stop_ = true;
     if (task.state_ != CompileTask::State::kQueued) return;
@@ -85,7 +85,7 @@ class CompileQueue {
   void stop() {
     std::thread thread;
     {
-      const std::lock_guard lock(mutex_);
+      const std::lock_guard lock(mutex());
       is_closed_ = true;
       thread.swap(thread_);
       // Where others wait, they do it themselves.
@@ -98,19 +98,18 @@ class CompileQueue {
   // A fork copies whatever locks a compile holds at that moment, some of them LLVM's: so nothing may run. What does is
   // begun again afterwards; its kernels so far are in the cache.
   void before_fork() {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex());
     is_paused_ = true;
     for (const Task& task : running_) task->stop_ = true;
     changed_.wait(lock, [&] { return running_.empty(); });
-    lock.release();
   }
   void after_fork_in_parent() {
+    const std::lock_guard lock(mutex());
     is_paused_ = false;
     changed_.notify_all();
-    mutex_.unlock();
   }
-  /// The child has no thread, and nobody who waits. The lock, the condition variable and the thread were copied in some
-  /// state of the parent's and are not destroyed, but replaced.
+  /// The child has no thread, and nobody who waits. The condition variable and the thread were copied in some state of
+  /// the parent's and are not destroyed, but replaced.
   void after_fork_in_child() {
     std::list<Task> tasks = std::move(tasks_);
     const bool is_closed = is_closed_;
@@ -142,7 +141,7 @@ class CompileQueue {
     // Waking up must not take the CPU from the call that goes on.
     const sched_param priority{};
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex());
     for (;;) {
       changed_.wait(lock, [&] { return is_closed_ || (!is_paused_ && !tasks_.empty()); });
       if (is_closed_) return;
@@ -156,7 +155,7 @@ class CompileQueue {
   }
 
   /// `queued` is among the tasks that wait.
-  void perform(CompileTask& queued, std::unique_lock<std::mutex>& lock) {
+  void perform(CompileTask& queued, std::unique_lock<Mutex>& lock) {
     const Place place = place_of(queued, tasks_);
     const Task task = *place;
     task->state_ = CompileTask::State::kRunning;
@@ -193,8 +192,9 @@ class CompileQueue {
     lock.lock();
   }
 
-  std::mutex mutex_;
-  std::condition_variable changed_;
+  static Mutex& mutex() { return mutex_of(LockRank::kCompileQueue); }
+
+  std::condition_variable_any changed_;
   std::list<Task> tasks_;
   std::list<Task> running_;
   std::thread thread_;
@@ -205,9 +205,7 @@ class CompileQueue {
 CompileQueue& CompileQueue::get() {
   // Never destroyed: other threads may still wait while the process exits.
   static CompileQueue* const queue = [] {
-    // Handlers before a fork run in the reverse order of being registered, and those of the cache and of the allocator
-    // take locks that a running task needs in order to end.
-    Storage::allocate(1);
+    // After a fork, handlers run in the order of being registered: the cache must be in order before a task runs.
     kernel_cache();
     auto* const made = new CompileQueue;
     pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },

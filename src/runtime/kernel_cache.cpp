@@ -22,7 +22,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   const std::string key = fmt::format("{}\n{}", name_of(target), loop::to_text(kernel));
   std::shared_ptr<Entry> entry;
   {
-    std::unique_lock lock(mutex_);
+    std::unique_lock lock(mutex());
     const auto found = entries_.find(key);
     if (found != entries_.end()) return wait_for(found->second, lock);
     entry = std::make_shared<Entry>();
@@ -33,7 +33,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
     Ref<codegen::LoadedCode> code;
     with_large_stack([&] { code = make(kernel, target); });
     codegen::LoadedParts evicted;  // freed after the lock is given back
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     entry->code = code;
     entry->last_use = ++clock_;
     bytes_ += code->memory_bytes();
@@ -42,7 +42,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
     return code;
   } catch (...) {
     // Allocates nothing: memory may be what there is no more of.
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(mutex());
     entries_.erase(key);
     entry->failure = std::current_exception();
     entry->done.notify_all();
@@ -50,8 +50,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   }
 }
 
-Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& entry,
-                                               std::unique_lock<std::mutex>& lock) {
+Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock) {
   // Kept alive here: a failed entry leaves the map while we wait.
   const std::shared_ptr<Entry> awaited = entry;
   awaited->done.wait(lock, [&] { return awaited->code || awaited->failure; });
@@ -122,13 +121,13 @@ codegen::LoadedParts KernelCache::evict() {
 
 void KernelCache::set_limits(const KernelCacheLimits& limits) {
   codegen::LoadedParts evicted;
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   limits_ = evict_beyond_ = limits;
   if (entries_.size() > limits.entries || bytes_ > limits.bytes) evicted = evict();
 }
 
 KernelCacheStats KernelCache::stats() {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(mutex());
   return {.hits = hits_,
           .misses = misses_,
           .disk_hits = disk_hits_,
@@ -139,13 +138,19 @@ KernelCacheStats KernelCache::stats() {
 }
 
 void KernelCache::clear() {
-  const std::lock_guard lock(mutex_);
+  decltype(entries_) forgotten;  // freed after the lock is given back
+  const std::lock_guard lock(mutex());
+  forgotten.swap(entries_);
   // Entries under way stay: those who wait for them must hear of the end, and others should not start again.
-  std::erase_if(entries_, [](const auto& entry) { return static_cast<bool>(entry.second->code); });
+  for (auto entry = forgotten.begin(); entry != forgotten.end();) {
+    const auto here = entry++;
+    if (!here->second->code) entries_.insert(forgotten.extract(here));
+  }
   bytes_ = 0;
 }
 
 void KernelCache::after_fork_in_child() {
+  const std::lock_guard lock(mutex());
   for (auto entry = entries_.begin(); entry != entries_.end();) {
     if (entry->second->code) {
       ++entry;
@@ -155,16 +160,13 @@ void KernelCache::after_fork_in_child() {
     entry->second->self = entry->second;
     entry = entries_.erase(entry);
   }
-  mutex_.unlock();
-  store_.after_fork();
 }
 
 KernelCache& kernel_cache() {
   // Never destroyed: other threads may still run kernels while the process exits.
   static KernelCache* const cache = [] {
     auto* made = new KernelCache(codegen::make_llvm_generator(), default_cache_directory());
-    ::pthread_atfork([] { kernel_cache().before_fork(); }, [] { kernel_cache().after_fork_in_parent(); },
-                     [] { kernel_cache().after_fork_in_child(); });
+    ::pthread_atfork(nullptr, nullptr, [] { kernel_cache().after_fork_in_child(); });
     return made;
   }();
   return *cache;

@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/lock.h"
 #include "base/ref.h"
 #include "codegen/code_generator.h"
 #include "loop/kernel.h"
@@ -57,15 +58,7 @@ class KernelCache {
   ObjectStore& store() { return store_; }
   std::string store_key(const loop::Kernel& kernel, CpuLevel target) const;
 
-  // For fork: the child must find the lock free, and must not wait for compilations that only the parent is doing.
-  void before_fork() {
-    store_.before_fork();
-    mutex_.lock();
-  }
-  void after_fork_in_parent() {
-    mutex_.unlock();
-    store_.after_fork();
-  }
+  /// To be called in the child of a fork: nobody there does the compilations that were under way.
   void after_fork_in_child();
 
  private:
@@ -73,18 +66,19 @@ class KernelCache {
   struct Entry {
     Ref<codegen::LoadedCode> code;
     std::exception_ptr failure;
-    std::condition_variable done;
+    std::condition_variable_any done;
     uint64_t last_use = 0;        // by clock_
     std::shared_ptr<Entry> self;  // set in order never to be destroyed
   };
 
-  Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<std::mutex>& lock);
+  Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock);
   Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
   codegen::LoadedParts evict();
 
   std::unique_ptr<codegen::CodeGenerator> generator_;
   ObjectStore store_;
-  std::mutex mutex_;
+  Mutex& mutex() const { return mutex_of(LockRank::kKernelCache, this); }
+
   std::unordered_map<std::string, std::shared_ptr<Entry>> entries_;
   uint64_t clock_ = 0;
   size_t bytes_ = 0;  // of the code of all entries

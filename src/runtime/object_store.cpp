@@ -14,11 +14,13 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/hash.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "base/options.h"
 
@@ -143,7 +145,7 @@ ObjectStore::~ObjectStore() {
 }
 
 int ObjectStore::directory() {
-  const std::lock_guard lock(opening_);
+  const std::lock_guard lock(mutex_of(LockRank::kObjectStore, this));
   if (!std::exchange(opened_, true)) open_directory();
   if (descriptor_ >= 0 && !is_still_open()) {
     // Not closed: it is another's.

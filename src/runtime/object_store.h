@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <cstdint>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,10 +29,6 @@ class ObjectStore {
   std::optional<std::string> get(std::string_view key);
   void put(std::string_view key, std::string_view object);
 
-  /// Around a fork: the child would wait for ever for a lock that another thread held.
-  void before_fork() { opening_.lock(); }
-  void after_fork() { opening_.unlock(); }
-
   /// Where a key's file is; for tests.
   std::string path_of(std::string_view key) const;
 
@@ -47,7 +42,6 @@ class ObjectStore {
 
   const std::string path_;
   const uint64_t limit_;
-  std::mutex opening_;
   bool opened_ = false;
   int descriptor_ = -1;
   // What descriptor_ was opened as.

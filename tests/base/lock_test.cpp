@@ -109,16 +109,6 @@ TEST(AtomicRef, GivesObjectsThatStayAlive) {
   EXPECT_EQ(Counted::alive, 0);
 }
 
-TEST(AtomicRef, ReplacesWhatIsExpected) {
-  const auto first = make_ref<Counted>(1);
-  const auto second = make_ref<Counted>(2);
-  AtomicRef<Counted> shared(first);
-  EXPECT_FALSE(shared.replace(second.get(), second));
-  EXPECT_TRUE(shared.replace(first.get(), second));
-  EXPECT_EQ(shared.load(), second);
-  EXPECT_EQ(first->use_count(), 1u);
-}
-
 TEST(BusyFlag, LetsOneThreadIn) {
   BusyFlag flag;
   int64_t count = 0;

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "codegen/code_generator.h"
+#include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/interpret.h"
 #include "run_code.h"
@@ -45,13 +46,6 @@ loop::Kernel sums_of_moving_loads(Dtype dtype) {
   return b.finish();
 }
 
-std::vector<CpuLevel> levels() {
-  std::vector<CpuLevel> all;
-  for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
-    if (level <= host_level()) all.push_back(level);
-  return all;
-}
-
 class MovingAddresses : public testing::TestWithParam<CpuLevel> {};
 
 TEST_P(MovingAddresses, AreThoseOfTheInterpreter) {
@@ -70,7 +64,7 @@ TEST_P(MovingAddresses, AreThoseOfTheInterpreter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MovingAddresses, testing::ValuesIn(levels()),
+INSTANTIATE_TEST_SUITE_P(All, MovingAddresses, testing::ValuesIn(test::runnable_levels()),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

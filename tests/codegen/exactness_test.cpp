@@ -10,6 +10,7 @@
 
 #include "base/scalar.h"
 #include "codegen/code_generator.h"
+#include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/interpret.h"
 #include "run_code.h"
@@ -18,14 +19,6 @@ namespace lucid::codegen {
 namespace {
 
 using loop::Value;
-
-std::vector<CpuLevel> runnable_targets() {
-  std::vector<CpuLevel> targets;
-  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
-    if (target <= host_level()) targets.push_back(target);
-  }
-  return targets;
-}
 
 using Body = std::function<Value(loop::Builder&, Value)>;
 
@@ -63,7 +56,7 @@ void expect_exact(Dtype from, Dtype to, const std::vector<std::byte>& input, con
   for (bool vector : {false, true}) {
     const loop::Kernel kernel = map_kernel(from, to, vector, body);
     std::vector<std::pair<CpuLevel, Ref<LoadedCode>>> codes;
-    for (CpuLevel target : runnable_targets()) {
+    for (CpuLevel target : test::runnable_levels()) {
       codes.emplace_back(target, generator->load(kernel, generator->compile(kernel, target)));
     }
     for (bool flush : {false, true}) {

@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "codegen/code_generator.h"
+#include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/in_turn.h"
 #include "run_code.h"
@@ -49,18 +50,10 @@ loop::Kernel add_kernel(const std::string& name = "add") {
   return b.finish();
 }
 
-std::vector<CpuLevel> runnable_targets() {
-  std::vector<CpuLevel> targets;
-  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
-    if (target <= host_level()) targets.push_back(target);
-  }
-  return targets;
-}
-
 TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel();
-  for (CpuLevel target : runnable_targets()) {
+  for (CpuLevel target : test::runnable_levels()) {
     const auto code = generator->load(kernel, generator->compile(kernel, target));
     EXPECT_GT(code->code_bytes(), 0u);
     std::vector<float> x(100), y(100), out(100, -1.f);
@@ -83,7 +76,7 @@ TEST(LlvmGenerator, CallsThePartsOfAKernel) {
   const loop::Kernel kernel = loop::in_turn("joined", turns, arguments, locals);
   ASSERT_EQ(kernel.parts.size(), 1u);
   const int64_t params[] = {2, 1, 1, 1};
-  for (CpuLevel target : runnable_targets()) {
+  for (CpuLevel target : test::runnable_levels()) {
     auto generator = make_llvm_generator();
     Ref<LoadedCode> part = generator->load(add, generator->compile(add, target));
     const std::string object = generator->compile(kernel, target);
@@ -113,7 +106,7 @@ TEST(LlvmGenerator, LargeScratchIsNotOnTheStack) {
     const auto elements = static_cast<size_t>(count);
     std::vector<float> x(elements, 1.5f), y(elements, 2.f), out(elements);
     void* buffers[] = {x.data(), y.data(), out.data()};
-    for (CpuLevel target : runnable_targets()) {
+    for (CpuLevel target : test::runnable_levels()) {
       auto generator = make_llvm_generator();
       const Ref<LoadedCode> part = generator->load(add, generator->compile(add, target));
       const auto code = generator->load(kernel, generator->compile(kernel, target), {part});
@@ -141,7 +134,7 @@ TEST(LlvmGenerator, LargeScratchIsNotOnTheStack) {
 
 TEST(LlvmGenerator, GivesTheSameBytesForTheSameKernel) {
   const loop::Kernel kernel = add_kernel();
-  for (CpuLevel target : runnable_targets()) {
+  for (CpuLevel target : test::runnable_levels()) {
     auto first = make_llvm_generator(), second = make_llvm_generator();
     const std::string object = first->compile(kernel, target);
     EXPECT_EQ(object, first->compile(kernel, target));

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/code_generator.h"
+#include "cpu_levels.h"
 #include "loop/interpret.h"
 #include "math_reference.h"
 #include "run_code.h"
@@ -20,8 +21,7 @@ void expect_the_interpreters_bits(codegen::CodeGenerator& generator, const Funct
     return buffers;
   };
   const auto count = static_cast<int64_t>(x.size());
-  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
-    if (target > host_level()) continue;
+  for (CpuLevel target : test::runnable_levels()) {
     const auto code = generator.load(kernel, generator.compile(kernel, target));
     for (bool flush : {false, true}) {
       {

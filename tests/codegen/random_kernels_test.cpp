@@ -9,6 +9,7 @@
 
 #include "base/scalar.h"
 #include "codegen/code_generator.h"
+#include "cpu_levels.h"
 #include "loop/builder.h"
 #include "loop/codes.h"
 #include "loop/interpret.h"
@@ -122,21 +123,7 @@ std::string difference(const Memory& expected, const Memory& actual) {
   return "";
 }
 
-class RandomKernels : public ::testing::TestWithParam<CpuLevel> {
- protected:
-  void SetUp() override {
-    // Every machine runs the tests of the targets that it has; the list of parameters is cut to those below.
-    ASSERT_LE(GetParam(), host_level());
-  }
-};
-
-std::vector<CpuLevel> runnable_targets() {
-  std::vector<CpuLevel> targets;
-  for (CpuLevel target : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
-    if (target <= host_level()) targets.push_back(target);
-  }
-  return targets;
-}
+class RandomKernels : public ::testing::TestWithParam<CpuLevel> {};
 
 TEST_P(RandomKernels, GeneratedCodeIsTheInterpreterBitForBit) {
   auto generator = make_llvm_generator();
@@ -158,7 +145,7 @@ TEST_P(RandomKernels, GeneratedCodeIsTheInterpreterBitForBit) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels, ::testing::ValuesIn(runnable_targets()),
+INSTANTIATE_TEST_SUITE_P(Targets, RandomKernels, ::testing::ValuesIn(test::runnable_levels()),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

@@ -265,6 +265,10 @@ def test_a_call_that_raises_leaves_no_profile_function():
     assert sys.getprofile() is None
 
 
+_TWO = decimal.Decimal(2)
+_THREE = decimal.Decimal(3)
+
+
 def _decimal_context():
     with decimal.localcontext() as context:
         context.prec = 3
@@ -300,12 +304,13 @@ def _another_class():
     ("function", "change"),
     [
         (lambda x: x * float(decimal.Decimal(2) / decimal.Decimal(3)), _decimal_context),
+        (lambda x: x * float(_TWO / _THREE), _decimal_context),
         (lambda x: x * (1.0 if np.geterr()["divide"] == "warn" else 2.0), _numpy_errors),
         (lambda x: x * (datetime.datetime.fromtimestamp(0).hour + 1.0), _time_zone),
         (lambda x: x * datetime.datetime(2026, 1, 1).timestamp(), _time_zone),
         (lambda x: x * (len(_Root.__subclasses__()) + 1.0), _another_class),
     ],
-    ids=["decimal context", "numpy errors", "time zone", "time zone of an object", "subclasses"],
+    ids=["decimal context", "decimal operators", "numpy errors", "time zone", "time zone of an object", "subclasses"],
 )
 def test_state_that_libraries_hide_is_read_at_each_call(function, change):
     fast = lucid.compile(function)

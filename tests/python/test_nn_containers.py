@@ -114,3 +114,19 @@ def test_lazy_linear_settles():
     assert isinstance(layer, nn.Linear)
     made = copy.deepcopy(layer)
     assert lucid.equal(made(lucid.ones(2, 5)), layer(lucid.ones(2, 5)))
+
+
+@pytest.mark.parametrize("kind", [nn.ParameterList, nn.ModuleList, nn.Sequential])
+def test_adding_a_part_does_not_list_the_others(kind):
+    class Counted(kind):
+        listings = 0
+
+        def _parts(self):
+            type(self).listings += 1
+            return super()._parts()
+
+    container = Counted()
+    for _ in range(20):
+        container.append(lucid.ones(1) if kind is nn.ParameterList else nn.ReLU())
+    assert len(container) == 20
+    assert Counted.listings == 0

@@ -446,7 +446,6 @@ TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
   controls_.compile_milliseconds = 300;
   std::thread compiling([&] { cache->get(kernel_named("slow"), CpuLevel::kAvx2); });
   while (cache->stats().misses == 0) std::this_thread::yield();
-  cache->before_fork();
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
@@ -454,7 +453,6 @@ TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
     controls_.compile_milliseconds = 0;
     ::_exit(cache->get(kernel_named("slow"), CpuLevel::kAvx2) ? 0 : 1);
   }
-  cache->after_fork_in_parent();
   int status = 0;
   ASSERT_EQ(::waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);

@@ -14,6 +14,7 @@
 
 #include "base/scalar.h"
 #include "codegen/code_generator.h"
+#include "cpu_levels.h"
 #include "loop/interpret.h"
 #include "run_code.h"
 
@@ -293,21 +294,10 @@ class Problem {
   std::vector<std::byte> expected_;
 };
 
-const std::vector<std::pair<CpuLevel, CpuLevel>>& levels() {
-  static const std::vector<std::pair<CpuLevel, CpuLevel>> levels = [] {
-    std::vector<std::pair<CpuLevel, CpuLevel>> all = {{CpuLevel::kScalar, CpuLevel::kScalar},
-                                                      {CpuLevel::kAvx2, CpuLevel::kAvx2},
-                                                      {CpuLevel::kAvx512, CpuLevel::kAvx512}};
-    std::erase_if(all, [](const auto& level) { return level.second > host_level(); });
-    return all;
-  }();
-  return levels;
-}
-
 void check_compiled(const Case& test, std::initializer_list<int64_t> pieces = {1}) {
   const Problem problem(test);
-  for (const auto& [level, target] : levels()) {
-    for (int64_t count : pieces) problem.check(registers_of(level), compiled(target), count);
+  for (CpuLevel level : test::runnable_levels()) {
+    for (int64_t count : pieces) problem.check(registers_of(level), compiled(level), count);
   }
 }
 

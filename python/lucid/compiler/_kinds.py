@@ -6,7 +6,6 @@ import abc
 import builtins
 import collections
 import datetime
-import decimal
 import enum
 import fractions
 import operator
@@ -29,7 +28,8 @@ class _Abstract(abc.ABC):  # noqa: B024
     pass
 
 
-# Looking at these tells everything there is to know, and they never change.
+# Looking at these tells everything there is to know, and they never change. Not decimal.Decimal: its operators round as
+# the thread's context says at that moment, and no hook sees them.
 IMMUTABLE: frozenset[type] = frozenset(
     {
         object,
@@ -41,7 +41,6 @@ IMMUTABLE: frozenset[type] = frozenset(
         datetime.time,
         datetime.timedelta,
         datetime.timezone,
-        decimal.Decimal,
         operator.itemgetter,
         types.CodeType,
         types.GenericAlias,
@@ -190,7 +189,6 @@ _PURE_SELF: tuple[type, ...] = (
     re.Match,
     types.GeneratorType,
     fractions.Fraction,
-    decimal.Decimal,
     datetime.date,
     datetime.timedelta,
     types.MappingProxyType,

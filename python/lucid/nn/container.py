@@ -29,7 +29,7 @@ class _Numbered(Module):
             self.add_module(str(number), module)
 
     def __len__(self) -> int:
-        return len(self._parts()[3])
+        return self._part_counts()[2]
 
     def __iter__(self) -> Iterator[Module]:
         return iter(self._values())
@@ -178,7 +178,7 @@ class ModuleDict(Module):
         delattr(self, key)
 
     def __len__(self) -> int:
-        return len(self._parts()[3])
+        return self._part_counts()[2]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts()[3])
@@ -242,7 +242,7 @@ class ParameterList(Module):
         return str(number % len(self))
 
     def __len__(self) -> int:
-        return len(self._parts()[0])
+        return self._part_counts()[0]
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._parts()[0].values())
@@ -296,7 +296,7 @@ class ParameterDict(Module):
         delattr(self, key)
 
     def __len__(self) -> int:
-        return len(self._parts()[0])
+        return self._part_counts()[0]
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._parts()[0])

@@ -99,9 +99,8 @@ class Module(Hooked):
             raise TypeError(f"the name of a {kind} must be a str, not {type(name)}")
         if "." in name or not name:
             raise KeyError(f"the name of a {kind} must not be empty or contain a dot: {name!r}")
-        taken = self._parts()
-        own = taken[{"parameter": 0, "buffer": 1, "module": 3}[kind]]
-        if hasattr(self, name) and name not in own:
+        place = {"parameter": 0, "buffer": 1, "module": 3}[kind]
+        if hasattr(self, name) and name not in self._parts()[place]:
             raise KeyError(f"attribute '{name}' already exists")
 
     def get_submodule(self, target: str) -> Module:
