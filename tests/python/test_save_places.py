@@ -169,6 +169,7 @@ def test_ctrl_c_ends_the_wait_for_a_slow_reader(tmp_path):
     """Somebody opens the FIFO and reads nothing. Other threads run meanwhile."""
     code = (
         "import os, signal, sys, threading, time, lucid\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells let what they start behind them ignore it
         "big = {'x': lucid.ones(1_000_000)}\n"
         "reader = os.open(sys.argv[1], os.O_RDONLY | os.O_NONBLOCK)\n"
         "def interrupt():\n"

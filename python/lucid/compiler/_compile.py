@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 from .. import _core
 from ..nn import Module
 from ._compiled import CacheInfo, Compiled
+from ._module import JITModule
 from ._passes import Pass
 
 P = ParamSpec("P")
@@ -86,11 +87,9 @@ def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes =
     """
     if target is None:
         return functools.partial(compile, max_cache_entries=max_cache_entries, passes=passes)
-    if isinstance(target, JITFunction) or type(target).__name__ == "JITModule":
+    if isinstance(target, (JITFunction, JITModule)):
         return target
     if isinstance(target, Module):
-        from ._module import JITModule
-
         return JITModule(target, max_cache_entries, passes)
     if callable(target):
         return JITFunction(target, max_cache_entries, passes)

@@ -273,7 +273,7 @@ class Compiled:
             self._forget_oldest()
 
     def _run_raising(self, known: _Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self._count_miss()
+        self._count_fallback()
         result = self.target(*args, **kwargs)
         with _books:
             known.raised = 0
@@ -284,6 +284,11 @@ class Compiled:
         with _books:
             self.misses += 1
             _Totals.misses += 1
+
+    def _count_fallback(self) -> None:
+        with _books:
+            self.fallbacks += 1
+            _Totals.fallbacks += 1
 
     def _make(
         self,
@@ -364,9 +369,8 @@ class Compiled:
             if obstacle is not None:
                 self._judge(key, known, obstacle)
                 return
-            with _books:
-                _Totals.compiles += 1
-                _Totals.recompiles += bool(self.plans.with_key(key))
+            _Totals.compiles += 1
+            _Totals.recompiles += bool(self.plans.with_key(key))
             gone = self.plans.add(plan)
             self.table.add(key, plan.program, plan.guards, pending.make_result, pending.classes)
             self.compiles += 1
@@ -387,9 +391,7 @@ class Compiled:
             known.reason = reason
             self.table.run_eagerly(key)
             self._forget_oldest()
-            self.fallbacks += 1
-            with _books:
-                _Totals.fallbacks += 1
+            self._count_fallback()
             self._note(f"runs eagerly: {reason}")
 
     def _forget_oldest(self) -> None:
