@@ -51,40 +51,48 @@ def best(function, repeats=20, calls=1):
     return least / calls * 1e6
 
 
-def main():
-    net = Net()
-    optimizer = lucid.optim.Adam(net.parameters(), 1e-3)
+class Step:
+    """A training step, and the guards of its recording."""
 
-    def step(x, y):
-        loss = ((net(x) - y) ** 2).mean()
-        optimizer.zero_grad()
+    def __init__(self):
+        self.net = Net()
+        self.optimizer = lucid.optim.Adam(self.net.parameters(), 1e-3)
+        self.args = (lucid.randn(3, 4), lucid.randn(3, 2))
+        self.capture = Capture(self.run)
+        while (outcome := self.record()).learned:
+            pass
+        self.guards = outcome.guards
+        assert self.guards is not None, outcome.reason
+
+    def run(self, x, y):
+        loss = ((self.net(x) - y) ** 2).mean()
+        self.optimizer.zero_grad()
         loss.backward()
-        optimizer.step()
+        self.optimizer.step()
         return loss
 
-    args = (lucid.randn(3, 4), lucid.randn(3, 2))
-    capture = Capture(step)
-
-    def record():
-        recording = capture.begin(args)
+    def record(self):
+        recording = self.capture.begin(self.args)
         with recording:
-            result = step(*args)
+            result = self.run(*self.args)
         return recording.finish(result)
 
-    while (outcome := record()).learned:
-        pass
-    guards = outcome.guards
-    assert guards is not None, outcome.reason
-    print(f"modules             {len(list(net.modules()))}")
-    print(f"guarded places      {len(guards)}")
-    print(f"eager call          {best(lambda: step(*args)):9.1f} us")
-    print(f"recorded call       {best(record):9.1f} us")
-    print(f"walk                {best(lambda: capture.begin(args)):9.1f} us")
-    print(f"check               {best(lambda: guards.check(args), calls=1000):9.3f} us")
+    def check(self):
+        return self.guards.check(self.args)
+
+
+def main():
+    step = Step()
+    print(f"modules             {len(list(step.net.modules()))}")
+    print(f"guarded places      {len(step.guards)}")
+    print(f"eager call          {best(lambda: step.run(*step.args)):9.1f} us")
+    print(f"recorded call       {best(step.record):9.1f} us")
+    print(f"walk                {best(lambda: step.capture.begin(step.args)):9.1f} us")
+    print(f"check               {best(step.check, calls=1000):9.3f} us")
 
     def touch():
-        net.train(True)
-        guards.check(args)
+        step.net.train(True)
+        step.check()
 
     print(f"check after train() {best(touch, calls=100):9.3f} us")
 

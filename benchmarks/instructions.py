@@ -1,0 +1,131 @@
+"""Instructions per call, counted by callgrind: what timing cannot show on a busy machine.
+
+    python benchmarks/instructions.py                  all cases
+    python benchmarks/instructions.py add add_compiled
+
+Each case runs twice in a process of its own, with few and with more calls; the difference is what the calls take.
+Python's hash seed is fixed and there is one thread, so counts repeat within a few parts in a thousand.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+FEW, MORE = 200, 1200
+
+
+def add() -> Callable[[], Any]:
+    import lucid
+
+    x = lucid.ones(4)
+    return lambda: x + 1
+
+
+def add_compiled() -> Callable[[], Any]:
+    import lucid
+
+    x = lucid.ones(4)
+    f = lucid.compile(lambda x: x + 1)
+    return lambda: f(x)
+
+
+def lenet_forward() -> Callable[[], Any]:
+    import lucid
+
+    net = lucid.models.lenet_5().eval()
+    forward = lucid.compile(net)
+    x = lucid.zeros(1, 1, 32, 32)
+
+    def call() -> Any:
+        with lucid.no_grad():
+            return forward(x)
+
+    return call
+
+
+def mlp_step() -> Callable[[], Any]:
+    import lucid
+    from lucid import nn
+
+    net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4))
+    optimizer = lucid.optim.Adam(net.parameters())
+    x, y = lucid.ones(2, 8), lucid.zeros(2, dtype=lucid.int64)
+
+    @lucid.compile
+    def step(x: Any, y: Any) -> Any:
+        loss = nn.functional.cross_entropy(net(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    return lambda: step(x, y)
+
+
+def guards() -> Callable[[], Any]:
+    import capture
+
+    return capture.Step().check
+
+
+CASES: dict[str, tuple[str, Callable[[], Callable[[], Any]]]] = {
+    "add": ("x + 1, eager", add),
+    "add_compiled": ("x + 1, compiled", add_compiled),
+    "lenet_forward": ("LeNet-5 forward, batch 1, compiled", lenet_forward),
+    "guards": ("guards of a step over 59 modules", guards),
+    "mlp_step": ("MLP training step with Adam, compiled", mlp_step),
+}
+
+
+def run(case: str, calls: int) -> None:
+    import lucid
+
+    call = CASES[case][1]()
+    for _ in range(3):
+        call()
+    lucid.compiler.wait()
+    for _ in range(calls):
+        call()
+
+
+def count(case: str, calls: int, environment: dict[str, str]) -> int:
+    command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", sys.executable, __file__]
+    process = subprocess.run(
+        [*command, "--run", case, str(calls)], env=environment, capture_output=True, text=True, check=False
+    )
+    found = re.search(r"Collected : (\d+)", process.stderr)
+    if process.returncode != 0 or found is None:
+        sys.exit(f"{case} failed:\n{process.stderr[-2000:]}")
+    return int(found.group(1))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("cases", nargs="*", metavar="case", help=", ".join(CASES))
+    parser.add_argument("--run", nargs=2, metavar=("CASE", "CALLS"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.run:
+        run(arguments.run[0], int(arguments.run[1]))
+        return
+    if unknown := set(arguments.cases) - set(CASES):
+        parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
+    with tempfile.TemporaryDirectory() as cache:
+        # Valgrind knows no AVX-512.
+        settings = {"LUCID_NUM_THREADS": "1", "LUCID_TARGET": "avx2", "LUCID_CACHE_DIR": cache, "PYTHONHASHSEED": "0"}
+        environment = {**os.environ, **settings}
+        for case in arguments.cases or CASES:
+            # Compiling is part of neither run.
+            subprocess.run([sys.executable, __file__, "--run", case, "1"], env=environment, check=True)
+            counted = count(case, MORE, environment) - count(case, FEW, environment)
+            print(f"{CASES[case][0]:40} {counted / (MORE - FEW):10,.0f} instructions", flush=True)
+
+
+if __name__ == "__main__":
+    main()
