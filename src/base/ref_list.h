@@ -22,6 +22,9 @@ class RefList {
     pointers_.push_back(ref.get());
     ref.detach();
   }
+  /// Null where a reference was taken, or was null.
+  T* operator[](size_t i) const { return pointers_[i]; }
+  Ref<T> take(size_t i) { return Ref<T>::adopt(std::exchange(pointers_[i], nullptr)); }
   std::span<T* const> pointers() const { return {pointers_.data(), pointers_.size()}; }
 
  private:

@@ -170,11 +170,11 @@ bool Outcome::fits(std::span<TensorImpl* const> handles) const {
 }
 
 std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                                     std::span<const Ref<Cell>> cells) const {
+                                     std::span<Cell* const> cells) const {
   const auto tensor_at = [&](const Part& part) {
-    const Ref<Cell> cell =
-        part.handle >= 0 ? Ref<Cell>(handle_cells[static_cast<size_t>(part.handle)]) : cells[part.cell];
-    return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset, cell);
+    Cell* const cell = part.handle >= 0 ? handle_cells[static_cast<size_t>(part.handle)] : cells[part.cell];
+    return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset,
+                                Ref<Cell>(cell));
   };
   const auto made = [&](const Part& part) {
     return part.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(part.handle)]), part.views)

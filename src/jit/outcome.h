@@ -32,7 +32,7 @@ class Outcome {
   /// Makes it all for another call. `handle_cells` are the cells that the handles were on when it began, and `cells`
   /// those of cells(). Returns the results.
   std::vector<TensorRef> make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                              std::span<const Ref<Cell>> cells) const;
+                              std::span<Cell* const> cells) const;
 
  private:
   /// Where a tensor comes from.

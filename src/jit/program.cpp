@@ -293,7 +293,6 @@ class Program::Frame {
       }
       if (packs) forms_.push_back(cell && !cell->storage()->borrowed() ? &cell->packed_forms() : nullptr);
     }
-    kept_.reserve(call_.kept.size());
     for (size_t i = 0; i < call_.kept.size(); ++i) {
       kept_.push_back(program.memory_for(i, handles_));
       outputs_.push_back(kept_[i] ? kept_[i]->data() : inputs_[static_cast<size_t>(call_.plan->overwrites[i])]);
@@ -327,16 +326,15 @@ class Program::Frame {
       } else if (const Ref<Storage> storage = cells()[handle]->storage(); storage->borrowed()) {
         std::memcpy(storage->data(), kept_[kept]->data(), call_.kept[kept].bytes);
       } else {
-        cells()[handle]->replace_storage(std::move(kept_[kept]));
+        cells()[handle]->replace_storage(kept_.take(kept));
       }
     }
   }
 
-  std::vector<Ref<Cell>> take_own_cells() {
-    std::vector<Ref<Cell>> cells;
-    cells.reserve(own());
-    for (size_t i = 0; i < own(); ++i) cells.push_back(make_ref<Cell>(std::move(kept_[i])));
-    return cells;
+  /// The cells that the call made and that its results need.
+  std::span<Cell* const> make_own_cells() {
+    for (size_t i = 0; i < own(); ++i) own_cells_.push_back(make_ref<Cell>(kept_.take(i)));
+    return own_cells_.pointers();
   }
   std::span<Cell* const> cells() const { return cells_.pointers(); }
 
@@ -346,8 +344,8 @@ class Program::Frame {
   void* address_of(const Program& program, const GraphInput& input) {
     const TensorImpl& handle = *handles_[input.handle];
     const Draws* draws = program.draws_of(input.handle);
-    const Ref<Cell> cell = draws ? numbers_[static_cast<size_t>(draws - program.draws_.data())].state()->cell()
-                                 : Ref<Cell>(cells()[input.handle]);
+    const Cell* const cell = draws ? numbers_[static_cast<size_t>(draws - program.draws_.data())].state()->cell().get()
+                                   : cells()[input.handle];
     Ref<Storage> storage = cell->storage();
     auto* const start = static_cast<char*>(storage->data());
     held_.push_back(std::move(storage));
@@ -370,7 +368,8 @@ class Program::Frame {
   SmallVector<PackedForms*, 16> forms_;
   SmallVector<void*, 16> outputs_;
   /// Where what will be kept is written; null for what is written where it lies.
-  std::vector<Ref<Storage>> kept_;
+  RefList<Storage, 16> kept_;
+  RefList<Cell, 16> own_cells_;
 };
 
 const Program::Draws* Program::draws_of(size_t handle) const {
@@ -389,7 +388,7 @@ std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> 
   if (!frame.run()) return std::nullopt;
   // From here on nothing fails: what the call wrote is committed, then its results are made.
   frame.commit(*this);
-  return outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.take_own_cells());
+  return outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells());
 }
 
 }  // namespace lucid::jit
