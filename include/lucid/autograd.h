@@ -69,7 +69,7 @@ class Function {
   std::vector<Tensor> saved_tensors() const;
 
   /// Runs a function. It lives until the last gradient that needs it.
-  static std::vector<Tensor> apply(std::shared_ptr<Function> function, const std::vector<Tensor>& inputs);
+  static std::vector<Tensor> apply(const std::shared_ptr<Function>& function, const std::vector<Tensor>& inputs);
 
  private:
   std::vector<Tensor> saved_;

@@ -75,6 +75,7 @@ class Compiled {
 
  private:
   static const std::vector<Tensor>& tensors_of(const std::vector<Tensor>& arguments) { return arguments; }
+  static void tensors_of(std::vector<Tensor>&&) = delete;
   template <std::same_as<Tensor>... Tensors>
   static std::vector<Tensor> tensors_of(const Tensors&... arguments) {
     return {arguments...};

@@ -43,6 +43,7 @@ class AtomicRef {
   static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ > kLockBits);
 
   static uintptr_t to_bits(T* pointer) { return reinterpret_cast<uintptr_t>(pointer); }
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
   static T* to_pointer(uintptr_t bits) { return reinterpret_cast<T*>(bits & ~kLockBits); }
 
   T* lock() const {

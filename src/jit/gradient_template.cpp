@@ -83,8 +83,8 @@ class GradientTemplate::Maker : public NodeCloner {
     return {};
   }
 
-  void refuse(std::string why) override {
-    if (obstacle_.empty()) obstacle_ = std::move(why);
+  void refuse(const std::string& why) override {
+    if (obstacle_.empty()) obstacle_ = why;
   }
 
   void save(const Snapshot& from, Snapshot& to) override {

@@ -106,7 +106,7 @@ class Builder {
 
   // ---- Values.
 
-  Value emit(std::string_view op, std::vector<Operand> operands, Attributes attributes) {
+  Value emit(std::string_view op, const std::vector<Operand>& operands, const Attributes& attributes) {
     return emitter_.emit_one(op_table().at(op), operands, attributes);
   }
 

@@ -284,14 +284,15 @@ class Program::Frame {
       numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[draws.handle]), draws.count);
     const bool packs = !call_.plan->packed_bytes.empty();
     for (const GraphInput& input : call_.inputs) {
-      Cell* cell = nullptr;
+      PackedForms* forms = nullptr;
       if (input.kind == GraphInput::Kind::kConstant) {
         inputs_.push_back(input.constant->data());
       } else {
-        cell = cells()[input.handle];
-        inputs_.push_back(address_of(program, input));
+        const Storage& storage = hold_storage(program, input);
+        inputs_.push_back(address_in(storage, input));
+        if (packs && !storage.borrowed()) forms = &cells()[input.handle]->packed_forms();
       }
-      if (packs) forms_.push_back(cell && !cell->storage()->borrowed() ? &cell->packed_forms() : nullptr);
+      if (packs) forms_.push_back(forms);
     }
     for (size_t i = 0; i < call_.kept.size(); ++i) {
       kept_.push_back(program.memory_for(i, handles_));
@@ -341,16 +342,18 @@ class Program::Frame {
  private:
   size_t own() const { return call_.kept.size() - call_.written.size(); }
 
-  void* address_of(const Program& program, const GraphInput& input) {
-    const TensorImpl& handle = *handles_[input.handle];
+  const Storage& hold_storage(const Program& program, const GraphInput& input) {
     const Draws* draws = program.draws_of(input.handle);
     const Cell* const cell = draws ? numbers_[static_cast<size_t>(draws - program.draws_.data())].state()->cell().get()
                                    : cells()[input.handle];
-    Ref<Storage> storage = cell->storage();
-    auto* const start = static_cast<char*>(storage->data());
-    held_.push_back(std::move(storage));
+    held_.push_back(cell->storage());
+    return *held_.pointers().back();
+  }
+
+  void* address_in(const Storage& storage, const GraphInput& input) const {
+    const TensorImpl& handle = *handles_[input.handle];
     const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset() : 0;
-    return start + offset * static_cast<int64_t>(size_of(handle.dtype()));
+    return static_cast<char*>(storage.data()) + offset * static_cast<int64_t>(size_of(handle.dtype()));
   }
 
   void set_state(size_t handle, const void* memory) const {
@@ -361,15 +364,15 @@ class Program::Frame {
 
   const CallPlan& call_;
   std::span<TensorImpl* const> handles_;
-  RefList<Cell, 16> cells_;  // of the handles
-  RefList<Storage, 16> held_;
+  RefList<Cell, 32> cells_;  // of the handles
+  RefList<Storage, 32> held_;
   std::vector<TakenNumbers> numbers_;
-  SmallVector<void*, 16> inputs_;
-  SmallVector<PackedForms*, 16> forms_;
-  SmallVector<void*, 16> outputs_;
+  SmallVector<void*, 32> inputs_;
+  SmallVector<PackedForms*, 32> forms_;
+  SmallVector<void*, 32> outputs_;
   /// Where what will be kept is written; null for what is written where it lies.
-  RefList<Storage, 16> kept_;
-  RefList<Cell, 16> own_cells_;
+  RefList<Storage, 32> kept_;
+  RefList<Cell, 32> own_cells_;
 };
 
 const Program::Draws* Program::draws_of(size_t handle) const {

@@ -47,7 +47,7 @@ std::function<void()> register_hook(const Tensor& tensor, std::function<Tensor(c
 
 std::vector<Tensor> Function::saved_tensors() const { return unpack_ ? unpack_() : saved_; }
 
-std::vector<Tensor> Function::apply(std::shared_ptr<Function> function, const std::vector<Tensor>& inputs) {
+std::vector<Tensor> Function::apply(const std::shared_ptr<Function>& function, const std::vector<Tensor>& inputs) {
   CustomFunction custom;
   custom.name = function->name();
   custom.forward = [function](FunctionContext& context, std::span<const TensorRef> given) {

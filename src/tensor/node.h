@@ -62,7 +62,7 @@ class NodeCloner {
   /// Gives a copy what its original saved.
   virtual void save(const Snapshot& from, Snapshot& to) = 0;
   /// Says why a node can have no copy.
-  virtual void refuse(std::string /*why*/) {}
+  virtual void refuse(const std::string& /*why*/) {}
   /// The copy of what several nodes of a graph share: one for all of them.
   template <typename T>
   std::shared_ptr<T> shared(const std::shared_ptr<T>& original, const std::function<std::shared_ptr<T>()>& make) {
@@ -136,7 +136,9 @@ class GradNode : public RefCounted {
     Ref<RootVersion> version;
     uint32_t number = 0;
   };
-  void add_hook(uint32_t output, HookRef hook, bool may_copy) { ensure_extras().hooks.add(output, hook, may_copy); }
+  void add_hook(uint32_t output, HookRef hook, bool may_copy) {
+    ensure_extras().hooks.add(output, std::move(hook), may_copy);
+  }
   /// Null where there never was one.
   const HookList* hook_list() const { return extras() ? &extras()->hooks : nullptr; }
   std::vector<HookList::Entry> hooks() const {
