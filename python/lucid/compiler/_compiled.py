@@ -273,7 +273,7 @@ class Compiled:
             self._forget_oldest()
 
     def _run_raising(self, known: _Key, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        self._count_fallback()
+        self._count_miss()
         result = self.target(*args, **kwargs)
         with _books:
             known.raised = 0
@@ -284,11 +284,6 @@ class Compiled:
         with _books:
             self.misses += 1
             _Totals.misses += 1
-
-    def _count_fallback(self) -> None:
-        with _books:
-            self.fallbacks += 1
-            _Totals.fallbacks += 1
 
     def _make(
         self,
@@ -391,7 +386,8 @@ class Compiled:
             known.reason = reason
             self.table.run_eagerly(key)
             self._forget_oldest()
-            self._count_fallback()
+            self.fallbacks += 1
+            _Totals.fallbacks += 1
             self._note(f"runs eagerly: {reason}")
 
     def _forget_oldest(self) -> None:
