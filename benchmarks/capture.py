@@ -55,21 +55,25 @@ class Step:
     """A training step, and the guards of its recording."""
 
     def __init__(self):
-        self.net = Net()
-        self.optimizer = lucid.optim.Adam(self.net.parameters(), 1e-3)
+        net = Net()
+        optimizer = lucid.optim.Adam(net.parameters(), 1e-3)
+
+        # No method: this object is not part of what is guarded.
+        def run(x, y):
+            loss = ((net(x) - y) ** 2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            return loss
+
+        self.net = net
+        self.run = run
         self.args = (lucid.randn(3, 4), lucid.randn(3, 2))
-        self.capture = Capture(self.run)
+        self.capture = Capture(run)
         while (outcome := self.record()).learned:
             pass
         self.guards = outcome.guards
         assert self.guards is not None, outcome.reason
-
-    def run(self, x, y):
-        loss = ((self.net(x) - y) ** 2).mean()
-        self.optimizer.zero_grad()
-        loss.backward()
-        self.optimizer.step()
-        return loss
 
     def record(self):
         recording = self.capture.begin(self.args)
