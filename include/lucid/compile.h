@@ -19,33 +19,36 @@ struct CompileInfo {
   /// Calls that no plan fitted.
   int64_t misses = 0;
   int64_t compiles = 0;
-  /// Calls that ran as they are written, because no plan can be made of them.
+  /// Calls that ran eagerly because no plan can be made of them.
   int64_t eager_calls = 0;
   size_t entries = 0;
 };
 
-/// The plans of a compiled function. Any number of threads may call at once.
-class PlanTable {
+namespace jit {
+class PlanTable;
+}
+
+/// The calls of a compiled function. Any number of threads may call at once.
+class CompiledCalls {
  public:
   using Function = std::function<std::vector<Tensor>()>;
 
-  explicit PlanTable(size_t max_entries);
-  /// Runs the plan for such arguments, or `function`, which must be called with the same.
+  explicit CompiledCalls(size_t max_plans);
+  /// Runs the plan for arguments of these types, or `function`, which uses the same arguments.
   std::vector<Tensor> call(const std::vector<Tensor>& arguments, const Function& function) const;
   CompileInfo info() const;
   std::string explain() const;
   void clear() const;
 
  private:
-  class Impl;
-  std::shared_ptr<Impl> impl_;
+  std::shared_ptr<jit::PlanTable> table_;
 };
 
 /// A function that `compile` was called with. Copies share their plans.
 template <typename F>
 class Compiled {
  public:
-  Compiled(F function, size_t max_entries) : function_(std::move(function)), plans_(max_entries) {}
+  Compiled(F function, size_t max_entries) : function_(std::move(function)), calls_(max_entries) {}
 
   /// Calls a function of tensors, or of one vector of tensors.
   template <typename... Arguments>
@@ -59,7 +62,7 @@ class Compiled {
       else
         return function_(arguments...);
     };
-    std::vector<Tensor> results = plans_.call(tensors_of(arguments...), function);
+    std::vector<Tensor> results = calls_.call(tensors_of(arguments...), function);
     if constexpr (std::is_same_v<Result, Tensor>)
       return std::move(results.front());
     else
@@ -67,11 +70,11 @@ class Compiled {
   }
 
   /// How often plans were made and used.
-  CompileInfo info() const { return plans_.info(); }
+  CompileInfo info() const { return calls_.info(); }
   /// The same in words, with the reasons why calls ran eagerly.
-  std::string explain() const { return plans_.explain(); }
+  std::string explain() const { return calls_.explain(); }
   /// Forgets all plans; the next call is recorded again.
-  void invalidate_cache() const { plans_.clear(); }
+  void invalidate_cache() const { calls_.clear(); }
 
  private:
   static const std::vector<Tensor>& tensors_of(const std::vector<Tensor>& arguments) { return arguments; }
@@ -82,7 +85,7 @@ class Compiled {
   }
 
   F function_;
-  PlanTable plans_;
+  CompiledCalls calls_;
 };
 
 /// Makes a function of tensors fast: `const auto fast = lucid::compile([&](const Tensor& x) { return exp(x) * w; });`

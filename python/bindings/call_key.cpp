@@ -1,19 +1,16 @@
 #include "bindings/call_key.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/stack.h"
 #include "bindings/dtype_object.h"
 #include "bindings/errors.h"
 #include "bindings/tensor_object.h"
-#include "tensor/autograd_meta.h"
-#include "tensor/grad_mode.h"
 
 namespace lucid::python {
 namespace {
 
-// Room for a few tensors and numbers, so that the key does not grow bit by bit.
-constexpr size_t kUsualKeyBytes = 240;
 // How deep arguments may be nested, as for what is saved.
 constexpr int kMostLevels = 500;
 
@@ -34,21 +31,18 @@ enum class Tag : char {
   kSame,  // a tensor that came before
 };
 
-template <typename T>
-void append(std::string& key, const T& value) {
-  key.append(reinterpret_cast<const char*>(&value), sizeof value);
+void flatten(PyObject* object, Flattened& result);
+
+void add_tag(Flattened& result, Tag tag) { result.key.add_byte(static_cast<char>(tag)); }
+
+void add_text(Flattened& result, const char* data, Py_ssize_t size) {
+  result.key.add_value(size);
+  result.key.add_bytes(data, static_cast<size_t>(size));
 }
 
-void append_tag(std::string& key, Tag tag) { key.push_back(static_cast<char>(tag)); }
-
-void append_text(std::string& key, const char* data, Py_ssize_t size) {
-  append(key, size);
-  key.append(data, static_cast<size_t>(size));
-}
-
-void append_class(Flattened& result, PyObject* object) {
+void add_class(Flattened& result, PyObject* object) {
   auto* type = reinterpret_cast<PyObject*>(Py_TYPE(object));
-  append(result.key, type);
+  result.key.add_value(type);
   result.classes.push_back(type);
 }
 
@@ -56,27 +50,22 @@ void flatten_tensor(TensorImpl& tensor, Flattened& result) {
   // Code can tell whether two arguments are one object.
   const std::span<TensorImpl* const> before = result.tensors();
   if (const auto same = std::find(before.begin(), before.end(), &tensor); same != before.end()) {
-    append_tag(result.key, Tag::kSame);
-    append(result.key, same - before.begin());
+    add_tag(result, Tag::kSame);
+    result.key.add_value(same - before.begin());
   }
-  append_tag(result.key, Tag::kTensor);
-  const auto rank = static_cast<uint8_t>(tensor.sizes().size());
-  const char head[] = {static_cast<char>(tensor.dtype()), static_cast<char>(rank),
-                       static_cast<char>(requires_grad(tensor)), static_cast<char>(tensor.is_parameter())};
-  result.key.append(head, sizeof head);
-  result.key.append(reinterpret_cast<const char*>(tensor.sizes().data()), rank * sizeof(int64_t));
-  result.key.append(reinterpret_cast<const char*>(tensor.strides().data()), rank * sizeof(int64_t));
+  add_tag(result, Tag::kTensor);
+  result.key.add_tensor(tensor);
   result.held.push_back(TensorRef(&tensor));
 }
 
 void flatten_items(PyObject* const* items, Py_ssize_t count, Flattened& result) {
-  append(result.key, count);
+  result.key.add_value(count);
   for (Py_ssize_t i = 0; i < count; ++i) flatten(items[i], result);
 }
 
 void flatten_dict(PyObject* dict, Flattened& result) {
-  append_tag(result.key, Tag::kDict);
-  append(result.key, PyDict_GET_SIZE(dict));
+  add_tag(result, Tag::kDict);
+  result.key.add_value(PyDict_GET_SIZE(dict));
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   Py_ssize_t at = 0;
@@ -90,8 +79,8 @@ void flatten_dict(PyObject* dict, Flattened& result) {
 }
 
 void flatten_list(PyObject* list, Flattened& result) {
-  append_tag(result.key, Tag::kList);
-  append(result.key, PyList_GET_SIZE(list));
+  add_tag(result, Tag::kList);
+  result.key.add_value(PyList_GET_SIZE(list));
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
     const nb::object item = nb::borrow(PyList_GET_ITEM(list, i));
     flatten(item.ptr(), result);
@@ -124,9 +113,9 @@ nb::object dataclass_fields(PyObject* object) {
 }
 
 void flatten_object(PyObject* object, Flattened& result) {
-  append_tag(result.key, Tag::kObject);
-  append_class(result, object);
-  if (dtype_in(object)) append(result.key, object);  // there is one object for each
+  add_tag(result, Tag::kObject);
+  add_class(result, object);
+  if (dtype_in(object)) result.key.add_value(object);  // there is one object for each
   const nb::object fields = PyType_Check(object) ? nb::object() : dataclass_fields(object);
   if (!fields.is_valid() || !PyDict_Check(fields.ptr())) return;
   PyObject* name = nullptr;
@@ -136,53 +125,50 @@ void flatten_object(PyObject* object, Flattened& result) {
     const nb::object value = nb::steal(PyObject_GetAttr(object, name));
     if (!value.is_valid()) {
       PyErr_Clear();
-      append_tag(result.key, Tag::kNone);
+      add_tag(result, Tag::kNone);
     } else {
       flatten(value.ptr(), result);
     }
   }
 }
 
-}  // namespace
-
 void flatten(PyObject* object, Flattened& result) {
-  std::string& key = result.key;
   if (TensorImpl* tensor = tensor_or_null(object)) return flatten_tensor(*tensor, result);
-  if (object == Py_None) return append_tag(key, Tag::kNone);
+  if (object == Py_None) return add_tag(result, Tag::kNone);
   if (PyBool_Check(object)) {
-    append_tag(key, Tag::kBool);
-    return append(key, object == Py_True);
+    add_tag(result, Tag::kBool);
+    return result.key.add_byte(object == Py_True);
   }
   if (PyLong_CheckExact(object)) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow == 0) {
-      append_tag(key, Tag::kInt);
-      return append(key, value);
+      add_tag(result, Tag::kInt);
+      return result.key.add_number(value);
     }
-    append_tag(key, Tag::kBigInt);
+    add_tag(result, Tag::kBigInt);
     const nb::object text = checked(PyObject_Str(object));
     return flatten(text.ptr(), result);
   }
   if (PyFloat_CheckExact(object)) {
-    append_tag(key, Tag::kFloat);
-    return append(key, PyFloat_AS_DOUBLE(object));
+    add_tag(result, Tag::kFloat);
+    return result.key.add_number(std::bit_cast<int64_t>(PyFloat_AS_DOUBLE(object)));
   }
   if (PyUnicode_CheckExact(object)) {
-    append_tag(key, Tag::kText);
+    add_tag(result, Tag::kText);
     Py_ssize_t size = 0;
     const char* data = PyUnicode_AsUTF8AndSize(object, &size);
     if (!data) throw nb::python_error();
-    return append_text(key, data, size);
+    return add_text(result, data, size);
   }
   if (PyBytes_CheckExact(object)) {
-    append_tag(key, Tag::kBytes);
-    return append_text(key, PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object));
+    add_tag(result, Tag::kBytes);
+    return add_text(result, PyBytes_AS_STRING(object), PyBytes_GET_SIZE(object));
   }
   const RecursionScope deeper(result);
   if (PyTuple_Check(object)) {
-    append_tag(key, PyTuple_CheckExact(object) ? Tag::kTuple : Tag::kRecord);
-    if (!PyTuple_CheckExact(object)) append_class(result, object);
+    add_tag(result, PyTuple_CheckExact(object) ? Tag::kTuple : Tag::kRecord);
+    if (!PyTuple_CheckExact(object)) add_class(result, object);
     return flatten_items(&PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object), result);
   }
   if (PyList_CheckExact(object)) return flatten_list(object, result);
@@ -190,12 +176,11 @@ void flatten(PyObject* object, Flattened& result) {
   flatten_object(object, result);
 }
 
+}  // namespace
+
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result) {
   const Py_ssize_t named = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
-  const char head[] = {static_cast<char>(GradMode::enabled()), static_cast<char>(GradMode::inference()),
-                       static_cast<char>(default_float()), static_cast<char>(named)};
-  result.key.reserve(kUsualKeyBytes);
-  result.key.append(head, sizeof head);
+  result.key.add_value(named);
   for (Py_ssize_t i = 0; i < count; ++i) flatten(values[i], result);
   for (Py_ssize_t i = 0; i < named; ++i) {
     flatten(PyTuple_GET_ITEM(keyword_names, i), result);

@@ -2,18 +2,16 @@
 
 #include <Python.h>
 
-#include <string>
-
 #include "base/ref_list.h"
 #include "base/small_vector.h"
-#include "tensor/tensor_impl.h"
+#include "jit/call_key.h"
 
 namespace lucid::python {
 
-/// The arguments or results of a call taken apart: the tensors in them, in order, and in bytes everything else that a
-/// plan depends on: how they are nested, what is beside the tensors, the tensors' types and strides.
+/// The arguments of a call taken apart: the tensors in them, in order, and the key of everything that a plan depends
+/// on.
 struct Flattened {
-  std::string key;
+  jit::CallKey key;
   /// Held: another thread may take them out of a list, and a property may have made them for this call.
   RefList<TensorImpl, 8> held;
   /// Classes that the key names by address: whoever keeps the key keeps them.
@@ -24,11 +22,8 @@ struct Flattened {
   std::span<TensorImpl* const> tensors() const { return held.pointers(); }
 };
 
-/// A call's arguments, positional ones first, with the modes that matter to it.
+/// Adds a call's arguments, positional ones first. Lists, tuples, dicts, named tuples and dataclasses are taken apart.
+/// Of other objects only the class is noted: what the call reads of them is guarded elsewhere.
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
-
-/// Adds a Python value. Lists, tuples, dicts, named tuples and dataclasses are taken apart. Of other objects only the
-/// class is noted: what the call reads of them is guarded elsewhere.
-void flatten(PyObject* object, Flattened& result);
 
 }  // namespace lucid::python

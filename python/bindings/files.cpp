@@ -45,16 +45,9 @@ nb::object load_tree(Load load) {
   return result;
 }
 
-/// Runs the handlers of signals that have arrived, as every blocking call of Python does.
-void check_signals() {
-  const GilAcquire lock;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 }  // namespace
 
 void bind_files(nb::module_& module) {
-  set_interrupt_check(check_signals);
   module.def(
       "save_file",
       [](nb::handle object, const nb::bytes& path) {

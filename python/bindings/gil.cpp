@@ -40,11 +40,19 @@ void GilTurns::pass() {
   last_ = std::chrono::steady_clock::now();
 }
 
+/// Runs the handlers of signals that have arrived, as every blocking call of Python does.
+static void check_signals() {
+  if (!Py_IsInitialized()) return;
+  const GilAcquire lock;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
 void release_gil_while_blocking() {
   // Not held by threads that know nothing of Python, nor where a caller gave it up already.
   set_blocking_hooks(
       {.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::give_up() : nullptr; },
-       .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); }});
+       .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); },
+       .check_interrupts = check_signals});
 }
 
 }  // namespace lucid::python

@@ -9,7 +9,10 @@ bool GuardSet::check(const CallArguments& arguments) const {
   if (cleared_) return false;
   const bool holds = std::apply(
       [](const auto&... kinds) {
-        return (std::all_of(kinds.begin(), kinds.end(), [](const auto& guard) { return guard.holds(); }) && ...);
+        // Most kinds are empty.
+        return ((kinds.empty() ||
+                 std::all_of(kinds.begin(), kinds.end(), [](const auto& guard) { return guard.holds(); })) &&
+                ...);
       },
       guards_);
   return holds && (arguments_.empty() || arguments_.hold(arguments, known_));

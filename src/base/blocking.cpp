@@ -20,4 +20,8 @@ BlockingScope::~BlockingScope() {
   if (state_) g_hooks.end(state_);
 }
 
+void check_interrupts() {
+  if (g_hooks.check_interrupts) g_hooks.check_interrupts();
+}
+
 }  // namespace lucid

@@ -8,6 +8,8 @@ struct BlockingHooks {
   /// Called before; what it returns is given to `end`.
   void* (*begin)() = nullptr;
   void (*end)(void* state) = nullptr;
+  /// Called now and then by those who wait; throws to end the waiting.
+  void (*check_interrupts)() = nullptr;
 };
 
 /// Sets the hooks of the process. Before any other thread uses the library.
@@ -24,5 +26,8 @@ class BlockingScope {
  private:
   void* state_ = nullptr;
 };
+
+/// To be called by those who wait, now and then and after a signal; without a mutex.
+void check_interrupts();
 
 }  // namespace lucid

@@ -16,6 +16,7 @@ namespace lucid {
 /// The locks of the library, in the order in which one thread may take them: while it holds one, it may take only locks
 /// further down. docs/decisions/0013-locks-and-lifetimes.md says what each one guards.
 enum class LockRank : uint8_t {
+  kPlanTables,
   kPlanTable,
   kBackwardPart,
   kViewNode,

@@ -12,16 +12,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/blocking.h"
 #include "data/byte_source.h"
 
 namespace lucid {
 namespace {
-
-constinit void (*g_interrupt_check)() = nullptr;
-
-void check_interrupt() {
-  if (g_interrupt_check) g_interrupt_check();
-}
 
 /// Where a path leads through symbolic links, those in its last component: the file need not exist.
 struct Target {
@@ -71,8 +66,6 @@ std::string temporary_name(const std::string& path) {
 
 }  // namespace
 
-void set_interrupt_check(void (*check)()) { g_interrupt_check = check; }
-
 OutputFile::OutputFile(std::string what, std::string path) : what_(std::move(what)), path_(std::move(path)) {
   check_path(what_, path_);
   // The kernel follows the links first, since it may forbid that, as for other users' links in /tmp.
@@ -99,7 +92,7 @@ void OutputFile::open_in_place() {
     if (is_fifo && errno == ENXIO)
       throw FileError(what_, path_, ENXIO, "nobody reads from this FIFO; pass open(path, \"wb\") to wait for a reader");
     if (errno != EINTR) throw FileError(what_, path_, errno);
-    check_interrupt();
+    check_interrupts();
   }
   if (is_fifo && ::fcntl(descriptor_, F_SETFL, O_WRONLY) != 0) throw FileError(what_, path_, errno);
 }
@@ -135,7 +128,7 @@ void OutputFile::write(const void* bytes, size_t count) {
       count -= static_cast<size_t>(put);
     }
     // A signal may also end a write that has done a part.
-    if (count) check_interrupt();
+    if (count) check_interrupts();
   }
 }
 

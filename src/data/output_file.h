@@ -38,8 +38,4 @@ class OutputFile {
   int descriptor_ = -1;
 };
 
-/// Sets what to call when a signal interrupts the wait for a device or a reader; it may throw to give up. Before any
-/// other thread uses the library.
-void set_interrupt_check(void (*check)());
-
 }  // namespace lucid

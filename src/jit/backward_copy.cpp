@@ -151,16 +151,16 @@ bool BackwardCopy::find_sums(BackwardPass& pass, Situation& situation) const {
 }
 
 bool BackwardCopy::run_plan(BackwardPass& pass, Situation& situation, const Entry& entry) const {
-  auto results = entry.program->run(situation.arguments);
+  CallResults results;
   // A check inside failed: the nodes say how.
-  if (!results) return false;
+  if (!entry.program->run(situation.arguments, results)) return false;
   entry.count.fetch_add(1, std::memory_order_relaxed);
   count_backward_run();
   situation.saved.clear();
   if (!pass.settings().retain_graph)
     for (uint32_t member : entry.runs) nodes_[member]->release_saved();
   for (size_t i = 0; i < entry.ends.size(); ++i) {
-    TensorRef& sum = (*results)[i];
+    TensorRef sum = results.take(i);
     if (entry.is_view[i] && !sum->is_view() && sum->use_count() == 1)
       sum->set_view_of(alias_of(*sum), ViewKind::kNoGrad);
     pass.set_sum(edge_at(entry.key.reach->borders[entry.ends[i]]), Value(std::move(sum)));

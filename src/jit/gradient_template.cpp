@@ -125,7 +125,7 @@ class GradientTemplate::Maker : public NodeCloner {
 class GradientTemplate::Filler : public NodeCloner {
  public:
   Filler(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
-         std::span<const TensorRef> results)
+         std::span<TensorImpl* const> results)
       : from_(from), saved_(saved), handles_(handles), results_(results) {
     copies_.reserve(from.nodes_.size());
     for (const Ref<BackwardPart>& part : from.backward_.parts)
@@ -162,7 +162,7 @@ class GradientTemplate::Filler : public NodeCloner {
   const GradientTemplate& from_;
   std::span<const TensorRef> saved_;
   std::span<TensorImpl* const> handles_;
-  std::span<const TensorRef> results_;
+  std::span<TensorImpl* const> results_;
   std::vector<Ref<GradNode>> copies_;
   std::vector<Ref<BackwardCopy>> groups_;
   /// Of the node that is being copied, or null, and where what the group saves begins.
@@ -198,7 +198,7 @@ std::vector<BackwardPlanInfo> GradientTemplate::backward_plans() const {
 }
 
 std::vector<Edge> GradientTemplate::instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
-                                                std::span<const TensorRef> results) const {
+                                                std::span<TensorImpl* const> results) const {
   Filler filler(*this, saved, handles, results);
   for (const Ref<GradNode>& node : nodes_) filler.copy(*node);
   std::vector<Edge> edges;

@@ -37,7 +37,7 @@ class GradientTemplate {
   /// A graph on the tensors that the saved places hold in this call; returns the places of the results. Those that are
   /// leaves exist already.
   std::vector<Edge> instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
-                                std::span<const TensorRef> results) const;
+                                std::span<TensorImpl* const> results) const;
 
  private:
   class Maker;

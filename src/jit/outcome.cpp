@@ -169,8 +169,8 @@ bool Outcome::fits(std::span<TensorImpl* const> handles) const {
                      });
 }
 
-std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                                     std::span<Cell* const> cells) const {
+void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
+                   std::span<Cell* const> cells, CallResults& results) const {
   const auto tensor_at = [&](const Part& part) {
     Cell* const cell = part.handle >= 0 ? handle_cells[static_cast<size_t>(part.handle)] : cells[part.cell];
     return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset,
@@ -182,10 +182,10 @@ std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::
   };
   // Nodes come before results, but for leaves, where they end: views of handles would begin the ends of the graph,
   // which backward reaches in that order.
-  std::vector<TensorRef> results(results_.size());
+  results.resize(results_.size());
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results_[i].is_leaf) continue;
-    results[i] = made(results_[i]);
+    results.set(i, made(results_[i]));
     set_requires_grad(*results[i], true);
   }
   std::vector<Edge> edges;
@@ -193,11 +193,12 @@ std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::
     std::vector<TensorRef> saved;
     saved.reserve(saved_.size());
     for (const Part& part : saved_) saved.push_back(tensor_at(part));
-    edges = gradients_->instantiate(saved, handles, results);
+    edges = gradients_->instantiate(saved, handles, results.pointers());
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const Result& result = results_[i];
-    if (!results[i]) results[i] = result.same >= 0 ? results[static_cast<size_t>(result.same)] : made(result);
+    if (results[i]) continue;
+    results.set(i, result.same >= 0 ? TensorRef(results[static_cast<size_t>(result.same)]) : made(result));
   }
   for (const auto& [handle, part] : gradient_effects_) set_gradient(*handles[handle], part ? made(*part) : TensorRef());
   for (size_t i = first_rebased_; i < results.size(); ++i) rebase(*results[i], edges[i]);
@@ -209,7 +210,6 @@ std::vector<TensorRef> Outcome::make(std::span<TensorImpl* const> handles, std::
       results[i]->set_graph_version(results[i]->root()->graph_version());
   }
   results.resize(returned_);
-  return results;
 }
 
 }  // namespace lucid::jit

@@ -2,10 +2,14 @@
 
 #include <optional>
 
+#include "base/ref_list.h"
 #include "jit/gradient_template.h"
 #include "jit/tracing_context.h"
 
 namespace lucid::jit {
+
+/// What a call returns.
+using CallResults = RefList<TensorImpl, 4>;
 
 /// What a call leaves behind besides the contents of memory: its results, the `.grad` of handles, and places in the
 /// gradient graph.
@@ -30,9 +34,9 @@ class Outcome {
   /// Whether handles that get other places in the graph may, as those of the recording could.
   bool fits(std::span<TensorImpl* const> handles) const;
   /// Makes it all for another call. `handle_cells` are the cells that the handles were on when it began, and `cells`
-  /// those of cells(). Returns the results.
-  std::vector<TensorRef> make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                              std::span<Cell* const> cells) const;
+  /// those of cells().
+  void make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
+            CallResults& results) const;
 
  private:
   /// Where a tensor comes from.

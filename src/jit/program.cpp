@@ -13,15 +13,6 @@
 namespace lucid::jit {
 namespace {
 
-/// For each handle, the first that is on the same cell.
-std::vector<size_t> sharing_of(std::span<TensorImpl* const> handles) {
-  std::unordered_map<const Cell*, size_t> first;
-  std::vector<size_t> sharing;
-  for (size_t i = 0; i < handles.size(); ++i)
-    sharing.push_back(first.try_emplace(handles[i]->cell().get(), i).first->second);
-  return sharing;
-}
-
 bool is_leaf_of(const TracingContext::GradientUse& use, const TensorRef& handle) {
   const AutogradMeta* meta = handle->autograd();
   return use.leaf == handle || (use.slot && meta && meta->slot == use.slot);
@@ -114,8 +105,6 @@ void Program::describe_handles(TracingContext& context, std::span<const TensorRe
   std::vector<TensorImpl*> pointers;
   for (const TensorRef& handle : handles) pointers.push_back(handle.get());
   sharing_ = sharing_of(pointers);
-  for (size_t i = 0; i < sharing_.size(); ++i)
-    if (sharing_[i] != i) shared_.push_back({sharing_[i], i, handles[i]->offset() - handles[sharing_[i]]->offset()});
   for (const TensorRef& handle : handles.subspan(arguments))
     state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
   for (const TensorRef& handle : handles) {
@@ -204,6 +193,8 @@ std::vector<Outcome::GradientEffect> Program::find_gradients(const TracingContex
 }
 
 bool Program::find_handles(std::span<TensorImpl* const> arguments, Handles& handles) const {
+  handles.all.clear();
+  handles.gradients.clear();
   for (TensorImpl* argument : arguments) handles.all.push_back(argument);
   for (const TensorRef& handle : state_) handles.all.push_back(handle.get());
   for (size_t leaf : gradient_handles_) {
@@ -228,9 +219,8 @@ bool Program::is_known_as_recorded(std::span<TensorImpl* const> arguments) const
   return true;
 }
 
-bool Program::fits(std::span<TensorImpl* const> arguments) const {
+bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const {
   if (!is_known_as_recorded(arguments)) return false;
-  Handles found;
   if (!find_handles(arguments, found)) return false;
   const SmallVector<TensorImpl*, 16>& handles = found.all;
   for (size_t i = 0; i < state_kinds_.size(); ++i) {
@@ -241,9 +231,9 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
       return false;
   }
   const std::span<TensorImpl* const> all(handles.data(), handles.size());
-  if (!gradients_fit(all) || !outcome_->fits(all)) return false;
-  if (!shares_as_recorded(all)) return false;
-  if (call_.written.empty()) return true;
+  if (uses_gradients() && !gradients_fit(all)) return false;
+  if (!outcome_->fits(all)) return false;
+  if (call_.written.empty()) return shares_as_recorded(all);
   for (size_t written : call_.written) {
     if (handles[written]->cell()->storage()->bytes() != bytes_[written]) return false;
   }
@@ -252,12 +242,29 @@ bool Program::fits(std::span<TensorImpl* const> arguments) const {
   return sharing_of(all) == sharing_;
 }
 
+bool Program::fits(std::span<TensorImpl* const> arguments) const {
+  Handles handles;
+  return fits(arguments, handles);
+}
+
+std::vector<Program::Sharing> Program::sharing_of(std::span<TensorImpl* const> handles) {
+  std::unordered_map<const Cell*, size_t> firsts;
+  std::vector<Sharing> sharing;
+  for (size_t i = 0; i < handles.size(); ++i) {
+    const size_t first = firsts.try_emplace(handles[i]->cell().get(), i).first->second;
+    sharing.push_back({first, handles[i]->offset() - handles[first]->offset()});
+  }
+  return sharing;
+}
+
 bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
-  return std::all_of(shared_.begin(), shared_.end(), [&](const Shared& shared) {
-    const TensorImpl& first = *handles[shared.first];
-    const TensorImpl& other = *handles[shared.other];
-    return first.cell() == other.cell() && other.offset() - first.offset() == shared.distance;
-  });
+  for (size_t i = 0; i < sharing_.size(); ++i) {
+    const auto& [first, distance] = sharing_[i];
+    if (first == i) continue;
+    if (handles[i]->cell() != handles[first]->cell()) return false;
+    if (handles[i]->offset() - handles[first]->offset() != distance) return false;
+  }
+  return true;
 }
 
 Ref<Storage> Program::memory_for(size_t kept, std::span<TensorImpl* const> handles) const {
@@ -377,21 +384,24 @@ class Program::Frame {
 
 const Program::Draws* Program::draws_of(size_t handle) const {
   for (const Draws& draws : draws_)
-    if (sharing_[draws.handle] == sharing_[handle]) return &draws;
+    if (sharing_[draws.handle].first == sharing_[handle].first) return &draws;
   return nullptr;
 }
 
-std::optional<std::vector<TensorRef>> Program::run(std::span<TensorImpl* const> arguments) const {
-  Handles handles;
-  // Another thread may have cleared a gradient since the call was found to fit.
-  if (!find_handles(arguments, handles)) return std::nullopt;
+bool Program::run(const Handles& handles, CallResults& results) const {
   Frame frame(*this, handles);
   // Covers the plan too, which may write in place.
   const CommitScope commit;
-  if (!frame.run()) return std::nullopt;
+  if (!frame.run()) return false;
   // From here on nothing fails: what the call wrote is committed, then its results are made.
   frame.commit(*this);
-  return outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells());
+  outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells(), results);
+  return true;
+}
+
+bool Program::run(std::span<TensorImpl* const> arguments, CallResults& results) const {
+  Handles handles;
+  return find_handles(arguments, handles) && run(handles, results);
 }
 
 }  // namespace lucid::jit

@@ -37,11 +37,21 @@ class Program : public RefCounted {
   /// Takes the plan that has been made. Returns as compile_now() does, and throws what compiling threw.
   std::string finish();
 
-  /// Whether the tensors that the call uses besides its arguments are as they were, and share memory as they did.
+  /// The tensors that a run uses: the arguments, the state, and the gradients that are read, which another thread may
+  /// drop at any time. The caller keeps the arguments.
+  struct Handles {
+    SmallVector<TensorImpl*, 16> all;
+    RefList<TensorImpl, 4> gradients;
+  };
+  /// Whether the tensors that the call uses besides its arguments are as they were, and share memory as they did. Then
+  /// `handles` are those for run().
+  bool fits(std::span<TensorImpl* const> arguments, Handles& handles) const;
+  /// Runs the plan and commits what it wrote. Returns false, and nothing happened, where a check inside a kernel
+  /// failed: then the call must run eagerly.
+  bool run(const Handles& handles, CallResults& results) const;
+  /// The same without the handles of fits(). Fails also where a gradient that it reads is gone by now.
+  bool run(std::span<TensorImpl* const> arguments, CallResults& results) const;
   bool fits(std::span<TensorImpl* const> arguments) const;
-  /// Runs the plan and commits what it wrote. Nothing, and nothing happened, where a check inside a kernel failed: then
-  /// the call must run as it was written.
-  std::optional<std::vector<TensorRef>> run(std::span<TensorImpl* const> arguments) const;
 
   const IRGraph& graph() const { return call_.graph; }
   const Plan& plan() const { return *call_.plan; }
@@ -59,6 +69,7 @@ class Program : public RefCounted {
     bool requires_grad;
   };
 
+  bool uses_gradients() const { return !without_gradient_.empty() || !watched_.empty(); }
   /// Whether gradients are where they were when the recording began, and nobody watches them.
   bool gradients_fit(std::span<TensorImpl* const> handles) const;
   /// Finds out what becomes of the `.grad` of handles, and adds those that are read to the handles.
@@ -66,14 +77,18 @@ class Program : public RefCounted {
                                                       std::string& obstacle);
   /// Where a plan writes what will be kept; nothing for what it writes in place.
   Ref<Storage> memory_for(size_t kept, std::span<TensorImpl* const> handles) const;
+  /// The first handle on the same cell, and how far behind it this one begins: the recording could not tell handles on
+  /// one cell from views of each other.
+  struct Sharing {
+    size_t first;
+    int64_t distance;
+    bool operator==(const Sharing&) const = default;
+  };
+  static std::vector<Sharing> sharing_of(std::span<TensorImpl* const> handles);
+  /// Whether handles that shared a cell still do. Others may share one too.
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
   /// Whether the same arguments as ever are tensors that the call knows besides.
   bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
-  /// The arguments, the state, and the gradients that are read, which another thread may drop at any time.
-  struct Handles {
-    SmallVector<TensorImpl*, 16> all;
-    RefList<TensorImpl, 4> gradients;
-  };
   /// Whether all gradients that are read are there.
   bool find_handles(std::span<TensorImpl* const> arguments, Handles& handles) const;
   /// Finds out which handles are states of generators, and what becomes of them.
@@ -111,17 +126,10 @@ class Program : public RefCounted {
     bool sets_state = false;
   };
   std::vector<Draws> draws_;
-  /// Which handles share a cell, as the number of the first of them.
-  std::vector<size_t> sharing_;
+  /// For each handle.
+  std::vector<Sharing> sharing_;
   /// The size of each handle's memory.
   std::vector<size_t> bytes_;
-  /// Handles on one cell, and how far apart they began: the recording could not tell them from views of each other.
-  struct Shared {
-    size_t first;
-    size_t other;
-    int64_t distance;
-  };
-  std::vector<Shared> shared_;
   /// Handles on what is written, and where they begin there.
   std::vector<std::pair<size_t, int64_t>> offsets_;
   /// The handles whose `.grad` is a handle too, in the order of those, and those whose is none.

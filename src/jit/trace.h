@@ -66,6 +66,8 @@ struct Trace {
   std::vector<TracedCell> cells;
   /// Why no plan can be made of it; empty if one can.
   std::string obstacle;
+  /// The call made something that later calls find: not this call but a later one shows what they do.
+  bool sets_up = false;
 };
 
 }  // namespace lucid::jit

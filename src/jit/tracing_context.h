@@ -85,6 +85,7 @@ class TracingContext : public EagerObserver {
   void hooked(const GradNode* node) override;
   void ran(const GradNode& node) override;
   void escaped(const TensorImpl& tensor, std::string_view how) override;
+  void sets_up() override { trace_.sets_up = true; }
   void changed(const TensorImpl& tensor, std::string_view how) override;
 
  private:

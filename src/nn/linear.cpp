@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "nn/parameters.h"
 #include "nn/repr.h"
+#include "tensor/observer.h"
 
 namespace lucid::nn {
 
@@ -61,6 +62,7 @@ void LazyLinear::reset_parameters() {
 }
 
 void LazyLinear::settle(int64_t features) {
+  note_setup();
   in_features = features;
   resize_parameter(parameter("weight"), {out_features, in_features});
   resize_parameter(parameter("bias"), {out_features});

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "ir/op.h"
+#include "tensor/observer.h"
 
 namespace lucid::optim {
 
@@ -39,7 +40,10 @@ void apply_update(const Op& op, std::initializer_list<Tensor> written, std::init
 template <typename Make>
 const Tensor& state_tensor(Tree::Dict& state, const char* name, Make make) {
   Tree& entry = state[name];
-  if (entry.is_none()) entry = make();
+  if (entry.is_none()) {
+    note_setup();
+    entry = make();
+  }
   return entry.as_tensor(name);
 }
 /// Zeros of the parameter's shape.

@@ -181,6 +181,13 @@ size_t Plan::kernel_count() const {
       std::count_if(steps.begin(), steps.end(), [](const PlanStep& step) { return step.packs < 0; }));
 }
 
+std::vector<std::string> Plan::kernel_names(bool packing) const {
+  std::vector<std::string> names;
+  for (const PlanStep& step : steps)
+    if ((step.packs >= 0) == packing) names.push_back(step.name);
+  return names;
+}
+
 int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
   std::optional<BlockingScope> running;

@@ -84,6 +84,8 @@ class Plan : public RefCounted {
 
   /// The steps of every run: those that pack an input run again only when it has changed.
   size_t kernel_count() const;
+  /// The names of those, or of the steps that pack an input.
+  std::vector<std::string> kernel_names(bool packing = false) const;
 
   /// Whether an output may lie exactly where an input does: nothing reads the input after its element was written.
   bool may_share(size_t input, size_t output) const { return elementwise && last_reads[input] <= first_writes[output]; }

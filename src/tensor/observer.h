@@ -42,6 +42,8 @@ class EagerObserver {
   /// The tensor is used in a way that no graph shows, for instance its values reach the program. `how` completes "the
   /// call ...".
   virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
+  /// The call makes something that later calls will find, such as the state of an optimizer. They do something else.
+  virtual void sets_up() {}
   /// Something about the tensor besides its values changes, which matters if others know it.
   virtual void changed(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
 };
@@ -63,6 +65,10 @@ inline EagerObserver* set_eager_observer(EagerObserver* observer) {
 inline void note_escape(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->escaped(tensor, how);
+}
+inline void note_setup() {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->sets_up();
 }
 inline void note_change(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]

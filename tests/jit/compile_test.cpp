@@ -105,6 +105,21 @@ TEST(Compile, ErrorsAreThoseOfTheFunction) {
   EXPECT_EQ(read(f(ones({2, 3}), ones({3, 2}))), read(matmul(ones({2, 3}), ones({3, 2}))));
 }
 
+TEST(Compile, FunctionsThatKeepRaisingAreRecordedUntilTheyReturn) {
+  bool raises = true;
+  const auto f = compile([&](const Tensor& x) {
+    if (raises) throw ValueError("no batch");
+    return x * 2.0;
+  });
+  for (int i = 0; i < 5; ++i) EXPECT_THROW(f(ones({2})), ValueError);
+  EXPECT_NE(f.explain().find("raised no batch"), std::string::npos) << f.explain();
+  raises = false;
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(read(f(ones({2}))), read(ones({2}) * 2.0));
+  EXPECT_EQ(f.info().compiles, 1);
+  EXPECT_EQ(f.info().misses, 7);
+  EXPECT_EQ(f.info().hits, 2);
+}
+
 TEST(Compile, ACompiledFunctionInsideAnotherIsPartOfIt) {
   const auto inner = compile([](const Tensor& x) { return x * 2.0; });
   const auto outer = compile([&](const Tensor& x) { return inner(x) + 1.0; });

@@ -14,7 +14,7 @@ from worlds import run_in_threads
 
 def pending(f):
     """How many plans nobody has asked for yet. They are counted until then, made or not."""
-    return len(f._compiled.pending)
+    return f._compiled.table.pending
 
 
 def test_44_calls_wait_for_no_plan_but_their_own():

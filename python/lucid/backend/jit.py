@@ -40,7 +40,7 @@ class TracedGraph:
     ) -> None:
         self.ops = ops
         self._program = program
-        self._key = _core.flatten_call(tuple(inputs), {})[0]
+        self._key = _core.call_key(tuple(inputs), {})
         self._inputs = [_describe(tensor) for tensor in inputs]
         self._records_gradients = grad_enabled()
         self._make_result = make_result
@@ -71,7 +71,7 @@ class TracedGraph:
         return self._make_result(self._run(inputs))
 
     def _run(self, inputs: tuple[_core.Tensor, ...]) -> list[_core.Tensor]:
-        if _core.flatten_call(inputs, {})[0] != self._key:
+        if _core.call_key(inputs, {}) != self._key:
             given = ", ".join(map(_describe, inputs))
             raise ValueError(
                 f"TracedGraph: traced with ({', '.join(self._inputs)}), called with ({given}); "

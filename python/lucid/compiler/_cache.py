@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, overload
 
 from .. import _core
 from ..autograd import grad_enabled
@@ -51,7 +51,6 @@ class ForwardExecutor:
     guards: _core.GuardSet
     # Where the tensors were found that it uses besides the arguments.
     places: list[str]
-    raw_key: bytes = b""
 
     @property
     def graph(self) -> _core.IRGraph:
@@ -74,40 +73,32 @@ class ForwardExecutor:
         return f"ForwardExecutor({self.program.nodes} nodes, {self.program.kernels} kernels)"
 
 
-class PlanCache:
-    """Plans, the oldest first; it leaves when there are more than `max_entries`."""
+class PlanCache(Sequence[ForwardExecutor]):
+    """The plans of a compiled function or module, the oldest first; it leaves when there are more than `max_entries`.
+    Whoever looks waits for the plans that are being made."""
 
-    def __init__(self, max_entries: int) -> None:
+    def __init__(self, table: _core.CompiledCallable, max_entries: int) -> None:
         self.max_entries = max_entries
-        self._plans: list[ForwardExecutor] = []
+        self._table = table
+
+    @property
+    def _plans(self) -> list[ForwardExecutor]:
+        return [ForwardExecutor(*plan) for plan in self._table.plans()]
 
     def __len__(self) -> int:
         return len(self._plans)
 
-    def __iter__(self) -> Iterator[ForwardExecutor]:
-        return iter(list(self._plans))
-
-    def __getitem__(self, number: int) -> ForwardExecutor:
+    @overload
+    def __getitem__(self, number: int) -> ForwardExecutor: ...
+    @overload
+    def __getitem__(self, number: slice) -> list[ForwardExecutor]: ...
+    def __getitem__(self, number: int | slice) -> ForwardExecutor | list[ForwardExecutor]:
         return self._plans[number]
 
     @property
     def keys(self) -> list[CacheKey]:
         """The oldest first."""
         return [plan.key for plan in self._plans]
-
-    def with_key(self, raw_key: bytes) -> list[ForwardExecutor]:
-        """Plans for calls that differ only by what guards see, the oldest first."""
-        return [plan for plan in self._plans if plan.raw_key == raw_key]
-
-    def add(self, plan: ForwardExecutor) -> list[ForwardExecutor]:
-        """Returns those that had to leave."""
-        self._plans.append(plan)
-        gone = self._plans[: -self.max_entries]
-        del self._plans[: -self.max_entries]
-        return gone
-
-    def clear(self) -> None:
-        self._plans.clear()
 
     def __repr__(self) -> str:
         return f"PlanCache({len(self)} of at most {self.max_entries} plans)"

@@ -17,7 +17,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class JITFunction(_core.CallTable, Generic[P, R]):
+class JITFunction(_core.CompiledCallable, Generic[P, R]):
     """A compiled function. What it returns is what the function would, bit for bit."""
 
     def __init__(

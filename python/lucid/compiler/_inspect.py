@@ -25,9 +25,7 @@ def cache_info(function: Any) -> CacheInfo:
 
 def plan_cache(function: Any) -> PlanCache:
     """The plans of a compiled function or module."""
-    compiled = _compiled(function)
-    compiled.settle()
-    return compiled.plans
+    return _compiled(function).plans
 
 
 def explain(function: Any, *args: Any, **kwargs: Any) -> str:

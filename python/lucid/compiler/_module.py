@@ -28,7 +28,7 @@ class JITModule(Module):
         self, module: Module, max_cache_entries: int = 8, passes: Sequence[Pass | type[Pass]] | None = None
     ) -> None:
         super().__init__()
-        compiled = Compiled(_core.CallTable(), module, type(module).__name__, max_cache_entries, passes)
+        compiled = Compiled(_core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes)
         # Not as attributes: the wrapped module is no part of this one.
         own = object.__getattribute__(self, "__dict__")
         own["_wrapped"] = module
@@ -80,10 +80,10 @@ class JITModule(Module):
         return item in _any(self._wrapped)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> JITModule:
-        return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.plans.max_entries, self._compiled.passes)
+        return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.max_cache_entries, self._compiled.passes)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return JITModule, (self._wrapped, self._compiled.plans.max_entries, self._compiled.passes)
+        return JITModule, (self._wrapped, self._compiled.max_cache_entries, self._compiled.passes)
 
     def compile(self, **kwargs: Any) -> JITModule:
         """Itself: it is compiled."""

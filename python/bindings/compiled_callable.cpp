@@ -1,0 +1,406 @@
+#include "bindings/compiled_callable.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <structmember.h>
+
+#include "base/out_of_memory.h"
+#include "bindings/call_key.h"
+#include "bindings/gil.h"
+#include "bindings/graph.h"
+#include "bindings/jit.h"
+#include "bindings/python_plan.h"
+#include "bindings/tensor_object.h"
+#include "bindings/tracing.h"
+#include "jit/plan_table.h"
+
+namespace lucid::python {
+namespace {
+
+using jit::PlanTable;
+using jit::TablePlan;
+
+struct CallableObject {
+  PyObject ob_base;
+  vectorcallfunc vectorcall;
+  /// What is compiled.
+  PyObject* target;
+  /// Records its calls: lucid.compiler._compiled.Compiled.
+  PyObject* recorder;
+  /// A list of passes, or None for the standard ones.
+  PyObject* passes;
+  std::shared_ptr<PlanTable>* table;
+  PyObject* attributes;
+  PyObject* weak_references;
+};
+
+CallableObject& callable(PyObject* self) { return *reinterpret_cast<CallableObject*>(self); }
+
+PlanTable& table_of(PyObject* self) {
+  CallableObject& object = callable(self);
+  if (!*object.table) throw RuntimeError("CompiledCallable: connect() has not been called");
+  return **object.table;
+}
+
+/// One call from Python.
+class PythonCall {
+ public:
+  using Result = PyObject*;
+
+  PythonCall(CallableObject& object, PyObject* const* values, size_t flagged_count, PyObject* names)
+      : object_(object),
+        values_(values),
+        flagged_count_(flagged_count),
+        count_(PyVectorcall_NARGS(flagged_count)),
+        names_(names) {
+    flatten_call(values, count_, names, flat_);
+  }
+
+  const jit::CallKey& key() const { return flat_.key; }
+  std::span<TensorImpl* const> tensors() const { return flat_.tensors(); }
+  bool holds(const TablePlan& plan) const { return as_python(plan).guard_set().check({values_, count_, names_}); }
+  PyObject* run() const { return checked(call_target()).release().ptr(); }
+  PyObject* rebuild(const TablePlan& plan, jit::CallResults& results) const { return as_python(plan).rebuild(results); }
+
+  PyObject* record(PlanTable::Recording& recording) const {
+    PlanTable& table = **object_.table;
+    if (const Ref<TablePlan> stale = table.newest(key())) table.note("recorded again: " + difference(*stale));
+    const nb::object recorder = nb::borrow(object_.recorder);
+    const nb::list given = given_tensors();
+    const auto [walk, shown_key] =
+        nb::cast<std::pair<nb::object, nb::object>>(recorder.attr("begin")(positional(), named(), given));
+    const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
+    const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
+    const PassList passes = object_.passes == Py_None ? PassList() : to_passes(object_.passes);
+    without_memory_error([&] {
+      recording.returned(
+          [&](std::string& obstacle) {
+            return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result), obstacle);
+          },
+          object_.passes == Py_None ? nullptr : &passes);
+    });
+    return nb::object(result).release().ptr();
+  }
+
+  /// Why a plan with this key does not fit.
+  std::string difference(const TablePlan& plan) const {
+    const std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
+    return failed.empty() ? "tensors that it uses have other types, or share memory in another way" : failed;
+  }
+
+ private:
+  PyObject* call_target() const { return PyObject_Vectorcall(object_.target, values_, flagged_count_, names_); }
+
+  nb::object positional() const {
+    nb::object args = checked(PyTuple_New(count_));
+    for (Py_ssize_t i = 0; i < count_; ++i) PyTuple_SET_ITEM(args.ptr(), i, Py_NewRef(values_[i]));
+    return args;
+  }
+  nb::dict named() const {
+    nb::dict kwargs;
+    const Py_ssize_t count = names_ ? PyTuple_GET_SIZE(names_) : 0;
+    for (Py_ssize_t i = 0; i < count; ++i) kwargs[PyTuple_GET_ITEM(names_, i)] = nb::borrow(values_[count_ + i]);
+    return kwargs;
+  }
+  nb::list given_tensors() const {
+    nb::list tensors;
+    for (TensorImpl* tensor : flat_.tensors()) tensors.append(to_object(TensorRef(tensor)));
+    return tensors;
+  }
+
+  /// Calls the target between `__enter__` and `__exit__` of `walk`. No frame of ours stands between caller and target.
+  nb::object watched_call(const nb::object& walk, PythonTracing& tracing, PlanTable::Recording& recording) const {
+    walk.attr("__enter__")();
+    nb::object result = nb::steal(call_target());
+    std::optional<nb::python_error> error;
+    if (!result.is_valid()) error.emplace();
+    tracing.context.stop();
+    walk.attr("__exit__")(nb::none(), nb::none(), nb::none());
+    if (!error) return result;
+    if (error->matches(PyExc_Exception)) recording.raised(nb::cast<std::string>(error->type().attr("__name__")));
+    throw nb::python_error(*error);
+  }
+
+  /// `made` is a reason, or what a plan is made of, or None if the next call is to be recorded.
+  Ref<TablePlan> plan_of(const nb::object& made, std::string& obstacle) const {
+    if (made.is_none()) return nullptr;
+    if (nb::isinstance<nb::str>(made)) {
+      obstacle = nb::cast<std::string>(made);
+      return nullptr;
+    }
+    nb::list classes;
+    for (PyObject* type : flat_.classes) classes.append(nb::borrow(type));
+    return make_ref<PythonPlan>(key(), nb::cast<nb::tuple>(made), std::move(classes));
+  }
+
+  /// The call is done. Without memory for its plan, the next one is recorded again.
+  template <typename Step>
+  static void without_memory_error(const Step& step) {
+    try {
+      has_memory_for(step);
+    } catch (const nb::python_error& error) {
+      if (!error.matches(PyExc_MemoryError)) throw;
+    }
+  }
+
+  CallableObject& object_;
+  PyObject* const* values_;
+  size_t flagged_count_;
+  Py_ssize_t count_;
+  PyObject* names_;
+  Flattened flat_;
+};
+
+PyObject* call(PyObject* self, PyObject* const* values, size_t flagged_count, PyObject* names) {
+  return guarded([&]() -> PyObject* {
+    CallableObject& object = callable(self);
+    // Inside another recording the call is part of that.
+    if (jit::TracingContext::is_active()) return PyObject_Vectorcall(object.target, values, flagged_count, names);
+    // Held: the call may drop the callable.
+    const std::shared_ptr<PlanTable> table = *object.table;
+    if (!table) throw RuntimeError("CompiledCallable: connect() has not been called");
+    return table->call(PythonCall(object, values, flagged_count, names));
+  });
+}
+
+// ---- What can be asked of it.
+
+/// The arguments of a call as vectorcalls pass them.
+struct ArgumentVector {
+  ArgumentVector(const nb::tuple& args, const nb::dict& kwargs)
+      : names(checked(PyTuple_New(Py_ssize_t(kwargs.size())))) {
+    for (nb::handle value : args) values.push_back(value.ptr());
+    positional = static_cast<Py_ssize_t>(values.size());
+    for (auto [name, value] : kwargs) {
+      PyTuple_SET_ITEM(names.ptr(), static_cast<Py_ssize_t>(values.size()) - positional, Py_NewRef(name.ptr()));
+      values.push_back(value.ptr());
+    }
+  }
+
+  std::vector<PyObject*> values;
+  Py_ssize_t positional = 0;
+  nb::object names;
+};
+
+/// Calls `use` with the call that has these arguments.
+template <typename Use>
+PyObject* with_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, const Use& use) {
+  return guarded([&]() -> PyObject* {
+    if (count != 2 || !PyTuple_Check(arguments[0]) || !PyDict_Check(arguments[1]))
+      throw TypeError("CompiledCallable: expected a tuple and a dict");
+    const ArgumentVector vector(nb::borrow<nb::tuple>(arguments[0]), nb::borrow<nb::dict>(arguments[1]));
+    PlanTable& table = table_of(self);
+    table.finish_recordings();
+    return use(table, PythonCall(callable(self), vector.values.data(), static_cast<size_t>(vector.positional),
+                                 vector.names.ptr()))
+        .release()
+        .ptr();
+  });
+}
+
+/// find(args, kwargs): the program that such a call would run, or None.
+PyObject* find(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
+    const Ref<TablePlan> plan = table.find(call);
+    return plan ? nb::cast(ProgramHandle{plan->program}) : nb::none();
+  });
+}
+
+/// explain_call(args, kwargs): what such a call would do now.
+PyObject* explain_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
+    const Ref<TablePlan> found = table.find(call);
+    const Ref<TablePlan> newest = table.newest(call.key());
+    return nb::cast(
+        table.explain_call(call.key(), found.get(), newest && !found ? call.difference(*newest) : std::string()));
+  });
+}
+
+/// eager_reason(args, kwargs): why such a call runs eagerly, or None.
+PyObject* eager_reason(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
+    const std::string reason = table.reason(call.key());
+    return reason.empty() ? nb::none() : nb::cast(reason);
+  });
+}
+
+template <typename Use>
+PyObject* with_table(PyObject* self, const Use& use) {
+  return guarded([&]() -> PyObject* { return nb::object(use(table_of(self))).release().ptr(); });
+}
+
+/// The counters, in the order of lucid.compiler.CacheInfo.
+PyObject* cache_info(PyObject* self, PyObject*) {
+  return with_table(self, [](PlanTable& table) -> nb::object {
+    const jit::PlanCounters counters = table.counters();
+    const std::vector<Ref<TablePlan>> plans = table.plans();
+    size_t bytes = 0;
+    for (const Ref<TablePlan>& plan : plans) bytes += plan->program->plan().arena_bytes;
+    return nb::make_tuple(counters.hits, counters.misses, counters.compiles, counters.eager_calls, plans.size(),
+                          table.max_plans(), bytes);
+  });
+}
+
+/// The plans as (key, program, guards, places), the oldest first.
+PyObject* plans(PyObject* self, PyObject*) {
+  return with_table(self, [](PlanTable& table) -> nb::object {
+    nb::list list;
+    for (const Ref<TablePlan>& plan : table.plans()) list.append(as_python(*plan).description());
+    return list;
+  });
+}
+
+PyObject* explain(PyObject* self, PyObject*) {
+  return with_table(self, [](PlanTable& table) -> nb::object { return nb::cast(table.explain()); });
+}
+
+PyObject* invalidate(PyObject* self, PyObject*) {
+  return with_table(self, [](PlanTable& table) -> nb::object {
+    table.clear();
+    return nb::none();
+  });
+}
+
+// For tests, without finishing recordings.
+PyObject* pending(PyObject* self, void*) {
+  return with_table(self, [](PlanTable& table) -> nb::object { return nb::cast(table.pending()); });
+}
+PyObject* known_keys(PyObject* self, void*) {
+  return with_table(self, [](PlanTable& table) -> nb::object { return nb::cast(table.known_keys()); });
+}
+PyObject* hits(PyObject* self, void*) {
+  return with_table(self, [](PlanTable& table) -> nb::object { return nb::cast(table.hits()); });
+}
+
+// ---- The type.
+
+PyObject* new_callable(PyTypeObject* type, PyObject*, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    nb::object self = checked(type->tp_alloc(type, 0));
+    CallableObject& object = callable(self.ptr());
+    object.vectorcall = call;
+    object.target = Py_NewRef(Py_None);
+    object.recorder = Py_NewRef(Py_None);
+    object.passes = Py_NewRef(Py_None);
+    object.table = new std::shared_ptr<PlanTable>;
+    return self.release().ptr();
+  });
+}
+
+/// connect(target, recorder, name, max_plans, passes)
+PyObject* connect(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&]() -> PyObject* {
+    if (count != 5) throw TypeError("CompiledCallable.connect: expected 5 arguments, got {}", count);
+    CallableObject& object = callable(self);
+    *object.table =
+        PlanTable::make(nb::cast<std::string>(nb::handle(arguments[2])), nb::cast<size_t>(nb::handle(arguments[3])));
+    Py_SETREF(object.target, Py_NewRef(arguments[0]));
+    Py_SETREF(object.recorder, Py_NewRef(arguments[1]));
+    Py_SETREF(object.passes, Py_NewRef(arguments[4]));
+    Py_RETURN_NONE;
+  });
+}
+
+int traverse_callable(PyObject* self, visitproc visit, void* arg) {
+  CallableObject& object = callable(self);
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(object.target);
+  Py_VISIT(object.recorder);
+  Py_VISIT(object.passes);
+  Py_VISIT(object.attributes);
+  // A call that runs holds the table.
+  if (!object.table || object.table->use_count() != 1) return 0;
+  int status = 0;
+  (*object.table)->for_each_plan([&](const TablePlan& plan, uint32_t references) {
+    if (status == 0 && plan.use_count() == references) status = as_python(plan).traverse(visit, arg);
+  });
+  return status;
+}
+
+int clear_callable(PyObject* self) {
+  CallableObject& object = callable(self);
+  Py_CLEAR(object.target);
+  Py_CLEAR(object.recorder);
+  Py_CLEAR(object.passes);
+  Py_CLEAR(object.attributes);
+  if (object.table && *object.table) (*object.table)->drop();
+  return 0;
+}
+
+void dealloc_callable(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  if (callable(self).weak_references) PyObject_ClearWeakRefs(self);
+  clear_callable(self);
+  delete callable(self).table;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+/// Classes written in Python inherit how their instances are called, but before Python 3.12 not that it may be done
+/// without making a tuple of the arguments.
+PyObject* init_subclass(PyObject* type, PyObject*) {
+  auto* subclass = reinterpret_cast<PyTypeObject*>(type);
+  if (subclass->tp_call == PyVectorcall_Call) subclass->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  Py_RETURN_NONE;
+}
+
+template <typename F>
+PyCFunction method(F function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
+}
+
+PyMethodDef methods[] = {{"connect", method(connect), METH_FASTCALL, nullptr},
+                         {"find", method(find), METH_FASTCALL, nullptr},
+                         {"explain_call", method(explain_call), METH_FASTCALL, nullptr},
+                         {"eager_reason", method(eager_reason), METH_FASTCALL, nullptr},
+                         {"counters", cache_info, METH_NOARGS, nullptr},
+                         {"plans", plans, METH_NOARGS, nullptr},
+                         {"explain_plans", explain, METH_NOARGS, nullptr},
+                         {"invalidate", invalidate, METH_NOARGS, nullptr},
+                         {"__init_subclass__", init_subclass, METH_NOARGS | METH_CLASS, nullptr},
+                         {}};
+PyGetSetDef properties[] = {{"pending", pending, nullptr, nullptr, nullptr},
+                            {"known_keys", known_keys, nullptr, nullptr, nullptr},
+                            {"hits", hits, nullptr, nullptr, nullptr},
+                            {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+                            {}};
+PyMemberDef members[] = {
+    {"__vectorcalloffset__", T_PYSSIZET, offsetof(CallableObject, vectorcall), READONLY, nullptr},
+    {"__dictoffset__", T_PYSSIZET, offsetof(CallableObject, attributes), READONLY, nullptr},
+    {"__weaklistoffset__", T_PYSSIZET, offsetof(CallableObject, weak_references), READONLY, nullptr},
+    {}};
+PyType_Slot slots[] = {{Py_tp_new, reinterpret_cast<void*>(new_callable)},
+                       {Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                       {Py_tp_traverse, reinterpret_cast<void*>(traverse_callable)},
+                       {Py_tp_clear, reinterpret_cast<void*>(clear_callable)},
+                       {Py_tp_dealloc, reinterpret_cast<void*>(dealloc_callable)},
+                       {Py_tp_methods, methods},
+                       {Py_tp_getset, properties},
+                       {Py_tp_members, members},
+                       {0, nullptr}};
+PyType_Spec spec = {"lucid._core.CompiledCallable", sizeof(CallableObject), 0,
+                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_VECTORCALL, slots};
+
+}  // namespace
+
+void bind_compiled_callable(nb::module_& module) {
+  // For comparing calls: what plans are found by.
+  module.def("call_key", [](const nb::tuple& args, const nb::dict& kwargs) {
+    const ArgumentVector arguments(args, kwargs);
+    Flattened flat;
+    flatten_call(arguments.values.data(), arguments.positional, arguments.names.ptr(), flat);
+    const std::span<const int64_t> numbers = flat.key.numbers();
+    return nb::make_tuple(nb::bytes(flat.key.structure().data(), flat.key.structure().size()),
+                          nb::bytes(numbers.data(), numbers.size_bytes()));
+  });
+  module.attr("CompiledCallable") = checked(PyType_FromSpec(&spec));
+  module.def("finish_all_recordings", &jit::finish_all_recordings);
+  // hits, misses, compiles, recompiles, eager calls
+  module.def("call_counters", [] {
+    const jit::PlanCounters total = jit::total_counters();
+    return nb::make_tuple(total.hits, total.misses, total.compiles, total.recompiles, total.eager_calls);
+  });
+}
+
+}  // namespace lucid::python

@@ -1,0 +1,146 @@
+#include "bindings/tracing.h"
+
+#include <nanobind/stl/string.h>
+
+#include <map>
+
+#include "bindings/convert.h"
+#include "bindings/gil.h"
+#include "bindings/jit.h"
+#include "bindings/tensor_object.h"
+#include "jit/program.h"
+
+namespace lucid::python {
+namespace {
+
+using namespace nb::literals;
+using jit::Program;
+
+/// The folder of this package: its own frames are no user's.
+std::string& package_folder() {
+  static std::string folder;
+  return folder;
+}
+
+/// "example.py:4" of the innermost frame outside the package.
+std::string source_of_frame() {
+  PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  std::string source;
+  while (frame && source.empty()) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    const char* file = PyUnicode_AsUTF8(code->co_filename);
+    if (!file) PyErr_Clear();
+    const std::string_view path = file ? file : "";
+    if (!path.starts_with(package_folder())) {
+      const size_t slash = path.rfind('/');
+      source = std::string(slash == std::string_view::npos ? path : path.substr(slash + 1)) + ":" +
+               std::to_string(PyFrame_GetLineNumber(frame));
+    }
+    Py_DECREF(code);
+    PyFrameObject* back = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = back;
+  }
+  Py_XDECREF(frame);
+  return source;
+}
+
+/// Why no plan can be made of a recording. That memory ran out may be different next time, so it is raised instead.
+const std::string& lasting(const std::string& obstacle) {
+  if (obstacle == jit::kOutOfMemory) throw MemoryError("compile: out of memory while the call was recorded");
+  return obstacle;
+}
+
+/// (program, None), or (None, why there can be none).
+nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
+                       const std::string& name) {
+  std::string obstacle;
+  const std::vector<TensorRef> given = tensors_in(arguments);
+  const std::vector<TensorRef> got = tensors_in(results);
+  const std::vector<TensorRef> known = tensors_in(state);
+  Ref<Program> program;
+  try {
+    program = Program::record(tracing.context, given, got, known, name, obstacle);
+  } catch (const std::exception& error) {
+    obstacle = jit::reason_of(error);
+  }
+  if (!program) return nb::make_tuple(nb::none(), lasting(obstacle));
+  return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
+}
+
+/// Handles on the memory from outside that the call touched.
+nb::list met(PythonTracing& self) {
+  nb::list tensors;
+  for (const jit::TracedCell& cell : self.context.trace().cells)
+    if (cell.handle) tensors.append(to_object(cell.handle));
+  return tensors;
+}
+
+/// Numbers what ops read and wrote in the order of being met.
+class PlaceNumbers {
+ public:
+  int64_t operator()(const jit::Place& place) {
+    return numbers_.try_emplace(key_of(place), static_cast<int64_t>(numbers_.size())).first->second;
+  }
+
+ private:
+  using Key = std::tuple<int32_t, int32_t, Dtype, std::vector<int64_t>>;
+  static Key key_of(const jit::Place& place) {
+    std::vector<int64_t> geometry(place.geometry.sizes.begin(), place.geometry.sizes.end());
+    geometry.insert(geometry.end(), place.geometry.strides.begin(), place.geometry.strides.end());
+    geometry.push_back(place.geometry.offset);
+    return {place.cell, place.version, place.dtype, std::move(geometry)};
+  }
+
+  std::map<Key, int64_t> numbers_;
+};
+
+/// What ran, one (op, inputs, outputs, shape of the first output, source) for each; the call's inputs are numbered
+/// first.
+nb::list records(PythonTracing& self, nb::handle inputs) {
+  PlaceNumbers numbers;
+  for (const TensorRef& input : tensors_in(inputs)) {
+    jit::Place place = self.context.place_of(*input);
+    place.version = 0;
+    numbers(place);
+  }
+  nb::list list;
+  for (const jit::Event& event : *self.context.trace().events) {
+    if (!event.op) continue;
+    nb::list reads;
+    for (const jit::TracedOperand& operand : event.operands)
+      if (operand.place) reads.append(numbers(*operand.place));
+    nb::list writes;
+    for (const jit::Place& place : event.results) writes.append(numbers(place));
+    list.append(nb::make_tuple(event.op->name(), reads, writes,
+                               checked(from_ints(event.results.front().geometry.sizes)), event.source));
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string source_of_user() {
+  const GilAcquire lock;
+  return source_of_frame();
+}
+
+std::vector<TensorRef> tensors_in(nb::handle sequence) {
+  std::vector<TensorRef> tensors;
+  for (nb::handle item : sequence) tensors.emplace_back(&expect_tensor("compile", item.ptr()));
+  return tensors;
+}
+
+void bind_tracing(nb::module_& module) {
+  nb::class_<PythonTracing>(module, "Tracing")
+      .def(nb::init<>())
+      .def("stop", [](PythonTracing& self) { self.context.stop(); })
+      .def_prop_ro("met", &met)
+      .def("records", &records, "inputs"_a)
+      .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.context.trace().obstacle); });
+  module.def("is_tracing", [] { return jit::TracingContext::is_active(); });
+  module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
+  module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);
+}
+
+}  // namespace lucid::python

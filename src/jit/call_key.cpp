@@ -1,0 +1,30 @@
+#include "jit/call_key.h"
+
+#include <cstring>
+
+#include "tensor/autograd_meta.h"
+#include "tensor/grad_mode.h"
+
+namespace lucid::jit {
+
+CallKey::CallKey() {
+  const char modes[] = {static_cast<char>(GradMode::enabled()), static_cast<char>(GradMode::inference()),
+                        static_cast<char>(default_float())};
+  add_bytes(modes, sizeof modes);
+}
+
+void CallKey::add_bytes(const void* data, size_t size) {
+  if (size) std::memcpy(structure_.extend(size), data, size);
+}
+
+void CallKey::add_tensor(const TensorImpl& tensor) {
+  const size_t rank = tensor.sizes().size();
+  const char head[] = {static_cast<char>(tensor.dtype()), static_cast<char>(rank),
+                       static_cast<char>(requires_grad(tensor)), static_cast<char>(tensor.is_parameter())};
+  add_bytes(head, sizeof head);
+  int64_t* const numbers = numbers_.extend(2 * rank);
+  std::copy_n(tensor.sizes().data(), rank, numbers);
+  std::copy_n(tensor.strides().data(), rank, numbers + rank);
+}
+
+}  // namespace lucid::jit

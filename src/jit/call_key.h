@@ -1,0 +1,38 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/small_vector.h"
+#include "tensor/tensor_impl.h"
+
+namespace lucid::jit {
+
+/// What a call's plans are found by, in two parts. The structure selects an entry of the plan table: the modes, how the
+/// arguments are nested, their classes, dtypes and ranks. The numbers are matched by the plans of that entry: sizes and
+/// strides of tensors, and numbers among the arguments.
+class CallKey {
+ public:
+  /// Starts with the modes that a plan depends on.
+  CallKey();
+
+  void add_byte(char byte) { structure_.push_back(byte); }
+  void add_bytes(const void* data, size_t size);
+  template <typename T>
+  void add_value(const T& value) {
+    add_bytes(&value, sizeof value);
+  }
+  /// Adds a number that plans are matched by. How many there are follows from the structure.
+  void add_number(int64_t number) { numbers_.push_back(number); }
+  void add_tensor(const TensorImpl& tensor);
+
+  std::string_view structure() const { return {structure_.data(), structure_.size()}; }
+  std::span<const int64_t> numbers() const { return {numbers_.data(), numbers_.size()}; }
+
+ private:
+  SmallVector<char, 64> structure_;
+  SmallVector<int64_t, 16> numbers_;
+};
+
+}  // namespace lucid::jit

@@ -1,0 +1,440 @@
+#include "jit/plan_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/blocking.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "base/out_of_memory.h"
+
+namespace lucid::jit {
+namespace {
+
+constexpr std::string_view kTopic = "jit";
+/// A key that was recorded more often, without one of its plans being used, stays eager.
+constexpr int kMostRecordings = 8;
+/// After this many recordings in a row that raised, a key is not recorded until a call returns.
+constexpr int kMostRaising = 3;
+/// How many keys without a plan are remembered.
+constexpr size_t kMostKeysWithoutPlan = 64;
+constexpr size_t kMostNotes = 32;
+/// How many kernels of a plan explain() lists.
+constexpr size_t kMostKernels = 24;
+/// How often a thread that waits looks for interrupts.
+constexpr std::chrono::milliseconds kPatience(20);
+
+/// All tables of the process. Those that are gone leave their counters.
+struct Tables {
+  std::vector<std::weak_ptr<PlanTable>> tables;
+  PlanCounters gone;
+};
+
+Tables& all_tables() {
+  static auto* const tables = new Tables;  // used until the process has ended
+  return *tables;
+}
+
+Mutex& tables_mutex() { return mutex_of(LockRank::kPlanTables); }
+
+/// Those that are still used.
+std::vector<std::shared_ptr<PlanTable>> live_tables() {
+  std::vector<std::shared_ptr<PlanTable>> live;
+  const std::lock_guard lock(tables_mutex());
+  for (const std::weak_ptr<PlanTable>& table : all_tables().tables)
+    if (std::shared_ptr<PlanTable> used = table.lock()) live.push_back(std::move(used));
+  return live;
+}
+
+/// 1234567 as "1,234,567".
+std::string with_commas(size_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+void append_plan(std::string& text, const TablePlan& plan, size_t number) {
+  const Program& program = *plan.program;
+  text += fmt::format("\n  plan {}: {} nodes, {} kernels, {} bytes of memory while it runs, {} guards, {} hits", number,
+                      program.graph().nodes.size(), program.plan().kernel_count(),
+                      with_commas(program.plan().arena_bytes), plan.guards, plan.hits());
+  for (const std::string& place : plan.places) text += "\n    uses " + place;
+  const std::vector<std::string> names = program.plan().kernel_names();
+  for (size_t i = 0; i < std::min(names.size(), kMostKernels); ++i) text += "\n    runs " + names[i];
+  if (names.size() > kMostKernels) text += fmt::format("\n    and {} more", names.size() - kMostKernels);
+  for (const BackwardPlanInfo& backward : program.outcome().gradients().backward_plans())
+    text += "\n    " + to_text(backward);
+}
+
+}  // namespace
+
+PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
+  hits += other.hits;
+  misses += other.misses;
+  compiles += other.compiles;
+  recompiles += other.recompiles;
+  eager_calls += other.eager_calls;
+  return *this;
+}
+
+std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans) {
+  if (max_plans < 1) throw ValueError("compile: there must be room for at least one plan, got max_cache_entries=0");
+  std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans));
+  const std::lock_guard lock(tables_mutex());
+  auto& tables = all_tables().tables;
+  std::erase_if(tables, [](const std::weak_ptr<PlanTable>& other) { return other.expired(); });
+  tables.push_back(table);
+  return table;
+}
+
+PlanTable::~PlanTable() {
+  const PlanCounters last = counters_now();
+  const std::lock_guard lock(tables_mutex());
+  all_tables().gone += last;
+}
+
+// ---- Calls.
+
+uint64_t PlanTable::find_candidates(const CallKey& key, Candidates& candidates) const {
+  const std::lock_guard lock(mutex());
+  if (const Variant* known = find_variant(key.structure(), key.numbers()))
+    for (const Ref<TablePlan>& plan : known->plans) candidates.push_back(plan);
+  return changes_;
+}
+
+PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
+  {
+    const std::lock_guard lock(mutex());
+    const Variant* const known = find_variant(key.structure(), key.numbers());
+    if (!known || known->pending == 0) {
+      // Another thread has added a plan since.
+      if (changes_ != changes) return Next::kFindAgain;
+      if (known && !known->reason.empty() && known->raised < kMostRaising) {
+        ++counters_.eager_calls;
+        return Next::kRun;
+      }
+      ++counters_.misses;
+      if (known && known->raised >= kMostRaising) return Next::kRunUntilItReturns;
+      // Another thread records: the plan that it makes will serve the next call.
+      return recording_.try_acquire() ? Next::kRecord : Next::kRun;
+    }
+  }
+  finish_while([&] {
+    const Variant* const known = find_variant(key.structure(), key.numbers());
+    return known && known->pending > 0;
+  });
+  return Next::kFindAgain;
+}
+
+void PlanTable::has_returned(const CallKey& key) {
+  const std::lock_guard lock(mutex());
+  if (Variant* known = find_variant(key.structure(), key.numbers()); known && known->raised > 0) {
+    known->raised = 0;
+    known->reason.clear();
+  }
+}
+
+// ---- Keys. The caller has the lock.
+
+PlanTable::Variant* PlanTable::find_variant(std::string_view structure, std::span<const int64_t> numbers) const {
+  const auto entry = entries_.find(structure);
+  if (entry == entries_.end()) return nullptr;
+  for (const std::unique_ptr<Variant>& known : entry->second)
+    if (std::ranges::equal(known->numbers, numbers)) return known.get();
+  return nullptr;
+}
+
+PlanTable::Variant& PlanTable::variant(std::string_view structure, std::span<const int64_t> numbers) {
+  if (Variant* known = find_variant(structure, numbers)) return *known;
+  auto added = std::make_unique<Variant>();
+  added->numbers.assign(numbers.begin(), numbers.end());
+  added->number = next_number_++;
+  Entry& entry = entries_.try_emplace(std::string(structure)).first->second;
+  // The newest first, as calls like the last one are the most likely.
+  entry.insert(entry.begin(), std::move(added));
+  Variant& result = *entry.front();
+  forget_keys_without_plans();
+  return result;
+}
+
+void PlanTable::erase(std::string_view structure, const Variant& known) {
+  const auto entry = entries_.find(structure);
+  std::erase_if(entry->second, [&](const std::unique_ptr<Variant>& other) { return other.get() == &known; });
+  if (entry->second.empty()) entries_.erase(entry);
+}
+
+void PlanTable::forget_keys_without_plans() {
+  for (;;) {
+    size_t count = 0;
+    std::pair<const std::string*, const Variant*> oldest;
+    for (const auto& [structure, entry] : entries_)
+      for (const std::unique_ptr<Variant>& known : entry) {
+        if (!known->plans.empty() || known->pending > 0) continue;
+        ++count;
+        if (!oldest.second || known->number < oldest.second->number) oldest = {&structure, known.get()};
+      }
+    if (count <= kMostKeysWithoutPlan) return;
+    erase(*oldest.first, *oldest.second);
+  }
+}
+
+void PlanTable::run_eagerly(Variant& known, std::string reason) {
+  add_note("runs eagerly: " + reason);
+  known.reason = std::move(reason);
+  ++counters_.eager_calls;
+}
+
+void PlanTable::give_up_if_unused(Variant& known) {
+  if (known.recordings <= kMostRecordings) return;
+  if (std::ranges::any_of(known.plans, [](const Ref<TablePlan>& plan) { return plan->hits() > 0; })) return;
+  run_eagerly(known, "what it reads is different at every call");
+}
+
+// ---- Recordings.
+
+PlanTable::Recording::Recording(PlanTable& table, const CallKey& key) : table_(table), key_(key) {
+  const std::lock_guard lock(table.mutex());
+  generation_ = table.generation_;
+}
+
+PlanTable::Recording::~Recording() { table_.recording_.release(); }
+
+bool PlanTable::Recording::is_forgotten() const {
+  const std::lock_guard lock(table_.mutex());
+  return table_.generation_ != generation_;
+}
+
+void PlanTable::Recording::raised(const std::string& what) {
+  const std::lock_guard lock(table_.mutex());
+  if (table_.generation_ != generation_) return;
+  has_memory_for([&] {
+    // Recording takes much longer than the call, and leaves nothing to make a plan of.
+    Variant& known = table_.variant(key_.structure(), key_.numbers());
+    if (++known.raised < kMostRaising) return;
+    known.reason = fmt::format("the last {} calls that were recorded raised {}", kMostRaising, what);
+    table_.add_note("runs eagerly until a call returns: " + known.reason);
+  });
+}
+
+void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string& obstacle, const PassList* passes) {
+  // It may be different next time.
+  if (!plan && obstacle == kOutOfMemory) return;
+  std::string failure = obstacle;
+  if (plan && passes) {
+    failure = plan->program->compile_now(passes);
+  } else if (plan) {
+    plan->program->compile_later();
+  }
+  Ref<TablePlan> oldest, gone;
+  const bool is_done = !plan || passes;
+  {
+    const std::lock_guard lock(table_.mutex());
+    if (table_.generation_ != generation_) return;
+    Variant& known = table_.variant(key_.structure(), key_.numbers());
+    ++known.recordings;
+    if (is_done) {
+      gone = table_.add(known, plan, std::move(failure));
+    } else {
+      table_.pending_.push_back(plan);
+      ++known.pending;
+      if (table_.pending_.size() > table_.max_plans_) oldest = table_.pending_.front();
+    }
+  }
+  // No more may wait than there is room for: calls with many keys must not outrun the compile thread.
+  if (oldest) table_.finish_first(oldest);
+}
+
+template <typename Condition>
+void PlanTable::finish_while(const Condition& holds) {
+  for (;;) {
+    Ref<TablePlan> first;
+    {
+      const std::lock_guard lock(mutex());
+      if (pending_.empty() || !holds()) return;
+      first = pending_.front();
+    }
+    finish_first(first);
+  }
+}
+
+void PlanTable::finish_recordings() {
+  finish_while([] { return true; });
+}
+
+void PlanTable::finish_first(const Ref<TablePlan>& first) {
+  for (;;) {
+    {
+      const BlockingScope waiting;
+      if (first->program->wait(kPatience)) break;
+    }
+    check_interrupts();
+  }
+  // Destroyed after the lock is given back.
+  Ref<TablePlan> plan, gone;
+  const std::lock_guard lock(mutex());
+  // Another thread has finished it, or it was forgotten.
+  if (pending_.empty() || pending_.front() != first) return;
+  plan = std::move(pending_.front());
+  pending_.pop_front();
+  Variant* const known = find_variant(plan->structure, plan->numbers);
+  --known->pending;
+  has_memory_for([&] {
+    std::string obstacle;
+    try {
+      obstacle = plan->program->finish();
+    } catch (const std::exception& error) {
+      obstacle = reason_of(error);
+    }
+    // For now: the next call is recorded again.
+    if (obstacle == kOutOfMemory) return;
+    gone = add(*known, plan, std::move(obstacle));
+  });
+}
+
+Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle) {
+  Ref<TablePlan> gone;
+  if (!obstacle.empty()) {
+    run_eagerly(known, std::move(obstacle));
+  } else if (plan) {
+    known.plans.reserve(known.plans.size() + 1);
+    plans_.push_back(plan);
+    ++counters_.compiles;
+    counters_.recompiles += !known.plans.empty();
+    known.plans.insert(known.plans.begin(), plan);
+    if (plans_.size() > max_plans_) gone = remove_oldest();
+  }
+  if (obstacle.empty()) give_up_if_unused(known);
+  ++changes_;
+  forget_keys_without_plans();
+  return gone;
+}
+
+Ref<TablePlan> PlanTable::remove_oldest() {
+  Ref<TablePlan> oldest = std::move(plans_.front());
+  plans_.pop_front();
+  counters_.hits += oldest->hits();
+  Variant* const known = find_variant(oldest->structure, oldest->numbers);
+  std::erase(known->plans, oldest);
+  if (known->plans.empty() && known->pending == 0 && known->reason.empty()) erase(oldest->structure, *known);
+  return oldest;
+}
+
+void PlanTable::clear() {
+  finish_recordings();
+  drop();
+}
+
+void PlanTable::drop() {
+  // Destroyed after the lock is given back.
+  decltype(entries_) entries;
+  std::deque<Ref<TablePlan>> plans, pending;
+  const std::lock_guard lock(mutex());
+  for (const Ref<TablePlan>& plan : plans_) counters_.hits += plan->hits();
+  ++generation_;
+  ++changes_;
+  entries.swap(entries_);
+  plans.swap(plans_);
+  pending.swap(pending_);
+}
+
+// ---- What can be asked.
+
+int64_t PlanTable::hits() const {
+  const std::lock_guard lock(mutex());
+  return counters_now().hits;
+}
+
+size_t PlanTable::pending() const {
+  const std::lock_guard lock(mutex());
+  return pending_.size();
+}
+
+size_t PlanTable::known_keys() const {
+  const std::lock_guard lock(mutex());
+  size_t count = 0;
+  for (const auto& [structure, entry] : entries_) count += entry.size();
+  return count;
+}
+
+PlanCounters PlanTable::counters_now() const {
+  PlanCounters counters = counters_;
+  for (const Ref<TablePlan>& plan : plans_) counters.hits += plan->hits();
+  return counters;
+}
+
+PlanCounters PlanTable::counters() {
+  finish_recordings();
+  const std::lock_guard lock(mutex());
+  return counters_now();
+}
+
+std::vector<Ref<TablePlan>> PlanTable::plans() {
+  finish_recordings();
+  const std::lock_guard lock(mutex());
+  return {plans_.begin(), plans_.end()};
+}
+
+std::string PlanTable::reason(const CallKey& key) const {
+  const std::lock_guard lock(mutex());
+  const Variant* const known = find_variant(key.structure(), key.numbers());
+  return known ? known->reason : std::string();
+}
+
+Ref<TablePlan> PlanTable::newest(const CallKey& key) const {
+  const std::lock_guard lock(mutex());
+  const Variant* const known = find_variant(key.structure(), key.numbers());
+  return known && !known->plans.empty() ? known->plans.front() : nullptr;
+}
+
+void PlanTable::note(const std::string& text) {
+  const std::lock_guard lock(mutex());
+  add_note(text);
+}
+
+void PlanTable::add_note(const std::string& text) {
+  if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
+  if (std::ranges::find(notes_, text) != notes_.end()) return;
+  if (notes_.size() == kMostNotes) notes_.erase(notes_.begin());
+  notes_.push_back(text);
+}
+
+std::string PlanTable::explain() {
+  const PlanCounters counted = counters();
+  const std::vector<Ref<TablePlan>> made = plans();
+  std::string text =
+      fmt::format("{}: {} of at most {} plans\n  {} hits, {} misses, {} compiles, {} eager calls", name_, made.size(),
+                  max_plans_, counted.hits, counted.misses, counted.compiles, counted.eager_calls);
+  for (size_t i = 0; i < made.size(); ++i) append_plan(text, *made[i], i + 1);
+  const std::lock_guard lock(mutex());
+  for (const std::string& note : notes_) text += "\n  " + note;
+  return text;
+}
+
+std::string PlanTable::explain_call(const CallKey& key, const TablePlan* found, const std::string& difference) {
+  const std::vector<Ref<TablePlan>> made = plans();
+  for (size_t i = 0; i < made.size(); ++i)
+    if (made[i].get() == found) return fmt::format("runs plan {}", i + 1);
+  if (const std::string why = reason(key); !why.empty()) return "runs eagerly: " + why;
+  if (!newest(key)) return "would be recorded: there is no plan for arguments of these types";
+  return "would be recorded again: " + difference;
+}
+
+void finish_all_recordings() {
+  for (const std::shared_ptr<PlanTable>& table : live_tables()) table->finish_recordings();
+  const BlockingScope waiting;
+  wait_for_compile_tasks();
+}
+
+PlanCounters total_counters() {
+  finish_all_recordings();
+  const std::vector<std::shared_ptr<PlanTable>> tables = live_tables();
+  PlanCounters total;
+  for (const std::shared_ptr<PlanTable>& table : tables) total += table->counters();
+  const std::lock_guard lock(tables_mutex());
+  return total += all_tables().gone;
+}
+
+}  // namespace lucid::jit

@@ -1,0 +1,196 @@
+#include "jit/plan_table.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "../tensor/support.h"
+#include "lucid/lucid.h"
+
+namespace lucid::jit {
+namespace {
+
+/// A front whose function multiplies one tensor by a number that the key has and adds another that a guard compares.
+class FakeCall {
+ public:
+  using Result = double;
+
+  /// What the calls of a test share.
+  struct World {
+    double added = 0;
+    int runs = 0;
+    bool raises = false;
+    std::function<void()> while_recording = [] {};
+  };
+
+  FakeCall(World& world, const Tensor& x, double factor) : world_(world), x_(x), factor_(factor) {
+    key_.add_tensor(unwrap(x));
+    key_.add_number(static_cast<int64_t>(factor));
+    tensors_[0] = &unwrap(x);
+  }
+
+  const CallKey& key() const { return key_; }
+  std::span<TensorImpl* const> tensors() const { return tensors_; }
+  bool holds(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added == world_.added; }
+  double run() const { return compute().item<double>(); }
+  double rebuild(const TablePlan&, CallResults& results) const { return wrap(results.take(0)).item<double>(); }
+
+  double record(PlanTable::Recording& recording) const {
+    TracingContext context;
+    if (world_.raises) {
+      context.stop();
+      recording.raised("trouble");
+      throw ValueError("trouble");
+    }
+    const Tensor result = compute();
+    context.stop();
+    world_.while_recording();
+    recording.returned([&](std::string& obstacle) -> Ref<TablePlan> {
+      const TensorRef given[] = {TensorRef(&unwrap(x_))};
+      const TensorRef got[] = {TensorRef(&unwrap(result))};
+      Ref<Program> program = Program::record(context, given, got, {}, "fake", obstacle);
+      return program ? make_ref<FakePlan>(std::move(program), key_, world_.added) : nullptr;
+    });
+    return result.item<double>();
+  }
+
+ private:
+  struct FakePlan : TablePlan {
+    FakePlan(Ref<Program> program, const CallKey& key, double guarded)
+        : TablePlan(std::move(program), key), added(guarded) {}
+    double added;
+  };
+
+  Tensor compute() const {
+    ++world_.runs;
+    return lucid::sum(x_) * factor_ + world_.added;
+  }
+
+  World& world_;
+  Tensor x_;
+  double factor_;
+  CallKey key_;
+  TensorImpl* tensors_[1] = {};
+};
+
+class PlanTableTest : public ::testing::Test {
+ protected:
+  double call(int64_t size, double factor = 1) { return table->call(FakeCall(world, ones({size}), factor)); }
+  std::string explain(int64_t size, double factor = 1) {
+    const FakeCall call(world, ones({size}), factor);
+    return table->explain_call(call.key(), table->find(call).get(), "guards differ");
+  }
+
+  FakeCall::World world;
+  std::shared_ptr<PlanTable> table = PlanTable::make("fake", 3);
+};
+
+TEST_F(PlanTableTest, KeysHaveAStructureAndNumbers) {
+  const FakeCall one(world, ones({2}), 1), two(world, ones({3}), 2), matrix(world, ones({3, 3}), 1);
+  EXPECT_EQ(one.key().structure(), two.key().structure());
+  EXPECT_FALSE(std::ranges::equal(one.key().numbers(), two.key().numbers()));
+  EXPECT_NE(one.key().structure(), matrix.key().structure());
+}
+
+TEST_F(PlanTableTest, SizesAndNumbersAreMatchedByPlans) {
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(call(2, 1), 2);
+    EXPECT_EQ(call(2, 5), 10);
+    EXPECT_EQ(call(3, 1), 3);
+  }
+  EXPECT_EQ(world.runs, 3);
+  const PlanCounters counters = table->counters();
+  EXPECT_EQ(counters.hits, 6);
+  EXPECT_EQ(counters.misses, 3);
+  EXPECT_EQ(counters.compiles, 3);
+  EXPECT_EQ(counters.recompiles, 0);
+  EXPECT_EQ(table->known_keys(), 3u);
+}
+
+TEST_F(PlanTableTest, PlansThatDifferByGuardsAreTriedTheNewestFirst) {
+  for (double added : {0.0, 1.0, 0.0, 1.0}) {
+    world.added = added;
+    EXPECT_EQ(call(2), 2 + added);
+  }
+  EXPECT_EQ(world.runs, 2);
+  EXPECT_EQ(table->counters().recompiles, 1);
+  EXPECT_EQ(explain(2), "runs plan 2");
+  world.added = 2;
+  EXPECT_EQ(explain(2), "would be recorded again: guards differ");
+  EXPECT_EQ(explain(7), "would be recorded: there is no plan for arguments of these types");
+}
+
+TEST_F(PlanTableTest, TheOldestPlanLeavesFirstAndItsKeyWithIt) {
+  for (int64_t size : {1, 2, 3, 4}) call(size);
+  EXPECT_LE(table->pending(), 3u);
+  const std::vector<Ref<TablePlan>> plans = table->plans();
+  ASSERT_EQ(plans.size(), 3u);
+  EXPECT_EQ(plans.front()->numbers.front(), 2);
+  EXPECT_EQ(table->known_keys(), 3u);
+  EXPECT_EQ(table->pending(), 0u);
+}
+
+TEST_F(PlanTableTest, HitsOfPlansThatAreGoneAreCounted) {
+  for (int64_t size : {1, 1, 2, 3, 4}) call(size);
+  EXPECT_EQ(table->counters().hits, 1);
+  table->clear();
+  EXPECT_EQ(table->counters().hits, 1);
+  EXPECT_EQ(table->known_keys(), 0u);
+  const PlanCounters before = total_counters();
+  table.reset();
+  EXPECT_EQ(total_counters().hits, before.hits);
+}
+
+TEST_F(PlanTableTest, KeysWhosePlansAreNeverUsedRunEagerly) {
+  for (int i = 0; i < 20; ++i) {
+    world.added = i;
+    EXPECT_EQ(call(2), 2 + i);
+  }
+  EXPECT_EQ(explain(2), "runs eagerly: what it reads is different at every call");
+  // A key with a plan that is used is recorded as often as need be.
+  for (int i = 0; i < 20; ++i) {
+    world.added = i;
+    call(3);
+    call(3);
+  }
+  EXPECT_EQ(explain(3), "runs plan 3");
+}
+
+TEST_F(PlanTableTest, KeysThatKeepRaisingAreNotRecordedUntilACallReturns) {
+  world.raises = true;
+  for (int i = 0; i < 3; ++i) EXPECT_THROW(call(2), ValueError);
+  EXPECT_EQ(explain(2), "runs eagerly: the last 3 calls that were recorded raised trouble");
+  EXPECT_EQ(call(2), 2);  // not recorded, so that it does not raise
+  EXPECT_THROW(call(2), ValueError);
+  world.raises = false;
+  call(2);
+  call(2);
+  EXPECT_EQ(table->counters().hits, 1);
+}
+
+TEST_F(PlanTableTest, FewKeysWithoutPlansAreRemembered) {
+  world.raises = true;
+  for (int64_t size = 1; size <= 100; ++size) EXPECT_THROW(call(size), ValueError);
+  EXPECT_EQ(table->known_keys(), 64u);
+}
+
+TEST_F(PlanTableTest, WhatIsForgottenWhileItIsRecordedIsNotKept) {
+  world.while_recording = [&] { table->clear(); };
+  call(2);
+  EXPECT_EQ(table->known_keys(), 0u);
+  EXPECT_EQ(table->counters().compiles, 0);
+}
+
+TEST_F(PlanTableTest, CallsDuringARecordingRunEagerly) {
+  world.while_recording = [&] {
+    world.while_recording = [] {};
+    call(2);
+    call(3);
+  };
+  call(2);
+  const PlanCounters counters = table->counters();
+  EXPECT_EQ(counters.misses, 3);
+  EXPECT_EQ(counters.compiles, 1);
+}
+
+}  // namespace
+}  // namespace lucid::jit
