@@ -1,10 +1,14 @@
 """What finding and checking Python state costs: a training step of a network of 59 modules with Adam.
 
-Prints the time of a walk, of a recorded call beside an eager one, and of one check of the guards.
+Prints the time of a walk, of a recorded call beside an eager one, and of one check of the guards. --check compares the
+last with aims.toml.
 """
 
+import argparse
+import sys
 import time
 
+import aims
 import lucid
 from lucid import nn
 from lucid.compiler._capture import Capture
@@ -86,20 +90,25 @@ class Step:
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="fail if the aim of aims.toml is missed")
+    arguments = parser.parse_args()
     step = Step()
     print(f"modules             {len(list(step.net.modules()))}")
     print(f"guarded places      {len(step.guards)}")
     print(f"eager call          {best(lambda: step.run(*step.args)):9.1f} us")
     print(f"recorded call       {best(step.record):9.1f} us")
     print(f"walk                {best(lambda: step.capture.begin(step.args)):9.1f} us")
-    print(f"check               {best(step.check, calls=1000):9.3f} us")
+    check = best(step.check, calls=1000)
+    print(f"check               {check:9.3f} us")
 
     def touch():
         step.net.train(True)
         step.check()
 
     print(f"check after train() {best(touch, calls=100):9.3f} us")
+    return aims.verdict(aims.compare("us", {"check": check}, aims.AIMS["capture"])) if arguments.check else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

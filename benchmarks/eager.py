@@ -1,20 +1,19 @@
-"""Measures Lucid's eager mode beside PyTorch's and NumPy's in one run and writes the table of docs/benchmarks.md.
+"""Measures Lucid's eager mode beside PyTorch's and NumPy's in one run, for docs/benchmarks.md.
 
 Each library runs in a process of its own; rounds alternate between them and the best of all rounds counts, so that a
 noisy neighbour does not decide. Give the interpreters that have them installed:
 
     python benchmarks/eager.py --lucid .venv/bin/python --torch .venv-torch/bin/python --write
+
+--table makes the tables again from the figures that are kept, --check compares these with aims.toml.
 """
 
+import sys
+
+import aims
 import report
 
-# The share of the peer's time that each workload should take at most.
-TARGETS = {"add1_8": 0.1, "add1_8_grad": 0.2}
-PRODUCT_TARGET = 1.1
-
-
-def target(name):
-    return TARGETS.get(name, PRODUCT_TARGET if name.startswith("matmul") else 1.0)
+THREADS = (1, 2)
 
 
 def best_of(arguments, threads):
@@ -27,31 +26,36 @@ def best_of(arguments, threads):
     return best
 
 
-def table(best, threads):
-    lines = [
-        f"### {threads} thread{'s' if threads > 1 else ''}",
-        "",
-        "| work | lucid, us | torch, us | ratio | at most | |",
-        "|---|---|---|---|---|---|",
-    ]
-    for name, ours in best["lucid"].items():
-        theirs = best["torch"][name]
-        ratio = ours / theirs
-        verdict = "" if ratio <= target(name) else "missed"
-        lines.append(f"| {name} | {ours:.4g} | {theirs:.4g} | {ratio:.2f} | {target(name)} | {verdict} |")
-    numpy_ratio = best["lucid"]["add1_8"] / best["numpy"]["add1_8"]
-    lines.append(
-        f"| add1_8, NumPy | {best['lucid']['add1_8']:.4g} | {best['numpy']['add1_8']:.4g} | {numpy_ratio:.2f} | 0.5 | "
-        f"{'' if numpy_ratio <= 0.5 else 'missed'} |"
-    )
-    return "\n".join(lines)
+def section(figures):
+    parts = []
+    for threads, best in sorted(figures.items()):
+        ours, numpy = best["lucid"]["add1_8"], best["numpy"]["add1_8"]
+        parts += [
+            f"### {threads} thread{'s' if int(threads) > 1 else ''}",
+            report.pair_table(best),
+            f"NumPy takes {report.number(numpy)} us for `add1_8`: a speed-up of {report.speed_up(numpy, ours)}.",
+        ]
+    return "\n\n".join(parts)
+
+
+def results(figures):
+    found = []
+    for threads, best in sorted(figures.items()):
+        measured = report.ratios(best)
+        measured |= {f"NumPy: {name}": ratio for name, ratio in report.ratios(best, "numpy").items()}
+        found += aims.compare_patterns(f"time over the peer's, threads: {threads}", measured, aims.AIMS["eager"])
+    return found
 
 
 def main():
     arguments = report.parser(__doc__).parse_args()
-    tables = [table(best_of(arguments, threads), threads) for threads in (1, 2)]
-    report.publish("\n\n".join(tables), "eager", arguments.write)
+    figures = report.load(arguments.figures)
+    if not arguments.table:
+        figures["eager"] = {str(threads): best_of(arguments, threads) for threads in THREADS}
+        report.save(arguments.figures, figures)
+    report.publish(section(figures["eager"]), "eager", arguments.write)
+    return aims.verdict(results(figures["eager"])) if arguments.check else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -4,20 +4,14 @@ Each library runs in a process of its own; rounds alternate between them and the
 
     python benchmarks/networks.py convolution --lucid .venv/bin/python --torch .venv-torch/bin/python --write
     python benchmarks/networks.py training --lucid .venv/bin/python --torch .venv-torch/bin/python --write
+
+--table makes the table again from the figures that are kept, --check compares these with aims.toml.
 """
 
+import sys
+
+import aims
 import report
-
-
-def target(name):
-    """The share of PyTorch's time that a workload should take at most."""
-    if name.startswith("mlp"):
-        return 0.5
-    if name.startswith("lenet"):
-        return 0.5 if name.endswith("training") else 0.6
-    if name.startswith("resnet") and not name.endswith("training"):
-        return 1.1
-    return 1.0
 
 
 def best_of(arguments):
@@ -29,13 +23,8 @@ def best_of(arguments):
     return best
 
 
-def table(best):
-    lines = ["| work | lucid, us | torch, us | ratio | at most | |", "|---|---|---|---|---|---|"]
-    for name, ours in best["lucid"].items():
-        theirs = best["torch"][name]
-        verdict = "" if ours / theirs <= target(name) else "missed"
-        lines.append(f"| {name} | {ours:.4g} | {theirs:.4g} | {ours / theirs:.2f} | {target(name)} | {verdict} |")
-    return "\n".join(lines)
+def results(work, figures):
+    return aims.compare_patterns("time over PyTorch's", report.ratios(figures), aims.AIMS[work])
 
 
 def main():
@@ -44,8 +33,15 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--only", default="", help="workloads whose names contain this")
     arguments = parser.parse_args()
-    report.publish(table(best_of(arguments)), arguments.work, arguments.write)
+    figures = report.load(arguments.figures)
+    kept = figures.setdefault(arguments.work, {})
+    if not arguments.table:
+        for library, times in best_of(arguments).items():
+            kept[library] = kept.get(library, {}) | times
+        report.save(arguments.figures, figures)
+    report.publish(report.pair_table(kept), arguments.work, arguments.write)
+    return aims.verdict(results(arguments.work, kept)) if arguments.check else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,7 +6,7 @@ each workload they take turns, in another order every round, and the best of all
     python benchmarks/peers.py --python lucid=.venv/bin/python --python peers=.venv-peers/bin/python --write
 
 The environment of the peers: pip install torch==2.13.0 jax onnxruntime onnx openvino. Figures are kept in a file, so
-that --only measures some workloads again, and --table makes the tables again.
+that --only measures some workloads again, and --table makes the tables again. --check compares them with aims.toml.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 
+import aims
 import peers_table
 import plot
 import report
@@ -161,7 +162,7 @@ class Run:
             self.save()
 
     def save(self):
-        self.arguments.figures.write_text(json.dumps(self.figures, indent=1) + "\n")
+        report.save(self.arguments.figures, self.figures)
 
 
 def machine():
@@ -217,19 +218,17 @@ def main():
     )
     parser.add_argument("--only", default=[], type=workload_names, help="workloads, with commas between")
     parser.add_argument("--threads", default=list(THREADS), type=lambda text: [int(part) for part in text.split(",")])
-    parser.add_argument("--figures", default=plot.FIGURES, type=pathlib.Path, help="where the figures are kept")
-    parser.add_argument("--table", action="store_true", help="measure nothing: show the figures that are kept")
     arguments = parser.parse_args()
     figures = {"versions": {}, "times": {}, "compiling": {}, "memory": {}, "errors": {}}
-    if arguments.figures.exists():
-        figures |= json.loads(arguments.figures.read_text())
+    figures |= report.load(arguments.figures)
     if not arguments.table:
         with tempfile.TemporaryDirectory() as folder:
             measure(arguments, figures, pathlib.Path(folder))
     report.publish(peers_table.page(figures), "peers", arguments.write)
     if arguments.write:
         plot.FILE.write_text(plot.picture(figures))
+    return aims.verdict(peers_table.results(figures)) if arguments.check else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,4 +1,4 @@
-"""What the programs that measure libraries beside each other have in common."""
+"""What the programs that write docs/benchmarks.md have in common."""
 
 import argparse
 import json
@@ -8,6 +8,7 @@ import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 PAGE = FOLDER.parent / "docs" / "benchmarks.md"
+FIGURES = PAGE.with_suffix(".json")
 
 
 def options(description):
@@ -15,7 +16,12 @@ def options(description):
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--rounds", type=int, default=3)
     result.add_argument("--seconds", type=float, default=0.2)
-    result.add_argument("--write", action="store_true", help="put the table into docs/benchmarks.md")
+    result.add_argument("--figures", default=FIGURES, type=pathlib.Path, help="where the figures are kept")
+    result.add_argument("--table", action="store_true", help="measure nothing: show the figures that are kept")
+    result.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
+    result.add_argument(
+        "--check", action="store_true", help="compare the figures with aims.toml; fail if one is missed"
+    )
     return result
 
 
@@ -25,6 +31,15 @@ def parser(description):
     result.add_argument("--lucid", default=sys.executable, help="a Python that has lucid and numpy")
     result.add_argument("--torch", default=sys.executable, help="a Python that has torch")
     return result
+
+
+def load(path):
+    """The figures that a file keeps, if there is one."""
+    return json.loads(path.read_text()) if path.exists() else {}
+
+
+def save(path, figures):
+    path.write_text(json.dumps(figures, indent=1) + "\n")
 
 
 def measure(python, work, *words):
@@ -37,6 +52,37 @@ def keep_best(best, times):
     """Adds the times of a round to the best of those before."""
     for name, time in times.items():
         best[name] = min(time, best.get(name, time))
+
+
+def number(value, digits=3):
+    """At least `digits` significant digits, without an exponent."""
+    if value is None:
+        return ""
+    places = max(0, digits - len(str(int(abs(value)))))
+    return f"{value:,.{places}f}"
+
+
+def speed_up(theirs, ours):
+    """How often our time fits into theirs."""
+    ratio = theirs / ours
+    return f"{ratio:.{2 if ratio < 2 else 1 if ratio < 10 else 0}f}x"
+
+
+def table(head, rows):
+    lines = [head, ["---", *["--:"] * (len(head) - 1)], *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def pair_table(times):
+    """A table of what was measured for Lucid and for PyTorch."""
+    head = ["work", "Lucid, us", "PyTorch, us", "speed-up"]
+    pairs = [(name, ours, times["torch"][name]) for name, ours in times["lucid"].items()]
+    return table(head, [[name, number(ours), number(theirs), speed_up(theirs, ours)] for name, ours, theirs in pairs])
+
+
+def ratios(times, peer="torch"):
+    """Lucid's share of a peer's time."""
+    return {name: ours / times[peer][name] for name, ours in times["lucid"].items() if name in times[peer]}
 
 
 def publish(text, section, write):

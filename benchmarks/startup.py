@@ -1,13 +1,18 @@
 """What a process pays before it works: the import, and 50 ops whose kernels an earlier process left on disk.
 
-python benchmarks/startup.py        (with the Python that has lucid)
+python benchmarks/startup.py [--check]        (with the Python that has lucid)
+
+--check compares the times with aims.toml.
 """
 
+import argparse
 import os
 import subprocess
 import sys
 import tempfile
 import time
+
+import aims
 
 FIFTY_OPS = """
 import time, lucid
@@ -33,15 +38,22 @@ def seconds(code, environment=None):
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="fail if an aim of aims.toml is missed")
+    arguments = parser.parse_args()
     best_import = min(seconds("import lucid") for _ in range(9)) - min(seconds("pass") for _ in range(9))
+    measured = {"import lucid": best_import * 1e3}
     print(f"import lucid: {best_import * 1e3:.0f} ms")
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"LUCID_CACHE_DIR": folder}
         for label in ("compiled", "from disk", "from disk"):
             command = [sys.executable, "-c", FIFTY_OPS]
-            lost = subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout
-            print(f"50 ops, kernels {label}: {float(lost):.0f} ms lost")
+            lost = float(subprocess.run(command, check=True, env=environment, capture_output=True, text=True).stdout)
+            what = f"50 ops, kernels {label}"
+            measured[what] = min(lost, measured.get(what, lost))
+            print(f"{what}: {lost:.0f} ms lost")
+    return aims.verdict(aims.compare("ms", measured, aims.AIMS["startup"])) if arguments.check else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

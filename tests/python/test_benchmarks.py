@@ -1,4 +1,4 @@
-"""benchmarks/peers.py: the tables and the plot from given figures, and the process that answers for a library."""
+"""benchmarks/: tables, plot and aims from given figures, and the process that answers for a library."""
 
 import importlib
 import json
@@ -58,62 +58,144 @@ def cells(text):
     return text.split("|")
 
 
-def test_a_row_has_every_peer_and_what_follows_from_the_figures():
+def test_a_row_has_every_library_and_the_speed_up_over_it():
     found = rows(module("peers_table").times_table("2", figures()["times"]["2"]))
-    # torch, torch.compile, JAX, ONNX Runtime, OpenVINO, eager, compiled; beside, ratio, at most, verdict; over eager;
-    # share of the limit, at least, verdict.
-    assert found["add1_8"] == cells("4.00||2.00|||0.25|0.50|torch|0.12|0.1|missed|2.00|||")
-    assert found["softmax_1m"] == cells("400|300||||200|150|torch.compile|0.50|0.6||0.75|0.90|0.85|")
-    assert found["layernorm_1m"] == cells("100||||||90.0|torch|0.90|0.75|missed||1.50|0.85|")
-    # A twelfth of the product's operations, at 900 us for all of them.
-    assert found["mlp_b64"] == cells("|||160|200|120|80.0|ONNX Runtime|0.50|||0.67|1.26||")
-    # What was not compiled has no figure, and meets no aim.
-    assert found["gptmini_b8"] == cells("16,384|||||9,000||||0.8|missed||||")
+    # Lucid compiled, Lucid eager, PyTorch, torch.compile, JAX, ONNX Runtime, OpenVINO.
+    assert found["x + 1, 8 floats"] == cells("0.50|0.25 (0.50x)|4.00 (8.0x)||2.00 (4.0x)||")
+    assert found["softmax, 1M floats"] == cells("150|200 (1.33x)|400 (2.7x)|300 (2.0x)|||")
+    assert found["layer_norm, 1M floats"] == cells("90.0||100 (1.11x)||||")
+    assert found["MLP, batch 64"] == cells("80.0|120 (1.50x)||||160 (2.0x)|200 (2.5x)")
+    # What was not compiled has no speed-up.
+    assert found["GPT mini, 8 x 128 tokens"] == cells("|9,000|16,384||||")
 
 
-def test_a_title_counts_the_aims_and_a_line_names_the_limits():
+def test_a_line_names_what_the_machine_did_at_most():
     text = module("peers_table").times_table("2", figures()["times"]["2"])
-    assert text.startswith("### 2 threads: 3 of 6 aims met\n")
+    assert text.startswith("### 2 threads\n")
     assert text.endswith(
-        "The limits of this run: 62 GB/s in a copy that moves 8 MB (torch), 298 GFLOP/s in a product of 512³ (ours)."
+        "The machine in this run: 62 GB/s in a copy that moves 8 MB (PyTorch), "
+        "298 GFLOP/s in a product of 512³ (Lucid, eager)."
     )
 
 
 def test_the_page_has_the_tables_in_order_and_says_what_failed():
-    text = module("peers_table").page(figures())
-    titles = [line.split(":")[0] for line in text.splitlines() if line.startswith("#")]
-    assert titles == [
+    table = module("peers_table")
+    text = table.page(figures())
+    assert [line for line in text.splitlines() if line.startswith("#")] == [
         *("### 2 threads", "### 1 thread"),
-        *("### To the first compiled result, from nothing", "### Memory of a step of training, MB"),
+        *("### Time to the first compiled result, from an empty cache", "### Peak memory of a training step"),
     ]
     assert text.startswith("2026-11-15, a CPU, 2 cores; jax 0.10.2, torch 2.13.0.\n")
     assert text.endswith("What failed in this run:\n- gptmini_b8, lucid-compiled: RuntimeError: not compiled")
-    found = rows(text[text.index("### To the first") :])
-    assert rows(module("peers_table").compiling_table(figures()["compiling"]))["lenet5_train_b64"] == [
-        *("", "1.25", "0.75", "0.6", "missed"),
-        *("", "1.50", "0.50"),
-    ]
-    assert found["lenet5_train_b64"] == ["4.00", "5.00", "2.00", "0.50", "0.7", ""]
+    compiling = rows(table.compiling_table(figures()["compiling"]))["train LeNet-5, batch 64"]
+    assert compiling == cells("0.75||1.25 (1.67x)|0.50||1.50 (3.0x)")
+    assert rows(table.memory_table(figures()["memory"]))["train LeNet-5, batch 64"] == ["2.00", "5.00", "4.00"]
 
 
-def test_the_plot_has_a_bar_for_each_ratio_in_the_colour_of_its_aim():
+def test_figures_are_compared_with_the_aims(monkeypatch, capsys):
+    aims, table = module("aims"), module("peers_table")
+    bounds = {
+        "time": {"add1_8": 0.1, "softmax_1m": 0.6, "layernorm_1m": 0.75, "gptmini_b8": 0.8, "sum_16m": 0.5},
+        "peer": {"add1_8": "torch-eager"},
+        "share_of_limit": {"softmax_1m": 0.85, "layernorm_1m": 0.85, "add_1m": 0.85},
+        "compiling": {"lenet5_train_b64": 0.6},
+        "memory": {"lenet5_train_b64": 0.5},
+    }
+    monkeypatch.setitem(aims.AIMS, "compiled", bounds)
+    found = {result.what: (result.measured, result.met) for result in table.results(figures())}
+    assert found == {
+        "time over the peer's, threads: 2, add1_8": (0.125, False),
+        "time over the peer's, threads: 2, softmax_1m": (0.5, True),
+        "time over the peer's, threads: 2, layernorm_1m": (0.9, False),
+        # What was not compiled meets no aim; what was not run at all is not compared.
+        "time over the peer's, threads: 2, gptmini_b8": (None, False),
+        "share of the limit, threads: 2, softmax_1m": (0.9, True),
+        "share of the limit, threads: 2, layernorm_1m": (1.5, True),
+        "time over the peer's, threads: 1, add1_8": (0.125, False),
+        "CPU seconds of compiling, lenet5_train_b64": (0.75, False),
+        "memory over PyTorch's, lenet5_train_b64": (0.5, True),
+    }
+    # A twelfth of the product's operations, at 900 us for all of them.
+    assert table.share_of_limit("mlp_b64", figures()["times"]["2"]) == pytest.approx(1.26, abs=0.005)
+    assert aims.verdict(table.results(figures())) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "MISSED  time over the peer's, threads: 2, add1_8: 0.125, at most 0.1"
+    assert "met     share of the limit, threads: 2, softmax_1m: 0.9, at least 0.85" in lines
+    assert "MISSED  time over the peer's, threads: 2, gptmini_b8: not measured, at most 0.8" in lines
+    assert lines[-1] == "4 of 9 aims met"
+    assert aims.verdict([aims.Result("x", 1.0, 1.0), aims.Result("y", 1.0, 1.0, at_least=True)]) == 0
+
+
+def test_the_first_pattern_that_matches_gives_the_bound():
+    aims = module("aims")
+    patterns = {"lenet*_training": 0.5, "lenet*": 0.6, "*": 1.0}
+    measured = {"lenet1": 0.55, "lenet1_training": 0.55, "pool": 1.0}
+    found = aims.compare_patterns("time", measured, patterns)
+    assert [(result.bound, result.met) for result in found] == [(0.6, True), (0.5, False), (1.0, True)]
+
+
+def test_every_aim_names_a_workload():
+    compiled = module("aims").AIMS["compiled"]
+    workloads = module("workloads")
+    for section in ("time", "peer", "share_of_limit"):
+        assert set(compiled[section]) <= set(workloads.shown())
+    assert set(compiled["peer"].values()) <= set(module("peers_table").PEERS)
+    assert set(compiled["compiling"]) == set(workloads.COMPILING)
+    assert set(compiled["memory"]) == set(workloads.MEMORY)
+
+
+def test_the_check_of_the_kept_figures_exits_with_its_verdict(tmp_path):
+    kept = tmp_path / "figures.json"
+    times = {"lucid": {"mlp_train_b64": 1.0}, "torch": {"mlp_train_b64": 2.0}}
+    kept.write_text(json.dumps({"training": times}))
+    command = [sys.executable, str(ROOT / "benchmarks" / "networks.py"), "training", "--table", "--check"]
+    done = subprocess.run([*command, "--figures", str(kept)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert rows(done.stdout)["mlp_train_b64"] == ["1.00", "2.00", "2.0x"]
+    times["torch"]["mlp_train_b64"] = 1.5
+    kept.write_text(json.dumps({"training": times}))
+    done = subprocess.run([*command, "--figures", str(kept)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+
+
+def test_the_plot_has_a_dot_for_each_peer_and_a_bar_to_the_fastest():
     plot = module("plot")
     root = ElementTree.fromstring(plot.picture(figures()))
     words = [text.text for text in root.iter(f"{SVG}text")]
-    assert [word for word in words if word in plot.WORKLOADS] == ["add1_8", "softmax_1m", "layernorm_1m", "mlp_b64"]
-    bars = [bar for bar in root.iter(f"{SVG}rect") if float(bar.get("height")) == plot.ROW - 8]
-    assert [bar.get("fill") for bar in bars] == [plot.MISSED, plot.MET, plot.MISSED, plot.NO_AIM]
-    ends = [plot.LEFT + float(bar.get("width")) for bar in bars]
-    assert ends == pytest.approx([plot.place(ratio) for ratio in (0.125, 0.5, 0.9, 0.5)], abs=0.06)
-    assert plot.place(1.0) - plot.place(0.5) == pytest.approx(plot.place(0.2) - plot.place(0.1))
+    labels = ["x + 1, 8 floats", "softmax, 1M floats", "layer_norm, 1M floats", "MLP, batch 64"]
+    assert [word for word in words if word in {work.label for work in plot.WORKLOADS.values()}] == labels
+    bars = list(root.iter(f"{SVG}rect"))
+    ends = [float(bar.get("x")) + float(bar.get("width")) for bar in bars]
+    assert ends == pytest.approx([plot.place(ratio) for ratio in (4, 2, 100 / 90, 2)], abs=0.11)
+    assert {bar.get("fill") for bar in bars} == {plot.FASTER}
+    dots = [float(dot.get("cx")) for dot in root.iter(f"{SVG}circle")][len(plot.PEERS) :]
+    assert dots == pytest.approx([plot.place(ratio) for ratio in (8, 4, 400 / 150, 2, 100 / 90, 2.5, 2)], abs=0.06)
+    assert plot.place(2) - plot.place(1) == pytest.approx(plot.place(20) - plot.place(10))
+
+
+def test_the_plot_shows_where_a_peer_is_faster():
+    plot = module("plot")
+    slower = figures()
+    slower["times"]["2"] = {"mlp_b64": {"openvino": 80.0, "jax": 200.0, "lucid-compiled": 100.0}}
+    root = ElementTree.fromstring(plot.picture(slower))
+    (bar,) = root.iter(f"{SVG}rect")
+    assert bar.get("fill") == plot.SLOWER
+    assert float(bar.get("x")) == pytest.approx(plot.place(0.8), abs=0.06)
+    assert "0.80x" in [text.text for text in root.iter(f"{SVG}text")]
 
 
 def test_the_committed_page_and_plot_are_made_of_the_committed_figures():
     report, plot = module("report"), module("plot")
-    kept = json.loads(plot.FIGURES.read_text())
-    begin, end = "<!-- peers: begin -->\n", "\n<!-- peers: end -->"
-    section = report.PAGE.read_text().split(begin)[1].split(end)[0]
-    assert section == module("peers_table").page(kept)
+    kept = report.load(report.FIGURES)
+    made = {
+        "peers": module("peers_table").page(kept),
+        "eager": module("eager").section(kept["eager"]),
+        "convolution": report.pair_table(kept["convolution"]),
+        "training": report.pair_table(kept["training"]),
+    }
+    page = report.PAGE.read_text()
+    for section, text in made.items():
+        assert page.split(f"<!-- {section}: begin -->\n")[1].split(f"\n<!-- {section}: end -->")[0] == text
     assert plot.FILE.read_text() == plot.picture(kept)
 
 
