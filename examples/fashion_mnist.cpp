@@ -1,4 +1,4 @@
-// Trains LeNet-5 on Fashion-MNIST from C++:
+// Trains LeNet-5 on Fashion-MNIST from C++ with compiled steps, and says how much faster compiling made them:
 //
 //   cmake -S examples -B build/examples -DCMAKE_PREFIX_PATH=<where lucid is installed> && cmake --build build/examples
 //   build/examples/fashion_mnist --epochs 5
@@ -7,10 +7,12 @@
 
 #include <lucid/lucid.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -35,33 +37,52 @@ Pictures load(const std::string& folder, const std::string& part) {
   return {.images = lucid::pad(lucid::unsqueeze(scaled, 1), {2, 2, 2, 2}), .labels = lucid::to(labels, lucid::kInt64)};
 }
 
+Pictures batch(const Pictures& pictures, const Tensor& order, int64_t step) {
+  const Tensor chosen = lucid::narrow(order, 0, step * kBatch, kBatch);
+  return {.images = lucid::index_select(pictures.images, 0, chosen),
+          .labels = lucid::index_select(pictures.labels, 0, chosen)};
+}
+
 /// The share of pictures that the network names right, in percent.
-double accuracy(nn::Module& model, const Pictures& pictures) {
+double accuracy(const auto& model, const Pictures& pictures) {
   const lucid::NoGrad no_grad;
   int64_t right = 0;
   for (int64_t start = 0; start < pictures.size(); start += kTestBatch) {
     const Tensor scores = model(lucid::narrow(pictures.images, 0, start, kTestBatch));
     const Tensor labels = lucid::narrow(pictures.labels, 0, start, kTestBatch);
-    right += lucid::sum(lucid::eq(lucid::argmax(scores, 1), labels)).item<int64_t>();
+    right += lucid::sum(lucid::eq(lucid::argmax(scores, 1), labels)).template item<int64_t>();
   }
   return 100.0 * static_cast<double>(right) / static_cast<double>(pictures.size());
 }
 
 /// The mean loss of an epoch.
-double train_epoch(nn::Module& model, lucid::optim::Optimizer& optimizer, const Pictures& pictures) {
+double train_epoch(const auto& step, const Pictures& pictures) {
   const Tensor order = lucid::randperm(pictures.size());
-  const int64_t steps = pictures.size() / kBatch;
   std::vector<Tensor> losses;
-  for (int64_t step = 0; step < steps; ++step) {
-    const Tensor chosen = lucid::narrow(order, 0, step * kBatch, kBatch);
-    const Tensor scores = model(lucid::index_select(pictures.images, 0, chosen));
-    Tensor loss = lucid::cross_entropy(scores, lucid::index_select(pictures.labels, 0, chosen));
-    optimizer.zero_grad();
-    loss.backward();
-    optimizer.step();
-    losses.push_back(loss.detach());
+  for (int64_t i = 0; i < pictures.size() / kBatch; ++i) {
+    const auto [images, labels] = batch(pictures, order, i);
+    losses.push_back(step(images, labels));
   }
   return lucid::mean(lucid::stack(losses)).item<double>();
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Time of an eager step over that of a compiled one. Steps take turns, and the fastest of each kind counts.
+double speed_up(const auto& eager, const auto& compiled, const Pictures& pictures) {
+  const auto [images, labels] = batch(pictures, lucid::randperm(pictures.size()), 0);
+  double best_eager = std::numeric_limits<double>::infinity(), best_compiled = best_eager;
+  for (int i = 0; i < 20; ++i) {
+    auto start = std::chrono::steady_clock::now();
+    eager(images, labels);
+    best_eager = std::min(best_eager, seconds_since(start));
+    start = std::chrono::steady_clock::now();
+    compiled(images, labels);
+    best_compiled = std::min(best_compiled, seconds_since(start));
+  }
+  return best_eager / best_compiled;
 }
 
 }  // namespace
@@ -80,12 +101,25 @@ int main(int argc, char** argv) {
   const Pictures test = load(folder, "t10k");
   const auto model = lucid::models::lenet_5();
   lucid::optim::Optimizer optimizer("Adam", {{.params = model->parameters()}}, {{"lr", 1e-3}});
+  const auto step = [&](const Tensor& images, const Tensor& labels) {
+    Tensor loss = lucid::cross_entropy((*model)(images), labels);
+    optimizer.zero_grad();
+    loss.backward();
+    optimizer.step();
+    return loss.detach();
+  };
+  // The first step makes Adam's state, which no later one does: it runs before a step is recorded.
+  const auto [images, labels] = batch(train, lucid::randperm(train.size()), 0);
+  step(images, labels);
+  const auto compiled_step = lucid::compile(step);
+  const auto compiled_model = lucid::compile([&](const Tensor& images) { return (*model)(images); });
   std::printf("epoch    loss  test accuracy   seconds\n");
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
-    const double loss = train_epoch(*model, optimizer, train);
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    std::printf("%5d  %.4f  %11.2f %%  %8.1f\n", epoch, loss, accuracy(*model, test), seconds.count());
+    const double loss = train_epoch(compiled_step, train);
+    const double seconds = seconds_since(start);
+    std::printf("%5d  %.4f  %11.2f %%  %8.1f\n", epoch, loss, accuracy(compiled_model, test), seconds);
     std::fflush(stdout);
   }
+  std::printf("a compiled step is %.2f times as fast as an eager one\n", speed_up(step, compiled_step, train));
 }
