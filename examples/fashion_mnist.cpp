@@ -108,9 +108,6 @@ int main(int argc, char** argv) {
     optimizer.step();
     return loss.detach();
   };
-  // The first step makes Adam's state, which no later one does: it runs before a step is recorded.
-  const auto [images, labels] = batch(train, lucid::randperm(train.size()), 0);
-  step(images, labels);
   const auto compiled_step = lucid::compile(step);
   const auto compiled_model = lucid::compile([&](const Tensor& images) { return (*model)(images); });
   std::printf("epoch    loss  test accuracy   seconds\n");
