@@ -28,6 +28,12 @@ set(THREADS_PREFER_PTHREAD_FLAG ON)
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+# Python runs tools/generate. One search for it and for what the module needs, so that both are of one version.
+set(python_components Interpreter)
+if(LUCID_BUILD_PYTHON)
+  list(APPEND python_components Development.Module)
+endif()
+find_package(Python 3.11 REQUIRED COMPONENTS ${python_components})
 find_path(LUCID_XXHASH_INCLUDE_DIR xxhash.h REQUIRED)
 mark_as_advanced(LUCID_XXHASH_INCLUDE_DIR)
 

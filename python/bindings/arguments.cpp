@@ -4,31 +4,10 @@
 
 #include "base/error.h"
 #include "bindings/dtype_object.h"
+#include "ir/aliases.h"
 
 namespace lucid::python {
 namespace {
-
-struct Alias {
-  std::string_view parameter;
-  const char* other;
-};
-
-constexpr Alias kAliases[] = {
-    {"dim", "axis"},
-    {"dims", "axes"},
-    {"dims", "axis"},
-    {"dims", "dim"},
-    {"keepdim", "keepdims"},
-    {"x", "input"},
-    {"y", "other"},
-    {"size", "shape"},
-    {"shape", "size"},
-    {"dim0", "axis0"},
-    {"dim1", "axis1"},
-    {"dim2", "axis2"},
-    {"split_size", "split_size_or_sections"},
-    {"tensors", "arrays"},
-};
 
 PyObject* interned(const char* text) {
   PyObject* name = PyUnicode_InternFromString(text);
@@ -54,12 +33,7 @@ ArgumentReader::ArgumentReader(const Op& op, std::string name, Extras extras)
     Slot slot;
     slot.parameter = &parameter;
     slot.name = interned(parameter.name.c_str());
-    for (const Alias& alias : kAliases) {
-      if (alias.parameter != parameter.name) continue;
-      bool taken = false;
-      for (const Parameter& other : op.schema.parameters) taken |= other.name == alias.other;
-      if (!taken) slot.aliases.push_back(interned(alias.other));
-    }
+    for (const char* alias : aliases_of(op.schema, parameter)) slot.aliases.push_back(interned(alias));
     slots_.push_back(std::move(slot));
     if (!parameter.keyword_only) ++positional_;
   }

@@ -28,7 +28,7 @@ enum class Extras {
   kDraw,     // the same, and generator, in place of the op's first parameter: the generator's state
 };
 
-/// Reads Python arguments by an op's schema. Parameters may be named as NumPy and PyTorch name them: `axis` for dim,
+/// Reads Python arguments by an op's schema. Keywords may also be the aliases of ir/aliases.h: `axis` for dim,
 /// `keepdims` for keepdim, `input` and `other` for x and y.
 class ArgumentReader {
  public:

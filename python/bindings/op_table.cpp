@@ -2,38 +2,18 @@
 
 #include <nanobind/nanobind.h>
 
+#include <nlohmann/json.hpp>
+
 #include "bindings/attribute.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/op_function.h"
+#include "ir/schema_json.h"
 
 namespace lucid::python {
 namespace {
 
 nb::str text(const std::string& value) { return nb::str(value.data(), value.size()); }
-
-const char* name_of(ParameterKind kind) {
-  switch (kind) {
-    case ParameterKind::kTensor:
-      return "tensor";
-    case ParameterKind::kTensors:
-      return "tensors";
-    case ParameterKind::kBool:
-      return "bool";
-    case ParameterKind::kInt:
-      return "int";
-    case ParameterKind::kFloat:
-      return "float";
-    case ParameterKind::kInts:
-    case ParameterKind::kVarInts:
-      return "ints";
-    case ParameterKind::kDtype:
-      return "dtype";
-    case ParameterKind::kString:
-      return "str";
-  }
-  return "";
-}
 
 const char* name_of(Fill fill) {
   switch (fill) {
@@ -96,23 +76,13 @@ nb::dict describe(const Sample& sample) {
 }
 
 nb::dict describe(const Op& op) {
-  nb::list parameters;
-  for (const Parameter& parameter : op.schema.parameters) {
-    nb::dict entry;
-    entry["name"] = text(parameter.name);
-    entry["kind"] = name_of(parameter.kind);
-    entry["optional"] = parameter.optional;
-    entry["keyword_only"] = parameter.keyword_only;
-    parameters.append(entry);
-  }
   nb::list dtypes;
   for (int i = 0; i < kDtypeCount; ++i)
     if (op.dtypes.contains(static_cast<Dtype>(i))) dtypes.append(from_dtype(static_cast<Dtype>(i)));
   nb::list samples;
   for (const Sample& sample : op.samples) samples.append(describe(sample));
-  nb::dict entry;
-  entry["name"] = text(op.name());
-  entry["parameters"] = parameters;
+  // Name, parameters and results, in the form that everything generated is made from.
+  auto entry = nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(text(to_json(op.schema).dump())));
   entry["dtypes"] = dtypes;
   entry["public"] = is_public(op);
   entry["random"] = is_random(op);

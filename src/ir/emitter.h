@@ -12,7 +12,7 @@ namespace lucid {
 
 /// Applies ops. Rules are written against it, so one gradient rule or decomposition serves eager execution, graph
 /// building and higher derivatives alike. Its methods, one for each entry of the op table, are generated
-/// (tools/generate).
+/// by the build (tools/generate).
 class Emitter {
  public:
   virtual ~Emitter() = default;

@@ -49,18 +49,19 @@ Parameter parse_parameter(Scanner& scanner) {
 
 std::string text_of(const Parameter& parameter) {
   std::string text = parameter.name;
-  if (parameter.kind == ParameterKind::kVarInts) {
-    text += ": ints*";
-  } else if (parameter.kind != ParameterKind::kTensor) {
-    for (const auto& [name, kind] : kKinds)
-      if (kind == parameter.kind) text += fmt::format(": {}", name);
-  }
+  if (parameter.kind != ParameterKind::kTensor) text += fmt::format(": {}", name_of(parameter.kind));
+  if (parameter.kind == ParameterKind::kVarInts) text += '*';
   if (parameter.optional) text += '?';
   if (parameter.has_default) text += fmt::format(" = {}", to_string(parameter.default_value));
   return text;
 }
 
 }  // namespace
+
+std::string_view name_of(ParameterKind kind) {
+  if (kind == ParameterKind::kVarInts) kind = ParameterKind::kInts;
+  return std::ranges::find(kKinds, kind, &std::pair<std::string_view, ParameterKind>::second)->first;
+}
 
 std::optional<Attribute> convert_attribute(const Parameter& parameter, const Attribute& value) {
   if (std::holds_alternative<std::monostate>(value)) return parameter.optional ? std::optional(value) : std::nullopt;

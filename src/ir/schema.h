@@ -41,6 +41,8 @@ enum class ParameterKind : uint8_t {
 
 /// True where the parameter's values are attributes, not operands.
 constexpr bool is_attribute(ParameterKind kind) { return kind > ParameterKind::kTensors; }
+/// The kind's word in signatures: "ints" for both kInts and kVarInts.
+std::string_view name_of(ParameterKind kind);
 
 struct Parameter {
   std::string name;

@@ -9,7 +9,7 @@
 namespace lucid {
 
 // One function for each family of ops; each appends its entries. The table lists them in table.cpp. Every entry writes
-// its signature as a literal, `.signature = "name(x, dim: int)"`, because tools/generate reads the sources.
+// its signature as a literal, `.signature = "name(x, dim: int)"`, because the build reads it there (tools/signatures).
 void add_arithmetic_ops(std::vector<Op>& ops);
 void add_power_ops(std::vector<Op>& ops);
 void add_math_ops(std::vector<Op>& ops);
@@ -56,7 +56,7 @@ void add_ctc_ops(std::vector<Op>& ops);
 void add_attention_ops(std::vector<Op>& ops);
 void add_scaled_attention_ops(std::vector<Op>& ops);
 
-/// The signatures that tools/generate saw, sorted by name: those of the table, unless the generated files are stale.
+/// The signatures that the build read from the sources, sorted by name. A test compares them with the table.
 std::span<const std::string_view> generated_signatures();
 
 }  // namespace lucid

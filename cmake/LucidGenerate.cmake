@@ -1,0 +1,38 @@
+# The C++ that follows from the op table, in <build>/generated. A program that links nothing but the parser of signatures
+# writes what they say to signatures.json, and tools/generate writes the code; docs/decisions/0015-one-signature-parser.md.
+
+set(LUCID_GENERATED_DIR ${PROJECT_BINARY_DIR}/generated)
+
+# Ninja compiles in the build folder. A relative path lets ccache find what another build folder compiled.
+set(include ${LUCID_GENERATED_DIR})
+if(CMAKE_GENERATOR MATCHES "Ninja")
+  cmake_path(RELATIVE_PATH include BASE_DIRECTORY ${CMAKE_BINARY_DIR})
+endif()
+target_compile_options(lucid_flags INTERFACE -I${include})
+
+add_executable(dump_signatures ${PROJECT_SOURCE_DIR}/tools/signatures/dump.cpp)
+foreach(name aliases scanner schema schema_json)
+  target_sources(dump_signatures PRIVATE ${PROJECT_SOURCE_DIR}/src/ir/${name}.cpp)
+endforeach()
+target_link_libraries(dump_signatures PRIVATE lucid_base)
+
+set(dump ${LUCID_GENERATED_DIR}/signatures.json)
+file(MAKE_DIRECTORY ${LUCID_GENERATED_DIR})
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/*.cpp)
+add_custom_command(OUTPUT ${dump} COMMAND dump_signatures ${dump} ${sources} DEPENDS dump_signatures ${sources} VERBATIM)
+
+set(generator ${PROJECT_SOURCE_DIR}/tools/generate)
+set(methods ${LUCID_GENERATED_DIR}/ops/emitter_methods.cpp)
+set(functions ${LUCID_GENERATED_DIR}/tensor/ops.cpp)
+set(generated ${LUCID_GENERATED_DIR}/ir/emitter_methods.inc ${methods} ${functions})
+add_custom_command(OUTPUT ${generated} COMMAND ${Python_EXECUTABLE} ${generator} --sources ${PROJECT_BINARY_DIR}
+                   DEPENDS ${generator} ${dump} VERBATIM)
+add_custom_target(lucid_generated DEPENDS ${generated})
+
+target_sources(lucid_ops PRIVATE ${methods})
+target_sources(lucid_tensor PRIVATE ${functions})
+foreach(layer IN LISTS LUCID_LAYERS)
+  if(TARGET lucid_${layer} AND NOT layer STREQUAL "base")
+    add_dependencies(lucid_${layer} lucid_generated)
+  endif()
+endforeach()

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lucid::signatures {
+
+/// What an entry of the op table says in string literals.
+struct Entry {
+  std::string signature;
+  std::string doc;
+};
+
+/// Finds the entries of a source file of src/ops. It knows string literals and nothing of what they say; parse_schema
+/// reads them. Throws std::runtime_error where an entry does not have both, the documentation right after the
+/// signature, as literals.
+class EntryReader {
+ public:
+  EntryReader(std::string_view file, std::string_view text) : file_(file), text_(text) {}
+
+  std::vector<Entry> read() {
+    std::vector<Entry> entries;
+    while (find(".signature")) {
+      if (!take("=")) continue;
+      Entry entry;
+      entry.signature = literals();
+      if (!take(",") || !take(".doc") || !take("=")) fail("write the documentation right after the signature");
+      entry.doc = literals();
+      entries.push_back(std::move(entry));
+    }
+    return entries;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& message) const {
+    const auto end = text_.begin() + static_cast<std::ptrdiff_t>(std::min(at_, text_.size()));
+    const auto line = 1 + std::count(text_.begin(), end, '\n');
+    throw std::runtime_error(std::string(file_) + ":" + std::to_string(line) + ": " + message);
+  }
+
+  bool find(std::string_view token) {
+    const size_t found = text_.find(token, at_);
+    at_ = found == std::string_view::npos ? text_.size() : found + token.size();
+    return found != std::string_view::npos;
+  }
+
+  bool take(std::string_view token) {
+    const size_t next = std::min(text_.find_first_not_of(" \t\r\n", at_), text_.size());
+    if (!text_.substr(next).starts_with(token)) return false;
+    at_ = next + token.size();
+    return true;
+  }
+
+  /// One literal or several in a row, joined as the compiler joins them.
+  std::string literals() {
+    std::string result;
+    bool found = false;
+    for (;; found = true) {
+      if (take("R\"(")) {
+        const size_t begin = at_;
+        if (!find(")\"")) fail("the literal does not end");
+        result += text_.substr(begin, at_ - begin - 2);
+      } else if (take("\"")) {
+        result += plain_literal();
+      } else if (found) {
+        return result;
+      } else {
+        fail("write the signature and the documentation as literals; code is generated from them");
+      }
+    }
+  }
+
+  /// The text up to the closing quote.
+  std::string plain_literal() {
+    std::string result;
+    for (; at_ < text_.size(); ++at_) {
+      char c = text_[at_];
+      if (c == '"') {
+        ++at_;
+        return result;
+      }
+      if (c == '\n') break;
+      if (c == '\\') {
+        c = ++at_ < text_.size() ? text_[at_] : '\0';
+        if (c == 'n')
+          c = '\n';
+        else if (c != '"' && c != '\\' && c != '\'')
+          fail("the only escapes here are \\n, \\\", \\' and \\\\");
+      }
+      result += c;
+    }
+    fail("the literal does not end");
+  }
+
+  std::string_view file_;
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+}  // namespace lucid::signatures
