@@ -44,6 +44,34 @@ def test_stubs_follow_from_the_table():
     assert result.returncode == 0, result.stderr
 
 
+def overloads():
+    """The arguments of each declaration in the package's stub, by the function's name."""
+    found = {}
+    for node in stub("__init__.pyi"):
+        if isinstance(node, ast.FunctionDef):
+            found.setdefault(node.name, []).append(node.args)
+    return found
+
+
+def test_the_stubs_know_every_name_that_a_parameter_may_have():
+    declarations = overloads()
+    for entry in lucid._core.op_table():
+        if not entry["public"] or entry["name"] not in declarations:
+            continue
+        found = set()
+        for arguments in declarations[entry["name"]]:
+            found.update(a.arg for a in [*arguments.args, *arguments.kwonlyargs, *filter(None, [arguments.vararg])])
+        names = {name for p in entry["parameters"] for name in (p["name"], *p["aliases"])}
+        assert found - {"device", "requires_grad"} == names - {"device", "requires_grad"}, entry["name"]
+
+
+def test_an_argument_with_other_names_must_still_be_given():
+    declarations = overloads()
+    for name, count in {"relu": 1, "add": 2, "cumsum": 2, "transpose": 3}.items():
+        for arguments in declarations[name]:
+            assert len(arguments.args) - len(arguments.defaults) == count, name
+
+
 def test_the_package_stub_names_what_the_package_has():
     public = {name for name in dir(lucid) if not name.startswith("_")} - {"TYPE_CHECKING", "array_api"} | {
         "__version__"
