@@ -3,6 +3,9 @@
 find_package(GTest REQUIRED)
 include(GoogleTest)
 
+add_library(lucid_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/main.cpp)
+target_link_libraries(lucid_test_main PRIVATE GTest::gtest lucid_flags)
+
 # The tests of a layer link what the layer may use, so that they build while the layers above are being worked on.
 function(lucid_layers_under_test folder result)
   list(FIND LUCID_LAYERS "${folder}" position)
@@ -37,11 +40,11 @@ foreach(path IN LISTS test_folders)
     continue()
   endif()
   cmake_path(GET path FILENAME folder)
-  add_executable(${folder}_test ${sources})
+  add_executable(${folder}_test ${sources} $<TARGET_OBJECTS:lucid_test_main>)
   target_include_directories(${folder}_test PRIVATE
     ${PROJECT_SOURCE_DIR}/tests ${PROJECT_SOURCE_DIR}/tests/support ${PROJECT_SOURCE_DIR}/tools)
   target_compile_definitions(${folder}_test PRIVATE LUCID_TEST_DIR="${path}")
-  target_link_libraries(${folder}_test PRIVATE GTest::gtest_main)
+  target_link_libraries(${folder}_test PRIVATE GTest::gtest)
   lucid_layers_under_test(${folder} layers)
   lucid_link_layers(${folder}_test PRIVATE ${layers})
   gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${folder}/"

@@ -27,6 +27,11 @@ CpuLevel parse_target(std::string_view text) {
   throw ValueError("LUCID_TARGET is \"{}\"; it has to be avx512, avx2 or scalar", text);
 }
 
+bool parse_verify(std::string_view text) {
+  if (text == "0" || text == "1") return text == "1";
+  throw ValueError("LUCID_VERIFY is \"{}\"; it has to be 0 or 1", text);
+}
+
 /// Never destroyed: worker threads and destructors of static objects may still ask.
 Options& current() {
   static auto* const instance =
@@ -59,6 +64,7 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   options.cache_dir = find("LUCID_CACHE_DIR");
   options.log = find("LUCID_LOG");
   options.disable_passes = find("LUCID_DISABLE_PASSES");
+  if (const auto text = find("LUCID_VERIFY"); !text.empty()) options.verify = parse_verify(text);
   return options;
 }
 

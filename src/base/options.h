@@ -8,6 +8,12 @@
 
 namespace lucid {
 
+#ifdef NDEBUG
+inline constexpr bool kVerifyByDefault = false;
+#else
+inline constexpr bool kVerifyByDefault = true;
+#endif
+
 /// Settings of the whole process. None is needed: every default is chosen from the machine.
 struct Options {
   /// LUCID_NUM_THREADS. 0 means as many as the process may use.
@@ -20,6 +26,8 @@ struct Options {
   std::string log;
   /// LUCID_DISABLE_PASSES: names of passes that compiled graphs go without, separated by commas.
   std::string disable_passes;
+  /// LUCID_VERIFY: "1" has every plan verified after each pass that changes it, "0" not. Unset means 1 in debug builds.
+  bool verify = kVerifyByDefault;
 
   bool operator==(const Options&) const = default;
   bool logs(std::string_view topic) const;

@@ -5,6 +5,7 @@
 
 #include "base/ref.h"
 #include "ir/graph.h"
+#include "passes/pass_list.h"
 #include "runtime/plan.h"
 
 namespace lucid {
@@ -29,9 +30,11 @@ enum class OutputOrder : uint8_t {
 /// graph's input_ids in order, its outputs the output_ids. With `destinations`, one for each of the graph's outputs,
 /// which pointwise nodes compute, those are written with these strides. `updates` are inputs and the outputs that take
 /// their place afterwards: Plan::overwrites will say which of them may lie in the same memory. `fresh` are inputs that
-/// have other contents at each run: what is made of them is not worth keeping.
+/// have other contents at each run: what is made of them is not worth keeping. What the passes of plan_pipeline.h did
+/// is added to `report`.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                        std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {},
-                       OutputOrder order = OutputOrder::kAny, std::span<const size_t> fresh = {});
+                       OutputOrder order = OutputOrder::kAny, std::span<const size_t> fresh = {},
+                       PassReport* report = nullptr);
 
 }  // namespace lucid

@@ -35,7 +35,7 @@ std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const Handle
 }
 
 /// The plan takes every leaf of the graph as an input.
-Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles) {
+Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles, PassReport& report) {
   IRGraph graph = call.graph;
   graph.param_ids.clear();
   graph.state_ids.clear();
@@ -52,7 +52,7 @@ Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles) 
   for (size_t i = 0; i < call.inputs.size(); ++i)
     if (call.inputs[i].kind == GraphInput::Kind::kHandle && handles[call.inputs[i].handle].is_fresh) fresh.push_back(i);
   // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
-  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor, fresh);
+  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor, fresh, &report);
 }
 
 /// Runs the passes. Constants may go, and others come.
@@ -96,7 +96,7 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   check_cancelled();
   result.report = improve(call, passes);
   check_cancelled();
-  result.plan = plan_of(call, record.handles);
+  result.plan = plan_of(call, record.handles, result.report);
   result.graph = std::move(call.graph);
   result.inputs = std::move(call.inputs);
   result.kept = std::move(call.kept);

@@ -72,15 +72,12 @@ class Plan : public RefCounted {
   std::vector<size_t> packed_bytes;
   /// Whether a run takes so long that it pays to let other threads of the caller go on meanwhile.
   bool is_long = false;
-  /// Every node is pointwise: each output element depends only on the input elements at its own index.
-  bool elementwise = false;
   /// For each output, the input whose memory it may be given, or -1. Such outputs are safe.
   std::vector<int32_t> overwrites;
   /// For each output, whether whatever fails, fails before it is written.
   std::vector<bool> is_safe;
-  /// When each input is read last and each output written first, counted in turns: steps, or parts of one.
-  std::vector<size_t> last_reads;
-  std::vector<size_t> first_writes;
+  /// Of a plan that writes to memory which the caller chose: for each output, the inputs that may lie in its place.
+  std::vector<std::vector<bool>> sharers;
 
   /// The steps of every run: those that pack an input run again only when it has changed.
   size_t kernel_count() const;
@@ -88,7 +85,7 @@ class Plan : public RefCounted {
   std::vector<std::string> kernel_names(bool packing = false) const;
 
   /// Whether an output may lie exactly where an input does: nothing reads the input after its element was written.
-  bool may_share(size_t input, size_t output) const { return elementwise && last_reads[input] <= first_writes[output]; }
+  bool may_share(size_t input, size_t output) const { return !sharers.empty() && sharers[output][input]; }
 
   /// The error word of a host function that threw.
   static constexpr int64_t kHostError = -1;

@@ -18,7 +18,7 @@ bool has_same_kernel(const KernelStep& a, const KernelStep& b) {
 
 }  // namespace
 
-void launch_beside(Schedule& schedule, const std::set<ValueId>& outside) {
+bool launch_beside(Schedule& schedule, const std::set<ValueId>& outside) {
   std::vector<KernelStep> steps = std::move(schedule.steps);
   schedule.steps.clear();
   std::vector<std::vector<bool>> writes;
@@ -48,6 +48,7 @@ void launch_beside(Schedule& schedule, const std::set<ValueId>& outside) {
     }
     schedule.steps.push_back(std::move(step));
   }
+  return schedule.steps.size() < steps.size();
 }
 
 }  // namespace lucid

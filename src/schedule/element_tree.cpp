@@ -170,15 +170,18 @@ void ElementTree::declare(KernelWriter& writer, Units units) {
 }
 
 void ElementTree::declare_elements() {
-  const Access& result = operands_[extra_begin_];
+  const auto results = operands_.begin() + static_cast<std::ptrdiff_t>(extra_begin_);
   for (const Access& access : operands_) {
-    const bool is_alone = std::all_of(operands_.begin(), operands_.end(), [&](const Access& other) {
-      return other.buffer.index != access.buffer.index || other.strides == result.strides;
-    });
+    const auto alike =
+        std::find_if(results, operands_.end(), [&](const Access& result) { return result.strides == access.strides; });
+    const bool is_alone =
+        alike != operands_.end() && std::all_of(operands_.begin(), operands_.end(), [&](const Access& other) {
+          return other.buffer.index != access.buffer.index || other.strides == access.strides;
+        });
     const bool is_indexed = std::any_of(indexed_inputs_.begin(), indexed_inputs_.end(), [&](const auto& input) {
       return input.second.buffer.index == access.buffer.index;
     });
-    if (is_alone && !is_indexed) writer_->set_by_element(access.buffer);
+    if (is_alone && !is_indexed) writer_->set_order(access.buffer, static_cast<uint8_t>(alike - results + 1));
   }
 }
 

@@ -199,7 +199,7 @@ class Run {
         const size_t known = argument(use, dtype);
         if (known == arguments.size()) arguments.emplace_back(use, dtype);
         arguments[known].first.last_turn = use.last_turn;
-        arguments[known].first.last_by_element = use.last_by_element;
+        arguments[known].first.last_order = use.last_order;
       }
     }
 
@@ -265,7 +265,7 @@ void number_turns(Schedule& schedule) {
   for (size_t turn = 0; turn < schedule.steps.size(); ++turn) set_turn(schedule.steps[turn], turn);
 }
 
-void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
+bool fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   std::vector<Candidate> steps;
   std::set<ValueId> computed;
   Users users(schedule.steps);
@@ -283,6 +283,7 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   const auto is_kept = [&](const Candidate& candidate) {
     return candidate.step.packs >= 0 && !computed.contains(candidate.step.packs);
   };
+  bool changed = !std::is_partitioned(steps.begin(), steps.end(), is_kept);
   for (Candidate& candidate : steps)
     if (is_kept(candidate)) schedule.steps.push_back(std::move(candidate.step));
   std::erase_if(steps, is_kept);
@@ -318,9 +319,11 @@ void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
       }
     }
     const size_t turns = run.size();
+    changed = changed || turns > 1;
     schedule.steps.push_back(std::move(run).finish(schedule, turn, is_own));
     turn += turns;
   }
+  return changed;
 }
 
 }  // namespace lucid

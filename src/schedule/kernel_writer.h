@@ -35,8 +35,9 @@ class KernelWriter {
     return builder_.param();
   }
 
-  void set_by_element(loop::BufferRef buffer) {
-    uses_[buffer.index].first_by_element = uses_[buffer.index].last_by_element = true;
+  /// Says that elements are used one by one, and which buffers have them in the same places (BufferUse::first_order).
+  void set_order(loop::BufferRef buffer, uint8_t order) {
+    uses_[buffer.index].first_order = uses_[buffer.index].last_order = order;
   }
   /// What a unit touches of a buffer, when that is known only after it was used.
   void set_unit(loop::BufferRef buffer, const UnitSpan& unit) { uses_[buffer.index].unit = unit; }

@@ -31,7 +31,7 @@ bool is_pointwise(const IRGraph& graph, const Group& group) {
 
 }  // namespace
 
-void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) {
+bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) {
   const std::vector<Group> groups = group_nodes(graph);
   const Readers readers = readers_of(graph, groups);
   std::map<ValueId, int> owned;  // how many values lie in each one's memory
@@ -39,6 +39,7 @@ void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) 
   const std::set<ValueId> outputs(graph.output_ids.begin(), graph.output_ids.end());
   std::set<ValueId> kept = outputs;
   for (const auto& [_, value] : graph.updates) kept.insert(value);
+  bool changed = false;
   for (size_t g = 0; g < groups.size(); ++g) {
     const ValueId result = graph.nodes[groups[g].root()].outputs[0];
     if (!outputs.contains(result) || !is_pointwise(graph, groups[g])) continue;
@@ -51,9 +52,11 @@ void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) 
       if (layouts.at(value).geometry != layouts.at(result).geometry || graph.type(value) != graph.type(result))
         continue;
       layouts.at(value).storage = layouts.at(result).storage;
+      changed = true;
       break;
     }
   }
+  return changed;
 }
 
 }  // namespace lucid

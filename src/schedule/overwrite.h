@@ -16,8 +16,8 @@ bool may_take_place(const KernelStep& step, const MemoryKey& read, const MemoryK
 /// Whether no check can fail once a result is being written.
 bool is_written_safely(const Schedule& schedule, ValueId result);
 
-/// Whether a result may be written to memory that is read, so that the old value is there if a check fails: what is
-/// written was read before, and no check can fail from then on.
+/// Whether a result may lie exactly where the input `read` does: each element is read for the last time before its
+/// place is written. If the input must survive a check that fails, is_written_safely() has to hold too.
 bool may_overwrite(const Schedule& schedule, ValueId read, ValueId result);
 
 }  // namespace lucid

@@ -95,7 +95,7 @@ class Recomputing {
       if (memory.is_ours) hold(memory.first, memory.last() + 1, memory.bytes);
   }
 
-  void run(int64_t enough) {
+  bool run(int64_t enough) {
     size_t rounds = 0;
     for (; rounds < kMostChoices; ++rounds) {
       const auto peak = std::max_element(held_.begin(), held_.end());
@@ -105,6 +105,7 @@ class Recomputing {
       apply(*best);
     }
     if (rounds > 0) rewrite();
+    return rounds > 0;
   }
 
  private:
@@ -328,9 +329,9 @@ class Recomputing {
 
 }  // namespace
 
-void recompute_values(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std::set<ValueId>& changing,
+bool recompute_values(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std::set<ValueId>& changing,
                       int64_t enough) {
-  if (graph.nodes.size() > 1) Recomputing(graph, layouts, changing).run(enough);
+  return graph.nodes.size() > 1 && Recomputing(graph, layouts, changing).run(enough);
 }
 
 }  // namespace lucid

@@ -37,10 +37,10 @@ struct BufferUse {
   int32_t index = 0;
   int64_t byte_offset = 0;
   UnitSpan unit = {};
-  /// In the first turn, and in the last, every element is used only for the result's element with its own index, and
-  /// lies where that does.
-  bool first_by_element = false;
-  bool last_by_element = false;
+  /// In the first turn, and in the last: not 0 if every element is used only for the result's element with its own
+  /// index. Buffers with the same number have their elements in the same places.
+  uint8_t first_order = 0;
+  uint8_t last_order = 0;
   /// The first and the last turn that uses the buffer, counted over the whole schedule.
   size_t first_turn = 0;
   size_t last_turn = 0;
@@ -109,13 +109,13 @@ inline constexpr int64_t kEnoughMemory = int64_t{4} << 20;
 
 /// Says what is kept and what is computed again: where a plan would hold more than `enough` bytes, values that wait
 /// long for their last uses and are cheap are computed again for those. `changing` are the inputs that will be others
-/// afterwards.
-void recompute_values(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std::set<ValueId>& changing,
+/// afterwards. Returns whether any is.
+bool recompute_values(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std::set<ValueId>& changing,
                       int64_t enough = kEnoughMemory);
 
 /// Lets values that end in the computation of a result of the same layout lie in that result's memory. Only for results
-/// whose memory is new: nothing else may be read from it.
-void place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
+/// whose memory is new: nothing else may be read from it. Returns whether any does.
+bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
 
 /// Groups the nodes of a graph of primitives into kernels and writes their loops.
 Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts);
@@ -123,8 +123,8 @@ Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts)
 /// Joins steps into kernels that take a few units at a time through all of them, where that saves launches or keeps
 /// what one step writes in the cache for the next; what nobody else needs is then never stored. Steps may change places
 /// for it. `outside` are the values whose memory the caller knows. Only where no two values are the same memory, unless
-/// by their layouts.
-void fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
+/// by their layouts. Returns whether anything changed.
+bool fuse_steps(Schedule& schedule, const std::set<ValueId>& outside);
 
 /// Calls `function` with every use of the step, those of launches beside it among them.
 template <typename Function>
@@ -141,7 +141,8 @@ void set_turn(KernelStep& step, size_t turn);
 void number_turns(Schedule& schedule);
 
 /// Makes launches of the same kernel that do not depend on each other one step: the updates of all parameters, say.
-void launch_beside(Schedule& schedule, const std::set<ValueId>& outside);
+/// Returns whether there are any.
+bool launch_beside(Schedule& schedule, const std::set<ValueId>& outside);
 
 /// How many items of a step are worth handing to a thread.
 int64_t grain_of(const KernelStep& step);

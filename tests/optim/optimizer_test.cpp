@@ -99,6 +99,22 @@ TEST(Optimizer, AStepOfAdamIsTwoKernels) {
   for (size_t i = 1; i < 4; ++i) EXPECT_TRUE(plan.plan->may_share(i, i));
 }
 
+TEST(Optimizer, StateWithOtherStridesThanItsParameterIsWrittenWhereItLies) {
+  Tensor w = zeros({64, 32}).requires_grad_();
+  w.set_grad(ones({64, 32}));
+  const Tensor state = transpose(zeros({32, 64}), 0, 1);
+  const Tensor other = zeros({64, 32});
+  const Tensor number = scalar(0.5);
+  const Tensor step = scalar(1.0f);
+  const Operand operands[] = {step.impl(),   w.impl(),      state.impl(),  other.impl(),  Operand(), w.grad().impl(),
+                              number.impl(), number.impl(), number.impl(), number.impl(), Operand()};
+  const Attributes attributes = {false, false};
+  TensorImpl* destinations[] = {step.impl(), w.impl(), state.impl(), other.impl()};
+  const EagerPlan& plan = eager_plan(Call(op_table().at("adam_step"), operands, attributes), destinations);
+  for (size_t i = 0; i < 4; ++i) EXPECT_TRUE(plan.plan->may_share(i, i)) << i;
+  EXPECT_FALSE(plan.plan->may_share(2, 1));
+}
+
 TEST(Optimizer, WhatWasSavedForBackwardKeepsItsValue) {
   Tensor w = leaf({2, 3});
   SGD optimizer({w}, {.lr = 1});

@@ -95,9 +95,9 @@ TEST(Runner, RefusesToSwitchOffWhatIsNoPass) {
   IRGraph graph = example();
   ConstantPool constants;
   const std::string cure =
-      "which is no pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, ExactIdentityPass, "
-      "FuseSteps, LaunchBeside, NoGradStripPass, OverwriteState, PlaceInResults, "
-      "Recompute, ReuseMemory";
+      "which is no pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, DonateBuffers, "
+      "ExactIdentityPass, "
+      "FuseSteps, HorizontalFusion, NoGradStripPass, PlaceInResults, Rematerialize, ReuseMemory";
   EXPECT_EQ(message_of<ValueError>([&] { run_passes(graph, constants, {.disabled = {"DeadNode"}}); }),
             "PassOptions::disabled names DeadNode, " + cure);
   Options changed = options();
@@ -105,6 +105,17 @@ TEST(Runner, RefusesToSwitchOffWhatIsNoPass) {
   const OptionsScope scope(changed);
   EXPECT_EQ(message_of<ValueError>([&] { run_passes(graph, constants); }), "LUCID_DISABLE_PASSES names CSE, " + cure);
   EXPECT_EQ(graph, example());
+}
+
+TEST(Runner, PassesOverPlansMayBeNamedAlsoByTheNamesThatTheyHad) {
+  Options changed = options();
+  changed.disable_passes = "Rematerialize,Recompute,LaunchBeside,OverwriteState";
+  const OptionsScope scope(changed);
+  IRGraph graph = example();
+  ConstantPool constants;
+  EXPECT_EQ(names_of(run_passes(graph, constants)).size(), 6u);
+  EXPECT_EQ(parse_pass_names(changed.disable_passes),
+            (PassNames{"Rematerialize", "HorizontalFusion", "DonateBuffers"}));
 }
 
 /// Every exp becomes an exp2.

@@ -176,10 +176,12 @@ def test_a_check_that_fails_leaves_gradients_alone():
     assert all(lucid.equal(a, b.grad) for a, b in zip(before, parameters))
 
 
-PARTS = ["Recompute", "PlaceInResults", "FuseSteps", "LaunchBeside", "OverwriteState", "ReuseMemory"]
+PASSES = ["Rematerialize", "PlaceInResults", "FuseSteps", "HorizontalFusion", "DonateBuffers", "ReuseMemory"]
+# The names that passes had before.
+ALIASES = "Recompute,LaunchBeside,OverwriteState"
 
 
-@pytest.mark.parametrize("disabled", [*PARTS, ",".join(PARTS)])
+@pytest.mark.parametrize("disabled", [*PASSES, ",".join(PASSES), ALIASES])
 def test_each_part_can_be_switched_off(disabled):
     folder = os.path.dirname(__file__)
     environment = {**os.environ, "LUCID_DISABLE_PASSES": disabled}

@@ -97,7 +97,7 @@ def test_computing_again_changes_no_bit_and_holds_less(name):
     compiled, arena = trained(name, True)
     eager, _ = trained(name, False)
     assert all(lucid.equal(a, b) for a, b in zip(compiled, eager))
-    assert arena < 0.85 * arena_without("Recompute", name)
+    assert arena < 0.85 * arena_without("Rematerialize", name)
 
 
 # Bytes besides parameters, gradients, the optimizer's state and arguments; PyTorch's eager steps hold 44.0 MB and

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <random>
 
-#include "compiler/compile_plan.h"
 #include "run_graph.h"
 #include "schedule/schedule.h"
 
@@ -16,7 +15,7 @@ struct Recomputed {
   IRGraph after;
   std::map<ValueId, Layout> layouts;
 
-  Recomputed(const IRGraph& source, int64_t enough) : before(expand_to_primitives(source)) {
+  Recomputed(const IRGraph& source, int64_t enough) : before(source) {
     std::map<ValueId, Geometry> inputs;
     for (ValueId id : before.input_ids) {
       const Dims& shape = before.type(id).shape;

@@ -1,0 +1,69 @@
+#include "compiler/plan_draft.h"
+
+#include <fmt/format.h>
+
+#include "schedule/stages.h"
+
+namespace lucid {
+namespace {
+
+std::string name_of(const MemoryKey& key) { return lucid::name_of(BufferUse{.kind = key.first, .index = key.second}); }
+
+std::string place_text(const Slot& slot) {
+  switch (slot.area) {
+    case Slot::Area::kInput:
+      return fmt::format("input{}", slot.index);
+    case Slot::Area::kOutput:
+      return fmt::format("output{}+{}", slot.index, slot.byte_offset);
+    case Slot::Area::kArena:
+      return fmt::format("arena+{}", slot.byte_offset);
+    case Slot::Area::kPacked:
+      return fmt::format("packed{}", slot.index);
+    case Slot::Area::kError:
+      break;
+  }
+  return "checks";
+}
+
+}  // namespace
+
+PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
+                     std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
+                     std::span<const size_t> fresh)
+    : graph(expand_to_primitives(source)),
+      destinations(destinations.begin(), destinations.end()),
+      updates(updates.begin(), updates.end()),
+      order(order) {
+  for (size_t i = 0; i < source.input_ids.size(); ++i)
+    this->inputs[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
+  for (const PlanUpdate& update : updates) changing.insert(graph.input_ids[update.input]);
+  passing = changing;
+  for (size_t input : fresh) passing.insert(graph.input_ids[input]);
+}
+
+std::string schedule_text(const PlanDraft& draft) {
+  std::string text;
+  if (!draft.has(PlanDraft::Stage::kLayouts)) return text;
+  for (const IRNode& node : draft.graph.nodes)
+    for (ValueId id : node.outputs)
+      if (const auto found = draft.schedule.layouts.find(id);
+          found != draft.schedule.layouts.end() && found->second.storage != id && !node.op->view)
+        text += fmt::format("place %{} in %{}\n", id, found->second.storage);
+  text += to_text(draft.graph, draft.schedule);
+  for (size_t i = 0; i < draft.donations.size(); ++i)
+    if (draft.donations[i] >= 0) text += fmt::format("donate input{} to output{}\n", draft.donations[i], i);
+  for (const auto& [from, to] : draft.reuses) text += fmt::format("reuse {} for {}\n", name_of(from), name_of(to));
+  if (!draft.has(PlanDraft::Stage::kMemory)) return text;
+  text += fmt::format("arena of {} bytes\n", draft.slots.arena_bytes);
+  for (const auto& [key, slot] : draft.slots.slots) {
+    const bool is_callers = key.first == BufferUse::Kind::kValue && draft.outside.contains(key.second);
+    if (is_callers || key.first == BufferUse::Kind::kError) continue;
+    text += fmt::format("  {} at {}, {} bytes\n", name_of(key), place_text(slot),
+                        memory_bytes(draft.graph, draft.schedule, key));
+  }
+  return text;
+}
+
+std::string to_text(const PlanDraft& draft) { return to_text(draft.graph) + schedule_text(draft); }
+
+}  // namespace lucid

@@ -1,0 +1,157 @@
+#include "compiler/plan_pipeline.h"
+
+#include <algorithm>
+
+#include "base/options.h"
+#include "passes/common_subexpression.h"
+#include "schedule/overwrite.h"
+
+namespace lucid {
+namespace {
+
+using Stage = PlanDraft::Stage;
+
+bool common_subexpression(PlanDraft& draft) {
+  ConstantPool unknown;
+  return CommonSubexpressionPass().run(draft.graph, unknown);
+}
+
+/// A plan's outputs own their memory: one that would be a part of something else, or the same as another, is copied; so
+/// is one whose elements are in another order than asked for.
+void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts, OutputOrder order) {
+  std::set<ValueId> taken;
+  for (const auto* ids : {&graph.input_ids, &graph.param_ids, &graph.state_ids, &graph.constant_ids})
+    taken.insert(ids->begin(), ids->end());
+  for (ValueId& id : graph.output_ids) {
+    const Layout& layout = layouts.at(id);
+    const Geometry& geometry = layout.geometry;
+    const bool in_order = order == OutputOrder::kAny ? is_dense(geometry.sizes, geometry.strides)
+                                                     : is_contiguous(geometry.sizes, geometry.strides);
+    const bool whole =
+        in_order && geometry.offset == 0 && numel(geometry.sizes) == numel(graph.type(layout.storage).shape);
+    if (whole && taken.insert(layout.storage).second) continue;
+    const TensorType type = graph.type(id);
+    const Op& copy = op_table().at("contiguous");
+    const ValueId copied = graph.add_value(type);
+    graph.nodes.push_back({&copy, {{id, std::nullopt}}, copy.schema.default_attributes(), {copied}, false, ""});
+    layouts[copied] = {copied, {type.shape, contiguous_strides(type.shape), 0}};
+    taken.insert(copied);
+    id = copied;
+  }
+}
+
+bool assign_layouts(PlanDraft& draft) {
+  std::map<ValueId, Geometry> imposed;
+  for (size_t i = 0; i < draft.destinations.size(); ++i) imposed[draft.graph.output_ids.at(i)] = draft.destinations[i];
+  draft.schedule.layouts = assign_layouts(draft.graph, draft.inputs, imposed);
+  if (draft.destinations.empty()) own_outputs(draft.graph, draft.schedule.layouts, draft.order);
+  draft.outside.insert(draft.graph.input_ids.begin(), draft.graph.input_ids.end());
+  for (ValueId id : draft.graph.output_ids) draft.outside.insert(draft.schedule.layouts.at(id).storage);
+  draft.donations.assign(draft.graph.output_ids.size(), -1);
+  draft.stage = Stage::kLayouts;
+  return true;
+}
+
+bool rematerialize(PlanDraft& draft) { return recompute_values(draft.graph, draft.schedule.layouts, draft.changing); }
+
+bool place_in_results(PlanDraft& draft) {
+  draft.lends_results = true;
+  return place_in_results(draft.graph, draft.schedule.layouts);
+}
+
+bool write_kernels(PlanDraft& draft) {
+  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts));
+  for (KernelStep& step : draft.schedule.steps)
+    if (draft.passing.contains(step.packs)) step.packs = -1;
+  number_turns(draft.schedule);
+  draft.stage = Stage::kSteps;
+  return true;
+}
+
+bool fuse_steps(PlanDraft& draft) { return fuse_steps(draft.schedule, draft.outside); }
+
+bool horizontal_fusion(PlanDraft& draft) { return launch_beside(draft.schedule, draft.outside); }
+
+bool donate_buffers(PlanDraft& draft) {
+  bool changed = false;
+  for (const PlanUpdate& update : draft.updates) {
+    const ValueId input = draft.graph.input_ids[update.input];
+    const ValueId output = draft.graph.output_ids[update.output];
+    if (!may_overwrite(draft.schedule, input, output) || !is_written_safely(draft.schedule, output)) continue;
+    draft.donations[update.output] = static_cast<int32_t>(update.input);
+    changed = true;
+  }
+  return changed;
+}
+
+bool reuse_memory(PlanDraft& draft) {
+  draft.reuses = find_reuses(draft.graph, draft.schedule);
+  return !draft.reuses.empty();
+}
+
+bool place_memory(PlanDraft& draft) {
+  std::vector<size_t> free_outputs;
+  for (size_t i = 0; i < draft.donations.size(); ++i)
+    if (draft.lends_results && draft.donations[i] < 0) free_outputs.push_back(i);
+  draft.slots = place_buffers(draft.graph, draft.schedule, draft.reuses, free_outputs);
+  draft.stage = Stage::kMemory;
+  return true;
+}
+
+class DraftSubject : public PassSubject {
+ public:
+  explicit DraftSubject(const PlanDraft& draft) : draft_(draft) {}
+  std::string_view name() const override { return draft_.graph.name; }
+  size_t size() const override {
+    return draft_.has(Stage::kSteps) ? draft_.schedule.steps.size() : draft_.graph.nodes.size();
+  }
+  std::string_view counted() const override { return draft_.has(Stage::kSteps) ? "steps" : "nodes"; }
+  std::string text() const override { return to_text(draft_); }
+  void verify() const override { lucid::verify(draft_); }
+
+ private:
+  const PlanDraft& draft_;
+};
+
+}  // namespace
+
+PlanPassList plan_passes(OutputMemory memory) {
+  constexpr bool kRequired = true;
+  const bool is_new = memory == OutputMemory::kNew;
+  PlanPassList passes;
+  // Composites may be made of the same: a standard deviation of the mean that was asked for besides.
+  passes.push_back({"CommonSubexpressionPass", common_subexpression});
+  passes.push_back({"AssignLayouts", assign_layouts, kRequired});
+  if (is_new) {
+    // Before kernels are written: what is computed again is fused into its new consumers.
+    passes.push_back({kRematerialize, rematerialize});
+    // Only where a result's memory holds nothing else, as the caller's may. After rematerialization, which gives values
+    // other last uses.
+    passes.push_back({kPlaceInResults, place_in_results});
+  }
+  passes.push_back({"WriteKernels", write_kernels, kRequired});
+  if (is_new) {
+    // These change the order of steps, for which no two values may be the same memory, unless by their layouts.
+    passes.push_back({kFuseSteps, fuse_steps});
+    // After fusing, which saves more: memory traffic, not just launches.
+    passes.push_back({kHorizontalFusion, horizontal_fusion});
+  }
+  // The order of steps is final: from here on it is decided where buffers lie.
+  passes.push_back({kDonateBuffers, donate_buffers});
+  passes.push_back({kReuseMemory, reuse_memory});
+  passes.push_back({"PlaceMemory", place_memory, kRequired});
+  return passes;
+}
+
+PassReport run_plan_passes(PlanDraft& draft, const PlanPassList& passes) {
+  const Options process = options();
+  const DraftSubject subject(draft);
+  PassRunner runner(subject, parse_pass_names(process.disable_passes), process.verify);
+  for (const PlanPass& pass : passes) {
+    const auto run = [&] { return pass.run(draft); };
+    pass.is_required ? runner.run_required(pass.name, run) : runner.run(pass.name, run);
+  }
+  return std::move(runner.report());
+}
+
+}  // namespace lucid

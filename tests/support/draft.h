@@ -1,0 +1,31 @@
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "compiler/plan_pipeline.h"
+
+/// Drafts of plans from graphs written as text; no machine code is made.
+namespace lucid::test {
+
+/// A draft that no pass has run on. Its inputs are contiguous.
+inline PlanDraft draft_of(const std::string& graph_text, std::vector<PlanUpdate> updates = {},
+                          std::vector<size_t> fresh = {}) {
+  const IRGraph graph = parse_graph(graph_text);
+  std::map<ValueId, Geometry> inputs;
+  for (ValueId id : graph.input_ids) {
+    const Dims& shape = graph.type(id).shape;
+    inputs[id] = {shape, contiguous_strides(shape), 0};
+  }
+  return {graph, inputs, {}, updates, OutputOrder::kRowMajor, fresh};
+}
+
+/// The standard passes without some.
+inline PlanPassList passes_without(const std::vector<std::string_view>& names) {
+  PlanPassList passes = plan_passes(OutputMemory::kNew);
+  std::erase_if(passes, [&](const PlanPass& pass) { return std::ranges::find(names, pass.name) != names.end(); });
+  return passes;
+}
+
+}  // namespace lucid::test

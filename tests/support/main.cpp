@@ -1,0 +1,10 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+/// Runs the tests of a folder. Plans are verified after each pass, as they are in debug builds.
+int main(int argc, char** argv) {
+  setenv("LUCID_VERIFY", "1", 0);
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
