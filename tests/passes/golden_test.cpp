@@ -1,7 +1,7 @@
+#include "golden.h"
+
 #include <gtest/gtest.h>
 
-#include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "ir/scanner.h"
@@ -24,39 +24,6 @@ struct State {
   IRGraph graph;
   ConstantPool constants;
 };
-
-struct Case {
-  std::string file, name, pass, before, after;
-};
-
-void PrintTo(const Case& c, std::ostream* out) { *out << c.file << ": " << c.name; }
-
-std::vector<Case> read_cases() {
-  std::vector<Case> cases;
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(LUCID_TEST_DIR))
-    if (entry.path().extension() == ".test") files.push_back(entry.path());
-  std::ranges::sort(files);
-  for (const auto& path : files) {
-    std::ifstream file(path);
-    bool is_after = false;
-    for (std::string line; std::getline(file, line);) {
-      if (line.starts_with("## ")) {
-        cases.push_back({.file = path.filename(), .name = line.substr(3)});
-        is_after = false;
-      } else if (line.starts_with("--- ")) {
-        is_after = true;
-        std::istringstream words(line.substr(4));
-        std::string more;
-        words >> cases.back().pass >> more;
-        if (more == "unchanged") cases.back().after = cases.back().before;
-      } else if (!line.empty() && !line.starts_with("# ")) {
-        (is_after ? cases.back().after : cases.back().before) += line + '\n';
-      }
-    }
-  }
-  return cases;
-}
 
 State parse(const std::string& text) {
   const size_t start = text.find("graph ");
@@ -101,31 +68,34 @@ std::shared_ptr<Pass> find_pass(const std::string& name) {
   return nullptr;
 }
 
-class Golden : public testing::TestWithParam<Case> {};
+class Golden : public testing::TestWithParam<test::GoldenCase> {};
 
 TEST_P(Golden, PassGivesTheTextBeside) {
-  const Case& c = GetParam();
+  const test::GoldenCase& c = GetParam();
   State state = parse(c.before);
   ASSERT_EQ(print(state), c.before) << "the text before is not as graphs print";
   ASSERT_NO_THROW(verify(state.graph));
-  const auto pass = find_pass(c.pass);
-  ASSERT_TRUE(pass) << "no pass is called " << c.pass;
+  std::istringstream words(c.command);
+  std::string name, more;
+  words >> name >> more;
+  const bool stays = more == "unchanged";
+  const auto pass = find_pass(name);
+  ASSERT_TRUE(pass) << "no pass is called " << name;
   const PassReport report = run_passes(state.graph, state.constants, PassList{pass});
-  EXPECT_EQ(print(state), c.after);
-  EXPECT_EQ(report.runs.front().changed, c.before != c.after);
+  if (stays)
+    EXPECT_EQ(print(state), c.before);
+  else
+    test::expect_golden(c, print(state));
+  EXPECT_EQ(report.runs.front().changed, !stays);
   EXPECT_EQ(parse_graph(to_text(state.graph)), state.graph);
   // What it leaves it leaves for good.
   EXPECT_FALSE(run_passes(state.graph, state.constants, PassList{pass}).runs.front().changed) << print(state);
 }
 
-INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(read_cases()), [](const auto& info) {
-  std::string name = std::filesystem::path(info.param.file).stem().string() + "_" + info.param.name;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(test::read_golden_cases(LUCID_TEST_DIR)),
+                         test::golden_test_name);
 
-TEST(Golden, FilesAreThere) { EXPECT_GT(read_cases().size(), 40u); }
+TEST(Golden, FilesAreThere) { EXPECT_GT(test::read_golden_cases(LUCID_TEST_DIR).size(), 40u); }
 
 }  // namespace
 }  // namespace lucid
