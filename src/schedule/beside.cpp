@@ -35,14 +35,16 @@ bool launch_beside(Schedule& schedule, const std::set<ValueId>& outside) {
     size_t others = 0;
     for (size_t next = first + 1; next < end && step.beside.size() + 1 < kMostLaunches; ++next) {
       if (taken[next]) continue;
-      if (has_same_kernel(step, steps[next]) && passed.allows(steps[next], writes[next]) &&
-          users.may_come_early(schedule, steps[next], writes[next], outside, others)) {
+      const bool joins = has_same_kernel(step, steps[next]) && passed.allows(steps[next], writes[next]) &&
+                         users.may_come_early(schedule, steps[next], writes[next], outside, others);
+      // Also of one that joins: those after it must not depend on it, as it runs at the same time.
+      passed.add(steps[next], writes[next]);
+      if (joins) {
         taken[next] = true;
         users.remove(steps[next]);
         step.beside.push_back({std::move(steps[next].buffers), std::move(steps[next].params), steps[next].items});
         step.nanoseconds = std::max(step.nanoseconds, steps[next].nanoseconds);
       } else {
-        passed.add(steps[next], writes[next]);
         ++others;
       }
     }

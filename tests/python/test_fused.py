@@ -176,6 +176,17 @@ def test_a_check_that_fails_leaves_gradients_alone():
     assert all(lucid.equal(a, b.grad) for a, b in zip(before, parameters))
 
 
+def test_launches_that_run_at_the_same_time_do_not_depend_on_each_other():
+    def rolled(x, y):
+        return lucid.roll(x, 1, 0), lucid.roll(lucid.roll(y, 1, 0), 1, 0)
+
+    compiled = lucid.compile(rolled)
+    for _ in range(8):
+        x, y = lucid.randn(600, 600), lucid.randn(600, 600)
+        assert all(lucid.equal(a, b) for a, b in zip(compiled(x, y), rolled(x, y)))
+    assert [shown.name for shown in lucid.compiler.plan(compiled, x, y).steps] == ["roll_one", "roll_one"]
+
+
 PASSES = ["Rematerialize", "PlaceInResults", "FuseSteps", "HorizontalFusion", "DonateBuffers", "ReuseMemory"]
 # The names that passes had before.
 ALIASES = "Recompute,LaunchBeside,OverwriteState"
