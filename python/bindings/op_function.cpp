@@ -198,6 +198,14 @@ void make_result_type(const Op& op, nb::module_& types) {
   types.attr(op.name().c_str()) = nb::borrow(reinterpret_cast<PyObject*>(type));
 }
 
+template <typename F>
+nb::tuple names_of(F chooses) {
+  nb::list names;
+  for (const Op& op : op_table().ops())
+    if (chooses(op)) names.append(nb::str(op.name().c_str()));
+  return nb::tuple(names);
+}
+
 }  // namespace
 
 PyObject* make_op_function(const Op& op, OpForm form) {
@@ -205,7 +213,7 @@ PyObject* make_op_function(const Op& op, OpForm form) {
   if (!object) nb::detail::raise_python_error();
   object->op = &op;
   object->form = form;
-  const bool factory = form == OpForm::kFunction && is_factory(op);
+  const bool factory = form == OpForm::kFunction && op.names.is_factory;
   Extras extras = factory ? Extras::kFactory : form == OpForm::kDraw ? Extras::kDraw : Extras::kNone;
   object->reader = new ArgumentReader(op, op.name() + (form == OpForm::kInPlace ? "_" : ""), extras);
   object->vectorcall = form == OpForm::kInPlace ? call_in_place
@@ -235,22 +243,16 @@ void bind_ops(nb::module_& module) {
   for (const Op& op : op_table().ops()) {
     make_result_type(op, types);
     functions[op.name().c_str()] = nb::steal(make_op_function(op, OpForm::kFunction));
-    if (is_random(op)) draws[op.name().c_str()] = nb::steal(make_op_function(op, OpForm::kDraw));
-    if (!is_public(op)) continue;
-    if (has_method(op)) nb::setattr(tensor_class, op.name().c_str(), nb::steal(make_op_function(op, OpForm::kMethod)));
-    if (has_in_place_method(op))
+    if (op.is_random()) draws[op.name().c_str()] = nb::steal(make_op_function(op, OpForm::kDraw));
+    if (op.has_method()) nb::setattr(tensor_class, op.name().c_str(), nb::steal(make_op_function(op, OpForm::kMethod)));
+    if (op.has_in_place_method())
       nb::setattr(tensor_class, (op.name() + "_").c_str(), nb::steal(make_op_function(op, OpForm::kInPlace)));
   }
   module.attr("ops") = functions;
   module.attr("draws") = draws;
-  nb::list names;
-  nb::list factories;
-  for (const Op& op : op_table().ops()) {
-    if (is_public(op)) names.append(nb::str(op.name().c_str()));
-    if (is_factory(op)) factories.append(nb::str(op.name().c_str()));
-  }
-  module.attr("public_ops") = nb::tuple(names);
-  module.attr("factories") = nb::tuple(factories);
+  module.attr("public_ops") = names_of([](const Op& op) { return op.is_public(); });
+  module.attr("factories") = names_of([](const Op& op) { return op.names.is_factory; });
+  module.attr("inplace_functions") = names_of([](const Op& op) { return op.names.takes_inplace; });
 }
 
 }  // namespace lucid::python

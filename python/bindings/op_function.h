@@ -18,20 +18,11 @@ enum class OpForm {
 /// A new callable for an op of the table.
 PyObject* make_op_function(const Op& op, OpForm form);
 
-/// Whether users may call an op by name. The others are parts that composites of the table are made of.
-bool is_public(const Op& op);
-/// Whether the op draws random numbers: its first parameter is a generator's state.
-bool is_random(const Op& op);
-/// Whether the op makes tensors for users to start from: then it also takes `device` and `requires_grad`.
-bool is_factory(const Op& op);
-bool has_method(const Op& op);
-bool has_in_place_method(const Op& op);
-
 /// The results of an op as Python has them: a tensor, a named tuple, or a tuple.
 PyObject* results_to_python(const Op& op, Values results);
 
-/// `_core.ops`: the functions of all ops by name; `_core.draws`: those that draw from a generator; and the methods of
-/// Tensor.
+/// The methods of Tensor and what Names says of the ops: `_core.ops`, the functions of all by name; `_core.draws`,
+/// those that draw from a generator; the names `public_ops`, `factories` and `inplace_functions`.
 void bind_ops(nb::module_& module);
 void bind_op_table(nb::module_& module);
 

@@ -84,8 +84,8 @@ nb::dict describe(const Op& op) {
   // Name, parameters and results, in the form that everything generated is made from.
   auto entry = nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(text(to_json(op.schema).dump())));
   entry["dtypes"] = dtypes;
-  entry["public"] = is_public(op);
-  entry["random"] = is_random(op);
+  entry["public"] = op.is_public();
+  entry["random"] = op.is_random();
   entry["pointwise"] = op.is_pointwise();
   entry["host"] = static_cast<bool>(op.host);
   entry["ulp"] = op.ulp;

@@ -9,16 +9,10 @@
 namespace lucid::python {
 namespace {
 
-/// The ops behind operators, looked up once.
-struct OperatorOps {
-  const Op *add, *sub, *mul, *div, *floor_divide, *remainder, *pow, *matmul;
-  const Op *bitwise_and, *bitwise_or, *bitwise_xor, *left_shift, *right_shift;
-  const Op *neg, *abs, *bitwise_not;
-  const Op *lt, *le, *eq, *ne, *gt, *ge;
-};
-OperatorOps ops;
+/// The ops behind operators, found once in the table.
+const Op* ops[kOperatorCount] = {};
 
-using OpMember = const Op* OperatorOps::*;
+const Op& op_of(Operator symbol) { return *ops[static_cast<size_t>(symbol)]; }
 
 const Attributes kNoAttributes;
 
@@ -40,15 +34,9 @@ PyObject* binary(const Op& op, PyObject* a, PyObject* b) {
   });
 }
 
-template <OpMember kOp>
+template <Operator kOperator>
 PyObject* binary_slot(PyObject* a, PyObject* b) {
-  return binary(*(ops.*kOp), a, b);
-}
-
-PyObject* matmul_slot(PyObject* a, PyObject* b) {
-  if (ops.matmul) return binary(*ops.matmul, a, b);
-  PyErr_SetString(PyExc_NotImplementedError, "matmul is not in the op table");
-  return nullptr;
+  return binary(op_of(kOperator), a, b);
 }
 
 PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) {
@@ -56,14 +44,14 @@ PyObject* power_slot(PyObject* a, PyObject* b, PyObject* modulus) {
     PyErr_SetString(PyExc_TypeError, "pow: tensors take no third argument");
     return nullptr;
   }
-  return binary(*ops.pow, a, b);
+  return binary(op_of(Operator::kPower), a, b);
 }
 
-template <OpMember kOp>
+template <Operator kOperator>
 PyObject* unary_slot(PyObject* a) {
   return guarded([&] {
     const Operand operands[] = {Operand(&tensor_in(a))};
-    return apply(*(ops.*kOp), operands);
+    return apply(op_of(kOperator), operands);
   });
 }
 
@@ -79,30 +67,18 @@ PyObject* in_place_binary(const Op& op, PyObject* self, PyObject* other) {
   });
 }
 
-template <OpMember kOp>
+template <Operator kOperator>
 PyObject* in_place_slot(PyObject* self, PyObject* other) {
-  return in_place_binary(*(ops.*kOp), self, other);
+  return in_place_binary(op_of(kOperator), self, other);
 }
 
 PyObject* in_place_power_slot(PyObject* self, PyObject* other, PyObject*) {
-  return in_place_binary(*ops.pow, self, other);
+  return in_place_binary(op_of(Operator::kPower), self, other);
 }
 
 PyObject* compare_slot(PyObject* a, PyObject* b, int comparison) {
-  switch (comparison) {
-    case Py_LT:
-      return binary(*ops.lt, a, b);
-    case Py_LE:
-      return binary(*ops.le, a, b);
-    case Py_EQ:
-      return binary(*ops.eq, a, b);
-    case Py_NE:
-      return binary(*ops.ne, a, b);
-    case Py_GT:
-      return binary(*ops.gt, a, b);
-    default:
-      return binary(*ops.ge, a, b);
-  }
+  static_assert(Py_LT == 0 && Py_LE == 1 && Py_EQ == 2 && Py_NE == 3 && Py_GT == 4 && Py_GE == 5);
+  return binary(*ops[static_cast<size_t>(Operator::kLess) + static_cast<size_t>(comparison)], a, b);
 }
 
 Py_hash_t hash_slot(PyObject* self) { return _Py_HashPointer(self); }
@@ -154,64 +130,46 @@ void* slot(F* function) {
 }  // namespace
 
 void prepare_operators() {
-  const OpTable& table = op_table();
-  ops = {
-      .add = &table.at("add"),
-      .sub = &table.at("sub"),
-      .mul = &table.at("mul"),
-      .div = &table.at("div"),
-      .floor_divide = &table.at("floor_divide"),
-      .remainder = &table.at("remainder"),
-      .pow = &table.at("pow"),
-      .matmul = table.find("matmul"),
-      .bitwise_and = &table.at("bitwise_and"),
-      .bitwise_or = &table.at("bitwise_or"),
-      .bitwise_xor = &table.at("bitwise_xor"),
-      .left_shift = &table.at("bitwise_left_shift"),
-      .right_shift = &table.at("bitwise_right_shift"),
-      .neg = &table.at("neg"),
-      .abs = &table.at("abs"),
-      .bitwise_not = &table.at("bitwise_not"),
-      .lt = &table.at("lt"),
-      .le = &table.at("le"),
-      .eq = &table.at("eq"),
-      .ne = &table.at("ne"),
-      .gt = &table.at("gt"),
-      .ge = &table.at("ge"),
-  };
+  for (const Op& op : op_table().ops()) {
+    if (!op.names.python_operator) continue;
+    const Op*& place = ops[static_cast<size_t>(*op.names.python_operator)];
+    LUCID_CHECK(!place || place == &op, "{} and {} have the same operator", place->name(), op.name());
+    place = &op;
+  }
+  for (size_t i = 0; i < kOperatorCount; ++i) LUCID_CHECK(ops[i], "no op has operator {}", i);
 }
 
 const PyType_Slot* operator_slots() {
   static const PyType_Slot slots[] = {
-      {Py_nb_add, slot(binary_slot<&OperatorOps::add>)},
-      {Py_nb_subtract, slot(binary_slot<&OperatorOps::sub>)},
-      {Py_nb_multiply, slot(binary_slot<&OperatorOps::mul>)},
-      {Py_nb_true_divide, slot(binary_slot<&OperatorOps::div>)},
-      {Py_nb_floor_divide, slot(binary_slot<&OperatorOps::floor_divide>)},
-      {Py_nb_remainder, slot(binary_slot<&OperatorOps::remainder>)},
+      {Py_nb_add, slot(binary_slot<Operator::kAdd>)},
+      {Py_nb_subtract, slot(binary_slot<Operator::kSubtract>)},
+      {Py_nb_multiply, slot(binary_slot<Operator::kMultiply>)},
+      {Py_nb_true_divide, slot(binary_slot<Operator::kDivide>)},
+      {Py_nb_floor_divide, slot(binary_slot<Operator::kFloorDivide>)},
+      {Py_nb_remainder, slot(binary_slot<Operator::kRemainder>)},
       {Py_nb_power, slot(power_slot)},
-      {Py_nb_matrix_multiply, slot(matmul_slot)},
-      {Py_nb_and, slot(binary_slot<&OperatorOps::bitwise_and>)},
-      {Py_nb_or, slot(binary_slot<&OperatorOps::bitwise_or>)},
-      {Py_nb_xor, slot(binary_slot<&OperatorOps::bitwise_xor>)},
-      {Py_nb_lshift, slot(binary_slot<&OperatorOps::left_shift>)},
-      {Py_nb_rshift, slot(binary_slot<&OperatorOps::right_shift>)},
-      {Py_nb_negative, slot(unary_slot<&OperatorOps::neg>)},
-      {Py_nb_absolute, slot(unary_slot<&OperatorOps::abs>)},
-      {Py_nb_invert, slot(unary_slot<&OperatorOps::bitwise_not>)},
+      {Py_nb_matrix_multiply, slot(binary_slot<Operator::kMatrixMultiply>)},
+      {Py_nb_and, slot(binary_slot<Operator::kAnd>)},
+      {Py_nb_or, slot(binary_slot<Operator::kOr>)},
+      {Py_nb_xor, slot(binary_slot<Operator::kXor>)},
+      {Py_nb_lshift, slot(binary_slot<Operator::kLeftShift>)},
+      {Py_nb_rshift, slot(binary_slot<Operator::kRightShift>)},
+      {Py_nb_negative, slot(unary_slot<Operator::kNegative>)},
+      {Py_nb_absolute, slot(unary_slot<Operator::kAbsolute>)},
+      {Py_nb_invert, slot(unary_slot<Operator::kInvert>)},
       {Py_nb_positive, slot(positive_slot)},
-      {Py_nb_inplace_add, slot(in_place_slot<&OperatorOps::add>)},
-      {Py_nb_inplace_subtract, slot(in_place_slot<&OperatorOps::sub>)},
-      {Py_nb_inplace_multiply, slot(in_place_slot<&OperatorOps::mul>)},
-      {Py_nb_inplace_true_divide, slot(in_place_slot<&OperatorOps::div>)},
-      {Py_nb_inplace_floor_divide, slot(in_place_slot<&OperatorOps::floor_divide>)},
-      {Py_nb_inplace_remainder, slot(in_place_slot<&OperatorOps::remainder>)},
+      {Py_nb_inplace_add, slot(in_place_slot<Operator::kAdd>)},
+      {Py_nb_inplace_subtract, slot(in_place_slot<Operator::kSubtract>)},
+      {Py_nb_inplace_multiply, slot(in_place_slot<Operator::kMultiply>)},
+      {Py_nb_inplace_true_divide, slot(in_place_slot<Operator::kDivide>)},
+      {Py_nb_inplace_floor_divide, slot(in_place_slot<Operator::kFloorDivide>)},
+      {Py_nb_inplace_remainder, slot(in_place_slot<Operator::kRemainder>)},
       {Py_nb_inplace_power, slot(in_place_power_slot)},
-      {Py_nb_inplace_and, slot(in_place_slot<&OperatorOps::bitwise_and>)},
-      {Py_nb_inplace_or, slot(in_place_slot<&OperatorOps::bitwise_or>)},
-      {Py_nb_inplace_xor, slot(in_place_slot<&OperatorOps::bitwise_xor>)},
-      {Py_nb_inplace_lshift, slot(in_place_slot<&OperatorOps::left_shift>)},
-      {Py_nb_inplace_rshift, slot(in_place_slot<&OperatorOps::right_shift>)},
+      {Py_nb_inplace_and, slot(in_place_slot<Operator::kAnd>)},
+      {Py_nb_inplace_or, slot(in_place_slot<Operator::kOr>)},
+      {Py_nb_inplace_xor, slot(in_place_slot<Operator::kXor>)},
+      {Py_nb_inplace_lshift, slot(in_place_slot<Operator::kLeftShift>)},
+      {Py_nb_inplace_rshift, slot(in_place_slot<Operator::kRightShift>)},
       {Py_nb_bool, slot(bool_slot)},
       {Py_nb_int, slot(int_slot)},
       {Py_nb_float, slot(float_slot)},

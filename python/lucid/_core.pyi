@@ -1173,6 +1173,7 @@ ops: dict[str, Callable[..., Tensor]]
 draws: dict[str, Callable[..., Tensor]]
 public_ops: tuple[str, ...]
 factories: tuple[str, ...]
+inplace_functions: tuple[str, ...]
 
 def tensor(
     data: TensorLike | Sequence[Tensor], dtype: DtypeLike | None = ..., device: DeviceLike = ..., requires_grad: builtins.bool = ...

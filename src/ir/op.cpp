@@ -18,6 +18,23 @@ const T& typed(const Call& call, std::string_view name) {
 
 }  // namespace
 
+bool Op::is_random() const { return !schema.parameters.empty() && schema.parameters.front().name == "state"; }
+
+bool Op::has_method() const {
+  if (!is_public()) return false;
+  if (names.method) return *names.method;
+  if (names.is_factory || schema.parameters.empty()) return false;
+  const Parameter& first = schema.parameters.front();
+  return first.kind == ParameterKind::kTensor && !first.optional && !is_random();
+}
+
+bool Op::has_in_place_method() const {
+  if (!has_method() || schema.returns_list || !schema.results.empty()) return false;
+  if (names.in_place) return *names.in_place;
+  // A condition is no place for the result.
+  return promote != Promote::kTail && (is_pointwise() || promote != Promote::kNone);
+}
+
 const std::string& Call::name() const { return op_.name(); }
 
 const Attribute& Call::attribute(std::string_view name) const {
@@ -72,6 +89,8 @@ OpTable::OpTable(std::vector<Op> ops) : ops_(std::move(ops)) {
         op.is_lowered() + static_cast<bool>(op.decompose) + static_cast<bool>(op.view) + static_cast<bool>(op.host);
     if (op.decompose && op.promote != Promote::kNone) op.decompose = after_promotion(std::move(op.decompose));
     LUCID_CHECK(ways == 1, "{} computes in {} ways; lowering, decompose, view, host: choose one", op.name(), ways);
+    LUCID_CHECK(op.host || !op.has_effects, "{} has effects and does not compute on the host", op.name());
+    if (op.cost == 0) op.cost = op.ulp > 0 ? kFunctionCost : kSimpleCost;
   }
   by_name_.resize(ops_.size());
   std::iota(by_name_.begin(), by_name_.end(), uint16_t{0});

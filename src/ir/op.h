@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "ir/lowering.h"
+#include "ir/op_traits.h"
 #include "ir/sample.h"
 #include "ir/schema.h"
 #include "ir/value.h"
@@ -125,6 +126,10 @@ struct Op {
   std::string signature;
   /// One sentence, then, after a blank line, an example in doctest form.
   std::string doc;
+  /// Where its name is visible.
+  Names names;
+  /// Exact identities, which passes apply.
+  Algebra algebra;
   /// The dtypes of operand 0 that it accepts (after promotion, for promoting ops).
   DtypeSet dtypes = kAllDtypes;
   Promote promote = Promote::kNone;
@@ -136,6 +141,9 @@ struct Op {
   bool ignores_values = false;
   /// The result is contiguous although the op is pointwise; otherwise such results follow their operands' strides.
   bool contiguous_result = false;
+  /// Does more than compute its results from its operands. A call of it is never removed, merged with another, folded
+  /// or replayed by a compiled call. Only host ops may have effects, and no op may be made of one that has.
+  bool has_effects = false;
 
   // How it computes: exactly one of the four.
   Lowering lowering;
@@ -159,6 +167,9 @@ struct Op {
   std::vector<Sample> samples;
   /// The bound in ULP that math functions keep against a correctly rounded result; 0 means bitwise.
   double ulp = 0;
+  /// What an element costs, in simple operations. 0 stands for a default that the table fills in: kFunctionCost where
+  /// there is a bound in ULP, kSimpleCost elsewhere.
+  double cost = 0;
 
   // Filled in by the table.
   Schema schema;
@@ -167,9 +178,21 @@ struct Op {
   const std::string& name() const { return schema.name; }
   bool is_pointwise() const { return std::holds_alternative<PointwiseLowering>(lowering); }
   bool is_lowered() const { return !std::holds_alternative<std::monostate>(lowering); }
+  /// Whether computing an element again costs more than reading it from memory.
+  bool is_costly() const { return cost > kSimpleCost; }
+
+  /// Whether users call it by name.
+  bool is_public() const { return names.audience == Audience::kUsers; }
+  /// Whether it draws random numbers: its first parameter is the state of a generator.
+  bool is_random() const;
+  /// By default true where the first parameter is a tensor that must be given, for ops that neither draw nor make
+  /// tensors to start from.
+  bool has_method() const;
+  /// By default true for methods that compute each element from those at its place.
+  bool has_in_place_method() const;
 };
 
-/// The op table. Assembled once by the explicit calls in ops/table.cpp; immutable afterwards.
+/// The op table. Assembled once from the list in ops/table.cpp; immutable afterwards.
 class OpTable {
  public:
   explicit OpTable(std::vector<Op> ops);
@@ -184,7 +207,7 @@ class OpTable {
   std::vector<uint16_t> by_name_;  // sorted by name
 };
 
-/// The one table; defined in ops/table.cpp.
+/// The one table; defined in ops/op_table.cpp.
 const OpTable& op_table();
 
 /// The result types of a call, checking its operands: the op's own rule, broadcasting with promotion, or its

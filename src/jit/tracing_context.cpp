@@ -122,6 +122,7 @@ void TracingContext::add_own_cell(const TensorImpl& tensor) {
 
 void TracingContext::computed(const Call& call, const Values& results) {
   note([&] {
+    if (call.op().has_effects) give_up(fmt::format("calls {}, which has effects", call.name()));
     Event& event = add_event(Event::Kind::kComputed, &call);
     for (const Value& result : results) {
       const TensorImpl& tensor = *tensor_of(result);

@@ -212,6 +212,7 @@ gives zeros.
 >>> x = lucid.ones(1, 1, 2, 3)
 >>> lucid.attention(x, x, x, None, True, 1.0).logsumexp
 tensor([[[3.0000, 3.6931]]]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = infer_attention,
       .lowering = AttentionLowering{},
@@ -264,6 +265,7 @@ Op attention_backward() {
 >>> x = lucid.ones(1, 1, 1, 2)
 >>> lucid.attention_backward(x, lucid.zeros(1, 1, 1), x, x, x, None, x, lucid.full((1, 1, 1), 2.0), False, 1.0, False)[2]
 tensor([[[[1., 1.]]]]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types{call.operand(2).type(), call.operand(3).type(), call.operand(4).type()};

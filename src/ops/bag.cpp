@@ -49,6 +49,7 @@ Op embedding_bag_offsets() {
 
 >>> lucid.embedding_bag_offsets(lucid.tensor([0, 2, 2]), 3)
 tensor([0, 2, 2]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = Dtype::kI64,
       .infer = same_as_input,
       .lowering = IndexedLowering{.body =

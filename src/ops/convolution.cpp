@@ -208,6 +208,7 @@ between its elements input_dilation - 1. A transposed weight is [in, out, ...], 
 
 >>> lucid.convolution(lucid.ones(1, 1, 4), lucid.ones(1, 1, 2), None, [1], [0], [1], [1], [1])
 tensor([[[2., 2., 2., 1.]]]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kNumbers,
       .infer = [](const Call& call) -> Types {
         check_product_dtypes(call, 0, 1);
@@ -278,6 +279,7 @@ Op convolution_weight() {
 
 >>> lucid.convolution_weight(lucid.ones(1, 1, 4), lucid.ones(1, 1, 3), [2], [1], [0], [1], [1])
 tensor([[[3., 3.]]]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kNumbers,
       .infer = infer_weight,
       .lowering = ConvolutionLowering{.by_weight = true},

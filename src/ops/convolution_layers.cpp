@@ -74,6 +74,7 @@ Value batched(Emitter& e, const Value& x, int64_t dimensions, F f) {
 Operand bias_of(const Call& call, std::span<const Value> in) { return call.has(2) ? Operand(in[2]) : Operand(); }
 
 Op convolution_layer(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kNumbers;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     check_operands(call, dimensions, 1, 0);
@@ -99,6 +100,7 @@ Op convolution_layer(Op op, int64_t dimensions) {
 }
 
 Op transposed_layer(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kNumbers;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     check_operands(call, dimensions, 0, 1);

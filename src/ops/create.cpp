@@ -17,6 +17,13 @@ void fill(const HostArray& out, const Scalar& value) {
     value.store(out.type.dtype, out.as<char>() + i * static_cast<int64_t>(size_of(out.type.dtype)));
 }
 
+// The number that all elements are; see Algebra::fill.
+std::optional<Scalar> zero(const Call&) { return 0; }
+std::optional<Scalar> one(const Call&) { return 1; }
+std::optional<Scalar> fill_value(const Call& call) {
+  return call.operand(0).is_scalar() ? std::optional(call.operand(0).scalar()) : std::nullopt;
+}
+
 Op full() {
   return {
       .signature = "full(size: ints, fill_value, *, dtype: dtype? = None)",
@@ -25,6 +32,8 @@ Op full() {
 >>> lucid.full((2, 2), 1.5)
 tensor([[1.5000, 1.5000],
         [1.5000, 1.5000]]))",
+      .names = {.is_factory = true},
+      .algebra = {.fill = fill_value},
       .infer = [](const Call& call) -> std::vector<TensorType> {
         if (call.rank(0) != 0)
           throw ValueError("full: fill_value must be a number or a 0-d tensor, got {}",
@@ -61,6 +70,7 @@ Op iota() {
 >>> lucid.iota((2, 3), 1)
 tensor([[0, 1, 2],
         [0, 1, 2]]))",
+      .names = {.audience = Audience::kOps},
       .infer = [](const Call& call) -> std::vector<TensorType> {
         numbered_axis(call);
         checked_numel(call.name(), call.ints("size"), sizeof(int64_t));
@@ -99,19 +109,25 @@ Op filled_with(Op op, Scalar value) {
 }
 
 Op zeros() {
-  return filled_with({.signature = "zeros(size: ints*, *, dtype: dtype? = None)", .doc = R"(A tensor of zeros.
+  return filled_with({.signature = "zeros(size: ints*, *, dtype: dtype? = None)",
+                      .doc = R"(A tensor of zeros.
 
 >>> lucid.zeros(2, 3)
 tensor([[0., 0., 0.],
-        [0., 0., 0.]]))"},
+        [0., 0., 0.]]))",
+                      .names = {.is_factory = true},
+                      .algebra = {.fill = zero}},
                      0);
 }
 
 Op ones() {
-  return filled_with({.signature = "ones(size: ints*, *, dtype: dtype? = None)", .doc = R"(A tensor of ones.
+  return filled_with({.signature = "ones(size: ints*, *, dtype: dtype? = None)",
+                      .doc = R"(A tensor of ones.
 
 >>> lucid.ones(3, dtype=lucid.int64)
-tensor([1, 1, 1]))"},
+tensor([1, 1, 1]))",
+                      .names = {.is_factory = true},
+                      .algebra = {.fill = one}},
                      1);
 }
 
@@ -120,7 +136,8 @@ Op empty() {
                       .doc = R"(A tensor whose elements are still to be written. They are zero, but do not rely on it.
 
 >>> lucid.empty(2, 3).shape
-(2, 3))"},
+(2, 3))",
+                      .names = {.is_factory = true}},
                      0);
 }
 
@@ -140,19 +157,24 @@ Op filled_like(Op op, int value) {
 }
 
 Op zeros_like() {
-  return filled_like(
-      {.signature = "zeros_like(x, *, dtype: dtype? = None)", .doc = R"(Zeros of the shape and dtype of x.
+  return filled_like({.signature = "zeros_like(x, *, dtype: dtype? = None)",
+                      .doc = R"(Zeros of the shape and dtype of x.
 
 >>> lucid.zeros_like(lucid.tensor([1, 2]))
-tensor([0, 0]))"},
-      0);
+tensor([0, 0]))",
+                      .names = {.is_factory = true},
+                      .algebra = {.fill = zero}},
+                     0);
 }
 
 Op ones_like() {
-  return filled_like({.signature = "ones_like(x, *, dtype: dtype? = None)", .doc = R"(Ones of the shape and dtype of x.
+  return filled_like({.signature = "ones_like(x, *, dtype: dtype? = None)",
+                      .doc = R"(Ones of the shape and dtype of x.
 
 >>> lucid.ones_like(lucid.tensor([1, 2]))
-tensor([1, 1]))"},
+tensor([1, 1]))",
+                      .names = {.is_factory = true},
+                      .algebra = {.fill = one}},
                      1);
 }
 
@@ -163,7 +185,8 @@ Op empty_like() {
            R"(A tensor of the shape and dtype of x whose elements are still to be written. They are zero, but do not rely on it.
 
 >>> lucid.empty_like(lucid.tensor([1, 2])).shape
-(2,))"},
+(2,))",
+       .names = {.is_factory = true}},
       0);
 }
 
@@ -174,6 +197,7 @@ Op full_like() {
 
 >>> lucid.full_like(lucid.tensor([1, 2]), 5)
 tensor([5, 5]))",
+      .names = {.is_factory = true},
       .infer = [](const Call& call) -> std::vector<TensorType> {
         if (call.rank(1) != 0)
           throw ValueError("full_like: fill_value must be a number or a 0-d tensor, got {}",
@@ -200,6 +224,7 @@ Op eye() {
 >>> lucid.eye(2)
 tensor([[1., 0.],
         [0., 1.]]))",
+      .names = {.is_factory = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value>) -> Values {
         const Dtype dtype = call.is_none("dtype") ? default_float() : call.dtype_of("dtype");
         const Dims size{call.integer("n"), call.is_none("m") ? call.integer("n") : call.integer("m")};

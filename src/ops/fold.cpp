@@ -79,6 +79,7 @@ tensor([[0., 1., 3., 4.],
         [1., 2., 4., 5.],
         [3., 4., 6., 7.],
         [4., 5., 7., 8.]]))",
+      .names = {.method = false},
       .infer = [](const Call& call) -> Types {
         const Windows w = unfold_windows(call);
         Dims shape(call.shape(0).begin(), call.shape(0).end() - 2);
@@ -148,6 +149,7 @@ Op fold() {
 tensor([[[1., 2., 1.],
          [2., 4., 2.],
          [1., 2., 1.]]]))",
+      .names = {.method = false},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         const Windows w = fold_windows(call);
@@ -226,6 +228,7 @@ tensor([[[1., 2., 1.],
 
 /// The elements of x at the positions that a max_pool found them at, zeros elsewhere.
 Op unpool(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kFloats;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     if (!call.operand(0).is_value() || !call.operand(1).is_value() || call.shape(0) != call.shape(1) ||

@@ -115,6 +115,7 @@ Op index() {
 
 >>> lucid.index(lucid.tensor([[1, 2], [3, 4]]), [lucid.tensor([0, 1]), lucid.tensor([1, 1])])
 tensor([2, 4]))",
+      .names = {.audience = Audience::kOps},
       .infer = [](const Call& call) -> Types {
         check_leading_indices(call, 1);
         const Dims shape = indexed_shape(call, 1);

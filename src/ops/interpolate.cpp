@@ -88,6 +88,7 @@ Op resample() {
 
 >>> lucid.resample(lucid.tensor([0., 4.]), 0, 4, "linear")
 tensor([0., 1., 3., 4.]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         kernel_of(call);

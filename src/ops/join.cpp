@@ -36,6 +36,8 @@ Op cat_same() {
 
 >>> lucid.cat_same([lucid.tensor([1]), lucid.tensor([2, 3])])
 tensor([1, 2, 3]))",
+      .names = {.audience = Audience::kOps},
+      .algebra = {.copies = Copies::kAlways},
       .infer = [](const Call& call) -> Types {
         check_tensors(call);
         const int64_t rank = call.rank(0);
@@ -96,6 +98,7 @@ Op cat() {
 
 >>> lucid.cat([lucid.tensor([1, 2]), lucid.tensor([3.5])])
 tensor([1.0000, 2.0000, 3.5000]))",
+      .algebra = {.copies = Copies::kAlways},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         check_tensors(call);
         const Dtype dtype = joined_dtype(call);

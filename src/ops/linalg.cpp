@@ -101,6 +101,7 @@ dimensions before the last two are batches, which broadcast.
 
 >>> lucid.matmul(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([1., 1.]))
 tensor([3., 7.]))",
+      .names = {.python_operator = Operator::kMatrixMultiply},
       .dtypes = kNumbers,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         check_product_dtypes(call, 0, 1);
@@ -232,6 +233,7 @@ Op addmm() {
 >>> lucid.addmm(lucid.tensor([1., 2.]), lucid.eye(2), lucid.ones(2, 2))
 tensor([[2., 3.],
         [2., 3.]]))",
+      .names = {.in_place = true},
       .dtypes = kNumbers,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         check_ranks(call, {{1, 2}, {2, 2}});
@@ -266,6 +268,7 @@ Op baddbmm() {
 
 >>> lucid.baddbmm(lucid.zeros(1), lucid.ones(5, 2, 3), lucid.ones(5, 3, 4)).shape
 (5, 2, 4))",
+      .names = {.in_place = true},
       .dtypes = kNumbers,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         check_ranks(call, {{1, 3}, {2, 3}});

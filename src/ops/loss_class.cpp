@@ -153,6 +153,7 @@ Op class_loss() {
 
 >>> lucid.class_loss(lucid.tensor([[[0.], [0.]]]), lucid.tensor([[1]]), None)
 lucid.return_types.class_loss(loss=tensor(0.6931), logsumexp=tensor([[[0.6931]]]), total_weight=tensor(1.)))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         const Dtype dtype = call.dtype(0);
@@ -189,6 +190,7 @@ Op class_loss_backward() {
 ...                           -100, 0.0, "mean", False)
 [tensor([[[ 0.5000],
          [-0.5000]]])])",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types{call.operand(3).type()};

@@ -29,6 +29,8 @@ Op contiguous() {
 
 >>> lucid.zeros(2, 3).T.contiguous().stride()
 (2, 1))",
+      .names = {.in_place = false},
+      .algebra = {.copies = Copies::kUnlessContiguous},
       .infer = same_as_input,
       .contiguous_result = true,
       .lowering = lower_unary([](loop::Value x) { return x; }),
@@ -45,6 +47,8 @@ Op clone() {
 
 >>> x = lucid.tensor([1., 2.]); y = x.clone(); y[0] = 5; x
 tensor([1., 2.]))",
+      .names = {.in_place = false},
+      .algebra = {.copies = Copies::kAlways},
       .infer = same_as_input,
       .lowering = lower_unary([](loop::Value x) { return x; }),
       .reference = reference_moved(unmoved),
@@ -190,6 +194,7 @@ Op roll_one() {
 
 >>> lucid.roll_one(lucid.tensor([1, 2, 3]), 1, 0)
 tensor([3, 1, 2]))",
+      .names = {.audience = Audience::kOps},
       .infer =
           [](const Call& call) {
             normalize_axis(call.name(), call.integer("dim"), call.rank(0));
@@ -297,7 +302,8 @@ Op tril() {
 
 >>> lucid.tril(lucid.ones(2, 2))
 tensor([[1., 0.],
-        [1., 1.]]))"},
+        [1., 1.]]))",
+                   .names = {.in_place = true}},
                   true);
 }
 
@@ -307,7 +313,8 @@ Op triu() {
 
 >>> lucid.triu(lucid.ones(2, 2))
 tensor([[1., 1.],
-        [0., 1.]]))"},
+        [0., 1.]]))",
+                   .names = {.in_place = true}},
                   false);
 }
 

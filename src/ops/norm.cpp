@@ -112,6 +112,7 @@ Op standardize_backward() {
 >>> zero = lucid.zeros(1, 1)
 >>> lucid.standardize_backward(g, x, None, zero + 2, zero + 1, zero, zero, [1], 0.0, True, False, [])
 [tensor([[0., 0.]])])",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types;
@@ -147,6 +148,7 @@ the squares. Weight and bias are broadcast.
 
 >>> lucid.standardize(lucid.tensor([[1., 3.]]), None, None, [1], 0.0)
 [tensor([[-1.,  1.]]), tensor([[2.]]), tensor([[1.]])])",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = infer_standardize,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {

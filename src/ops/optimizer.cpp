@@ -94,6 +94,7 @@ class Update {
 };
 
 Op update(Op op, Values (*rule)(const Update&)) {
+  op.names.audience = Audience::kOptimizers;
   op.dtypes = kFloats;
   op.decompose = [rule](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     return rule(Update(e, call, in));

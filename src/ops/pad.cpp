@@ -18,6 +18,7 @@ Op constant_pad() {
 
 >>> lucid.constant_pad(lucid.tensor([1, 2]), (1, 2))
 tensor([0, 1, 2, 0, 0]))",
+      .names = {.audience = Audience::kOps},
       .infer = [](const Call& call) -> Types {
         const Dims& pad = call.ints("pad");
         if (pad.size() % 2 != 0 || pad.rank() / 2 > call.rank(0))

@@ -50,6 +50,8 @@ Op relu() {
 
 >>> lucid.relu(lucid.tensor([-1.0, 2.0]))
 tensor([0., 2.]))",
+      .names = {.takes_inplace = true},
+      .algebra = {.is_idempotent = true},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .lowering = lower_unary([](loop::Value x) {
@@ -73,6 +75,7 @@ Op relu6() {
 
 >>> lucid.relu6(lucid.tensor([-1.0, 2.0, 9.0]))
 tensor([0., 2., 6.]))",
+       .names = {.in_place = true, .takes_inplace = true},
        .gradient = where_input([](Emitter& e, const Call&, const Value& x) { return is_inside(e, x, 0, 6); })},
       [](Emitter& e, const Call&, const Value& x) { return e.clamp(x, 0, 6); });
   op.dtypes = kNumbers;
@@ -85,6 +88,7 @@ Op hardtanh() {
 
 >>> lucid.hardtanh(lucid.tensor([-3.0, 0.5]))
 tensor([-1.0000,  0.5000]))",
+                      .names = {.in_place = true, .takes_inplace = true},
                       .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
                         return is_inside(e, x, call.real("min_val"), call.real("max_val"));
                       }),
@@ -102,6 +106,7 @@ Op leaky_relu() {
 
 >>> lucid.leaky_relu(lucid.tensor([-1.0, 2.0]), 0.5)
 tensor([-0.5000,  2.0000]))",
+       .names = {.in_place = true, .takes_inplace = true},
        .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                       return {e.where(e.gt(call.in(0), 0), g[0], e.mul(g[0], call.real("negative_slope")))};
                     },
@@ -135,6 +140,7 @@ Op elu() {
 
 >>> lucid.elu(lucid.tensor([-1.0, 2.0]))
 tensor([-0.6321,  2.0000]))",
+       .names = {.in_place = true, .takes_inplace = true},
        .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
          return exponential_slope(e, x, 1, call.real("alpha"), 1);
        }),
@@ -148,6 +154,7 @@ Op celu() {
 
 >>> lucid.celu(lucid.tensor([-1.0, 2.0]))
 tensor([-0.6321,  2.0000]))",
+                     .names = {.in_place = true, .takes_inplace = true},
                      .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
                        return exponential_slope(e, x, 1, call.real("alpha"), 1 / call.real("alpha"));
                      }),
@@ -167,6 +174,7 @@ Op selu() {
 
 >>> lucid.selu(lucid.tensor([-1.0, 2.0]))
 tensor([-1.1113,  2.1014]))",
+                     .names = {.in_place = true, .takes_inplace = true},
                      .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
                        return exponential_slope(e, x, kSeluScale, kSeluScale * kSeluAlpha, 1);
                      })},
@@ -181,6 +189,7 @@ Op softplus() {
 
 >>> lucid.softplus(lucid.tensor([0.0, 1.0]))
 tensor([0.6931, 1.3133]))",
+                     .names = {.in_place = true},
                      .gradient = by_slope([](Emitter& e, const Call& call, const Value& x) {
                        const Value scaled = e.mul(x, call.real("beta"));
                        return e.where(e.gt(scaled, call.real("threshold")), 1.0, e.sigmoid(scaled));
@@ -199,6 +208,7 @@ Op logsigmoid() {
 
 >>> lucid.logsigmoid(lucid.tensor([0.0, 1.0]))
 tensor([-0.6931, -0.3133]))",
+                     .names = {.in_place = true},
                      .gradient = by_slope([](Emitter& e, const Call&, const Value& x) { return e.sigmoid(e.neg(x)); })},
                     [](Emitter& e, const Call&, const Value& x) {
                       // Negated last, so that it vanishes as -0.
@@ -207,10 +217,12 @@ tensor([-0.6931, -0.3133]))",
 }
 
 Op softsign() {
-  return activation({.signature = "softsign(x)", .doc = R"(x / (1 + |x|).
+  return activation({.signature = "softsign(x)",
+                     .doc = R"(x / (1 + |x|).
 
 >>> lucid.softsign(lucid.tensor([-1.0, 3.0]))
-tensor([-0.5000,  0.7500]))"},
+tensor([-0.5000,  0.7500]))",
+                     .names = {.in_place = true}},
                     [](Emitter& e, const Call&, const Value& x) { return e.div(x, e.add(e.abs(x), 1)); });
 }
 
@@ -221,6 +233,7 @@ Op hardshrink() {
 
 >>> lucid.hardshrink(lucid.tensor([-1.0, 0.25]))
 tensor([-1.,  0.]))",
+       .names = {.in_place = true},
        .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
          return e.logical_not(e.le(e.abs(x), call.real("lambd")));
        }),
@@ -234,6 +247,7 @@ Op softshrink() {
 
 >>> lucid.softshrink(lucid.tensor([-1.0, 0.25]))
 tensor([-0.5000,  0.0000]))",
+                     .names = {.in_place = true},
                      .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
                        return e.logical_not(e.le(e.abs(x), call.real("lambd")));
                      }),
@@ -251,6 +265,7 @@ Op threshold() {
 
 >>> lucid.threshold(lucid.tensor([-1.0, 2.0]), 0.5, 9.0)
 tensor([9., 2.]))",
+                      .names = {.in_place = true, .takes_inplace = true},
                       .gradient = where_input([](Emitter& e, const Call& call, const Value& x) {
                         return e.logical_not(e.le(x, call.real("threshold")));
                       })},
@@ -267,6 +282,7 @@ Op hardsigmoid() {
 
 >>> lucid.hardsigmoid(lucid.tensor([-4.0, 0.0, 4.0]))
 tensor([0.0000, 0.5000, 1.0000]))",
+                     .names = {.in_place = true, .takes_inplace = true},
                      .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                                     return {e.where(e.lt(e.abs(call.in(0)), 3), e.mul(g[0], 1.0 / 6), 0)};
                                   },
@@ -281,6 +297,7 @@ Op hardswish() {
 
 >>> lucid.hardswish(lucid.tensor([-4.0, 1.0, 4.0]))
 tensor([-0.0000,  0.6667,  4.0000]))",
+                     .names = {.in_place = true, .takes_inplace = true},
                      .gradient = by_slope([](Emitter& e, const Call&, const Value& x) {
                        const Value middle = e.add(e.div(x, 3), 0.5);
                        return e.where(e.le(x, -3), 0, e.where(e.lt(x, 3), middle, 1.0));

@@ -97,6 +97,8 @@ Op add() {
 
 >>> lucid.add(lucid.tensor([1.0, 2.0]), 3)
 tensor([4., 5.]))",
+      .names = {.python_operator = Operator::kAdd},
+      .algebra = {.neutral = Algebra::Neutral{0}},
       .promote = Promote::kSame,
       .lowering = lower_binary([](loop::Value x, loop::Value y) { return is_bool(x) ? x | y : x + y; }),
       .reference = reference_binary<Domain::kAll>([]<typename T>(T x, T y) -> T {
@@ -121,6 +123,8 @@ Op sub() {
 
 >>> lucid.sub(lucid.tensor([1.0, 2.0]), 3)
 tensor([-2., -1.]))",
+      .names = {.python_operator = Operator::kSubtract},
+      .algebra = {.neutral = Algebra::Neutral{0, false}},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .lowering = lower_binary([](loop::Value x, loop::Value y) { return x - y; }),
@@ -144,6 +148,8 @@ Op mul() {
 
 >>> lucid.mul(lucid.tensor([1.0, 2.0]), 3)
 tensor([3., 6.]))",
+      .names = {.python_operator = Operator::kMultiply},
+      .algebra = {.neutral = Algebra::Neutral{1}},
       .promote = Promote::kSame,
       .lowering = lower_binary([](loop::Value x, loop::Value y) { return is_bool(x) ? x & y : x * y; }),
       .reference = reference_binary<Domain::kAll>([]<typename T>(T x, T y) -> T {
@@ -170,6 +176,7 @@ Op div() {
 
 >>> lucid.div(lucid.tensor([1, 2]), 4)
 tensor([0.2500, 0.5000]))",
+      .names = {.python_operator = Operator::kDivide},
       .promote = Promote::kFloat,
       .lowering = lower_binary([](loop::Value x, loop::Value y) { return x / y; }),
       .reference = reference_binary<Domain::kFloats>([](auto x, auto y) { return x / y; }),
@@ -190,6 +197,8 @@ Op floor_divide() {
 
 >>> lucid.floor_divide(lucid.tensor([7, -7]), 2)
 tensor([ 3, -4]))",
+      .names = {.python_operator = Operator::kFloorDivide},
+      .algebra = {.neutral = Algebra::Neutral{1, false}},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .lowering = PointwiseLowering{.body = lower_binary(lower_floor_divide).body, .fails = divides_by_zero},
@@ -208,6 +217,7 @@ Op remainder() {
 
 >>> lucid.remainder(lucid.tensor([7, -7]), 4)
 tensor([3, 1]))",
+      .names = {.python_operator = Operator::kRemainder},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .lowering = PointwiseLowering{.body = lower_binary(lower_remainder).body, .fails = divides_by_zero},
@@ -264,6 +274,8 @@ Op neg() {
 
 >>> lucid.neg(lucid.tensor([1.0, -2.0]))
 tensor([-1.,  2.]))",
+      .names = {.python_operator = Operator::kNegative},
+      .algebra = {.is_involution = true},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .lowering = lower_unary([](loop::Value x) { return -x; }),
@@ -287,6 +299,8 @@ Op abs() {
 
 >>> lucid.abs(lucid.tensor([1.0, -2.0]))
 tensor([1., 2.]))",
+      .names = {.python_operator = Operator::kAbsolute},
+      .algebra = {.is_idempotent = true},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .lowering = lower_unary([](loop::Value x) { return is_signed(x) ? x.builder().unary(Code::kAbs, x) : x; }),
@@ -308,6 +322,7 @@ Op sign() {
 
 >>> lucid.sign(lucid.tensor([-3.0, 0.0, 2.0]))
 tensor([-1.,  0.,  1.]))",
+      .algebra = {.is_idempotent = true},
       .promote = Promote::kSame,
       .lowering = lower_unary([](loop::Value x) {
         if (is_bool(x)) return x;
@@ -364,6 +379,7 @@ Op floor() {
 
 >>> lucid.floor(lucid.tensor([1.5, -1.5]))
 tensor([ 1., -2.]))",
+                   .algebra = {.is_idempotent = true},
                    .reference = rounding_reference([](auto x) { return std::floor(x); })},
                   Code::kFloor);
 }
@@ -374,6 +390,7 @@ Op ceil() {
 
 >>> lucid.ceil(lucid.tensor([1.5, -1.5]))
 tensor([ 2., -1.]))",
+                   .algebra = {.is_idempotent = true},
                    .reference = rounding_reference([](auto x) { return std::ceil(x); })},
                   Code::kCeil);
 }
@@ -384,6 +401,7 @@ Op trunc() {
 
 >>> lucid.trunc(lucid.tensor([1.5, -1.5]))
 tensor([ 1., -1.]))",
+                   .algebra = {.is_idempotent = true},
                    .reference = rounding_reference([](auto x) { return std::trunc(x); })},
                   Code::kTrunc);
 }
@@ -394,6 +412,7 @@ Op round() {
 
 >>> lucid.round(lucid.tensor([0.5, 1.5, 1.7]))
 tensor([0., 2., 2.]))",
+                   .algebra = {.is_idempotent = true},
                    .reference = rounding_reference([](auto x) { return std::nearbyint(x); })},
                   Code::kRound);
 }

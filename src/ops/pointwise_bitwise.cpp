@@ -20,26 +20,35 @@ Op bitwise(Op op, Code code, F f) {
 }
 
 Op bitwise_and() {
-  return bitwise({.signature = "bitwise_and(x, y)", .doc = R"(The bits set in both x and y, elementwise.
+  return bitwise({.signature = "bitwise_and(x, y)",
+                  .doc = R"(The bits set in both x and y, elementwise.
 
 >>> lucid.bitwise_and(lucid.tensor([6, 5]), 4)
-tensor([4, 4]))"},
+tensor([4, 4]))",
+                  .names = {.python_operator = Operator::kAnd},
+                  .algebra = {.is_idempotent = true, .neutral = Algebra::Neutral{-1}}},
                  Code::kAnd, [](auto x, auto y) { return x & y; });
 }
 
 Op bitwise_or() {
-  return bitwise({.signature = "bitwise_or(x, y)", .doc = R"(The bits set in x or y, elementwise.
+  return bitwise({.signature = "bitwise_or(x, y)",
+                  .doc = R"(The bits set in x or y, elementwise.
 
 >>> lucid.bitwise_or(lucid.tensor([1, 2]), 4)
-tensor([5, 6]))"},
+tensor([5, 6]))",
+                  .names = {.python_operator = Operator::kOr},
+                  .algebra = {.is_idempotent = true, .neutral = Algebra::Neutral{0}}},
                  Code::kOr, [](auto x, auto y) { return x | y; });
 }
 
 Op bitwise_xor() {
-  return bitwise({.signature = "bitwise_xor(x, y)", .doc = R"(The bits set in exactly one of x and y, elementwise.
+  return bitwise({.signature = "bitwise_xor(x, y)",
+                  .doc = R"(The bits set in exactly one of x and y, elementwise.
 
 >>> lucid.bitwise_xor(lucid.tensor([6, 5]), 4)
-tensor([2, 1]))"},
+tensor([2, 1]))",
+                  .names = {.python_operator = Operator::kXor},
+                  .algebra = {.neutral = Algebra::Neutral{0}}},
                  Code::kXor, [](auto x, auto y) { return x ^ y; });
 }
 
@@ -50,6 +59,8 @@ Op bitwise_not() {
 
 >>> lucid.bitwise_not(lucid.tensor([0, 5]))
 tensor([-1, -6]))",
+      .names = {.python_operator = Operator::kInvert},
+      .algebra = {.is_involution = true},
       .dtypes = kIntegers | kBoolean,
       .promote = Promote::kSame,
       .lowering = lower_unary([](loop::Value x) { return ~x; }),
@@ -89,6 +100,8 @@ Op bitwise_left_shift() {
 
 >>> lucid.bitwise_left_shift(lucid.tensor([1, 3]), 2)
 tensor([ 4, 12]))",
+      .names = {.python_operator = Operator::kLeftShift},
+      .algebra = {.neutral = Algebra::Neutral{0, false}},
       .lowering = lower_binary([](loop::Value x, loop::Value y) {
         loop::Builder& b = x.builder();
         const loop::Value zero = b.like(x, 0);
@@ -111,6 +124,8 @@ moves all of them out.
 
 >>> lucid.bitwise_right_shift(lucid.tensor([4, -12]), 2)
 tensor([ 1, -3]))",
+      .names = {.python_operator = Operator::kRightShift},
+      .algebra = {.neutral = Algebra::Neutral{0, false}},
       .lowering = lower_binary([](loop::Value x, loop::Value y) {
         loop::Builder& b = x.builder();
         if (x.dtype() != Dtype::kU8) return b.binary(Code::kShr, x, bounded(y, width(y) - 1, width(y) - 1));

@@ -25,50 +25,62 @@ Op comparison(Op op, Code code, F f) {
 }
 
 Op eq() {
-  return comparison({.signature = "eq(x, y)", .doc = R"(Whether x equals y, elementwise.
+  return comparison({.signature = "eq(x, y)",
+                     .doc = R"(Whether x equals y, elementwise.
 
 >>> lucid.eq(lucid.tensor([1, 2]), 2)
-tensor([False,  True]))"},
+tensor([False,  True]))",
+                     .names = {.python_operator = Operator::kEqual}},
                     Code::kEq, [](auto x, auto y) { return x == y; });
 }
 
 Op ne() {
-  return comparison({.signature = "ne(x, y)", .doc = R"(Whether x differs from y, elementwise.
+  return comparison({.signature = "ne(x, y)",
+                     .doc = R"(Whether x differs from y, elementwise.
 
 >>> lucid.ne(lucid.tensor([1, 2]), 2)
-tensor([ True, False]))"},
+tensor([ True, False]))",
+                     .names = {.python_operator = Operator::kNotEqual}},
                     Code::kNe, [](auto x, auto y) { return x != y; });
 }
 
 Op lt() {
-  return comparison({.signature = "lt(x, y)", .doc = R"(Whether x is below y, elementwise.
+  return comparison({.signature = "lt(x, y)",
+                     .doc = R"(Whether x is below y, elementwise.
 
 >>> lucid.lt(lucid.tensor([1, 2]), 2)
-tensor([ True, False]))"},
+tensor([ True, False]))",
+                     .names = {.python_operator = Operator::kLess}},
                     Code::kLt, [](auto x, auto y) { return x < y; });
 }
 
 Op le() {
-  return comparison({.signature = "le(x, y)", .doc = R"(Whether x is not above y, elementwise.
+  return comparison({.signature = "le(x, y)",
+                     .doc = R"(Whether x is not above y, elementwise.
 
 >>> lucid.le(lucid.tensor([1, 3]), 2)
-tensor([ True, False]))"},
+tensor([ True, False]))",
+                     .names = {.python_operator = Operator::kLessEqual}},
                     Code::kLe, [](auto x, auto y) { return x <= y; });
 }
 
 Op gt() {
-  return comparison({.signature = "gt(x, y)", .doc = R"(Whether x is above y, elementwise.
+  return comparison({.signature = "gt(x, y)",
+                     .doc = R"(Whether x is above y, elementwise.
 
 >>> lucid.gt(lucid.tensor([1, 3]), 2)
-tensor([False,  True]))"},
+tensor([False,  True]))",
+                     .names = {.python_operator = Operator::kGreater}},
                     Code::kGt, [](auto x, auto y) { return x > y; });
 }
 
 Op ge() {
-  return comparison({.signature = "ge(x, y)", .doc = R"(Whether x is not below y, elementwise.
+  return comparison({.signature = "ge(x, y)",
+                     .doc = R"(Whether x is not below y, elementwise.
 
 >>> lucid.ge(lucid.tensor([1, 2]), 2)
-tensor([False,  True]))"},
+tensor([False,  True]))",
+                     .names = {.python_operator = Operator::kGreaterEqual}},
                     Code::kGe, [](auto x, auto y) { return x >= y; });
 }
 
@@ -124,10 +136,12 @@ Op question(Op op, L lower, F f) {
 
 Op logical_not() {
   return question(
-      {.signature = "logical_not(x)", .doc = R"(Whether x is zero, elementwise.
+      {.signature = "logical_not(x)",
+       .doc = R"(Whether x is zero, elementwise.
 
 >>> lucid.logical_not(lucid.tensor([True, False]))
-tensor([False,  True]))"},
+tensor([False,  True]))",
+       .algebra = {.is_involution = true}},
       [](loop::Value x) { return ~truth(x); }, [](auto x) { return x == 0; });
 }
 
@@ -138,19 +152,23 @@ loop::Value is_infinite(loop::Value x) {
 
 Op isnan() {
   return question(
-      {.signature = "isnan(x)", .doc = R"(Whether x is NaN, elementwise.
+      {.signature = "isnan(x)",
+       .doc = R"(Whether x is NaN, elementwise.
 
 >>> lucid.isnan(lucid.tensor([1.0, float("nan")]))
-tensor([False,  True]))"},
+tensor([False,  True]))",
+       .names = {.in_place = false}},
       [](loop::Value x) { return x != x; }, [](auto x) { return x != x; });
 }
 
 Op isinf() {
   return question(
-      {.signature = "isinf(x)", .doc = R"(Whether x is infinite, elementwise.
+      {.signature = "isinf(x)",
+       .doc = R"(Whether x is infinite, elementwise.
 
 >>> lucid.isinf(lucid.tensor([1.0, float("-inf")]))
-tensor([False,  True]))"},
+tensor([False,  True]))",
+       .names = {.in_place = false}},
       [](loop::Value x) { return is_float(x.dtype()) ? is_infinite(x) : x != x; },
       []<typename T>(T x) {
         if constexpr (std::is_floating_point_v<T>)
@@ -162,10 +180,12 @@ tensor([False,  True]))"},
 
 Op isfinite() {
   return question(
-      {.signature = "isfinite(x)", .doc = R"(Whether x is neither infinite nor NaN, elementwise.
+      {.signature = "isfinite(x)",
+       .doc = R"(Whether x is neither infinite nor NaN, elementwise.
 
 >>> lucid.isfinite(lucid.tensor([1.0, float("inf")]))
-tensor([ True, False]))"},
+tensor([ True, False]))",
+       .names = {.in_place = false}},
       [](loop::Value x) {
         if (!is_float(x.dtype())) return x == x;
         loop::Builder& b = x.builder();
@@ -186,6 +206,7 @@ Op isclose() {
 
 >>> lucid.isclose(lucid.tensor([1.0, 2.0]), lucid.tensor([1.0, 2.1]))
 tensor([ True, False]))",
+      .names = {.in_place = false},
       .promote = Promote::kCompare,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Operand x = argument(call, in, 0);

@@ -61,6 +61,7 @@ Op gelu() {
 
 >>> lucid.gelu(lucid.tensor([-1.0, 0.0, 1.0]))
 tensor([-0.1587,  0.0000,  0.8413]))",
+      .names = {.in_place = true},
       .dtypes = kFloats,
       .promote = Promote::kSame,
       .infer = [](const Call& call) -> std::vector<TensorType> {
@@ -100,6 +101,7 @@ Op silu() {
 
 >>> lucid.silu(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.7311]))",
+                .names = {.in_place = true, .takes_inplace = true},
                 .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) {
                   const Value s = e.sigmoid(x);
                   return e.mul(g, e.mul(s, e.add(e.mul(x, e.sub(1, s)), 1)));
@@ -113,6 +115,7 @@ Op mish() {
 
 >>> lucid.mish(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.8651]))",
+                .names = {.in_place = true, .takes_inplace = true},
                 .gradient = gradient_of_input([](Emitter& e, const Value& g, const Value& x) {
                   const Value t = e.tanh(e.softplus(x));
                   return e.mul(g, e.add(t, e.mul(e.mul(x, e.sigmoid(x)), e.sub(1, e.mul(t, t)))));

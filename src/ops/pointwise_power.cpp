@@ -103,6 +103,7 @@ those of 1 and -1.
 
 >>> lucid.power(lucid.tensor([2, 3]), lucid.tensor([3, 2]))
 tensor([8, 9]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .infer = infer_power,
@@ -127,6 +128,7 @@ Op pow() {
 
 >>> lucid.pow(lucid.tensor([1.0, 2.0, 3.0]), 2)
 tensor([1., 4., 9.]))",
+      .names = {.in_place = true, .python_operator = Operator::kPower},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .infer = infer_power,

@@ -19,6 +19,8 @@ Op to() {
 
 >>> lucid.to(lucid.tensor([1.7, -1.7]), lucid.int32)
 tensor([ 1, -1], dtype=lucid.int32))",
+      .names = {.method = false},
+      .algebra = {.copies = Copies::kUnlessOfDtype},
       .infer = [](const Call& call) -> std::vector<TensorType> { return {{call.dtype_of("dtype"), call.shape(0)}}; },
       .lowering = PointwiseLowering{.body =
                                         [](Builder& b, std::span<const loop::Value> in, const Call& call) {
@@ -40,6 +42,7 @@ Op where() {
 
 >>> lucid.where(lucid.tensor([True, False]), lucid.tensor([1.0, 2.0]), 0)
 tensor([1., 0.]))",
+      .algebra = {.choice = Algebra::Choice{.condition = 0, .if_true = 1, .if_false = 2}},
       .promote = Promote::kTail,
       .lowering = lower_ternary(
           [](loop::Value condition, loop::Value x, loop::Value y) { return x.builder().select(condition, x, y); }),
@@ -100,6 +103,7 @@ Op minimum() {
 
 >>> lucid.minimum(lucid.tensor([1.0, 5.0]), lucid.tensor([2.0, 3.0]))
 tensor([1., 3.]))",
+                   .algebra = {.is_idempotent = true},
                    .reference = reference_binary<Domain::kAll>([](auto x, auto y) { return x < y || x != x ? x : y; })},
                   Code::kLt, Code::kMin, Code::kAnd);
 }
@@ -110,6 +114,7 @@ Op maximum() {
 
 >>> lucid.maximum(lucid.tensor([1.0, 5.0]), lucid.tensor([2.0, 3.0]))
 tensor([2., 5.]))",
+                   .algebra = {.is_idempotent = true},
                    .reference = reference_binary<Domain::kAll>([](auto x, auto y) { return x > y || x != x ? x : y; })},
                   Code::kGt, Code::kMax, Code::kOr);
 }
@@ -126,6 +131,7 @@ Op clamp() {
 
 >>> lucid.clamp(lucid.tensor([-1.0, 0.5, 2.0]), 0, 1)
 tensor([0.0000, 0.5000, 1.0000]))",
+      .names = {.in_place = true},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .infer = infer_clamp,
@@ -172,6 +178,7 @@ Op clip() {
 
 >>> lucid.clip(lucid.tensor([-1.0, 0.5, 2.0]), 0, 1)
 tensor([0.0000, 0.5000, 1.0000]))",
+      .names = {.in_place = true},
       .dtypes = kNumbers,
       .promote = Promote::kSame,
       .infer = infer_clamp,
@@ -189,6 +196,8 @@ Op masked_fill() {
 
 >>> lucid.masked_fill(lucid.tensor([1.0, 2.0]), lucid.tensor([True, False]), 0)
 tensor([0., 2.]))",
+      .names = {.in_place = true},
+      .algebra = {.choice = Algebra::Choice{.condition = 1, .if_false = 0}},
       .infer = [](const Call& call) -> std::vector<TensorType> {
         if (!is_bool(call.dtype(1)))
           throw TypeError("masked_fill: mask must be bool, got {}", to_string(call.operand(1).type()));
@@ -247,6 +256,7 @@ Op nan_to_num() {
 
 >>> lucid.nan_to_num(lucid.tensor([float("nan"), float("inf"), 1.0]), posinf=9.0)
 tensor([0., 9., 1.]))",
+      .names = {.in_place = true},
       .promote = Promote::kSame,
       .lowering = PointwiseLowering{.body =
                                         [](Builder& b, std::span<const loop::Value> in, const Call& call) {

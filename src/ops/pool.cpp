@@ -181,6 +181,7 @@ Op max_pool() {
 
 >>> lucid.max_pool(lucid.tensor([1., 5., 2., 4.]), [2], [2], [0], [1], [2])
 tensor([5., 4.]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kNumbers,
       .infer = infer_same_dtype,
       .lowering = IndexedLowering{.body = [](ElementContext& element,
@@ -202,6 +203,7 @@ Op max_position() {
 
 >>> lucid.max_position(lucid.tensor([1., 5., 2., 4.]), [2], [2], [0], [1], [2])
 tensor([1, 3]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kNumbers,
       .infer = [](const Call& call) -> Types {
         checked_numel(call.name(), resized(call), sizeof(int64_t));
@@ -223,6 +225,7 @@ Op max_pool_back() {
 
 >>> lucid.max_pool_back(lucid.tensor([1., 2.]), lucid.tensor([1, 3]), [2], [2], [0], [1], [4])
 tensor([0., 1., 0., 2.]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = infer_same_dtype,
       .lowering = IndexedLowering{.body =
@@ -347,6 +350,7 @@ Op mean_pool() {
 
 >>> lucid.mean_pool(lucid.tensor([1., 5., 2., 4.]), [2], [2], [0], [1], [2])
 tensor([3., 3.]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = infer_same_dtype,
       .lowering = IndexedLowering{.body =
@@ -417,6 +421,7 @@ Op mean_pool_back() {
 
 >>> lucid.mean_pool_back(lucid.tensor([1., 2.]), [2], [2], [0], [1], [4])
 tensor([0.5000, 0.5000, 1.0000, 1.0000]))",
+      .names = {.audience = Audience::kOps},
       .dtypes = kFloats,
       .infer = infer_same_dtype,
       .lowering =

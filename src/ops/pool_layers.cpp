@@ -106,6 +106,7 @@ std::vector<Sample> pool_samples(int64_t dimensions, Fill fill) {
 }
 
 Op max_layer(Op op, int64_t dimensions, bool with_indices) {
+  op.names.method = false;
   op.dtypes = kNumbers;
   op.decompose = [dimensions, with_indices](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     const Windows windows = windows_of(call, dimensions, true, true);
@@ -187,6 +188,7 @@ Op max_pool3d_with_indices() {
 }
 
 Op mean_layer(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kFloats;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     std::optional<int64_t> divisor;
@@ -246,6 +248,7 @@ std::vector<Sample> adaptive_samples(int64_t dimensions, Fill fill) {
 }
 
 Op adaptive_mean(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kFloats;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     const Windows windows = adaptive_windows(call, dimensions);
@@ -287,6 +290,7 @@ Op adaptive_avg_pool3d() {
 }
 
 Op adaptive_max(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kNumbers;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     const Windows windows = adaptive_windows(call, dimensions);
@@ -327,6 +331,7 @@ Op adaptive_max_pool3d_with_indices() {
 }
 
 Op norm_layer(Op op, int64_t dimensions) {
+  op.names.method = false;
   op.dtypes = kFloats;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     const double p = call.real("norm_type");

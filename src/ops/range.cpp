@@ -62,6 +62,7 @@ start + i * step in f64.
 
 >>> lucid.arange(2, 10, 3)
 tensor([2, 5, 8]))",
+      .names = {.is_factory = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value>) -> Values {
         const Progression p = progression(call);
         const Dtype natural = p.is_real ? default_float() : Dtype::kI64;
@@ -113,6 +114,7 @@ Op linspace() {
 
 >>> lucid.linspace(0, 1, 5)
 tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000]))",
+      .names = {.is_factory = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value>) -> Values {
         return {e.cast(even_steps(e, call), range_dtype(call))};
       },
@@ -127,6 +129,7 @@ Op logspace() {
 
 >>> lucid.logspace(0, 3, 4, base=2)
 tensor([1., 2., 4., 8.]))",
+      .names = {.is_factory = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value>) -> Values {
         const Value base = e.full(Dims{}, call.real("base"), Dtype::kF64);
         return {e.cast(e.pow(base, even_steps(e, call)), range_dtype(call))};

@@ -56,6 +56,7 @@ Op cumsum() {
 
 >>> lucid.cumsum(lucid.tensor([1, 2, 3]), 0)
 tensor([1, 3, 6]))",
+               .names = {.in_place = true},
                .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                  return {sum_onwards(e, g[0], axis_of(call))};
                }}},
@@ -96,6 +97,7 @@ Op cumprod() {
 
 >>> lucid.cumprod(lucid.tensor([1, 2, 3]), 0)
 tensor([1, 2, 6]))",
+       .names = {.in_place = true},
        .gradient = {.rule = cumprod_gradient, .saved_inputs = {0}}},
       Combine::kProd, []<typename T>(T x, T y) -> T {
         if constexpr (std::is_same_v<T, bool>)

@@ -97,7 +97,8 @@ Op scatter_add() {
                             .doc = R"(x with src added in at places given by index along a dimension.
 
 >>> lucid.scatter_add(lucid.zeros(3), 0, lucid.tensor([0, 2, 0]), lucid.tensor([1., 2., 3.]))
-tensor([4., 0., 2.]))"},
+tensor([4., 0., 2.]))",
+                            .names = {.in_place = true}},
                            ScatterCombine::kAdd,
                            {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                               return {g[0], Value(),
@@ -123,7 +124,8 @@ Op scatter_set() {
        .doc = R"(x with src written at places given by index along a dimension; the last of several wins.
 
 >>> lucid.scatter_set(lucid.zeros(3), 0, lucid.tensor([0, 2]), lucid.tensor([1., 2.]))
-tensor([1., 0., 2.]))"},
+tensor([1., 0., 2.]))",
+       .names = {.audience = Audience::kOps}},
       ScatterCombine::kReplace,
       {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
          const int64_t dim = call.integer("dim");
@@ -155,7 +157,8 @@ Op scatter_amax() {
                             .doc = R"(x with src taken in where it is larger, at places given by index.
 
 >>> lucid.scatter_amax(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., 3., -1.]))
-tensor([3., 0.]))"},
+tensor([3., 0.]))",
+                            .names = {.audience = Audience::kOps}},
                            ScatterCombine::kMax, extremum_gradient());
 }
 
@@ -164,37 +167,40 @@ Op scatter_amin() {
                             .doc = R"(x with src taken in where it is smaller, at places given by index.
 
 >>> lucid.scatter_amin(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., -3., 1.]))
-tensor([-3.,  0.]))"},
+tensor([-3.,  0.]))",
+                            .names = {.audience = Audience::kOps}},
                            ScatterCombine::kMin, extremum_gradient());
 }
 
 Op scatter_mul() {
-  return scatter_primitive(
-      {.signature = "scatter_mul(x, dim: int, index, src)", .doc = R"(x with src multiplied in at places given by index.
+  return scatter_primitive({.signature = "scatter_mul(x, dim: int, index, src)",
+                            .doc = R"(x with src multiplied in at places given by index.
 
 >>> lucid.scatter_mul(lucid.ones(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([2., 3., 4.]))
-tensor([6., 4.]))"},
-      ScatterCombine::kMul,
-      {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-         const int64_t dim = call.integer("dim");
-         const Value& x = call.in(0);
-         const Value& index = call.in(1);
-         const Value& src = call.in(2);
-         Value x_gradient;
-         if (call.needs(0)) x_gradient = e.mul(g[0], e.scatter_mul(e.ones_of(x), dim, index, src));
-         if (!call.needs(2)) return {x_gradient, Value(), Value()};
-         // The product of the other factors is the whole one divided by src; where there is one zero it alone sees the
-         // rest, and two zeros leave nothing.
-         const Value is_zero = e.eq(src, 0);
-         const Value nonzero = e.where(is_zero, 1, src);
-         const Value rest = e.gather(e.scatter_mul(x, dim, index, nonzero), dim, index);
-         const Value none = e.full(call.shape(0), 0, Dtype::kI64);
-         const Value zeros = e.gather(e.scatter_add(none, dim, index, e.cast(is_zero, Dtype::kI64)), dim, index);
-         const Value others =
-             e.where(is_zero, e.where(e.eq(zeros, 1), rest, 0), e.where(e.eq(zeros, 0), e.div(rest, nonzero), 0));
-         return {x_gradient, Value(), e.mul(e.gather(g[0], dim, index), others)};
-       },
-       .saved_inputs = {0, 1, 2}});
+tensor([6., 4.]))",
+                            .names = {.audience = Audience::kOps}},
+                           ScatterCombine::kMul,
+                           {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
+                              const int64_t dim = call.integer("dim");
+                              const Value& x = call.in(0);
+                              const Value& index = call.in(1);
+                              const Value& src = call.in(2);
+                              Value x_gradient;
+                              if (call.needs(0)) x_gradient = e.mul(g[0], e.scatter_mul(e.ones_of(x), dim, index, src));
+                              if (!call.needs(2)) return {x_gradient, Value(), Value()};
+                              // The product of the other factors is the whole one divided by src; where there is one
+                              // zero it alone sees the rest, and two zeros leave nothing.
+                              const Value is_zero = e.eq(src, 0);
+                              const Value nonzero = e.where(is_zero, 1, src);
+                              const Value rest = e.gather(e.scatter_mul(x, dim, index, nonzero), dim, index);
+                              const Value none = e.full(call.shape(0), 0, Dtype::kI64);
+                              const Value zeros =
+                                  e.gather(e.scatter_add(none, dim, index, e.cast(is_zero, Dtype::kI64)), dim, index);
+                              const Value others = e.where(is_zero, e.where(e.eq(zeros, 1), rest, 0),
+                                                           e.where(e.eq(zeros, 0), e.div(rest, nonzero), 0));
+                              return {x_gradient, Value(), e.mul(e.gather(g[0], dim, index), others)};
+                            },
+                            .saved_inputs = {0, 1, 2}});
 }
 
 Op scatter() {
@@ -205,6 +211,7 @@ Op scatter() {
 
 >>> lucid.scatter(lucid.zeros(3), 0, lucid.tensor([0, 2]), 1.5)
 tensor([1.5000, 0.0000, 1.5000]))",
+      .names = {.in_place = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         const Value& index = inputs[1];
         check_index_dtype(call, 1);
@@ -246,6 +253,7 @@ Op scatter_reduce() {
 
 >>> lucid.scatter_reduce(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., 3., 5.]), "mean", include_self=False)
 tensor([2., 5.]))",
+      .names = {.in_place = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         check_index_dtype(call, 1);
         const int64_t dim = call.integer("dim");
@@ -301,6 +309,7 @@ Op index_add() {
 
 >>> lucid.index_add(lucid.zeros(3), 0, lucid.tensor([0, 2, 0]), lucid.tensor([1., 2., 3.]))
 tensor([4., 0., 2.]))",
+      .names = {.in_place = true},
       .infer = [](const Call& call) -> Types {
         check_index_dtype(call, 1);
         check_source(call, 2);
@@ -404,7 +413,8 @@ Op index_put_set() {
                               .doc = R"(x with values written at places given by index tensors, in row-major order.
 
 >>> lucid.index_put_set(lucid.zeros(3), lucid.tensor([1., 2.]), [lucid.tensor([0, 2])])
-tensor([1., 0., 2.]))"},
+tensor([1., 0., 2.]))",
+                              .names = {.audience = Audience::kOps}},
                              ScatterCombine::kReplace);
 }
 
@@ -413,7 +423,8 @@ Op index_put_add() {
                               .doc = R"(x with values added at places given by index tensors, in row-major order.
 
 >>> lucid.index_put_add(lucid.zeros(3), lucid.tensor([1., 2.]), [lucid.tensor([2, 2])])
-tensor([0., 0., 3.]))"},
+tensor([0., 0., 3.]))",
+                              .names = {.audience = Audience::kOps}},
                              ScatterCombine::kAdd);
 }
 
@@ -425,6 +436,7 @@ Op index_put() {
 
 >>> lucid.index_put(lucid.zeros(3), [lucid.tensor([0, 2])], lucid.tensor(1.))
 tensor([1., 0., 1.]))",
+      .names = {.in_place = true},
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         check_leading_indices(call, 2);
         const Dims shape = indexed_shape(call, 2);

@@ -38,6 +38,7 @@ Op softmax() {
 
 >>> lucid.softmax(lucid.tensor([0.0, 0.0, 0.0, 0.0]), 0)
 tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
+      .names = {.in_place = true},
       .dtypes = kFloats,
       .infer = infer_softmax,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {

@@ -56,6 +56,9 @@ void add_ctc_ops(std::vector<Op>& ops);
 void add_attention_ops(std::vector<Op>& ops);
 void add_scaled_attention_ops(std::vector<Op>& ops);
 
+/// All entries, in the order of their numbers.
+std::vector<Op> standard_ops();
+
 /// The signatures that the build read from the sources, sorted by name. A test compares them with the table.
 std::span<const std::string_view> generated_signatures();
 

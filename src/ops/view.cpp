@@ -142,6 +142,7 @@ Op squeeze() {
 
 >>> lucid.squeeze(lucid.zeros(1, 3, 1)).shape
 (3,))",
+          .names = {.in_place = true},
           .samples = std::vector<Sample>{{{normal({1, 3, 1})}}, {{normal({})}}} +
                      with({{{normal({1, 3, 1})}}}, {{"dim", Dims{0}}}) +
                      with({{{normal({1, 3, 1})}}}, {{"dim", Dims{1, -1}}}),
@@ -171,6 +172,7 @@ Op unsqueeze() {
 
 >>> lucid.unsqueeze(lucid.zeros(3), 0).shape
 (1, 3))",
+          .names = {.in_place = true},
           .samples = with({{{normal({3, 2})}}, {{normal({})}}}, {{"dim", int64_t{0}}}) +
                      with({{{normal({3, 2})}}, {{strided({3, 2}, {1, 3})}}}, {{"dim", int64_t{-1}}}),
       },
@@ -200,10 +202,12 @@ Op exchange(Op op) {
 }
 
 Op transpose() {
-  return exchange({.signature = "transpose(x, dim0: int, dim1: int)", .doc = R"(x with two dimensions exchanged.
+  return exchange({.signature = "transpose(x, dim0: int, dim1: int)",
+                   .doc = R"(x with two dimensions exchanged.
 
 >>> lucid.transpose(lucid.zeros(2, 3), 0, 1).shape
-(3, 2))"});
+(3, 2))",
+                   .names = {.in_place = true}});
 }
 
 Op swapaxes() {
@@ -211,7 +215,8 @@ Op swapaxes() {
                    .doc = R"(x with two dimensions exchanged; another name for transpose.
 
 >>> lucid.swapaxes(lucid.zeros(2, 3), 0, 1).shape
-(3, 2))"});
+(3, 2))",
+                   .names = {.in_place = true}});
 }
 
 Op swapdims() {
@@ -219,7 +224,8 @@ Op swapdims() {
                    .doc = R"(x with two dimensions exchanged; another name for transpose.
 
 >>> lucid.swapdims(lucid.zeros(2, 3), 0, 1).shape
-(3, 2))"});
+(3, 2))",
+                   .names = {.in_place = true}});
 }
 
 Op permute() {

@@ -37,6 +37,10 @@ bool CommonSubexpressionPass::run(IRGraph& graph, ConstantPool& constants) {
   std::vector<IRNode> kept;
   for (IRNode& node : graph.nodes) {
     same.apply(node);
+    if (node.op->has_effects) {
+      kept.push_back(std::move(node));
+      continue;
+    }
     const auto [first, fresh] = seen.try_emplace(key_of(graph, node), node.outputs);
     if (fresh || !stands_in(same, node.outputs, first->second)) {
       kept.push_back(std::move(node));

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
+#include <utility>
 
 #include "passes/identity_rules.h"
 
@@ -18,10 +18,6 @@ Element element_of(const Scalar& number, Dtype dtype) {
   return element;
 }
 
-bool is_one_of(const IRNode& node, std::initializer_list<std::string_view> names) {
-  return std::ranges::find(names, node.op->name()) != names.end();
-}
-
 bool is_exact_type(Dtype dtype) { return is_integer(dtype) || is_bool(dtype); }
 
 std::optional<Rewrite> same_as(ValueId id) {
@@ -30,15 +26,10 @@ std::optional<Rewrite> same_as(ValueId id) {
 }
 
 std::optional<Rewrite> copy(const IdentityContext& context, const IRNode& node) {
-  const bool converts =
-      node.op->name() == "to" && context.type(node.inputs[0].id).dtype != context.type(node.outputs[0]).dtype;
-  if (!is_one_of(node, {"to", "clone", "contiguous"}) || converts) return std::nullopt;
-  return same_as(node.inputs[0].id);
-}
-
-std::optional<Rewrite> joined_alone(const IdentityContext&, const IRNode& node) {
-  if (!is_one_of(node, {"cat", "cat_same"}) || node.inputs.size() != 1) return std::nullopt;
-  return same_as(node.inputs[0].id);
+  if (node.op->algebra.copies == Copies::kNever || node.inputs.size() != 1) return std::nullopt;
+  const ValueId x = node.inputs[0].id;
+  if (x < 0 || context.type(x).dtype != context.type(node.outputs[0]).dtype) return std::nullopt;
+  return same_as(x);
 }
 
 /// Whether converting from `narrow` to `wide` and back gives the same number, for all of them.
@@ -55,7 +46,7 @@ bool survives(Dtype narrow, Dtype wide) {
 }
 
 std::optional<Rewrite> there_and_back(const IdentityContext& context, const IRNode& node) {
-  if (node.op->name() != "to") return std::nullopt;
+  if (node.op->algebra.copies != Copies::kUnlessOfDtype) return std::nullopt;
   const IRNode* const inner = context.definer(node.inputs[0].id);
   if (!inner || inner->op != node.op) return std::nullopt;
   const Dtype narrow = context.type(inner->inputs[0].id).dtype;
@@ -64,32 +55,13 @@ std::optional<Rewrite> there_and_back(const IdentityContext& context, const IRNo
   return same_as(inner->inputs[0].id);
 }
 
-/// The number with which an op gives back its other operand, and whether it may stand on the left too.
-struct Neutral {
-  std::string_view op;
-  int number;
-  bool either_side;
-};
-
-constexpr Neutral kNeutral[] = {
-    {"add", 0, true},
-    {"sub", 0, false},
-    {"mul", 1, true},
-    {"floor_divide", 1, false},
-    {"bitwise_or", 0, true},
-    {"bitwise_xor", 0, true},
-    {"bitwise_and", -1, true},
-    {"bitwise_left_shift", 0, false},
-    {"bitwise_right_shift", 0, false},
-};
-
 std::optional<Rewrite> neutral_number(const IdentityContext& context, const IRNode& node) {
-  const auto rule = std::ranges::find(kNeutral, std::string_view(node.op->name()), &Neutral::op);
+  const auto& neutral = node.op->algebra.neutral;
   const TensorType& type = context.type(node.outputs[0]);
-  if (rule == std::end(kNeutral) || !is_exact_type(type.dtype)) return std::nullopt;
-  const Element wanted = element_of(rule->number, type.dtype);
+  if (!neutral || !is_exact_type(type.dtype)) return std::nullopt;
+  const Element wanted = element_of(neutral->number, type.dtype);
   for (const size_t side : {size_t{1}, size_t{0}}) {
-    if (side == 0 && !rule->either_side) break;
+    if (side == 0 && !neutral->either_side) break;
     const ValueId other = node.inputs[1 - side].id;
     if (other < 0 || context.type(other) != type) continue;
     const auto number = context.uniform(node.inputs[side]);
@@ -98,46 +70,51 @@ std::optional<Rewrite> neutral_number(const IdentityContext& context, const IRNo
   return std::nullopt;
 }
 
+/// Operand `position` of a node if it may stand for the result; -1 if not, or for a position of -1.
+ValueId operand_like_result(const IdentityContext& context, const IRNode& node, int position) {
+  if (position < 0) return -1;
+  const ValueId id = node.inputs[static_cast<size_t>(position)].id;
+  return id >= 0 && context.type(id) == context.type(node.outputs[0]) ? id : -1;
+}
+
 std::optional<Rewrite> equal_choices(const IdentityContext& context, const IRNode& node) {
-  const bool chooses = node.op->name() == "where";
-  if (!chooses && !is_one_of(node, {"minimum", "maximum", "bitwise_and", "bitwise_or"})) return std::nullopt;
-  const ValueId x = node.inputs[chooses ? 1 : 0].id;
-  if (x != node.inputs[chooses ? 2 : 1].id || x < 0 || context.type(x) != context.type(node.outputs[0]))
+  const Algebra& algebra = node.op->algebra;
+  std::pair<int, int> operands = {0, 1};
+  if (algebra.choice)
+    operands = {algebra.choice->if_true, algebra.choice->if_false};
+  else if (!algebra.is_idempotent || node.inputs.size() != 2)
     return std::nullopt;
-  return same_as(x);
+  const ValueId x = operand_like_result(context, node, operands.first);
+  return x == operand_like_result(context, node, operands.second) ? same_as(x) : std::nullopt;
 }
 
 std::optional<Rewrite> known_choice(const IdentityContext& context, const IRNode& node) {
-  const bool chooses = node.op->name() == "where";
-  if (!chooses && node.op->name() != "masked_fill") return std::nullopt;
-  const auto condition = context.uniform(node.inputs[chooses ? 0 : 1]);
+  const auto& choice = node.op->algebra.choice;
+  if (!choice) return std::nullopt;
+  const auto condition = context.uniform(node.inputs[static_cast<size_t>(choice->condition)]);
   if (!condition) return std::nullopt;
-  const bool holds = condition->to_int() != 0;
-  if (!chooses && holds) return std::nullopt;
-  const ValueId chosen = node.inputs[!chooses ? 0 : holds ? 1 : 2].id;
-  if (chosen < 0 || context.type(chosen) != context.type(node.outputs[0])) return std::nullopt;
-  return same_as(chosen);
+  return same_as(operand_like_result(context, node, condition->to_int() != 0 ? choice->if_true : choice->if_false));
+}
+
+/// The node whose result an op is applied to, if it is one of the same op with the same attributes.
+const IRNode* applied_twice(const IdentityContext& context, const IRNode& node) {
+  const IRNode* const inner = context.definer(node.inputs[0].id);
+  return inner && inner->op == node.op && inner->attributes == node.attributes ? inner : nullptr;
 }
 
 std::optional<Rewrite> done_twice(const IdentityContext& context, const IRNode& node) {
-  if (!is_one_of(node, {"neg", "bitwise_not", "logical_not"})) return std::nullopt;
-  const IRNode* const inner = context.definer(node.inputs[0].id);
-  if (!inner || inner->op != node.op) return std::nullopt;
-  const ValueId x = inner->inputs[0].id;
-  if (x < 0 || context.type(x) != context.type(node.outputs[0])) return std::nullopt;
-  return same_as(x);
+  if (!node.op->algebra.is_involution) return std::nullopt;
+  const IRNode* const inner = applied_twice(context, node);
+  return inner ? same_as(operand_like_result(context, *inner, 0)) : std::nullopt;
 }
 
 std::optional<Rewrite> once_is_enough(const IdentityContext& context, const IRNode& node) {
-  if (!is_one_of(node, {"abs", "relu", "sign", "floor", "ceil", "trunc", "round"})) return std::nullopt;
-  const IRNode* const inner = context.definer(node.inputs[0].id);
-  if (!inner || inner->op != node.op) return std::nullopt;
-  return same_as(node.inputs[0].id);
+  if (!node.op->algebra.is_idempotent || node.inputs.size() != 1) return std::nullopt;
+  return applied_twice(context, node) ? same_as(node.inputs[0].id) : std::nullopt;
 }
 
 constexpr IdentityRule kRules[] = {
     {"copy", "elements are read and written as they are", copy},
-    {"joined alone", "elements are read and written as they are", joined_alone},
     {"there and back", "the dtype between holds every number of the dtype around it, and the way back flushes none",
      there_and_back},
     {"neutral number", "integers wrap and have one zero; a divisor of 1 raises nothing", neutral_number},
@@ -174,10 +151,8 @@ std::optional<Scalar> IdentityContext::uniform(const IROperand& operand) const {
   }
   const IRNode* const node = definer(operand.id);
   if (!node) return std::nullopt;
-  std::optional<Scalar> number;
-  if (node->op->name() == "full") number = node->inputs[0].number;
-  if (is_one_of(*node, {"zeros", "zeros_like"})) number = Scalar(0);
-  if (is_one_of(*node, {"ones", "ones_like"})) number = Scalar(1);
+  if (!node->op->algebra.fill) return std::nullopt;
+  const std::optional<Scalar> number = node->op->algebra.fill(call(*node).call());
   if (!number) return std::nullopt;
   return Scalar::load(dtype, element_of(*number, dtype).data());
 }

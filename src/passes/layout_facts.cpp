@@ -60,7 +60,8 @@ class LayoutEmitter : public Emitter {
     if (!follows_operands(call.op(), shape)) return {.strides = contiguous_strides(shape)};
     if (call.op().contiguous_result) return copied(call, contiguous_strides(shape));
     LayoutFact result = elementwise(call, shape);
-    if (call.op().name() == "to" && call.operand(0).is_value() && call.dtype_of("dtype") == call.dtype(0)) {
+    if (call.op().algebra.copies == Copies::kUnlessOfDtype && call.operand(0).is_value() &&
+        call.dtype_of("dtype") == call.dtype(0)) {
       // Eager code has nothing to convert and gives back the operand.
       const LayoutFact& operand = fact_of(call.operand(0).value());
       if (!result.strides || result.strides != operand.strides) return {.settled = operand.settled};

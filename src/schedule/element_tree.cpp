@@ -67,7 +67,7 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
       continue;
     }
     const IRNode& node = graph.nodes[producer->second];
-    cost_ += node.op->ulp > 0 ? 20 : 1;
+    cost_ += node.op->cost;
     has_checks_ = has_checks_ || !node.op->errors.empty();
     const bool pointwise = node.op->is_pointwise();
     indexed_ = indexed_ || !pointwise;

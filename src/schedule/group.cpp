@@ -13,7 +13,7 @@ bool is_fusible(const IRNode& node) {
 
 // Computing a pointwise value again costs less than writing it out and reading it back, unless it is a math function's;
 // an indexed one may read anywhere.
-bool is_cheap(const IRNode& node) { return node.op->is_pointwise() && node.op->ulp == 0; }
+bool is_cheap(const IRNode& node) { return node.op->is_pointwise() && !node.op->is_costly(); }
 constexpr size_t kMostHomes = 2;
 
 // Whether a node can take an operand as it is computed. Indexed nodes read theirs at any index, so those must lie in

@@ -37,7 +37,7 @@ bool is_view(const IRNode& node) { return static_cast<bool>(node.op->view); }
 
 double flops_of(const IRNode& node) {
   if (!node.op->is_pointwise()) return kIndexedFlops;
-  return node.op->ulp > 0 ? kFunctionFlops : kSimpleFlops;
+  return node.op->is_costly() ? kFunctionFlops : kSimpleFlops;
 }
 
 bool is_recomputable(const IRNode& node) {

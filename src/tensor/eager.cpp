@@ -18,13 +18,12 @@ bool any_requires_grad(std::span<const Operand> operands) {
   return false;
 }
 
-/// Ops that give back their operand when there is nothing to do.
+/// Whether the op gives back its operand, since there is nothing to copy.
 bool is_identity(const Call& call) {
-  static const Op& to = op_table().at("to");
-  static const Op& contiguous_op = op_table().at("contiguous");
-  if (call.count() != 1 || !call.operand(0).is_value()) return false;
-  if (&call.op() == &to) return call.dtype_of("dtype") == call.dtype(0);
-  return &call.op() == &contiguous_op && tensor_of(call.operand(0))->is_contiguous();
+  const Copies copies = call.op().algebra.copies;
+  if (copies == Copies::kNever || copies == Copies::kAlways || !call.operand(0).is_value()) return false;
+  if (copies == Copies::kUnlessOfDtype) return call.dtype_of("dtype") == call.dtype(0);
+  return tensor_of(call.operand(0))->is_contiguous();
 }
 
 bool has_stray_number(const Call& call) {

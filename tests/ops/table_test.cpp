@@ -161,5 +161,41 @@ TEST(OpTable, RefusesTwinsAndOpsThatDoNotCompute) {
   EXPECT_THROW(OpTable({Op{.signature = "f(x)"}}), InternalError);
 }
 
+TEST(OpTable, EachOperatorHasOneOp) {
+  std::vector<int> count(kOperatorCount);
+  for (const Op& op : op_table().ops())
+    if (op.names.python_operator) ++count[static_cast<size_t>(*op.names.python_operator)];
+  EXPECT_EQ(count, std::vector<int>(kOperatorCount, 1));
+}
+
+TEST(OpTable, NamesFollowFromTheEntryUnlessItSaysOtherwise) {
+  const auto places = [](const char* name) {
+    const Op& op = op_table().at(name);
+    return std::string(op.is_public() ? "f" : "") + (op.has_method() ? "m" : "") +
+           (op.has_in_place_method() ? "i" : "");
+  };
+  EXPECT_EQ(places("add"), "fmi") << "elementwise";
+  EXPECT_EQ(places("gelu"), "fmi");
+  EXPECT_EQ(places("sum"), "fm") << "not elementwise";
+  EXPECT_EQ(places("softmax"), "fmi") << "not elementwise, but it says so";
+  EXPECT_EQ(places("isnan"), "fm") << "elementwise, but it says so";
+  EXPECT_EQ(places("where"), "fm") << "begins with a condition";
+  EXPECT_EQ(places("stack"), "f") << "begins with a list";
+  EXPECT_EQ(places("conv2d"), "f") << "it says so";
+  EXPECT_EQ(places("zeros_like"), "f") << "a factory";
+  EXPECT_EQ(places("draw_dropout"), "f") << "begins with the state of a generator";
+  EXPECT_EQ(places("convolution"), "") << "a part of other ops";
+  EXPECT_EQ(places("adam_step"), "") << "an update of optimizers";
+}
+
+TEST(OpTable, MathFunctionsCostMoreUnlessTheySayOtherwise) {
+  EXPECT_EQ(op_table().at("add").cost, kSimpleCost);
+  EXPECT_EQ(op_table().at("exp").cost, kFunctionCost);
+  Op cheap = op_table().at("exp");
+  cheap.cost = kSimpleCost;
+  EXPECT_FALSE(OpTable({cheap}).at("exp").is_costly());
+  EXPECT_TRUE(op_table().at("exp").is_costly());
+}
+
 }  // namespace
 }  // namespace lucid

@@ -21,6 +21,44 @@ struct IdentityCase {
   }
 };
 
+/// The dtypes, among some, for which a call of the op on so many tensors of the dtype gives one of the same.
+inline DtypeSet kept_dtypes(const Op& op, size_t operands, DtypeSet among) {
+  DtypeSet kept;
+  for (int i = 0; i < kDtypeCount; ++i) {
+    const auto dtype = static_cast<Dtype>(i);
+    if (!among.contains(dtype) || !op.dtypes.contains(dtype)) continue;
+    const Value x = make_ref<ValueBase>(dtype, Dims{3, 8});
+    const std::vector<Operand> given(operands, Operand(x));
+    const Attributes attributes = op.schema.default_attributes();
+    if (infer_types(Call(op, given, attributes)).front().dtype == dtype) kept = kept | dtype;
+  }
+  return kept;
+}
+
+/// What an entry of the table says of its op, on the operands that show it.
+inline void add_identity_cases(const Op& op, std::vector<IdentityCase>& cases) {
+  const std::string end = "\n%9: T[6,8] = cat_same(%8, %8)";
+  const Algebra& algebra = op.algebra;
+  const auto add = [&](const char* rule, DtypeSet dtypes, const std::string& arguments) {
+    cases.push_back({rule, dtypes, "%8: T[3,8] = " + op.name() + "(" + arguments + ")" + end});
+  };
+  const size_t operands = op.schema.parameters.size();
+  if (algebra.is_involution || (algebra.is_idempotent && operands == 1)) {
+    const std::string twice = "%1: T[3,8] = " + op.name() + "(%0)\n%8: T[3,8] = " + op.name() + "(%1)" + end;
+    cases.push_back({algebra.is_involution ? "done twice" : "once is enough", kept_dtypes(op, 1, kAllDtypes), twice});
+  }
+  if (algebra.is_idempotent && operands == 2) add("equal choices", kept_dtypes(op, 2, kAllDtypes), "%0, %0");
+  if (algebra.neutral) {
+    const auto add_number = [&](DtypeSet among, const std::string& number) {
+      const DtypeSet dtypes = kept_dtypes(op, 2, among);
+      add("neutral number", dtypes, "%0, " + number);
+      if (algebra.neutral->either_side) add("neutral number", dtypes, number + ", %0");
+    };
+    add_number(kIntegers, std::to_string(algebra.neutral->number));
+    add_number(kBoolean, algebra.neutral->number != 0 ? "true" : "false");
+  }
+}
+
 inline std::vector<IdentityCase> identity_cases() {
   constexpr DtypeSet kExact = kIntegers | kBoolean;
   const std::string joined = "\n%9: T[6,8] = cat_same(%8, %8)";
@@ -40,7 +78,7 @@ inline std::vector<IdentityCase> identity_cases() {
       {"copy", kAllDtypes, "%8: T[3,8] = to(%0) {dtype=T}" + joined},
       {"copy", kAllDtypes, "%8: T[3,8] = clone(%0)" + joined},
       {"copy", kAllDtypes, "%8: T[3,8] = contiguous(%0)" + joined},
-      {"joined alone", kAllDtypes, "%8: T[3,8] = cat(%0)" + joined},
+      {"copy", kAllDtypes, "%8: T[3,8] = cat(%0)" + joined},
       {"equal choices", kAllDtypes, "%8: T[3,8] = where(%10, %0, %0)" + joined},
       {"equal choices", kAllDtypes, "%8: T[3,8] = minimum(%0, %0)" + joined},
       {"equal choices", kAllDtypes, "%8: T[3,8] = maximum(%0, %0)" + joined},
@@ -81,6 +119,7 @@ inline std::vector<IdentityCase> identity_cases() {
   converted(Dtype::kI8, "u8");
   converted(DtypeSet(Dtype::kF16) | Dtype::kBF16, "f32");
   converted(Dtype::kF16, "f64");
+  for (const Op& op : op_table().ops()) add_identity_cases(op, cases);
   return cases;
 }
 

@@ -101,11 +101,10 @@ class RandomGraph {
         return call(one_of({"clone", "contiguous", "cat"}), {x}, {});
       case 10:
       case 11:
-        return call(one_of({"neg", "abs", "relu", "floor", "sign", "round", "bitwise_not", "logical_not"}), {x}, {});
+        return call(op_with_identity(1), {x}, {});
       case 12:
       case 13: {
-        const char* const op = one_of({"add", "sub", "mul", "floor_divide", "bitwise_or", "bitwise_and", "bitwise_xor",
-                                       "bitwise_right_shift", "minimum", "maximum"});
+        const std::string op = op_with_identity(2);
         const Scalar number = one_of<Scalar>({0, 1, -1, 0.0, 1.0, false, true});
         if (below(3) == 0) return call(op, {x, x}, {});
         const Value made =
@@ -150,7 +149,19 @@ class RandomGraph {
     emit(op, operands, made.attributes);
   }
 
-  void call(const char* name, const std::vector<Operand>& operands, Attributes attributes) {
+  /// One of so many operands that says something of itself applied twice, to equal operands or to a number.
+  std::string op_with_identity(size_t operands) {
+    std::vector<std::string> names;
+    for (const Op& op : op_table().ops()) {
+      const Algebra& algebra = op.algebra;
+      if (op.schema.parameters.size() == operands &&
+          (algebra.is_involution || algebra.is_idempotent || algebra.neutral))
+        names.push_back(op.name());
+    }
+    return names[static_cast<size_t>(below(names.size()))];
+  }
+
+  void call(const std::string& name, const std::vector<Operand>& operands, Attributes attributes) {
     const Op& op = op_table().at(name);
     const Attributes defaults = op.schema.default_attributes();
     for (size_t i = attributes.size(); i < defaults.size(); ++i) attributes.push_back(defaults[i]);

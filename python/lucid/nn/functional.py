@@ -54,18 +54,7 @@ def _activation(name: str) -> Any:
     return function
 
 
-relu = _activation("relu")
-relu6 = _activation("relu6")
-elu = _activation("elu")
-celu = _activation("celu")
-selu = _activation("selu")
-silu = _activation("silu")
-mish = _activation("mish")
-hardswish = _activation("hardswish")
-hardsigmoid = _activation("hardsigmoid")
-hardtanh = _activation("hardtanh")
-leaky_relu = _activation("leaky_relu")
-threshold = _activation("threshold")
+globals().update({name: _activation(name) for name in _core.inplace_functions})
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "base/scalar.h"
+
+// What an entry of the op table says of an op besides how it computes: where users find it, and which identities it
+// obeys.
+namespace lucid {
+
+class Call;
+
+/// Python's operators; comparisons last, in the order of Py_LT, Py_LE and so on.
+enum class Operator : uint8_t {
+  kAdd,
+  kSubtract,
+  kMultiply,
+  kDivide,
+  kFloorDivide,
+  kRemainder,
+  kPower,
+  kMatrixMultiply,
+  kAnd,
+  kOr,
+  kXor,
+  kLeftShift,
+  kRightShift,
+  kNegative,
+  kAbsolute,
+  kInvert,
+  kLess,
+  kLessEqual,
+  kEqual,
+  kNotEqual,
+  kGreater,
+  kGreaterEqual,
+};
+inline constexpr size_t kOperatorCount = static_cast<size_t>(Operator::kGreaterEqual) + 1;
+
+/// Who calls an op by its name.
+enum class Audience : uint8_t {
+  kUsers,       // lucid.add and lucid.nn.functional.add
+  kOps,         // other ops that are made of it
+  kOptimizers,  // the classes of lucid.optim
+};
+
+/// Where the name of an op is visible. An entry states only what differs from the defaults, which Op::has_method() and
+/// Op::has_in_place_method() derive.
+struct Names {
+  Audience audience = Audience::kUsers;
+  /// Tensor.add.
+  std::optional<bool> method = {};
+  /// Tensor.add_.
+  std::optional<bool> in_place = {};
+  /// The operator that computes it, if there is one.
+  std::optional<Operator> python_operator = {};
+  /// It makes tensors for users to start from: the function also takes `device` and `requires_grad`.
+  bool is_factory = false;
+  /// The function of lucid.nn.functional also takes `inplace`.
+  bool takes_inplace = false;
+};
+
+/// Whether an op on one tensor gives its elements, in their order, converted to the result's dtype. Eager calls give
+/// back the operand itself where nothing has to be copied.
+enum class Copies : uint8_t {
+  kNever,
+  kAlways,
+  kUnlessContiguous,
+  kUnlessOfDtype,  // that of the attribute `dtype`
+};
+
+/// Exact identities of an op. They hold for every bit of every number, NaN, -0.0 and subnormal numbers included, unless
+/// a field says otherwise. ExactIdentityPass applies them.
+struct Algebra {
+  Copies copies = Copies::kNever;
+  /// f(f(x)) is x.
+  bool is_involution = false;
+  /// f(f(x)) is f(x); for two operands, f(x, x) is x.
+  bool is_idempotent = false;
+
+  /// f(x, number) is x for integers and bools; also f(number, x), if on either side. Floating-point arithmetic flushes
+  /// subnormal numbers.
+  struct Neutral {
+    int number = 0;
+    bool either_side = true;
+  };
+  std::optional<Neutral> neutral = {};
+
+  /// Each element is that of one operand or of another, as a condition says; no arithmetic is done on it. These are
+  /// positions of operands, -1 for a choice that is not an operand of the result's shape.
+  struct Choice {
+    int condition = 0;
+    int if_true = -1;
+    int if_false = -1;
+  };
+  std::optional<Choice> choice = {};
+
+  /// The number that all elements of the result are. Nothing where the call does not tell.
+  std::function<std::optional<Scalar>(const Call& call)> fill = {};
+};
+
+/// What computing one element costs, in simple operations on a vector lane. That of math functions stands for any
+/// series of tens of operations.
+inline constexpr double kSimpleCost = 1;
+inline constexpr double kFunctionCost = 20;
+
+}  // namespace lucid
