@@ -7,6 +7,7 @@
 #include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/gil.h"
+#include "bindings/pure.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/engine.h"
 #include "tensor/function.h"
@@ -238,6 +239,8 @@ void bind_nodes(nb::module_& module) {
       .def("remove", &HookHandle::remove, "Removes the hook; more than once does no harm.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](HookHandle& self, nb::args) { self.remove(); });
+  declare_pure(module, module.attr("Node"));
+  declare_pure(module, module.attr("HookHandle"));
 }
 
 void bind_function(nb::module_& module) {

@@ -6,6 +6,7 @@
 #include "bindings/from_data.h"
 #include "bindings/interop.h"
 #include "bindings/numpy.h"
+#include "bindings/pure.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -67,19 +68,19 @@ nb::object rebuild_tensor(nb::handle type, nb::bytes data, nb::handle shape, nb:
 }  // namespace
 
 void bind_creation(nb::module_& module) {
-  module.def("tensor", make_tensor_from, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
-             "requires_grad"_a = false,
-             "A new tensor with a copy of the data: numbers, nested lists of them, an array or a tensor. Without a "
-             "dtype, floats "
-             "become the default float, ints int64 and bools bool; arrays and tensors keep theirs.\n\n"
-             ">>> lucid.tensor([[1, 2], [3, 4]])\ntensor([[1, 2],\n        [3, 4]])");
-  module.def("as_tensor", as_tensor, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
-             "The data as a tensor, without a copy if it is a tensor or an array of the wanted dtype.\n\n"
-             ">>> lucid.as_tensor([1.0, 2.0])\ntensor([1., 2.])");
-  module.def("from_numpy", from_numpy, "array"_a.none(),
-             "A tensor that shares the memory of a NumPy array: writes to one are seen by the other. Arrays that are "
-             "read-only "
-             "or laid out in ways that tensors are not are copied.");
+  def_pure(module, "tensor", make_tensor_from, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+           "requires_grad"_a = false,
+           "A new tensor with a copy of the data: numbers, nested lists of them, an array or a tensor. Without a "
+           "dtype, floats "
+           "become the default float, ints int64 and bools bool; arrays and tensors keep theirs.\n\n"
+           ">>> lucid.tensor([[1, 2], [3, 4]])\ntensor([[1, 2],\n        [3, 4]])");
+  def_pure(module, "as_tensor", as_tensor, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
+           "The data as a tensor, without a copy if it is a tensor or an array of the wanted dtype.\n\n"
+           ">>> lucid.as_tensor([1.0, 2.0])\ntensor([1., 2.])");
+  def_pure(module, "from_numpy", from_numpy, "array"_a.none(),
+           "A tensor that shares the memory of a NumPy array: writes to one are seen by the other. Arrays that are "
+           "read-only "
+           "or laid out in ways that tensors are not are copied.");
   module.def("rebuild_tensor", rebuild_tensor);
 }
 

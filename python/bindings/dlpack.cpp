@@ -6,6 +6,7 @@
 #include "bindings/convert.h"
 #include "bindings/gil.h"
 #include "bindings/interop.h"
+#include "bindings/pure.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/snapshot.h"
@@ -136,9 +137,8 @@ nb::object from_dlpack(nb::handle producer) {
 void bind_dlpack(nb::module_& module) {
   module.def("to_dlpack", to_dlpack, "tensor"_a, "stream"_a = nb::none(), "max_version"_a = nb::none(),
              "dl_device"_a = nb::none(), "copy"_a = nb::none());
-  module.def(
-      "from_dlpack", from_dlpack, "data"_a.none(),
-      "A tensor that shares the memory of an object with __dlpack__. Memory that is marked read-only is copied.");
+  def_pure(module, "from_dlpack", from_dlpack, "data"_a.none(),
+           "A tensor that shares the memory of an object with __dlpack__. Memory that is marked read-only is copied.");
 }
 
 }  // namespace lucid::python

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "bindings/convert.h"
+#include "bindings/pure.h"
 
 namespace lucid::python {
 namespace {
@@ -133,6 +134,8 @@ void bind_dtypes(nb::module_& module) {
   device_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&device_spec)).release().ptr());
   module.attr("dtype") = nb::borrow(reinterpret_cast<PyObject*>(dtype_type));
   module.attr("device") = nb::borrow(reinterpret_cast<PyObject*>(device_type));
+  declare_pure(module, module.attr("dtype"));
+  declare_pure(module, module.attr("device"));
   the_device = reinterpret_cast<PyObject*>(PyObject_New(PyObject, device_type));
   for (int i = 0; i < kDtypeCount; ++i) {
     auto* object = PyObject_New(DtypeObject, dtype_type);

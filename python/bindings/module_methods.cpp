@@ -9,6 +9,7 @@
 #include "base/stack.h"
 #include "bindings/convert.h"
 #include "bindings/module_object.h"
+#include "bindings/pure.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
@@ -397,6 +398,7 @@ void bind_module_hooks(nb::module_& module) {
       .def("remove", &nn::HookRemover::remove, "Removes the hook; more than once does no harm.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](nn::HookRemover& self, nb::args) { self.remove(); });
+  declare_pure(module, module.attr("ModuleHookHandle"));
   module.def("add_module_hook", [](nb::args arguments) {
     std::vector<PyObject*> given;
     for (const nb::handle argument : arguments) given.push_back(argument.ptr());

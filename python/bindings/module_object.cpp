@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
+#include "bindings/pure.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
@@ -363,6 +364,7 @@ void bind_modules(nb::module_& module) {
   module_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&spec)).release().ptr());
   public_module_type = module_type;
   module.attr("Module") = nb::borrow(reinterpret_cast<PyObject*>(module_type));
+  declare_pure(module, module.attr("Module"));
   install_bridge();
   bind_module_hooks(module);
   module.def("register_layer", register_layer, "type"_a, "name"_a);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
+#include "bindings/pure.h"
 
 namespace lucid::python {
 namespace {
@@ -70,8 +71,9 @@ void bind_random(nb::module_& module) {
         new (&self) GeneratorHandle{make_ref<Generator>()};
         self.generator->set_state(expect_tensor("set_state", state.ptr()));
       });
-  module.def(
-      "default_generator", [] { return GeneratorHandle{Ref<Generator>(&default_generator())}; },
+  declare_pure(module, module.attr("Generator"));
+  def_pure(
+      module, "default_generator", [] { return GeneratorHandle{Ref<Generator>(&default_generator())}; },
       "The generator that draws use when none is given.");
 }
 

@@ -8,6 +8,7 @@
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/interop.h"
+#include "bindings/pure.h"
 #include "runtime/allocator.h"
 #include "runtime/float_mode.h"
 #include "runtime/kernel_cache.h"
@@ -34,8 +35,8 @@ struct FailingAllocations {
 
 void bind_settings(nb::module_& module) {
   using namespace nb::literals;
-  module.def(
-      "get_default_dtype", [] { return nb::borrow(dtype_object(default_float())); },
+  def_pure(
+      module, "get_default_dtype", [] { return nb::borrow(dtype_object(default_float())); },
       "The dtype of floats that are given none.");
   module.def(
       "set_default_dtype",
@@ -62,8 +63,8 @@ void bind_settings(nb::module_& module) {
         return true;
       },
       "mode"_a, "Whether results that are subnormal become zero, which they do by default.");
-  module.def(
-      "promote_types",
+  def_pure(
+      module, "promote_types",
       [](nb::handle a, nb::handle b) {
         return nb::borrow(dtype_object(
             promote(to_dtype({"promote_types", "a"}, a.ptr()), to_dtype({"promote_types", "b"}, b.ptr()))));

@@ -6,6 +6,7 @@
 #include "bindings/dtype_object.h"
 #include "bindings/from_data.h"
 #include "bindings/operators.h"
+#include "bindings/pure.h"
 #include "bindings/subscripts.h"
 #include "bindings/tensor_methods.h"
 #include "tensor/autograd_meta.h"
@@ -75,6 +76,7 @@ void bind_tensor(nb::module_& module) {
                                        nb::is_weak_referenceable(),
                                        "An n-dimensional array of one dtype that knows how it was computed.");
   tensor_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  declare_pure(module, type);
   // Beside NumPy arrays, our operators decide: array + tensor is a Tensor.
   type.attr("__array_priority__") = 1000;
   type.attr("__module__") = "lucid";

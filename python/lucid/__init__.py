@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ._ops import *  # what comes after it goes before it
 
-from . import _core, _tensor, autograd, data, gpu, models, nn, optim, return_types, utils
+from . import _core, _effects, _tensor, autograd, data, gpu, models, nn, optim, return_types, utils
 from ._core import (
     Generator,
     InternalError,
@@ -130,6 +130,7 @@ _tensor.install()
 _COMPILER = {"JITFunction", "JITModule", "compile", "compiler", "jit"}
 
 
+@_effects.pure
 def __getattr__(name: str) -> object:
     if name in _COMPILER:
         from importlib import import_module

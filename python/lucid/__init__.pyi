@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import overload
 
 from . import _core as _core
+from . import _effects as _effects
 from . import _tensor as _tensor
 from . import autograd as autograd
 from . import data as data

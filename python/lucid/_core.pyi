@@ -1174,6 +1174,7 @@ draws: dict[str, Callable[..., Tensor]]
 public_ops: tuple[str, ...]
 factories: tuple[str, ...]
 inplace_functions: tuple[str, ...]
+pure: set[Any]
 
 def tensor(
     data: TensorLike | Sequence[Tensor], dtype: DtypeLike | None = ..., device: DeviceLike = ..., requires_grad: builtins.bool = ...

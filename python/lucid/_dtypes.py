@@ -5,7 +5,9 @@ from __future__ import annotations
 import builtins
 import math
 
-from . import _core
+from . import _core, _effects
+
+_effects.pure_module()
 
 dtype = _core.dtype
 

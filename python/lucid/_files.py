@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from typing import IO, Any
 
-from . import _core
+from . import _core, _effects
 
 Destination = str | os.PathLike[str] | IO[bytes]
 
 
+@_effects.effect("writes a file")
 def save(obj: Any, f: Destination) -> None:
     """Writes dicts, lists, tuples, text, numbers, None and tensors to a file, or to something that has write().
 
@@ -34,6 +35,7 @@ def save(obj: Any, f: Destination) -> None:
         _core.save_file(obj, os.fsencode(f))
 
 
+@_effects.effect("reads a file")
 def load(f: Destination) -> Any:
     """Reads what save() wrote, or any other safetensors file: a dict from names to tensors."""
     if hasattr(f, "read"):

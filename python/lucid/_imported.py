@@ -5,6 +5,10 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from . import _effects
+
+_effects.pure_module()
+
 
 def imported(name: str) -> Any:
     """A module that has been imported; None while another thread is still importing it."""

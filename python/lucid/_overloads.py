@@ -6,8 +6,10 @@ import builtins
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
+from . import _core, _effects
 from ._core import Tensor
+
+_effects.pure_module()
 
 _ops = _core.ops
 

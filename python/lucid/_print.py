@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from . import _core
+from . import _core, _effects
 from ._core import Tensor
 
 
@@ -27,6 +27,7 @@ _PROFILES = {
 _options = PrintOptions()
 
 
+@_effects.effect("sets how tensors are printed")
 def set_printoptions(
     precision: int | None = None,
     threshold: float | None = None,
@@ -53,6 +54,7 @@ def set_printoptions(
     _options = _options._replace(**{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 
+@_effects.effect("reads how tensors are printed")
 def get_printoptions() -> PrintOptions:
     """The options that set_printoptions set."""
     return _options

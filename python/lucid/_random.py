@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import _core
+from . import _core, _effects
 from ._core import Generator, Tensor
 from ._overloads import expect_tensor
+
+_effects.pure_module()
 
 _uniform = _core.draws["draw_uniform"]
 _normal = _core.draws["draw_normal"]
@@ -200,21 +202,25 @@ def manual_seed(seed: int) -> Generator:
     return _core.default_generator().manual_seed(seed)
 
 
+@_effects.effect("draws a seed from the operating system")
 def seed() -> int:
     """Seeds the default generator from the operating system; returns the seed."""
     return _core.default_generator().seed()
 
 
+@_effects.effect("reads the state of the default generator")
 def initial_seed() -> int:
     """The seed of the default generator."""
     return _core.default_generator().initial_seed()
 
 
+@_effects.effect("reads the state of the default generator")
 def get_rng_state() -> Tensor:
     """The state of the default generator."""
     return _core.default_generator().get_state()
 
 
+@_effects.effect("sets the state of the default generator")
 def set_rng_state(state: Tensor) -> None:
     """Makes the default generator continue from a state that get_rng_state() gave."""
     _core.default_generator().set_state(state)

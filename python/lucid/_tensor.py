@@ -5,9 +5,11 @@ from __future__ import annotations
 import copyreg
 from typing import Any
 
-from . import _core, _overloads, _print, _random
+from . import _core, _effects, _overloads, _print, _random
 from ._core import Tensor
 from .autograd import _backward
+
+_effects.pure_module()
 
 
 def _repr(self: Tensor) -> str:

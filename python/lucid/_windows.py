@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from . import _core
+from . import _core, _effects
 from ._core import Tensor
+
+_effects.pure_module()
 
 _ops = _core.ops
 

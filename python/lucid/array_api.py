@@ -18,9 +18,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from . import _core, _dtypes, _overloads
+from . import _core, _dtypes, _effects, _overloads
 from ._core import Tensor, from_dlpack, promote_types
 from ._dtypes import bool, dtype, finfo, float32, float64, iinfo, int8, int16, int32, int64, uint8
+
+_effects.pure_module()
 
 _ops = _core.ops
 

@@ -98,11 +98,15 @@ void Generator::manual_seed(uint64_t seed) {
 uint64_t Generator::seed() {
   std::random_device device;
   const uint64_t seed = (static_cast<uint64_t>(device()) << 32) | device();
+  note_escape(*state_, "seeds a generator from the operating system");
   manual_seed(seed);
   return seed;
 }
 
-uint64_t Generator::initial_seed() const { return static_cast<uint64_t>(state_->words()[0]); }
+uint64_t Generator::initial_seed() const {
+  note_escape(*state_, "reads the seed of a generator");
+  return static_cast<uint64_t>(state_->words()[0]);
+}
 
 TensorRef Generator::state() const { return state_->copy(); }
 

@@ -6,7 +6,9 @@ import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-from .. import _core
+from .. import _core, _effects
+
+_effects.pure_module()
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 _IS_GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect would take longer than all of this package

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import _core
+from .. import _core, _effects
 from .._core import FunctionCtx, Tensor
+
+_effects.pure_module()
 
 
 class Function:

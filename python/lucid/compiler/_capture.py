@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import gc
-import os
 import re
 import sys
 import types
@@ -21,7 +20,7 @@ from typing import Any, Self
 
 import lucid
 
-from .. import _core
+from .. import _core, _effects
 from . import _kinds
 from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_library, is_numpy, is_own, named_by, site
@@ -116,6 +115,7 @@ class Recording:
         self._watch.start()
         return self
 
+    @_effects.pure
     def __exit__(self, *exception: object) -> None:
         self._watch.stop()
 
@@ -224,7 +224,7 @@ class Recording:
             if reason is not None and not code.co_filename.startswith("<frozen importlib"):
                 return f"{site(user_code, line)}: {reason}"
         for code, _ in ran:
-            if is_own(code) and (effect := _kinds.own_effect(os.path.basename(code.co_filename))):
+            if is_own(code) and (effect := _effects.effect_of(code)) is not None:
                 return self._words("", f"calls {code.co_qualname}, which {effect}", {})
         return None
 

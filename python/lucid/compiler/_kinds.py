@@ -16,7 +16,7 @@ from typing import Any
 
 import lucid
 
-from .. import _core
+from .. import _core, _effects
 from .._imported import imported
 
 ATOMS: frozenset[type] = frozenset(
@@ -69,6 +69,8 @@ IMMUTABLE: frozenset[type] = frozenset(
     }
 )
 
+# Functions and methods that C++ binds.
+_BOUND = (type(lucid.tensor), type(_core.Generator.__init__))
 # Functions by which code gets at attributes that it does not name.
 REFLECTING = {"getattr", "setattr", "delattr", "hasattr", "vars", "dir"}
 # Builtin functions whose results or effects the guards cannot know.
@@ -122,8 +124,6 @@ _PURE_TYPE_MODULES = {
     "enum",
     "numpy",
     "numpy.dtypes",
-    "lucid",
-    "lucid._core",
     "nanobind",
     "weakref",
 }
@@ -141,33 +141,6 @@ _IMPURE_NUMPY = {
 }
 # They read the clock, the time zone, or which classes there are.
 _IMPURE_METHODS = {"now", "today", "utcnow", "fromtimestamp", "astimezone", "timestamp", "__subclasses__"}
-
-# Functions of ours that change or read something that is no tensor.
-_SETTINGS = {
-    "empty_cache",
-    "memory_stats",
-    "reset_peak_memory",
-    "set_cache_limits",
-    "set_default_dtype",
-    "set_flush_denormal",
-    "set_num_threads",
-    "get_num_threads",
-    "seed",
-    "initial_seed",
-    "get_rng_state",
-    "set_rng_state",
-    "set_printoptions",
-    "get_printoptions",
-    "save",
-    "load",
-}
-# Files of ours in which a call that runs cannot be replayed, and why.
-_EFFECTS = {
-    "lr_scheduler.py": "counts the steps of a schedule",
-    "_files.py": "reads or writes a file",
-    "loader.py": "takes batches from a loader",
-    "sampler.py": "takes batches from a loader",
-}
 
 _PURE_SELF: tuple[type, ...] = (
     list,
@@ -256,9 +229,14 @@ def is_enum(cls: type) -> bool:
     return derives(cls, enum.Enum)
 
 
+def is_pure_type(cls: type) -> bool:
+    """Whether a type of ours was declared pure, or one that it derives from."""
+    return not _core.pure.isdisjoint(mro_of(cls))
+
+
 def is_known_type(cls: type) -> bool:
     """Whether making an instance of a type written in C has no effects."""
-    return module_of(cls) in _PURE_TYPE_MODULES or issubclass(cls, BaseException)
+    return module_of(cls) in _PURE_TYPE_MODULES or issubclass(cls, BaseException) or is_pure_type(cls)
 
 
 def numpy_kind(cls: type) -> str | None:
@@ -273,17 +251,17 @@ def numpy_kind(cls: type) -> str | None:
     return None
 
 
-def own_setting(function: Any) -> str | None:
-    """The name of a function of ours that reads or changes something that is no tensor; None for all others."""
-    name = getattr(function, "__name__", None)
-    if name not in _SETTINGS or not str(getattr(function, "__module__", "")).startswith("lucid"):
-        return None
-    return f"lucid.{name}"
+def own_effect(function: Any) -> str | None:
+    """The public name of a function of ours that is known to be not pure before it runs; None for all others.
 
-
-def own_effect(file: str) -> str | None:
-    """What running code of ours in this file does besides computing."""
-    return _EFFECTS.get(file)
+    Calls of Python functions are seen when they run, so only those count that declare an effect; calls of bound C++
+    functions are not seen, so all count that are not declared pure.
+    """
+    if isinstance(function, types.FunctionType):
+        is_pure = _effects.declared_effect(function.__code__) is None
+    else:
+        is_pure = not isinstance(function, _BOUND) or function in _core.pure
+    return None if is_pure else f"lucid.{function.__name__}"
 
 
 def reason_for(function: Any) -> str | None:
@@ -294,7 +272,7 @@ def reason_for(function: Any) -> str | None:
         module = owner.__name__ if owner is not None else str(function.__module__)
         if module == "builtins":
             return f"calls {name}" if name in _IMPURE_BUILTINS else None
-        if module.split(".")[0] == "lucid":
+        if function in _core.pure:
             return None
         if function is open:
             return "calls open"
@@ -309,7 +287,7 @@ def reason_for(function: Any) -> str | None:
     numpy: Any = imported("numpy")
     if derives(cls, datetime.date) and name in _IMPURE_METHODS:
         return f"calls {name_of(cls)}.{name}"
-    if derives(cls, lucid.Tensor, _core.Module) or derives(cls, *_PURE_SELF) or isinstance(owner, type):
+    if is_pure_type(cls) or derives(cls, *_PURE_SELF) or isinstance(owner, type):
         return None
     if numpy is not None and derives(cls, numpy.ndarray, numpy.generic, numpy.ufunc, numpy.dtype):
         return f"calls {name_of(cls)}.{name}" if name in _IMPURE_NUMPY else None

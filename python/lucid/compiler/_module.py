@@ -7,7 +7,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from .. import _core
+from .. import _core, _effects
 from ..nn import Module
 from ._compiled import CacheInfo, Compiled
 from ._passes import Pass
@@ -17,6 +17,7 @@ _OWN = frozenset({"invalidate_cache", "cache_info", "explain", "graph", "compile
 _SPECIAL = frozenset({"__class__", "__dict__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
 
 
+@_effects.pure
 class JITModule(Module):
     """A compiled module. It is the module that it wraps, but for how calls run: attributes are read and written there,
     and methods that call the module run compiled."""
@@ -89,18 +90,22 @@ class JITModule(Module):
         """Itself: it is compiled."""
         return self
 
+    @_effects.effect("forgets plans")
     def invalidate_cache(self) -> None:
         """Forgets all plans; the next call is recorded again."""
         self._compiled.invalidate()
 
+    @_effects.effect("reads the counters of plans")
     def cache_info(self) -> CacheInfo:
         """How often plans were made and used."""
         return self._compiled.cache_info()
 
+    @_effects.effect("reads the counters of plans")
     def explain(self) -> str:
         """Plans, their sizes, and why calls were recorded again or run eagerly."""
         return self._compiled.explain()
 
+    @_effects.effect("shows a plan")
     def graph(self, *args: Any, **kwargs: Any) -> _core.IRGraph:
         """The graph of the plan that such a call runs; printing it shows its text."""
         return self._compiled.program(args, kwargs).graph
@@ -109,11 +114,13 @@ class JITModule(Module):
 _core.register_wrapper(JITModule)
 
 
+@_effects.pure
 def _any(module: Any) -> Any:
     """A module of which more is known than its class says."""
     return module
 
 
+@_effects.pure
 def _answering(method: Any, wrapped: Module, wrapper: JITModule) -> Any:
     """A method of the wrapped module that gives back the wrapper where it would give back itself."""
 

@@ -65,8 +65,8 @@ def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
 
 
 def _constant(walk: Walk, value: Any, place: str) -> None:
-    if setting := _kinds.own_setting(value):
-        walk.refuse(setting.rpartition(".")[2], f"may call {setting}")
+    if name := _kinds.own_effect(value):
+        walk.refuse(name.rpartition(".")[2], f"may call {name}")
 
 
 def _nothing(walk: Walk, value: Any, place: str) -> None:
@@ -97,7 +97,7 @@ def _own(walk: Walk, value: Any, place: str) -> None:
         walk.start(inner, place)
     elif _kinds.is_python_class(type(value)):
         walk.add_instance(value, place, whole=True)
-    elif type(value).__module__ != "lucid._core":
+    elif not _kinds.is_pure_type(type(value)):
         _refuse_state(walk, value, place)
 
 

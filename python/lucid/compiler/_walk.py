@@ -244,8 +244,8 @@ class Walk:
         code = function.__code__
         cells = function.__closure__ or ()
         if is_own(code):
-            if setting := _kinds.own_setting(function):
-                self.refuse(function.__name__, f"may call {setting}")
+            if name := _kinds.own_effect(function):
+                self.refuse(function.__name__, f"may call {name}")
             # What we wrap, with no_grad() for instance, is the user's.
             for cell in cells:
                 self._pending.append((cell, place))

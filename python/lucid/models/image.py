@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import _core
+from .. import _core, _effects
 from ..nn.container import Sequential
 from ..nn.module import Module, layer
+
+_effects.pure_module()
 
 
 def mlp(sizes: Sequence[int] = (784, 256, 128, 10)) -> Sequential:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _effects
 from ..nn.module import Module, layer
+
+_effects.pure_module()
 
 
 @layer

@@ -6,8 +6,11 @@ import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Self, overload
 
+from .. import _effects
 from .module import Module, layer
 from .parameter import Parameter
+
+_effects.pure_module()
 
 
 class _Numbered(Module):

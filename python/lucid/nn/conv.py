@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import _effects
 from .module import Module, layer
+
+_effects.pure_module()
 
 _Sizes = int | Sequence[int]
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from .. import _effects
 from .module import Module, layer
+
+_effects.pure_module()
 
 
 class _Dropout(Module):

@@ -13,8 +13,10 @@ from typing import Any
 
 import lucid
 
-from .. import _core
+from .. import _core, _effects
 from .._core import Tensor
+
+_effects.pure_module()
 
 _ops = _core.ops
 _draws = _core.draws

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import _core
+from .. import _core, _effects
 from .._core import ModuleHookHandle
+
+_effects.pure_module()
 
 # The kinds of hooks, as the core numbers them.
 _FORWARD_PRE, _FORWARD, _BACKWARD, _BACKWARD_PRE, _STATE_PRE, _STATE, _LOAD_PRE, _LOAD_POST = range(8)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from .. import _effects
 from .._core import Tensor
 from .module import Module, layer
+
+_effects.pure_module()
 
 
 class _Loss(Module):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple, Self, TypeVar
 
-from .. import _core
+from .. import _core, _effects
 from .._core import Tensor
 from .hooks import Hooked
 from .parameter import Buffer, Parameter
+
+_effects.pure_module()
 
 _T = TypeVar("_T", bound="type[Module]")
 

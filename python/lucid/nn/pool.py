@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from .. import _effects
 from .module import Module, layer
+
+_effects.pure_module()
 
 _Sizes = int | Sequence[int]
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _effects
 from .module import Module, layer
 from .utils.rnn import PackedSequence
+
+_effects.pure_module()
 
 
 class _Recurrent(Module):

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _effects
 from .._core import Tensor
 from .module import Module, layer
 from .parameter import Parameter
+
+_effects.pure_module()
 
 
 @layer

@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from .. import _core
+from .. import _core, _effects
 from .._core import Tensor
 from . import init
 from .container import ModuleList
 from .module import Module, layer
 from .norm import LayerNorm
+
+_effects.pure_module()
 
 
 @layer

@@ -17,8 +17,10 @@ import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from .. import _core
+from .. import _core, _effects
 from .optimizer import Optimizer
+
+_effects.module_effect("counts the steps of a schedule")
 
 __all__ = [
     "ChainedScheduler",

@@ -6,8 +6,10 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
 from typing import Any
 
-from .. import _core
+from .. import _core, _effects
 from .._core import Tensor
+
+_effects.pure_module()
 
 Params = Iterable[Tensor] | Iterable[Mapping[str, Any]] | Iterable[tuple[str, Tensor]]
 Closure = Callable[[], Any]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import _effects
 from .._core import Tensor
 from .optimizer import Optimizer, Params
+
+_effects.pure_module()
 
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:

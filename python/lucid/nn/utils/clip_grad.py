@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ... import _core
+from ... import _core, _effects
 from ..._core import Tensor
 from ...autograd import no_grad
+
+_effects.pure_module()
 
 _Tensors = Tensor | Iterable[Tensor]
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ... import _core
+from ... import _core, _effects
 from ..._core import Tensor
+
+_effects.pure_module()
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
-from ... import _core
+from ... import _core, _effects
 from ..._core import Tensor
 from ..module import Module
 from ..parameter import Parameter
 from .weight_norm import _Computed, _remove
+
+_effects.pure_module()
 
 _M = TypeVar("_M", bound=Module)
 

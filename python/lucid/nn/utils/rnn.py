@@ -6,8 +6,10 @@ import itertools
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ... import _core
+from ... import _core, _effects
 from ..._core import Tensor
+
+_effects.pure_module()
 
 
 class PackedSequence(NamedTuple):

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ... import _core
+from ... import _core, _effects
 from ..._core import Tensor
 from ...autograd import no_grad
 from ..module import Module
 from ..parameter import Parameter
+
+_effects.pure_module()
 
 _M = TypeVar("_M", bound=Module)
 

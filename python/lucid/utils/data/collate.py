@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ... import _core
+from ... import _core, _effects
 from ..._core import Tensor
 from ..._imported import imported
+
+_effects.pure_module()
 
 _stack = _core.ops["stack"]
 

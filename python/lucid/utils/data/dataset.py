@@ -9,8 +9,10 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from ... import _core, _random
+from ... import _core, _effects, _random
 from ..._core import Generator, Tensor
+
+_effects.pure_module()
 
 T_co = TypeVar("T_co", covariant=True)
 

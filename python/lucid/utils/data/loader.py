@@ -19,6 +19,9 @@ from .sampler import BatchSampler, RandomSampler, SequentialSampler
 
 if TYPE_CHECKING:
     from .worker import WorkerPool
+from ... import _effects
+
+_effects.module_effect("takes batches from a loader")
 
 
 class _Forever:

@@ -7,8 +7,10 @@ import math
 from collections.abc import Iterable, Iterator, Sequence, Sized
 from typing import Any, Generic, TypeVar
 
-from ... import _core, _random
+from ... import _core, _effects, _random
 from ..._core import Generator
+
+_effects.module_effect("takes batches from a loader")
 
 T_co = TypeVar("T_co", covariant=True)
 
