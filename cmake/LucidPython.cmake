@@ -12,22 +12,36 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
                 OUTPUT_STRIP_TRAILING_WHITESPACE OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
 
-nanobind_add_module(_core NOMINSIZE NB_STATIC ${sources})
-target_include_directories(_core PRIVATE ${PROJECT_SOURCE_DIR}/python)
-target_link_libraries(_core PRIVATE lucid_all)
-lucid_hide_symbols(_core python_module.map)
 # python_calls.cpp says why.
 set(stand_ins ${PROJECT_SOURCE_DIR}/python/bindings/python_calls.cpp)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${stand_ins})
 file(STRINGS ${stand_ins} stand_ins REGEX "^LUCID_(STAND_IN|CALL)\\(")
 list(TRANSFORM stand_ins REPLACE "^LUCID_[A-Z_]+\\([^,]*, ([A-Za-z_]+),.*" "LINKER:--wrap=\\1")
-target_link_options(_core PRIVATE ${stand_ins})
-set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/lucid)
-install(TARGETS _core LIBRARY DESTINATION lucid COMPONENT python)
 
 file(GLOB package CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/lucid ${PROJECT_SOURCE_DIR}/python/lucid/*)
 list(REMOVE_ITEM package __pycache__)
-file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/python/lucid)
-foreach(entry IN LISTS package)
-  file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/lucid/${entry} ${PROJECT_BINARY_DIR}/python/lucid/${entry} SYMBOLIC)
-endforeach()
+
+# Makes a package in <build>/<folder>/lucid.
+function(lucid_add_package target folder)
+  nanobind_add_module(${target} NOMINSIZE NB_STATIC ${ARGN})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/python)
+  target_link_libraries(${target} PRIVATE lucid_all)
+  lucid_hide_symbols(${target} python_module.map)
+  target_link_options(${target} PRIVATE ${stand_ins})
+  set(path ${PROJECT_BINARY_DIR}/${folder}/lucid)
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${path})
+  file(MAKE_DIRECTORY ${path})
+  foreach(entry IN LISTS package)
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/python/lucid/${entry} ${path}/${entry} SYMBOLIC)
+  endforeach()
+endfunction()
+
+lucid_add_package(_core python ${sources})
+install(TARGETS _core LIBRARY DESTINATION lucid COMPONENT python)
+
+# The same package with the op table of tests/added_op, for tests/python/test_added_op.py.
+set(added_op ${PROJECT_SOURCE_DIR}/tests/added_op/added_op.cpp)
+if(EXISTS ${added_op})
+  lucid_add_package(core_with_added_op added_op ${added_op} $<TARGET_OBJECTS:_core>)
+  set_target_properties(core_with_added_op PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()

@@ -50,3 +50,6 @@ foreach(path IN LISTS test_folders)
   gtest_discover_tests(${folder}_test DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60 TEST_PREFIX "${folder}/"
                        PROPERTIES LABELS ${folder} TIMEOUT 300)
 endforeach()
+
+# This one has an op table of its own.
+target_sources(added_op_test PRIVATE ${PROJECT_SOURCE_DIR}/tests/added_op/added_op.cpp)

@@ -88,6 +88,7 @@ nb::dict describe(const Op& op) {
   entry["random"] = op.is_random();
   entry["pointwise"] = op.is_pointwise();
   entry["host"] = static_cast<bool>(op.host);
+  entry["sized_by_values"] = op.host && !op.infer;
   entry["ulp"] = op.ulp;
   entry["samples"] = samples;
   return entry;

@@ -22,7 +22,7 @@ SHAPES = [(3, 4), (4, 4), (2, 3, 4), (5,), (1, 4), (2, 4, 6), (2, 3, 6, 6)]
 LARGE_SHAPES = [(8, 37), (3, 129), (300,), (40, 300), (300, 40), (2, 16, 64), (2, 4, 17, 19), (1, 1000)]
 MOST_ELEMENTS = 600  # of a sample
 # Ops whose results have sizes that depend on values: a program that has one runs eagerly.
-SIZED_BY_VALUES = {"nonzero", "masked_select", "unique_all", "bincount"}
+SIZED_BY_VALUES = {op["name"] for op in lucid._core.op_table() if op["sized_by_values"]}
 
 
 @dataclass(frozen=True)

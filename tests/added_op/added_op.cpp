@@ -1,0 +1,66 @@
+// A table with ops of our own: all that it takes to add one. What is linked with this file finds them everywhere: C++,
+// Python, stubs, documentation, the writers of random programs and of bad calls, passes (added_op_test.cpp,
+// tests/python/test_added_op.py).
+
+#include <cstring>
+
+#include "ir/host_call.h"
+#include "ops/reference.h"
+#include "ops/rules.h"
+#include "ops/table.h"
+
+namespace lucid {
+namespace {
+
+Op opposite() {
+  return {
+      .signature = "opposite(x)",
+      .doc = R"(The opposite of x, elementwise.
+
+>>> lucid.opposite(lucid.tensor([1.0, -2.0]))
+tensor([-1.,  2.]))",
+      .names = {.takes_inplace = true},
+      .algebra = {.is_involution = true},
+      .dtypes = kFloats,
+      .promote = Promote::kSame,
+      .lowering = lower_unary([](loop::Value x) { return -x; }),
+      .reference = reference_unary<Domain::kFloats>([]<typename T>(T x) -> T { return -x; }),
+      .gradient = {.rule = [](Emitter& e, const GradientCall&, std::span<const Value> g) -> Values {
+        return {e.neg(g[0])};
+      }},
+      .samples = unary_samples(),
+      .cost = kFunctionCost,
+  };
+}
+
+/// For the tests alone, so that Python does not show it.
+Op reported() {
+  return {
+      .signature = "reported(x)",
+      .doc = "x. Stands for an op that tells somebody what it was given.",
+      .names = {.audience = Audience::kOps},
+      .infer = [](const Call& call) -> std::vector<TensorType> { return {{call.dtype(0), call.shape(0)}}; },
+      .has_effects = true,
+      .host =
+          [](HostCall& call) {
+            const HostArray& in = call.in(0);
+            std::memcpy(call.make_output(in.type).data, in.data,
+                        static_cast<size_t>(in.size()) * size_of(in.type.dtype));
+          },
+      .samples = {{{normal({2, 3})}}},
+  };
+}
+
+}  // namespace
+
+const OpTable& op_table() {
+  static const OpTable table = [] {
+    std::vector<Op> ops = standard_ops();
+    ops.push_back(opposite());
+    ops.push_back(reported());
+    return OpTable(std::move(ops));
+  }();
+  return table;
+}
+
+}  // namespace lucid

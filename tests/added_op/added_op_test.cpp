@@ -1,0 +1,119 @@
+#include <gtest/gtest.h>
+
+#include "../tensor/support.h"
+#include "compiler/compile_plan.h"
+#include "identity_cases.h"
+#include "lucid/compile.h"
+#include "lucid/lucid.h"
+#include "passes/common_subexpression.h"
+#include "passes/constant_fold.h"
+#include "passes/dead_node_elim.h"
+#include "passes/exact_identity.h"
+#include "tensor/eager.h"
+
+// What added_op.cpp adds is found by what reads the table.
+namespace lucid {
+namespace {
+
+using namespace lucid::testing;
+
+Tensor call(const char* name, const Tensor& x) {
+  const Operand operands[] = {Operand(value_of(x))};
+  return Tensor(tensor_of(eager().emit_one(op_table().at(name), operands, {})));
+}
+
+/// A graph of %0: f32[64,64] after a pass, as text.
+template <typename Pass>
+std::string after(const std::string& body, ConstantPool constants = {}) {
+  IRGraph graph = parse_graph(body);
+  Pass().run(graph, constants);
+  verify(graph);
+  return to_text(graph);
+}
+
+TEST(AddedOp, RunsEagerlyAndCompiledAndIsDifferentiated) {
+  const auto f = compile([](const Tensor& x) { return call("opposite", x) * 2.0; });
+  for (int i = 0; i < 3; ++i) {
+    const Tensor x = randn({3, 4}).requires_grad_();
+    const Tensor y = f(x);
+    EXPECT_EQ(read(y), read(x * -2.0));
+    lucid::sum(y).backward();
+    EXPECT_EQ(read(x.grad()), read(full({3, 4}, -2.0)));
+  }
+  EXPECT_EQ(f.info().hits, 2);
+}
+
+TEST(AddedOp, TellsPassesItsIdentities) {
+  const char* const twice =
+      "graph f(%0: f32[3] input) -> (%3) {\n  %1: f32[3] = opposite(%0)\n  %2: f32[3] = opposite(%1)\n"
+      "  %3: f32[3] = exp(%2)\n}\n";
+  EXPECT_NE(after<ExactIdentityPass>(twice).find("exp(%0)"), std::string::npos) << after<ExactIdentityPass>(twice);
+}
+
+TEST(AddedOp, IsMergedRemovedAndFolded) {
+  const char* const equal =
+      "graph f(%0: f32[3] input) -> (%3) {\n  %1: f32[3] = opposite(%0)\n  %2: f32[3] = opposite(%0)\n"
+      "  %3: f32[3] = add(%1, %2)\n}\n";
+  EXPECT_NE(after<CommonSubexpressionPass>(equal).find("add(%1, %1)"), std::string::npos);
+  const char* const unused =
+      "graph f(%0: f32[3] input) -> (%2) {\n  %1: f32[3] = opposite(%0)\n  %2: f32[3] = exp(%0)\n}\n";
+  EXPECT_EQ(after<DeadNodeElimPass>(unused).find("opposite"), std::string::npos);
+  const char* const known =
+      "graph f(%0: f32[1] input, %1: f32[1] constant) -> (%3) {\n  %2: f32[1] = opposite(%1)\n"
+      "  %3: f32[1] = add(%0, %2)\n}\n";
+  const ConstantPool one = {{1, {{Dtype::kF32, {1}}, {std::byte{0}, std::byte{0}, std::byte{0x80}, std::byte{0x3f}}}}};
+  EXPECT_EQ(after<ConstantFoldPass>(known, one).find("opposite"), std::string::npos);
+}
+
+TEST(AddedOp, HasItsIdentitiesTested) {
+  EXPECT_TRUE(std::ranges::any_of(test::identity_cases(), [](const test::IdentityCase& c) {
+    return c.body.find("opposite") != std::string::npos && c.dtypes.contains(Dtype::kF32);
+  }));
+}
+
+/// How many kernels of a plan compute an op that two sums along different dimensions read.
+int64_t kernels_with(const std::string& op) {
+  const IRGraph graph = parse_graph("graph f(%0: f32[64,64] input) -> (%2, %3) {\n  %1: f32[64,64] = " + op +
+                                    "(%0)\n  %2: f32[64] = sum(%1) {dim=[0]}\n  %3: f32[64] = sum(%1) {dim=[1]}\n}\n");
+  const Dims shape = {64, 64};
+  const Ref<Plan> plan = compile_plan(graph, {{0, {shape, contiguous_strides(shape), 0}}});
+  return std::ranges::count_if(plan->steps,
+                               [&](const PlanStep& step) { return step.name.find(op) != std::string::npos; });
+}
+
+TEST(AddedOp, IsScheduledByItsCost) {
+  EXPECT_EQ(kernels_with("neg"), 2) << "which is computed again for each";
+  EXPECT_EQ(kernels_with("opposite"), 1) << "which says that it costs as much as a function";
+  EXPECT_EQ(kernels_with("exp"), 1);
+}
+
+TEST(OpWithEffects, IsNeitherRemovedNorMergedNorFolded) {
+  const char* const graph =
+      "graph f(%0: f32[3] input, %4: f32[3] constant) -> (%3) {\n  %1: f32[3] = reported(%0)\n"
+      "  %2: f32[3] = reported(%0)\n  %5: f32[3] = reported(%4)\n  %3: f32[3] = exp(%0)\n}\n";
+  const std::string text = to_text(parse_graph(graph));
+  EXPECT_EQ(after<DeadNodeElimPass>(graph), text);
+  EXPECT_EQ(after<CommonSubexpressionPass>(graph), text);
+  const ConstantPool zeros = {{4, {{Dtype::kF32, {3}}, std::vector<std::byte>(12)}}};
+  EXPECT_EQ(after<ConstantFoldPass>(graph, zeros), text);
+}
+
+TEST(OpWithEffects, IsNotReplayed) {
+  int calls = 0;
+  const auto f = compile([&](const Tensor& x) {
+    ++calls;
+    return call("reported", x) + 1.0;
+  });
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(read(f(ones({3}))), read(full({3}, 2.0)));
+  EXPECT_EQ(calls, 4);
+  EXPECT_EQ(f.info().compiles, 0);
+}
+
+TEST(OpWithEffects, MustRunOnTheHost) {
+  Op op = op_table().at("neg");
+  op.has_effects = true;
+  EXPECT_THROW(OpTable({op}), InternalError);
+}
+
+}  // namespace
+}  // namespace lucid

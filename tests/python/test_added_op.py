@@ -1,0 +1,143 @@
+"""An op that one file adds (tests/added_op/added_op.cpp) is everywhere in Python.
+
+Needs the package of the CMake target `core_with_added_op`, which lies in <build>/added_op; LUCID_ADDED_OP names the
+folder if it is not beside the package that is tested.
+"""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import lucid
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PACKAGE = pathlib.Path(os.environ.get("LUCID_ADDED_OP") or pathlib.Path(lucid.__file__).parents[2] / "added_op")
+
+pytestmark = pytest.mark.skipif(
+    "LUCID_ADDED_OP" not in os.environ and not any((PACKAGE / "lucid").glob("_core*.so")),
+    reason="the target core_with_added_op is not built",
+)
+
+
+def run(*arguments):
+    """Runs Python with the other package."""
+    path = os.pathsep.join([str(PACKAGE), str(ROOT / "tests/python")])
+    done = subprocess.run(
+        [sys.executable, *map(str, arguments)],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_release_has_it_not():
+    assert not hasattr(lucid, "opposite")
+    assert "opposite" not in lucid._core.ops
+
+
+def test_as_a_function_a_method_in_place_and_for_layers():
+    run(
+        "-c",
+        """
+import inspect
+import lucid
+import lucid.nn.functional as F
+x = lucid.tensor([1.0, -2.0], requires_grad=True)
+for y in (lucid.opposite(x), x.opposite(), F.opposite(x), F.opposite(x.clone(), inplace=True)):
+    assert y.tolist() == [-1.0, 2.0]
+x.opposite().sum().backward()
+assert x.grad.tolist() == [-1.0, -1.0]
+z = lucid.ones(2)
+assert z.opposite_() is z and z.tolist() == [-1.0, -1.0]
+assert str(inspect.signature(lucid.opposite)) == "(x)"
+assert {"opposite"} <= {*dir(lucid), *dir(F)}
+assert "reported" in lucid._core.ops and not hasattr(lucid, "reported") and not hasattr(x, "reported")
+""",
+    )
+
+
+def test_compiled_with_its_identities():
+    run(
+        "-c",
+        """
+import lucid
+fast = lucid.compile(lambda x: x.opposite().opposite().exp())
+x = lucid.randn(5)
+for _ in range(3):
+    assert lucid.equal(fast(x), x.exp())
+assert fast.cache_info().hits == 2
+assert [node.op for node in fast.graph(x).nodes].count("opposite") == 2
+assert "opposite" not in lucid.compiler.explain(fast)
+""",
+    )
+
+
+def test_one_with_effects_is_not_replayed():
+    run(
+        "-c",
+        """
+import lucid
+reported = lucid._core.ops["reported"]
+fast = lucid.compile(lambda x: reported(x) + 1)
+for _ in range(3):
+    assert lucid.equal(fast(lucid.ones(2)), lucid.full((2,), 2.0))
+assert fast.cache_info().compiles == 0
+assert "calls reported, which has effects" in lucid.compiler.explain(fast)
+""",
+    )
+
+
+def test_its_documentation_is_run():
+    out = run("-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests/python/test_doctests.py", "-k", "opposite")
+    assert "1 passed" in out
+
+
+def test_in_the_stubs(tmp_path):
+    for name in ("tools/stubs", "tools/stubs.pyi.in", "python/lucid/__init__.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    run(tmp_path / "tools/stubs")
+    methods = (tmp_path / "python/lucid/_core.pyi").read_text()
+    assert "    def opposite(self) -> Tensor: ..." in methods
+    assert "    def opposite_(self) -> Self: ..." in methods
+    assert "\ndef opposite(x: TensorLike) -> Tensor: ..." in (tmp_path / "python/lucid/__init__.pyi").read_text()
+
+
+def test_in_bad_calls():
+    run(
+        "-c",
+        """
+import bad_calls
+import valid_calls
+valid_calls.table()[:] = [op for op in valid_calls.table() if op["name"] == "opposite"]
+calls = [call for call in map(bad_calls.make, range(300)) if call.call.op]
+assert {call.call.name for call in calls} == {"opposite", "Tensor.opposite", "Tensor.opposite_"}
+for call in calls:
+    bad_calls.run(call)
+""",
+    )
+
+
+def test_in_random_programs():
+    run(
+        "-c",
+        """
+import compile_programs
+import program_writer
+only = tuple(op for op in program_writer.table() if op["name"] == "opposite")
+program_writer.table = program_writer.replayable = lambda: only
+used = 0
+for seed in range(20):
+    program = program_writer.Writer(seed).write()
+    used += any(statement.entry == "opposite" for statement in program.statements)
+    assert compile_programs.differs(program)[0] is None
+assert used > 10
+""",
+    )
