@@ -1,4 +1,4 @@
-"""Every line of the list of what tracing compilers get wrong has its cases, 300 at least."""
+"""Every entry of docs/failures.md has its cases, 300 at least, in the files that the page names."""
 
 import collections
 import pathlib
@@ -6,11 +6,12 @@ import re
 import subprocess
 import sys
 
-LINES = range(1, 52)
+ENTRIES = range(1, 52)
 FOLDER = pathlib.Path(__file__).parent
+PAGE = FOLDER.parents[1] / "docs" / "failures.md"
 
 
-def lines_of(case):
+def entries_of(case):
     """The numbers that a test's name or the name of its entry in a table begins with."""
     name, _, parameters = case.partition("[")
     numbers = re.match(r"test((?:_\d+)+)_", name)
@@ -19,12 +20,22 @@ def lines_of(case):
     return [int(number) for number in re.findall(r"(?:^|-)(\d+) \w", parameters)]
 
 
-def test_every_line_has_cases():
+def files_named():
+    """For each number of the page, the files that its entry ends with."""
+    entries = re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
+    return {int(number): sorted(re.findall(r"`(test_failures_\w+\.py)`", text)) for number, text in entries}
+
+
+def test_every_entry_has_cases():
     files = sorted(FOLDER.glob("test_failures_*.py"))
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
     result = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=True)
-    cases = [line.partition("::")[2] for line in result.stdout.splitlines() if "::" in line]
-    counts = collections.Counter(number for case in cases for number in lines_of(case))
+    cases = [line.partition("::")[::2] for line in result.stdout.splitlines() if "::" in line]
+    covered = collections.defaultdict(set)
+    for path, case in cases:
+        for number in entries_of(case):
+            covered[number].add(pathlib.Path(path).name)
     assert len(cases) >= 300
-    assert [case for case in cases if not lines_of(case)] == []
-    assert [line for line in LINES if not counts[line]] == []
+    assert [case for _, case in cases if not entries_of(case)] == []
+    assert list(files_named()) == list(ENTRIES)
+    assert files_named() == {number: sorted(covered[number]) for number in ENTRIES}

@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: arguments and results. Numbers are those of the list of failures."""
+"""Compiled is eager, bit for bit: arguments and results. Numbers are those of docs/failures.md."""
 
 import collections
 import dataclasses

@@ -1,4 +1,4 @@
-"""Compiled is eager: the cache of plans, memory and threads. Numbers are those of the list of failures."""
+"""Compiled is eager: the cache of plans, memory and threads. Numbers are those of docs/failures.md."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: functions and hooks of the user's own, and views. Numbers are those of the list."""
+"""Compiled is eager, bit for bit: functions and hooks of the user's own, and views. Numbers: docs/failures.md."""
 
 import lucid
 import lucid.nn as nn

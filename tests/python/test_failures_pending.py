@@ -1,4 +1,4 @@
-"""Compiled is eager: plans that are still being made. Numbers are those of the list of failures."""
+"""Compiled is eager: plans that are still being made. Numbers are those of docs/failures.md."""
 
 import gc
 import threading

@@ -1,4 +1,4 @@
-"""Compiled is eager: processes, interruptions, tools and the disk. Numbers are those of the list of failures."""
+"""Compiled is eager: processes, interruptions, tools and the disk. Numbers are those of docs/failures.md."""
 
 import cProfile
 import pdb

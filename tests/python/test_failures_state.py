@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: values that Python sees, and its state. Numbers are those of the list of failures.
+"""Compiled is eager, bit for bit: values that Python sees, and its state. Numbers are those of docs/failures.md.
 
 What cannot be compiled runs as it is written, and says why.
 """

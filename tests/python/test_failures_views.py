@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: writes in place and views. Numbers are those of the list of failures."""
+"""Compiled is eager, bit for bit: writes in place and views. Numbers are those of docs/failures.md."""
 
 import lucid
 import lucid.nn as nn

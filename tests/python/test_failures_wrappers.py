@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: wrappers of modules, and hooks. Numbers are those of the list of failures."""
+"""Compiled is eager, bit for bit: wrappers of modules, and hooks. Numbers are those of docs/failures.md."""
 
 import copy
 import pickle

@@ -8,7 +8,7 @@ from lucid import nn
 
 
 def numbered(table):
-    """Runs a test for each entry of a table, whose names begin with numbers of the list of failures."""
+    """Runs a test for each entry of a table, whose names begin with numbers of docs/failures.md."""
     return pytest.mark.parametrize("case", table.values(), ids=table)
 
 
