@@ -73,7 +73,7 @@ class Optimizer {
   /// For optimizers of one's own: `options` are the defaults of every group; override step_group().
   Optimizer(std::vector<Group> groups, Tree::Dict options);
   /// One of Lucid's by its name, "Adam" for instance. Options that are not given have that optimizer's defaults.
-  Optimizer(const std::string& name, std::vector<Group> groups, Tree::Dict options);
+  Optimizer(const std::string& name, std::vector<Group> groups, const Tree::Dict& options);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
   virtual ~Optimizer();

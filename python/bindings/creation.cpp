@@ -50,7 +50,7 @@ nb::object from_numpy(nb::handle array) {
   return to_object(tensor_from_buffer(place, array.ptr(), Sharing::kIfPossible));
 }
 
-nb::object rebuild_tensor(nb::handle type, nb::bytes data, nb::handle shape, nb::handle dtype, bool wants_grad) {
+nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle shape, nb::handle dtype, bool wants_grad) {
   const Dims sizes = to_ints({"unpickle", "shape"}, shape.ptr());
   const Dtype stored = to_dtype({"unpickle", "dtype"}, dtype.ptr());
   const int64_t elements = checked_numel("unpickle", sizes, size_of(stored));

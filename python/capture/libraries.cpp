@@ -5,6 +5,8 @@
 #include <lucid/nn/fields.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 
 #include "base/error.h"
 #include "bindings/optim.h"
@@ -30,7 +32,7 @@ bool is_same(const nn::Item::Tuple& a, const nn::Item::Tuple& b) {
                     [](const nn::Item& x, const nn::Item& y) { return is_same(x, y); });
 }
 
-bool is_same(double a, double b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+bool is_same(double a, double b) { return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b); }
 
 bool is_same(const nn::Item& a, const nn::Item& b) {
   if (a.value().index() != b.value().index()) return false;

@@ -327,7 +327,10 @@ bool SequenceGuard::holds() const {
   const Py_ssize_t size = PyTuple_GET_SIZE(expected);
   if (size_of(holder) != size) return false;
   Py_ssize_t i = 0;
-  return for_each_item(holder, [&](PyObject* item) { return i < size && same(PyTuple_GET_ITEM(expected, i++), item); });
+  return for_each_item(holder, [&](PyObject* item) {
+    if (i >= size) return false;
+    return same(PyTuple_GET_ITEM(expected, i++), item);
+  });
 }
 
 std::optional<Difference> SequenceGuard::difference() const {

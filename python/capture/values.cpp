@@ -1,6 +1,7 @@
 #include "capture/values.h"
 
-#include <cstring>
+#include <bit>
+#include <cstdint>
 
 namespace lucid::python {
 namespace {
@@ -20,6 +21,8 @@ bool equal(PyObject* before, PyObject* now) {
   if (result < 0) PyErr_Clear();
   return result == 1;
 }
+
+bool same_bits(double before, double now) { return std::bit_cast<uint64_t>(before) == std::bit_cast<uint64_t>(now); }
 
 /// Ranges with the same items are equal although code can tell them apart.
 bool same_ranges(PyObject* before, PyObject* now) {
@@ -43,15 +46,11 @@ bool same(PyObject* before, PyObject* now) {
   if (!before || !now) return false;
   PyTypeObject* type = Py_TYPE(before);
   if (type != Py_TYPE(now)) return false;
-  if (type == &PyFloat_Type) {
-    const double a = PyFloat_AS_DOUBLE(before);
-    const double b = PyFloat_AS_DOUBLE(now);
-    return std::memcmp(&a, &b, sizeof a) == 0;
-  }
+  if (type == &PyFloat_Type) return same_bits(PyFloat_AS_DOUBLE(before), PyFloat_AS_DOUBLE(now));
   if (type == &PyComplex_Type) {
     const Py_complex a = PyComplex_AsCComplex(before);
     const Py_complex b = PyComplex_AsCComplex(now);
-    return std::memcmp(&a, &b, sizeof a) == 0;
+    return same_bits(a.real, b.real) && same_bits(a.imag, b.imag);
   }
   if (type == &PyLong_Type || type == &PyUnicode_Type || type == &PyBytes_Type) return equal(before, now);
   if (type == &PyRange_Type) return same_ranges(before, now);

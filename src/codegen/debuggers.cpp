@@ -34,12 +34,14 @@ struct jit_descriptor {
   jit_code_entry* first_entry;
 };
 
-// Used, and not inlined, because only gdb looks at them.
+// Used, and not inlined, because only gdb looks at them, under these names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
 __attribute__((used, visibility("default"))) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
 
 __attribute__((used, noinline, visibility("default"))) void __jit_debug_register_code() {
   asm volatile("" ::: "memory");
 }
+// NOLINTEND(bugprone-reserved-identifier)
 }
 
 namespace lucid::codegen {

@@ -24,6 +24,7 @@ namespace {
 namespace jitlink = llvm::jitlink;
 namespace orc = llvm::orc;
 
+// NOLINTNEXTLINE(misc-unused-using-decls): the check overlooks its use, for memory protections
 using llvm::BitmaskEnumDetail::operator&;
 
 using Allocation = jitlink::JITLinkMemoryManager::FinalizedAlloc;

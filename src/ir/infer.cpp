@@ -64,10 +64,10 @@ class TypeEmitter : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
     Values values;
-    for (TensorType& type : infer_types(Call(op, operands, attributes))) values.push_back(value(std::move(type)));
+    for (const TensorType& type : infer_types(Call(op, operands, attributes))) values.push_back(value(type));
     return values;
   }
-  static Value value(TensorType type) { return make_ref<ValueBase>(type.dtype, std::move(type.shape)); }
+  static Value value(const TensorType& type) { return make_ref<ValueBase>(type.dtype, type.shape); }
 };
 
 std::vector<TensorType> infer_by_decomposition(const Call& call) {

@@ -21,7 +21,7 @@ class CallKey {
   void add_bytes(const void* data, size_t size);
   template <typename T>
   void add_value(const T& value) {
-    add_bytes(&value, sizeof value);
+    add_bytes(&value, sizeof(T));
   }
   /// Adds a number that plans are matched by. How many there are follows from the structure.
   void add_number(int64_t number) { numbers_.push_back(number); }

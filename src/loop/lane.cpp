@@ -89,6 +89,7 @@ Bits compute_float(Code code, Dtype dtype, T a, T b, T c) {
 template <typename T>
 Bits compute_integer(Code code, Dtype dtype, T a, T b) {
   // Unsigned 64-bit arithmetic wraps, and its low bits are those of the narrower types.
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): an i8 is a number, and its sign is to be extended
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   constexpr int kWidth = 8 * sizeof(T);
   switch (code) {

@@ -9,7 +9,7 @@ namespace {
 
 /// Modules under names, for networks whose parameters have longer paths than we have uses for.
 template <typename... Modules>
-nn::Ptr<nn::ModuleDict> group(std::pair<const char*, nn::Ptr<Modules>>... parts) {
+nn::Ptr<nn::ModuleDict> group(const std::pair<const char*, nn::Ptr<Modules>>&... parts) {
   auto result = nn::make<nn::ModuleDict>();
   (result->add_module(parts.first, parts.second), ...);
   return result;

@@ -166,7 +166,8 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   if (!need_weights && !drops) {
     result.output = scaled_dot_product_attention(q, k, v, mask);
   } else {
-    const double scale = 1 / std::sqrt(static_cast<double>(embed_dim / num_heads));
+    const int64_t head_dim = embed_dim / num_heads;
+    const double scale = 1 / std::sqrt(static_cast<double>(head_dim));
     Tensor scores = matmul(q * scale, transpose(k, -2, -1));
     if (mask.defined()) scores = scores + mask;
     const Tensor weights = functional::dropout(softmax(scores, -1), dropout, training());

@@ -180,7 +180,7 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
       if (item.is_tensor()) item = replaced[next++];
   }
 
-  const Item result = run_forward(given);
+  Item result = run_forward(given);
   const std::vector<Tensor> outputs = tensors_in(result);
   bool differentiable = false;
   for (const Tensor& output : outputs) differentiable |= output.requires_grad();

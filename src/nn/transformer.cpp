@@ -143,7 +143,7 @@ Item TransformerDecoderLayer::forward_with(const Arguments& arguments) {
   return norm(3, x + fed_forward(3, x));
 }
 
-TransformerEncoder::TransformerEncoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm)
+TransformerEncoder::TransformerEncoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm)
     : num_layers(num_layers) {
   add_module("layers", copies(*layer, num_layers));
   add_module("norm", std::move(norm));
@@ -165,7 +165,7 @@ Item TransformerEncoder::forward_with(const Arguments& arguments) {
   return normed(*this, x.to_tensor());
 }
 
-TransformerDecoder::TransformerDecoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm)
+TransformerDecoder::TransformerDecoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm)
     : num_layers(num_layers) {
   add_module("layers", copies(*layer, num_layers));
   add_module("norm", std::move(norm));

@@ -60,7 +60,7 @@ Optimizer::Optimizer(std::vector<Group> groups, Tree::Dict options) : defaults_(
   for (Group& group : groups) add_param_group(std::move(group));
 }
 
-Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, Tree::Dict options) {
+Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, const Tree::Dict& options) {
   rule_ = find_rule(name);
   if (!rule_) throw ValueError("optimizer: there is none called '{}'", name);
   defaults_ = rule_->defaults;

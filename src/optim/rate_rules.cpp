@@ -33,7 +33,8 @@ RateRule step_lr() {
               },
           .closed =
               [](const View& v, double base) {
-                return base * std::pow(v.real("gamma"), static_cast<double>(v.epoch / v.integer("step_size")));
+                const int64_t steps = v.epoch / v.integer("step_size");
+                return base * std::pow(v.real("gamma"), static_cast<double>(steps));
               },
           .check = [](const View& v) { require_positive(v, "StepLR", "step_size"); }};
 }

@@ -232,8 +232,10 @@ class AttentionWriter {
         });
       }
       for (int i = 0; i < rows; ++i)
-        for (int v = 0; v < shape_.vectors; ++v)
-          hold(scores_, first + index(i), v, scores[static_cast<size_t>(i * shape_.vectors + v)] * scale_);
+        for (int v = 0; v < shape_.vectors; ++v) {
+          const int place = i * shape_.vectors + v;
+          hold(scores_, first + index(i), v, scores[static_cast<size_t>(place)] * scale_);
+        }
     });
   }
 
@@ -309,7 +311,8 @@ class AttentionWriter {
       for (int i = 0; i < columns; ++i)
         for (int v = 0; v < shape_.vectors; ++v) {
           const Value old = held(sums_, d + index(i), v);
-          const Value sum = sums[static_cast<size_t>(i * shape_.vectors + v)];
+          const int place = i * shape_.vectors + v;
+          const Value sum = sums[static_cast<size_t>(place)];
           const Value total = builder_.fma(old, held(state_, index(kFactor), v), sum);
           hold(sums_, d + index(i), v, some ? builder_.select(touched(v), total, old) : total);
         }

@@ -317,7 +317,8 @@ class TileWriter {
         for (int j = 0; j < tile_.vectors; ++j) {
           const Value at = target.index + n_ * builder_.index(i) + builder_.index(j * kLanes);
           const Value mask = target.masks.empty() ? Value() : target.masks[static_cast<size_t>(j)];
-          Value sum = sums[static_cast<size_t>(i * tile_.vectors + j)];
+          const int vector = i * tile_.vectors + j;
+          Value sum = sums[static_cast<size_t>(vector)];
           if (add) sum = builder_.load_vector(totals_, at, mask) + sum;
           store_sum(at, sum, mask, target.last_block);
         }

@@ -173,7 +173,8 @@ class TileWriter {
             square.emplace_back();
             continue;
           }
-          Value sum = sums[static_cast<size_t>(i * tile_.vectors + j)];
+          const int vector = i * tile_.vectors + j;
+          Value sum = sums[static_cast<size_t>(vector)];
           if (!biases.empty()) sum = sum + biases[static_cast<size_t>(j)];
           square.push_back(sum);
         }

@@ -184,7 +184,8 @@ class WeightTileWriter {
       auto store_row = [&] {
         for (int j = 0; j < tile_.vectors; ++j) {
           const Value at = place + columns_ * builder_.index(i) + builder_.index(j * kLanes);
-          const Value sum = sums[static_cast<size_t>(i * tile_.vectors + j)];
+          const int vector = i * tile_.vectors + j;
+          const Value sum = sums[static_cast<size_t>(vector)];
           builder_.store(sums_, at, add ? builder_.load_vector(sums_, at) + sum : sum);
         }
       };

@@ -96,8 +96,9 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
              });
   });
   tree.declare_indexed_units();
-  const double vectors = static_cast<double>((sizes[last] + kLanes - 1) / kLanes);
-  return writer.finish(rows, 5 + vectors * (1 + 0.4 * tree.cost()), last > 0 ? rows / sizes[0] : 1);
+  const int64_t vectors = (sizes[last] + kLanes - 1) / kLanes;
+  return writer.finish(rows, 5 + static_cast<double>(vectors) * (1 + 0.4 * tree.cost()),
+                       last > 0 ? rows / sizes[0] : 1);
 }
 
 }  // namespace

@@ -199,7 +199,8 @@ class ScatterWriter {
       });
     });
     const int64_t items = (width + kColumns - 1) / kColumns;
-    return writer_.finish(items, static_cast<double>(elements / items) * 0.5);
+    const int64_t share = elements / items;
+    return writer_.finish(items, static_cast<double>(share) * 0.5);
   }
 
  private:

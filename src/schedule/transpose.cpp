@@ -11,7 +11,8 @@ void transpose(loop::Builder& builder, std::vector<loop::Value>& rows) {
     for (int i = 0; i < kLanes; ++i) {
       if (i & size) continue;
       loop::Value& low = rows[static_cast<size_t>(i)];
-      loop::Value& high = rows[static_cast<size_t>(i + size)];
+      const int partner = i + size;
+      loop::Value& high = rows[static_cast<size_t>(partner)];
       if (low && high) {
         const loop::Value kept = low;
         low = builder.select(upper, low, builder.rotate(high, kLanes - size));

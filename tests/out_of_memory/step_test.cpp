@@ -9,6 +9,7 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <tuple>
 
 #include "base/out_of_memory.h"
@@ -160,6 +161,7 @@ class StepTest : public ::testing::Test {
       if (!has_failed) break;
     }
     EXPECT_GT(count, 2);
+    RecordProperty("failed_allocations", std::to_string(count));
   }
 
   /// The state is what it was or what a step makes of it, and the next step is right.

@@ -11,7 +11,7 @@ class Sequential : public Layer<Sequential> {
   static constexpr const char* kName = "Sequential";
   Sequential() = default;
   template <typename... Modules>
-  explicit Sequential(Ptr<Modules>... modules) {
+  explicit Sequential(const Ptr<Modules>&... modules) {
     (append(modules), ...);
   }
   Sequential& append(Ptr<Module> module);

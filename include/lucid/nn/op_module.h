@@ -12,7 +12,7 @@ using Settings = std::vector<std::pair<std::string, Item>>;
 /// the op that are no inputs are its parameters and buffers of the same names.
 class OpModule : public Module {
  public:
-  OpModule(Settings defaults, Settings given);
+  OpModule(Settings defaults, const Settings& given);
 
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;

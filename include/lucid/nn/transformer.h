@@ -86,7 +86,7 @@ class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   static constexpr const char* kName = "TransformerEncoder";
   TransformerEncoder() = default;
-  TransformerEncoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm = nullptr);
+  TransformerEncoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm = nullptr);
   int64_t num_layers = 0;
   /// src, mask, src_key_padding_mask, is_causal.
   Item forward_with(const Arguments& arguments) override;
@@ -98,7 +98,7 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   static constexpr const char* kName = "TransformerDecoder";
   TransformerDecoder() = default;
-  TransformerDecoder(Ptr<Module> layer, int64_t num_layers, Ptr<Module> norm = nullptr);
+  TransformerDecoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm = nullptr);
   int64_t num_layers = 0;
   /// As of the layer.
   Item forward_with(const Arguments& arguments) override;
