@@ -141,7 +141,8 @@ std::shared_ptr<Pass> pass_named(const std::string& name) {
 /// A pass that a user wrote in Python.
 class PythonPass : public Pass {
  public:
-  explicit PythonPass(nb::object pass) : name_(nb::cast<std::string>(pass.type().attr("__name__"))), pass_(pass) {}
+  explicit PythonPass(const nb::object& pass)
+      : name_(nb::cast<std::string>(pass.type().attr("__name__"))), pass_(pass) {}
   std::string name() const override { return name_; }
 
   bool run(IRGraph& graph, ConstantPool& constants) override {

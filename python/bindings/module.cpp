@@ -61,6 +61,7 @@ int execute_in_main(PyObject* module) { return refuse_subinterpreter() == 0 ? na
 
 }  // namespace
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): Python calls the function by this name
 extern "C" NB_EXPORT PyObject* PyInit__core() {
   if (refuse_subinterpreter() != 0) return nullptr;
   PyObject* definition = make_core_definition();

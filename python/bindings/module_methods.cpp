@@ -340,7 +340,7 @@ PyObject* hook_list(PyObject* self, PyObject*) {
 
 template <typename F>
 PyCFunction method(F* function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
 /// Python 3.11 does not hand the flag down to classes that may change.
@@ -397,9 +397,9 @@ void bind_module_hooks(nb::module_& module) {
   nb::class_<nn::HookRemover>(module, "ModuleHookHandle", "Removes the hook that it was returned for.")
       .def("remove", &nn::HookRemover::remove, "Removes the hook; more than once does no harm.")
       .def("__enter__", [](nb::object self) { return self; })
-      .def("__exit__", [](nn::HookRemover& self, nb::args) { self.remove(); });
+      .def("__exit__", [](nn::HookRemover& self, const nb::args&) { self.remove(); });
   declare_pure(module, module.attr("ModuleHookHandle"));
-  module.def("add_module_hook", [](nb::args arguments) {
+  module.def("add_module_hook", [](const nb::args& arguments) {
     std::vector<PyObject*> given;
     for (const nb::handle argument : arguments) given.push_back(argument.ptr());
     return add_hook(nn::global_hooks(), given.data());

@@ -26,6 +26,7 @@ std::vector<Op> standard_ops() {
   add_pad_ops(ops);
   add_index_ops(ops);
   add_scatter_ops(ops);
+  add_scatter_index_ops(ops);
   add_create_ops(ops);
   add_range_ops(ops);
   add_random_ops(ops);
@@ -34,7 +35,8 @@ std::vector<Op> standard_ops() {
   add_einsum_ops(ops);
   add_convolution_ops(ops);
   add_convolution_layer_ops(ops);
-  add_pool_ops(ops);
+  add_max_pool_ops(ops);
+  add_mean_pool_ops(ops);
   add_pool_layer_ops(ops);
   add_fold_ops(ops);
   add_sort_ops(ops);

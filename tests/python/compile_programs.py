@@ -29,7 +29,8 @@ from typing import Any
 import lucid
 import program_writer
 import seeded_children
-from program_writer import Program, Writer, given
+from program_writer import Writer
+from random_program import Program, given
 from same import bits, history, tensors_in
 
 SECONDS = 120  # for one program

@@ -8,7 +8,7 @@ import compile_programs
 import lucid
 import pytest
 import seeded_children
-from program_writer import Input, Program, Statement
+from random_program import Input, Program, Statement
 from same import bits, check, history
 
 

@@ -1,0 +1,72 @@
+#pragma once
+
+#include "ops/pool_rules.h"
+#include "ops/reference.h"
+#include "ops/reference_index.h"
+#include "ops/rules.h"
+
+/// What the entries of max pools and of mean pools share.
+namespace lucid {
+
+/// The dtype of operand 0, and its shape with the last sizes replaced.
+std::vector<TensorType> infer_pool(const Call& call);
+
+/// The sizes of the dimensions of operand 0 that are pooled.
+Dims pooled_sizes(const Call& call);
+
+std::vector<Sample> window_samples(Fill fill);
+
+/// The element's index in all dimensions.
+struct ElementIndex {
+  ElementIndex(ElementContext& element, int64_t rank, size_t pooled) {
+    for (int64_t d = 0; d < rank; ++d) {
+      const loop::Value i = element.index(d);
+      (d < rank - static_cast<int64_t>(pooled) ? before : last).push_back(i);
+      vector |= i.is_vector();
+    }
+  }
+  /// The index of a place in another tensor with the same leading dimensions.
+  std::vector<loop::Value> at(const std::vector<loop::Value>& place) const {
+    std::vector<loop::Value> index = before;
+    index.insert(index.end(), place.begin(), place.end());
+    return index;
+  }
+  loop::Value spread(loop::Value value) const {
+    return vector && !value.is_vector() ? value.builder().splat(value) : value;
+  }
+
+  std::vector<loop::Value> before;
+  std::vector<loop::Value> last;
+  bool vector = false;
+};
+
+/// Calls f(window, places) for each window of a tensor of this shape: its row-major number among all, and the positions
+/// of its elements in operand 0 of the forward call, in order.
+template <typename F>
+void for_each_window(const Dims& windows, std::span<const PoolAxis> axes, F f) {
+  Dims taps;
+  int64_t plane = 1;
+  for (const PoolAxis& axis : axes) {
+    taps.push_back(axis.taps());
+    plane *= axis.input;
+  }
+  const Dims leading(windows.begin(), windows.end() - static_cast<std::ptrdiff_t>(axes.size()));
+  int64_t number = 0;
+  for_each_index(windows, [&](const Dims& index) {
+    const Dims window(index.end() - static_cast<std::ptrdiff_t>(axes.size()), index.end());
+    const int64_t first = position(leading, Dims(index.begin(), index.begin() + leading.rank())) * plane;
+    std::vector<int64_t> places;
+    for_each_index(taps, [&](const Dims& tap) {
+      int64_t at = 0;
+      for (size_t d = 0; d < axes.size(); ++d) {
+        const int64_t i = axes[d].place(window[d], tap[d]);
+        if (i < 0) return;
+        at = at * axes[d].input + i;
+      }
+      places.push_back(at);
+    });
+    f(number++, window, first, places);
+  });
+}
+
+}  // namespace lucid

@@ -1,0 +1,111 @@
+"""A random program on tensors and its Python source; `program_writer.py` writes them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import op_samples
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor that the program is given. `way` is how: plain, items, entries, named or closure."""
+
+    name: str
+    tensor: dict[str, Any]
+    dtype: Any
+    number: int
+    grad: bool
+    way: str
+
+    def make(self, call: int) -> Any:
+        tensor = op_samples.as_lucid(op_samples.make_array(self.tensor, self.dtype, 100 * self.number + call))
+        return tensor.requires_grad_() if self.grad else tensor
+
+    def source(self, call: str) -> str:
+        return f"given({self.tensor!r}, {self.dtype!r}, {self.number}, {self.grad}, {call})"
+
+
+def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int) -> Any:
+    """An input, in the source of a program."""
+    return Input("", tensor, dtype, number, grad, "").make(call)
+
+
+@dataclass(frozen=True)
+class Statement:
+    text: str
+    defines: str | None
+    reads: frozenset[str]
+    without_grad: bool = False
+    entry: str | None = None
+
+    def lines(self) -> list[str]:
+        return ["with lucid.no_grad():", f"    {self.text}"] if self.without_grad else [self.text]
+
+
+@dataclass(frozen=True)
+class Program:
+    """`setup` defines modules and ops by name; `results` are the names that are returned, in a structure."""
+
+    inputs: tuple[Input, ...]
+    setup: dict[str, str]
+    statements: tuple[Statement, ...]
+    results: tuple[str, ...]
+    structure: str
+
+    def names(self) -> frozenset[str]:
+        found = set(self.results)
+        for statement in self.statements:
+            found |= statement.reads
+        return frozenset(found)
+
+    def trimmed(self) -> Program:
+        """Without inputs, modules and ops that nothing uses."""
+        names = self.names()
+        return replace(
+            self,
+            inputs=tuple(i for i in self.inputs if i.name in names),
+            setup={name: text for name, text in self.setup.items() if name in names},
+        )
+
+    def by_way(self, way: str) -> list[Input]:
+        return [i for i in self.inputs if i.way == way]
+
+    def result_source(self) -> str:
+        names = list(self.results)
+        if self.structure == "one":
+            return names[0]
+        if self.structure == "dict":
+            return "{" + ", ".join(f"{name!r}: {name}" for name in names) + "}"
+        if self.structure == "nested":
+            return f"({names[0]}, [{', '.join(names[1:])}], {{'last': {names[-1]}, 'number': 3, 'none': None}})"
+        return f"({', '.join(names)},)"
+
+    def source(self) -> str:
+        """A module's text: make() gives the function, its calls and its state."""
+        plain = [i.name for i in self.by_way("plain")]
+        named = [i.name for i in self.by_way("named")]
+        head = [*plain, "items", "entries", *(["*", *named] if named else [])]
+        lines = ["def make():"]
+        lines += [f"    {i.name} = {i.source('0')}" for i in self.by_way("closure")]
+        lines += [f"    {name} = {text}" for name, text in self.setup.items()]
+        lines += ["", f"    def f({', '.join(head)}):"]
+        lines += [f"        {i.name} = items[{n}]" for n, i in enumerate(self.by_way("items"))]
+        lines += [f"        {i.name} = entries[{i.name!r}]" for i in self.by_way("entries")]
+        lines += [f"        {line}" for statement in self.statements for line in statement.lines()]
+        lines += [f"        return {self.result_source()}", "", "    def calls():"]
+        # Code with the name `grad` is recorded a second time once a tensor has a gradient.
+        count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
+        lines += [f"        for call in range({count}):"]
+        args = [i.source("call") for i in self.by_way("plain")]
+        args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]
+        args += ["{" + ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("entries")) + "}"]
+        keywords = ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("named"))
+        lines += [f"            yield ({', '.join(args)}), {{{keywords}}}", ""]
+        modules = [name for name, text in self.setup.items() if text.startswith("nn.")]
+        state = ", ".join(
+            [*(i.name for i in self.by_way("closure")), *(f"*{m}.state_dict(keep_vars=True).values()" for m in modules)]
+        )
+        lines += [f"    return f, calls, [{state}]"]
+        return "\n".join(lines) + "\n"
