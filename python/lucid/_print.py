@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 from . import _core, _effects
 from ._core import Tensor
 
+# Text of elements depends on the options too, but a call that reads elements is not replayed.
+_effects.pure_module()
+
 
 class PrintOptions(NamedTuple):
     """How tensors are printed."""

@@ -68,13 +68,12 @@ def test_compiled_with_its_identities():
         "-c",
         """
 import lucid
-fast = lucid.compile(lambda x: x.opposite().opposite().exp())
+fast = lucid.compile(lambda x: x.opposite().opposite().exp().sum())
 x = lucid.randn(5)
 for _ in range(3):
-    assert lucid.equal(fast(x), x.exp())
+    assert lucid.equal(fast(x), x.exp().sum())
 assert fast.cache_info().hits == 2
-assert [node.op for node in fast.graph(x).nodes].count("opposite") == 2
-assert "opposite" not in lucid.compiler.explain(fast)
+assert [node.op for node in fast.graph(x).nodes] == ["exp", "sum"]
 """,
     )
 
@@ -117,8 +116,8 @@ def test_in_bad_calls():
 import bad_calls
 import valid_calls
 valid_calls.table()[:] = [op for op in valid_calls.table() if op["name"] == "opposite"]
-calls = [call for call in map(bad_calls.make, range(300)) if call.call.op]
-assert {call.call.name for call in calls} == {"opposite", "Tensor.opposite", "Tensor.opposite_"}
+calls = [bad_calls.make(seed) for seed in range(300)]
+assert {call.name for call in calls} >= {"opposite", "Tensor.opposite", "Tensor.opposite_"}
 for call in calls:
     bad_calls.run(call)
 """,
