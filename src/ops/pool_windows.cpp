@@ -1,9 +1,7 @@
 #include "ops/pool_windows.h"
 
 namespace lucid {
-namespace {
 
-/// Operand 0's shape with the last sizes replaced.
 Dims resized(const Call& call) {
   const Dims& size = call.ints("size");
   Dims shape = call.shape(0);
@@ -16,8 +14,6 @@ Dims resized(const Call& call) {
   for (size_t d = 0; d < size.size(); ++d) shape[shape.size() - size.size() + d] = size[d];
   return shape;
 }
-
-}  // namespace
 
 std::vector<TensorType> infer_pool(const Call& call) {
   checked_numel(call.name(), resized(call), size_of(call.dtype(0)));

@@ -8,7 +8,9 @@
 /// What the entries of max pools and of mean pools share.
 namespace lucid {
 
-/// The dtype of operand 0, and its shape with the last sizes replaced.
+/// Operand 0's shape with the last sizes replaced.
+Dims resized(const Call& call);
+/// That shape, with the dtype of operand 0.
 std::vector<TensorType> infer_pool(const Call& call);
 
 /// The sizes of the dimensions of operand 0 that are pooled.

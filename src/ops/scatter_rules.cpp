@@ -1,5 +1,7 @@
 #include "ops/scatter_rules.h"
 
+#include "ops/reference_index.h"
+
 namespace lucid {
 
 void reference_combine(ScatterCombine combine, const HostArray& out, int64_t to, const HostArray& source,
