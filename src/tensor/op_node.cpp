@@ -150,6 +150,8 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
     const Edge edge = is_float(outputs()[i].dtype) ? Edge{Ref<GradNode>(this), static_cast<uint32_t>(i)} : Edge();
     results.push_back(results_[i].empty() ? Value() : unpack(results_[i], pass, edge));
   }
+  // Another pass may have released the node since: what looked as if it had not been saved may be gone.
+  if (is_released()) fail_released();
   for (size_t i = 0; i < gradients.size(); ++i)
     if (!gradients[i]) gradients[i] = zeros(e, outputs()[i]);
   const GradientCall call(Call(op_, operands, attributes_), std::move(inputs), std::move(results), needed);

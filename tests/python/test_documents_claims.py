@@ -58,7 +58,7 @@ def test_the_graph_has_the_fields_of_the_documents():
     node = graph.nodes[0]
     assert isinstance(node, compiler.IRNode)
     assert (node.op, node.inputs, node.device) == ("linear", [*graph.input_ids, *graph.param_ids[:2]], "cpu")
-    assert node.source.startswith("test_documents.py:")
+    assert node.source.startswith("test_documents_claims.py:")
     made = [id for node in graph.nodes for id in node.outputs]
     assert set(graph.output_ids) <= set(made)
     assert compiler.IRGraph.parse(str(graph)) == graph
