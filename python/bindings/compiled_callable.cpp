@@ -346,7 +346,7 @@ PyObject* init_subclass(PyObject* type, PyObject*) {
 }
 
 template <typename F>
-PyCFunction method(F function) {
+PyCFunction method(F function) noexcept {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 

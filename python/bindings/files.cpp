@@ -18,7 +18,7 @@ using namespace nb::literals;
 
 /// Runs without the interpreter's lock. What the operating system refused becomes the OSError that open() would raise.
 template <typename Body>
-auto with_file(Body body) {
+auto with_file(const Body& body) {
   try {
     const GilRelease release;
     return body();
@@ -36,7 +36,7 @@ std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()};
 
 /// What `load` gives, as Python objects. Large trees are also dropped without the lock.
 template <typename Load>
-nb::object load_tree(Load load) {
+nb::object load_tree(const Load& load) {
   Tree tree = with_file(load);
   GilTurns turns;
   nb::object result = from_tree(tree, &turns);

@@ -148,7 +148,7 @@ PyObject* call_patched(PyObject* self, PyObject* const* arguments, Py_ssize_t co
 }
 
 nn::Item native_item(PyObject* object, int levels) {
-  const nn::Item item = PythonItem(object).convert();
+  nn::Item item = PythonItem(object).convert();
   if (!item.is_tuple()) return item;
   if (levels == 0) throw ValueError("module setting: nested more than {} deep", kMostLevels);
   nn::Item::Tuple items;

@@ -46,7 +46,7 @@ std::string source_of_frame() {
 }
 
 /// Why no plan can be made of a recording. That memory ran out may be different next time, so it is raised instead.
-const std::string& lasting(const std::string& obstacle) {
+std::string lasting(const std::string& obstacle) {
   if (obstacle == jit::kOutOfMemory) throw MemoryError("compile: out of memory while the call was recorded");
   return obstacle;
 }

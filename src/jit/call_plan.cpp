@@ -84,7 +84,7 @@ PassReport improve(CallGraph& call, const PassList* passes) {
 
 std::string reason_of(const std::exception& error) {
   if (is_out_of_memory(error)) return std::string(kOutOfMemory);
-  return fmt::format("cannot be compiled, which is a mistake in Lucid: {}", error.what());
+  return fmt::format("cannot be compiled, internal error: {}", error.what());
 }
 
 CallPlan compile_call(const CallRecord& record, const PassList* passes) {

@@ -296,7 +296,8 @@ void PlanTable::finish_first(const Ref<TablePlan>& first) {
 
 Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle) {
   Ref<TablePlan> gone;
-  if (!obstacle.empty()) {
+  const bool is_refused = !obstacle.empty();
+  if (is_refused) {
     run_eagerly(known, std::move(obstacle));
   } else if (plan) {
     known.plans.reserve(known.plans.size() + 1);
@@ -306,7 +307,7 @@ Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::s
     known.plans.insert(known.plans.begin(), plan);
     if (plans_.size() > max_plans_) gone = remove_oldest();
   }
-  if (obstacle.empty()) give_up_if_unused(known);
+  if (!is_refused) give_up_if_unused(known);
   ++changes_;
   forget_keys_without_plans();
   return gone;

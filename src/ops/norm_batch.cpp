@@ -51,7 +51,7 @@ Values by_running_statistics(Emitter& e, const Call& call, std::span<const Value
 /// A statistic of this input, a number for each channel, taken into the running one; `correction` makes a variance
 /// unbiased.
 Value taken_in(Emitter& e, const Call& call, const Value& running, const Value& seen, double correction) {
-  const Value now = correction == 1 ? seen : e.mul(seen, correction);
+  Value now = correction == 1 ? seen : e.mul(seen, correction);
   if (!running) return now;
   const double momentum = call.real("momentum");
   return e.cast(e.add(e.mul(running, 1 - momentum), e.mul(now, momentum)), running.dtype());

@@ -109,7 +109,7 @@ tensor([ 4, 12]))",
         return b.select(inside, b.binary(Code::kShl, x, bounded(y, width(y), 0)), zero);
       }),
       .reference = reference_binary<Domain::kIntegers>([]<typename T>(T x, T y) {
-        const auto count = static_cast<int64_t>(y);
+        const int64_t count{y};
         if (count < 0 || count >= static_cast<int64_t>(8 * sizeof(T))) return T(0);
         return wrapped<T>(bits_of(x) << count);
       }),
@@ -134,7 +134,7 @@ tensor([ 1, -3]))",
       }),
       .reference = reference_binary<Domain::kIntegers>([]<typename T>(T x, T y) {
         constexpr int64_t kLimit = 8 * sizeof(T) - std::is_signed_v<T>;
-        const auto count = static_cast<int64_t>(y);
+        const int64_t count{y};
         if (count < 0 || count >= kLimit) return static_cast<T>(x < 0 ? -1 : 0);
         return static_cast<T>(x >> count);
       }),

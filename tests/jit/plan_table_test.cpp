@@ -19,6 +19,7 @@ class FakeCall {
     double added = 0;
     int runs = 0;
     bool raises = false;
+    std::string obstacle;
     std::function<void()> while_recording = [] {};
   };
 
@@ -45,6 +46,8 @@ class FakeCall {
     context.stop();
     world_.while_recording();
     recording.returned([&](std::string& obstacle) -> Ref<TablePlan> {
+      obstacle = world_.obstacle;
+      if (!obstacle.empty()) return nullptr;
       const TensorRef given[] = {TensorRef(&unwrap(x_))};
       const TensorRef got[] = {TensorRef(&unwrap(result))};
       Ref<Program> program = Program::record(context, given, got, {}, "fake", obstacle);
@@ -153,6 +156,18 @@ TEST_F(PlanTableTest, KeysWhosePlansAreNeverUsedRunEagerly) {
     call(3);
   }
   EXPECT_EQ(explain(3), "runs plan 3");
+}
+
+TEST_F(PlanTableTest, TheReasonOfALateObstacleIsKept) {
+  for (int i = 0; i < 8; ++i) {
+    world.added = i;
+    call(2);
+  }
+  world.added = 8;
+  world.obstacle = "reads a file";
+  call(2);
+  EXPECT_EQ(explain(2), "runs eagerly: reads a file");
+  EXPECT_EQ(table->counters().eager_calls, 1);
 }
 
 TEST_F(PlanTableTest, KeysThatKeepRaisingAreNotRecordedUntilACallReturns) {

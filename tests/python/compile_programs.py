@@ -35,7 +35,7 @@ from same import bits, history, tensors_in
 
 SECONDS = 120  # for one program
 REPLAYS = 3  # of a plan, for a program to count as compiled
-MISTAKE = "a mistake in Lucid"  # what a compiled function says where compiling failed
+INTERNAL_ERROR = "cannot be compiled, internal error"  # what a compiled function says where compiling failed
 
 
 class Kept:
@@ -89,7 +89,7 @@ def differs(program: Program) -> tuple[str | None, Any]:
     for step, (a, b) in enumerate(zip(found, expected)):
         if a != b:
             return f"step {step} of {len(found)}: compiled\n  {str(a)[:600]}\neagerly\n  {str(b)[:600]}", compiled
-    if MISTAKE in compiled.explain():
+    if INTERNAL_ERROR in compiled.explain():
         return compiled.explain(), compiled
     return None, compiled
 

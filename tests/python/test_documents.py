@@ -95,6 +95,8 @@ def test_custom_cache_size():
     assert model.compile(max_cache_entries=2).cache_info().max_entries == 2
     with pytest.raises(ValueError, match="at least one plan"):
         model.compile(max_cache_entries=0)
+    with pytest.raises(TypeError, match="max_cache_entries must be an int, got float"):
+        model.compile(max_cache_entries=2.5)
 
 
 def train(compile, to_device):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import atexit
-import operator
 import sys
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -74,7 +73,10 @@ class Compiled:
         max_cache_entries: int,
         passes: Sequence[Pass | type[Pass]] | None = None,
     ) -> None:
-        max_cache_entries = min(operator.index(max_cache_entries), sys.maxsize)
+        if not isinstance(max_cache_entries, int):
+            kind = type(max_cache_entries).__name__
+            raise TypeError(f"lucid.compile(): max_cache_entries must be an int, got {kind}")
+        max_cache_entries = min(max_cache_entries, sys.maxsize)
         if max_cache_entries < 1:
             raise ValueError(
                 f"lucid.compile() needs room for at least one plan, got max_cache_entries={max_cache_entries}"
