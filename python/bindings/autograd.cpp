@@ -238,7 +238,7 @@ void bind_nodes(nb::module_& module) {
   nb::class_<HookHandle>(module, "HookHandle", "Removes the hook that it was returned for.")
       .def("remove", &HookHandle::remove, "Removes the hook; more than once does no harm.")
       .def("__enter__", [](nb::object self) { return self; })
-      .def("__exit__", [](HookHandle& self, nb::args) { self.remove(); });
+      .def("__exit__", [](HookHandle& self, const nb::args&) { self.remove(); });
   declare_pure(module, module.attr("Node"));
   declare_pure(module, module.attr("HookHandle"));
 }
@@ -248,7 +248,7 @@ void bind_function(nb::module_& module) {
                           "What a custom function keeps between its forward and its backward.")
       .def(
           "save_for_backward",
-          [](FunctionCtx& self, nb::args tensors) {
+          [](FunctionCtx& self, const nb::args& tensors) {
             self.context().save_for_backward(to_tensors("save_for_backward", tensors, true));
           },
           "Keeps tensors as they are now.")
@@ -265,7 +265,7 @@ void bind_function(nb::module_& module) {
           "Whether the gradient of each argument is wanted.")
       .def(
           "mark_non_differentiable",
-          [](FunctionCtx& self, nb::args tensors) {
+          [](FunctionCtx& self, const nb::args& tensors) {
             self.context().mark_non_differentiable(to_tensors("mark_non_differentiable", tensors, false));
           },
           "Names results for which there is no gradient.")

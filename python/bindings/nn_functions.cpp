@@ -15,10 +15,11 @@ namespace {
 /// A function of (tensor, generator, settings...).
 template <typename... Settings>
 nb::object initializer(Tensor (*function)(Tensor, Settings...)) {
-  return nb::cpp_function([function](nb::handle tensor, nb::handle generator, std::decay_t<Settings>... settings) {
-    const nn::init::UseGenerator use(generator_or_default("init", generator.ptr()));
-    function(Tensor(&expect_tensor("init", tensor.ptr())), settings...);
-  });
+  return nb::cpp_function(
+      [function](nb::handle tensor, nb::handle generator, const std::decay_t<Settings>&... settings) {
+        const nn::init::UseGenerator use(generator_or_default("init", generator.ptr()));
+        function(Tensor(&expect_tensor("init", tensor.ptr())), settings...);
+      });
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ tensor([0.0000, 1.5000]))",
                   with({{{normal({19}), normal({19})}}}, {{"beta", 0.0}})},
       [](Emitter& e, const Call& call, const Value& x, const Value& target) {
         const double beta = call.real("beta");
-        const Value d = e.abs(e.sub(x, target));
+        Value d = e.abs(e.sub(x, target));
         if (beta == 0) return d;
         return e.where(e.lt(d, beta), e.mul(e.mul(d, d), 0.5 / beta), e.sub(d, 0.5 * beta));
       },
