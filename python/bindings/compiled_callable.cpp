@@ -60,7 +60,11 @@ class PythonCall {
   std::span<TensorImpl* const> tensors() const { return flat_.tensors(); }
   bool holds(const TablePlan& plan) const { return as_python(plan).guard_set().check({values_, count_, names_}); }
   PyObject* run() const { return checked(call_target()).release().ptr(); }
-  PyObject* rebuild(const TablePlan& plan, jit::CallResults& results) const { return as_python(plan).rebuild(results); }
+  std::optional<PyObject*> replay(const TablePlan& plan, const jit::Program::Handles& handles) const {
+    jit::CallResults results;
+    if (!plan.program->run(handles, results)) return std::nullopt;
+    return as_python(plan).rebuild(results);
+  }
 
   PyObject* record(PlanTable::Recording& recording) const {
     PlanTable& table = **object_.table;
@@ -198,7 +202,7 @@ PyObject* with_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count
   });
 }
 
-/// find(args, kwargs): the program that such a call would run, or None.
+/// find(args, kwargs): the program that a call with these arguments would run, or None.
 PyObject* find(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
     const Ref<TablePlan> plan = table.find(call);
@@ -206,7 +210,7 @@ PyObject* find(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-/// explain_call(args, kwargs): what such a call would do now.
+/// explain_call(args, kwargs): what a call with these arguments would do now.
 PyObject* explain_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
     const Ref<TablePlan> found = table.find(call);
@@ -216,7 +220,7 @@ PyObject* explain_call(PyObject* self, PyObject* const* arguments, Py_ssize_t co
   });
 }
 
-/// eager_reason(args, kwargs): why such a call runs eagerly, or None.
+/// eager_reason(args, kwargs): why a call with these arguments runs eagerly, or None.
 PyObject* eager_reason(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
     const std::string reason = table.reason(call.key());

@@ -9,15 +9,15 @@ namespace lucid::python {
 /// A plan of a call from Python, with what it holds of Python: the guards, and how results are rebuilt.
 class PythonPlan : public jit::TablePlan {
  public:
-  /// `made` is (key for people, program, guards, make_result, places). make_result makes the result of a list of
-  /// tensors; None where the result is the one tensor. `classes` are those that the key names by address.
+  /// `made` is (readable key, program, guards, make_result, places). make_result builds the result from a list of
+  /// tensors; it is None if the result is the tensor itself. The key names `classes` by address.
   PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes);
   /// On any thread.
   ~PythonPlan() override;
 
   const GuardSet& guard_set() const { return *guard_set_; }
   PyObject* rebuild(jit::CallResults& results) const;
-  /// (key for people, program, guards, places)
+  /// (readable key, program, guards, places)
   nb::tuple description() const;
   int traverse(visitproc visit, void* arg) const;
 

@@ -1,4 +1,4 @@
-"""What code of the package does besides computing with tensors, declared where the code is.
+"""Effects of the package's own code, declared where the code is.
 
 A compiled call runs a plan instead of the code that it was made from. That is right for code that is pure: what it
 reads or changes are tensors, which recordings see, or values that guards compare. Code of the package counts as pure
@@ -73,7 +73,7 @@ def declared_effect(code: CodeType) -> str | None:
 
 
 def effect_of(code: CodeType) -> str | None:
-    """What code of the package does besides computing; None if it is pure."""
+    """The effect of code of the package; None if it is pure."""
     if (words := _effects.get(code)) is not None:
         return words
     if code in _pure or code.co_filename in _pure_files:

@@ -19,7 +19,7 @@ struct PlanDraft {
             std::span<const PlanUpdate> updates, OutputOrder order, std::span<const size_t> fresh);
 
   enum class Stage : uint8_t { kGraph, kLayouts, kSteps, kMemory };
-  /// What there is besides the graph: layouts, then steps, then memory for them.
+  /// How far the draft is: the graph alone, then layouts, then steps, then memory for them.
   Stage stage = Stage::kGraph;
   bool has(Stage wanted) const { return stage >= wanted; }
 

@@ -119,7 +119,7 @@ PlanPassList plan_passes(OutputMemory memory) {
   constexpr bool kRequired = true;
   const bool is_new = memory == OutputMemory::kNew;
   PlanPassList passes;
-  // Composites may be made of the same: a standard deviation of the mean that was asked for besides.
+  // Composites may share parts: a standard deviation computes the mean, which the graph may also contain.
   passes.push_back({"CommonSubexpressionPass", common_subexpression});
   passes.push_back({"AssignLayouts", assign_layouts, kRequired});
   if (is_new) {

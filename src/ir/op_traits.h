@@ -7,8 +7,8 @@
 
 #include "base/scalar.h"
 
-// What an entry of the op table says of an op besides how it computes: where users find it, and which identities it
-// obeys.
+// The parts of an op's entry that do not say how it computes: where its name is visible, which identities it obeys,
+// what it costs.
 namespace lucid {
 
 class Call;

@@ -53,8 +53,11 @@ class CppCall {
   bool holds(const TablePlan&) const { return true; }
   Result run() const { return function_(); }
 
-  Result rebuild(const TablePlan&, CallResults& results) const {
-    const CommitScope commit;  // the results are part of what the call leaves behind
+  std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles) const {
+    // The results are part of what the call leaves behind: from the first write on nothing may fail.
+    const CommitScope commit;
+    CallResults results;
+    if (!plan.program->run(handles, results)) return std::nullopt;
     Result wrapped;
     wrapped.reserve(results.size());
     for (size_t i = 0; i < results.size(); ++i) wrapped.push_back(wrap(results.take(i)));

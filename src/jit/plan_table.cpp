@@ -309,7 +309,6 @@ Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::s
   }
   if (!is_refused) give_up_if_unused(known);
   ++changes_;
-  forget_keys_without_plans();
   return gone;
 }
 

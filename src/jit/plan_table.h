@@ -61,8 +61,9 @@ struct PlanCounters {
 ///   const CallKey& key() const
 ///   std::span<TensorImpl* const> tensors() const
 ///   bool holds(const TablePlan&) const     whether the guards of a plan with this key hold
-///   Result run() const                     runs the function as it is written
-///   Result rebuild(const TablePlan&, CallResults&) const
+///   Result run() const                     runs the function eagerly
+///   std::optional<Result> replay(const TablePlan&, const Program::Handles&) const
+///                                          runs the plan and rebuilds the result; nothing if a check in it failed
 ///   Result record(Recording&) const        runs it while it is recorded, and tells the recording what came of it
 class PlanTable {
  public:
@@ -224,11 +225,11 @@ typename Front::Result PlanTable::call(const Front& front) {
     const uint64_t changes = find_candidates(front.key(), candidates);
     Program::Handles handles;
     if (const TablePlan* plan = first_that_fits(front, candidates, handles)) {
-      CallResults results;
-      // Where a check inside fails, nothing was written, and the function raises what it raises.
-      if (!plan->program->run(handles, results)) return front.run();
+      std::optional<typename Front::Result> result = front.replay(*plan, handles);
+      // Where a check fails, nothing was written, and the function raises what it raises.
+      if (!result) return front.run();
       plan->hits_.fetch_add(1, std::memory_order_relaxed);
-      return front.rebuild(*plan, results);
+      return std::move(*result);
     }
     switch (next(front.key(), changes)) {
       case Next::kFindAgain:

@@ -33,7 +33,11 @@ class FakeCall {
   std::span<TensorImpl* const> tensors() const { return tensors_; }
   bool holds(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added == world_.added; }
   double run() const { return compute().item<double>(); }
-  double rebuild(const TablePlan&, CallResults& results) const { return wrap(results.take(0)).item<double>(); }
+  std::optional<double> replay(const TablePlan& plan, const Program::Handles& handles) const {
+    CallResults results;
+    if (!plan.program->run(handles, results)) return std::nullopt;
+    return wrap(results.take(0)).item<double>();
+  }
 
   double record(PlanTable::Recording& recording) const {
     TracingContext context;

@@ -75,7 +75,7 @@ class ForwardExecutor:
 
 class PlanCache(Sequence[ForwardExecutor]):
     """The plans of a compiled function or module, the oldest first; it leaves when there are more than `max_entries`.
-    Whoever looks waits for the plans that are being made."""
+    Reading it waits for the plans that are being made."""
 
     def __init__(self, table: _core.CompiledCallable, max_entries: int) -> None:
         self.max_entries = max_entries

@@ -125,7 +125,7 @@ class Compiled:
         rebuild = None if isinstance(result, _core.Tensor) else make_result
         return key, program, outcome.guards, rebuild, used
 
-    # What can be asked. Whoever asks waits for the plans that are being made.
+    # Queries. They wait for the plans that are being made.
 
     @property
     def plans(self) -> PlanCache:
