@@ -1,23 +1,20 @@
 #include "base/log.h"
 
-#include <algorithm>
 #include <cstdio>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "base/lock.h"
+#include "base/split.h"
 
 namespace lucid {
 namespace {
 
 void write_to_stderr(std::string_view topic, std::string_view text) {
   std::string lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.append("lucid[").append(topic).append("] ").append(text.substr(0, end)).push_back('\n');
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
+  for (const std::string_view line : split(text, '\n'))
+    lines.append("lucid[").append(topic).append("] ").append(line).push_back('\n');
   std::fwrite(lines.data(), 1, lines.size(), stderr);
 }
 

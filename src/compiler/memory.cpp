@@ -6,7 +6,6 @@
 namespace lucid {
 namespace {
 
-constexpr int64_t kAlignment = 64;
 // Smaller blocks are better off beside each other.
 constexpr int64_t kLargeBlock = int64_t{64} << 10;
 
@@ -24,7 +23,7 @@ class Places {
       if (!alive_together(block, *other)) continue;
       if (offset + block.bytes <= other->offset) break;
       const int64_t end = other->offset + other->bytes;
-      offset = std::max(offset, (end + kAlignment - 1) / kAlignment * kAlignment);
+      offset = std::max(offset, (end + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
     }
     return offset;
   }

@@ -7,6 +7,9 @@
 
 namespace lucid {
 
+/// Blocks lie at multiples of this.
+inline constexpr int64_t kArenaAlignment = 64;
+
 /// A block that a plan needs from one step to another, both included.
 struct ArenaBlock {
   int64_t bytes = 0;
@@ -29,9 +32,9 @@ struct BlockReuse {
   std::size_t to = 0;
 };
 
-/// Places the blocks so that those alive at the same time do not overlap, each at a multiple of 64 bytes. Returns the
-/// arena's size. Each block of `reuses` lies where the other one does, if that is free for it. Large blocks lie in a
-/// room if there is one that has space for them.
+/// Places the blocks so that those alive at the same time do not overlap, each at a multiple of kArenaAlignment.
+/// Returns the arena's size. Each block of `reuses` lies where the other one does, if that is free for it. Large blocks
+/// lie in a room if there is one that has space for them.
 int64_t place_blocks(std::vector<ArenaBlock>& blocks, std::span<const BlockReuse> reuses = {},
                      std::span<const ArenaRoom> rooms = {});
 

@@ -16,7 +16,6 @@ using Kind = BufferUse::Kind;
 using Stage = PlanDraft::Stage;
 
 constexpr size_t kForever = std::numeric_limits<size_t>::max();
-constexpr int64_t kAlignment = 64;
 
 std::string name_of(const MemoryKey& key) { return lucid::name_of(BufferUse{.kind = key.first, .index = key.second}); }
 
@@ -378,7 +377,7 @@ class DraftVerifier {
                        "{} does not fit into packed form {}", name_of(key), slot.index);
       case Slot::Area::kArena:
         require(!(is_value && is_callers(key.second)), "{} is the caller's and lies in the arena", name_of(key));
-        require(slot.byte_offset % kAlignment == 0, "{} is not aligned", name_of(key));
+        require(slot.byte_offset % kArenaAlignment == 0, "{} is not aligned", name_of(key));
         return require(end <= draft_.slots.arena_bytes, "{} reaches beyond the arena", name_of(key));
       case Slot::Area::kOutput:
         break;
@@ -391,7 +390,7 @@ class DraftVerifier {
             name_of(own));
     require(draft_.lends_results && draft_.donations[number] < 0, "{} lies in {}, whose memory is not free",
             name_of(key), name_of(own));
-    require(slot.byte_offset % kAlignment == 0, "{} is not aligned", name_of(key));
+    require(slot.byte_offset % kArenaAlignment == 0, "{} is not aligned", name_of(key));
     require(end <= memory_bytes(graph_, schedule_, own), "{} reaches beyond {}", name_of(key), name_of(own));
     require(!last_check_ || *last_check_ < live_.at(key).first,
             "{} lies in {}, but a check may fail after it is written", name_of(key), name_of(own));

@@ -1,6 +1,6 @@
 #include "passes/names.h"
 
-#include <algorithm>
+#include "base/split.h"
 
 namespace lucid {
 
@@ -12,11 +12,7 @@ std::string_view canonical_pass_name(std::string_view name) {
 
 PassNames parse_pass_names(std::string_view list) {
   PassNames names;
-  while (!list.empty()) {
-    const size_t end = std::min(list.find(','), list.size());
-    names.emplace(canonical_pass_name(list.substr(0, end)));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
+  for (const std::string_view name : split(list, ',')) names.emplace(canonical_pass_name(name));
   return names;
 }
 

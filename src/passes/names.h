@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Names that LUCID_DISABLE_PASSES may hold, besides those of the passes over graphs (pipeline.h).
+/// Names that LUCID_DISABLE_PASSES may hold, in addition to those of the passes over graphs (pipeline.h).
 namespace lucid {
 
 /// Passes over plans, in the order in which they run (compiler/plan_pipeline.cpp).

@@ -1,27 +1,17 @@
 #include "passes/pass_list.h"
 
-#include <algorithm>
 #include <chrono>
 #include <set>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/split.h"
 
 namespace lucid {
 namespace {
 
 constexpr std::string_view kTopic = "passes";
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  while (!text.empty()) {
-    const size_t end = std::min(text.find('\n'), text.size());
-    lines.push_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return lines;
-}
 
 }  // namespace
 
@@ -40,8 +30,8 @@ std::string to_text(const PassReport& report) {
 }
 
 std::string changed_lines(const std::string& before, const std::string& after) {
-  const std::vector<std::string_view> old_lines = lines_of(before);
-  const std::vector<std::string_view> new_lines = lines_of(after);
+  const std::vector<std::string_view> old_lines = split(before, '\n');
+  const std::vector<std::string_view> new_lines = split(after, '\n');
   const std::set<std::string_view> kept_from(old_lines.begin(), old_lines.end());
   const std::set<std::string_view> kept_to(new_lines.begin(), new_lines.end());
   std::string text;

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <thread>
 
+#include "base/split.h"
+
 namespace lucid {
 namespace {
 
@@ -50,15 +52,7 @@ std::optional<double> tightest(const std::string& mount, std::string path, Read 
   }
 }
 
-bool lists_cpu(std::string_view controllers) {
-  while (!controllers.empty()) {
-    const size_t comma = controllers.find(',');
-    if (controllers.substr(0, comma) == "cpu") return true;
-    if (comma == std::string_view::npos) break;
-    controllers.remove_prefix(comma + 1);
-  }
-  return false;
-}
+bool lists_cpu(std::string_view controllers) { return std::ranges::count(split(controllers, ','), "cpu") > 0; }
 
 }  // namespace
 

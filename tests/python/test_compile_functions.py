@@ -3,20 +3,7 @@
 import lucid
 import pytest
 from same import check
-
-
-def leaf(*shape, dtype=lucid.f32):
-    return lucid.randn(*shape, dtype=dtype, requires_grad=True)
-
-
-def calls_of(function, *make_arguments, times=3, state=()):
-    """A world that calls the function with new arguments each time."""
-
-    def world():
-        return function, lambda: ([make() for make in make_arguments] for _ in range(times)), state
-
-    return world
-
+from worlds import calls_of, leaf
 
 # Functions with gradients of the user's own.
 

@@ -12,18 +12,7 @@ import pytest
 from lucid import compiler
 from lucid.compiler import DeadNodeElimPass, NoGradStripPass, plan_cache
 from same import bits
-
-
-class MyModel(nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.first = nn.Linear(8, 16)
-        self.drop = nn.Dropout(0.5)
-        self.last = nn.Linear(16, 4)
-
-    def forward(self, x):
-        return self.last(self.drop(self.first(x).relu()))
-
+from test_documents import MyModel
 
 # What the documents say.
 
@@ -58,7 +47,7 @@ def test_the_graph_has_the_fields_of_the_documents():
     node = graph.nodes[0]
     assert isinstance(node, compiler.IRNode)
     assert (node.op, node.inputs, node.device) == ("linear", [*graph.input_ids, *graph.param_ids[:2]], "cpu")
-    assert node.source.startswith("test_documents_claims.py:")
+    assert node.source.startswith("test_documents.py:")
     made = [id for node in graph.nodes for id in node.outputs]
     assert set(graph.output_ids) <= set(made)
     assert compiler.IRGraph.parse(str(graph)) == graph

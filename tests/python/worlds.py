@@ -100,3 +100,16 @@ def peak_of(function, *args):
     lucid.reset_peak_memory()
     function(*args)
     return lucid.memory_stats()["peak_bytes"] - kept
+
+
+def leaf(*shape, dtype=lucid.f32):
+    return lucid.randn(*shape, dtype=dtype, requires_grad=True)
+
+
+def calls_of(function, *make_arguments, times=3, state=()):
+    """A world that calls the function with new arguments each time."""
+
+    def world():
+        return function, lambda: ([make() for make in make_arguments] for _ in range(times)), state
+
+    return world
