@@ -1,4 +1,4 @@
-"""Compares figures with aims.toml, for `--check` of the programs that measure."""
+"""Compares figures with aims.toml, for the `--check` option of the benchmarks."""
 
 import fnmatch
 import pathlib
@@ -10,7 +10,7 @@ AIMS = tomllib.loads(pathlib.Path(__file__).with_name("aims.toml").read_text())
 
 @dataclass(frozen=True)
 class Result:
-    """A figure and its bound. What was not measured meets no aim."""
+    """A figure and its bound. A figure that was not measured misses its aim."""
 
     what: str
     measured: float | None
@@ -35,7 +35,7 @@ def compare(title, measured, bounds, at_least=False):
 
 
 def compare_patterns(title, measured, patterns):
-    """Results for all of `measured`; the first pattern that a name matches gives its bound."""
+    """Results for all figures in `measured`. The bound of a name is that of the first pattern it matches."""
     bounds = {}
     for name in measured:
         bounds[name] = next(bound for pattern, bound in patterns.items() if fnmatch.fnmatchcase(name, pattern))
@@ -43,7 +43,7 @@ def compare_patterns(title, measured, patterns):
 
 
 def verdict(results):
-    """Prints the results; returns what the program should exit with."""
+    """Prints the results and returns the exit code of the program."""
     for result in results:
         print(result)
     print(f"{sum(result.met for result in results)} of {len(results)} aims met")

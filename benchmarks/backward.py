@@ -1,10 +1,9 @@
-"""Measures forward and backward of a compiled call whose loss and backward() are outside, beside the same eagerly, for
-docs/benchmarks.md.
+"""Measures a compiled call whose loss and backward() are outside of it, against eager calls, for docs/benchmarks.md.
 
     python benchmarks/backward.py [--threads 1]
 
-Gradients are set to none before each step. The best of rounds that take turns counts. Memory is the most that is
-allocated during backward() beyond what there was before the step.
+Times include forward and backward. Gradients are set to None before each step. Eager and compiled rounds alternate, and
+the best round counts. Memory is the peak during backward() minus the memory in use before the step.
 """
 
 import argparse
@@ -58,7 +57,7 @@ def seconds(network, call, loss, count):
     return (time.perf_counter() - start) / count
 
 
-def most_bytes(network, call, loss):
+def peak_bytes(network, call, loss):
     clear(network)
     gc.collect()
     before = _core.memory_stats()["bytes_in_use"]
@@ -71,7 +70,7 @@ def most_bytes(network, call, loss):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=3.0, help="for each piece of work")
+    parser.add_argument("--seconds", type=float, default=3.0, help="per workload")
     options = parser.parse_args()
     lucid.set_num_threads(options.threads)
     print("| work | eager, us | compiled, us | ratio | memory, MB | compiled, MB |\n|---|---|---|---|---|---|")
@@ -85,8 +84,8 @@ def main():
         best = [float("inf")] * 2
         end = time.perf_counter() + options.seconds
         while time.perf_counter() < end:
-            best = [min(least, seconds(network, call, loss, count)) for least, call in zip(best, calls)]
-        memory = [most_bytes(network, call, loss) / 1e6 for call in calls]
+            best = [min(before, seconds(network, call, loss, count)) for before, call in zip(best, calls)]
+        memory = [peak_bytes(network, call, loss) / 1e6 for call in calls]
         times = f"{best[0] * 1e6:.4g} | {best[1] * 1e6:.4g} | {best[1] / best[0]:.2f}"
         print(f"| {name} | {times} | {memory[0]:.3g} | {memory[1]:.3g} |", flush=True)
 

@@ -1,6 +1,6 @@
-"""What finding and checking Python state costs: a training step of a network of 59 modules with Adam.
+"""Measures the cost of finding and checking Python state: a training step with Adam of a network of 59 modules.
 
-Prints the time of a walk, of a recorded call beside an eager one, and of one check of the guards. --check compares the
+Prints the time of a walk, of a recorded call and an eager one, and of one check of the guards. --check compares the
 last with aims.toml.
 """
 
@@ -33,8 +33,8 @@ class Net(nn.Module):
         super().__init__()
         self.embed = nn.Linear(4, width)
         self.blocks = [Block(width) for _ in range(BLOCKS)]
-        for number, block in enumerate(self.blocks):
-            self.add_module(f"block{number}", block)
+        for index, block in enumerate(self.blocks):
+            self.add_module(f"block{index}", block)
         self.head = nn.Linear(width, 2)
 
     def forward(self, x):
@@ -45,14 +45,14 @@ class Net(nn.Module):
 
 
 def best(function, repeats=20, calls=1):
-    """The least time of a call in microseconds."""
-    least = float("inf")
+    """The minimum time of a call in microseconds."""
+    minimum = float("inf")
     for _ in range(repeats):
         start = time.perf_counter()
         for _ in range(calls):
             function()
-        least = min(least, time.perf_counter() - start)
-    return least / calls * 1e6
+        minimum = min(minimum, time.perf_counter() - start)
+    return minimum / calls * 1e6
 
 
 class Step:
@@ -62,7 +62,7 @@ class Step:
         net = Net()
         optimizer = lucid.optim.Adam(net.parameters(), 1e-3)
 
-        # No method: this object is not part of what is guarded.
+        # Not a method, so that this object is not guarded.
         def run(x, y):
             loss = ((net(x) - y) ** 2).mean()
             optimizer.zero_grad()

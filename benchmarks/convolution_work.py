@@ -1,4 +1,4 @@
-"""Times convolutions and pools for one library and prints a JSON line of microseconds for each.
+"""Times convolutions and pools for one library and prints the microseconds of each as one line of JSON.
 
 python benchmarks/convolution_work.py lucid --threads 2
 """
@@ -80,8 +80,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library", choices=["lucid", "torch"])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--seconds", type=float, default=0.2, help="for each workload")
-    parser.add_argument("--only", default="", help="workloads whose names contain this")
+    parser.add_argument("--seconds", type=float, default=0.2, help="per workload")
+    parser.add_argument("--only", default="", help="only workloads whose names contain this")
     arguments = parser.parse_args()
     library = importlib.import_module(arguments.library)
     library.set_num_threads(arguments.threads)

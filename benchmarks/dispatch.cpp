@@ -1,4 +1,4 @@
-// The cost of one small eager op from C++: what a call costs before any work is done.
+// The overhead of one small eager op from C++.
 
 #include <benchmark/benchmark.h>
 

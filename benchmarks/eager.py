@@ -1,11 +1,11 @@
-"""Measures Lucid's eager mode beside PyTorch's and NumPy's in one run, for docs/benchmarks.md.
+"""Measures Lucid's eager mode against PyTorch and NumPy in one run, for docs/benchmarks.md.
 
-Each library runs in a process of its own; rounds alternate between them and the best of all rounds counts, so that a
-noisy neighbour does not decide. Give the interpreters that have them installed:
+Each library runs in its own process. Rounds alternate between the libraries and the best round counts, which reduces
+noise from other processes. Pass the interpreters that have the libraries installed:
 
     python benchmarks/eager.py --lucid .venv/bin/python --torch .venv-torch/bin/python --write
 
---table makes the tables again from the figures that are kept, --check compares these with aims.toml.
+--table prints the tables from the saved figures, --check compares the figures with aims.toml.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Times the eager workloads for one library and prints a JSON line of microseconds for each.
+"""Times the eager workloads for one library and prints the microseconds of each as one line of JSON.
 
 python benchmarks/eager_work.py lucid --threads 2
 """
@@ -69,7 +69,10 @@ def numpy_work(numpy):
 
 
 def time_one(function, budget, wait=None):
-    """The best of several batches, each long enough to measure; `wait` is for results that may still be under way."""
+    """Microseconds per call, the best of several batches that are long enough to measure.
+
+    `wait` waits for the result of a call that may still be running.
+    """
     wait = wait or (lambda result: None)
     for _ in range(3):
         wait(function())
@@ -94,7 +97,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library", choices=["lucid", "torch", "numpy"])
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seconds", type=float, default=0.2, help="for each workload")
+    parser.add_argument("--seconds", type=float, default=0.2, help="per workload")
     arguments = parser.parse_args()
     library = importlib.import_module(arguments.library)
     if arguments.library != "numpy":

@@ -1,10 +1,10 @@
-"""Trains LeNet-5 on Fashion-MNIST with the same recipe in one library: test accuracy in percent after the last epoch.
+"""Trains LeNet-5 on Fashion-MNIST with one library and prints the test accuracy in percent after the last epoch.
 
     python benchmarks/fashion_mnist.py lucid --seeds 0 1 2
     python benchmarks/fashion_mnist.py torch --seeds 0 1 2
 
-Batches are drawn by NumPy, so that both libraries see the same ones; the weights are each library's own. The data is
-that of Debian's package dataset-fashion-mnist.
+NumPy selects the batches, so that all libraries see the same ones. Each library initializes its own weights. The data
+is in Debian's package dataset-fashion-mnist.
 """
 
 import argparse
@@ -36,10 +36,10 @@ def make_model(lib):
 
 def accuracy(lib, model, images, labels):
     with lib.no_grad():
-        right = sum(
+        correct = sum(
             (model(images[i : i + 1000]).argmax(1) == labels[i : i + 1000]).sum().item() for i in range(0, 10_000, 1000)
         )
-    return 100 * right / len(labels)
+    return 100 * correct / len(labels)
 
 
 def main():

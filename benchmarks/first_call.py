@@ -1,11 +1,10 @@
-"""Measures the first call of a compiled function beside an eager one, for docs/benchmarks.md.
+"""Measures the first call of a compiled function against an eager call, for docs/benchmarks.md.
 
     python benchmarks/first_call.py [--check]
 
-The first call records; its plan is made on another thread, and the second call waits for it. Each is measured in a
-process in which nothing was compiled before, after the function was called eagerly until it was fast; an earlier
-process has put the kernels of the plan on disk, in a folder of this program's own. The least time of all processes
-counts. --check compares it with aims.toml.
+The first call records. Its plan is compiled on another thread, and the second call waits for it. Both are measured in a
+new process, after the function has been called eagerly until it is warm. An earlier process has written the kernels of
+the plan to a disk cache of this program. The minimum time of all processes counts. --check compares it with aims.toml.
 """
 
 import argparse
@@ -61,9 +60,9 @@ def seconds(function, arguments):
 
 
 def measure(name):
-    """Microseconds of an eager call, of the first call and of the second, in this process."""
+    """Microseconds of an eager call, the first call and the second call, in this process."""
     function, arguments = WORK[name]()
-    # What compiling anything needs once for the process is no part of it.
+    # Exclude the one-time initialization of the compiler.
     warm = lucid.compile(lambda x: x - 1)
     warm(lucid.ones(3))
     warm(lucid.ones(3))
@@ -76,7 +75,7 @@ def measure(name):
 def best_of(name, processes, folder):
     results = []
     environment = {**os.environ, "LUCID_CACHE_DIR": folder}
-    # The first only fills the disk cache.
+    # The first process only fills the disk cache.
     for _ in range(processes + 1):
         command = [sys.executable, __file__, "--measure", name]
         output = subprocess.run(command, capture_output=True, text=True, check=True, env=environment).stdout
@@ -88,7 +87,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=7)
     parser.add_argument("--check", action="store_true", help="fail if an aim of aims.toml is missed")
-    parser.add_argument("--measure", choices=list(WORK), help="measure one in this process")
+    parser.add_argument("--measure", choices=list(WORK), help="measure one workload in this process")
     arguments = parser.parse_args()
     if arguments.measure:
         print(*measure(arguments.measure))

@@ -1,10 +1,10 @@
-"""Instructions per call, counted by callgrind: what timing cannot show on a busy machine.
+"""Counts instructions per call with callgrind, for differences that timing cannot show on a busy machine.
 
     python benchmarks/instructions.py                  all cases
     python benchmarks/instructions.py add add_compiled
 
-Each case runs twice in a process of its own, with few and with more calls; the difference is what the calls take.
-Python's hash seed is fixed and there is one thread, so counts repeat within a few parts in a thousand.
+Each case runs in two processes, with few and with more calls; the difference is the cost of the calls. Python's hash
+seed is fixed and there is one thread, so counts repeat within a few parts in a thousand.
 """
 
 from __future__ import annotations
@@ -115,13 +115,13 @@ def main() -> None:
         run(arguments.run[0], int(arguments.run[1]))
         return
     if unknown := set(arguments.cases) - set(CASES):
-        parser.error(f"no case {', '.join(sorted(unknown))}; there are {', '.join(CASES)}")
+        parser.error(f"unknown case {', '.join(sorted(unknown))}; expected one of {', '.join(CASES)}")
     with tempfile.TemporaryDirectory() as cache:
-        # Valgrind knows no AVX-512.
+        # Valgrind does not support AVX-512.
         settings = {"LUCID_NUM_THREADS": "1", "LUCID_TARGET": "avx2", "LUCID_CACHE_DIR": cache, "PYTHONHASHSEED": "0"}
         environment = {**os.environ, **settings}
         for case in arguments.cases or CASES:
-            # Compiling is part of neither run.
+            # Fill the cache first, so that neither run compiles.
             subprocess.run([sys.executable, __file__, "--run", case, "1"], env=environment, check=True)
             counted = count(case, MORE, environment) - count(case, FEW, environment)
             print(f"{CASES[case][0]:40} {counted / (MORE - FEW):10,.0f} instructions", flush=True)

@@ -1,4 +1,4 @@
-"""The workloads for JAX: the same functions, networks and steps, compiled as wholes."""
+"""The workloads for JAX: the same functions, networks and training steps, each compiled as a whole."""
 
 import jax
 import jax.numpy as jnp
@@ -230,7 +230,7 @@ class Library:
             scores = jax.nn.log_softmax(scores.reshape(-1, scores.shape[-1]), -1)
             return -scores[jnp.arange(len(y)), y].mean()
 
-        # The old state is given away, so that the new one may be written where it lies.
+        # The old state is donated, so that the new one can reuse its buffers.
         step = jax.jit(lambda state, x, y: adam(jax.grad(loss_of)(state[0], x, y), state), donate_argnums=0)
         zeros = [jax.tree.map(jnp.zeros_like, parameters) for _ in range(2)]
         state = (parameters, *zeros, jnp.float32(0))

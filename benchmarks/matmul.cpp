@@ -1,7 +1,8 @@
-// Matrix products as the scheduler cuts them, on one and two threads. `matmul_peers.py` times torch on the same shapes.
-//   matmul/<m>x<k>x<n>/<threads>         both operands row by row
-//   matmul_cached/...                    the same, with b packed beforehand, as for a weight that did not change
-//   matmul_weight/...                    b as a layer keeps its weight, [n, k]
+// Matrix products as the scheduler tiles them, on one and two threads. `matmul_peers.py` times torch on the same
+// shapes.
+//   matmul/<m>x<k>x<n>/<threads>         both operands row-major
+//   matmul_cached/...                    the same, with b packed in advance, as for a weight that did not change
+//   matmul_weight/...                    b as the weight of a linear layer, [n, k]
 
 #include <benchmark/benchmark.h>
 
@@ -29,7 +30,7 @@ constexpr Shape kShapes[] = {{64, 64, 64},    {256, 256, 256}, {512, 512, 512}, 
                              {64, 784, 256},  {1, 784, 256},   {64, 400, 120},  {512, 128, 512},
                              {64, 768, 3072}, {64, 84, 10},    {1024, 1024, 1}};
 
-/// Memory on a boundary of cache lines, as tensors have.
+/// Memory aligned to cache lines, like that of tensors.
 class Area {
  public:
   explicit Area(int64_t bytes)

@@ -2,8 +2,8 @@
 
     python benchmarks/matmul_peers.py THREADS [SHAPE...]
 
-Prints the least time of each shape in microseconds. Run it in turn with the benchmark, pinned to a core for one thread,
-and compare minima: on a shared machine nothing else repeats.
+Prints the minimum time of each shape in microseconds. Alternate runs of it and of the benchmark, pinned to one core for
+one thread, and compare minima: on a shared machine only minima are reproducible.
 """
 
 import sys
@@ -18,8 +18,8 @@ SHAPES = [
 SECONDS = 0.5
 
 
-def least_time(m: int, k: int, n: int) -> float:
-    """Seconds of the fastest call among those that fit in SECONDS, in batches of about 50 us."""
+def min_time(m: int, k: int, n: int) -> float:
+    """Seconds per call of the fastest batch within SECONDS. A batch takes about 50 us."""
     a, b, c = torch.randn(m, k), torch.randn(k, n), torch.empty(m, n)
     for _ in range(3):
         torch.mm(a, b, out=c)
@@ -37,12 +37,12 @@ def least_time(m: int, k: int, n: int) -> float:
 
 
 def main() -> None:
-    """Prints one line for each shape asked for, or for all."""
+    """Prints one line for each requested shape, by default for all."""
     torch.set_num_threads(int(sys.argv[1]))
     for shape in SHAPES:
         name = "x".join(map(str, shape))
         if len(sys.argv) == 2 or name in sys.argv[2:]:
-            print(f"{name:16} {least_time(*shape) * 1e6:10.2f}", flush=True)
+            print(f"{name:16} {min_time(*shape) * 1e6:10.2f}", flush=True)
 
 
 if __name__ == "__main__":

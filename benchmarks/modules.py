@@ -1,6 +1,6 @@
-"""Measures what calling a module costs, beside PyTorch, in one process that has both.
+"""Measures the cost of calling a module, against PyTorch, in one process that has both libraries.
 
-Rounds alternate between the libraries and the best of all rounds counts.
+Rounds alternate between the libraries and the best round counts.
 
     python benchmarks/modules.py
 """
@@ -55,7 +55,7 @@ def main():
             for name, times in best.items():
                 times[0] = min(times[0], nanoseconds(ours[name]))
                 times[1] = min(times[1], nanoseconds(theirs[name]))
-    print(f"{'nanoseconds a call':<40}{'lucid':>8}{'torch':>8}{'ratio':>7}")
+    print(f"{'nanoseconds per call':<40}{'lucid':>8}{'torch':>8}{'ratio':>7}")
     for name, (mine, other) in best.items():
         print(f"{name:<40}{mine:>8.0f}{other:>8.0f}{mine / other:>7.2f}")
 

@@ -1,11 +1,11 @@
-"""Measures parts of networks, or whole steps of training, beside PyTorch in one run; for docs/benchmarks.md.
+"""Measures layers of networks, or whole training steps, against PyTorch in one run, for docs/benchmarks.md.
 
-Each library runs in a process of its own; rounds alternate between them and the best of all rounds counts:
+Each library runs in its own process. Rounds alternate between the libraries and the best round counts:
 
     python benchmarks/networks.py convolution --lucid .venv/bin/python --torch .venv-torch/bin/python --write
     python benchmarks/networks.py training --lucid .venv/bin/python --torch .venv-torch/bin/python --write
 
---table makes the table again from the figures that are kept, --check compares these with aims.toml.
+--table prints the table from the saved figures, --check compares the figures with aims.toml.
 """
 
 import sys
@@ -31,16 +31,16 @@ def main():
     parser = report.parser(__doc__)
     parser.add_argument("work", choices=["convolution", "training"])
     parser.add_argument("--threads", type=int, default=2)
-    parser.add_argument("--only", default="", help="workloads whose names contain this")
+    parser.add_argument("--only", default="", help="only workloads whose names contain this")
     arguments = parser.parse_args()
     figures = report.load(arguments.figures)
-    kept = figures.setdefault(arguments.work, {})
+    saved = figures.setdefault(arguments.work, {})
     if not arguments.table:
         for library, times in best_of(arguments).items():
-            kept[library] = kept.get(library, {}) | times
+            saved[library] = saved.get(library, {}) | times
         report.save(arguments.figures, figures)
-    report.publish(report.pair_table(kept), arguments.work, arguments.write)
-    return aims.verdict(results(arguments.work, kept)) if arguments.check else 0
+    report.publish(report.pair_table(saved), arguments.work, arguments.write)
+    return aims.verdict(results(arguments.work, saved)) if arguments.check else 0
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
-"""Measures Lucid beside PyTorch, JAX, ONNX Runtime and OpenVINO in one run; for docs/benchmarks.md and its plot.
+"""Measures Lucid against PyTorch, JAX, ONNX Runtime and OpenVINO in one run, for docs/benchmarks.md and its plot.
 
-Every library lives in a process of its own, eagerly and compiled in two, pinned to as many cores as it has threads. For
-each workload they take turns, in another order every round, and the best of all rounds counts.
+Each library runs in its own process, in two for eager and compiled mode, pinned to as many cores as it has threads. For
+each workload the processes alternate, in a different order every round, and the best round counts.
 
     python benchmarks/peers.py --python lucid=.venv/bin/python --python peers=.venv-peers/bin/python --write
 
-The environment of the peers: pip install torch==2.13.0 jax onnxruntime onnx openvino. Figures are kept in a file, so
-that --only measures some workloads again, and --table makes the tables again. --check compares them with aims.toml.
+The environment of the peers: pip install torch==2.13.0 jax onnxruntime onnx openvino. Figures are saved in a file:
+--only measures some workloads again, --table prints the tables from the saved figures, and --check compares the figures
+with aims.toml.
 """
 
 import argparse
@@ -31,7 +32,7 @@ THREADS = (2, 1)
 
 
 class Child:
-    """A process that answers for one library."""
+    """A process that measures one library on request."""
 
     def __init__(self, python, library, threads, folder, **environment):
         variables = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -48,7 +49,7 @@ class Child:
         )
 
     def ask(self, do, **request):
-        """The answer, or a RuntimeError with what went wrong there."""
+        """Sends a request and returns the answer. Raises RuntimeError with the error of the process."""
         try:
             self.process.stdin.write(json.dumps({"do": do} | request) + "\n")
             self.process.stdin.flush()
@@ -56,18 +57,18 @@ class Child:
         except BrokenPipeError:
             line = ""
         if not line:
-            raise RuntimeError(f"the process ended with {self.process.wait()}: {self.last_words()}")
+            raise RuntimeError(f"the process ended with {self.process.wait()}: {self.last_log_line()}")
         answer = json.loads(line)
         if "error" in answer:
             raise RuntimeError(answer["error"])
         return answer["is"]
 
-    def last_words(self):
+    def last_log_line(self):
         lines = pathlib.Path(self.log.name).read_text().splitlines()
-        return lines[-1] if lines else "without a word"
+        return lines[-1] if lines else "no output"
 
     def close(self):
-        # What ended before it was asked leaves the question in the pipe.
+        # A process that ended early leaves the request in the pipe.
         with contextlib.suppress(BrokenPipeError):
             self.process.stdin.close()
         self.process.wait()
@@ -83,7 +84,7 @@ class Run:
         self.pythons = {"lucid": sys.executable, "peers": sys.executable} | dict(arguments.python)
 
     def child(self, library, threads, cache, **environment):
-        """What libraries keep between runs lies in `cache`, which is empty when a measurement starts with nothing."""
+        """Starts a process. `cache` is the folder of the library's disk cache, empty for cold measurements."""
         kind = library.split("-")[0]
         python = self.pythons.get(kind, self.pythons["peers"])
         environment |= {"LUCID_CACHE_DIR": str(cache), "TORCHINDUCTOR_CACHE_DIR": str(cache)}
@@ -94,25 +95,25 @@ class Run:
         self.figures["errors"][f"{work}, {library}"] = str(error).splitlines()[0]
 
     def export(self, names):
-        """ONNX files for the peers that load them."""
+        """Writes ONNX files for the peers that load them."""
         child = Child(self.pythons["peers"], "torch-eager", 2, self.folder)
         for name in names:
             child.ask("export", work=name, path=str(self.folder / f"{name}.onnx"))
         child.close()
 
     def times(self, names, threads):
-        """The best microseconds of every workload and library."""
+        """Measures the best microseconds of every workload and library."""
         children = {library: self.child(library, threads, self.folder) for library in peers_table.LIBRARIES}
         for library, child in children.items():
             self.figures["versions"][library.split("-")[0]] = child.ask("version")
-        kept = self.figures["times"].setdefault(str(threads), {})
+        saved = self.figures["times"].setdefault(str(threads), {})
         for name in names:
-            best = kept[name] = {}
-            taking_turns = list(children)
-            for number in range(self.arguments.rounds):
-                # Each is first in turn: the machine is not the same after every neighbour.
-                turn = number % len(taking_turns)
-                for library in taking_turns[turn:] + taking_turns[:turn]:
+            best = saved[name] = {}
+            libraries = list(children)
+            for round_index in range(self.arguments.rounds):
+                # Rotate the order: the library that ran before affects the state of the machine.
+                first = round_index % len(libraries)
+                for library in libraries[first:] + libraries[:first]:
                     if best.get(library, 0.0) is None:
                         continue
                     try:
@@ -123,16 +124,16 @@ class Run:
                         if children[library].process.poll() is not None:
                             children[library] = self.child(library, threads, self.folder)
                     best[library] = took if took is None else min(took, best.get(library, took))
-            kept[name] = {library: took for library, took in best.items() if took is not None}
-            print(f"{threads} threads: {name} {kept[name]}", file=sys.stderr, flush=True)
+            saved[name] = {library: took for library, took in best.items() if took is not None}
+            print(f"{threads} threads: {name} {saved[name]}", file=sys.stderr, flush=True)
             self.save()
         for child in children.values():
             child.close()
 
     def alone(self, do, name, library):
-        """One measurement in a process that finds nothing from before."""
+        """One measurement in a new process with an empty cache."""
         with tempfile.TemporaryDirectory() as cache:
-            # Inductor compiles in the process itself, not in a pool whose time nobody sees.
+            # Inductor compiles in the process itself, because the CPU time of a pool would not be counted.
             child = self.child(library, 2, cache, TORCHINDUCTOR_COMPILE_THREADS="1")
             try:
                 return child.ask(do, work=name)
@@ -144,14 +145,14 @@ class Run:
 
     def compiling(self, names):
         for name in names:
-            kept = self.figures["compiling"][name] = {}
-            for number in range(min(3, self.arguments.rounds)):
-                # Once is enough for what takes half a minute.
-                for library in COMPILERS if number == 0 else COMPILERS[1:]:
+            saved = self.figures["compiling"][name] = {}
+            for round_index in range(min(3, self.arguments.rounds)):
+                # torch.compile takes half a minute, so one round is enough.
+                for library in COMPILERS if round_index == 0 else COMPILERS[1:]:
                     found = self.alone("first", name, library)
-                    if found and found["cpu"] < kept.get(library, {"cpu": float("inf")})["cpu"]:
-                        kept[library] = found
-            print(f"compiling: {name} {kept}", file=sys.stderr, flush=True)
+                    if found and found["cpu"] < saved.get(library, {"cpu": float("inf")})["cpu"]:
+                        saved[library] = found
+            print(f"compiling: {name} {saved}", file=sys.stderr, flush=True)
             self.save()
 
     def memory(self, names):
@@ -174,7 +175,7 @@ def machine():
 
 
 def names_of(only):
-    """What limits the workloads that are asked for, then they themselves."""
+    """The limits of the requested workloads, then the workloads themselves."""
     names = [name for name in shown() if not only or name in only]
     needed = {limit_of(WORKLOADS[name]) for name in names}
     return [name for name in WORKLOADS if name in needed] + names
@@ -195,14 +196,14 @@ def measure(arguments, figures, folder):
 def workload_names(text):
     names = text.split(",")
     if unknown := set(names) - set(shown()):
-        raise argparse.ArgumentTypeError(f"no workload is called {', '.join(sorted(unknown))}: there are {shown()}")
+        raise argparse.ArgumentTypeError(f"unknown workloads {', '.join(sorted(unknown))}; expected some of {shown()}")
     return names
 
 
 def interpreter(text):
     name, _, path = text.partition("=")
     if not path:
-        raise argparse.ArgumentTypeError(f"say NAME=PATH, not {text}")
+        raise argparse.ArgumentTypeError(f"expected NAME=PATH, not {text}")
     return name, path
 
 
@@ -216,7 +217,7 @@ def main():
         metavar="NAME=PATH",
         help="the interpreter of lucid, torch, jax, onnxruntime or openvino, or of all peers",
     )
-    parser.add_argument("--only", default=[], type=workload_names, help="workloads, with commas between")
+    parser.add_argument("--only", default=[], type=workload_names, help="comma-separated workloads")
     parser.add_argument("--threads", default=list(THREADS), type=lambda text: [int(part) for part in text.split(",")])
     arguments = parser.parse_args()
     figures = {"versions": {}, "times": {}, "compiling": {}, "memory": {}, "errors": {}}

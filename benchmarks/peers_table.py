@@ -1,4 +1,4 @@
-"""The tables of docs/benchmarks.md that the figures of peers.py make, and how the figures compare with aims.toml."""
+"""The tables of docs/benchmarks.md from the figures of peers.py, and the comparison of the figures with aims.toml."""
 
 import aims
 from report import number, speed_up, table
@@ -16,17 +16,17 @@ LIBRARIES = OURS | PEERS
 
 
 def fastest_peer(times):
-    """None if no peer was measured."""
+    """The peer with the least time; None if no peer was measured."""
     return min((peer for peer in PEERS if peer in times), key=times.get, default=None)
 
 
 def share_of_peer(times, peer):
-    """Time of a compiled call over the peer's; None if one of them was not measured."""
+    """Time of a compiled call divided by the peer's; None if one of them was not measured."""
     return times["lucid-compiled"] / times[peer] if "lucid-compiled" in times and peer in times else None
 
 
 def share_of_limit(name, all_times):
-    """The share of what the machine allows that compiled calls reach, by the best copy or product of the run."""
+    """Rate of compiled calls as a fraction of the machine's limit: the best copy or product of the run."""
     work, limit = WORKLOADS[name], limit_of(WORKLOADS[name])
     ours, best = all_times[name].get("lucid-compiled"), min(all_times.get(limit, {}).values(), default=None)
     if ours is None or best is None:
@@ -35,7 +35,7 @@ def share_of_limit(name, all_times):
 
 
 def with_speed_up(theirs, ours):
-    """A time and, where ours is known, how much faster ours is."""
+    """Their time and, if ours is known, our speed-up over it."""
     if theirs is None or ours is None:
         return number(theirs)
     return f"{number(theirs)} ({speed_up(theirs, ours)})"
@@ -51,7 +51,7 @@ def rows(all_times):
 
 
 def limits(all_times):
-    """What the machine did at most, for the line below a table."""
+    """The machine's limits, for the line below a table."""
     parts = []
     for name, work in WORKLOADS.items():
         found = all_times.get(name, {}) if work.kind == "limit" else {}
@@ -96,7 +96,7 @@ def memory_table(figures):
 
 
 def page(figures):
-    """Everything between the marks of docs/benchmarks.md."""
+    """The text between the marks in docs/benchmarks.md."""
     versions = ", ".join(f"{name} {version}" for name, version in sorted(figures["versions"].items()) if version)
     parts = [f"{figures['date']}, {figures['machine']}; {versions}."]
     parts += [times_table(threads, found) for threads, found in sorted(figures["times"].items(), reverse=True)]
@@ -108,7 +108,7 @@ def page(figures):
 
 
 def results(figures):
-    """The figures beside what is aimed for."""
+    """The figures compared with the aims."""
     bounds, found = aims.AIMS["compiled"], []
     for threads, times in sorted(figures["times"].items(), reverse=True):
         peers = {name: bounds["peer"].get(name, fastest_peer(times[name])) for name in shown() if name in times}

@@ -1,4 +1,4 @@
-"""Answers what peers.py asks of one library, a JSON line for each line, until its input ends.
+"""Answers the requests of peers.py for one library: one line of JSON for each line of input, until the input ends.
 
 python benchmarks/peers_work.py lucid-compiled --threads 2
 {"do": "time", "work": "mlp_b1", "seconds": 0.3}
@@ -11,12 +11,12 @@ import resource
 import sys
 import time
 
-# Calls within which whatever compiles must have done so.
-PATIENCE = 20
+# Fail if nothing has been compiled after this many calls.
+MAX_CALLS = 20
 
 
 def load(name, threads, folder):
-    """The module of the library and how it is used: eagerly or compiled."""
+    """The adapter of a library, such as "jax" or, with a mode, "lucid-compiled"."""
     library, _, mode = name.partition("-")
     if library in ("lucid", "torch"):
         import torch_idiom
@@ -32,7 +32,7 @@ def load(name, threads, folder):
 
 
 def cpu_seconds():
-    """Of this process, all of its threads, and the compilers that it started and waited for."""
+    """CPU time of this process, all its threads, and the compilers that it started and waited for."""
     used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(usage.ru_utime + usage.ru_stime for usage in used)
 
@@ -46,11 +46,11 @@ class Server:
         return getattr(self, request.pop("do"))(**request)
 
     def time(self, work, seconds):
-        """Microseconds of a call, or nothing where the library has no such thing."""
+        """Microseconds per call, or None if the library does not support the workload."""
         from eager_work import time_one
 
         if work not in self.ready:
-            # One at a time: networks that wait for their turn would take memory.
+            # Prepare one workload at a time: other networks would take memory.
             self.ready = {work: self.library.prepare(work)}
         prepared = self.ready[work]
         if prepared is None:
@@ -60,17 +60,17 @@ class Server:
         return microseconds
 
     def first(self, work):
-        """Seconds, and CPU seconds beyond those of calls that compile nothing, until the first compiled result."""
-        # Starting the compiler, which a process does once, is not what is asked.
+        """Wall-clock seconds to the first compiled result, and CPU seconds in excess of calls that compile nothing."""
+        # Exclude the one-time start of the compiler.
         starter = self.library.prepare("add1_8")
         for _ in range(2):
             starter.wait(starter.call())
         prepared = self.library.prepare(work)
         calls = 0
         used, start = cpu_seconds(), time.perf_counter()
-        while calls == 0 or not prepared.settled():
-            if calls == PATIENCE:
-                raise RuntimeError(f"nothing was compiled in {PATIENCE} calls")
+        while calls == 0 or not prepared.compiled():
+            if calls == MAX_CALLS:
+                raise RuntimeError(f"nothing was compiled in {MAX_CALLS} calls")
             prepared.wait(prepared.call())
             calls += 1
         seconds, used = time.perf_counter() - start, cpu_seconds() - used
@@ -98,9 +98,9 @@ def main():
     parser.add_argument("--threads", type=int, default=2)
     parser.add_argument("--models", help="the folder of ONNX files")
     arguments = parser.parse_args()
-    # All run on as many cores as they have threads, whatever they make of the setting.
+    # Pin the process to as many cores as it has threads, in case the library ignores the setting.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[: arguments.threads])
-    # What libraries print goes to the errors: the output is for answers.
+    # Redirect the output of libraries to stderr: stdout is for answers.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     server = Server(load(arguments.library, arguments.threads, arguments.models))

@@ -1,6 +1,6 @@
-"""Draws docs/benchmarks.svg from the figures of peers.py: the speed-up over each peer, on a logarithmic axis.
+"""Plots docs/benchmarks.svg from the figures of peers.py: the speed-up over each peer, on a logarithmic axis.
 
-Colours have about the same contrast on light and on dark pages, and nothing is painted behind them.
+The background is transparent. Colours have about the same contrast on light and on dark pages.
 """
 
 import math
@@ -14,8 +14,8 @@ FILE = report.PAGE.with_suffix(".svg")
 THREADS = "2"
 NAMES, LEFT, RIGHT, FIGURE, WIDTH = 216, 224, 718, 778, 890
 TOP, ROW, GAP = 98, 24, 14
-# Speed-ups beyond the ends of the axis are drawn there; their figures tell.
-LEAST, MOST = 0.7, 70
+# Ends of the axis. Speed-ups outside are plotted at the end; the label shows the true value.
+MIN_RATIO, MAX_RATIO = 0.7, 70
 TICKS = (1, 2, 5, 10, 20, 50)
 TEXT, FASTER, SLOWER = "#757d88", "#1a9c87", "#d3703a"
 COLOURS = {
@@ -28,8 +28,8 @@ COLOURS = {
 
 
 def place(ratio):
-    """Where a speed-up lies along the axis."""
-    along = math.log(min(max(ratio, LEAST), MOST) / LEAST) / math.log(MOST / LEAST)
+    """The x coordinate of a speed-up."""
+    along = math.log(min(max(ratio, MIN_RATIO), MAX_RATIO) / MIN_RATIO) / math.log(MAX_RATIO / MIN_RATIO)
     return LEFT + along * (RIGHT - LEFT)
 
 
@@ -48,7 +48,7 @@ def dot(x, y, peer):
 
 
 def row(y, label, speed_ups):
-    """One workload: its name, a bar to the fastest peer, a dot for each, and the fastest peer's figure."""
+    """The row of a workload: its name, a bar to the fastest peer, a dot per peer, and the speed-up over the fastest."""
     fastest, least = min(speed_ups.items(), key=lambda pair: pair[1])
     colour = FASTER if least >= 1 else SLOWER
     start, end = sorted((place(1), place(least)))
@@ -78,7 +78,7 @@ def axis(bottom):
 
 
 def picture(figures):
-    """The whole file."""
+    """The contents of the SVG file."""
     all_times = figures["times"].get(THREADS, {})
     y, parts, kind = TOP, [], None
     for name in shown():

@@ -1,4 +1,4 @@
-"""What a library's module hands out for a workload: a call to be timed."""
+"""A workload that a library has prepared: a call to be timed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ def nothing(*_):
 @dataclass
 class Prepared:
     call: Callable[[], Any]
-    # Waits for the result of a call that may still be under way.
+    # Waits for the result of a call that may still be running.
     wait: Callable[[Any], Any] = nothing
-    # Raises if the calls were not what they are given out for.
+    # Raises an error if the calls did not run as intended, such as compiled.
     check: Callable[[], None] = nothing
-    # Whether the last call was one of those that follow: nothing is left to compile.
-    settled: Callable[[], bool] = lambda: True
+    # Whether the last call ran compiled code, so that nothing is left to compile.
+    compiled: Callable[[], bool] = lambda: True

@@ -1,4 +1,4 @@
-"""What the programs that write docs/benchmarks.md have in common."""
+"""Shared parts of the programs that write docs/benchmarks.md."""
 
 import argparse
 import json
@@ -12,13 +12,13 @@ FIGURES = PAGE.with_suffix(".json")
 
 
 def options(description):
-    """The options that all have."""
+    """A parser with the options of all benchmarks."""
     result = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     result.add_argument("--rounds", type=int, default=3)
     result.add_argument("--seconds", type=float, default=0.2)
-    result.add_argument("--figures", default=FIGURES, type=pathlib.Path, help="where the figures are kept")
-    result.add_argument("--table", action="store_true", help="measure nothing: show the figures that are kept")
-    result.add_argument("--write", action="store_true", help="put the tables into docs/benchmarks.md")
+    result.add_argument("--figures", default=FIGURES, type=pathlib.Path, help="the file of saved figures")
+    result.add_argument("--table", action="store_true", help="measure nothing; print the saved figures")
+    result.add_argument("--write", action="store_true", help="write the tables to docs/benchmarks.md")
     result.add_argument(
         "--check", action="store_true", help="compare the figures with aims.toml; fail if one is missed"
     )
@@ -26,7 +26,7 @@ def options(description):
 
 
 def parser(description):
-    """The options of those that compare two libraries."""
+    """A parser with the options of benchmarks that compare two libraries."""
     result = options(description)
     result.add_argument("--lucid", default=sys.executable, help="a Python that has lucid and numpy")
     result.add_argument("--torch", default=sys.executable, help="a Python that has torch")
@@ -34,7 +34,7 @@ def parser(description):
 
 
 def load(path):
-    """The figures that a file keeps, if there is one."""
+    """The saved figures, if the file exists."""
     return json.loads(path.read_text()) if path.exists() else {}
 
 
@@ -43,13 +43,13 @@ def save(path, figures):
 
 
 def measure(python, work, *words):
-    """The microseconds of each workload, which a process of its own prints as its last line."""
+    """Runs `<work>_work.py` in a process and returns the microseconds of each workload, its last line of output."""
     command = [python, str(FOLDER / f"{work}_work.py"), *map(str, words)]
     return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()[-1])
 
 
 def keep_best(best, times):
-    """Adds the times of a round to the best of those before."""
+    """Updates the best times with the times of a round."""
     for name, time in times.items():
         best[name] = min(time, best.get(name, time))
 
@@ -63,7 +63,7 @@ def number(value, digits=3):
 
 
 def speed_up(theirs, ours):
-    """How often our time fits into theirs."""
+    """Our speed-up over their time, as text."""
     ratio = theirs / ours
     return f"{ratio:.{2 if ratio < 2 else 1 if ratio < 10 else 0}f}x"
 
@@ -74,19 +74,19 @@ def table(head, rows):
 
 
 def pair_table(times):
-    """A table of what was measured for Lucid and for PyTorch."""
+    """A table of the times of Lucid and PyTorch."""
     head = ["work", "Lucid, us", "PyTorch, us", "speed-up"]
     pairs = [(name, ours, times["torch"][name]) for name, ours in times["lucid"].items()]
     return table(head, [[name, number(ours), number(theirs), speed_up(theirs, ours)] for name, ours, theirs in pairs])
 
 
 def ratios(times, peer="torch"):
-    """Lucid's share of a peer's time."""
+    """Lucid's times divided by a peer's."""
     return {name: ours / times[peer][name] for name, ours in times["lucid"].items() if name in times[peer]}
 
 
 def publish(text, section, write):
-    """Prints a table, and puts it between the marks of its section if asked to."""
+    """Prints a table and, with `write`, writes it between the marks of its section of docs/benchmarks.md."""
     print(text)
     if not write:
         return

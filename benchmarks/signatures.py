@@ -1,10 +1,10 @@
-"""Calls compiled functions with many signatures and watches memory; for docs/benchmarks.md.
+"""Calls compiled functions with many signatures and measures memory, for docs/benchmarks.md.
 
     python benchmarks/signatures.py --count 100000
 
-Each signature is a key of its own, so that each call is recorded and compiled and the oldest plan leaves. The process's
-memory is read after the first tenth and at the end; the shapes come in a mixed order, so that the largest tensors are
-not all at the end.
+Each signature has its own key, so each call is recorded and compiled, and evicts the oldest plan. The memory of the
+process is measured after a tenth of the calls and at the end. The shapes are in a mixed order, so that the largest
+tensors are not all at the end.
 """
 
 import argparse
@@ -19,9 +19,9 @@ def resident_bytes():
         return int(file.read().split()[1]) * 4096
 
 
-def shape_of(number):
-    place = number * 7919 % 47**3  # a prime: every shape up to 47 x 47 x 47 once
-    return 1 + place % 47, 1 + place // 47 % 47, 1 + place // 47**2
+def shape_of(index):
+    mixed = index * 7919 % 47**3  # 7919 is prime: every shape up to 47 x 47 x 47 occurs once
+    return 1 + mixed % 47, 1 + mixed // 47 % 47, 1 + mixed // 47**2
 
 
 def measured():
@@ -40,7 +40,7 @@ def main():
     start = time.perf_counter()
     early = None
     for number in range(count):
-        # A number, a shape, and a call that runs eagerly.
+        # A new number, a new shape, or a call that runs eagerly.
         if number % 3 == 0:
             f(x, number)
         elif number % 3 == 1:

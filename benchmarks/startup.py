@@ -1,6 +1,6 @@
-"""What a process pays before it works: the import, and 50 ops whose kernels an earlier process left on disk.
+"""Measures the startup cost of a process: the import, and 50 ops whose kernels are in the disk cache.
 
-python benchmarks/startup.py [--check]        (with the Python that has lucid)
+python benchmarks/startup.py [--check]        (with a Python that has lucid)
 
 --check compares the times with aims.toml.
 """

@@ -1,4 +1,4 @@
-"""The workloads for libraries that share PyTorch's idiom: PyTorch and Lucid, eagerly and compiled."""
+"""The workloads for libraries with PyTorch's API: PyTorch and Lucid, eager and compiled."""
 
 import gc
 import importlib
@@ -35,7 +35,7 @@ def functions(lib):
 
 
 def builders(lib):
-    """PyTorch's are the twins that the tests compare."""
+    """Constructors of the networks. PyTorch's are the reference models of the tests."""
     if lib.__name__ == "lucid":
         models = lib.models
         made = (models.mlp, models.lenet_5, models.resnet_18, models.gpt, models.gpt2_small)
@@ -50,7 +50,7 @@ def builders(lib):
 
 
 def arguments(lib, work):
-    """What a network is called with, and what it should answer: a class for each image or token."""
+    """The input of a network and its target: a class for each image or token."""
     network = NETWORKS[work.network]
     shape = (work.batch, *network.shape)
     if network.vocabulary:
@@ -101,7 +101,7 @@ class Library:
         return self.prepared(called, lambda: called(x, y))
 
     def step_of(self, work):
-        """A whole step and its arguments. Lucid compiles it as one; PyTorch compiles the loss and the update in it."""
+        """A training step and its arguments. Lucid compiles it as a whole; PyTorch compiles its loss and its update."""
         model = builders(self.lib)[work.network]().train()
         optimizer = self.lib.optim.Adam(model.parameters(), lr=1e-3)
         cross_entropy = importlib.import_module(f"{self.lib.__name__}.nn.functional").cross_entropy
@@ -122,7 +122,7 @@ class Library:
         return step, *arguments(self.lib, work)
 
     def prepared(self, called, call):
-        """Lucid says what became of calls: one that ran eagerly may not pass for a compiled one."""
+        """For Lucid, checks that no call fell back to eager execution."""
         if not self.compiled or self.lib.__name__ == "torch":
             return Prepared(call)
 
@@ -130,10 +130,10 @@ class Library:
             if called.cache_info().fallbacks:
                 raise RuntimeError(f"not compiled: {called.explain()}")
 
-        return Prepared(call, check=check, settled=lambda: called.cache_info().hits > 0)
+        return Prepared(call, check=check, compiled=lambda: called.cache_info().hits > 0)
 
     def peak(self, name):
-        """The most bytes that a step holds beyond parameters, gradients, state and arguments, by the allocator."""
+        """Peak bytes of a step, excluding parameters, gradients, state and arguments, as counted by the allocator."""
         work = WORKLOADS[name]
         self.lib.set_grad_enabled(True)
         step, x, y = self.step_of(work)
@@ -142,35 +142,35 @@ class Library:
         gc.collect()
         if self.lib.__name__ == "torch":
             return self.peak_of_torch(lambda: step(x, y))
-        # What eager steps leave is what must be there; all that compiled ones keep between calls counts as theirs.
-        kept = self.lib.memory_stats()["bytes_in_use"]
+        # Memory after eager steps is the baseline; memory that compiled steps hold between calls counts.
+        baseline = self.lib.memory_stats()["bytes_in_use"]
         called = self.wrap(step)
         for _ in range(3):
             called(x, y)
         self.lib.reset_peak_memory()
         called(x, y)
         self.prepared(called, None).check()
-        return self.lib.memory_stats()["peak_bytes"] - kept
+        return self.lib.memory_stats()["peak_bytes"] - baseline
 
     def peak_of_torch(self, step):
-        """The profiler only sees blocks given back that it saw taken, so the second step that it sees counts."""
+        """Profiles two steps and measures the second: the profiler counts only frees of allocations that it saw."""
         profiler = importlib.import_module("torch.profiler")
         with profiler.profile(activities=[profiler.ProfilerActivity.CPU], profile_memory=True) as profile:
             step()
             with profiler.record_function("measured step"):
                 step()
-        in_use = most = 0
+        in_use = peak = 0
         start = None
         for event in sorted(profile.profiler.kineto_results.events(), key=lambda event: event.start_ns()):
             if event.name() == "measured step":
-                start = most = in_use
+                start = peak = in_use
             elif event.name() == "[memory]":
                 in_use += event.nbytes()
-                most = max(most, in_use)
-        return most - start
+                peak = max(peak, in_use)
+        return peak - start
 
     def export(self, name, path):
-        """Writes a network as an ONNX file, for the libraries that load such."""
+        """Exports a network to an ONNX file, for the libraries that load it."""
         work = WORKLOADS[name]
         model = builders(self.lib)[work.network]().eval()
         x, _ = arguments(self.lib, work)

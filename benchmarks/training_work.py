@@ -1,4 +1,4 @@
-"""Times whole steps of training (forward, backward, Adam) for one library: a JSON line of microseconds for each.
+"""Times training steps (forward, backward, Adam) for one library and prints their microseconds as one line of JSON.
 
 python benchmarks/training_work.py lucid --threads 2
 """
@@ -13,7 +13,7 @@ from eager_work import time_one
 
 
 def networks(lib):
-    """Name, network and what it is called with; PyTorch's are the twins that the tests compare."""
+    """Yields name, constructor, input and target. PyTorch's networks are the reference models of the tests."""
     if lib.__name__ == "lucid":
         models = lib.models
         made = {"mlp": models.mlp, "lenet5": models.lenet_5, "gptmini": models.gpt, "resnet18": models.resnet_18}

@@ -1,4 +1,4 @@
-"""What peers.py measures: the sizes of each workload, and what limits it."""
+"""The workloads of peers.py: their sizes, and the hardware limit of each."""
 
 import itertools
 from dataclasses import dataclass
@@ -30,13 +30,13 @@ def resnet_18():
 
 
 def gpt(tokens, vocabulary, width, layers):
-    """For one text: the products with the weights, and those of attention in full, masked or not."""
+    """For one text: the products with the weights, and the full products of attention, including masked elements."""
     return tokens * (layers * (dense(width, 12 * width) + 4 * tokens * width) + dense(width, vocabulary))
 
 
 @dataclass(frozen=True)
 class Network:
-    """`shape` is that of one input; whole numbers below `vocabulary` where there is one."""
+    """`shape` is the shape of one input. With `vocabulary`, inputs are integers below it."""
 
     shape: tuple[int, ...]
     classes: int
@@ -55,17 +55,17 @@ NETWORKS = {
 
 @dataclass(frozen=True)
 class Workload:
-    """A function of one array, the forward pass of a network, a step of its training, or a limit of the machine."""
+    """A function of one array, a forward pass of a network, a training step, or a limit of the machine."""
 
     kind: str
-    # What readers see in tables and in the plot.
+    # The name in tables and in the plot.
     label: str = ""
-    # What a function must read and write; how many it takes.
+    # For functions: the shape of the argument, and the bytes that must be read and written.
     shape: tuple[int, ...] = ()
     moved: int = 0
     network: str | None = None
     batch: int = 0
-    # Floating-point operations of products and convolutions; a step of training counts as three forward passes.
+    # Floating-point operations of products and convolutions. A training step counts as three forward passes.
     flops: int = 0
     needs_grad: bool = False
 
@@ -104,24 +104,24 @@ WORKLOADS = {
     "lenet5_train_b64": training("train LeNet-5, batch 64", "lenet5", 64),
     "gptmini_train_b8": training("train GPT mini, 8 x 128 tokens", "gptmini", 8),
     "resnet18_train_b4": training("train ResNet-18, batch 4", "resnet18", 4),
-    # Limits: half of what a copy moves is read, half is written.
+    # Limits. A copy reads half of the bytes that it moves and writes the other half.
     "copy_8mb": Workload("limit", shape=(1024, 1024), moved=8 * MILLION),
     "copy_12mb": Workload("limit", shape=(1536, 1024), moved=12 * MILLION),
     "copy_64mb": Workload("limit", shape=(8192, 1024), moved=64 * MILLION),
     "matmul_512": Workload("limit", shape=(512, 512), flops=2 * 512**3),
 }
-# What is compiled from an empty cache, and the steps of training whose memory is counted.
+# The workloads that are compiled from an empty cache, and the training steps whose memory is measured.
 COMPILING = ("lenet5_train_b64", "gpt2_t64")
 MEMORY = ("lenet5_train_b64", "gptmini_train_b8", "resnet18_train_b4")
 
 
 def shown():
-    """The names of what has a row of its own."""
+    """The names of the workloads that have a row."""
     return [name for name, work in WORKLOADS.items() if work.kind != "limit"]
 
 
 def limit_of(work):
-    """The name of what limits a workload, or None where calling it is what takes the time."""
+    """The name of the limit of a workload, or None if call overhead dominates."""
     if work.flops:
         return "matmul_512"
     return f"copy_{work.moved // MILLION}mb" if work.moved else None

@@ -1,8 +1,8 @@
-"""Trains a small GPT on the characters of a text with compiled steps, then lets it write.
+"""Trains a small character-level GPT with compiled steps, then generates text.
 
     python examples/char_gpt.py --text /usr/share/common-licenses/GPL-3 --steps 1000
 
-Any text of a few ten thousand characters will do; Debian has licences, books and manuals.
+Any text of some ten thousand characters will do, such as the licences that Debian installs.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from timing import speed_up
 
 
 class Text:
-    """A text as integers, one for each character."""
+    """A text as a tensor of character indices."""
 
     def __init__(self, text: str) -> None:
         self.characters = sorted(set(text))
-        self.number = {character: i for i, character in enumerate(self.characters)}
-        self.tokens = lucid.tensor([self.number[character] for character in text])
+        self.index = {character: i for i, character in enumerate(self.characters)}
+        self.tokens = lucid.tensor([self.index[character] for character in text])
 
     def batch(self, size: int, length: int) -> tuple[lucid.Tensor, lucid.Tensor]:
-        """Random pieces of the text, and the same pieces one character later."""
+        """Returns random pieces of the text, and the same pieces shifted by one character."""
         starts = lucid.randint(0, len(self.tokens) - length - 1, (size, 1))
-        places = starts + lucid.arange(length)
-        return self.tokens[places], self.tokens[places + 1]
+        positions = starts + lucid.arange(length)
+        return self.tokens[positions], self.tokens[positions + 1]
 
     def decode(self, tokens: lucid.Tensor) -> str:
         return "".join(self.characters[i] for i in tokens.tolist())
@@ -36,12 +36,12 @@ class Text:
 
 @lucid.no_grad()
 def write(model: nn.Module, start: lucid.Tensor, count: int, context: int, temperature: float = 0.8) -> lucid.Tensor:
-    """Samples one character after another."""
+    """Generates text, sampling one character at a time."""
     model.eval()
     tokens = start.reshape(1, -1)
     for _ in range(count):
         window = tokens[:, -context:]
-        # One shape, hence one plan. Attention is causal: padding at the end changes nothing.
+        # Padding keeps the shape constant, so one plan suffices. Attention is causal, so padding has no effect.
         padded = nn.functional.pad(window, (0, context - window.shape[1]))
         scores = model(padded)[:, window.shape[1] - 1] / temperature
         tokens = lucid.cat([tokens, lucid.multinomial(scores.softmax(dim=-1), 1)], dim=1)
@@ -55,7 +55,7 @@ def main() -> None:
     parser.add_argument("--steps", type=int, default=1000)
     parser.add_argument("--batch", type=int, default=16)
     parser.add_argument("--context", type=int, default=64)
-    parser.add_argument("--write", type=int, default=300, help="how many characters to write")
+    parser.add_argument("--write", type=int, default=300, help="number of characters to generate")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
 
@@ -78,7 +78,7 @@ def main() -> None:
     start = time.perf_counter()
     for step in range(1, arguments.steps + 1):
         loss = compiled_step(*text.batch(arguments.batch, arguments.context))
-        schedule.step()  # Python computes the new learning rate; the plan reads it where the optimizer keeps it
+        schedule.step()  # Python computes the new learning rate; the plan reads it from the optimizer
         if step % max(1, arguments.steps // 10) == 0:
             print(f"step {step:5d}   loss {loss:.4f}   {time.perf_counter() - start:6.1f} s")
     print(text.decode(write(lucid.compile(model), text.tokens[:20], arguments.write, arguments.context)))

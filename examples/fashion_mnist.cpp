@@ -1,9 +1,9 @@
-// Trains LeNet-5 on Fashion-MNIST from C++ with compiled steps, and says how much faster compiling made them:
+// Trains LeNet-5 on Fashion-MNIST from C++ with compiled steps, and prints their speed-up over eager ones:
 //
 //   cmake -S examples -B build/examples -DCMAKE_PREFIX_PATH=<where lucid is installed> && cmake --build build/examples
 //   build/examples/fashion_mnist --epochs 5
 //
-// The pictures are those of Debian's package dataset-fashion-mnist.
+// The images are in Debian's package dataset-fashion-mnist.
 
 #include <lucid/lucid.h>
 
@@ -24,43 +24,42 @@ namespace nn = lucid::nn;
 constexpr int64_t kBatch = 64;
 constexpr int64_t kTestBatch = 1000;
 
-struct Pictures {
-  Tensor images;  // floats of shape (n, 1, 32, 32), the classic size
+struct Dataset {
+  Tensor images;  // floats of shape (n, 1, 32, 32), LeNet's input size
   Tensor labels;
   int64_t size() const { return labels.size(0); }
 };
 
-Pictures load(const std::string& folder, const std::string& part) {
+Dataset load(const std::string& folder, const std::string& part) {
   const Tensor images = lucid::read_idx(folder + "/" + part + "-images-idx3-ubyte.gz");
   const Tensor labels = lucid::read_idx(folder + "/" + part + "-labels-idx1-ubyte.gz");
   const Tensor scaled = (lucid::to(images, lucid::kFloat32) / 255 - 0.2860) / 0.3530;
   return {.images = lucid::pad(lucid::unsqueeze(scaled, 1), {2, 2, 2, 2}), .labels = lucid::to(labels, lucid::kInt64)};
 }
 
-Pictures batch(const Pictures& pictures, const Tensor& order, int64_t step) {
+Dataset batch(const Dataset& data, const Tensor& order, int64_t step) {
   const Tensor chosen = lucid::narrow(order, 0, step * kBatch, kBatch);
-  return {.images = lucid::index_select(pictures.images, 0, chosen),
-          .labels = lucid::index_select(pictures.labels, 0, chosen)};
+  return {.images = lucid::index_select(data.images, 0, chosen), .labels = lucid::index_select(data.labels, 0, chosen)};
 }
 
-/// The share of pictures that the network names right, in percent.
-double accuracy(const auto& model, const Pictures& pictures) {
+/// The percentage of images that the network classifies correctly.
+double accuracy(const auto& model, const Dataset& data) {
   const lucid::NoGrad no_grad;
-  int64_t right = 0;
-  for (int64_t start = 0; start < pictures.size(); start += kTestBatch) {
-    const Tensor scores = model(lucid::narrow(pictures.images, 0, start, kTestBatch));
-    const Tensor labels = lucid::narrow(pictures.labels, 0, start, kTestBatch);
-    right += lucid::sum(lucid::eq(lucid::argmax(scores, 1), labels)).template item<int64_t>();
+  int64_t correct = 0;
+  for (int64_t start = 0; start < data.size(); start += kTestBatch) {
+    const Tensor scores = model(lucid::narrow(data.images, 0, start, kTestBatch));
+    const Tensor labels = lucid::narrow(data.labels, 0, start, kTestBatch);
+    correct += lucid::sum(lucid::eq(lucid::argmax(scores, 1), labels)).template item<int64_t>();
   }
-  return 100.0 * static_cast<double>(right) / static_cast<double>(pictures.size());
+  return 100.0 * static_cast<double>(correct) / static_cast<double>(data.size());
 }
 
-/// The mean loss of an epoch.
-double train_epoch(const auto& step, const Pictures& pictures) {
-  const Tensor order = lucid::randperm(pictures.size());
+/// Trains for one epoch and returns the mean loss.
+double train_epoch(const auto& step, const Dataset& data) {
+  const Tensor order = lucid::randperm(data.size());
   std::vector<Tensor> losses;
-  for (int64_t i = 0; i < pictures.size() / kBatch; ++i) {
-    const auto [images, labels] = batch(pictures, order, i);
+  for (int64_t i = 0; i < data.size() / kBatch; ++i) {
+    const auto [images, labels] = batch(data, order, i);
     losses.push_back(step(images, labels));
   }
   return lucid::mean(lucid::stack(losses)).item<double>();
@@ -70,9 +69,9 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Time of an eager step over that of a compiled one. Steps take turns, and the fastest of each kind counts.
-double speed_up(const auto& eager, const auto& compiled, const Pictures& pictures) {
-  const auto [images, labels] = batch(pictures, lucid::randperm(pictures.size()), 0);
+/// Time of an eager step divided by the time of a compiled one. The steps alternate; the fastest of each kind counts.
+double speed_up(const auto& eager, const auto& compiled, const Dataset& data) {
+  const auto [images, labels] = batch(data, lucid::randperm(data.size()), 0);
   double best_eager = std::numeric_limits<double>::infinity(), best_compiled = best_eager;
   for (int i = 0; i < 20; ++i) {
     auto start = std::chrono::steady_clock::now();
@@ -97,8 +96,8 @@ int main(int argc, char** argv) {
     if (std::strcmp(argv[i], "--data") == 0) folder = argv[i + 1];
   }
   lucid::manual_seed(static_cast<uint64_t>(seed));
-  const Pictures train = load(folder, "train");
-  const Pictures test = load(folder, "t10k");
+  const Dataset train = load(folder, "train");
+  const Dataset test = load(folder, "t10k");
   const auto model = lucid::models::lenet_5();
   lucid::optim::Optimizer optimizer("Adam", {{.params = model->parameters()}}, {{"lr", 1e-3}});
   const auto step = [&](const Tensor& images, const Tensor& labels) {

@@ -1,10 +1,10 @@
-"""Trains LeNet-5 on Fashion-MNIST: 60,000 pictures of clothes, 10,000 to test with.
+"""Trains LeNet-5 on Fashion-MNIST: 60,000 training images of clothes and 10,000 test images.
 
     apt-get install dataset-fashion-mnist
     python examples/fashion_mnist.py --epochs 5
 
-Prints a table of epochs, saves the network (lenet.safetensors) and the loss curve (loss.svg), and says how much faster
-compiling made a step.
+Prints a table of epochs and the speed-up of a compiled step. Saves the network (lenet.safetensors) and the loss curve
+(loss.svg).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from timing import speed_up
 
 
 def load(folder: pathlib.Path, part: str) -> TensorDataset:
-    """Pictures as floats of shape (n, 1, 32, 32), the classic size, and what they show."""
+    """Loads the images as floats of shape (n, 1, 32, 32), LeNet's input size, and their labels."""
     images = read_idx(folder / f"{part}-images-idx3-ubyte.gz")
     labels = read_idx(folder / f"{part}-labels-idx1-ubyte.gz")
     scaled = (images.float() / 255 - 0.2860) / 0.3530
@@ -30,13 +30,13 @@ def load(folder: pathlib.Path, part: str) -> TensorDataset:
 
 @lucid.no_grad()
 def accuracy(model: nn.Module, data: TensorDataset) -> float:
-    """The share of pictures that the network names right, in percent."""
+    """Returns the percentage of images that the network classifies correctly."""
     model.eval()
-    right = 0
+    correct = 0
     for images, labels in DataLoader(data, batch_size=1000):
-        right += (model(images).argmax(dim=1) == labels).sum().item()
+        correct += (model(images).argmax(dim=1) == labels).sum().item()
     model.train()
-    return 100 * right / len(data)
+    return 100 * correct / len(data)
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""Draws a curve as a picture, with nothing but the standard library."""
+"""Plots a curve as an SVG file, using only the standard library."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ LEFT, RIGHT, TOP, BOTTOM = 64, 20, 44, 52
 
 
 def smoothed(values: Sequence[float], weight: float = 0.98) -> list[float]:
-    """A running mean in which old values fade, and which does not start at zero."""
+    """Exponential moving average with bias correction."""
     result, total, mass = [], 0.0, 0.0
     for value in values:
         total = weight * total + (1 - weight) * value
@@ -22,7 +22,7 @@ def smoothed(values: Sequence[float], weight: float = 0.98) -> list[float]:
 
 
 def _ticks(low: float, high: float, count: int = 5) -> list[float]:
-    """Round numbers between two others."""
+    """Returns round numbers between low and high."""
     raw = (high - low) / count
     power = 10.0 ** math.floor(math.log10(raw))
     step = min((m * power for m in (1, 2, 5, 10)), key=lambda s: abs(s - raw))
@@ -31,9 +31,9 @@ def _ticks(low: float, high: float, count: int = 5) -> list[float]:
 
 
 def save_curve(path: pathlib.Path, values: Sequence[float], *, title: str, x: str, y: str) -> None:
-    """Writes an SVG of the values (pale) and their running mean (dark)."""
+    """Writes an SVG of the values (light) and their moving average (dark)."""
     mean = smoothed(values)
-    shown = sorted(values)[: max(1, int(0.995 * len(values)))]  # a few wild steps at the start would hide the rest
+    shown = sorted(values)[: max(1, int(0.995 * len(values)))]  # clip the first few large losses
     low, high = min(0.0, shown[0]), shown[-1] * 1.05 or 1.0
 
     def place(i: float, value: float) -> tuple[float, float]:

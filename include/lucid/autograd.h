@@ -10,7 +10,7 @@
 #pragma GCC visibility push(default)
 namespace lucid {
 
-/// While one lives, ops of this thread are not recorded for gradients.
+/// Disables the recording of gradients on this thread for the lifetime of the object.
 class NoGrad {
  public:
   NoGrad();
@@ -22,7 +22,7 @@ class NoGrad {
   bool saved_;
 };
 
-/// While one lives, ops of this thread are recorded, also inside NoGrad.
+/// Enables the recording of gradients on this thread for the lifetime of the object, also inside NoGrad.
 class EnableGrad {
  public:
   EnableGrad();
@@ -34,41 +34,45 @@ class EnableGrad {
   bool saved_;
 };
 
+/// Whether ops on this thread are recorded.
 bool grad_enabled();
 
-/// How to differentiate: `retain_graph` keeps what was saved for another pass, `create_graph` records the pass itself,
-/// so that gradients can be differentiated again.
+/// Options of grad().
 struct GradOptions {
+  /// Keeps the saved tensors of the graph, so that it can be differentiated again.
   bool retain_graph = false;
+  /// Records the backward pass itself, so that the gradients can be differentiated. Implies retain_graph.
   bool create_graph = false;
+  /// Returns an undefined tensor for inputs that the outputs do not depend on, instead of throwing RuntimeError.
   bool allow_unused = false;
 };
 
-/// The gradients of `outputs` with respect to `inputs`, weighted by `grad_outputs` (none: 1 for outputs of one
-/// element).
+/// The gradients of `outputs` with respect to `inputs`. `grad_outputs` holds one gradient for each output; if it is
+/// empty, each output must have one element and gets the gradient 1. Does not change any Tensor::grad().
 std::vector<Tensor> grad(const std::vector<Tensor>& outputs, const std::vector<Tensor>& inputs,
                          const std::vector<Tensor>& grad_outputs = {}, const GradOptions& options = {});
 
-/// Calls a function with the gradient of a tensor during backward; what it returns, if anything, replaces the gradient.
-/// The returned function removes the hook.
+/// Registers a function that is called with the gradient of a tensor during backward. If it returns a defined tensor,
+/// that replaces the gradient. The returned function removes the hook. Throws RuntimeError without requires_grad().
 std::function<void()> register_hook(const Tensor& tensor, std::function<Tensor(const Tensor& gradient)> hook);
 
-/// An operation with a gradient of its own. Derive from it and call apply().
+/// An operation with a custom gradient. Derive from it, override forward() and backward(), and call apply().
 class Function {
  public:
   virtual ~Function() = default;
+  /// The name in error messages.
   virtual std::string name() const { return "function"; }
-  /// Computes the results. Not recorded.
+  /// Computes the results. The ops that it calls are not recorded.
   virtual std::vector<Tensor> forward(const std::vector<Tensor>& inputs) = 0;
-  /// One gradient for each input; none where there is none.
+  /// Computes one gradient for each input from the gradients of the results. An undefined tensor means no gradient.
   virtual std::vector<Tensor> backward(const std::vector<Tensor>& gradients) = 0;
 
-  /// In forward: keeps tensors for backward, as they are now.
+  /// In forward(): saves the current values of tensors for backward().
   void save_for_backward(std::vector<Tensor> tensors) { saved_ = std::move(tensors); }
-  /// In backward: what was kept.
+  /// In backward(): the tensors that forward() saved.
   std::vector<Tensor> saved_tensors() const;
 
-  /// Runs a function. It lives until the last gradient that needs it.
+  /// Runs forward() and records the function. The function lives as long as any gradient needs it.
   static std::vector<Tensor> apply(const std::shared_ptr<Function>& function, const std::vector<Tensor>& inputs);
 
  private:

@@ -13,14 +13,17 @@
 #pragma GCC visibility push(default)
 namespace lucid {
 
-/// What a compiled function has done so far.
+/// Statistics of a compiled function.
 struct CompileInfo {
+  /// Calls that ran a plan.
   int64_t hits = 0;
-  /// Calls that no plan fitted.
+  /// Calls for which no plan matched.
   int64_t misses = 0;
+  /// Plans compiled.
   int64_t compiles = 0;
-  /// Calls that ran eagerly because no plan can be made of them.
+  /// Calls that ran eagerly because they cannot be compiled.
   int64_t eager_calls = 0;
+  /// Plans in the cache.
   size_t entries = 0;
 };
 
@@ -28,13 +31,13 @@ namespace jit {
 class PlanTable;
 }
 
-/// The calls of a compiled function. Any number of threads may call at once.
+/// The plan cache of a compiled function, used by Compiled. Any number of threads may call it concurrently.
 class CompiledCalls {
  public:
   using Function = std::function<std::vector<Tensor>()>;
 
   explicit CompiledCalls(size_t max_plans);
-  /// Runs the plan for arguments of these types, or `function`, which uses the same arguments.
+  /// Runs the plan for arguments of these types, or `function`, which must use the same arguments.
   std::vector<Tensor> call(const std::vector<Tensor>& arguments, const Function& function) const;
   CompileInfo info() const;
   std::string explain() const;
@@ -44,13 +47,14 @@ class CompiledCalls {
   std::shared_ptr<jit::PlanTable> table_;
 };
 
-/// A function that `compile` was called with. Copies share their plans.
+/// A compiled function, as returned by compile(). Copies share their plans. Any number of threads may call it
+/// concurrently, provided that the function itself allows that.
 template <typename F>
 class Compiled {
  public:
   Compiled(F function, size_t max_entries) : function_(std::move(function)), calls_(max_entries) {}
 
-  /// Calls a function of tensors, or of one vector of tensors.
+  /// Calls the function. Arguments are tensors, or a single vector of tensors.
   template <typename... Arguments>
   auto operator()(const Arguments&... arguments) const {
     using Result = std::invoke_result_t<const F&, const Arguments&...>;
@@ -69,11 +73,11 @@ class Compiled {
       return results;
   }
 
-  /// How often plans were made and used.
+  /// Counts of cache hits, misses and compilations.
   CompileInfo info() const { return calls_.info(); }
-  /// The same in words, with the reasons why calls ran eagerly.
+  /// A readable report: the plans, and why calls ran eagerly.
   std::string explain() const { return calls_.explain(); }
-  /// Forgets all plans; the next call is recorded again.
+  /// Drops all plans. The next call is recorded again.
   void invalidate_cache() const { calls_.clear(); }
 
  private:
@@ -88,22 +92,25 @@ class Compiled {
   CompiledCalls calls_;
 };
 
-/// Makes a function of tensors fast: `const auto fast = lucid::compile([&](const Tensor& x) { return exp(x) * w; });`
+/// Compiles a function of tensors:
+/// `const auto fast = lucid::compile([&](const Tensor& x) { return exp(x) * w; });`
 ///
-/// The first call with arguments of some dtypes, shapes, strides and requires_grad runs as ever while it is recorded; a
-/// plan is made of it on another thread. Later calls wait for that plan if need be and run it, with the same results,
-/// bit for bit. Other tensors that the function uses are read and written as they are at each call, but must be the
-/// same handles: update them in place. What else it depends on, and whatever it does besides computing with tensors, is
-/// taken to be the same at each call: after a change call invalidate_cache(). Functions that look at elements run as
-/// they are written, and explain() says so.
+/// Plans are keyed by the dtypes, shapes, strides and requires_grad of the arguments. The first call with a new key
+/// runs eagerly and is recorded; another thread compiles a plan from the recording. Later calls run the plan, waiting
+/// for it if necessary. Their results are bitwise equal to those of the function.
 ///
-/// At most `max_cache_entries` plans are kept; the oldest leaves first.
+/// Other tensors that the function uses are captured by handle. Each call reads and writes their current values, so
+/// update them in place; a different handle is not noticed. Everything else that the function reads, and its side
+/// effects other than on tensors, are assumed to be the same for every call: call invalidate_cache() after a change.
+/// Functions that read elements of tensors run eagerly, and explain() reports it.
+///
+/// The cache holds at most `max_cache_entries` plans. The oldest is evicted first.
 template <typename F>
 Compiled<std::decay_t<F>> compile(F&& function, size_t max_cache_entries = 8) {
   return {std::forward<F>(function), max_cache_entries};
 }
 
-/// Waits until the plans of all calls so far have been made.
+/// Waits until the plans of all calls recorded so far are compiled.
 void wait_for_compiles();
 
 }  // namespace lucid

@@ -13,13 +13,13 @@ namespace lucid {
 
 struct DataLoaderOptions {
   int64_t batch_size = 1;
-  /// Another order in each epoch, drawn from the default generator: after the same seed the same as Python's.
+  /// Shuffles the samples in each epoch with the default generator. The order equals that of Python for the same seed.
   bool shuffle = false;
-  /// Leaves out a last batch that is not full.
+  /// Drops the last batch if it is not full.
   bool drop_last = false;
 };
 
-/// Batches of tensors that have the same first size; an epoch is one pass over it.
+/// Batches of tensors that have the same first size. One pass over the loader is an epoch.
 ///
 ///     DataLoader loader({images, labels}, {.batch_size = 64, .shuffle = true});
 ///     for (const std::vector<Tensor>& batch : loader) step(batch[0], batch[1]);
@@ -27,7 +27,7 @@ class DataLoader {
  public:
   explicit DataLoader(std::vector<Tensor> tensors, const DataLoaderOptions& options = {});
 
-  /// How many batches an epoch has.
+  /// Number of batches in an epoch.
   int64_t size() const;
 
   class Iterator {
@@ -44,10 +44,10 @@ class DataLoader {
     Iterator(const DataLoader& loader, Tensor order, int64_t batch)
         : loader_(&loader), order_(std::move(order)), batch_(batch) {}
     const DataLoader* loader_;
-    Tensor order_;  // none when the samples are taken as they lie
+    Tensor order_;  // undefined if the samples are not shuffled
     int64_t batch_;
   };
-  /// Begins an epoch.
+  /// Starts an epoch.
   Iterator begin() const;
   Iterator end() const { return {*this, Tensor(), size()}; }
 
@@ -57,9 +57,9 @@ class DataLoader {
   int64_t count_ = 0;
 };
 
-/// Reads an array in the IDX format, that of MNIST and Fashion-MNIST; compressed with gzip too, which is recognised by
-/// its first bytes. Throws ValueError for files that are damaged or something else, RuntimeError when the file cannot
-/// be read.
+/// Reads an array in the IDX format, the format of MNIST and Fashion-MNIST. Files compressed with gzip are recognized
+/// by their first bytes. Throws ValueError if the file is damaged or not an IDX file, RuntimeError if it cannot be
+/// read.
 Tensor read_idx(const std::string& path);
 
 /// The same from memory.

@@ -11,8 +11,8 @@
 
 namespace lucid::optim {
 
-/// Changes the learning rates of an optimizer from epoch to epoch (or from step to step). Call step() after the
-/// optimizer's. Several schedules may act on one optimizer: most multiply the rate that they find.
+/// Changes the learning rates of an optimizer from epoch to epoch (or from step to step). Call step() after the step of
+/// the optimizer. Several schedules may act on one optimizer: most of them multiply the current rate.
 class LRScheduler {
  public:
   LRScheduler(const LRScheduler&) = delete;
@@ -20,36 +20,36 @@ class LRScheduler {
   virtual ~LRScheduler();
 
   Optimizer& optimizer() const { return optimizer_; }
-  /// Goes on to the next epoch.
+  /// Advances to the next epoch.
   virtual void step();
-  /// Goes to an epoch at once: by the schedule's closed form where it has one.
+  /// Jumps to an epoch, by the closed form of the schedule if it has one.
   virtual void step_to(int64_t epoch);
-  /// Tells a schedule that watches a metric its value at the end of an epoch. Others throw TypeError.
+  /// Reports the value of a metric at the end of an epoch. Throws TypeError unless the schedule needs_metric().
   virtual void observe(double metric);
   virtual bool needs_metric() const { return false; }
 
   int64_t last_epoch() const { return epoch_; }
-  /// One for each parameter group.
+  /// The current rate of each parameter group.
   std::vector<double> get_last_lr() const { return last_rates_; }
   const std::vector<double>& base_lrs() const { return base_rates_; }
-  /// True until the first step() when the optimizer has not taken a step either: then the first rate is lost.
+  /// True if neither the schedule nor the optimizer has taken a step yet. A step() now would skip the first rate.
   bool is_early() const;
 
   /// Options and progress, but not functions.
   virtual Tree state_dict() const;
   virtual void load_state_dict(const Tree& state_dict);
 
-  /// An option or something else that the schedule keeps; null if there is none of that name.
+  /// An option or state value by name; null if there is none.
   const Tree* find(const std::string& name) const { return values_.find(name); }
 
  protected:
   explicit LRScheduler(Optimizer& optimizer) : optimizer_(optimizer) {}
-  /// Sets the first rates. With `last_epoch` of -1 the optimizer's rates are those to start from; otherwise its groups
-  /// must have an "initial_lr".
+  /// Sets the first rates. With `last_epoch` -1, the current rates of the optimizer are the initial rates; otherwise
+  /// its groups must have an "initial_lr".
   void start(int64_t last_epoch);
-  /// The rates at epoch_, from those that the groups have.
+  /// The rates at epoch_, computed from the current rates of the groups.
   virtual std::vector<double> rates();
-  /// The rates at epoch_, from those at the beginning; empty if there is no such form.
+  /// The rates at epoch_, computed from the initial rates; empty if the schedule has no closed form.
   virtual std::vector<double> closed_rates() { return {}; }
 
   size_t group_count() const { return optimizer_.param_groups().size(); }
@@ -60,7 +60,7 @@ class LRScheduler {
   int64_t integer(const char* name) const { return values_.at(name).as_integer(name); }
   const std::string& text(const char* name) const { return values_.at(name).as_text(name); }
   bool flag(const char* name) const { return values_.at(name).as_bool(name); }
-  /// One number for each group, from one number or a list of as many.
+  /// One number for each group, from an option that is one number or a list with one for each.
   std::vector<double> per_group(const char* name) const;
 
   Optimizer& optimizer_;
@@ -79,22 +79,23 @@ class LRScheduler {
 /// A function of the epoch for each group.
 using RateFunctions = std::vector<std::function<double(int64_t epoch)>>;
 
-/// A schedule by its name: StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR, CosineAnnealingLR,
-/// CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceLROnPlateau, LambdaLR, MultiplicativeLR. Options have the
-/// names and defaults that Python shows; "last_epoch" is one. `functions` are for LambdaLR and MultiplicativeLR (one,
-/// or one for each group) and CyclicLR's scale_fn. The optimizer must outlive the schedule.
+/// Creates a schedule by name: StepLR, MultiStepLR, ConstantLR, LinearLR, ExponentialLR, PolynomialLR,
+/// CosineAnnealingLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR, ReduceLROnPlateau, LambdaLR or
+/// MultiplicativeLR. Options, including "last_epoch", have the same names and defaults as in Python. `functions` are
+/// for LambdaLR and MultiplicativeLR (one, or one for each group) and for scale_fn of CyclicLR. The optimizer must
+/// outlive the schedule.
 std::shared_ptr<LRScheduler> make_scheduler(const std::string& name, Optimizer& optimizer,
                                             const Tree::Dict& options = {}, RateFunctions functions = {});
 
-/// A schedule of one's own: `rates` gives the rates of all groups.
+/// Creates a user-defined schedule: `rates` returns the rates of all groups.
 std::shared_ptr<LRScheduler> make_scheduler(Optimizer& optimizer,
                                             std::function<std::vector<double>(const LRScheduler& schedule)> rates,
                                             int64_t last_epoch = -1);
 
-/// One schedule after another, each from its milestone on.
+/// Runs schedules one after another, each from its milestone on.
 std::shared_ptr<LRScheduler> make_sequential(Optimizer& optimizer, std::vector<std::shared_ptr<LRScheduler>> schedules,
                                              std::vector<int64_t> milestones, int64_t last_epoch = -1);
-/// Several schedules at once.
+/// Applies several schedules together.
 std::shared_ptr<LRScheduler> make_chained(std::vector<std::shared_ptr<LRScheduler>> schedules);
 
 }  // namespace lucid::optim

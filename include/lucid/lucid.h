@@ -1,6 +1,6 @@
 #pragma once
 
-// Everything that a program using Lucid needs.
+// The whole public API.
 #include "lucid/autograd.h"
 #include "lucid/compile.h"
 #include "lucid/data.h"

@@ -1,17 +1,16 @@
 #pragma once
 
-// Networks that people know by name. Parameters are called as in the places that the networks are known from, so that
-// weights found elsewhere load.
+// Well-known networks. Parameters have the names of the published weights, so that these weights can be loaded.
 
 #include "lucid/nn.h"
 
 #pragma GCC visibility push(default)
 namespace lucid::models {
 
-/// Linear layers of these sizes with ReLU between them.
+/// Linear layers of the given sizes with ReLU between them.
 nn::Ptr<nn::Sequential> mlp(const Shape& sizes = {784, 256, 128, 10});
 
-/// The classic network for images of one channel and 32 by 32 pixels: tanh, average pooling, 61,706 parameters.
+/// LeNet-5 for images of one channel and 32 by 32 pixels: tanh, average pooling, 61,706 parameters.
 nn::Ptr<nn::Sequential> lenet_5(int64_t num_classes = 10);
 
 /// Two or three convolutions whose result is added to their input.
@@ -47,7 +46,7 @@ nn::Ptr<ResNet> resnet_18(int64_t num_classes = 1000);
 nn::Ptr<ResNet> resnet_34(int64_t num_classes = 1000);
 nn::Ptr<ResNet> resnet_50(int64_t num_classes = 1000);
 
-/// A pointwise convolution that widens, one for each channel alone, and one that narrows again.
+/// A pointwise convolution that expands the channels, a depthwise one, and a pointwise one that reduces them again.
 class InvertedResidual : public nn::Layer<InvertedResidual> {
  public:
   static constexpr const char* kName = "InvertedResidual";
@@ -85,7 +84,7 @@ struct GPTOptions {
   double dropout = 0;
 };
 
-/// Causal attention, then two linear layers, each added to its input.
+/// Causal attention, then two linear layers, both with a residual connection.
 class GPTBlock : public nn::Layer<GPTBlock> {
  public:
   static constexpr const char* kName = "GPTBlock";
@@ -99,7 +98,7 @@ class GPTBlock : public nn::Layer<GPTBlock> {
   void build(std::optional<Dtype> dtype) override;
 };
 
-/// A decoder of text: from integers of shape (batch, time) to a score for each that may come next.
+/// A text decoder: maps tokens of shape (batch, time) to a score for each possible next token.
 class GPT : public nn::Layer<GPT> {
  public:
   static constexpr const char* kName = "GPT";
@@ -113,7 +112,7 @@ class GPT : public nn::Layer<GPT> {
 };
 
 nn::Ptr<GPT> gpt(const GPTOptions& options = {});
-/// The 124 million parameters of GPT-2 (and a head of its own).
+/// GPT-2 with 124 million parameters, plus a separate output head.
 nn::Ptr<GPT> gpt2_small();
 
 struct BertOptions {
@@ -126,22 +125,22 @@ struct BertOptions {
   int64_t types = 2;
   double dropout = 0.1;
   double eps = 1e-12;
-  /// Whether there is a layer that makes one vector of a text from its first token.
+  /// Whether a layer computes one vector for the whole text from its first token.
   bool pooler = true;
 };
 
-/// An encoder of text: forward_with({tokens, attention_mask, token_types}) gives a vector for each token, and with a
-/// pooler also one for each text.
+/// A text encoder: forward_with({tokens, attention_mask, token_types}) returns a vector for each token and, with a
+/// pooler, one for each text.
 class Bert : public nn::Layer<Bert> {
  public:
   static constexpr const char* kName = "Bert";
   Bert() = default;
   explicit Bert(const BertOptions& options);
   BertOptions options;
-  /// The vectors of the tokens. `attention_mask` is 1 where a token counts.
+  /// The vectors of the tokens. `attention_mask` is 0 for tokens to ignore.
   Tensor encode(const Tensor& tokens, const Tensor& attention_mask = Tensor(), const Tensor& token_types = Tensor());
   nn::Item forward_with(const nn::Arguments& arguments) override;
-  bool gives_one_tensor() const override { return false; }
+  bool returns_one_tensor() const override { return false; }
   void fields(nn::Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
@@ -150,7 +149,7 @@ class Bert : public nn::Layer<Bert> {
   Tensor encode_layer(nn::Module& layer, const Tensor& x, const Tensor& mask);
 };
 
-/// The sizes of MiniLM-L6, whose weights turn sentences into vectors.
+/// By default the sizes of MiniLM-L6, whose weights map sentences to vectors.
 nn::Ptr<Bert> bert(const BertOptions& options = {});
 
 struct VitOptions {
@@ -179,7 +178,7 @@ class VisionTransformer : public nn::Layer<VisionTransformer> {
 
 nn::Ptr<VisionTransformer> vit(const VitOptions& options = {});
 
-/// The classes above, for Python.
+/// The classes above, for the Python bindings.
 const std::vector<nn::LayerType>& layer_types();
 
 }  // namespace lucid::models

@@ -1,6 +1,6 @@
 #pragma once
 
-// Modules: parts of networks.
+// Neural network modules.
 
 #include "lucid/nn/activation.h"
 #include "lucid/nn/attention.h"

@@ -15,14 +15,14 @@
 
 namespace lucid::optim {
 
-/// Named options of a parameter group. A floating-point number, or a tuple of them, lies in cells: 0-d tensors that
-/// steps read when they run, so that a compiled step does not depend on the number.
+/// Named options of a parameter group. A floating-point number, or a tuple of them, is stored in cells: 0-d tensors
+/// that steps read when they run, so that a compiled step does not depend on the number.
 class Options {
  public:
   bool has(const std::string& name) const { return find(name) != nullptr; }
-  /// Throws ValueError when there is none, as all of these do.
+  /// Throws ValueError if there is no such option, like all accessors below.
   Tree get(const std::string& name) const;
-  /// Writes into the option's cells if it has some.
+  /// Writes into the cells of the option if it has any.
   void set(const std::string& name, const Tree& value);
   bool erase(const std::string& name);
   std::vector<std::string> names() const;
@@ -30,9 +30,9 @@ class Options {
   double real(const std::string& name, size_t index = 0) const;
   bool flag(const std::string& name) const;
   const Tensor& cell(const std::string& name, size_t index = 0) const;
-  /// The cell, or none while it holds 0: what a step leaves out.
+  /// The cell, or an undefined tensor while it holds 0: steps skip such an option.
   Tensor cell_unless_zero(const std::string& name) const;
-  /// Moves whenever anything but the number in a cell changes.
+  /// Changes whenever anything but the number in a cell changes, and when a single number becomes or stops being 0.
   uint64_t version() const { return version_; }
 
  private:
@@ -40,7 +40,7 @@ class Options {
   struct Entry {
     std::string name;
     Kind kind = Kind::kPlain;
-    Tree value;  // of kPlain
+    Tree value;  // only for kPlain
     std::vector<Tensor> cells;
   };
   const Entry* find(const std::string& name) const;
@@ -55,14 +55,14 @@ struct ParamGroup {
   Options options;
 };
 
-/// How one kind of optimizer works; see src/optim/rule.h.
+/// The implementation of one kind of optimizer; see src/optim/rule.h.
 struct Rule;
 
-/// Moves parameters along their gradients. The state of each parameter and the options of each group can be read and
+/// Updates parameters by their gradients. The state of each parameter and the options of each group can be read and
 /// written between steps.
 class Optimizer {
  public:
-  /// Parameters with options that differ from the optimizer's own.
+  /// Parameters, and the options that override the defaults of the optimizer for them.
   struct Group {
     std::vector<Tensor> params;
     Tree::Dict options = {};
@@ -70,9 +70,9 @@ class Optimizer {
   using Hook = std::function<void(Optimizer& optimizer)>;
   using State = std::shared_ptr<Tree::Dict>;
 
-  /// For optimizers of one's own: `options` are the defaults of every group; override step_group().
+  /// For user-defined optimizers, which override step_group(). `options` are the defaults of every group.
   Optimizer(std::vector<Group> groups, Tree::Dict options);
-  /// One of Lucid's by its name, "Adam" for instance. Options that are not given have that optimizer's defaults.
+  /// A built-in optimizer by name, such as "Adam". Options that are not given have the defaults of that optimizer.
   Optimizer(const std::string& name, std::vector<Group> groups, const Tree::Dict& options);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -83,33 +83,33 @@ class Optimizer {
   const Tree::Dict& defaults() const { return defaults_; }
 
   void zero_grad(bool set_to_none = true);
-  /// One step of every group; gradients are not recorded. With `closure`, which computes the loss and its gradients
-  /// anew, returns its loss.
+  /// Runs one step for every group, without recording gradients. `closure` computes the loss and its gradients again;
+  /// if given, its loss is returned.
   Tensor step(const std::function<Tensor()>& closure = nullptr);
 
-  /// What is remembered for a parameter; made if there is nothing yet.
+  /// The state of a parameter; created empty if there is none yet.
   const State& state(const Tensor& param);
   bool has_state(const Tensor& param) const { return states_.contains(param.impl()); }
   void clear_state();
 
-  /// {"state": {index: {...}}, "param_groups": [{..., "params": [index, ...]}]}, the layout that PyTorch has. The
-  /// tensors are the optimizer's own.
+  /// {"state": {index: {...}}, "param_groups": [{..., "params": [index, ...]}]}, the layout of PyTorch. The tensors are
+  /// those of the optimizer, not copies.
   Tree state_dict() const;
-  /// Copies. Throws ValueError when the groups are not of the same sizes.
+  /// Loads a state dict and copies its tensors. Throws ValueError if the sizes of the groups differ.
   void load_state_dict(const Tree& state_dict);
 
-  /// Run before and after each step. The returned function removes the hook.
+  /// Registers a hook that runs before or after each step. The returned function removes it.
   std::function<void()> register_step_pre_hook(Hook hook);
   std::function<void()> register_step_post_hook(Hook hook);
 
-  /// How many steps were taken by this object; schedulers ask.
+  /// Number of steps taken by this object, for schedulers.
   uint64_t steps_taken() const { return steps_taken_; }
-  /// For steps that are taken elsewhere, by a subclass in another language.
+  /// Counts a step that is taken elsewhere, by a subclass in another language.
   void count_step() { ++steps_taken_; }
 
-  /// Moves whenever a group is added, the dict of a parameter's state is another than before, or changed() is called.
+  /// Changes whenever a group is added, the state dict of a parameter is replaced, or changed() is called.
   uint64_t version() const { return version_; }
-  /// For whoever puts something else into a parameter's state.
+  /// Must be called after an entry of a parameter's state was replaced.
   void changed() { ++version_; }
 
  protected:
@@ -134,8 +134,8 @@ class Optimizer {
   uint64_t version_ = 0;
 };
 
-// Lucid's optimizers. Each takes parameters, or groups of them, and its options. Options that are not listed here have
-// the names and defaults that Python shows: pass them to Optimizer(name, groups, options).
+// The built-in optimizers. Each takes parameters, or groups of them, and its options. Options that are not listed here
+// have the same names and defaults as in Python: pass them to Optimizer(name, groups, options).
 
 struct SGDOptions {
   double lr = 1e-3;
@@ -159,6 +159,7 @@ struct AdamOptions {
   bool amsgrad = false;
   bool maximize = false;
 };
+/// Adam, optionally with AMSGrad.
 class Adam : public Optimizer {
  public:
   explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {});
@@ -167,7 +168,7 @@ class Adam : public Optimizer {
 struct AdamWOptions : AdamOptions {
   AdamWOptions() { weight_decay = 1e-2; }
 };
-/// Adam with weight decay that does not pass through the averages.
+/// Adam with decoupled weight decay, which does not enter the averages.
 class AdamW : public Optimizer {
  public:
   explicit AdamW(std::vector<Tensor> params, const AdamOptions& options = AdamWOptions());

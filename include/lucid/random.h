@@ -8,23 +8,25 @@
 #pragma GCC visibility push(default)
 namespace lucid {
 
-/// Seeds the generator that random ops use when they are given none.
+/// Seeds the default generator, which all random ops use unless they are given another.
 void manual_seed(uint64_t seed);
-/// The state of that generator: seed and offset, i64[2].
+/// The state of the default generator: seed and offset, i64[2].
 Tensor get_rng_state();
+/// Restores a state returned by get_rng_state().
 void set_rng_state(const Tensor& state);
 
-// Draws. A number depends on the seed, on how many were drawn before and on its index, never on threads.
+// Random tensors. An element depends only on the seed, on the number of elements sampled before and on its index; never
+// on the number of threads. The dtype is the default float dtype unless given.
 
-/// Uniform in [0, 1).
+/// Samples the uniform distribution on [0, 1).
 Tensor rand(const Shape& shape, std::optional<Dtype> dtype = std::nullopt);
-/// Normal with mean 0 and variance 1.
+/// Samples the normal distribution with mean 0 and variance 1.
 Tensor randn(const Shape& shape, std::optional<Dtype> dtype = std::nullopt);
-/// Integers in [low, high).
+/// Samples integers uniformly from [low, high).
 Tensor randint(int64_t low, int64_t high, const Shape& shape);
-/// The integers from 0 to n - 1 in random order.
+/// A random permutation of the integers from 0 to n - 1.
 Tensor randperm(int64_t n);
-/// 1 with the probability that `p` gives for each element, otherwise 0.
+/// Samples 1 with probability `p`, elementwise, and 0 otherwise.
 Tensor bernoulli(const Tensor& p);
 
 }  // namespace lucid

@@ -13,7 +13,7 @@
 #pragma GCC visibility push(default)
 namespace lucid {
 
-/// Element types; the constants below name them.
+/// Element types. The constants below name them.
 enum class Dtype : uint8_t;
 inline constexpr Dtype kBool = static_cast<Dtype>(0);
 inline constexpr Dtype kUint8 = static_cast<Dtype>(1);
@@ -26,7 +26,7 @@ inline constexpr Dtype kBfloat16 = static_cast<Dtype>(7);
 inline constexpr Dtype kFloat32 = static_cast<Dtype>(8);
 inline constexpr Dtype kFloat64 = static_cast<Dtype>(9);
 
-/// The dtype with which values of a C++ type are stored.
+/// The dtype that stores values of a C++ type.
 template <typename T>
 constexpr Dtype dtype_of();
 template <>
@@ -62,14 +62,16 @@ constexpr Dtype dtype_of<double>() {
   return kFloat64;
 }
 
+/// Sizes or strides, one for each dimension.
 using Shape = std::vector<int64_t>;
 
 class TensorImpl;
 class Argument;
 class IndexItem;
 
-/// A handle on an n-dimensional array, as cheap to copy as a pointer: copies are the same tensor. Views share memory:
-/// writing through one is seen by all. A default-constructed Tensor is none at all.
+/// A handle to an n-dimensional array. Copying a Tensor is as cheap as copying a pointer; copies refer to the same
+/// tensor. Views share memory: a write through one is visible through all of them. A default-constructed Tensor is
+/// undefined: it refers to no tensor, and using it throws ValueError.
 class Tensor {
  public:
   Tensor() : impl_(nullptr) {}
@@ -81,40 +83,47 @@ class Tensor {
   }
   ~Tensor();
 
+  /// Whether this refers to a tensor.
   bool defined() const { return impl_ != nullptr; }
-  /// Whether both are the same handle.
+  /// Whether both refer to the same tensor.
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
 
   Shape shape() const;
+  /// The distance between neighbors in each dimension, in elements.
   Shape strides() const;
+  /// The number of dimensions.
   int64_t dim() const;
+  /// The number of elements.
   int64_t numel() const;
+  /// The size of one dimension. A negative axis counts from the last.
   int64_t size(int64_t axis) const;
   Dtype dtype() const;
+  /// Whether the elements are stored in row-major order without gaps.
   bool is_contiguous() const;
 
-  /// The value of a tensor of one element.
+  /// The value of a one-element tensor, converted to T. Throws RuntimeError for any other number of elements.
   template <typename T>
   T item() const {
     T value;
     read_item(&value, dtype_of<T>());
     return value;
   }
-  /// All elements in row-major order, converted.
+  /// All elements in row-major order, converted to T.
   template <typename T>
   std::vector<T> to_vector() const {
-    static_assert(!std::is_same_v<T, bool>, "a vector of bools has no elements to point at: read bools as uint8_t");
+    static_assert(!std::is_same_v<T, bool>, "std::vector<bool> is not an array of bools: read bools as uint8_t");
     std::vector<T> values(static_cast<size_t>(numel()));
     read_all(values.data(), dtype_of<T>());
     return values;
   }
-  /// The address of the first element, for reading. Throws TypeError if T is not how the elements are stored.
+  /// The address of the first element, for reading; strides() tells where the others are. Throws TypeError if T is not
+  /// the type of the elements.
   template <typename T>
   const T* data() const {
     return static_cast<const T*>(read_pointer(dtype_of<T>()));
   }
-  /// The same for writing: counts as an in-place operation that is not recorded. Whoever asks may write at any later
-  /// time too, so products by such a tensor never keep its packed form.
+  /// The same for writing. It counts as an in-place operation that is not recorded. Because the pointer may be written
+  /// at any later time, matrix products never cache a packed form of this tensor afterwards.
   template <typename T>
   T* mutable_data() {
     return static_cast<T*>(write_pointer(dtype_of<T>()));
@@ -122,24 +131,37 @@ class Tensor {
 
   // Gradients.
 
+  /// Whether ops on this tensor are recorded.
   bool requires_grad() const;
+  /// Requires a gradient for a leaf, or stops requiring it. Throws RuntimeError for dtypes that are not floating point.
   Tensor& requires_grad_(bool requires_grad = true);
+  /// Whether the tensor was created by the user, not by a recorded op.
   bool is_leaf() const;
-  /// The accumulated gradient; none if there is none yet.
+  /// The accumulated gradient; undefined if there is none yet.
   Tensor grad() const;
+  /// Replaces the gradient. An undefined tensor clears it.
   void set_grad(const Tensor& gradient);
-  /// Adds the gradients of this tensor to the leaves it depends on. Without `gradient` it must have one element.
+  /// Computes the gradients of this tensor and adds them to grad() of the leaves that it depends on. `gradient` is the
+  /// gradient of this tensor itself; it may be omitted, and is then 1, if the tensor has one element. For the flags see
+  /// GradOptions.
   void backward(const Tensor& gradient = Tensor(), bool retain_graph = false, bool create_graph = false) const;
+  /// Makes backward() also keep the gradient of this tensor, if it is not a leaf.
   void retain_grad();
-  /// The same memory outside the gradient graph.
+  /// A tensor on the same memory, outside the gradient graph.
   Tensor detach() const;
 
-  // Elements and in-place operations.
+  // Indexing and in-place operations.
 
+  /// The view x[index]: one element of the first dimension. A negative index counts from the end.
   Tensor operator[](int64_t index) const;
+  /// NumPy indexing: `x.index({0, IndexItem::slice(1, 5)})` is `x[0, 1:5]`. A view if no item is a bool or a tensor
+  /// with dimensions, otherwise a copy.
   Tensor index(std::initializer_list<IndexItem> items) const;
+  /// Assigns to the indexed elements, in place.
   void set_index(std::initializer_list<IndexItem> items, const Argument& value);
+  /// Copies `source`, broadcast to this shape and converted to this dtype.
   Tensor& copy_(const Argument& source);
+  /// Sets all elements to a number or a 0-d tensor.
   Tensor& fill_(const Argument& value);
   Tensor& zero_();
   Tensor& operator+=(const Argument& other);
@@ -147,7 +169,7 @@ class Tensor {
   Tensor& operator*=(const Argument& other);
   Tensor& operator/=(const Argument& other);
 
-  /// For the library itself.
+  // For the library itself.
   TensorImpl* impl() const { return impl_; }
   explicit Tensor(TensorImpl* impl);
 
@@ -160,8 +182,8 @@ class Tensor {
   TensorImpl* impl_;
 };
 
-/// What ops take where a tensor is wanted: a tensor, or a number, which gives way to tensors in promotion. For
-/// parameters only: it borrows the tensor, which must outlive it.
+/// An argument of an op: a tensor or a number. A number adapts to the dtype of the tensors in type promotion. Use it
+/// only as a parameter: it borrows the tensor, which must outlive it.
 class Argument {
  public:
   Argument() = default;
@@ -186,7 +208,8 @@ class Argument {
   Kind kind_ = Kind::kNone;
 };
 
-/// One item of an index: an integer, a slice, a new axis, an ellipsis, a bool, or a tensor of integers or bools.
+/// One item of an index: an integer, a slice, a new axis, an ellipsis, a bool, or a tensor of integers or bools. As in
+/// NumPy, `true` inserts a dimension of size 1 and `false` one of size 0.
 class IndexItem {
  public:
   enum class Kind : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kBool, kTensor };
@@ -195,6 +218,7 @@ class IndexItem {
   IndexItem(int64_t index) : start_(index), kind_(Kind::kInteger) {}          // NOLINT
   IndexItem(bool keep) : start_(keep), kind_(Kind::kBool) {}                  // NOLINT
   IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}  // NOLINT
+  /// `start:stop:step`. Bounds may be negative or out of range, as in Python; the step must be positive.
   static IndexItem slice(std::optional<int64_t> start, std::optional<int64_t> stop,
                          std::optional<int64_t> step = std::nullopt) {
     IndexItem item(Kind::kSlice);
@@ -203,7 +227,9 @@ class IndexItem {
     item.step_ = step;
     return item;
   }
+  /// Inserts a dimension of size 1.
   static IndexItem new_axis() { return IndexItem(Kind::kNewAxis); }
+  /// Stands for all dimensions that the other items do not index.
   static IndexItem ellipsis() { return IndexItem(Kind::kEllipsis); }
 
   Kind kind() const { return kind_; }
@@ -227,13 +253,14 @@ Tensor operator*(const Argument& x, const Argument& y);
 Tensor operator/(const Argument& x, const Argument& y);
 Tensor operator-(const Tensor& x);
 
-/// A tensor of the given shape with a copy of these elements, in row-major order.
+/// A tensor of the given shape with a copy of the elements at `data`, which are in row-major order.
 Tensor from_data(const void* data, const Shape& shape, Dtype dtype);
+/// A tensor of the given shape with a copy of `values`, which are in row-major order.
 template <typename T>
 Tensor from_vector(const std::vector<T>& values, const Shape& shape) {
   return from_data(values.data(), shape, dtype_of<T>());
 }
-/// A 1-d tensor.
+/// A 1-d tensor of the given values.
 template <typename T>
 Tensor tensor(std::initializer_list<T> values) {
   return from_data(std::data(values), {static_cast<int64_t>(values.size())}, dtype_of<T>());

@@ -12,14 +12,14 @@
 
 namespace lucid {
 
-/// Something that only the language around the library understands, such as a Python object.
+/// An object that only the surrounding language understands, such as a Python object.
 class Foreign {
  public:
   virtual ~Foreign() = default;
 };
 
-/// Plain data that may hold tensors: what state_dict() gives and save() writes. None, a bool, a number, text, a tensor,
-/// a list, a tuple, or a dict that keeps its order, with text or integers for keys.
+/// Nested plain data that may contain tensors, as returned by state_dict() and written by save(). A tree is none, a
+/// bool, a number, a string, a tensor, a list, a tuple, or an ordered dict whose keys are strings or integers.
 class Tree {
  public:
   using List = std::vector<Tree>;
@@ -44,7 +44,7 @@ class Tree {
   Tree(std::shared_ptr<Foreign> value) : value_(std::move(value)) {}  // NOLINT
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
-  /// Null when it is something else. Dicts: dict_or_null().
+  /// The value, or null if the tree has another type. For dicts use dict_or_null().
   template <typename T>
   const T* get_if() const {
     return std::get_if<T>(&value_);
@@ -55,22 +55,22 @@ class Tree {
   }
   const Dict* dict_or_null() const;
   Dict* dict_or_null();
-  /// The items of a list or a tuple; null when it is neither.
+  /// The items of a list or a tuple; null for any other type.
   const List* items_or_null() const;
 
-  // These throw TypeError when it is something else; `what` says in the message what it stands for.
+  // These throw TypeError if the tree has another type. The message starts with `what`, the name of the value.
   bool as_bool(const char* what) const;
   int64_t as_integer(const char* what) const;
-  /// Integers too.
+  /// Accepts integers too.
   double as_real(const char* what) const;
   const std::string& as_text(const char* what) const;
   const Tensor& as_tensor(const char* what) const;
   const List& as_items(const char* what) const;
   const Dict& as_dict(const char* what) const;
 
-  /// A number that is no bool.
+  /// Whether it is an integer or a float. Bools do not count.
   bool is_number() const { return get_if<int64_t>() || get_if<double>(); }
-  /// What messages call it: "a tensor", "a list".
+  /// The type for messages: "a tensor", "a list".
   const char* kind() const;
 
  private:
@@ -84,22 +84,23 @@ struct Tree::Item {
   Tree value;
 };
 
-/// The items of a dict in the order in which they were first set.
+/// An ordered dict. Items keep the order in which their keys were first set.
 class Tree::Dict {
  public:
   Dict() = default;
   Dict(std::initializer_list<Item> items);  // NOLINT
-  /// The keys must differ.
+  /// The keys must be unique.
   explicit Dict(std::vector<Item> items);
 
+  /// Null if the key is missing.
   const Tree* find(const Key& key) const;
   Tree* find(const Key& key);
   bool has(const Key& key) const { return find(key) != nullptr; }
-  /// Throws ValueError when there is none.
+  /// Throws ValueError if the key is missing.
   const Tree& at(const Key& key) const;
-  /// Made if there is none.
+  /// Inserts none if the key is missing.
   Tree& operator[](const Key& key);
-  /// False if there was none.
+  /// Returns whether the key was present.
   bool erase(const Key& key);
 
   const std::vector<Item>& items() const { return items_; }
@@ -112,7 +113,7 @@ class Tree::Dict {
   std::vector<Item> items_;
 };
 
-/// A key as messages show it.
+/// A key as shown in messages.
 std::string to_string(const Tree::Key& key);
 
 }  // namespace lucid

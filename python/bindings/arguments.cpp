@@ -29,7 +29,7 @@ const char* plural(Py_ssize_t count) { return count == 1 ? "" : "s"; }
 ArgumentReader::ArgumentReader(const Op& op, std::string name, Extras extras)
     : name_(std::move(name)), extras_(extras) {
   for (const Parameter& parameter : op.schema.parameters) {
-    if (extras == Extras::kDraw && &parameter == &op.schema.parameters.front()) continue;
+    if (extras == Extras::kRandom && &parameter == &op.schema.parameters.front()) continue;
     Slot slot;
     slot.parameter = &parameter;
     slot.name = interned(parameter.name.c_str());
@@ -37,7 +37,7 @@ ArgumentReader::ArgumentReader(const Op& op, std::string name, Extras extras)
     slots_.push_back(std::move(slot));
     if (!parameter.keyword_only) ++positional_;
   }
-  LUCID_CHECK(slots_.size() <= kMostParameters, "{} has too many parameters", op.name());
+  LUCID_CHECK(slots_.size() <= kMaxParameters, "{} has too many parameters", op.name());
 }
 
 void ArgumentReader::fail(const std::string& message) const { throw TypeError("{}: {}", name_, message); }
@@ -62,14 +62,14 @@ bool ArgumentReader::take_extra(PyObject* name, PyObject* value, CallArguments& 
     result.requires_grad = to_bool({name_.c_str(), "requires_grad"}, value);
     return true;
   }
-  if (extras_ != Extras::kDraw || PyUnicode_CompareWithASCIIString(name, "generator") != 0) return false;
+  if (extras_ != Extras::kRandom || PyUnicode_CompareWithASCIIString(name, "generator") != 0) return false;
   result.generator = value == Py_None ? nullptr : value;
   return true;
 }
 
 void ArgumentReader::read(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names,
                           CallArguments& result) const {
-  std::array<Given, kMostParameters> given;
+  std::array<Given, kMaxParameters> given;
   size_t next = 0;
   Py_ssize_t taken = 0;
   while (taken < count) {
@@ -96,7 +96,7 @@ void ArgumentReader::read(PyObject* const* arguments, Py_ssize_t count, PyObject
     PyObject* const* value = arguments + count + k;
     if (extras_ != Extras::kNone && take_extra(name, *value, result)) continue;
     const size_t i = find_keyword(name);
-    // NumPy's functions pass `out=None` on to methods.
+    // NumPy functions pass `out=None` to methods.
     if (i == slots_.size() && *value == Py_None && PyUnicode_CompareWithASCIIString(name, "out") == 0) continue;
     if (i == slots_.size()) fail(fmt::format("got an unexpected keyword argument '{}'", PyUnicode_AsUTF8(name)));
     if (given[i].objects) fail(fmt::format("got several values for argument '{}'", slots_[i].parameter->name));
@@ -108,7 +108,7 @@ void ArgumentReader::read(PyObject* const* arguments, Py_ssize_t count, PyObject
 
 void ArgumentReader::convert(const Slot& slot, const Given& given, CallArguments& result) const {
   const Parameter& parameter = *slot.parameter;
-  const Place place{name_.c_str(), parameter.name.c_str()};
+  const ArgumentContext context{name_.c_str(), parameter.name.c_str()};
   if (!given.objects) {
     if (!is_attribute(parameter.kind) && parameter.optional)
       result.operands.push_back(Operand());
@@ -130,30 +130,30 @@ void ArgumentReader::convert(const Slot& slot, const Given& given, CallArguments
     case ParameterKind::kTensor: {
       Operand operand;
       result.operands.push_back(to_operand_fast(object, operand) ? operand
-                                                                 : expect_operand(place, object, result.held));
+                                                                 : expect_operand(context, object, result.held));
       return;
     }
     case ParameterKind::kTensors:
-      return convert_tensors(place, given, result);
+      return convert_tensors(context, given, result);
     case ParameterKind::kBool:
-      result.attributes.emplace_back(to_bool(place, object));
+      result.attributes.emplace_back(to_bool(context, object));
       return;
     case ParameterKind::kInt:
-      result.attributes.emplace_back(to_int(place, object));
+      result.attributes.emplace_back(to_int(context, object));
       return;
     case ParameterKind::kFloat:
-      result.attributes.emplace_back(to_double(place, object));
+      result.attributes.emplace_back(to_double(context, object));
       return;
     case ParameterKind::kInts:
     case ParameterKind::kVarInts:
-      result.attributes.emplace_back(given.spread ? to_ints(place, given.objects, given.count)
-                                                  : to_ints(place, object));
+      result.attributes.emplace_back(given.spread ? to_ints(context, given.objects, given.count)
+                                                  : to_ints(context, object));
       return;
     case ParameterKind::kDtype:
-      result.attributes.emplace_back(to_dtype(place, object));
+      result.attributes.emplace_back(to_dtype(context, object));
       return;
     case ParameterKind::kString: {
-      if (!PyUnicode_Check(object)) place.fail("a string", object);
+      if (!PyUnicode_Check(object)) context.fail("a string", object);
       const char* text = PyUnicode_AsUTF8(object);
       if (!text) nb::detail::raise_python_error();
       result.attributes.emplace_back(std::string(text));
@@ -162,24 +162,24 @@ void ArgumentReader::convert(const Slot& slot, const Given& given, CallArguments
   }
 }
 
-void ArgumentReader::convert_tensors(const Place& place, const Given& given, CallArguments& result) const {
-  // Converting an element may run any code, so elements are read off a tuple that nobody can change.
+void ArgumentReader::convert_tensors(const ArgumentContext& context, const Given& given, CallArguments& result) const {
+  // Converting an element may run arbitrary code, so the elements are read from a tuple, which cannot change.
   nb::object items;
   PyObject* const* objects = given.objects;
   Py_ssize_t count = given.count;
   if (!given.spread) {
     PyObject* sequence = given.objects[0];
-    if (is_text(sequence) || !PySequence_Check(sequence)) place.fail("a sequence of tensors", sequence);
+    if (is_text(sequence) || !PySequence_Check(sequence)) context.fail("a sequence of tensors", sequence);
     items = checked(PySequence_Tuple(sequence));
     objects = &PyTuple_GET_ITEM(items.ptr(), 0);
     count = PyTuple_GET_SIZE(items.ptr());
   }
   for (Py_ssize_t i = 0; i < count; ++i) {
     Operand operand;
-    const std::string argument = fmt::format("{}[{}]", place.argument, i);
-    const Place element{place.function, argument.c_str()};
+    const std::string argument = fmt::format("{}[{}]", context.argument, i);
+    const ArgumentContext element{context.function, argument.c_str()};
     if (!to_operand(element, objects[i], operand, result.held)) element.fail("a tensor", objects[i]);
-    // The tensors of a list are held: the tuple may have been the only one to do so.
+    // Hold the tensors of a list: the tuple may own the only reference to them.
     if (operand.is_value()) result.held.push_back(TensorRef(&handle_of(operand)));
     result.operands.push_back(operand);
   }

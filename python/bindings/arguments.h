@@ -10,32 +10,32 @@
 
 namespace lucid::python {
 
-/// The arguments of a Python call, sorted into what an op takes.
+/// The arguments of a Python call, converted to the operands and attributes of an op.
 struct CallArguments {
   SmallVector<Operand, 6> operands;
   Attributes attributes;
-  /// Keeps alive what the operands borrow.
+  /// Keeps alive the tensors that operands borrow.
   Held held;
   /// The generator of random ops; null for the default one. Borrowed.
   PyObject* generator = nullptr;
   bool requires_grad = false;
 };
 
-/// Keywords that functions take beside the op's parameters.
+/// Keywords that functions accept in addition to the op's parameters.
 enum class Extras {
   kNone,
   kFactory,  // device, requires_grad
-  kDraw,     // the same, and generator, in place of the op's first parameter: the generator's state
+  kRandom,   // device, requires_grad, and generator, which replaces the op's first parameter (the generator's state)
 };
 
-/// Reads Python arguments by an op's schema. Keywords may also be the aliases of ir/aliases.h: `axis` for dim,
-/// `keepdims` for keepdim, `input` and `other` for x and y.
+/// Converts Python arguments according to an op's schema. Accepts the aliases of ir/aliases.h as keywords: `axis` for
+/// dim, `keepdims` for keepdim, `input` and `other` for x and y.
 class ArgumentReader {
  public:
-  /// `name` is what messages call the function.
+  /// `name` is the function's name in error messages.
   ArgumentReader(const Op& op, std::string name, Extras extras);
 
-  /// Arguments as vectorcall passes them. Throws TypeError naming the function and the argument.
+  /// Reads arguments in vectorcall's layout. Throws TypeError naming the function and the argument.
   void read(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names, CallArguments& result) const;
 
   const std::string& name() const { return name_; }
@@ -43,22 +43,22 @@ class ArgumentReader {
  private:
   struct Slot {
     const Parameter* parameter = nullptr;
-    PyObject* name = nullptr;  // interned, kept for good
+    PyObject* name = nullptr;  // interned, never released
     std::vector<PyObject*> aliases;
   };
-  /// What was given for a parameter: one object, or several positional ones in a row.
+  /// The value passed for a parameter: one object, or several consecutive positional arguments (`spread`).
   struct Given {
     PyObject* const* objects = nullptr;
     Py_ssize_t count = 0;
     bool spread = false;
   };
-  static constexpr size_t kMostParameters = 16;
+  static constexpr size_t kMaxParameters = 16;
 
   size_t find_keyword(PyObject* name) const;
-  /// Whether the keyword is one of the extras, and then takes its value.
+  /// If the keyword is one of the extras, stores its value and returns true.
   bool take_extra(PyObject* name, PyObject* value, CallArguments& result) const;
   void convert(const Slot& slot, const Given& given, CallArguments& result) const;
-  void convert_tensors(const Place& place, const Given& given, CallArguments& result) const;
+  void convert_tensors(const ArgumentContext& context, const Given& given, CallArguments& result) const;
   [[noreturn]] void fail(const std::string& message) const;
 
   std::string name_;

@@ -5,7 +5,7 @@
 
 namespace lucid::python {
 
-/// An op's attribute as Python's value.
+/// Converts an op's attribute to a Python object.
 nb::object from_attribute(const Attribute& attribute);
 
 }  // namespace lucid::python

@@ -18,7 +18,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// Tensors of a sequence; None stands for none where it is allowed.
+/// The tensors of a sequence. With `allow_none`, None becomes a null reference.
 std::vector<TensorRef> to_tensors(const char* function, nb::handle sequence, bool allow_none) {
   std::vector<TensorRef> tensors;
   const nb::object items = checked(PySequence_Tuple(sequence.ptr()));
@@ -39,7 +39,7 @@ nb::object to_tuple(std::span<const TensorRef> tensors) {
   return tuple;
 }
 
-/// A Python function as a hook: may be called and dropped on any thread.
+/// A Python function as a gradient hook. May be called and destroyed on any thread.
 struct PythonHook {
   SharedObject function;
 
@@ -53,14 +53,14 @@ struct PythonHook {
 
 GradientHook to_hook(nb::object function) { return PythonHook{SharedObject(std::move(function))}; }
 
-/// The Python function of a hook that nobody else holds; null otherwise.
+/// The Python function of a hook if `hook` is its only owner; null otherwise.
 PyObject* owned_function(const HookRef& hook) {
   if (hook.use_count() != 1) return nullptr;
   const auto* python = hook->peek().target<PythonHook>();
   return python && python->function.is_unique() ? python->function.get().ptr() : nullptr;
 }
 
-/// `ctx` of a custom function. Its methods reach the call that is running, in forward or in backward.
+/// The `ctx` of a custom function. Its methods act on the forward or backward call that is running.
 struct FunctionCtx {
   FunctionContext* active = nullptr;
 
@@ -91,7 +91,7 @@ nb::object call_with(const nb::object& function, const nb::object& first, nb::ha
   return checked(PyObject_Call(function.ptr(), arguments.ptr(), nullptr));
 }
 
-/// What a custom function returned: one or several tensors, or None where that is allowed.
+/// Converts the return value of a custom function: one or several tensors, or None with `allow_none`.
 std::vector<TensorRef> to_results(const std::string& name, const nb::object& returned, bool allow_none) {
   if (PyTuple_Check(returned.ptr()) || PyList_Check(returned.ptr()))
     return to_tensors(name.c_str(), returned, allow_none);
@@ -99,7 +99,7 @@ std::vector<TensorRef> to_results(const std::string& name, const nb::object& ret
   return {TensorRef(&expect_tensor(name.c_str(), returned.ptr()))};
 }
 
-/// A list, dict or tuple of the plain containers as another, and what is in it likewise; other things as they are.
+/// Copies lists, dicts and tuples (exact types only) recursively. Returns other objects unchanged.
 nb::object copy_containers(nb::handle value) {
   check_stack("autograd.Function");
   if (PyList_CheckExact(value.ptr())) {
@@ -116,7 +116,7 @@ nb::object copy_containers(nb::handle value) {
   return nb::borrow(value);
 }
 
-/// What a custom function's forward left for its backward.
+/// The state that a custom function's forward passes to its backward.
 struct FunctionParts {
   std::string name;
   SharedObject function;
@@ -124,8 +124,8 @@ struct FunctionParts {
   SharedObject attributes;
 };
 
-/// Runs `function.backward` with a ctx: that of forward, or one that is made for it. May be copied without the
-/// interpreter's lock.
+/// Runs `function.backward` with the ctx of forward, or with a new ctx for a copied node. May be copied without holding
+/// the GIL.
 class PythonBackward {
  public:
   PythonBackward(std::shared_ptr<const FunctionParts> parts, std::optional<SharedObject> ctx)
@@ -147,7 +147,7 @@ class PythonBackward {
     return to_results(parts_->name, call_with(backward, ctx, to_tuple(gradients)), true);
   }
 
-  /// The backward of another call that did the same.
+  /// The backward function for another call with the same recording.
   CustomFunction copy() const {
     CustomFunction function;
     function.name = parts_->name;
@@ -158,7 +158,7 @@ class PythonBackward {
   }
 
  private:
-  /// The parts with ctx's attributes as they are now.
+  /// The parts with a copy of ctx's current attributes.
   std::shared_ptr<const FunctionParts> frozen() const {
     const GilAcquire lock;
     const nb::object attributes = (*ctx_)->get().attr("__dict__");
@@ -170,7 +170,7 @@ class PythonBackward {
   std::shared_ptr<std::optional<SharedObject>> ctx_;
 };
 
-/// Runs `function.forward`; the results' gradients go through `function.backward`.
+/// Runs `function.forward` and registers `function.backward` for the gradients of its results.
 nb::object apply(nb::object function, nb::object arguments) {
   const std::string name = nb::cast<std::string>(function.attr("__name__"));
   nb::object ctx = nb::cast(FunctionCtx());
@@ -222,7 +222,7 @@ std::string node_name(const Edge& edge) {
 
 void bind_nodes(nb::module_& module) {
   nb::class_<Edge>(module, "Node", "A recorded operation.")
-      .def("name", node_name, "What the operation is called.")
+      .def("name", node_name, "The name of the operation.")
       .def("__repr__", [](const Edge& edge) { return "<" + node_name(edge) + ">"; })
       .def("__eq__", [](const Edge& edge, const Edge& other) { return edge == other; })
       .def("__hash__", [](const Edge& edge) { return std::hash<const void*>()(edge.node.get()); })
@@ -234,9 +234,9 @@ void bind_nodes(nb::module_& module) {
               nodes.append(nb::make_tuple(next ? nb::cast(next) : nb::none(), next.output));
             return nb::tuple(nodes);
           },
-          "Where the gradients go: (node, number of its result) for each operand.");
-  nb::class_<HookHandle>(module, "HookHandle", "Removes the hook that it was returned for.")
-      .def("remove", &HookHandle::remove, "Removes the hook; more than once does no harm.")
+          "The nodes that receive the gradients: (node, index of its result) for each operand.");
+  nb::class_<HookHandle>(module, "HookHandle", "Removes a registered hook.")
+      .def("remove", &HookHandle::remove, "Removes the hook. Further calls have no effect.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](HookHandle& self, const nb::args&) { self.remove(); });
   declare_pure(module, module.attr("Node"));
@@ -245,16 +245,16 @@ void bind_nodes(nb::module_& module) {
 
 void bind_function(nb::module_& module) {
   nb::class_<FunctionCtx>(module, "FunctionCtx", nb::dynamic_attr(),
-                          "What a custom function keeps between its forward and its backward.")
+                          "State that a custom function carries from forward to backward.")
       .def(
           "save_for_backward",
           [](FunctionCtx& self, const nb::args& tensors) {
             self.context().save_for_backward(to_tensors("save_for_backward", tensors, true));
           },
-          "Keeps tensors as they are now.")
+          "Saves tensors, with their current values, for backward.")
       .def_prop_ro(
           "saved_tensors", [](FunctionCtx& self) { return to_tuple(self.context().saved_tensors()); },
-          "What save_for_backward kept.")
+          "The tensors passed to save_for_backward.")
       .def_prop_ro(
           "needs_input_grad",
           [](FunctionCtx& self) {
@@ -262,30 +262,44 @@ void bind_function(nb::module_& module) {
             for (const bool needs : self.context().needed()) needed.append(needs);
             return nb::tuple(needed);
           },
-          "Whether the gradient of each argument is wanted.")
+          "For each argument, whether its gradient is needed.")
       .def(
           "mark_non_differentiable",
           [](FunctionCtx& self, const nb::args& tensors) {
             self.context().mark_non_differentiable(to_tensors("mark_non_differentiable", tensors, false));
           },
-          "Names results for which there is no gradient.")
+          "Marks results that have no gradient.")
       .def(
           "set_materialize_grads", [](FunctionCtx& self, bool on) { self.context().set_materialize_grads(on); },
-          "value"_a, "Whether backward is given zeros (the default) or None where no gradient arrived.");
+          "value"_a, "Whether backward receives zeros (the default) or None for results without a gradient.");
   module.def("apply_function", apply, "function"_a, "arguments"_a);
 }
 
 }  // namespace
 
-void list_kept(const GradNode& node, nb::list& kept) {
+void list_shared_objects(const GradNode& node, nb::list& objects) {
   for (const HookList::Entry& entry : node.hooks())
     if (const auto* python = entry.hook->peek().target<PythonHook>())
-      kept.append(nb::make_tuple("a gradient hook", python->function.get()));
+      objects.append(nb::make_tuple("a gradient hook", python->function.get()));
   const CustomFunction* custom = custom_function_of(node);
   const auto* backward = custom ? custom->backward.target<PythonBackward>() : nullptr;
   if (!backward) return;
   for (auto [name, value] : nb::borrow<nb::dict>(backward->parts().attributes.get()))
-    kept.append(nb::make_tuple("ctx." + nb::cast<std::string>(name) + " of " + backward->parts().name, value));
+    objects.append(nb::make_tuple("ctx." + nb::cast<std::string>(name) + " of " + backward->parts().name, value));
+}
+
+nb::list gradient_hook_functions(const TensorImpl& tensor) {
+  nb::list functions;
+  const auto add = [&](const std::vector<HookList::Entry>& entries) {
+    for (const HookList::Entry& entry : entries) {
+      const GradientHook hook = entry.hook->get();
+      if (const auto* python = hook.target<PythonHook>()) functions.append(python->function.get());
+    }
+  };
+  const AutogradMeta* meta = tensor.autograd();
+  if (meta && meta->accumulator) add(meta->accumulator->hooks());
+  if (meta && meta->slot) add(meta->slot->after_accumulate.entries());
+  return functions;
 }
 
 int traverse_tensor(PyObject* self, visitproc visit, void* arg) {
@@ -341,7 +355,7 @@ void bind_autograd(nb::module_& module) {
   module.def(
       "register_hook",
       [](nb::handle tensor, nb::object hook) {
-        // What it holds is looked at before a copy runs: see list_kept().
+        // The objects it holds are checked before a copy runs: see list_shared_objects().
         return register_hook(expect_tensor("register_hook", tensor.ptr()), to_hook(std::move(hook)), true);
       },
       "tensor"_a, "hook"_a);
@@ -352,7 +366,7 @@ void bind_autograd(nb::module_& module) {
                                              to_hook(std::move(hook)));
       },
       "tensor"_a, "hook"_a);
-  module.def("live_nodes", &GradNode::live, "Recorded operations of this thread that are still alive; for leak tests.");
+  module.def("live_nodes", &GradNode::live, "The number of gradient nodes of this thread that are alive. For tests.");
 }
 
 }  // namespace lucid::python

@@ -8,22 +8,25 @@
 
 namespace lucid::python {
 
-/// The arguments of a call taken apart: the tensors in them, in order, and the key of everything that a plan depends
-/// on.
+/// The flattened arguments of a call: their tensors, in order, and the key of everything that a plan depends on.
 struct Flattened {
   jit::CallKey key;
-  /// Held: another thread may take them out of a list, and a property may have made them for this call.
+  /// Owning: another thread may remove a tensor from a list, and a property may have created one for this call.
   RefList<TensorImpl, 8> held;
-  /// Classes that the key names by address: whoever keeps the key keeps them.
+  /// Classes that the key identifies by address. The owner of the key must keep them alive.
   SmallVector<PyObject*, 4> classes;
-  /// How many containers what is being added lies in.
+  /// Nesting depth of the argument being flattened.
   int depth = 0;
+  /// The containers among the arguments, in order.
+  SmallVector<PyObject*, 8> containers;
+  /// Whether some arguments are nested too deeply to be compared, or contain themselves. The call runs eagerly.
+  bool is_too_deep = false;
 
   std::span<TensorImpl* const> tensors() const { return held.pointers(); }
 };
 
-/// Adds a call's arguments, positional ones first. Lists, tuples, dicts, named tuples and dataclasses are taken apart.
-/// Of other objects only the class is noted: what the call reads of them is guarded elsewhere.
+/// Flattens the arguments of a call, positional ones first. Recurses into lists, tuples, dicts, named tuples and
+/// dataclasses. Other objects contribute only their class: the guards check the attributes that the call reads.
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
 
 }  // namespace lucid::python

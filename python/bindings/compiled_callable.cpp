@@ -15,6 +15,9 @@
 #include "jit/plan_table.h"
 
 namespace lucid::python {
+
+PyTypeObject* compiled_callable_type = nullptr;
+
 namespace {
 
 using jit::PlanTable;
@@ -23,9 +26,9 @@ using jit::TablePlan;
 struct CallableObject {
   PyObject ob_base;
   vectorcallfunc vectorcall;
-  /// What is compiled.
+  /// The function or module to compile.
   PyObject* target;
-  /// Records its calls: lucid.compiler._compiled.Compiled.
+  /// Records calls of the target: a lucid.compiler._compiled.Compiled.
   PyObject* recorder;
   /// A list of passes, or None for the standard ones.
   PyObject* passes;
@@ -66,9 +69,23 @@ class PythonCall {
     return as_python(plan).rebuild(results);
   }
 
+  void missed(PlanTable& table, bool records) const {
+    if (const Ref<TablePlan> stale = records ? table.newest(key()) : nullptr)
+      table.note("recorded again: " + difference(*stale));
+    drop_unreachable_plans(table);
+  }
+
   PyObject* record(PlanTable::Recording& recording) const {
-    PlanTable& table = **object_.table;
-    if (const Ref<TablePlan> stale = table.newest(key())) table.note("recorded again: " + difference(*stale));
+    if (flat_.is_too_deep) {
+      PyObject* const result = run();
+      recording.returned(
+          [](std::string& obstacle) {
+            obstacle = "takes an argument that contains itself or is nested too deeply";
+            return Ref<TablePlan>();
+          },
+          nullptr);
+      return result;
+    }
     const nb::object recorder = nb::borrow(object_.recorder);
     const nb::list given = given_tensors();
     const auto [walk, shown_key] =
@@ -86,10 +103,10 @@ class PythonCall {
     return nb::object(result).release().ptr();
   }
 
-  /// Why a plan with this key does not fit.
+  /// Why a plan with this key does not match the call.
   std::string difference(const TablePlan& plan) const {
     const std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
-    return failed.empty() ? "tensors that it uses have other types, or share memory in another way" : failed;
+    return failed.empty() ? "tensors that it uses have different types or share memory differently" : failed;
   }
 
  private:
@@ -112,7 +129,7 @@ class PythonCall {
     return tensors;
   }
 
-  /// Calls the target between `__enter__` and `__exit__` of `walk`. No frame of ours stands between caller and target.
+  /// Calls the target between `__enter__` and `__exit__` of `walk`. Adds no Python frame between caller and target.
   nb::object watched_call(const nb::object& walk, PythonTracing& tracing, PlanTable::Recording& recording) const {
     walk.attr("__enter__")();
     nb::object result = nb::steal(call_target());
@@ -121,11 +138,16 @@ class PythonCall {
     tracing.context.stop();
     walk.attr("__exit__")(nb::none(), nb::none(), nb::none());
     if (!error) return result;
-    if (error->matches(PyExc_Exception)) recording.raised(nb::cast<std::string>(error->type().attr("__name__")));
+    if (error->matches(PyExc_Exception)) {
+      // Not `__name__`, which a metaclass may define.
+      const std::string_view name = reinterpret_cast<PyTypeObject*>(error->type().ptr())->tp_name;
+      recording.raised(std::string(name.substr(name.rfind('.') + 1)));
+    }
     throw nb::python_error(*error);
   }
 
-  /// `made` is a reason, or what a plan is made of, or None if the next call is to be recorded.
+  /// Creates a plan from `made`, the result of Compiled.finish: the parts of a plan, a string with the reason why there
+  /// is no plan, or None to record the next call again.
   Ref<TablePlan> plan_of(const nb::object& made, std::string& obstacle) const {
     if (made.is_none()) return nullptr;
     if (nb::isinstance<nb::str>(made)) {
@@ -137,7 +159,7 @@ class PythonCall {
     return make_ref<PythonPlan>(key(), nb::cast<nb::tuple>(made), std::move(classes));
   }
 
-  /// The call is done. Without memory for its plan, the next one is recorded again.
+  /// Ignores a lack of memory: the call itself is done, and the next call is recorded again.
   template <typename Step>
   static void without_memory_error(const Step& step) {
     try {
@@ -158,18 +180,18 @@ class PythonCall {
 PyObject* call(PyObject* self, PyObject* const* values, size_t flagged_count, PyObject* names) {
   return guarded([&]() -> PyObject* {
     CallableObject& object = callable(self);
-    // Inside another recording the call is part of that.
+    // Inside another recording, the call is part of that recording.
     if (jit::TracingContext::is_active()) return PyObject_Vectorcall(object.target, values, flagged_count, names);
-    // Held: the call may drop the callable.
+    // Held: the call may destroy the callable.
     const std::shared_ptr<PlanTable> table = *object.table;
     if (!table) throw RuntimeError("CompiledCallable: connect() has not been called");
     return table->call(PythonCall(object, values, flagged_count, names));
   });
 }
 
-// ---- What can be asked of it.
+// ---- Queries.
 
-/// The arguments of a call as vectorcalls pass them.
+/// The arguments of a call in vectorcall's layout.
 struct ArgumentVector {
   ArgumentVector(const nb::tuple& args, const nb::dict& kwargs)
       : names(checked(PyTuple_New(Py_ssize_t(kwargs.size())))) {
@@ -186,7 +208,7 @@ struct ArgumentVector {
   nb::object names;
 };
 
-/// Calls `use` with the call that has these arguments.
+/// Calls `use` with the table and the call that `arguments` (a tuple and a dict) describe.
 template <typename Use>
 PyObject* with_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count, const Use& use) {
   return guarded([&]() -> PyObject* {
@@ -210,7 +232,7 @@ PyObject* find(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   });
 }
 
-/// explain_call(args, kwargs): what a call with these arguments would do now.
+/// explain_call(args, kwargs): describes what a call with these arguments would do now.
 PyObject* explain_call(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
     const Ref<TablePlan> found = table.find(call);
@@ -245,7 +267,7 @@ PyObject* cache_info(PyObject* self, PyObject*) {
   });
 }
 
-/// The plans as (key, program, guards, places), the oldest first.
+/// The plans as (key, program, guards, names of captured tensors), oldest first.
 PyObject* plans(PyObject* self, PyObject*) {
   return with_table(self, [](PlanTable& table) -> nb::object {
     nb::list list;
@@ -265,7 +287,7 @@ PyObject* invalidate(PyObject* self, PyObject*) {
   });
 }
 
-// For tests, without finishing recordings.
+// For tests. These do not finish pending recordings.
 PyObject* pending(PyObject* self, void*) {
   return with_table(self, [](PlanTable& table) -> nb::object { return nb::cast(table.pending()); });
 }
@@ -312,7 +334,7 @@ int traverse_callable(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(object.recorder);
   Py_VISIT(object.passes);
   Py_VISIT(object.attributes);
-  // A call that runs holds the table.
+  // While a call runs, it shares ownership of the table.
   if (!object.table || object.table->use_count() != 1) return 0;
   int status = 0;
   (*object.table)->for_each_plan([&](const TablePlan& plan, uint32_t references) {
@@ -341,8 +363,7 @@ void dealloc_callable(PyObject* self) {
   Py_DECREF(type);
 }
 
-/// Classes written in Python inherit how their instances are called, but before Python 3.12 not that it may be done
-/// without making a tuple of the arguments.
+/// Subclasses written in Python inherit tp_call, but before Python 3.12 not the vectorcall flag.
 PyObject* init_subclass(PyObject* type, PyObject*) {
   auto* subclass = reinterpret_cast<PyTypeObject*>(type);
   if (subclass->tp_call == PyVectorcall_Call) subclass->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
@@ -389,7 +410,7 @@ PyType_Spec spec = {"lucid._core.CompiledCallable", sizeof(CallableObject), 0,
 }  // namespace
 
 void bind_compiled_callable(nb::module_& module) {
-  // For comparing calls: what plans are found by.
+  // The key by which plans are found, for comparing calls.
   module.def("call_key", [](const nb::tuple& args, const nb::dict& kwargs) {
     const ArgumentVector arguments(args, kwargs);
     Flattened flat;
@@ -398,7 +419,9 @@ void bind_compiled_callable(nb::module_& module) {
     return nb::make_tuple(nb::bytes(flat.key.structure().data(), flat.key.structure().size()),
                           nb::bytes(numbers.data(), numbers.size_bytes()));
   });
-  module.attr("CompiledCallable") = checked(PyType_FromSpec(&spec));
+  const nb::object type = checked(PyType_FromSpec(&spec));
+  compiled_callable_type = reinterpret_cast<PyTypeObject*>(type.ptr());
+  module.attr("CompiledCallable") = type;
   module.def("finish_all_recordings", &jit::finish_all_recordings);
   // hits, misses, compiles, recompiles, eager calls
   module.def("call_counters", [] {

@@ -4,7 +4,9 @@
 
 namespace lucid::python {
 
-/// `_core.CompiledCallable`: a callable that runs a plan where one fits, and records the call otherwise.
+extern PyTypeObject* compiled_callable_type;
+
+/// `_core.CompiledCallable`: a callable that runs a matching plan if there is one, and records the call otherwise.
 void bind_compiled_callable(nb::module_& module);
 
 }  // namespace lucid::python

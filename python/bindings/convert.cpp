@@ -7,11 +7,11 @@
 namespace lucid::python {
 namespace {
 
-Scalar integer_of(const Place& place, PyObject* object) {
+Scalar integer_of(const ArgumentContext& context, PyObject* object) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
   if (overflow)
-    raise_overflow("%s: argument '%s': the integer %.60R does not fit in 64 bits", place.function, place.argument,
+    raise_overflow("%s: argument '%s': the integer %.60R does not fit in 64 bits", context.function, context.argument,
                    object);
   if (value == -1 && PyErr_Occurred()) nb::detail::raise_python_error();
   return Scalar(static_cast<int64_t>(value));
@@ -30,23 +30,23 @@ std::string describe(PyObject* object) {
   return (vowel ? "an " : "a ") + name;
 }
 
-void Place::fail(const char* expected, PyObject* got) const {
+void ArgumentContext::fail(const char* expected, PyObject* got) const {
   PyErr_Format(PyExc_TypeError, "%s: argument '%s' must be %s, not %s", function, argument, expected,
                describe(got).c_str());
   nb::detail::raise_python_error();
 }
 
-std::optional<Scalar> number_or_none(const Place& place, PyObject* object) {
+std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* object) {
   if (PyBool_Check(object)) return Scalar(object == Py_True);
   if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object));
-  if (PyLong_Check(object)) return integer_of(place, object);
+  if (PyLong_Check(object)) return integer_of(context, object);
   switch (numpy_scalar_kind(object)) {
     case NumpyScalar::kNone:
       return std::nullopt;
     case NumpyScalar::kBool:
       return Scalar(PyObject_IsTrue(object) == 1);
     case NumpyScalar::kInteger:
-      return integer_of(place, checked(PyNumber_Index(object)).ptr());
+      return integer_of(context, checked(PyNumber_Index(object)).ptr());
     case NumpyScalar::kFloat: {
       const double value = PyFloat_AsDouble(object);
       if (value == -1 && PyErr_Occurred()) nb::detail::raise_python_error();
@@ -56,48 +56,48 @@ std::optional<Scalar> number_or_none(const Place& place, PyObject* object) {
   return std::nullopt;
 }
 
-int64_t to_int(const Place& place, PyObject* object) {
-  if (PyLong_CheckExact(object)) return integer_of(place, object).to_int();
-  if (PyBool_Check(object) || !PyIndex_Check(object)) place.fail("an integer", object);
-  return integer_of(place, checked(PyNumber_Index(object)).ptr()).to_int();
+int64_t to_int(const ArgumentContext& context, PyObject* object) {
+  if (PyLong_CheckExact(object)) return integer_of(context, object).to_int();
+  if (PyBool_Check(object) || !PyIndex_Check(object)) context.fail("an integer", object);
+  return integer_of(context, checked(PyNumber_Index(object)).ptr()).to_int();
 }
 
-double to_double(const Place& place, PyObject* object) {
+double to_double(const ArgumentContext& context, PyObject* object) {
   if (PyFloat_CheckExact(object)) return PyFloat_AS_DOUBLE(object);
-  if (is_text(object) || !PyNumber_Check(object)) place.fail("a number", object);
+  if (is_text(object) || !PyNumber_Check(object)) context.fail("a number", object);
   const double value = PyFloat_AsDouble(object);
   if (value == -1 && PyErr_Occurred()) nb::detail::raise_python_error();
   return value;
 }
 
-bool to_bool(const Place& place, PyObject* object) {
+bool to_bool(const ArgumentContext& context, PyObject* object) {
   if (object == Py_True) return true;
   if (object == Py_False) return false;
   if (numpy_scalar_kind(object) == NumpyScalar::kBool) return PyObject_IsTrue(object) == 1;
-  place.fail("True or False", object);
+  context.fail("True or False", object);
 }
 
-Dims to_ints(const Place& place, PyObject* const* objects, Py_ssize_t count) {
+Dims to_ints(const ArgumentContext& context, PyObject* const* objects, Py_ssize_t count) {
   Dims values;
   values.reserve(static_cast<size_t>(count));
   for (Py_ssize_t i = 0; i < count; ++i) {
-    // Held, because __index__ may run any code.
+    // Held, because __index__ may run arbitrary code.
     const nb::object item = nb::borrow(objects[i]);
-    values.push_back(to_int(place, item.ptr()));
+    values.push_back(to_int(context, item.ptr()));
   }
   return values;
 }
 
-Dims to_ints(const Place& place, PyObject* object) {
-  if (PyTuple_CheckExact(object)) return to_ints(place, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object));
+Dims to_ints(const ArgumentContext& context, PyObject* object) {
+  if (PyTuple_CheckExact(object)) return to_ints(context, &PyTuple_GET_ITEM(object, 0), PyTuple_GET_SIZE(object));
   const TensorImpl* tensor = tensor_or_null(object);
   const bool has_dimensions =
       tensor ? !tensor->sizes().empty() : is_array(object) && numpy_scalar_kind(object) == NumpyScalar::kNone;
-  if (PyIndex_Check(object) && !PyBool_Check(object) && !has_dimensions) return Dims{to_int(place, object)};
+  if (PyIndex_Check(object) && !PyBool_Check(object) && !has_dimensions) return Dims{to_int(context, object)};
   if (is_text(object) || !PySequence_Check(object) || PyDict_Check(object))
-    place.fail("an integer or a sequence of integers", object);
+    context.fail("an integer or a sequence of integers", object);
   const nb::object items = checked(PySequence_Tuple(object));
-  return to_ints(place, &PyTuple_GET_ITEM(items.ptr(), 0), PyTuple_GET_SIZE(items.ptr()));
+  return to_ints(context, &PyTuple_GET_ITEM(items.ptr(), 0), PyTuple_GET_SIZE(items.ptr()));
 }
 
 PyObject* from_ints(DimsView values) {
@@ -118,7 +118,7 @@ PyObject* from_scalar(const Scalar& value) {
   }
 }
 
-Dtype to_dtype(const Place& place, PyObject* object) {
+Dtype to_dtype(const ArgumentContext& context, PyObject* object) {
   if (const std::optional<Dtype> dtype = dtype_in(object)) return *dtype;
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return default_float();
   if (object == reinterpret_cast<PyObject*>(&PyLong_Type)) return Dtype::kI64;
@@ -128,39 +128,40 @@ Dtype to_dtype(const Place& place, PyObject* object) {
     const char* text = PyUnicode_AsUTF8AndSize(object, &size);
     if (!text) nb::detail::raise_python_error();
     if (const auto dtype = parse_dtype({text, static_cast<size_t>(size)})) return *dtype;
-    PyErr_Format(PyExc_ValueError, "%s: argument '%s': there is no dtype %R", place.function, place.argument, object);
+    PyErr_Format(PyExc_ValueError, "%s: argument '%s': there is no dtype %R", context.function, context.argument,
+                 object);
     nb::detail::raise_python_error();
   }
-  if (const auto dtype = numpy_dtype_in(place, object)) return *dtype;
-  place.fail("a dtype", object);
+  if (const auto dtype = numpy_dtype_in(context, object)) return *dtype;
+  context.fail("a dtype", object);
 }
 
-std::optional<Dtype> to_optional_dtype(const Place& place, PyObject* object) {
+std::optional<Dtype> to_optional_dtype(const ArgumentContext& context, PyObject* object) {
   if (!object || object == Py_None) return std::nullopt;
-  return to_dtype(place, object);
+  return to_dtype(context, object);
 }
 
-bool to_operand(const Place& place, PyObject* object, Operand& operand, Held& held) {
+bool to_operand(const ArgumentContext& context, PyObject* object, Operand& operand, Held& held) {
   if (to_operand_fast(object, operand)) return true;
   if (TensorImpl* tensor = tensor_or_null(object)) {
     operand = Operand(tensor);
     return true;
   }
-  if (const std::optional<Scalar> number = number_or_none(place, object)) {
+  if (const std::optional<Scalar> number = number_or_none(context, object)) {
     operand = Operand(*number);
     return true;
   }
   if (!is_array(object)) return false;
-  held.push_back(tensor_from_buffer(place, object, Sharing::kIfPossible));
+  held.push_back(tensor_from_buffer(context, object, Sharing::kIfPossible));
   operand = Operand(held.back().get());
   return true;
 }
 
-Operand expect_operand(const Place& place, PyObject* object, Held& held) {
+Operand expect_operand(const ArgumentContext& context, PyObject* object, Held& held) {
   Operand operand;
-  if (to_operand(place, object, operand, held)) return operand;
-  if (!PyList_Check(object) && !PyTuple_Check(object)) place.fail("a tensor or a number", object);
-  held.push_back(tensor_from_data(place, object, std::nullopt));
+  if (to_operand(context, object, operand, held)) return operand;
+  if (!PyList_Check(object) && !PyTuple_Check(object)) context.fail("a tensor or a number", object);
+  held.push_back(tensor_from_data(context, object, std::nullopt));
   return Operand(held.back().get());
 }
 

@@ -12,8 +12,8 @@
 
 namespace lucid::python {
 
-/// Where a value was found, for messages: "sum: argument 'dim' must be an integer or several, not a str".
-struct Place {
+/// Names an argument in error messages: "sum: argument 'dim' must be an integer or a sequence of integers, not a str".
+struct ArgumentContext {
   const char* function;
   const char* argument;
 
@@ -21,42 +21,45 @@ struct Place {
   [[noreturn]] void fail(const char* expected, PyObject* got) const;
 };
 
-/// "a str", "None", "an int": what messages call an object.
+/// The description of an object in messages: "a str", "None", "an int".
 std::string describe(PyObject* object);
 
-/// Whether an object is a string or bytes, which are sequences but never lists of numbers or tensors.
+/// Whether an object is a str, bytes or bytearray: a sequence, but never a list of numbers or tensors.
 bool is_text(PyObject* object);
 
 // Numbers.
 
-/// Python's bool, int and float, and NumPy's scalars. Throws OverflowError for integers of more than 64 bits.
-std::optional<Scalar> number_or_none(const Place& place, PyObject* object);
-/// Anything with __index__, but no bool.
-int64_t to_int(const Place& place, PyObject* object);
-double to_double(const Place& place, PyObject* object);
-bool to_bool(const Place& place, PyObject* object);
-/// One integer or a sequence of them.
-Dims to_ints(const Place& place, PyObject* object);
-Dims to_ints(const Place& place, PyObject* const* objects, Py_ssize_t count);
+/// Accepts a Python bool, int or float, or a NumPy scalar. Throws OverflowError for integers of more than 64 bits.
+std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* object);
+/// Accepts any object with __index__ except bools.
+int64_t to_int(const ArgumentContext& context, PyObject* object);
+double to_double(const ArgumentContext& context, PyObject* object);
+bool to_bool(const ArgumentContext& context, PyObject* object);
+/// Accepts one integer or a sequence of integers.
+Dims to_ints(const ArgumentContext& context, PyObject* object);
+Dims to_ints(const ArgumentContext& context, PyObject* const* objects, Py_ssize_t count);
 PyObject* from_ints(DimsView values);
 PyObject* from_scalar(const Scalar& value);
 
 // Dtypes.
 
-/// A lucid.dtype, a name, a NumPy dtype, or Python's float, int or bool.
-Dtype to_dtype(const Place& place, PyObject* object);
-std::optional<Dtype> to_optional_dtype(const Place& place, PyObject* object);
+/// Accepts a lucid.dtype, a name, a NumPy dtype, or the Python types float, int and bool.
+Dtype to_dtype(const ArgumentContext& context, PyObject* object);
+std::optional<Dtype> to_optional_dtype(const ArgumentContext& context, PyObject* object);
 
 // Tensors.
 
-/// Holds what a call's operands borrow: tensors that were made from arrays or lists.
+/// Owns the tensors that a call's operands borrow: those created from arrays or lists.
 using Held = std::vector<TensorRef>;
 
-/// What operators take: a tensor, a number or an array. False for anything else, without an error.
-bool to_operand(const Place& place, PyObject* object, Operand& operand, Held& held);
-/// What functions take: the same, and lists of numbers. Throws TypeError for anything else.
-Operand expect_operand(const Place& place, PyObject* object, Held& held);
+/// Converts an operand of an operator: a tensor, a number or an array. Returns false for other objects, without an
+/// error.
+bool to_operand(const ArgumentContext& context, PyObject* object, Operand& operand, Held& held);
+/// Converts an argument of a function: a tensor, a number, an array, or a list of numbers. Throws TypeError for other
+/// objects.
+Operand expect_operand(const ArgumentContext& context, PyObject* object, Held& held);
 
+/// The common cases of to_operand(): an exact Tensor, float or int. Returns false for everything else.
 inline bool to_operand_fast(PyObject* object, Operand& operand) {
   if (Py_TYPE(object) == tensor_type) {
     operand = Operand(nb::inst_ptr<TensorHandle>(object)->impl.get());

@@ -27,9 +27,10 @@ nb::object make_tensor_from(nb::handle data, nb::handle dtype, nb::handle device
                 wants_grad);
 }
 
-/// The data itself if it is a tensor of the dtype, its memory if it is an array of it, else a copy.
+/// Returns the data itself if it is a tensor of the dtype, a tensor that shares its memory if it is an array of that
+/// dtype, and a copy otherwise.
 nb::object as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
-  const Place place{"as_tensor", "data"};
+  const ArgumentContext context{"as_tensor", "data"};
   check_device("as_tensor", device.ptr());
   const std::optional<Dtype> wanted = to_optional_dtype({"as_tensor", "dtype"}, dtype.ptr());
   if (TensorImpl* tensor = tensor_or_null(data.ptr())) {
@@ -37,17 +38,17 @@ nb::object as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
     return nb::steal(to_python(eager().to(Operand(tensor), *wanted)));
   }
   if (is_array(data.ptr()) && numpy_scalar_kind(data.ptr()) == NumpyScalar::kNone) {
-    TensorRef tensor = tensor_from_buffer(place, data.ptr(), Sharing::kIfPossible);
+    TensorRef tensor = tensor_from_buffer(context, data.ptr(), Sharing::kIfPossible);
     if (!wanted || *wanted == tensor->dtype()) return to_object(std::move(tensor));
     return nb::steal(to_python(eager().to(Operand(tensor.get()), *wanted)));
   }
-  return to_object(tensor_from_data(place, data.ptr(), wanted));
+  return to_object(tensor_from_data(context, data.ptr(), wanted));
 }
 
 nb::object from_numpy(nb::handle array) {
-  const Place place{"from_numpy", "array"};
-  if (!is_array(array.ptr()) || tensor_or_null(array.ptr())) place.fail("an array", array.ptr());
-  return to_object(tensor_from_buffer(place, array.ptr(), Sharing::kIfPossible));
+  const ArgumentContext context{"from_numpy", "array"};
+  if (!is_array(array.ptr()) || tensor_or_null(array.ptr())) context.fail("an array", array.ptr());
+  return to_object(tensor_from_buffer(context, array.ptr(), Sharing::kIfPossible));
 }
 
 nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle shape, nb::handle dtype, bool wants_grad) {
@@ -70,17 +71,16 @@ nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle sha
 void bind_creation(nb::module_& module) {
   def_pure(module, "tensor", make_tensor_from, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
            "requires_grad"_a = false,
-           "A new tensor with a copy of the data: numbers, nested lists of them, an array or a tensor. Without a "
-           "dtype, floats "
-           "become the default float, ints int64 and bools bool; arrays and tensors keep theirs.\n\n"
+           "Creates a tensor with a copy of the data: a number, nested lists of numbers, an array or a tensor. Without "
+           "a dtype, floats become the default float dtype, ints int64 and bools bool; arrays and tensors keep their "
+           "dtype.\n\n"
            ">>> lucid.tensor([[1, 2], [3, 4]])\ntensor([[1, 2],\n        [3, 4]])");
   def_pure(module, "as_tensor", as_tensor, "data"_a.none(), "dtype"_a = nb::none(), "device"_a = nb::none(),
-           "The data as a tensor, without a copy if it is a tensor or an array of the wanted dtype.\n\n"
+           "Converts data to a tensor, without a copy if it is a tensor or an array of the requested dtype.\n\n"
            ">>> lucid.as_tensor([1.0, 2.0])\ntensor([1., 2.])");
   def_pure(module, "from_numpy", from_numpy, "array"_a.none(),
-           "A tensor that shares the memory of a NumPy array: writes to one are seen by the other. Arrays that are "
-           "read-only "
-           "or laid out in ways that tensors are not are copied.");
+           "Creates a tensor that shares the memory of a NumPy array: writes to one are visible in the other. Arrays "
+           "that are read-only or have a layout that tensors do not support are copied.");
   module.def("rebuild_tensor", rebuild_tensor);
 }
 

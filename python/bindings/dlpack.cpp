@@ -6,7 +6,9 @@
 #include "bindings/convert.h"
 #include "bindings/gil.h"
 #include "bindings/interop.h"
+#include "bindings/numpy.h"
 #include "bindings/pure.h"
+#include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/snapshot.h"
@@ -16,7 +18,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// What a consumer holds of ours: the values as they were when it asked.
+/// The memory that a consumer holds: the tensor's values at the time of the export.
 template <typename Managed>
 struct Export {
   Managed managed{};
@@ -59,13 +61,14 @@ Export<Managed>* make_export(const TensorImpl& tensor, bool copied) {
 
 template <typename Managed>
 void release_capsule(PyObject* capsule, const char* name) {
-  // A capsule that was taken over has another name.
+  // The consumer renames a capsule when it takes ownership.
   if (!PyCapsule_IsValid(capsule, name)) return;
   auto* managed = static_cast<Managed*>(PyCapsule_GetPointer(capsule, name));
   managed->deleter(managed);
 }
 
-/// A consumer that knows DLPack 1.0 gets our memory, marked read-only; an older one, which would write to it, a copy.
+/// Consumers that support DLPack 1.0 get the tensor's memory, marked read-only. Older ones might write to it, so they
+/// get a copy.
 nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
   const TensorImpl& tensor = expect_tensor("__dlpack__", self.ptr());
   if (requires_grad(tensor)) throw RuntimeError("__dlpack__: the tensor requires grad; use detach() first");
@@ -102,7 +105,7 @@ std::function<void()> releaser(Managed* managed) {
   };
 }
 
-nb::object ask_for_capsule(nb::handle producer) {
+nb::object request_capsule(nb::handle producer) {
   if (PyCapsule_CheckExact(producer.ptr())) return nb::borrow(producer);
   if (!nb::hasattr(producer, "__dlpack__"))
     throw TypeError("from_dlpack: expected an object with __dlpack__, not {}", describe(producer.ptr()));
@@ -114,22 +117,29 @@ nb::object ask_for_capsule(nb::handle producer) {
   return producer.attr("__dlpack__")();
 }
 
+TensorRef import(nb::handle producer, const dlpack::Tensor& tensor, bool read_only, std::function<void()> release) {
+  std::optional<SharedMappingScope> scope;
+  if (tensor.data && !read_only && is_mapped(producer.ptr()))
+    scope.emplace(static_cast<const char*>(tensor.data) + tensor.byte_offset);
+  return dlpack::import_tensor(tensor, read_only, std::move(release));
+}
+
 nb::object from_dlpack(nb::handle producer) {
-  const nb::object capsule = ask_for_capsule(producer);
+  const nb::object capsule = request_capsule(producer);
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::kVersionedName)) {
     auto* managed = static_cast<dlpack::VersionedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kVersionedName));
     if (managed->version.major != 1)
-      throw ValueError("from_dlpack: the data is of DLPack version {}, known is 1", managed->version.major);
+      throw ValueError("from_dlpack: the data has DLPack version {}; only version 1 is supported",
+                       managed->version.major);
     check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedVersionedName));
-    return to_object(
-        dlpack::import_tensor(managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed)));
+    return to_object(import(producer, managed->tensor, (managed->flags & dlpack::kReadOnly) != 0, releaser(managed)));
   }
   if (PyCapsule_IsValid(capsule.ptr(), dlpack::kName)) {
     auto* managed = static_cast<dlpack::ManagedTensor*>(PyCapsule_GetPointer(capsule.ptr(), dlpack::kName));
     check_status(PyCapsule_SetName(capsule.ptr(), dlpack::kUsedName));
-    return to_object(dlpack::import_tensor(managed->tensor, false, releaser(managed)));
+    return to_object(import(producer, managed->tensor, false, releaser(managed)));
   }
-  throw ValueError("from_dlpack: the capsule holds no DLPack tensor; one can be used only once");
+  throw ValueError("from_dlpack: the capsule holds no DLPack tensor; a capsule can be used only once");
 }
 
 }  // namespace
@@ -138,7 +148,7 @@ void bind_dlpack(nb::module_& module) {
   module.def("to_dlpack", to_dlpack, "tensor"_a, "stream"_a = nb::none(), "max_version"_a = nb::none(),
              "dl_device"_a = nb::none(), "copy"_a = nb::none());
   def_pure(module, "from_dlpack", from_dlpack, "data"_a.none(),
-           "A tensor that shares the memory of an object with __dlpack__. Memory that is marked read-only is copied.");
+           "Creates a tensor that shares the memory of an object with __dlpack__. Read-only memory is copied.");
 }
 
 }  // namespace lucid::python

@@ -1,4 +1,4 @@
-// lucid.dtype and lucid.device: plain objects that live as long as the process.
+// lucid.dtype and lucid.device. Their objects live as long as the process.
 
 #include "bindings/dtype_object.h"
 
@@ -54,7 +54,7 @@ PyObject* dtype_is_signed(PyObject* self, void*) {
 
 PyGetSetDef dtype_properties[] = {
     {"name", dtype_name, nullptr, "The name: 'float32'.", nullptr},
-    {"itemsize", dtype_itemsize, nullptr, "Bytes of an element.", nullptr},
+    {"itemsize", dtype_itemsize, nullptr, "The size of an element in bytes.", nullptr},
     {"is_floating_point", dtype_is_floating_point, nullptr, "Whether the elements are floats.", nullptr},
     {"is_signed", dtype_is_signed, nullptr, "Whether the elements can be negative.", nullptr},
     {}};
@@ -91,7 +91,7 @@ PyObject* device_reduce(PyObject*, PyObject*) {
 }
 
 PyGetSetDef device_properties[] = {{"type", device_get_type, nullptr, "The kind of device: 'cpu'.", nullptr},
-                                   {"index", device_get_index, nullptr, "Which device of its kind, or None.", nullptr},
+                                   {"index", device_get_index, nullptr, "The index of the device, or None.", nullptr},
                                    {}};
 PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
 PyType_Slot device_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(device_repr)},
@@ -99,7 +99,7 @@ PyType_Slot device_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(device_repr)}
                               {Py_tp_new, reinterpret_cast<void*>(device_new)},
                               {Py_tp_getset, device_properties},
                               {Py_tp_methods, device_methods},
-                              {Py_tp_doc, const_cast<char*>("Where a tensor's memory lies.")},
+                              {Py_tp_doc, const_cast<char*>("The device that holds a tensor's memory.")},
                               {0, nullptr}};
 PyType_Spec device_spec = {"lucid.device", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                            device_slots};
@@ -121,7 +121,7 @@ bool is_device(PyObject* object) { return Py_TYPE(object) == device_type; }
 
 void check_device(const char* function, PyObject* object) {
   if (!object || object == Py_None || is_device(object)) return;
-  if (!PyUnicode_Check(object)) Place{function, "device"}.fail("a device", object);
+  if (!PyUnicode_Check(object)) ArgumentContext{function, "device"}.fail("a device", object);
   const char* name = PyUnicode_AsUTF8(object);
   if (!name) nb::detail::raise_python_error();
   if (std::string_view(name) == "cpu" || std::string_view(name) == "cpu:0") return;

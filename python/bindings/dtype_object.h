@@ -9,16 +9,17 @@
 
 namespace lucid::python {
 
-/// The one `lucid.dtype` object of a dtype. Borrowed.
+/// The unique `lucid.dtype` object of a dtype. Borrowed.
 PyObject* dtype_object(Dtype dtype);
-/// The dtype in a `lucid.dtype`; nothing for other objects.
+/// The dtype of a `lucid.dtype` object; nullopt for other objects.
 std::optional<Dtype> dtype_in(PyObject* object);
-/// "float32", as Python spells it.
+/// The dtype's name in Python: "float32".
 const char* long_name_of(Dtype dtype);
 
-/// The one `lucid.device` object. Borrowed.
+/// The only `lucid.device` object. Borrowed.
 PyObject* device_object();
-/// A `lucid.device`, None or the name of one. Throws ValueError, listing the devices there are.
+/// Accepts a `lucid.device`, None or the name of a device. Throws ValueError with the list of devices for unknown
+/// names.
 void check_device(const char* function, PyObject* object);
 bool is_device(PyObject* object);
 

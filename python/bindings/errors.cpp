@@ -33,7 +33,7 @@ PyObject* class_of(ErrorClass error_class) {
   return PyExc_RuntimeError;
 }
 
-/// Messages may quote part of a text that was cut within a character.
+/// Replaces invalid UTF-8: a message may quote text that was truncated in the middle of a character.
 void set_error(PyObject* error_class, const char* message) {
   PyObject* text = PyUnicode_DecodeUTF8(message, static_cast<Py_ssize_t>(std::strlen(message)), "replace");
   if (!text) return;
@@ -60,7 +60,7 @@ void set_error_from_exception() noexcept {
   } catch (const nb::cast_error&) {
     PyErr_SetString(PyExc_TypeError, "a value could not be converted between Python and C++");
   } catch (const std::logic_error& error) {
-    // The standard library's way to say that an invariant of ours is broken.
+    // The standard library reports broken invariants of our code this way.
     set_error(class_of(ErrorClass::kInternal), error.what());
   } catch (const std::exception& error) {
     set_error(PyExc_RuntimeError, error.what());
@@ -78,9 +78,9 @@ void raise_overflow(const char* format, ...) {
 }
 
 void bind_errors(nb::module_& module) {
-  internal_error = PyErr_NewExceptionWithDoc(
-      "lucid.InternalError", "A broken invariant of the library itself: always a bug, please report it.",
-      PyExc_RuntimeError, nullptr);
+  internal_error = PyErr_NewExceptionWithDoc("lucid.InternalError",
+                                             "A broken invariant of Lucid itself. Always a bug; please report it.",
+                                             PyExc_RuntimeError, nullptr);
   module.attr("InternalError") = nb::borrow(internal_error);
   nb::register_exception_translator([](const std::exception_ptr& exception, void*) {
     try {

@@ -9,11 +9,11 @@ namespace lucid::python {
 
 namespace nb = nanobind;
 
-/// Makes the C++ exception in flight the current Python error. lucid::Error becomes the Python class that its
-/// ErrorClass names.
+/// Sets the Python error from the C++ exception in flight. lucid::Error becomes the Python class that its ErrorClass
+/// names.
 void set_error_from_exception() noexcept;
 
-/// What a slot returns after an error: null for objects, -1 for numbers.
+/// The return value of a slot that signals an error: null for objects, -1 for numbers.
 template <typename T>
 constexpr T error_value() {
   if constexpr (std::is_pointer_v<T>)
@@ -22,34 +22,35 @@ constexpr T error_value() {
     return static_cast<T>(-1);
 }
 
-/// Where a thread ends up that Python ends while the process exits: see python_calls.cpp.
-[[noreturn]] void sleep_for_good() noexcept;
+/// Parks a thread that Python terminates while the process exits: see python_calls.cpp.
+[[noreturn]] void sleep_forever() noexcept;
 
-/// Runs the body of a function that Python calls directly. An exception that left it would end the process.
+/// Runs the body of a function that Python calls directly and converts its exceptions to Python errors. An exception
+/// that escaped into Python would terminate the process.
 template <typename Body>
 auto guarded(Body&& body) noexcept -> decltype(body()) {
   try {
     return body();
   } catch (const abi::__forced_unwind&) {
-    sleep_for_good();
+    sleep_forever();
   } catch (...) {
     set_error_from_exception();
     return error_value<decltype(body())>();
   }
 }
 
-/// Takes over a new reference, or throws the Python error that is set.
+/// Takes ownership of a new reference, or throws the Python error that is set if it is null.
 inline nb::object checked(PyObject* object) {
   if (!object) nb::detail::raise_python_error();
   return nb::steal(object);
 }
 
-/// Throws the Python error that is set if a call reported one.
+/// Throws the Python error that is set if `status` is negative.
 inline void check_status(int status) {
   if (status < 0) nb::detail::raise_python_error();
 }
 
-/// Throws OverflowError: how every integer that does not fit is reported.
+/// Throws OverflowError. Used for every integer that does not fit.
 [[noreturn]] void raise_overflow(const char* format, ...);
 
 void bind_errors(nb::module_& module);

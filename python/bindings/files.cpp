@@ -16,7 +16,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// Runs without the interpreter's lock. What the operating system refused becomes the OSError that open() would raise.
+/// Runs `body` without the GIL. Failed system calls become the OSError that open() would raise.
 template <typename Body>
 auto with_file(const Body& body) {
   try {
@@ -24,22 +24,22 @@ auto with_file(const Body& body) {
     return body();
   } catch (const FileError& error) {
     const nb::object path = checked(PyUnicode_DecodeFSDefault(error.path().c_str()));
-    // OSError picks the subclass for the code.
+    // OSError selects the subclass for the error code.
     const nb::object raised = nb::borrow(PyExc_OSError)(error.code(), error.reason(), path);
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
     throw nb::python_error();
   }
 }
 
-/// The bytes of a path, as os.fsencode() gives them: names of files need not be text.
+/// A path as bytes, as os.fsencode() returns it: file names need not be valid text.
 std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
 
-/// What `load` gives, as Python objects. Large trees are also dropped without the lock.
+/// Converts the result of `load` to Python objects. Destroys the tree without the GIL, because it may be large.
 template <typename Load>
 nb::object load_tree(const Load& load) {
   Tree tree = with_file(load);
-  GilTurns turns;
-  nb::object result = from_tree(tree, &turns);
+  GilYield yield;
+  nb::object result = from_tree(tree, &yield);
   const GilRelease release;
   tree = {};
   return result;
@@ -51,7 +51,7 @@ void bind_files(nb::module_& module) {
   module.def(
       "save_file",
       [](nb::handle object, const nb::bytes& path) {
-        Tree tree = to_tree("save: obj", object, Others::kRefuse);
+        Tree tree = to_tree("save: obj", object, Unsupported::kReject);
         with_file([&, path = path_of(path)] {
           save(tree, path);
           tree = {};
@@ -64,7 +64,7 @@ void bind_files(nb::module_& module) {
   module.def(
       "save_bytes",
       [](nb::handle object) {
-        Tree tree = to_tree("save: obj", object, Others::kRefuse);
+        Tree tree = to_tree("save: obj", object, Unsupported::kReject);
         const std::string bytes = with_file([&] {
           std::string result = serialize(tree);
           tree = {};

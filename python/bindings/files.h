@@ -4,7 +4,7 @@
 
 namespace lucid::python {
 
-/// Reading and writing of files.
+/// Functions that read and write files.
 void bind_files(nb::module_& module);
 
 }  // namespace lucid::python

@@ -19,15 +19,15 @@ bool is_sequence(PyObject* object) {
          !tensor_or_null(object) && !is_array(object) && !PyDict_Check(object);
 }
 
-/// Whether an element is itself a tensor or an array, so that the list is one of tensors.
+/// Whether an element is a tensor or an array, so that the list is a list of tensors.
 bool is_tensor_like(PyObject* object) {
   return tensor_or_null(object) || (is_array(object) && numpy_scalar_kind(object) == NumpyScalar::kNone);
 }
 
-/// Lists of lists of numbers, read twice: once for their shape and category, once for their values.
+/// Nested lists of numbers. Read twice: once for the shape and category, once for the values.
 class NestedList {
  public:
-  NestedList(const Place& place, PyObject* data) : place_(place), data_(data) { find_shape(); }
+  NestedList(const ArgumentContext& context, PyObject* data) : context_(context), data_(data) { find_shape(); }
 
   bool holds_tensors() const { return holds_tensors_; }
   const Dims& shape() const { return shape_; }
@@ -41,7 +41,7 @@ class NestedList {
   }
 
   TensorRef read(Dtype dtype) {
-    checked_numel(place_.function, shape_, size_of(dtype));
+    checked_numel(context_.function, shape_, size_of(dtype));
     TensorRef tensor = make_tensor(dtype, shape_);
     char* out = static_cast<char*>(tensor->data());
     const size_t element = size_of(dtype);
@@ -56,7 +56,7 @@ class NestedList {
   }
 
  private:
-  /// Follows the first elements down.
+  /// Determines the shape by descending into the first element of each list.
   void find_shape() {
     nb::object level = nb::borrow(data_);
     while (is_sequence(level.ptr())) {
@@ -64,7 +64,7 @@ class NestedList {
       if (size < 0) nb::detail::raise_python_error();
       shape_.push_back(size);
       if (shape_.rank() > kMaxRank)
-        throw ValueError("{}: the lists are nested more than {} deep; does one contain itself?", place_.function,
+        throw ValueError("{}: the lists are nested more than {} deep; does one contain itself?", context_.function,
                          kMaxRank);
       if (size == 0) return;
       level = checked(PySequence_GetItem(level.ptr(), 0));
@@ -83,7 +83,7 @@ class NestedList {
     const nb::object items = checked(PySequence_Fast(node, "a sequence"));
     path_.push_back(0);
     for (Py_ssize_t i = 0; i < shape_[depth]; ++i) {
-      // Reading an element may run any code, so the size is compared each time, and the item held.
+      // Reading an element may run arbitrary code, so the size is checked each time, and the item is held.
       if (PySequence_Fast_GET_SIZE(items.ptr()) != shape_[depth])
         fail_length(PySequence_Fast_GET_SIZE(items.ptr()), depth);
       path_.back() = i;
@@ -103,13 +103,13 @@ class NestedList {
 
   Scalar number(PyObject* leaf) {
     if (const TensorImpl* tensor = tensor_or_null(leaf)) return item(*tensor);
-    if (const std::optional<Scalar> value = number_or_none(place_, leaf)) return *value;
-    throw TypeError("{}: the element at {} is {}; expected a number", place_.function, position(), describe(leaf));
+    if (const std::optional<Scalar> value = number_or_none(context_, leaf)) return *value;
+    throw TypeError("{}: the element at {} is {}; expected a number", context_.function, position(), describe(leaf));
   }
 
   void store(PyObject* leaf, Dtype dtype, void* out) {
     const Scalar value = number(leaf);
-    check_fits(place_, value, dtype);
+    check_fits(context_, value, dtype);
     value.store(dtype, out);
   }
 
@@ -123,15 +123,15 @@ class NestedList {
   [[noreturn]] void fail_length(Py_ssize_t size, size_t depth) {
     path_.resize(depth);
     throw ValueError("{}: the lists have different lengths: the one at {} has {} elements, others there have {}",
-                     place_.function, position(), size, shape_[depth]);
+                     context_.function, position(), size, shape_[depth]);
   }
 
   [[noreturn]] void fail_ragged(PyObject* node, const char* expected) {
     throw ValueError("{}: the lists have different depths: the element at {} is {} where others have {}",
-                     place_.function, position(), describe(node), expected);
+                     context_.function, position(), describe(node), expected);
   }
 
-  Place place_;
+  ArgumentContext context_;
   PyObject* data_;
   Dims shape_;
   Category category_ = Category::kBool;
@@ -145,13 +145,13 @@ TensorRef converted(const TensorRef& tensor, std::optional<Dtype> dtype) {
   return TensorRef(tensor_of(eager().cast(Value(tensor), *dtype)));
 }
 
-TensorRef stack_elements(const Place& place, PyObject* data) {
+TensorRef stack_elements(const ArgumentContext& context, PyObject* data) {
   const nb::object items = checked(PySequence_Tuple(data));
   Values parts;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(items.ptr()); ++i) {
-    TensorRef part = tensor_from_data(place, PyTuple_GET_ITEM(items.ptr(), i), std::nullopt);
+    TensorRef part = tensor_from_data(context, PyTuple_GET_ITEM(items.ptr(), i), std::nullopt);
     if (i > 0 && part->sizes() != parts.front().shape())
-      throw ValueError("{}: the element at [{}] has shape {}, the first has {}", place.function, i,
+      throw ValueError("{}: the element at [{}] has shape {}, the first has {}", context.function, i,
                        to_string(DimsView(part->sizes())), to_string(DimsView(parts.front().shape())));
     parts.emplace_back(std::move(part));
   }
@@ -162,7 +162,7 @@ bool has_array_method(PyObject* object) {
   return PyObject_HasAttrString(object, "__array__") || PyObject_HasAttrString(object, "__array_interface__");
 }
 
-/// Reads elements where they lie: printing and reading back need no kernel.
+/// Reads elements directly from memory, so that printing and tolist() need no kernel.
 PyObject* list_of(const TensorImpl& tensor, size_t depth, const char* element) {
   if (depth == tensor.sizes().size()) return from_scalar(Scalar::load(tensor.dtype(), element));
   const int64_t step = tensor.strides()[depth] * static_cast<int64_t>(size_of(tensor.dtype()));
@@ -174,40 +174,40 @@ PyObject* list_of(const TensorImpl& tensor, size_t depth, const char* element) {
 
 }  // namespace
 
-void check_fits(const Place& place, const Scalar& value, Dtype dtype) {
+void check_fits(const ArgumentContext& context, const Scalar& value, Dtype dtype) {
   if (!is_integer(dtype) || value.is_float() || dtype == Dtype::kI64) return;
   const int bits = static_cast<int>(size_of(dtype)) * 8;
   const int64_t low = dtype == Dtype::kU8 ? 0 : -(int64_t{1} << (bits - 1));
   const int64_t high = dtype == Dtype::kU8 ? 255 : (int64_t{1} << (bits - 1)) - 1;
   if (const int64_t number = value.to_int(); number < low || number > high)
-    raise_overflow("%s: the number %lld does not fit in %s", place.function, static_cast<long long>(number),
+    raise_overflow("%s: the number %lld does not fit in %s", context.function, static_cast<long long>(number),
                    std::string(name_of(dtype)).c_str());
 }
 
-TensorRef tensor_from_data(const Place& place, PyObject* data, std::optional<Dtype> dtype) {
+TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::optional<Dtype> dtype) {
   const GradModeScope no_grad(false);
   if (TensorImpl* tensor = tensor_or_null(data)) {
     const TensorRef dense = make_tensor(dtype.value_or(tensor->dtype()), tensor->sizes());
     copy_into(*tensor, *dense);
     return dense;
   }
-  if (const std::optional<Scalar> number = number_or_none(place, data)) {
+  if (const std::optional<Scalar> number = number_or_none(context, data)) {
     const Dtype stored = dtype ? *dtype : number->is_float() ? default_float() : number->kind();
-    check_fits(place, *number, stored);
+    check_fits(context, *number, stored);
     return tensor_from(*number, stored);
   }
-  if (is_array(data)) return converted(tensor_from_buffer(place, data, Sharing::kNever), dtype);
+  if (is_array(data)) return converted(tensor_from_buffer(context, data, Sharing::kNever), dtype);
   if (is_sequence(data)) {
-    NestedList list(place, data);
-    if (list.holds_tensors()) return converted(stack_elements(place, data), dtype);
+    NestedList list(context, data);
+    if (list.holds_tensors()) return converted(stack_elements(context, data), dtype);
     return list.read(dtype ? *dtype : list.natural_dtype());
   }
   if (has_array_method(data)) {
     const nb::object numpy = checked(PyImport_ImportModule("numpy"));
     const nb::object array = checked(PyObject_CallMethod(numpy.ptr(), "asarray", "O", data));
-    return converted(tensor_from_buffer(place, array.ptr(), Sharing::kNever), dtype);
+    return converted(tensor_from_buffer(context, array.ptr(), Sharing::kNever), dtype);
   }
-  place.fail("a number, a list of numbers, an array or a tensor", data);
+  context.fail("a number, a list of numbers, an array or a tensor", data);
 }
 
 PyObject* to_list(const TensorImpl& tensor) {

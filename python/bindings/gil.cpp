@@ -9,18 +9,18 @@ bool holds_gil() {
 #if PY_VERSION_HEX >= 0x030D0000
   return PyThreadState_GetUnchecked() != nullptr;
 #else
-  // Until Python 3.11 the current state is that of whichever thread has the lock.
+  // Up to Python 3.11, the current thread state is that of the thread that holds the GIL.
   PyThreadState* own = PyGILState_GetThisThreadState();
   return own && own == _PyThreadState_UncheckedGet();
 #endif
 }
 
-PyThreadState* GilRelease::give_up() {
-  check_no_lock_is_held("the interpreter's lock is given up");
+PyThreadState* GilRelease::release() {
+  check_no_lock_is_held("the interpreter's lock is released");
   return PyEval_SaveThread();
 }
 
-void GilRelease::take_back(PyThreadState* state) { PyEval_RestoreThread(state); }
+void GilRelease::reacquire(PyThreadState* state) { PyEval_RestoreThread(state); }
 
 GilAcquire::GilAcquire() {
   if (!holds_gil()) taken_ = PyGILState_Ensure();
@@ -30,17 +30,17 @@ GilAcquire::~GilAcquire() {
   if (taken_) PyGILState_Release(*taken_);
 }
 
-void GilTurns::pass() {
-  // As often as the interpreter switches between threads.
-  constexpr std::chrono::milliseconds kTurn{5};
-  if (std::chrono::steady_clock::now() - last_ < kTurn) return;
+void GilYield::yield() {
+  // The interpreter's default switch interval.
+  constexpr std::chrono::milliseconds kInterval{5};
+  if (std::chrono::steady_clock::now() - last_ < kInterval) return;
   {
     const GilRelease release;
   }
   last_ = std::chrono::steady_clock::now();
 }
 
-/// Runs the handlers of signals that have arrived, as every blocking call of Python does.
+/// Runs the handlers of pending signals, as every blocking call in Python does.
 static void check_signals() {
   if (!Py_IsInitialized()) return;
   const GilAcquire lock;
@@ -48,10 +48,10 @@ static void check_signals() {
 }
 
 void release_gil_while_blocking() {
-  // Not held by threads that know nothing of Python, nor where a caller gave it up already.
+  // Threads that are not Python's do not hold the lock, and a caller may have released it already.
   set_blocking_hooks(
-      {.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::give_up() : nullptr; },
-       .end = [](void* state) { GilRelease::take_back(static_cast<PyThreadState*>(state)); },
+      {.begin = []() -> void* { return Py_IsInitialized() && holds_gil() ? GilRelease::release() : nullptr; },
+       .end = [](void* state) { GilRelease::reacquire(static_cast<PyThreadState*>(state)); },
        .check_interrupts = check_signals});
 }
 

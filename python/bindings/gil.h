@@ -11,46 +11,46 @@ namespace lucid::python {
 
 namespace nb = nanobind;
 
-/// Whether this thread has the interpreter's lock. PyGILState_Check() says yes to every thread once the process has
-/// made a subinterpreter.
+/// Whether this thread holds the interpreter's lock (GIL). PyGILState_Check() returns true on every thread once the
+/// process has created a subinterpreter.
 bool holds_gil();
 
-/// Lets other Python threads run until the end of the scope. This and GilAcquire are the only ways in which the
-/// bindings give up and take the interpreter's lock. A thread that asks for it when the process is exiting sleeps for
-/// good (see python_calls.cpp).
+/// Releases the GIL until the end of the scope. The bindings release and acquire the GIL only through this class and
+/// GilAcquire. A thread that acquires the GIL while the process exits sleeps forever (see python_calls.cpp).
 class GilRelease {
  public:
-  GilRelease() : state_(give_up()) {}
+  GilRelease() : state_(release()) {}
   GilRelease(const GilRelease&) = delete;
   GilRelease& operator=(const GilRelease&) = delete;
-  ~GilRelease() { take_back(state_); }
+  ~GilRelease() { reacquire(state_); }
 
-  /// The same without a scope: what give_up() returns is for take_back().
-  static PyThreadState* give_up();
-  static void take_back(PyThreadState* state);
+  /// The same without a scope. Pass the result of release() to reacquire().
+  static PyThreadState* release();
+  static void reacquire(PyThreadState* state);
 
  private:
   PyThreadState* state_;
 };
 
-/// Lets other Python threads run now and then during a long loop that needs the lock.
-class GilTurns {
+/// Periodically lets other Python threads run during a long loop that needs the GIL.
+class GilYield {
  public:
-  /// Called once for each item, where other threads may do anything.
-  void next() {
-    if (++items_ % kItems == 0) [[unlikely]]
-      pass();
+  /// Call once per item, at a point where other threads may run arbitrary code.
+  void tick() {
+    if (++items_ % kItemsPerCheck == 0) [[unlikely]]
+      yield();
   }
 
  private:
-  static constexpr uint32_t kItems = 256;
-  void pass();
+  /// The clock is read once for this many items.
+  static constexpr uint32_t kItemsPerCheck = 256;
+  void yield();
 
   uint32_t items_ = 0;
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
-/// Has the interpreter's lock until the end of the scope; for any thread, also one that has it already.
+/// Holds the GIL until the end of the scope. Works on any thread, including one that already holds it.
 class GilAcquire {
  public:
   GilAcquire();
@@ -62,10 +62,10 @@ class GilAcquire {
   std::optional<PyGILState_STATE> taken_;
 };
 
-/// Makes the library give up the lock while it compiles, waits, or runs a kernel that takes long.
+/// Installs hooks that release the GIL while the library compiles, waits, or runs a long kernel.
 void release_gil_while_blocking();
 
-/// A Python object that C++ may copy and drop on any thread, with or without the interpreter's lock.
+/// A Python object that C++ may copy and destroy on any thread, with or without the GIL.
 class SharedObject {
  public:
   SharedObject() = default;
@@ -75,9 +75,9 @@ class SharedObject {
           const GilAcquire lock;
           delete held;
         })) {}
-  /// Only with the lock.
+  /// Requires the GIL.
   const nb::object& get() const { return *object_; }
-  /// Whether there is no copy of this.
+  /// Whether no other copy exists.
   bool is_unique() const { return object_.use_count() == 1; }
 
  private:

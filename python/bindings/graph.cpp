@@ -24,7 +24,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// A node as it was when it was asked for.
+/// A snapshot of a node.
 struct NodeHandle {
   IRNode node;
   std::string device;
@@ -54,7 +54,7 @@ nb::list inputs_of(const NodeHandle& self) {
   return inputs;
 }
 
-/// The values among the operands, without numbers.
+/// The operands that are values, without numbers.
 std::vector<ValueId> input_ids_of(const NodeHandle& self) {
   std::vector<ValueId> ids;
   for (const IROperand& operand : self.node.inputs)
@@ -91,7 +91,7 @@ void remove_node(GraphHandle& self, const NodeHandle& handle) {
   const auto found = find_node(graph, handle.node.outputs.front());
   const std::set<ValueId> results = results_of(graph);
   for (ValueId id : found->outputs) {
-    if (results.contains(id)) throw ValueError("IRGraph.remove: %{} leaves the graph", id);
+    if (results.contains(id)) throw ValueError("IRGraph.remove: %{} is a result of the graph", id);
     for (const IRNode& node : graph.nodes)
       for (const IROperand& operand : node.inputs)
         if (operand.id == id) throw ValueError("IRGraph.remove: %{} is used by {}", id, to_text(graph, node));
@@ -101,7 +101,7 @@ void remove_node(GraphHandle& self, const NodeHandle& handle) {
   drop_undefined(graph, none);
 }
 
-/// Names `id` wherever `gone` was read.
+/// Replaces every use of `gone` by `id`.
 void replace_value(GraphHandle& self, ValueId gone, ValueId id) {
   IRGraph& graph = *self.graph;
   for (ValueId each : {gone, id})
@@ -109,11 +109,11 @@ void replace_value(GraphHandle& self, ValueId gone, ValueId id) {
   Substitution substitution(graph);
   if (!substitution.allows(gone, id))
     throw ValueError(
-        "IRGraph.replace: %{} cannot stand in for %{}: the types must be the same, and a result of the graph can only "
-        "be replaced by what a node computes",
+        "IRGraph.replace: %{} cannot replace %{}: the types must be the same, and a result of the graph can only be "
+        "replaced by the result of a node",
         id, gone);
   substitution.add(gone, id);
-  // Before it is defined it cannot be read.
+  // A node cannot read `id` before it is defined.
   bool is_defined = std::none_of(graph.nodes.begin(), graph.nodes.end(), [&](const IRNode& node) {
     return std::find(node.outputs.begin(), node.outputs.end(), id) != node.outputs.end();
   });
@@ -135,10 +135,10 @@ std::shared_ptr<Pass> pass_named(const std::string& name) {
                                           std::make_shared<CommonSubexpressionPass>()};
   for (const auto& pass : passes)
     if (pass->name() == name) return pass;
-  throw ValueError("there is no pass {}", name);
+  throw ValueError("unknown pass {}", name);
 }
 
-/// A pass that a user wrote in Python.
+/// A user-defined pass written in Python.
 class PythonPass : public Pass {
  public:
   explicit PythonPass(const nb::object& pass)
@@ -147,7 +147,7 @@ class PythonPass : public Pass {
 
   bool run(IRGraph& graph, ConstantPool& constants) override {
     const GilAcquire lock;
-    // A copy, for the object may outlive the call.
+    // A copy, because the Python object may outlive the call.
     const GraphHandle handle{std::make_shared<IRGraph>(graph)};
     const nb::object changed = pass_.get().attr("run")(handle);
     if (!PyBool_Check(changed.ptr()))
@@ -157,7 +157,7 @@ class PythonPass : public Pass {
     try {
       verify(*handle.graph);
     } catch (const InternalError& error) {
-      throw ValueError("{} left a graph that makes no sense: {}", name_, error.what());
+      throw ValueError("{} produced an invalid graph: {}", name_, error.what());
     }
     graph = *handle.graph;
     std::erase_if(constants, [&](const auto& entry) { return !graph.values.contains(entry.first); });
@@ -180,12 +180,12 @@ PassList to_passes(nb::handle sequence) {
 }
 
 void bind_graph(nb::module_& module) {
-  nb::class_<IRValue>(module, "IRValue", "What is known of a value of a graph without running it.")
+  nb::class_<IRValue>(module, "IRValue", "The static properties of a value of a graph.")
       .def_prop_ro("shape", [](const IRValue& self) { return checked(from_ints(self.type.shape)); })
       .def_prop_ro("dtype", [](const IRValue& self) { return nb::borrow(dtype_object(self.type.dtype)); })
       .def_ro("device", &IRValue::device)
       .def("__repr__", [](const IRValue& self) { return "IRValue(" + to_string(self.type) + ")"; });
-  nb::class_<NodeHandle>(module, "IRNode", "One op applied.")
+  nb::class_<NodeHandle>(module, "IRNode", "One application of an op.")
       .def_prop_ro("op", [](const NodeHandle& self) { return self.node.op->name(); })
       .def_prop_ro("attributes", &attributes_of)
       .def_prop_ro("inputs", &inputs_of)
@@ -205,14 +205,15 @@ void bind_graph(nb::module_& module) {
       .def_prop_ro("updates", [](const GraphHandle& self) { return self.graph->updates; })
       .def_prop_ro("nodes", &nodes_of)
       .def_prop_ro("values", &values_of)
-      .def("remove", &remove_node, "node"_a, "Removes a node whose results nothing reads.")
-      .def("replace", &replace_value, "gone"_a, "by"_a, "Reads one value wherever another was read.")
+      .def("remove", &remove_node, "node"_a, "Removes a node whose results are unused.")
+      .def("replace", &replace_value, "gone"_a, "by"_a, "Replaces every use of one value by another.")
       .def(
-          "verify", [](const GraphHandle& self) { verify(*self.graph); }, "Raises InternalError if a rule is broken.")
+          "verify", [](const GraphHandle& self) { verify(*self.graph); },
+          "Raises InternalError if the graph is not well formed.")
       .def("copy", [](const GraphHandle& self) { return GraphHandle{std::make_shared<IRGraph>(*self.graph)}; })
       .def_static(
           "parse", [](const std::string& text) { return GraphHandle{std::make_shared<IRGraph>(parse_graph(text))}; },
-          "text"_a, "Reads the text form.")
+          "text"_a, "Parses the text form.")
       .def(
           "__eq__",
           [](const GraphHandle& self, nb::handle other) {

@@ -7,12 +7,12 @@
 
 namespace lucid::python {
 
-/// What Python's `IRGraph` holds. Graphs of programs are copied: nobody edits a plan's.
+/// The contents of Python's `IRGraph`. Always a copy: the graph of a program is never edited.
 struct GraphHandle {
   std::shared_ptr<IRGraph> graph;
 };
 
-/// The passes in a Python sequence: names of our own, or objects with a method `run(graph) -> bool`.
+/// Converts a Python sequence of passes: names of built-in passes, or objects with a method `run(graph) -> bool`.
 PassList to_passes(nb::handle sequence);
 
 /// `_core.IRGraph`, `_core.IRNode`, `_core.IRValue` and the passes on them.

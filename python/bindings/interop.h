@@ -4,7 +4,7 @@
 
 namespace lucid::python {
 
-/// Tensors from Python data, arrays and DLPack, and back.
+/// Conversions between tensors and Python data, arrays and DLPack.
 void bind_creation(nb::module_& module);
 void bind_dlpack(nb::module_& module);
 /// Dtype defaults, threads, floating-point mode, memory.

@@ -21,21 +21,22 @@ nb::object to_list(std::span<const TensorRef> tensors) {
   return list;
 }
 
-/// Makes the plan here, on this thread: passes may be Python's. Returns why there can be none, or None.
+/// Compiles the plan on this thread, because passes may be written in Python. Returns None, or the reason why there is
+/// no plan.
 nb::object compile_now(const ProgramHandle& self, nb::handle passes) {
   const PassList list = passes.is_none() ? PassList() : to_passes(passes);
   const std::string obstacle = self.program->compile_now(passes.is_none() ? nullptr : &list);
   return obstacle.empty() ? nb::none() : nb::cast(obstacle);
 }
 
-/// Python's objects that copies of the gradient graph share, each with what it is.
-nb::list kept_objects(const ProgramHandle& self) {
-  nb::list kept;
-  for (const Ref<GradNode>& node : self.program->outcome().gradients().nodes()) list_kept(*node, kept);
-  return kept;
+/// The Python objects that copies of the gradient graph share, as (description, object).
+nb::list shared_objects(const ProgramHandle& self) {
+  nb::list objects;
+  for (const Ref<GradNode>& node : self.program->outcome().gradients().nodes()) list_shared_objects(*node, objects);
+  return objects;
 }
 
-/// A line of text for each.
+/// One line of text for each backward plan.
 std::vector<std::string> backward_plans(const ProgramHandle& self) {
   std::vector<std::string> lines;
   for (const jit::BackwardPlanInfo& plan : self.program->outcome().gradients().backward_plans())
@@ -43,7 +44,8 @@ std::vector<std::string> backward_plans(const ProgramHandle& self) {
   return lines;
 }
 
-/// The results of a plan, or None where it does not fit or a check failed: then nothing has happened.
+/// Runs the plan and returns its results. Returns None, without side effects, if the plan does not match or a check
+/// failed.
 nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
   const std::vector<TensorRef> held = tensors_in(arguments);
   std::vector<TensorImpl*> pointers;
@@ -57,18 +59,19 @@ nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
   return list;
 }
 
-/// Each step as (name, units, launches, places, turns); a place is (area, index, offset) and a turn (name, reads,
-/// writes), which number places, then what the turns alone see.
+/// Each step as (name, tiles, launches, locations, stages); a location is (area, index, offset) and a stage (name,
+/// reads, writes), which index locations, then the buffers that only the stages use.
 nb::list steps_of(const Plan& plan) {
   constexpr const char* kAreas[] = {"input", "output", "memory", "packed", "checks"};
   nb::list steps;
   for (const PlanStep& step : plan.steps) {
-    nb::list places;
-    for (const Slot& slot : step.parts.front().slots)
-      places.append(nb::make_tuple(kAreas[static_cast<size_t>(slot.area)], slot.index, slot.byte_offset));
-    nb::list turns;
-    for (const PlanStep::Turn& turn : step.turns) turns.append(nb::make_tuple(turn.name, turn.reads, turn.writes));
-    steps.append(nb::make_tuple(step.name, step.items(), step.parts.size(), places, turns));
+    nb::list locations;
+    for (const Slot& slot : step.launches.front().slots)
+      locations.append(nb::make_tuple(kAreas[static_cast<size_t>(slot.area)], slot.index, slot.byte_offset));
+    nb::list stages;
+    for (const PlanStep::Stage& stage : step.stages)
+      stages.append(nb::make_tuple(stage.name, stage.reads, stage.writes));
+    steps.append(nb::make_tuple(step.name, step.items(), step.launches.size(), locations, stages));
   }
   return steps;
 }
@@ -83,7 +86,7 @@ void bind_jit(nb::module_& module) {
           [](const ProgramHandle& self) { return GraphHandle{std::make_shared<IRGraph>(self.program->graph())}; })
       .def("compile_now", &compile_now, "passes"_a = nb::none())
       .def("run", &run_program, "arguments"_a)
-      .def_prop_ro("kept", &kept_objects)
+      .def_prop_ro("kept", &shared_objects)
       .def_prop_ro("backward_plans", &backward_plans)
       .def_prop_ro("text", [](const ProgramHandle& self) { return to_text(self.program->graph()); })
       .def_prop_ro("nodes", [](const ProgramHandle& self) { return self.program->graph().nodes.size(); })

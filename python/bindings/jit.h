@@ -5,12 +5,12 @@
 
 namespace lucid::python {
 
-/// What Python's `_core.Program` holds.
+/// The contents of Python's `_core.Program`.
 struct ProgramHandle {
   Ref<jit::Program> program;
 };
 
-/// What lucid.compiler records calls with and runs instead of them.
+/// Graphs, recordings, programs and compiled callables, for lucid.compiler.
 void bind_jit(nb::module_& module);
 
 }  // namespace lucid::python

@@ -1,4 +1,4 @@
-// lucid._core: what the package `lucid` is made of.
+// lucid._core, the extension module behind the package `lucid`.
 
 #include <nanobind/nanobind.h>
 
@@ -17,11 +17,11 @@
 #include "bindings/tensor_object.h"
 #include "capture/guards.h"
 
-// NB_MODULE defines the function that Python calls first; it gets another name, because ours comes before it.
+// NB_MODULE defines the module's init function. It is renamed here, because our own PyInit__core below wraps it.
 #define PyInit__core make_core_definition
 NB_MODULE(_core, module) {
   using namespace lucid::python;
-  // Objects that a user's reference cycle keeps alive are no concern of other users.
+  // Off by default: a reference cycle in user code is not a leak of Lucid.
   nanobind::set_leak_warnings(lucid::options().logs("leaks"));
   release_gil_while_blocking();
   bind_errors(module);
@@ -46,8 +46,8 @@ NB_MODULE(_core, module) {
 
 namespace {
 
-/// Tensors, caches and the classes that C++ knows are the process's, and Python objects of one interpreter may not be
-/// used in another.
+/// Tensors, caches and the Python classes that C++ refers to are global to the process, and Python objects of one
+/// interpreter must not be used in another.
 int refuse_subinterpreter() {
   if (PyInterpreterState_Get() == PyInterpreterState_Main()) return 0;
   PyErr_SetString(
@@ -66,7 +66,7 @@ extern "C" NB_EXPORT PyObject* PyInit__core() {
   if (refuse_subinterpreter() != 0) return nullptr;
   PyObject* definition = make_core_definition();
   if (!definition) return nullptr;
-  // From Python 3.13 on this function runs in the main interpreter, whichever imports.
+  // Since Python 3.13, this function runs in the main interpreter even if a subinterpreter imports the module.
   for (PyModuleDef_Slot* slot = reinterpret_cast<PyModuleDef*>(definition)->m_slots; slot->slot != 0; ++slot)
     if (slot->slot == Py_mod_exec) slot->value = reinterpret_cast<void*>(execute_in_main);
   return definition;

@@ -1,4 +1,4 @@
-// What C++ modules ask Python, and state dicts that are Python's.
+// Calls from C++ modules to Python overrides, and Python dicts as state dicts.
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -20,7 +20,7 @@ nb::object call_method(PyObject* self, PyObject* name, std::initializer_list<PyO
   return checked(PyObject_VectorcallMethod(name, all.data(), all.size(), nullptr));
 }
 
-/// A state as a Python dict for a method that wants one: the dict itself, or a copy.
+/// A state as a Python dict: the dict itself if it is a PythonState, otherwise a copy.
 nb::object dict_of(nn::StateDict& state) {
   if (const auto* python = dynamic_cast<PythonState*>(&state)) return nb::borrow(python->dict());
   nb::dict copy;
@@ -28,7 +28,7 @@ nb::object dict_of(nn::StateDict& state) {
   return copy;
 }
 
-/// What a method did to a copy.
+/// Copies changes to a copied dict back into the state.
 void write_back(const nb::object& dict, nn::StateDict& state) {
   if (dynamic_cast<PythonState*>(&state)) return;
   const PythonState changed(dict.ptr());
@@ -194,7 +194,7 @@ std::vector<std::string> PythonState::keys() const {
   std::vector<std::string> keys;
   PyObject* key = nullptr;
   PyObject* value = nullptr;
-  for (Py_ssize_t place = 0; PyDict_Next(dict_, &place, &key, &value);) {
+  for (Py_ssize_t position = 0; PyDict_Next(dict_, &position, &key, &value);) {
     if (!PyUnicode_Check(key)) throw TypeError("load_state_dict: keys must be strings");
     keys.emplace_back(nb::cast<const char*>(nb::handle(key)));
   }

@@ -1,4 +1,4 @@
-// How modules are called, from Python and from C++.
+// Calls of modules, from Python and from C++.
 
 #include <typeinfo>
 
@@ -13,8 +13,8 @@
 namespace lucid::python {
 namespace {
 
-/// How deep settings of modules may be nested.
-constexpr int kMostLevels = 16;
+/// Maximum nesting depth of module settings.
+constexpr int kMaxDepth = 16;
 
 /// A Python object that passes through C++.
 class PythonItem : public nn::Foreign {
@@ -52,7 +52,7 @@ class PythonItem : public nn::Foreign {
   SharedObject object_;
 };
 
-/// The arguments of a call by tuple and dict.
+/// The arguments of a call as a tuple and a dict.
 struct PythonArguments {
   nb::object positional;
   nb::object named;
@@ -80,7 +80,7 @@ nn::Arguments from_python(nb::handle positional, nb::handle named) {
   if (named.ptr() && PyDict_Check(named.ptr())) {
     PyObject* key = nullptr;
     PyObject* value = nullptr;
-    for (Py_ssize_t place = 0; PyDict_Next(named.ptr(), &place, &key, &value);)
+    for (Py_ssize_t position = 0; PyDict_Next(named.ptr(), &position, &key, &value);)
       arguments.named.emplace_back(nb::cast<const char*>(nb::handle(key)), to_item(value));
   }
   return arguments;
@@ -103,7 +103,7 @@ std::optional<nn::Gradients> to_gradients(const nb::object& returned) {
   return gradients;
 }
 
-/// The core's forward, without hooks.
+/// Runs the forward of the C++ core, without hooks.
 PyObject* run_core(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   nn::Module& module = module_in(self);
   if (typeid(module) == typeid(nn::Module))
@@ -121,11 +121,11 @@ PyObject* call_python_forward(PyObject* self, PyObject* const* arguments, size_t
   const auto count = static_cast<size_t>(PyVectorcall_NARGS(flagged_count));
   const size_t keywords = keyword_names ? static_cast<size_t>(PyTuple_GET_SIZE(keyword_names)) : 0;
   if (flagged_count & PY_VECTORCALL_ARGUMENTS_OFFSET) {
-    // The caller lends us the place before the first argument.
-    PyObject** place = const_cast<PyObject**>(arguments) - 1;
-    PyObject* before = std::exchange(*place, self);
-    PyObject* result = PyObject_VectorcallMethod(module_names().forward, place, count + 1, keyword_names);
-    *place = before;
+    // PY_VECTORCALL_ARGUMENTS_OFFSET: the element before the first argument may be changed during the call.
+    PyObject** with_self = const_cast<PyObject**>(arguments) - 1;
+    PyObject* before = std::exchange(*with_self, self);
+    PyObject* result = PyObject_VectorcallMethod(module_names().forward, with_self, count + 1, keyword_names);
+    *with_self = before;
     return result;
   }
   SmallVector<PyObject*, 8> all;
@@ -134,7 +134,8 @@ PyObject* call_python_forward(PyObject* self, PyObject* const* arguments, size_t
   return PyObject_VectorcallMethod(module_names().forward, all.data(), count + 1, keyword_names);
 }
 
-/// A class that defines __call__ after it was made keeps the slot of its instances.
+/// Calls through tp_call. If __call__ is assigned to a class after its creation, instances still have the old
+/// vectorcall pointer.
 PyObject* call_patched(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   const nb::object positional = checked(PyTuple_New(count));
   for (Py_ssize_t i = 0; i < count; ++i) PyTuple_SET_ITEM(positional.ptr(), i, Py_NewRef(arguments[i]));
@@ -150,7 +151,7 @@ PyObject* call_patched(PyObject* self, PyObject* const* arguments, Py_ssize_t co
 nn::Item native_item(PyObject* object, int levels) {
   nn::Item item = PythonItem(object).convert();
   if (!item.is_tuple()) return item;
-  if (levels == 0) throw ValueError("module setting: nested more than {} deep", kMostLevels);
+  if (levels == 0) throw ValueError("module setting: nested more than {} deep", kMaxDepth);
   nn::Item::Tuple items;
   for (const nn::Item& part : item.to_tuple()) {
     const auto* foreign = dynamic_cast<const PythonItem*>(part.foreign());
@@ -167,7 +168,7 @@ nn::Item to_item(PyObject* object) {
   return nn::Item(std::make_shared<const PythonItem>(object));
 }
 
-nn::Item to_native_item(PyObject* object) { return native_item(object, kMostLevels); }
+nn::Item to_native_item(PyObject* object) { return native_item(object, kMaxDepth); }
 
 PyObject* to_python(const nn::Item& item) {
   struct Converter {
@@ -223,7 +224,7 @@ PyObject* call_module(PyObject* self, PyObject* arguments, PyObject* keywords) {
       PyObject* key = nullptr;
       PyObject* value = nullptr;
       Py_ssize_t i = 0;
-      for (Py_ssize_t place = 0; PyDict_Next(keywords, &place, &key, &value);) {
+      for (Py_ssize_t position = 0; PyDict_Next(keywords, &position, &key, &value);) {
         PyTuple_SET_ITEM(names.ptr(), i++, Py_NewRef(key));
         all.push_back(value);
       }
@@ -240,7 +241,7 @@ PyObject* forward_method(PyObject* self, PyObject* const* arguments, Py_ssize_t 
   return guarded([&] { return run_core(self, arguments, count, keyword_names); });
 }
 
-// Hooks. All may run on a thread that does not hold the interpreter's lock.
+// Hooks. They may be called on a thread that does not hold the GIL.
 
 std::optional<nn::Arguments> PythonHook::operator()(nn::Module& module, const nn::Arguments& arguments) const {
   const GilAcquire lock;

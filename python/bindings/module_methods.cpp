@@ -1,4 +1,4 @@
-// What lucid.nn.Module is made of: methods of its base, which take positional arguments only.
+// The methods of `_core.Module`, the base of lucid.nn.Module. They take positional arguments only.
 
 #include <lucid/nn/fields.h>
 #include <nanobind/stl/string.h>
@@ -24,14 +24,15 @@ std::string text(PyObject* object) {
 
 bool flag(PyObject* object) { return to_bool({"Module", "flag"}, object); }
 
-/// A slot gets its object when Python first asks for it, which does not change the module.
+/// A slot creates its Python object on first access. This does not count as a change of the module, hence the
+/// const_cast.
 nb::object tensor_object(const nn::NamedSlot& named) {
   return nb::steal(object_in(const_cast<nn::TensorSlot&>(named.slot)));
 }
 
 // Settings.
 
-/// _build(dtype, **settings): makes the module what its settings say.
+/// _build(dtype, **settings): applies the settings and builds the module.
 PyObject* build(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     if (!module_object(self).module) make_core(self);
@@ -103,10 +104,11 @@ PyObject* add_module(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-/// (parameters, buffers, names of buffers that are not saved, modules): the module's own, in order, None included.
+/// Returns (parameters, buffers, names of non-persistent buffers, child modules) of this module only, in order,
+/// including entries that are None.
 PyObject* parts(PyObject* self, PyObject*) {
   return guarded([&] {
-    // copy.deepcopy() and pickle recurse by way of it.
+    // copy.deepcopy() and pickle recurse through this function.
     check_stack("copy");
     nn::Module& module = module_in(self);
     nb::dict parameters;
@@ -124,7 +126,7 @@ PyObject* parts(PyObject* self, PyObject*) {
   });
 }
 
-/// How many parameters, buffers and modules it has itself.
+/// The numbers of parameters, buffers and child modules of this module only.
 PyObject* part_counts(PyObject* self, PyObject*) {
   return guarded([&] {
     const nn::Module& module = module_in(self);
@@ -145,8 +147,9 @@ PyObject* clear_children(PyObject* self, PyObject*) {
 
 // Walks.
 
-/// The objects of the tensors that a walk found. Each is made in its slot, so that it lives as long as the module.
-nb::list named_objects(nn::Module& root, const std::string& prefix, bool recurse, bool once, bool learned) {
+/// The parameters or buffers of a module as (name, object). Each object is created in its slot, so that it lives as
+/// long as the module.
+nb::list named_objects(nn::Module& root, const std::string& prefix, bool recurse, bool once, bool parameters) {
   std::vector<std::pair<std::string, nn::Ptr<nn::Module>>> modules;
   if (recurse)
     modules = root.named_modules(prefix, once);
@@ -155,7 +158,7 @@ nb::list named_objects(nn::Module& root, const std::string& prefix, bool recurse
   nb::list found;
   std::unordered_set<const TensorImpl*> seen;
   for (const auto& [path, module] : modules)
-    for (const nn::NamedSlot& named : learned ? module->parameter_slots() : module->buffer_slots()) {
+    for (const nn::NamedSlot& named : parameters ? module->parameter_slots() : module->buffer_slots()) {
       if (!named.slot.impl() || (once && !seen.insert(named.slot.impl()).second)) continue;
       const std::string name = path.empty() ? named.name : path + "." + named.name;
       found.append(nb::make_tuple(name, tensor_object(named)));
@@ -163,7 +166,7 @@ nb::list named_objects(nn::Module& root, const std::string& prefix, bool recurse
   return found;
 }
 
-/// (learned, prefix, recurse, remove_duplicate).
+/// (parameters, prefix, recurse, remove_duplicate): the parameters, or the buffers if `parameters` is false.
 PyObject* named_tensors(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
   return guarded([&] {
     return named_objects(module_in(self), text(arguments[1]), flag(arguments[2]), flag(arguments[3]),
@@ -273,7 +276,7 @@ nb::list to_list(const std::vector<std::string>& names) {
   return list;
 }
 
-/// (state, strict, assign): (missing keys, unexpected keys).
+/// (state, strict, assign) -> (missing keys, unexpected keys).
 PyObject* load_state(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
   return guarded([&] {
     PythonState state(arguments[0]);
@@ -282,7 +285,7 @@ PyObject* load_state(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
   });
 }
 
-/// (state, prefix): (missing keys, unexpected keys, errors) of the module's own.
+/// (state, prefix) -> (missing keys, unexpected keys, errors), without child modules.
 PyObject* load_own(PyObject* self, PyObject* const* arguments, Py_ssize_t) {
   return guarded([&] {
     PythonState state(arguments[0]);
@@ -302,7 +305,7 @@ void set_function(nn::HookEntry& entry, PythonHook hook) {
   entry.function.emplace<Hook>(std::move(hook));
 }
 
-/// The kinds in the order of HookEntry's functions.
+/// Indexed by hook kind, in the order of the alternatives of HookEntry::function.
 constexpr void (*kSetters[])(nn::HookEntry&, PythonHook) = {
     set_function<nn::ForwardPreHook>,       set_function<nn::ForwardHook>,          set_function<nn::BackwardHook>,
     set_function<nn::BackwardPreHook>,      set_function<nn::StateDictPreHook>,     set_function<nn::StateDictHook>,
@@ -311,7 +314,7 @@ constexpr void (*kSetters[])(nn::HookEntry&, PythonHook) = {
 nb::object add_hook(nn::Module& module, PyObject* const* arguments) {
   const int64_t kind = to_int({"hook", "kind"}, arguments[0]);
   if (!PyCallable_Check(arguments[1])) throw TypeError("hook: expected a function, not {}", describe(arguments[1]));
-  if (kind < 0 || kind >= static_cast<int64_t>(std::size(kSetters))) throw ValueError("hook: no kind {}", kind);
+  if (kind < 0 || kind >= static_cast<int64_t>(std::size(kSetters))) throw ValueError("hook: unknown kind {}", kind);
   auto entry = std::make_shared<nn::HookEntry>();
   kSetters[kind](*entry, PythonHook{SharedObject(nb::borrow(arguments[1])), flag(arguments[2])});
   entry->always_call = flag(arguments[3]);
@@ -323,7 +326,7 @@ PyObject* add_hook_method(PyObject* self, PyObject* const* arguments, Py_ssize_t
   return guarded([&] { return add_hook(module_in(self), arguments).release().ptr(); });
 }
 
-/// What _add_hook was called with, for copies.
+/// The arguments with which _add_hook recreates the hooks, for copies.
 PyObject* hook_list(PyObject* self, PyObject*) {
   return guarded([&] {
     nb::list list;
@@ -343,7 +346,7 @@ PyCFunction method(F* function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(function));
 }
 
-/// Python 3.11 does not hand the flag down to classes that may change.
+/// Sets the vectorcall flag, which mutable classes do not inherit in Python 3.11.
 PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&] {
     auto* made = reinterpret_cast<PyTypeObject*>(type);
@@ -359,8 +362,9 @@ PyObject* init_subclass(PyObject* type, PyObject* arguments, PyObject* keywords)
 
 PyMethodDef* module_methods() {
   static PyMethodDef methods[] = {
-      {"forward", method(forward_method), METH_FASTCALL | METH_KEYWORDS, "What the module computes; override it."},
-      {"extra_repr", method(extra_repr), METH_NOARGS, "What stands between the brackets when the module is printed."},
+      {"forward", method(forward_method), METH_FASTCALL | METH_KEYWORDS,
+       "Computes the result of the module. Override it."},
+      {"extra_repr", method(extra_repr), METH_NOARGS, "The text between the parentheses of the module's repr."},
       {"_build", method(build), METH_FASTCALL | METH_KEYWORDS, nullptr},
       {"_reset", method(reset), METH_NOARGS, nullptr},
       {"_settings", method(settings), METH_NOARGS, nullptr},
@@ -394,8 +398,8 @@ PyMethodDef* module_methods() {
 }
 
 void bind_module_hooks(nb::module_& module) {
-  nb::class_<nn::HookRemover>(module, "ModuleHookHandle", "Removes the hook that it was returned for.")
-      .def("remove", &nn::HookRemover::remove, "Removes the hook; more than once does no harm.")
+  nb::class_<nn::HookRemover>(module, "ModuleHookHandle", "Removes a registered hook.")
+      .def("remove", &nn::HookRemover::remove, "Removes the hook. Further calls have no effect.")
       .def("__enter__", [](nb::object self) { return self; })
       .def("__exit__", [](nn::HookRemover& self, const nb::args&) { self.remove(); });
   declare_pure(module, module.attr("ModuleHookHandle"));

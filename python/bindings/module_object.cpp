@@ -15,7 +15,7 @@
 #include "tensor/api.h"
 #include "tensor/autograd_meta.h"
 
-// Declared only for CPython itself: reads an attribute without making an exception of one that is missing.
+// Private to CPython: reads an attribute without raising an exception if it is missing.
 extern "C" PyObject* _PyObject_GenericGetAttrWithDict(PyObject*, PyObject*, PyObject*, int);
 
 namespace lucid::python {
@@ -30,7 +30,7 @@ using nn::NamedSlot;
 PyTypeObject* buffer_type = nullptr;
 PyTypeObject* wrapper_type = nullptr;
 PyTypeObject* public_module_type = nullptr;
-// The Python classes of C++ modules, both ways. Classes live as long as the process.
+// Maps between C++ modules and their Python classes. Classes live as long as the process.
 std::unordered_map<PyTypeObject*, const nn::LayerType*> layers_by_class;
 std::unordered_map<std::string, PyTypeObject*> classes_by_name;
 
@@ -46,13 +46,13 @@ std::string_view text_of(PyObject* name) {
   nb::detail::raise_python_error();
 }
 
-// Life.
+// Lifetime.
 
 PyObject* new_module(PyTypeObject* type, PyObject*, PyObject*) {
   return guarded([&]() -> PyObject* {
     PyObject* self = nullptr;
     if (type->tp_flags & Py_TPFLAGS_IS_ABSTRACT) {
-      // Names the abstract methods in its error.
+      // object.__new__ raises the error that lists the abstract methods.
       const nb::object nothing = checked(PyTuple_New(0));
       self = PyBaseObject_Type.tp_new(type, nothing.ptr(), nullptr);
     } else {
@@ -76,7 +76,7 @@ int visit_parts(const nn::Module& module, visitproc visit, void* arg) {
   for (const auto* slots : {&module.parameter_slots(), &module.buffer_slots()})
     for (const NamedSlot& named : *slots) Py_VISIT(static_cast<PyObject*>(named.slot.object()));
   for (const auto& entry : module.hooks()) {
-    // A hook that is running, or that a copy of the module has too, counts more references than ours.
+    // A hook that is running, or shared with a copy of the module, has other owners.
     if (entry.use_count() != 1) continue;
     const PythonHook* hook =
         std::visit([](const auto& function) { return function.template target<PythonHook>(); }, entry->function);
@@ -87,7 +87,7 @@ int visit_parts(const nn::Module& module, visitproc visit, void* arg) {
     if (void* object = child.module->object()) {
       Py_VISIT(static_cast<PyObject*>(object));
     } else if (child.module->use_count() == 1) {
-      // Nobody else refers to it, so what it refers to is as good as ours.
+      // This module is the only owner, so it also owns the child's references.
       if (const int status = visit_parts(*child.module, visit, arg)) return status;
     }
   }
@@ -137,7 +137,7 @@ PyObject* get_attribute(PyObject* self, PyObject* name) {
     nn::Module* module = module_object(self).module;
     if (module)
       if (PyObject* part = find_part(*module, text_of(name))) return part;
-    // A property that raised AttributeError: its own message says more.
+    // A property raised AttributeError: raise it again for its own message.
     if (_PyType_Lookup(Py_TYPE(self), name)) return PyObject_GenericGetAttr(self, name);
     fail_attribute(module ? "'%.100s' object has no attribute '%U'"
                           : "'%.100s' object has no attribute '%U': call super().__init__() before using the module",
@@ -150,7 +150,7 @@ void forget_attribute(PyObject* self, PyObject* name) {
   if (attributes && PyDict_GetItemWithError(attributes, name)) check_status(PyDict_DelItem(attributes, name));
 }
 
-/// The module that a wrapper stands for, or null for modules that are none.
+/// The module that a wrapper wraps; null if `module` is not a wrapper.
 PyObject* wrapped_in(PyObject* module) {
   if (!wrapper_type || !PyObject_TypeCheck(module, wrapper_type)) return nullptr;
   PyObject* attributes = module_object(module).attributes;
@@ -196,7 +196,7 @@ int assign(PyObject* self, nn::Module& module, PyObject* name, PyObject* value) 
   if (is_module(value)) {
     forget_attribute(self, name);
     module.set_child(key, nn::Ptr<nn::Module>(&module_in(value)));
-    // A wrapper's parts are those of its module, but it is what is called.
+    // The child is the wrapped module; the attribute is the wrapper, so that calls go through it.
     if (wrapped_in(value)) check_status(PyObject_GenericSetAttr(self, name, value));
     return 0;
   }
@@ -262,8 +262,8 @@ PyObject* repr_module(PyObject* self) {
 
 PyGetSetDef properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
-    {"training", get_training, set_training, "Whether the module is being trained.", nullptr},
-    {"_version", get_version, nullptr, "A number that moves whenever the module or one below it changes.", nullptr},
+    {"training", get_training, set_training, "Whether the module is in training mode.", nullptr},
+    {"_version", get_version, nullptr, "A counter that changes when the module or a submodule changes.", nullptr},
     {}};
 PyMemberDef members[] = {{"__vectorcalloffset__", T_PYSSIZET, offsetof(ModuleObject, vectorcall), READONLY, nullptr},
                          {"__dictoffset__", T_PYSSIZET, offsetof(ModuleObject, attributes), READONLY, nullptr},

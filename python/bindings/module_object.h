@@ -7,8 +7,8 @@
 
 namespace lucid::python {
 
-/// What a Python module is: a core that C++ can run without Python, and attributes that only Python knows. The object
-/// owns the core: every reference to the core is one to the object, so the garbage collector sees all of them.
+/// The Python object of a module: a C++ core that runs without Python, and attributes that only Python uses. The object
+/// owns the core. Every reference to the core is a reference to the object, so the garbage collector sees all of them.
 struct ModuleObject {
   PyObject ob_base;
   vectorcallfunc vectorcall;
@@ -22,28 +22,29 @@ extern PyTypeObject* module_type;
 
 inline ModuleObject& module_object(PyObject* self) { return *reinterpret_cast<ModuleObject*>(self); }
 inline bool is_module(PyObject* object) { return PyObject_TypeCheck(object, module_type); }
-/// Throws AttributeError, saying what to call, when Module.__init__ has not run.
+/// The C++ module of a Python object. Throws AttributeError if Module.__init__ has not run.
 nn::Module& module_in(PyObject* self);
-/// The Python object of a module, as a new reference: the one that it has, or a new one.
+/// The Python object of a module, as a new reference. Creates it if the module has none.
 PyObject* to_python(nn::Module& module);
 
-/// The Python object in a slot, as a new reference; it lives as long as the slot.
+/// The Python object of a slot's tensor, as a new reference. It lives as long as the slot.
 PyObject* object_in(nn::TensorSlot& slot);
 /// Registers a tensor's Python object with the slot.
 void keep_object(nn::TensorSlot& slot, PyObject* object);
 
-// Between Python objects and items. Those of Python pass through unchanged.
+// Conversions between Python objects and items. Python objects pass through unchanged.
 
 nn::Item to_item(PyObject* object);
-/// Numbers, strings, dtypes, tensors and tuples of them, converted. Throws TypeError for anything else.
+/// Converts numbers, strings, dtypes, tensors and tuples of them. Other objects stay Python objects, which settings
+/// reject with TypeError. Throws ValueError for deeply nested tuples.
 nn::Item to_native_item(PyObject* object);
 PyObject* to_python(const nn::Item& item);
 nn::Arguments to_arguments(PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names);
 
-/// Whether a class has a method of its own in place of that of lucid.nn.Module. `name` is interned.
+/// Whether a class overrides a method of lucid.nn.Module. `name` is interned.
 bool overrides(PyTypeObject* type, PyObject* name);
 
-/// Whether the object's class, or the object itself, has a forward() of its own.
+/// Whether the object's class, or the object itself, overrides forward().
 bool has_own_forward(PyObject* self);
 
 /// A Python function as a hook of any kind.
@@ -76,13 +77,13 @@ class PythonState : public nn::StateDict {
   PyObject* dict_;
 };
 
-// Parts of the type.
+// Slots and methods of the type.
 
 PyObject* call_module(PyObject* self, PyObject* arguments, PyObject* keywords);
 PyObject* vectorcall_module(PyObject* self, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names);
 PyObject* forward_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names);
 PyMethodDef* module_methods();
-/// Names that slots look up, interned.
+/// Interned names of the methods that C++ looks up.
 struct ModuleNames {
   PyObject* forward;
   PyObject* extra_repr;
@@ -93,12 +94,12 @@ struct ModuleNames {
   PyObject* set_extra_state;
 };
 const ModuleNames& module_names();
-/// A new core for an object of this class: of the C++ class that it derives from.
+/// Creates the core of an object: an instance of the C++ class that its Python class derives from.
 void make_core(PyObject* self);
 void install_bridge();
 void bind_module_hooks(nb::module_& module);
 void bind_modules(nb::module_& module);
-/// `_core.models`: networks that are made of our own modules only.
+/// `_core.models`: networks built from Lucid's modules only.
 void bind_models(nb::module_& module);
 /// `_core.initializers`, the functions of lucid.nn.init, and parts of lucid.nn.functional.
 void bind_nn_functions(nb::module_& module);

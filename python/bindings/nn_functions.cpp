@@ -6,13 +6,13 @@
 #include "bindings/gil.h"
 #include "bindings/module_object.h"
 #include "bindings/random.h"
-#include "nn/init_draws.h"
+#include "nn/init_random.h"
 #include "tensor/api.h"
 
 namespace lucid::python {
 namespace {
 
-/// A function of (tensor, generator, settings...).
+/// Binds an initializer as a function of (tensor, generator, settings...).
 template <typename... Settings>
 nb::object initializer(Tensor (*function)(Tensor, Settings...)) {
   return nb::cpp_function(

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "bindings/dtype_object.h"
 #include "bindings/gil.h"
+#include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/borrowed.h"
 #include "tensor/observer.h"
@@ -15,6 +16,9 @@
 
 namespace lucid::python {
 namespace {
+
+/// How far the owner of an array's memory is searched for.
+constexpr int kMaxOwners = 64;
 
 constexpr const char* kFormats[kDtypeCount] = {"?", "B", "b", "h", "i", "l", "e", nullptr, "f", "d"};
 
@@ -56,7 +60,7 @@ nb::object numpy_attribute(const char* name) {
   return checked(PyObject_GetAttrString(numpy.ptr(), name));
 }
 
-/// A view that is given back when the last reference goes, on whatever thread that happens.
+/// A buffer view that is released with its last reference, on any thread.
 struct BufferOwner {
   Py_buffer view{};
   bool acquired = false;
@@ -67,13 +71,13 @@ struct BufferOwner {
   }
 };
 
-[[noreturn]] void fail_dtype(const Place& place, PyObject* object, const char* format) {
+[[noreturn]] void fail_dtype(const ArgumentContext& context, PyObject* object, const char* format) {
   nb::object name = nb::steal(PyObject_GetAttrString(object, "dtype"));
   PyErr_Clear();
   if (!name.is_valid()) name = checked(PyUnicode_FromFormat("'%s'", format ? format : "B"));
   PyErr_Format(PyExc_TypeError,
-               "%s: argument '%s' is an array of dtype %S, which tensors do not have; convert it with astype()",
-               place.function, place.argument, name.ptr());
+               "%s: argument '%s' is an array of dtype %S, which Lucid does not support; convert it with astype()",
+               context.function, context.argument, name.ptr());
   nb::detail::raise_python_error();
 }
 
@@ -81,7 +85,7 @@ struct BufferOwner {
 
 NumpyScalar numpy_scalar_kind(PyObject* object) {
   if (!is_of_numpy(Py_TYPE(object))) return NumpyScalar::kNone;
-  // References to the classes are kept for good: NumPy is never unloaded.
+  // The references to the classes are never released: NumPy is never unloaded.
   static PyObject* const booleans = numpy_attribute("bool_").release().ptr();
   static PyObject* const integers = numpy_attribute("integer").release().ptr();
   static PyObject* const floats = numpy_attribute("floating").release().ptr();
@@ -91,7 +95,7 @@ NumpyScalar numpy_scalar_kind(PyObject* object) {
   return NumpyScalar::kNone;
 }
 
-std::optional<Dtype> numpy_dtype_in(const Place& place, PyObject* object) {
+std::optional<Dtype> numpy_dtype_in(const ArgumentContext& context, PyObject* object) {
   const bool is_scalar_type = PyType_Check(object) && is_of_numpy(reinterpret_cast<PyTypeObject*>(object));
   if (!is_scalar_type && !is_of_numpy(Py_TYPE(object))) return std::nullopt;
   const nb::object converter = numpy_attribute("dtype");
@@ -100,31 +104,49 @@ std::optional<Dtype> numpy_dtype_in(const Place& place, PyObject* object) {
   const char* text = PyUnicode_AsUTF8(name.ptr());
   if (!text) nb::detail::raise_python_error();
   if (const auto found = parse_dtype(text)) return found;
-  throw TypeError("{}: argument '{}': NumPy's dtype {} has no counterpart here", place.function, place.argument, text);
+  throw TypeError("{}: argument '{}': Lucid does not support the NumPy dtype {}", context.function, context.argument,
+                  text);
+}
+
+bool is_mapped(PyObject* array) {
+  nb::object owner = nb::borrow(array);
+  // Arrays are views of other arrays, and memory views of other objects.
+  for (int depth = 0; depth < kMaxOwners && owner.is_valid() && !owner.is_none(); ++depth) {
+    for (PyTypeObject* type = Py_TYPE(owner.ptr()); type; type = type->tp_base)
+      if (std::string_view(type->tp_name) == "mmap.mmap") return true;
+    if (PyMemoryView_Check(owner.ptr())) {
+      owner = nb::borrow(PyMemoryView_GET_BASE(owner.ptr()));
+    } else {
+      static PyObject* const base = PyUnicode_InternFromString("base");
+      owner = nb::steal(PyObject_GetAttr(owner.ptr(), base));
+      PyErr_Clear();
+    }
+  }
+  return false;
 }
 
 bool is_array(PyObject* object) {
   return PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object);
 }
 
-TensorRef tensor_from_buffer(const Place& place, PyObject* object, Sharing sharing) {
+TensorRef tensor_from_buffer(const ArgumentContext& context, PyObject* object, Sharing sharing) {
   auto owner = std::make_shared<BufferOwner>();
   Py_buffer& view = owner->view;
   if (PyObject_GetBuffer(object, &view, PyBUF_FULL_RO) != 0) {
     PyErr_Clear();
-    fail_dtype(place, object, "unknown");
+    fail_dtype(context, object, "unknown");
   }
   owner->acquired = true;
   const std::optional<Dtype> dtype = dtype_of_format(view.format, view.itemsize);
   if (!dtype) {
-    // Another byte order is NumPy's to undo.
+    // NumPy converts arrays of the other byte order.
     const std::string_view format = view.format ? view.format : "";
     if (format.starts_with(">") && dtype_of_format(view.format + 1, view.itemsize)) {
       const nb::object own =
           nb::borrow(object).attr("astype")(nb::borrow(object).attr("dtype").attr("newbyteorder")("="));
-      return tensor_from_buffer(place, own.ptr(), Sharing::kNever);
+      return tensor_from_buffer(context, own.ptr(), Sharing::kNever);
     }
-    fail_dtype(place, object, view.format);
+    fail_dtype(context, object, view.format);
   }
   const auto element = static_cast<int64_t>(size_of(*dtype));
   BorrowedMemory memory{.data = view.buf, .dtype = *dtype, .sizes = {}, .strides = {}};
@@ -135,9 +157,11 @@ TensorRef tensor_from_buffer(const Place& place, PyObject* object, Sharing shari
     memory.sizes.push_back(view.shape[i]);
     memory.strides.push_back(stride / element);
   }
-  checked_numel(place.function, memory.sizes, size_of(*dtype));
+  checked_numel(context.function, memory.sizes, size_of(*dtype));
   if (fits) {
-    check_borrowed(place.function, memory);
+    check_borrowed(context.function, memory);
+    std::optional<SharedMappingScope> scope;
+    if (is_mapped(object)) scope.emplace(memory.data);
     return borrow_tensor(memory, [owner]() mutable { owner.reset(); });
   }
   TensorRef copy = make_tensor(*dtype, memory.sizes);
@@ -147,7 +171,7 @@ TensorRef tensor_from_buffer(const Place& place, PyObject* object, Sharing shari
 
 namespace {
 
-/// What a buffer's consumer holds: the values as they were when it asked.
+/// The memory that a buffer's consumer holds: the tensor's values at the time of the export.
 struct Export {
   Snapshot snapshot;
   std::vector<Py_ssize_t> shape;
@@ -162,10 +186,10 @@ int fill_view(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, why.c_str());
     return -1;
   };
-  if (!format) return refuse("bfloat16 has no counterpart in NumPy; convert with float() first");
+  if (!format) return refuse("NumPy has no bfloat16; convert with float() first");
   if (requires_grad(tensor)) return refuse("the tensor requires grad; use detach() first");
   if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE)
-    return refuse("a tensor's memory is read-only from outside; write through the tensor");
+    return refuse("the exported memory of a tensor is read-only; write through the tensor");
   const bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!strided && !tensor.is_contiguous()) return refuse("the tensor is not contiguous; use contiguous() first");
   const auto wants_order = [&](int order) { return (flags & order) == order; };

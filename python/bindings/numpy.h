@@ -8,24 +8,29 @@
 
 namespace lucid::python {
 
-// NumPy is never imported before somebody asks for an array: importing it takes longer than importing all of Lucid.
+// NumPy is imported only when an array is requested: importing it takes longer than importing Lucid.
 
 enum class NumpyScalar { kNone, kBool, kInteger, kFloat };
-/// Which kind of number a NumPy scalar is. kNone for other objects, complex numbers among them.
+/// The kind of a NumPy scalar. kNone for other objects, including complex numbers.
 NumpyScalar numpy_scalar_kind(PyObject* object);
 
-/// A NumPy dtype or scalar type. Nothing for other objects; throws TypeError for those that have no counterpart here.
-std::optional<Dtype> numpy_dtype_in(const Place& place, PyObject* object);
+/// The dtype of a NumPy dtype or scalar type; nullopt for other objects. Throws TypeError for NumPy dtypes that Lucid
+/// does not support.
+std::optional<Dtype> numpy_dtype_in(const ArgumentContext& context, PyObject* object);
 
-/// Whether an object shows its memory through the buffer protocol, as NumPy arrays do. Not for bytes.
+/// Whether an object supports the buffer protocol, as NumPy arrays do. False for bytes and bytearray.
 bool is_array(PyObject* object);
 
-enum class Sharing { kNever, kIfPossible };
-/// A tensor with the elements of an array. Its memory is shared if it is asked for, writable, and laid out in a way
-/// that tensors know; otherwise it is copied.
-TensorRef tensor_from_buffer(const Place& place, PyObject* object, Sharing sharing);
+/// Whether an array's memory is that of an mmap object. The file that it maps may also be mapped elsewhere.
+bool is_mapped(PyObject* array);
 
-/// The buffer protocol of Tensor: a read-only view of what it holds now. Later writes to the tensor leave it as it is.
+enum class Sharing { kNever, kIfPossible };
+/// Creates a tensor with the elements of an array. Shares the memory if `sharing` allows it and the array is writable
+/// and has a layout that tensors support; copies it otherwise.
+TensorRef tensor_from_buffer(const ArgumentContext& context, PyObject* object, Sharing sharing);
+
+/// The buffer protocol of Tensor: a read-only view of its current values. Later writes to the tensor do not change the
+/// view.
 int get_buffer(PyObject* self, Py_buffer* view, int flags);
 void release_buffer(PyObject* self, Py_buffer* view);
 

@@ -17,7 +17,7 @@ struct OpObject {
   PyObject ob_base;
   vectorcallfunc vectorcall;
   const Op* op;
-  const ArgumentReader* reader;  // kept for good, like the table
+  const ArgumentReader* reader;  // never freed, like the op table
   OpForm form;
 };
 
@@ -50,13 +50,13 @@ PyObject* call_factory(PyObject* callable, PyObject* const* arguments, size_t fl
   });
 }
 
-PyObject* call_draw(PyObject* callable, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
+PyObject* call_random(PyObject* callable, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     const OpObject& self = self_of(callable);
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
     Generator& generator = generator_or_default(self.reader->name().c_str(), call.generator);
-    Values results = generator.draw(*self.op, call.operands, call.attributes);
+    Values results = generator.sample(*self.op, call.operands, call.attributes);
     if (call.requires_grad) set_requires_grad(*tensor_of(results.front()), true);
     return results_to_python(*self.op, std::move(results));
   });
@@ -122,7 +122,7 @@ PyObject* op_text_signature(PyObject* self, void*) {
     std::string text;
     bool keywords = false;
     const auto& parameters = object.op->schema.parameters;
-    for (size_t i = object.form == OpForm::kDraw ? 1 : 0; i < parameters.size(); ++i) {
+    for (size_t i = object.form == OpForm::kRandom ? 1 : 0; i < parameters.size(); ++i) {
       const Parameter& parameter = parameters[i];
       if (!text.empty()) text += ", ";
       if (parameter.keyword_only && !std::exchange(keywords, true)) text += "*, ";
@@ -135,7 +135,7 @@ PyObject* op_text_signature(PyObject* self, void*) {
   });
 }
 
-/// What inspect.signature gives.
+/// The result of inspect.signature.
 PyObject* op_signature(PyObject* self, void*) {
   return guarded([&] {
     const nb::object text = checked(op_text_signature(self, nullptr));
@@ -185,7 +185,7 @@ PyType_Spec method_spec = {"lucid.op_method", sizeof(OpObject), 0, kOpFlags | Py
 void make_result_type(const Op& op, nb::module_& types) {
   if (op.schema.results.empty()) return;
   LUCID_CHECK(op.id < std::size(result_types), "the op table is larger than expected");
-  // Kept for good: the type refers to the names.
+  // Never freed: the type refers to the names.
   auto* fields = new std::vector<PyStructSequence_Field>;
   for (const std::string& result : op.schema.results) fields->push_back({result.c_str(), nullptr});
   fields->push_back({nullptr, nullptr});
@@ -214,12 +214,12 @@ PyObject* make_op_function(const Op& op, OpForm form) {
   object->op = &op;
   object->form = form;
   const bool factory = form == OpForm::kFunction && op.names.is_factory;
-  Extras extras = factory ? Extras::kFactory : form == OpForm::kDraw ? Extras::kDraw : Extras::kNone;
+  Extras extras = factory ? Extras::kFactory : form == OpForm::kRandom ? Extras::kRandom : Extras::kNone;
   object->reader = new ArgumentReader(op, op.name() + (form == OpForm::kInPlace ? "_" : ""), extras);
-  object->vectorcall = form == OpForm::kInPlace ? call_in_place
-                       : form == OpForm::kDraw  ? call_draw
-                       : factory                ? call_factory
-                                                : call_op;
+  object->vectorcall = form == OpForm::kInPlace  ? call_in_place
+                       : form == OpForm::kRandom ? call_random
+                       : factory                 ? call_factory
+                                                 : call_op;
   return reinterpret_cast<PyObject*>(object);
 }
 
@@ -236,20 +236,20 @@ PyObject* results_to_python(const Op& op, Values results) {
 void bind_ops(nb::module_& module) {
   function_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&function_spec)).release().ptr());
   method_type = reinterpret_cast<PyTypeObject*>(checked(PyType_FromSpec(&method_spec)).release().ptr());
-  nb::module_ types = module.def_submodule("return_types", "Named tuples that ops with several results return.");
+  nb::module_ types = module.def_submodule("return_types", "The named tuples that ops with several results return.");
   nb::dict functions;
-  nb::dict draws;
+  nb::dict random_ops;
   const nb::handle tensor_class(reinterpret_cast<PyObject*>(tensor_type));
   for (const Op& op : op_table().ops()) {
     make_result_type(op, types);
     functions[op.name().c_str()] = nb::steal(make_op_function(op, OpForm::kFunction));
-    if (op.is_random()) draws[op.name().c_str()] = nb::steal(make_op_function(op, OpForm::kDraw));
+    if (op.is_random()) random_ops[op.name().c_str()] = nb::steal(make_op_function(op, OpForm::kRandom));
     if (op.has_method()) nb::setattr(tensor_class, op.name().c_str(), nb::steal(make_op_function(op, OpForm::kMethod)));
     if (op.has_in_place_method())
       nb::setattr(tensor_class, (op.name() + "_").c_str(), nb::steal(make_op_function(op, OpForm::kInPlace)));
   }
   module.attr("ops") = functions;
-  module.attr("draws") = draws;
+  module.attr("random_ops") = random_ops;
   module.attr("public_ops") = names_of([](const Op& op) { return op.is_public(); });
   module.attr("factories") = names_of([](const Op& op) { return op.names.is_factory; });
   module.attr("inplace_functions") = names_of([](const Op& op) { return op.names.takes_inplace; });

@@ -7,22 +7,23 @@
 
 namespace lucid::python {
 
-/// How an op is offered to Python.
+/// The Python forms of an op.
 enum class OpForm {
   kFunction,  // lucid.add
-  kMethod,    // Tensor.add: binds to the tensor before the dot
+  kMethod,    // Tensor.add
   kInPlace,   // Tensor.add_
-  kDraw,      // draws from a generator instead of a state that is passed
+  kRandom,    // takes a generator instead of a generator state
 };
 
-/// A new callable for an op of the table.
+/// Creates a callable for an op of the table.
 PyObject* make_op_function(const Op& op, OpForm form);
 
-/// The results of an op as Python has them: a tensor, a named tuple, or a tuple.
+/// Converts the results of an op to Python: a tensor, a named tuple, or a tuple.
 PyObject* results_to_python(const Op& op, Values results);
 
-/// The methods of Tensor and what Names says of the ops: `_core.ops`, the functions of all by name; `_core.draws`,
-/// those that draw from a generator; the names `public_ops`, `factories` and `inplace_functions`.
+/// Adds the op methods of Tensor, `_core.ops` (the functions of all ops by name), `_core.random_ops` (the random ops,
+/// which take a generator), and the lists of names that Names defines: `public_ops`, `factories` and
+/// `inplace_functions`.
 void bind_ops(nb::module_& module);
 void bind_op_table(nb::module_& module);
 

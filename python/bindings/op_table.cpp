@@ -1,4 +1,4 @@
-// The op table with its samples as Python objects, for the tests that go through all of it.
+// The op table and its samples as Python objects, for tests that cover all ops.
 
 #include <nanobind/nanobind.h>
 
@@ -81,7 +81,7 @@ nb::dict describe(const Op& op) {
     if (op.dtypes.contains(static_cast<Dtype>(i))) dtypes.append(from_dtype(static_cast<Dtype>(i)));
   nb::list samples;
   for (const Sample& sample : op.samples) samples.append(describe(sample));
-  // Name, parameters and results, in the form that everything generated is made from.
+  // Name, parameters and results, in the JSON form that all generators use.
   auto entry = nb::cast<nb::dict>(nb::module_::import_("json").attr("loads")(text(to_json(op.schema).dump())));
   entry["dtypes"] = dtypes;
   entry["public"] = op.is_public();
@@ -117,7 +117,7 @@ void bind_op_table(nb::module_& module) {
         for (const Op& op : op_table().ops()) table.append(describe(op));
         return table;
       },
-      "What the op table says of each op, with the samples of valid calls that tests go through.");
+      "The entries of the op table, with samples of valid calls for tests.");
 }
 
 }  // namespace lucid::python

@@ -5,11 +5,12 @@
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 #include "tensor/item.h"
+#include "tensor/observer.h"
 
 namespace lucid::python {
 namespace {
 
-/// The ops behind operators, found once in the table.
+/// The ops of the operators, looked up once in the table.
 const Op* ops[kOperatorCount] = {};
 
 const Op& op_of(Operator symbol) { return *ops[static_cast<size_t>(symbol)]; }
@@ -20,7 +21,7 @@ PyObject* apply(const Op& op, std::span<const Operand> operands) {
   return to_python(eager().emit_one(op, operands, kNoAttributes));
 }
 
-/// `a op b`, either of which is the tensor.
+/// `a op b`, where a or b is a tensor.
 PyObject* binary(const Op& op, PyObject* a, PyObject* b) {
   return guarded([&]() -> PyObject* {
     Operand operands[2];
@@ -81,9 +82,12 @@ PyObject* compare_slot(PyObject* a, PyObject* b, int comparison) {
   return binary(*ops[static_cast<size_t>(Operator::kLess) + static_cast<size_t>(comparison)], a, b);
 }
 
-Py_hash_t hash_slot(PyObject* self) { return _Py_HashPointer(self); }
+Py_hash_t hash_slot(PyObject* self) {
+  note_hash(tensor_in(self));
+  return _Py_HashPointer(self);
+}
 
-/// The one element, for conversions to Python numbers.
+/// The only element of a tensor, for conversions to Python numbers.
 Scalar single(PyObject* self, const char* wanted) {
   const TensorImpl& tensor = tensor_in(self);
   if (tensor.numel() != 1)
@@ -132,9 +136,9 @@ void* slot(F* function) {
 void prepare_operators() {
   for (const Op& op : op_table().ops()) {
     if (!op.names.python_operator) continue;
-    const Op*& place = ops[static_cast<size_t>(*op.names.python_operator)];
-    LUCID_CHECK(!place || place == &op, "{} and {} have the same operator", place->name(), op.name());
-    place = &op;
+    const Op*& entry = ops[static_cast<size_t>(*op.names.python_operator)];
+    LUCID_CHECK(!entry || entry == &op, "{} and {} have the same operator", entry->name(), op.name());
+    entry = &op;
   }
   for (size_t i = 0; i < kOperatorCount; ++i) LUCID_CHECK(ops[i], "no op has operator {}", i);
 }

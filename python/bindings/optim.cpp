@@ -14,7 +14,7 @@
 
 namespace lucid::python {
 
-/// What Python's Optimizer holds: C++ keeps it alive while a schedule or a state does.
+/// The contents of Python's Optimizer. Schedules and states share ownership of the optimizer.
 struct OptimizerHandle {
   std::shared_ptr<optim::Optimizer> optimizer;
 };
@@ -36,14 +36,14 @@ nb::list tensors_of(const std::vector<Tensor>& tensors) {
   return list;
 }
 
-/// A list of (parameters, options), as lucid.optim prepares it.
+/// Converts a list of (parameters, options), as lucid.optim prepares it.
 std::vector<Optimizer::Group> groups_of(nb::handle groups) {
   std::vector<Optimizer::Group> result;
   for (nb::handle item : groups) {
     const auto pair = nb::cast<nb::tuple>(item);
     Optimizer::Group group;
     for (nb::handle param : pair[0]) group.params.emplace_back(&expect_tensor("optimizer", param.ptr()));
-    const Tree options = to_tree("optimizer: a group", pair[1], Others::kKeep);
+    const Tree options = to_tree("optimizer: a group", pair[1], Unsupported::kKeep);
     group.options = options.as_dict("optimizer: a group");
     result.push_back(std::move(group));
   }
@@ -52,13 +52,13 @@ std::vector<Optimizer::Group> groups_of(nb::handle groups) {
 
 Tensor param_of(nb::handle object) { return Tensor(&expect_tensor("optimizer.state", object.ptr())); }
 
-/// The dict of a parameter's state, while somebody holds it.
+/// The state dict of one parameter. Keeps the optimizer alive.
 struct StateHandle {
   Optimizer::State state;
   std::shared_ptr<Optimizer> optimizer;
 };
 
-/// `optimizer.state`: from parameters to their dicts.
+/// `optimizer.state`: maps parameters to their state dicts.
 struct StatesHandle {
   std::shared_ptr<Optimizer> optimizer;
 
@@ -72,7 +72,7 @@ struct StatesHandle {
 };
 
 void bind_mappings(nb::module_& module) {
-  nb::class_<ParamGroup>(module, "ParamGroup", nb::dynamic_attr(), nb::is_weak_referenceable(),
+  nb::class_<ParamGroup>(module, "ParamGroup", nb::is_weak_referenceable(),
                          "Parameters and their options. Works like a dict: `group[\"lr\"] = 0.1`.")
       .def("__getitem__",
            [](const ParamGroup& self, nb::handle key) -> nb::object {
@@ -85,7 +85,7 @@ void bind_mappings(nb::module_& module) {
           "__setitem__",
           [](ParamGroup& self, const std::string& key, nb::handle value) {
             if (key == "params") throw ValueError("param_groups: use add_param_group to change the parameters");
-            self.options.set(key, to_tree("param_groups['" + key + "']", value, Others::kKeep));
+            self.options.set(key, to_tree("param_groups['" + key + "']", value, Unsupported::kKeep));
           },
           "key"_a, "value"_a.none())
       .def("__delitem__",
@@ -100,7 +100,7 @@ void bind_mappings(nb::module_& module) {
         return nb::iter(names);
       });
 
-  nb::class_<StateHandle>(module, "ParamState", "What an optimizer remembers of one parameter. Works like a dict.")
+  nb::class_<StateHandle>(module, "ParamState", "The optimizer state of one parameter. Works like a dict.")
       .def("__getitem__",
            [](const StateHandle& self, nb::handle key) {
              const Tree* found = nb::isinstance<nb::str>(key) ? self.state->find(nb::cast<std::string>(key)) : nullptr;
@@ -110,7 +110,7 @@ void bind_mappings(nb::module_& module) {
       .def(
           "__setitem__",
           [](StateHandle& self, const std::string& key, nb::handle value) {
-            (*self.state)[key] = to_tree("state['" + key + "']", value, Others::kKeep);
+            (*self.state)[key] = to_tree("state['" + key + "']", value, Unsupported::kKeep);
             self.optimizer->changed();
           },
           "key"_a, "value"_a.none())
@@ -127,7 +127,7 @@ void bind_mappings(nb::module_& module) {
       });
 
   nb::class_<StatesHandle>(module, "OptimizerState",
-                           "What an optimizer remembers: a dict for each parameter, made when it is asked for.")
+                           "The state of an optimizer: a dict for each parameter, created on first access.")
       .def("__getitem__",
            [](StatesHandle& self, nb::handle param) {
              return StateHandle{self.optimizer->state(param_of(param)), self.optimizer};
@@ -138,7 +138,7 @@ void bind_mappings(nb::module_& module) {
            })
       .def("__len__", [](StatesHandle& self) { return nb::len(self.params()); })
       .def("__iter__", [](StatesHandle& self) { return nb::iter(self.params()); })
-      .def("clear", [](StatesHandle& self) { self.optimizer->clear_state(); }, "Forgets everything.");
+      .def("clear", [](StatesHandle& self) { self.optimizer->clear_state(); }, "Clears the state of all parameters.");
 }
 
 std::function<Tensor()> closure_of(nb::handle closure) {
@@ -154,11 +154,11 @@ std::function<Tensor()> closure_of(nb::handle closure) {
 
 void bind_optimizer(nb::module_& module) {
   nb::class_<OptimizerHandle>(module, "OptimizerBase", nb::dynamic_attr(), nb::is_weak_referenceable(),
-                              "What every optimizer is.")
+                              "The base class of optimizers.")
       .def(
           "__init__",
           [](OptimizerHandle* self, const std::optional<std::string>& kind, nb::handle groups, nb::handle defaults) {
-            const Tree options = to_tree("optimizer: defaults", defaults, Others::kKeep);
+            const Tree options = to_tree("optimizer: defaults", defaults, Unsupported::kKeep);
             std::shared_ptr<Optimizer> made;
             if (kind)
               made = std::make_shared<Optimizer>(*kind, groups_of(groups), options.as_dict("optimizer: defaults"));
@@ -177,10 +177,10 @@ void bind_optimizer(nb::module_& module) {
           "The groups of parameters, each with its options.")
       .def_prop_ro(
           "state", [](const OptimizerHandle& self) { return StatesHandle{self.optimizer}; },
-          "What is remembered of each parameter.")
+          "The state of each parameter.")
       .def_prop_ro(
           "defaults", [](const OptimizerHandle& self) { return from_tree(Tree(self.optimizer->defaults())); },
-          "The options that a group has unless it says otherwise.")
+          "The default options of a group.")
       .def("_add_group",
            [](OptimizerHandle& self, nb::handle group) {
              nb::list groups;
@@ -204,9 +204,9 @@ void bind_optimizer(nb::module_& module) {
       .def(
           "load_state_dict",
           [](OptimizerHandle& self, nb::handle state_dict) {
-            self.optimizer->load_state_dict(to_tree("load_state_dict: state_dict", state_dict, Others::kKeep));
+            self.optimizer->load_state_dict(to_tree("load_state_dict: state_dict", state_dict, Unsupported::kKeep));
           },
-          "state_dict"_a, "Copies what state_dict() gave into this optimizer.");
+          "state_dict"_a, "Copies a state returned by state_dict() into this optimizer.");
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace lucid::python {
 
-/// The optimizer in a Python object. Throws if it holds none.
+/// The optimizer of a Python object. Throws if the object is not an optimizer.
 std::shared_ptr<optim::Optimizer> optimizer_in(nb::handle object);
 
 /// Optimizers and schedules, for lucid.optim.

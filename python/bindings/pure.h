@@ -8,9 +8,9 @@ namespace lucid::python {
 
 namespace nb = nanobind;
 
-/// Declares a bound function pure, or the methods of a type: what they read or change are tensors, which recordings
-/// see, or values that guards compare, so a compiled call need not call them again. All that is not declared counts as
-/// not pure. `_core.pure` holds what is; lucid/_effects.py does the same for Python code.
+/// Declares a bound function, or the methods of a type, pure: they read and change only tensors, which recordings see,
+/// and values that guards compare, so a compiled call need not call them again. Everything else counts as impure.
+/// `_core.pure` is the set of declared objects; lucid/_effects.py does the same for Python code.
 inline void declare_pure(nb::module_& module, nb::handle function_or_type) {
   if (!nb::hasattr(module, "pure")) module.attr("pure") = nb::set();
   nb::cast<nb::set>(module.attr("pure")).add(function_or_type);

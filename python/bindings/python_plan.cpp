@@ -6,6 +6,7 @@
 #include "bindings/gil.h"
 #include "bindings/jit.h"
 #include "bindings/tensor_object.h"
+#include "capture/reachability.h"
 
 namespace lucid::python {
 
@@ -48,6 +49,47 @@ int PythonPlan::traverse(visitproc visit, void* arg) const {
   Py_VISIT(make_result_.ptr());
   Py_VISIT(classes_.ptr());
   return 0;
+}
+
+void PythonPlan::visit_references(ReferenceVisitor& visitor) const {
+  using Role = ReferenceVisitor::Role;
+  guard_set_->visit_references(visitor);
+  visitor.object(make_result_.ptr(), Role::kPart);
+  for (nb::handle type : classes_) visitor.object(type.ptr());
+}
+
+namespace {
+
+void visit_plan(const jit::TablePlan& plan, ReferenceVisitor& visitor) {
+  for (const TensorRef& tensor : plan.program->state()) visitor.tensor(tensor.get());
+  // Those of calls from C++ have nothing else.
+  if (const auto* python = dynamic_cast<const PythonPlan*>(&plan)) python->visit_references(visitor);
+}
+
+}  // namespace
+
+void drop_unreachable_plans(jit::PlanTable& table) {
+  std::vector<Ref<jit::TablePlan>> gone, suspects;
+  for (Ref<jit::TablePlan>& plan : table.plans_now()) {
+    const GuardSet& guards = as_python(*plan).guard_set();
+    if (guards.is_obsolete())
+      gone.push_back(std::move(plan));
+    else if (!guards.holds_state() || !guards.arguments().empty())
+      suspects.push_back(std::move(plan));
+  }
+  if (!suspects.empty()) {
+    const auto visiting = [](const Ref<jit::TablePlan>& plan) {
+      return [&plan](ReferenceVisitor& visitor) { visit_plan(*plan, visitor); };
+    };
+    Reachability reachability;
+    for (const Ref<jit::TablePlan>& plan : suspects) reachability.add(visiting(plan));
+    reachability.find_references();
+    for (const Ref<jit::TablePlan>& plan : jit::plans_of_all_tables()) reachability.subtract(visiting(plan));
+    reachability.spread();
+    for (Ref<jit::TablePlan>& plan : suspects)
+      if (!reachability.reaches(visiting(plan))) gone.push_back(std::move(plan));
+  }
+  if (!gone.empty()) table.remove(gone);
 }
 
 }  // namespace lucid::python

@@ -6,19 +6,21 @@
 
 namespace lucid::python {
 
-/// A plan of a call from Python, with what it holds of Python: the guards, and how results are rebuilt.
+/// A plan of a call from Python, with its Python objects: the guards, and the function that rebuilds the results.
 class PythonPlan : public jit::TablePlan {
  public:
   /// `made` is (readable key, program, guards, make_result, places). make_result builds the result from a list of
-  /// tensors; it is None if the result is the tensor itself. The key names `classes` by address.
+  /// tensors; it is None if the result is the tensor itself. `places` names the captured tensors. The key identifies
+  /// `classes` by address.
   PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes);
-  /// On any thread.
+  /// May run on any thread.
   ~PythonPlan() override;
 
   const GuardSet& guard_set() const { return *guard_set_; }
   PyObject* rebuild(jit::CallResults& results) const;
   /// (readable key, program, guards, places)
   nb::tuple description() const;
+  void visit_references(ReferenceVisitor& visitor) const;
   int traverse(visitproc visit, void* arg) const;
 
  private:
@@ -29,7 +31,11 @@ class PythonPlan : public jit::TablePlan {
   const GuardSet* guard_set_;
 };
 
-/// A plan of a table that belongs to Python.
+/// Casts a plan of a CompiledCallable's table.
 inline const PythonPlan& as_python(const jit::TablePlan& plan) { return static_cast<const PythonPlan&>(plan); }
+
+/// Drops the plans of a table that can never match again, because nothing but plans refers to an object that they
+/// compare by identity. Such plans would keep the object alive. The destructors of users may run.
+void drop_unreachable_plans(jit::PlanTable& table);
 
 }  // namespace lucid::python

@@ -8,7 +8,7 @@
 namespace lucid::python {
 namespace {
 
-/// Seeds are 64 bits; negative ones stand for themselves modulo 2**64.
+/// Converts a 64-bit seed. Negative seeds are taken modulo 2**64.
 uint64_t to_seed(const char* function, nb::handle seed) {
   const nb::object index = checked(PyNumber_Index(seed.ptr()));
   const unsigned long long value = PyLong_AsUnsignedLongLongMask(index.ptr());
@@ -26,7 +26,7 @@ uint64_t to_seed(const char* function, nb::handle seed) {
 Generator& generator_or_default(const char* function, PyObject* object) {
   if (!object || object == Py_None) return default_generator();
   GeneratorHandle* handle = nullptr;
-  if (!nb::try_cast(nb::handle(object), handle)) Place{function, "generator"}.fail("a Generator", object);
+  if (!nb::try_cast(nb::handle(object), handle)) ArgumentContext{function, "generator"}.fail("a Generator", object);
   return *handle->generator;
 }
 
@@ -34,8 +34,8 @@ void bind_random(nb::module_& module) {
   using namespace nb::literals;
   nb::class_<GeneratorHandle>(
       module, "Generator",
-      "A source of random numbers. A number depends on the seed, how many were drawn before it and its "
-      "place in the result, never on threads.")
+      "A random number generator. A number depends only on the seed, the offset (how many numbers were generated "
+      "before) and its position in the result, never on threads.")
       .def(
           "__init__",
           [](GeneratorHandle* self, nb::handle device) {
@@ -49,13 +49,12 @@ void bind_random(nb::module_& module) {
             nb::cast<GeneratorHandle&>(self).generator->manual_seed(to_seed("manual_seed", seed));
             return self;
           },
-          "seed"_a, "Starts the sequence of a seed; returns the generator.")
+          "seed"_a, "Sets the seed and resets the offset. Returns the generator.")
       .def(
           "seed", [](GeneratorHandle& self) { return self.generator->seed(); },
-          "Seeds from the operating system; returns the seed.")
+          "Sets a seed from the operating system and returns it.")
       .def(
-          "initial_seed", [](GeneratorHandle& self) { return self.generator->initial_seed(); },
-          "The seed of the sequence.")
+          "initial_seed", [](GeneratorHandle& self) { return self.generator->initial_seed(); }, "The current seed.")
       .def(
           "get_state", [](GeneratorHandle& self) { return to_object(self.generator->state()); },
           "A copy of the state: seed and offset.")
@@ -65,7 +64,7 @@ void bind_random(nb::module_& module) {
             nb::cast<GeneratorHandle&>(self).generator->set_state(expect_tensor("set_state", state.ptr()));
             return self;
           },
-          "state"_a, "Continues from a state that get_state() gave; returns the generator.")
+          "state"_a, "Restores a state returned by get_state(). Returns the generator.")
       .def("__getstate__", [](GeneratorHandle& self) { return to_object(self.generator->state()); })
       .def("__setstate__", [](GeneratorHandle& self, nb::handle state) {
         new (&self) GeneratorHandle{make_ref<Generator>()};
@@ -74,7 +73,7 @@ void bind_random(nb::module_& module) {
   declare_pure(module, module.attr("Generator"));
   def_pure(
       module, "default_generator", [] { return GeneratorHandle{Ref<Generator>(&default_generator())}; },
-      "The generator that draws use when none is given.");
+      "The generator that random ops use by default.");
 }
 
 }  // namespace lucid::python

@@ -7,12 +7,12 @@
 
 namespace lucid::python {
 
-/// What Python's `lucid.Generator` holds.
+/// The contents of Python's `lucid.Generator`.
 struct GeneratorHandle {
   Ref<Generator> generator;
 };
 
-/// The generator that an argument names, the default one for null. Throws TypeError naming the function.
+/// The generator passed as an argument; the default one for null and None. Throws TypeError naming the function.
 Generator& generator_or_default(const char* function, PyObject* object);
 
 void bind_random(nb::module_& module);

@@ -39,12 +39,12 @@ std::vector<std::shared_ptr<LRScheduler>> schedules_of(nb::handle schedules) {
 }  // namespace
 
 void bind_schedules(nb::module_& module) {
-  nb::class_<ScheduleHandle>(module, "Schedule", "How learning rates change, for lucid.optim.lr_scheduler.")
+  nb::class_<ScheduleHandle>(module, "Schedule", "A learning rate schedule, for lucid.optim.lr_scheduler.")
       .def_static(
           "make",
           [](const std::string& name, nb::handle optimizer, nb::handle options, nb::handle functions) {
             const auto held = optimizer_in(optimizer);
-            const Tree given = to_tree(name, options, Others::kRefuse);
+            const Tree given = to_tree(name, options, Unsupported::kReject);
             return ScheduleHandle{held,
                                   make_scheduler(name, *held, given.as_dict(name.c_str()), functions_of(functions))};
           },
@@ -87,7 +87,7 @@ void bind_schedules(nb::module_& module) {
       .def(
           "load_state_dict",
           [](ScheduleHandle& self, nb::handle state) {
-            self.schedule->load_state_dict(to_tree("lr_scheduler: state_dict", state, Others::kRefuse));
+            self.schedule->load_state_dict(to_tree("lr_scheduler: state_dict", state, Unsupported::kReject));
           },
           "state_dict"_a)
       .def(

@@ -37,7 +37,7 @@ void bind_settings(nb::module_& module) {
   using namespace nb::literals;
   def_pure(
       module, "get_default_dtype", [] { return nb::borrow(dtype_object(default_float())); },
-      "The dtype of floats that are given none.");
+      "The default dtype of floats.");
   module.def(
       "set_default_dtype",
       [](nb::handle dtype) {
@@ -45,8 +45,8 @@ void bind_settings(nb::module_& module) {
         if (!is_float(wanted)) throw TypeError("set_default_dtype: expected a float dtype, got {}", name_of(wanted));
         set_default_float(wanted);
       },
-      "dtype"_a, "Sets the dtype of floats that are given none.");
-  module.def("get_num_threads", &num_threads, "How many threads an operation may use.");
+      "dtype"_a, "Sets the default dtype of floats.");
+  module.def("get_num_threads", &num_threads, "The maximum number of threads of an operation.");
   module.def(
       "set_num_threads",
       [](nb::handle threads) {
@@ -55,21 +55,21 @@ void bind_settings(nb::module_& module) {
           throw ValueError("set_num_threads: expected 1 to {} threads, got {}", kMaxThreads, count);
         set_num_threads(static_cast<int>(count));
       },
-      "threads"_a, "Sets how many threads an operation may use. Results do not depend on it.");
+      "threads"_a, "Sets the maximum number of threads of an operation. Results do not depend on it.");
   module.def(
       "set_flush_denormal",
       [](bool flush) {
         set_flush_denormal(flush);
         return true;
       },
-      "mode"_a, "Whether results that are subnormal become zero, which they do by default.");
+      "mode"_a, "Sets whether subnormal results are flushed to zero (the default).");
   def_pure(
       module, "promote_types",
       [](nb::handle a, nb::handle b) {
         return nb::borrow(dtype_object(
             promote(to_dtype({"promote_types", "a"}, a.ptr()), to_dtype({"promote_types", "b"}, b.ptr()))));
       },
-      "a"_a, "b"_a, "The dtype that arithmetic on tensors of two dtypes has.");
+      "a"_a, "b"_a, "The result dtype of arithmetic on tensors of two dtypes.");
   module.def(
       "memory_stats",
       [] {
@@ -81,22 +81,23 @@ void bind_settings(nb::module_& module) {
         result["allocations"] = stats.allocations;
         return result;
       },
-      "How much memory tensors take.");
+      "Statistics of the memory that tensors use.");
   module.def("logs", [](const std::string& topic) { return options().logs(topic); }, "topic"_a);
   module.def("log", [](const std::string& topic, const std::string& text) { log(topic, text); }, "topic"_a, "text"_a);
-  module.def("empty_cache", &empty_cache, "Returns memory that lies ready for new tensors to the system.");
+  module.def("empty_cache", &empty_cache, "Returns cached tensor memory to the operating system.");
   module.def(
       "set_cache_limits",
       [](size_t eager_plans, size_t kernels, size_t kernel_bytes) {
-        set_most_eager_plans(eager_plans);
+        set_max_eager_plans(eager_plans);
         kernel_cache().set_limits({kernels, kernel_bytes});
       },
-      "eager_plans"_a = kMostEagerPlans, "kernels"_a = KernelCacheLimits().entries,
+      "eager_plans"_a = kMaxEagerPlans, "kernels"_a = KernelCacheLimits().entries,
       "kernel_bytes"_a = KernelCacheLimits().bytes,
-      "How many plans of eager ops and how much machine code are kept. For tests.");
-  module.def("reset_peak_memory", &reset_peak_memory, "Makes what tensors take now the peak_bytes of memory_stats().");
+      "Limits the number of cached plans of eager ops, and the number and total size of cached kernels. For tests.");
+  module.def("reset_peak_memory", &reset_peak_memory, "Resets peak_bytes of memory_stats() to the bytes in use.");
   nb::class_<FailingAllocations>(module, "FailingAllocations",
-                                 "For tests: within it, after so many successes, allocating memory for tensors fails.")
+                                 "Context manager for tests: allocating tensor memory fails after `successes` "
+                                 "allocations; with only_one, one allocation fails.")
       .def(
           "__init__",
           [](FailingAllocations* self, int64_t successes, bool only_one) {

@@ -10,7 +10,7 @@
 namespace lucid::python {
 namespace {
 
-constexpr Place kPlace{"index", "index"};
+constexpr ArgumentContext kIndexContext{"index", "index"};
 
 std::optional<int64_t> bound(PyObject* object) {
   if (object == Py_None) return std::nullopt;
@@ -19,12 +19,12 @@ std::optional<int64_t> bound(PyObject* object) {
   const nb::object index = checked(PyNumber_Index(object));
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(index.ptr(), &overflow);
-  // Bounds beyond every tensor mean its ends, as for lists.
+  // Bounds that do not fit are clamped, as for lists.
   if (overflow) return overflow > 0 ? std::numeric_limits<int64_t>::max() : std::numeric_limits<int64_t>::min() / 2;
   return value;
 }
 
-/// An integer: one of more than 64 bits is out of every range.
+/// An integer index. Integers of more than 64 bits are out of range for every tensor.
 int64_t position(PyObject* object) {
   const nb::object index = checked(PyNumber_Index(object));
   int overflow = 0;
@@ -51,9 +51,9 @@ Index to_index(PyObject* object) {
     default:
       break;
   }
-  if (is_array(object)) return tensor_from_buffer(kPlace, object, Sharing::kNever);
+  if (is_array(object)) return tensor_from_buffer(kIndexContext, object, Sharing::kNever);
   if (PyList_Check(object) || PyTuple_Check(object) || PyRange_Check(object)) {
-    TensorRef indices = tensor_from_data(kPlace, object, std::nullopt);
+    TensorRef indices = tensor_from_data(kIndexContext, object, std::nullopt);
     // An empty list selects nothing, although its natural dtype is a float.
     if (indices->numel() == 0 && is_float(indices->dtype())) return make_tensor(Dtype::kI64, indices->sizes());
     return indices;
@@ -94,7 +94,7 @@ int assign_subscript(PyObject* self, PyObject* key, PyObject* value) {
   });
 }
 
-/// Sequence access by number: what iteration of old style and `reversed` use.
+/// Sequence access by index, used by old-style iteration and `reversed`.
 PyObject* item_at(PyObject* self, Py_ssize_t index) {
   return guarded([&] {
     const Index items[] = {static_cast<int64_t>(index)};

@@ -33,7 +33,12 @@ PyObject* tolist(PyObject* self, PyObject*) {
 PyObject* numel_method(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).numel()); }
 PyObject* dim_method(PyObject* self, PyObject*) { return PyLong_FromSize_t(tensor_in(self).sizes().size()); }
 PyObject* element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(size_of(tensor_in(self).dtype())); }
-PyObject* storage_offset(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).offset()); }
+PyObject* storage_offset(PyObject* self, PyObject*) {
+  return guarded([&] {
+    note_inspection(tensor_in(self), "reads storage_offset of a tensor");
+    return PyLong_FromLongLong(tensor_in(self).offset());
+  });
+}
 PyObject* data_ptr(PyObject* self, PyObject*) {
   note_escape(tensor_in(self), "asks for the address of a tensor");
   return PyLong_FromVoidPtr(tensor_in(self).data());
@@ -41,7 +46,7 @@ PyObject* data_ptr(PyObject* self, PyObject*) {
 PyObject* is_contiguous_method(PyObject* self, PyObject*) { return PyBool_FromLong(tensor_in(self).is_contiguous()); }
 PyObject* is_floating_point(PyObject* self, PyObject*) { return PyBool_FromLong(is_float(tensor_in(self).dtype())); }
 
-/// All of `values`, or one of them if a dimension is given.
+/// Returns all of `values`, or the value of one dimension if it is given.
 PyObject* all_or_one(const char* name, const TensorImpl& tensor, DimsView values, PyObject* const* arguments,
                      Py_ssize_t count, PyObject* keyword_names) {
   const Py_ssize_t keywords = keyword_names ? PyTuple_GET_SIZE(keyword_names) : 0;
@@ -127,12 +132,12 @@ PyObject* cpu(PyObject* self, PyObject*) { return Py_NewRef(self); }
 PyObject* view_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
     TensorImpl& tensor = tensor_in(self);
-    const Place place{"view", "shape"};
+    const ArgumentContext context{"view", "shape"};
     const bool single = count == 1 && !PyLong_Check(arguments[0]);
-    const Dims wanted = single ? to_ints(place, arguments[0]) : to_ints(place, arguments, count);
+    const Dims wanted = single ? to_ints(context, arguments[0]) : to_ints(context, arguments, count);
     const Dims shape = infer_shape("view", wanted, tensor.numel());
     if (!view_strides(tensor.sizes(), tensor.strides(), shape))
-      throw RuntimeError("view: {} with strides {} cannot be seen as {} without a copy; use reshape()",
+      throw RuntimeError("view: {} with strides {} cannot be viewed as {} without a copy; use reshape()",
                          to_string(tensor.type()), to_string(DimsView(tensor.strides())), to_string(DimsView(shape)));
     return to_python(eager().reshape(value_of_self(self), shape));
   });
@@ -233,7 +238,7 @@ PyObject* deep_copy(PyObject* self, PyObject* memo) {
   });
 }
 
-/// `copy.copy(x)`: another handle on the same memory and the same place in the graph.
+/// `copy.copy(x)`: another handle on the same memory, at the same position in the gradient graph.
 PyObject* shallow_copy(PyObject* self, PyObject*) {
   return guarded([&] {
     TensorImpl& tensor = tensor_in(self);
@@ -275,19 +280,20 @@ PyCFunction method(F* function) {
 PyMethodDef* tensor_methods() {
   constexpr int kKeywords = METH_FASTCALL | METH_KEYWORDS;
   static PyMethodDef methods[] = {
-      {"item", method(item_method), METH_NOARGS, "The value of a tensor of one element, as a Python number."},
+      {"item", method(item_method), METH_NOARGS, "The value of a tensor with one element, as a Python number."},
       {"tolist", method(tolist), METH_NOARGS, "The elements as Python numbers in nested lists."},
       {"numel", method(numel_method), METH_NOARGS, "The number of elements."},
       {"nelement", method(numel_method), METH_NOARGS, "The number of elements."},
       {"dim", method(dim_method), METH_NOARGS, "The number of dimensions."},
       {"ndimension", method(dim_method), METH_NOARGS, "The number of dimensions."},
-      {"element_size", method(element_size), METH_NOARGS, "Bytes of an element."},
-      {"storage_offset", method(storage_offset), METH_NOARGS, "Where the first element lies, in elements."},
+      {"element_size", method(element_size), METH_NOARGS, "The size of an element in bytes."},
+      {"storage_offset", method(storage_offset), METH_NOARGS, "The offset of the first element, in elements."},
       {"data_ptr", method(data_ptr), METH_NOARGS, "The address of the first element."},
-      {"is_contiguous", method(is_contiguous_method), METH_NOARGS, "Whether the elements lie in row-major order."},
+      {"is_contiguous", method(is_contiguous_method), METH_NOARGS,
+       "Whether the elements are stored contiguously in row-major order."},
       {"is_floating_point", method(is_floating_point), METH_NOARGS, "Whether the elements are floats."},
       {"size", method(size_method), kKeywords, "The shape, or the size of one dimension."},
-      {"stride", method(stride_method), kKeywords, "The strides in elements, or that of one dimension."},
+      {"stride", method(stride_method), kKeywords, "The strides in elements, or the stride of one dimension."},
       {"float", method(convert_to<Dtype::kF32>), METH_NOARGS, "The tensor as float32."},
       {"double", method(convert_to<Dtype::kF64>), METH_NOARGS, "The tensor as float64."},
       {"half", method(convert_to<Dtype::kF16>), METH_NOARGS, "The tensor as float16."},
@@ -298,19 +304,19 @@ PyMethodDef* tensor_methods() {
       {"char", method(convert_to<Dtype::kI8>), METH_NOARGS, "The tensor as int8."},
       {"byte", method(convert_to<Dtype::kU8>), METH_NOARGS, "The tensor as uint8."},
       {"bool", method(convert_to<Dtype::kBool>), METH_NOARGS, "The tensor as bools: whether each element is not zero."},
-      {"type_as", method(type_as), METH_O, "The tensor with the dtype of another one."},
+      {"type_as", method(type_as), METH_O, "The tensor converted to the dtype of another tensor."},
       {"to", method(to_method), kKeywords,
-       "The tensor with another dtype or on another device; itself if it has them."},
-      {"cpu", method(cpu), METH_NOARGS, "The tensor itself: all memory is the CPU's."},
+       "Converts the tensor to a dtype or device. Returns the tensor itself if nothing changes."},
+      {"cpu", method(cpu), METH_NOARGS, "The tensor itself: the CPU is the only device."},
       {"view", method(view_method), METH_FASTCALL, "The same memory with another shape."},
       {"fill_", method(fill_method), METH_O, "Sets every element to a number."},
       {"zero_", method(zero_method), METH_NOARGS, "Sets every element to 0."},
       {"copy_", method(copy_method), METH_O, "Copies another tensor's elements, broadcast and converted."},
-      {"detach", method(detach_method), METH_NOARGS, "The same memory outside the gradient graph."},
-      {"detach_", method(detach_in_place), METH_NOARGS, "Takes the tensor out of the gradient graph."},
+      {"detach", method(detach_method), METH_NOARGS, "A tensor that shares the memory but not the gradient graph."},
+      {"detach_", method(detach_in_place), METH_NOARGS, "Removes the tensor from the gradient graph."},
       {"requires_grad_", method(requires_grad_method), kKeywords,
-       "Sets whether operations on the tensor are recorded."},
-      {"retain_grad", method(retain_grad_method), METH_NOARGS, "Keeps the gradient of a tensor that is no leaf."},
+       "Sets whether operations on the tensor are recorded for gradients."},
+      {"retain_grad", method(retain_grad_method), METH_NOARGS, "Stores the gradient of a non-leaf tensor in grad."},
       {"__deepcopy__", method(deep_copy), METH_O, nullptr},
       {"__copy__", method(shallow_copy), METH_NOARGS, nullptr},
       {"__reduce_ex__", method(reduce_method), METH_O, nullptr},

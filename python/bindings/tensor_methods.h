@@ -6,7 +6,7 @@
 
 namespace lucid::python {
 
-/// Methods of Tensor that are no ops of the table; ends with an empty entry.
+/// Methods of Tensor that are not ops of the table; ends with an empty entry.
 PyMethodDef* tensor_methods();
 /// Attributes of Tensor; ends with an empty entry.
 PyGetSetDef* tensor_properties();

@@ -32,15 +32,15 @@ TensorImpl& expect_tensor(const char* function, PyObject* object) {
 
 namespace {
 
-/// Tensor(data, dtype=None, device=None, requires_grad=False): the same as lucid.tensor. Every object holds a tensor
-/// from the moment it exists, whatever a subclass does in its __init__.
+/// Tensor(data, dtype=None, device=None, requires_grad=False): the same as lucid.tensor. Implemented in __new__, so
+/// that every object holds a tensor even if a subclass does not call Tensor.__init__.
 PyObject* tensor_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     PyObject* data = nullptr;
     PyObject* dtype = nullptr;
     PyObject* device = nullptr;
     int wants_grad = 0;
-    // What a subclass adds to its own __init__ is none of our business.
+    // A subclass may add arguments of its own to __init__.
     if (type == tensor_type) {
       const char* names[] = {"data", "dtype", "device", "requires_grad", nullptr};
       if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "|OOOp:Tensor", const_cast<char**>(names), &data, &dtype,
@@ -74,10 +74,10 @@ void bind_tensor(nb::module_& module) {
   slots.push_back({0, nullptr});
   auto type = nb::class_<TensorHandle>(module, "Tensor", nb::type_slots(slots.data()), nb::pooled(256),
                                        nb::is_weak_referenceable(),
-                                       "An n-dimensional array of one dtype that knows how it was computed.");
+                                       "An n-dimensional array of one dtype that records operations for gradients.");
   tensor_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   declare_pure(module, type);
-  // Beside NumPy arrays, our operators decide: array + tensor is a Tensor.
+  // Tensor operators take precedence over NumPy's: array + tensor is a Tensor.
   type.attr("__array_priority__") = 1000;
   type.attr("__module__") = "lucid";
 }

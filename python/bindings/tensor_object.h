@@ -7,8 +7,8 @@
 
 namespace lucid::python {
 
-/// What a Python Tensor holds. The tensor points back at its Python object, so that `x.grad is x.grad`: as long as the
-/// object lives, the same tensor comes back as the same object.
+/// The contents of a Python Tensor. The tensor points back to its Python object, so that `x.grad is x.grad`: while the
+/// object is alive, the same tensor converts to the same object.
 struct TensorHandle {
   TensorHandle(TensorRef tensor, PyObject* object) : impl(std::move(tensor)), object(object) {
     impl->python_object = object;
@@ -26,41 +26,41 @@ struct TensorHandle {
 /// The class `lucid.Tensor`.
 extern PyTypeObject* tensor_type;
 
-/// The class `lucid.nn.Parameter`: what tensors that modules learn are. Null until lucid.nn is imported.
+/// The class `lucid.nn.Parameter`. Null until lucid.nn is imported.
 extern PyTypeObject* parameter_type;
 
-/// The tensor in a Python object, or null if it holds none. Borrowed.
+/// The tensor of a Python object, or null if it is not a Tensor. Borrowed.
 inline TensorImpl* tensor_or_null(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   if (type != tensor_type && !PyType_IsSubtype(type, tensor_type)) return nullptr;
   return nb::inst_ptr<TensorHandle>(object)->impl.get();
 }
 
-/// The tensor in an object that is known to be one, for instance `self`.
+/// The tensor of an object that is known to be a Tensor, for example `self`.
 inline TensorImpl& tensor_in(PyObject* object) { return *nb::inst_ptr<TensorHandle>(object)->impl; }
 
-/// A new object of the given subclass of Tensor, for a tensor that has none.
+/// Creates the Python object of a tensor that has none, as an instance of the given subclass of Tensor.
 PyObject* new_object(PyTypeObject* type, TensorRef tensor);
 
-/// The Python object of a tensor, as a new reference: the one that it has, or a new one. Never null.
+/// The Python object of a tensor, as a new reference. Creates it if the tensor has none. Never null.
 inline PyObject* to_python(TensorRef tensor) {
-  // An object that is just being destroyed is left to die.
+  // An object that is being destroyed must not be revived.
   if (auto* object = static_cast<PyObject*>(tensor->python_object); object && Py_REFCNT(object) > 0)
     return Py_NewRef(object);
   PyTypeObject* type = tensor->is_parameter() && parameter_type ? parameter_type : tensor_type;
   return new_object(type, std::move(tensor));
 }
 inline PyObject* to_python(const Value& value) { return to_python(TensorRef(tensor_of(value))); }
-/// None for null.
+/// Returns None for null.
 inline PyObject* to_python_or_none(TensorRef tensor) {
   return tensor ? to_python(std::move(tensor)) : Py_NewRef(Py_None);
 }
 inline nb::object to_object(TensorRef tensor) { return nb::steal(to_python_or_none(std::move(tensor))); }
 
-/// The argument of a function that takes nothing but a tensor. Throws TypeError naming the function.
+/// Converts an argument that must be a tensor. Throws TypeError naming the function.
 TensorImpl& expect_tensor(const char* function, PyObject* object);
 
-/// Creates the class and everything that is part of it.
+/// Creates the class with its methods and properties.
 void bind_tensor(nb::module_& module);
 
 }  // namespace lucid::python

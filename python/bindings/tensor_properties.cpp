@@ -4,6 +4,7 @@
 #include "bindings/tensor_methods.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
+#include "tensor/observer.h"
 
 namespace lucid::python {
 namespace {
@@ -51,11 +52,17 @@ int set_requires_grad_property(PyObject* self, PyObject* value, void*) {
 }
 
 PyObject* get_is_leaf(PyObject* self, void*) {
-  return guarded([&] { return PyBool_FromLong(is_leaf(tensor_in(self))); });
+  return guarded([&] {
+    note_inspection(tensor_in(self), "reads is_leaf of a tensor");
+    return PyBool_FromLong(is_leaf(tensor_in(self)));
+  });
 }
 
 PyObject* get_retains_grad(PyObject* self, void*) {
-  return guarded([&] { return PyBool_FromLong(retains_grad(tensor_in(self))); });
+  return guarded([&] {
+    note_inspection(tensor_in(self), "reads retains_grad of a tensor");
+    return PyBool_FromLong(retains_grad(tensor_in(self)));
+  });
 }
 
 PyObject* get_grad(PyObject* self, void*) {
@@ -84,11 +91,17 @@ int assign_data(PyObject* self, PyObject* value, void*) {
   });
 }
 
-PyObject* get_is_view(PyObject* self, void*) { return PyBool_FromLong(tensor_in(self).is_view()); }
+PyObject* get_is_view(PyObject* self, void*) {
+  return guarded([&] {
+    note_inspection(tensor_in(self), "reads whether a tensor is a view");
+    return PyBool_FromLong(tensor_in(self).is_view());
+  });
+}
 
-/// The name of the node that made the tensor; lucid._core wraps it for printing.
+/// The node that computed the tensor, as `_core.Node`, or None.
 PyObject* get_grad_fn(PyObject* self, void*) {
   return guarded([&]() -> PyObject* {
+    note_inspection(tensor_in(self), "reads grad_fn of a tensor");
     const Edge edge = gradient_node(tensor_in(self));
     if (!edge) return Py_NewRef(Py_None);
     return nb::cast(edge).release().ptr();
@@ -102,20 +115,21 @@ PyGetSetDef* tensor_properties() {
       {"shape", get_shape, nullptr, "The size of each dimension, as a tuple.", nullptr},
       {"ndim", get_ndim, nullptr, "The number of dimensions.", nullptr},
       {"dtype", get_dtype, nullptr, "The type of the elements.", nullptr},
-      {"device", get_device, nullptr, "Where the memory lies.", nullptr},
-      {"itemsize", get_itemsize, nullptr, "Bytes of an element.", nullptr},
-      {"nbytes", get_nbytes, nullptr, "Bytes of all elements.", nullptr},
+      {"device", get_device, nullptr, "The device that holds the memory.", nullptr},
+      {"itemsize", get_itemsize, nullptr, "The size of an element in bytes.", nullptr},
+      {"nbytes", get_nbytes, nullptr, "The size of all elements in bytes.", nullptr},
       {"T", get_transposed, nullptr, "The tensor with its dimensions in reverse order; a view.", nullptr},
       {"mT", get_matrix_transposed, nullptr, "The tensor with its last two dimensions swapped; a view.", nullptr},
       {"requires_grad", get_requires_grad, set_requires_grad_property,
        "Whether operations on the tensor are recorded for gradients.", nullptr},
-      {"is_leaf", get_is_leaf, nullptr, "Whether the tensor is no result of a recorded operation.", nullptr},
-      {"retains_grad", get_retains_grad, nullptr, "Whether the tensor, no leaf, keeps its gradient.", nullptr},
+      {"is_leaf", get_is_leaf, nullptr, "Whether the tensor is not the result of a recorded operation.", nullptr},
+      {"retains_grad", get_retains_grad, nullptr, "Whether the tensor is a non-leaf that stores its gradient.",
+       nullptr},
       {"grad", get_grad, set_grad, "The gradient that backward() accumulated, or None.", nullptr},
-      {"grad_fn", get_grad_fn, nullptr, "The recorded operation that made the tensor, or None.", nullptr},
+      {"grad_fn", get_grad_fn, nullptr, "The recorded operation that computed the tensor, or None.", nullptr},
       {"data", get_data, assign_data,
-       "The same memory outside the gradient graph; assigning binds the tensor to other memory.", nullptr},
-      {"_is_view", get_is_view, nullptr, "Whether the tensor is a view of another one.", nullptr},
+       "The tensor without its gradient graph, sharing memory. Assigning makes the tensor use other memory.", nullptr},
+      {"_is_view", get_is_view, nullptr, "Whether the tensor is a view of another tensor.", nullptr},
       {}};
   return properties;
 }

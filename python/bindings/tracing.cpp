@@ -16,7 +16,7 @@ namespace {
 using namespace nb::literals;
 using jit::Program;
 
-/// The folder of this package: its own frames are no user's.
+/// The folder of the lucid package, whose frames are skipped when looking for the user's line.
 std::string& package_folder() {
   static std::string folder;
   return folder;
@@ -45,13 +45,14 @@ std::string source_of_frame() {
   return source;
 }
 
-/// Why no plan can be made of a recording. That memory ran out may be different next time, so it is raised instead.
+/// Returns the reason why a recording has no plan. Running out of memory is temporary, so it throws MemoryError
+/// instead.
 std::string lasting(const std::string& obstacle) {
   if (obstacle == jit::kOutOfMemory) throw MemoryError("compile: out of memory while the call was recorded");
   return obstacle;
 }
 
-/// (program, None), or (None, why there can be none).
+/// Returns (program, None), or (None, the reason why there is no program).
 nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
                        const std::string& name) {
   std::string obstacle;
@@ -68,50 +69,50 @@ nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle 
   return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
 }
 
-/// Handles on the memory from outside that the call touched.
-nb::list met(PythonTracing& self) {
+/// Handles of the cells from outside that the call accessed.
+nb::list accessed_tensors(PythonTracing& self) {
   nb::list tensors;
   for (const jit::TracedCell& cell : self.context.trace().cells)
     if (cell.handle) tensors.append(to_object(cell.handle));
   return tensors;
 }
 
-/// Numbers what ops read and wrote in the order of being met.
-class PlaceNumbers {
+/// Numbers the values that ops read and write, in order of first occurrence.
+class ValueNumbering {
  public:
-  int64_t operator()(const jit::Place& place) {
-    return numbers_.try_emplace(key_of(place), static_cast<int64_t>(numbers_.size())).first->second;
+  int64_t operator()(const jit::TracedView& view) {
+    return numbers_.try_emplace(key_of(view), static_cast<int64_t>(numbers_.size())).first->second;
   }
 
  private:
   using Key = std::tuple<int32_t, int32_t, Dtype, std::vector<int64_t>>;
-  static Key key_of(const jit::Place& place) {
-    std::vector<int64_t> geometry(place.geometry.sizes.begin(), place.geometry.sizes.end());
-    geometry.insert(geometry.end(), place.geometry.strides.begin(), place.geometry.strides.end());
-    geometry.push_back(place.geometry.offset);
-    return {place.cell, place.version, place.dtype, std::move(geometry)};
+  static Key key_of(const jit::TracedView& view) {
+    std::vector<int64_t> geometry(view.geometry.sizes.begin(), view.geometry.sizes.end());
+    geometry.insert(geometry.end(), view.geometry.strides.begin(), view.geometry.strides.end());
+    geometry.push_back(view.geometry.offset);
+    return {view.cell, view.version, view.dtype, std::move(geometry)};
   }
 
   std::map<Key, int64_t> numbers_;
 };
 
-/// What ran, one (op, inputs, outputs, shape of the first output, source) for each; the call's inputs are numbered
+/// The ops that ran, each as (op, inputs, outputs, shape of the first output, source). The call's inputs are numbered
 /// first.
 nb::list records(PythonTracing& self, nb::handle inputs) {
-  PlaceNumbers numbers;
+  ValueNumbering numbers;
   for (const TensorRef& input : tensors_in(inputs)) {
-    jit::Place place = self.context.place_of(*input);
-    place.version = 0;
-    numbers(place);
+    jit::TracedView view = self.context.current_view(*input);
+    view.version = 0;
+    numbers(view);
   }
   nb::list list;
   for (const jit::Event& event : *self.context.trace().events) {
     if (!event.op) continue;
     nb::list reads;
     for (const jit::TracedOperand& operand : event.operands)
-      if (operand.place) reads.append(numbers(*operand.place));
+      if (operand.view) reads.append(numbers(*operand.view));
     nb::list writes;
-    for (const jit::Place& place : event.results) writes.append(numbers(place));
+    for (const jit::TracedView& view : event.results) writes.append(numbers(view));
     list.append(nb::make_tuple(event.op->name(), reads, writes,
                                checked(from_ints(event.results.front().geometry.sizes)), event.source));
   }
@@ -135,7 +136,7 @@ void bind_tracing(nb::module_& module) {
   nb::class_<PythonTracing>(module, "Tracing")
       .def(nb::init<>())
       .def("stop", [](PythonTracing& self) { self.context.stop(); })
-      .def_prop_ro("met", &met)
+      .def_prop_ro("met", &accessed_tensors)
       .def("records", &records, "inputs"_a)
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.context.trace().obstacle); });
   module.def("is_tracing", [] { return jit::TracingContext::is_active(); });

@@ -8,15 +8,15 @@ namespace lucid::python {
 /// "example.py:4" of the innermost frame outside the package.
 std::string source_of_user();
 
-/// What Python's `_core.Tracing` holds: a recording of what this thread does, from its making to stop().
+/// The contents of Python's `_core.Tracing`: a recording of the ops of this thread, from construction to stop().
 struct PythonTracing {
   jit::TracingContext context{source_of_user};
 };
 
-/// Throws TypeError for anything but tensors.
+/// The tensors of a sequence. Throws TypeError for other objects.
 std::vector<TensorRef> tensors_in(nb::handle sequence);
 
-/// `_core.Tracing` and what makes a program of it.
+/// `_core.Tracing` and the function that turns it into a program.
 void bind_tracing(nb::module_& module);
 
 }  // namespace lucid::python

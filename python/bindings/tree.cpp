@@ -7,7 +7,7 @@
 namespace lucid::python {
 namespace {
 
-constexpr int kMostLevels = 500;
+constexpr int kMaxDepth = 500;
 
 struct PythonForeign : Foreign {
   explicit PythonForeign(nb::object held) : object(std::move(held)) {}
@@ -16,7 +16,7 @@ struct PythonForeign : Foreign {
 
 class Reader {
  public:
-  Reader(std::string place, Others others) : path_(std::move(place)), others_(others) {}
+  Reader(std::string root, Unsupported unsupported) : path_(std::move(root)), unsupported_(unsupported) {}
 
   Tree read(nb::handle object) {
     PyObject* p = object.ptr();
@@ -27,13 +27,13 @@ class Reader {
     if (PyDict_Check(p)) return dict(p);
     if (PyList_Check(p)) return items(p);
     if (PyTuple_Check(p)) return Tree::Tuple{items(p)};
-    const Place place{path_.c_str(), "a number"};
-    if (const auto number = number_or_none(place, p)) {
+    const ArgumentContext context{path_.c_str(), "a number"};
+    if (const auto number = number_or_none(context, p)) {
       if (number->is_float()) return number->to_double();
       return number->kind() == Dtype::kBool ? Tree(number->to_int() != 0) : Tree(number->to_int());
     }
-    if (others_ == Others::kKeep) return std::shared_ptr<Foreign>(new PythonForeign(nb::borrow(object)));
-    throw TypeError("{} is {}; only dicts, lists, tuples, text, numbers, None and tensors can be part of it", path_,
+    if (unsupported_ == Unsupported::kKeep) return std::shared_ptr<Foreign>(new PythonForeign(nb::borrow(object)));
+    throw TypeError("{} is {}; only dicts, lists, tuples, strings, numbers, None and tensors are supported", path_,
                     describe(p));
   }
 
@@ -48,8 +48,8 @@ class Reader {
   /// Extends the path while an item is read.
   template <typename F>
   Tree inside(const std::string& step, F read_item) {
-    if (++level_ > kMostLevels)
-      throw ValueError("{}: nested more than {} deep; does it contain itself?", path_.substr(0, 200), kMostLevels);
+    if (++level_ > kMaxDepth)
+      throw ValueError("{}: nested more than {} deep; does it contain itself?", path_.substr(0, 200), kMaxDepth);
     const size_t length = path_.size();
     path_ += step;
     Tree tree = read_item();
@@ -63,14 +63,14 @@ class Reader {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(p); ++i) {
       const nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(p, i));
       list.push_back(inside(fmt::format("[{}]", i), [&] { return read(item); }));
-      turns_.next();
+      yield_.tick();
     }
     return list;
   }
 
   Tree dict(PyObject* p) {
     std::vector<Tree::Item> items;
-    // A copy, because other threads may change the dict in between.
+    // A copy, because other threads may change the dict meanwhile.
     const nb::object own = checked(PyDict_Copy(p));
     PyObject* key = nullptr;
     PyObject* value = nullptr;
@@ -82,23 +82,23 @@ class Reader {
       else if (PyLong_Check(key) && !PyBool_Check(key))
         name = to_int({path_.c_str(), "a key"}, key);
       else
-        throw TypeError("{} has {} as a key; keys must be text or integers", path_, describe(key));
+        throw TypeError("{} has {} as a key; keys must be strings or integers", path_, describe(key));
       Tree item = inside("[" + to_string(name) + "]", [&] { return read(value); });
       items.push_back({std::move(name), std::move(item)});
-      turns_.next();
+      yield_.tick();
     }
     return Tree::Dict(std::move(items));
   }
 
   std::string path_;
-  Others others_;
-  GilTurns turns_;
+  Unsupported unsupported_;
+  GilYield yield_;
   int level_ = 0;
 };
 
 class Writer {
  public:
-  explicit Writer(GilTurns* turns) : turns_(turns) {}
+  explicit Writer(GilYield* yield) : yield_(yield) {}
 
   nb::object operator()(const Tree& tree) {
     if (const auto* value = tree.get_if<bool>()) return nb::bool_(*value);
@@ -112,7 +112,7 @@ class Writer {
       nb::dict result;
       for (const auto& [key, value] : *dict) {
         result[key_object(key)] = (*this)(value);
-        if (turns_) turns_->next();
+        if (yield_) yield_->tick();
       }
       return result;
     }
@@ -135,18 +135,20 @@ class Writer {
     nb::list result;
     for (const Tree& item : items) {
       result.append((*this)(item));
-      if (turns_) turns_->next();
+      if (yield_) yield_->tick();
     }
     return result;
   }
 
-  GilTurns* turns_;
+  GilYield* yield_;
 };
 
 }  // namespace
 
-Tree to_tree(const std::string& place, nb::handle object, Others others) { return Reader(place, others).read(object); }
+Tree to_tree(const std::string& root, nb::handle object, Unsupported unsupported) {
+  return Reader(root, unsupported).read(object);
+}
 
-nb::object from_tree(const Tree& tree, GilTurns* turns) { return Writer(turns)(tree); }
+nb::object from_tree(const Tree& tree, GilYield* yield) { return Writer(yield)(tree); }
 
 }  // namespace lucid::python

@@ -9,16 +9,16 @@
 
 namespace lucid::python {
 
-/// What becomes of objects that a tree has no kind for.
-enum class Others { kRefuse, kKeep };
+/// What to do with objects that a tree cannot represent: throw TypeError, or keep them as Foreign.
+enum class Unsupported { kReject, kKeep };
 
-/// Python data as a tree. `place` begins messages: "save: obj". Throws TypeError for what cannot be part of one, naming
-/// where it was found; OverflowError for integers of more than 64 bits.
-/// Other Python threads may run in between.
-Tree to_tree(const std::string& place, nb::handle object, Others others);
+/// Converts Python data to a tree. `root` names the object in messages: "save: obj". Throws TypeError with the path of
+/// the object for unsupported objects, and OverflowError for integers of more than 64 bits.
+/// Other Python threads may run during the conversion.
+Tree to_tree(const std::string& root, nb::handle object, Unsupported unsupported);
 
-/// Lists, tuples and dicts are new; tensors are the same. With `turns`, other Python threads run in between: only for a
-/// tree that none of them can reach.
-nb::object from_tree(const Tree& tree, GilTurns* turns = nullptr);
+/// Converts a tree to Python data. Lists, tuples and dicts are new objects; tensors are shared. With `yield`, other
+/// Python threads run during the conversion, so none of them may have access to the tree.
+nb::object from_tree(const Tree& tree, GilYield* yield = nullptr);
 
 }  // namespace lucid::python

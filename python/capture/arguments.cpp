@@ -9,7 +9,6 @@
 #include "capture/places.h"
 
 extern "C" {
-PyObject* _PyDict_GetItem_KnownHash(PyObject*, PyObject*, Py_hash_t);
 int _PySet_NextEntry(PyObject*, Py_ssize_t*, PyObject**, Py_hash_t*);
 }
 
@@ -18,37 +17,32 @@ namespace {
 
 using Kind = ArgumentShape::Kind;
 
-PyObject* find(PyObject* dict, PyObject* key) {
-  PyObject* found = _PyDict_GetItem_KnownHash(dict, key, PyObject_Hash(key));
-  if (!found) PyErr_Clear();
-  return found;
-}
-
 std::string text_of(PyObject* name) {
   const char* text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  return text ? text : words_of(name);
+  return text ? text : value_text(name);
 }
 
-/// One comparison of arguments with their shapes. Words are made only if they are asked for.
+/// One comparison of arguments with their shapes. The description of a difference is built only if `wants_difference`.
 class Comparison {
  public:
-  Comparison(const std::unordered_set<PyObject*>& known, bool wants_words) : known_(known), wants_words_(wants_words) {}
+  Comparison(const std::unordered_set<PyObject*>& known, bool wants_difference)
+      : known_(known), wants_difference_(wants_difference) {}
 
   bool matches(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (shape.kind == Kind::kMissing) return !now || fail(place, "missing", words_of(now));
-    if (!now) return fail(place, "there", "missing");
+    if (shape.kind == Kind::kMissing) return !now || fail(place, "missing", value_text(now));
+    if (!now) return fail(place, "present", "missing");
     switch (shape.kind) {
       case Kind::kAny:
       case Kind::kMissing:
         return true;
       case Kind::kValue:
-        return same(shape.value.ptr(), now) || fail(place, words_of(shape.value.ptr()), words_of(now));
+        return same(shape.value.ptr(), now) || fail(place, value_text(shape.value.ptr()), value_text(now));
       case Kind::kSame: {
         PyObject* before = shape.is_weak ? PyWeakref_GET_OBJECT(shape.value.ptr()) : shape.value.ptr();
         return before == now || fail(place, "one object", "another " + std::string(Py_TYPE(now)->tp_name));
       }
       case Kind::kAgain:
-        return seen_[shape.number] == now || fail(place, "an object that another argument is, too", "another");
+        return seen_[shape.number] == now || fail(place, "the same object as another argument", "a different object");
       case Kind::kInstance:
         return matches_instance(shape, now, place);
       case Kind::kItems:
@@ -63,11 +57,11 @@ class Comparison {
 
  private:
   bool fail(const std::string& place, std::string before, std::string now) {
-    if (wants_words_) difference = Difference{place, place, std::move(before), std::move(now)};
+    if (wants_difference_) difference = Difference{place, place, std::move(before), std::move(now)};
     return false;
   }
   std::string join(const std::string& place, const std::string& part) const {
-    return wants_words_ ? place + part : std::string();
+    return wants_difference_ ? place + part : std::string();
   }
   bool has_type(const ArgumentShape& shape, PyObject* now, const std::string& place) {
     if (reinterpret_cast<PyObject*>(Py_TYPE(now)) == shape.type.ptr()) return true;
@@ -75,21 +69,29 @@ class Comparison {
                 Py_TYPE(now)->tp_name);
   }
 
-  bool matches_instance(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (!has_type(shape, now, place)) return false;
-    if (known_.contains(now) || std::find(seen_.begin(), seen_.end(), now) != seen_.end())
-      return fail(place, "an object of its own", "one that the call knows already");
+  /// Whether the call does not reach an object otherwise, as it did not in the recording: neither as state nor, if the
+  /// shape has a number, through another argument.
+  bool is_new(const ArgumentShape& shape, PyObject* now, const std::string& place) {
+    if (known_.contains(now)) return fail(place, "an object of its own", "one that the call knows already");
+    if (shape.number == ArgumentShape::kNoNumber) return true;
+    if (std::find(seen_.begin(), seen_.end(), now) != seen_.end())
+      return fail(place, "an object of its own", "another argument");
     seen_.push_back(now);
+    return true;
+  }
+
+  bool matches_instance(const ArgumentShape& shape, PyObject* now, const std::string& place) {
+    if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
     size_t part = 0;
     PyObject* keys = shape.keys.ptr();
     if (PyObject* dict = attributes_of(now)) {
       if (!has_only(shape, dict, place)) return false;
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); ++i) {
         PyObject* key = PyTuple_GET_ITEM(keys, i);
-        if (!matches(shape.parts[part++], find(dict, key), join(place, "." + text_of(key)))) return false;
+        if (!matches(shape.parts[part++], find_name(dict, key), join(place, "." + text_of(key)))) return false;
       }
     } else if (PyTuple_GET_SIZE(keys) > 0) {
-      return fail(place, "an object with attributes", "one without");
+      return fail(place, "an object with attributes", "an object without attributes");
     }
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(shape.members.ptr()); ++i) {
       const PyMemberDef* member =
@@ -100,32 +102,32 @@ class Comparison {
     return true;
   }
 
-  /// Whether the object has no attribute that matters besides those that it had.
+  /// Whether the object has no guarded attribute that it did not have when the call was recorded.
   bool has_only(const ArgumentShape& shape, PyObject* dict, const std::string& place) {
     PyObject* keys = shape.keys.ptr();
     const auto had = [&](PyObject* name) {
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(keys); ++i)
-        if (same(PyTuple_GET_ITEM(keys, i), name)) return true;
+        if (equal_constants(PyTuple_GET_ITEM(keys, i), name)) return true;
       return false;
     };
     PyObject* name = nullptr;
     if (shape.names.is_none()) {
       PyObject* value = nullptr;
       for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &value);)
-        if (!had(name)) return fail(place + "." + text_of(name), "missing", words_of(value));
+        if (!had(name)) return fail(place + "." + text_of(name), "missing", value_text(value));
       return true;
     }
     Py_hash_t hash = 0;
     for (Py_ssize_t at = 0; _PySet_NextEntry(shape.names.ptr(), &at, &name, &hash);)
-      if (PyObject* value = _PyDict_GetItem_KnownHash(dict, name, hash); value && !had(name))
-        return fail(place + "." + text_of(name), "missing", words_of(value));
+      if (PyObject* value = find_name(dict, name); value && !had(name))
+        return fail(place + "." + text_of(name), "missing", value_text(value));
     return true;
   }
 
   bool matches_items(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (!has_type(shape, now, place)) return false;
+    if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
     const bool is_list = PyList_Check(now);
-    if (!is_list && !PyTuple_Check(now)) return fail(place, "items", words_of(now));
+    if (!is_list && !PyTuple_Check(now)) return fail(place, "items", value_text(now));
     const Py_ssize_t size = is_list ? PyList_GET_SIZE(now) : PyTuple_GET_SIZE(now);
     if (size != static_cast<Py_ssize_t>(shape.parts.size()))
       return fail(place, std::to_string(shape.parts.size()) + " items", std::to_string(size));
@@ -137,21 +139,21 @@ class Comparison {
   }
 
   bool matches_entries(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (!has_type(shape, now, place)) return false;
+    if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
     if (PyDict_GET_SIZE(now) != static_cast<Py_ssize_t>(shape.parts.size()))
       return fail(place, std::to_string(shape.parts.size()) + " entries", std::to_string(PyDict_GET_SIZE(now)));
     PyObject *key = nullptr, *value = nullptr;
     size_t part = 0;
     for (Py_ssize_t at = 0; PyDict_Next(now, &at, &key, &value); ++part) {
       PyObject* before = PyTuple_GET_ITEM(shape.keys.ptr(), static_cast<Py_ssize_t>(part));
-      if (!same(before, key)) return fail(place, "the key " + words_of(before), words_of(key));
-      if (!matches(shape.parts[part], value, join(place, "[" + words_of(key) + "]"))) return false;
+      if (!same(before, key)) return fail(place, "the key " + value_text(before), value_text(key));
+      if (!matches(shape.parts[part], value, join(place, "[" + value_text(key) + "]"))) return false;
     }
     return true;
   }
 
   const std::unordered_set<PyObject*>& known_;
-  bool wants_words_;
+  bool wants_difference_;
   SmallVector<PyObject*, 8> seen_;
 };
 
@@ -161,14 +163,14 @@ Kind kind_of(const std::string& name) {
       {"instance", Kind::kInstance}, {"again", Kind::kAgain},     {"items", Kind::kItems}, {"entries", Kind::kEntries}};
   for (const auto& [known, kind] : kKinds)
     if (name == known) return kind;
-  throw ValueError("an argument's description begins with '{}'", name);
+  throw ValueError("guards: unknown kind '{}' in the description of an argument", name);
 }
 
 }  // namespace
 
 PyObject* CallArguments::named(PyObject* name) const {
   for (Py_ssize_t i = 0; keyword_names && i < PyTuple_GET_SIZE(keyword_names); ++i)
-    if (same(PyTuple_GET_ITEM(keyword_names, i), name)) return values[count + i];
+    if (equal_constants(PyTuple_GET_ITEM(keyword_names, i), name)) return values[count + i];
   return nullptr;
 }
 
@@ -209,13 +211,15 @@ ArgumentShape to_shape(nb::handle description) {
       shape.number = nb::cast<size_t>(tuple[1]);
       break;
     case Kind::kItems:
-      shape.type = tuple[1];
-      add_parts(tuple[2]);
+      if (!tuple[1].is_none()) shape.number = nb::cast<size_t>(tuple[1]);
+      shape.type = tuple[2];
+      add_parts(tuple[3]);
       break;
     case Kind::kEntries:
-      shape.type = tuple[1];
-      shape.keys = nb::cast<nb::tuple>(tuple[2]);
-      add_parts(tuple[3]);
+      if (!tuple[1].is_none()) shape.number = nb::cast<size_t>(tuple[1]);
+      shape.type = tuple[2];
+      shape.keys = nb::cast<nb::tuple>(tuple[3]);
+      add_parts(tuple[4]);
       break;
   }
   return shape;

@@ -1,11 +1,13 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
+#include "capture/references.h"
 #include "capture/values.h"
 
 namespace lucid::python {
@@ -21,32 +23,35 @@ struct CallArguments {
   PyObject* named(PyObject* name) const;
 };
 
-/// What an argument must look like, part by part. Nothing of the argument itself is kept alive.
+/// A pattern that an argument must match, part by part. It does not keep the argument alive.
 struct ArgumentShape {
   enum class Kind : uint8_t {
-    kAny,       // somebody else looks at it
-    kMissing,   // an attribute that must not be there
-    kValue,     // an equal number or text
+    kAny,       // anything: the key of the call covers it
+    kMissing,   // an attribute that must not exist
+    kValue,     // an equal number or string
     kSame,      // the same object
-    kInstance,  // an object with the same values in the attributes that matter
-    kAgain,     // the same object as an earlier part of kInstance
-    kItems,     // a list or tuple, or the like
+    kInstance,  // an object with the same values in the guarded attributes
+    kAgain,     // the same object as an earlier part with a number
+    kItems,     // a list, a tuple or a named tuple
     kEntries,   // a dict
   };
+  static constexpr size_t kNoNumber = SIZE_MAX;
+
   Kind kind = Kind::kAny;
-  nb::object value;  // of kValue; of kSame, a weak reference where there can be one
+  nb::object value;  // of kValue; of kSame, a weak reference if the object supports one
   bool is_weak = false;
   nb::object type;
-  nb::object names;    // of kInstance: a frozenset; none means all
+  nb::object names;    // of kInstance: a frozenset of guarded names; None means all
   nb::object keys;     // of kInstance and kEntries: a tuple, one for each part
-  nb::object members;  // of kInstance: a tuple of descriptors of slots, whose parts come after those of the keys
-  size_t number = 0;   // of kInstance and kAgain
+  nb::object members;  // of kInstance: a tuple of slot descriptors, whose parts come after those of the keys
+  // The index of a kInstance, and of a container that programs can tell from an equal one; for kAgain, which it is.
+  size_t number = kNoNumber;
   std::vector<ArgumentShape> parts;
 
   int traverse(visitproc visit, void* arg) const;
 };
 
-/// Reads what lucid.compiler._arguments writes: nested tuples that begin with the name of a kind.
+/// Parses a description by lucid.compiler._arguments: nested tuples that begin with the name of a kind.
 ArgumentShape to_shape(nb::handle description);
 
 /// The arguments that are guarded.
@@ -56,10 +61,14 @@ class ArgumentGuards {
   void add(nb::handle where, const std::string& name, nb::handle description);
   bool empty() const { return guards_.empty(); }
   size_t size() const { return guards_.size(); }
-  /// `known` are objects that the call reaches otherwise: an argument that was none of them must be none of them.
+  /// `known` are the objects that the call reaches without its arguments. A kInstance must not be one of them, because
+  /// it was not when the call was recorded.
   bool hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known) const;
   std::optional<Difference> difference(const CallArguments& arguments,
                                        const std::unordered_set<PyObject*>& known) const;
+  void visit_references(ReferenceVisitor& visitor) const;
+  /// Whether an argument that must be the same object is gone.
+  bool is_obsolete() const;
   int traverse(visitproc visit, void* arg) const;
   void clear() { guards_.clear(); }
 

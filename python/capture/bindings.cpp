@@ -1,4 +1,4 @@
-// Guards and the watch as Python sees them: for lucid.compiler only.
+// Python bindings of guards and the watch, for lucid.compiler only.
 
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/small_vector.h"
+#include "bindings/autograd.h"
 #include "bindings/random.h"
 #include "capture/guards.h"
 #include "capture/op_log.h"
@@ -16,7 +17,7 @@ namespace {
 
 using namespace nb::literals;
 
-/// A tuple and a dict as vectorcall would pass them.
+/// A tuple and a dict of arguments in vectorcall form.
 class Arguments {
  public:
   Arguments(nb::handle positional, nb::handle named) {
@@ -64,6 +65,14 @@ nb::object class_dict(nb::handle type) {
   return dict ? nb::borrow(dict) : nb::none();
 }
 
+/// What warnings.filters holds. C code, such as NumPy's, reads it when it warns.
+nb::object warning_filters() {
+  PyObject* module = PyDict_GetItemString(PyImport_GetModuleDict(), "warnings");
+  PyObject* filters =
+      module && PyModule_Check(module) ? PyDict_GetItemString(PyModule_GetDict(module), "filters") : nullptr;
+  return filters && PyList_CheckExact(filters) ? checked(PyList_AsTuple(filters)) : nb::none();
+}
+
 /// (place, name, before, now), or None.
 nb::object to_object(const std::optional<Difference>& difference) {
   if (!difference) return nb::none();
@@ -92,7 +101,7 @@ void bind_guards(nb::module_& module) {
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_guards)},
                                 {0, nullptr}};
   nb::class_<GuardSet>(module, "GuardSet", nb::type_slots(slots), nb::is_weak_referenceable(),
-                       "What a recorded call read of Python's state, and how it was then.")
+                       "The Python state that a recorded call read, with its recorded values.")
       .def(nb::init<>())
       .def(
           "named",
@@ -101,7 +110,7 @@ void bind_guards(nb::module_& module) {
             if (!PyFrozenSet_CheckExact(names.ptr())) throw TypeError("named: expected a frozenset");
             self.add<DictGuard>(dict.ptr(), names.ptr(), std::move(place), style_of(style));
           },
-          "dict"_a, "names"_a, "place"_a, "style"_a, "Guards the entries of these names, missing ones too.")
+          "dict"_a, "names"_a, "place"_a, "style"_a, "Guards the entries with these names, including missing ones.")
       .def(
           "whole",
           [](GuardSet& self, nb::handle dict, std::string place, const std::string& style) {
@@ -115,14 +124,14 @@ void bind_guards(nb::module_& module) {
             self.add<ClassGuard>(type.ptr(), place);
             self.add<DictGuard>(class_dict(type).ptr(), nullptr, place, DictGuard::Style::kAttribute);
           },
-          "type"_a, "place"_a, "Guards what a class derives from and all that it says itself.")
+          "type"_a, "place"_a, "Guards the bases of a class and all attributes that it defines itself.")
       .def(
           "instance",
           [](GuardSet& self, nb::handle object, std::string place) {
             self.add<InstanceGuard>(object.ptr(), std::move(place));
             self.known().insert(object.ptr());
           },
-          "object"_a, "place"_a, "Guards the class of an object, and which dict holds its attributes.")
+          "object"_a, "place"_a, "Guards the class of an object and the identity of its attribute dict.")
       .def(
           "bare",
           [](GuardSet& self, const nb::list& objects, nb::handle names) {
@@ -147,7 +156,7 @@ void bind_guards(nb::module_& module) {
                                     reads_grad);
             }
           },
-          "tensors"_a, "reads_grad"_a, "Guards shapes, dtypes and the like of tensors, given as (tensor, place).")
+          "tensors"_a, "reads_grad"_a, "Guards all properties but the values of tensors, given as (tensor, place).")
       .def(
           "cell",
           [](GuardSet& self, nb::handle cell, std::string place) {
@@ -182,11 +191,23 @@ void bind_guards(nb::module_& module) {
           },
           "holder"_a, "place"_a)
       .def(
+          "context",
+          [](GuardSet& self, nb::handle variable, std::string place) {
+            self.add<ContextGuard>(variable.ptr(), std::move(place));
+          },
+          "variable"_a, "place"_a, "Guards the value of a context variable.")
+      .def(
+          "know",
+          [](GuardSet& self, const nb::list& objects) {
+            for (nb::handle object : objects) self.known().insert(object.ptr());
+          },
+          "objects"_a, "Names objects that the call reaches otherwise than by its arguments. Others hold them.")
+      .def(
           "call",
           [](GuardSet& self, nb::handle function, std::string place) {
             self.add<CallGuard>(function.ptr(), std::move(place));
           },
-          "function"_a, "place"_a, "Guards what a C function without arguments returns.")
+          "function"_a, "place"_a, "Guards the result of a C function without arguments.")
       .def(
           "module",
           [](GuardSet& self, nb::handle module, std::string place) {
@@ -212,10 +233,12 @@ void bind_guards(nb::module_& module) {
             self.arguments().add(where, name, description);
           },
           "where"_a, "name"_a, "description"_a)
+      .def("compare_identity", &GuardSet::compare_identity, "compares"_a,
+           "Says whether equal constants must be the same object.")
       .def("set_sites", &GuardSet::set_sites, "sites"_a)
       .def(
           "difference", [](const GuardSet& self) { return to_object(self.difference()); },
-          "(place, name, before, now) of the first place that differs, without the arguments; None if none does.")
+          "(place, name, before, now) of the first place that differs, except arguments; None if none does.")
       .def(
           "argument_difference",
           [](const GuardSet& self, nb::handle args, nb::handle kwargs) {
@@ -227,14 +250,15 @@ void bind_guards(nb::module_& module) {
           [](const GuardSet& self, nb::handle args, nb::handle kwargs) {
             return self.check(Arguments(args, kwargs).passed());
           },
-          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none(), "Whether everything is as it was.")
+          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none(), "Whether all guards hold.")
       .def(
           "failed",
           [](const GuardSet& self, nb::handle args, nb::handle kwargs) -> std::optional<std::string> {
-            std::string words = self.failed(Arguments(args, kwargs).passed());
-            return words.empty() ? std::nullopt : std::optional(std::move(words));
+            std::string text = self.failed(Arguments(args, kwargs).passed());
+            return text.empty() ? std::nullopt : std::optional(std::move(text));
           },
-          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none(), "Which place differs, in words.")
+          "args"_a.none() = nb::none(), "kwargs"_a.none() = nb::none(),
+          "Describes the first guard that does not hold; None if all hold.")
       .def("__len__", &GuardSet::size);
 }
 
@@ -242,7 +266,7 @@ void bind_watch(nb::module_& module) {
   static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_watch)},
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_watch)},
                                 {0, nullptr}};
-  nb::class_<Watch>(module, "Watch", nb::type_slots(slots), "Sees which functions run on this thread.")
+  nb::class_<Watch>(module, "Watch", nb::type_slots(slots), "Observes which functions run on this thread.")
       .def(nb::init<std::string, std::vector<std::string>>(), "own"_a, "libraries"_a)
       .def("start", &Watch::start)
       .def("stop", &Watch::stop)
@@ -263,7 +287,7 @@ void bind_watch(nb::module_& module) {
               list.append(nb::make_tuple(called.function, called.code, called.user_code, called.user_line));
             return list;
           },
-          "(function, code, the user's code, its line) of the C functions that others than us called.");
+          "(function, code, the user's code, its line) of the C functions called by code outside Lucid.");
 }
 
 }  // namespace
@@ -279,10 +303,14 @@ void bind_capture(nb::module_& module) {
       [](nb::handle generator) {
         return python::to_object(generator_or_default("generator_state", generator.ptr()).state_cell());
       },
-      "generator"_a.none() = nb::none(), "The tensor that a generator's state lies in, not a copy of it.");
+      "generator"_a.none() = nb::none(), "The tensor that holds a generator's state, not a copy of it.");
   module.def("describe_module", describe_module, "module"_a,
              "(parameters, buffers, modules) with their names, and the functions of hooks around forward.");
   module.def("global_hook_functions", global_hook_functions);
+  module.def(
+      "tensor_hooks",
+      [](nb::handle tensor) { return gradient_hook_functions(expect_tensor("tensor_hooks", tensor.ptr())); },
+      "tensor"_a, "The functions of gradient hooks on a leaf.");
   module.def(
       "attributes_of",
       [](nb::handle object) {
@@ -290,6 +318,27 @@ void bind_capture(nb::module_& module) {
         return dict ? nb::borrow(dict) : nb::none();
       },
       "object"_a, "The dict of an object's attributes, without asking the object; None if it has none.");
+  module.def(
+      "has_attribute_dict", [](nb::handle object) { return has_attribute_dict(object.ptr()); }, "object"_a,
+      "Whether an object has a dict of attributes already. attributes_of() creates it.");
+  module.def(
+      "has_only_names",
+      [](nb::handle dict) {
+        expect_dict("has_only_names", dict);
+        return has_only_names(dict.ptr());
+      },
+      "dict"_a, "Whether all keys are exact strs. False also for dicts that once had other keys.");
+  module.def(
+      "derives",
+      [](nb::handle type, const nb::args& bases) {
+        for (nb::handle base : bases)
+          if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(type.ptr()),
+                               reinterpret_cast<PyTypeObject*>(base.ptr())))
+            return true;
+        return false;
+      },
+      "type"_a, "bases"_a, "Whether a class derives from one of these, without asking its metaclass.");
+  module.def("warning_filters", warning_filters, "The current warning filters, as a tuple; None if there are none.");
   module.def("class_dict", class_dict, "type"_a, "The dict of what a class says itself. Must not be changed.");
 }
 

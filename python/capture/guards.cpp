@@ -7,6 +7,12 @@ namespace lucid::python {
 
 bool GuardSet::check(const CallArguments& arguments) const {
   if (cleared_) return false;
+  if (!compares_identity_) return hold(arguments);
+  const IdentityScope scope(true);
+  return hold(arguments);
+}
+
+bool GuardSet::hold(const CallArguments& arguments) const {
   const bool holds = std::apply(
       [](const auto&... kinds) {
         // Most kinds are empty.
@@ -19,25 +25,27 @@ bool GuardSet::check(const CallArguments& arguments) const {
 }
 
 std::optional<Difference> GuardSet::difference() const {
+  const IdentityScope scope(compares_identity_);
   std::optional<Difference> found;
-  const auto look = [&](const auto& kind) {
+  const auto search = [&](const auto& kind) {
     for (const auto& guard : kind) {
       if (found) return;
       found = guard.difference();
     }
   };
-  std::apply([&](const auto&... kinds) { (look(kinds), ...); }, guards_);
+  std::apply([&](const auto&... kinds) { (search(kinds), ...); }, guards_);
   return found;
 }
 
 std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {
   if (arguments_.empty()) return std::nullopt;
+  const IdentityScope scope(compares_identity_);
   return arguments_.difference(arguments, known_);
 }
 
 std::string GuardSet::site_of(const std::string& place) const {
   if (!sites_.is_valid()) return {};
-  // Before the first bracket stands what code names, the last name first: "closure box.items" has a line for `items`.
+  // Names that occur in code come before the first bracket; the last one is tried first.
   std::string_view rest = std::string_view(place).substr(0, place.find('['));
   while (!rest.empty()) {
     const size_t start = rest.find_last_of(". ");
@@ -52,14 +60,14 @@ std::string GuardSet::site_of(const std::string& place) const {
 }
 
 std::string GuardSet::failed(const CallArguments& arguments) const {
-  if (cleared_) return "the plan's guards are gone";
+  if (cleared_) return "the plan's guards were cleared";
   std::optional<Difference> found = difference();
   if (!found) found = argument_difference(arguments);
   if (!found) return {};
-  std::string words = found->place + ": was " + found->before + ", is ";
-  words += found->before == found->now ? "another" : found->now;
-  if (const std::string site = site_of(found->name); !site.empty()) words += " (" + site + ")";
-  return words;
+  std::string text = found->place + ": was " + found->before + ", is ";
+  text += found->before == found->now ? "another" : found->now;
+  if (const std::string site = site_of(found->name); !site.empty()) text += " (" + site + ")";
+  return text;
 }
 
 size_t GuardSet::size() const {
@@ -86,7 +94,7 @@ int GuardSet::traverse(visitproc visit, void* arg) const {
 
 void GuardSet::clear() {
   cleared_ = true;
-  // What dropping an object runs must not find it here any more.
+  // Code that runs when an object is destroyed must not find the object here.
   const auto clear_kind = [](auto& kind) {
     auto dropped = std::move(kind);
     kind.clear();

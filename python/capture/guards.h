@@ -8,12 +8,12 @@
 #include "capture/arguments.h"
 #include "capture/libraries.h"
 #include "capture/places.h"
+#include "capture/references.h"
 
 namespace lucid::python {
 
-/// What a recorded call read of Python's state, and how it was then: globals, closures, attributes, containers,
-/// functions, modules, optimizers. lucid.compiler fills it before the call; a plan holds one and asks it before each
-/// run.
+/// The Python state that a recorded call read: globals, closures, attributes, containers, functions, modules,
+/// optimizers. lucid.compiler fills it before the call. A plan holds one and checks it before each run.
 class GuardSet {
  public:
   GuardSet() = default;
@@ -21,24 +21,32 @@ class GuardSet {
   GuardSet& operator=(const GuardSet&) = delete;
   ~GuardSet() { clear(); }
 
-  /// Whether everything is as it was. Needs the interpreter's lock; runs no code of users, and sets no Python error.
+  /// Whether all guards hold. Needs the interpreter's lock; runs no user code and sets no Python error.
   bool check(const CallArguments& arguments) const;
-  /// Which place differs, in words; empty if none does.
+  /// Describes the first guard that does not hold; empty if all hold.
   std::string failed(const CallArguments& arguments) const;
-  /// The first place that differs, without the arguments.
+  /// The first place that differs; arguments are not compared.
   std::optional<Difference> difference() const;
   std::optional<Difference> argument_difference(const CallArguments& arguments) const;
   /// How many places are guarded.
   size_t size() const;
+  /// Whether all guards but those of arguments hold.
+  bool holds_state() const;
+  /// Whether the guards can never hold again: an object that they refer to weakly is gone, or a version has passed.
+  bool is_obsolete() const;
+  void visit_references(ReferenceVisitor& visitor) const;
 
   template <typename Guard, typename... Args>
   Guard& add(Args&&... args) {
     return std::get<std::vector<Guard>>(guards_).emplace_back(std::forward<Args>(args)...);
   }
   ArgumentGuards& arguments() { return arguments_; }
-  /// Objects that the call reaches otherwise than by its arguments.
+  const ArgumentGuards& arguments() const { return arguments_; }
+  /// The objects that the call reaches without its arguments.
   std::unordered_set<PyObject*>& known() { return known_; }
-  /// Where the code names what, as a dict from names to "file.py:12".
+  /// Whether the call compares constants by identity: equal ones must then be the same object.
+  void compare_identity(bool compares) { compares_identity_ = compares; }
+  /// A dict from names to the lines of code that use them, such as "file.py:12".
   void set_sites(nb::object sites) { sites_ = std::move(sites); }
   /// The line that names a place; empty if none does.
   std::string site_of(const std::string& place) const;
@@ -47,16 +55,19 @@ class GuardSet {
   void clear();
 
  private:
-  // What fails most often first.
+  bool hold(const CallArguments& arguments) const;
+
+  // Ordered by how often guards fail.
   std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<TensorGuard>, std::vector<SlotGuard>,
              std::vector<InstanceGuard>, std::vector<ClassGuard>, std::vector<SequenceGuard>,
-             std::vector<FunctionGuard>, std::vector<OptimizerGuard>, std::vector<BytesGuard>, std::vector<CallGuard>,
-             std::vector<GlobalHooksGuard>>
+             std::vector<FunctionGuard>, std::vector<OptimizerGuard>, std::vector<BytesGuard>,
+             std::vector<ContextGuard>, std::vector<CallGuard>, std::vector<GlobalHooksGuard>>
       guards_;
   ArgumentGuards arguments_;
   std::unordered_set<PyObject*> known_;
   nb::object sites_;
   bool cleared_ = false;
+  bool compares_identity_ = false;
 };
 
 /// The guards in a Python object of the class GuardSet. Throws TypeError for any other.

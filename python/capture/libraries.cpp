@@ -17,11 +17,12 @@
 namespace lucid::python {
 namespace {
 
-using Parts = std::vector<std::pair<std::string, TensorRef>>;
+using Parts = std::vector<ModuleGuard::Part>;
 
 Parts parts_of(const std::vector<nn::NamedSlot>& slots) {
   Parts parts;
-  for (const nn::NamedSlot& named : slots) parts.emplace_back(named.name, TensorRef(named.slot.impl()));
+  for (const nn::NamedSlot& named : slots)
+    parts.push_back({named.name, TensorRef(named.slot.impl()), named.persistent});
   return parts;
 }
 
@@ -49,7 +50,7 @@ bool is_same(const nn::Item& a, const nn::Item& b) {
       a.value());
 }
 
-/// The same numbers and text, and the same tensors.
+/// Whether both hold the same numbers, strings and tensors.
 bool is_same(const Tree& a, const Tree& b) {
   if (const auto* left = a.items_or_null()) {
     const auto* right = b.items_or_null();
@@ -98,13 +99,14 @@ nb::object function_of(const nn::HookEntry& entry) {
   return hook ? hook->function.get() : nb::none();
 }
 
-/// Those of hooks around forward. Backward hooks run in a call only if backward does, which is noticed.
-nb::list hook_functions(const nn::Module& module) {
+/// The functions of hooks around forward, or of the others, which run during backward.
+nb::list hook_functions(const nn::Module& module, bool around_forward) {
   nb::list functions;
-  for (const auto& entry : module.hooks())
-    if (std::holds_alternative<nn::ForwardPreHook>(entry->function) ||
-        std::holds_alternative<nn::ForwardHook>(entry->function))
-      functions.append(function_of(*entry));
+  for (const auto& entry : module.hooks()) {
+    const bool is_around_forward = std::holds_alternative<nn::ForwardPreHook>(entry->function) ||
+                                   std::holds_alternative<nn::ForwardHook>(entry->function);
+    if (is_around_forward == around_forward) functions.append(function_of(*entry));
+  }
   return functions;
 }
 
@@ -112,18 +114,33 @@ nb::list hook_functions(const nn::Module& module) {
 
 // Tensors.
 
+namespace {
+
+/// The class of the tensor's gradient as Python sees it; null if there is no gradient.
+PyTypeObject* gradient_class_of(TensorImpl& tensor) {
+  const TensorRef found = gradient(tensor);
+  if (!found) return nullptr;
+  if (const auto* object = static_cast<const PyObject*>(found->python_object)) return Py_TYPE(object);
+  return found->is_parameter() && parameter_type ? parameter_type : tensor_type;
+}
+
+}  // namespace
+
 TensorGuard::TensorGuard(PyObject* object, std::string place, bool reads_grad)
-    : object(Py_NewRef(object)), tensor(&tensor_in(object)), place(std::move(place)) {
+    : object(Py_NewRef(object)),
+      tensor(&tensor_in(object)),
+      place(std::move(place)),
+      reads_grad(reads_grad),
+      gradient_class(reads_grad ? gradient_class_of(*tensor) : nullptr) {
   dtype = tensor->dtype();
   shape = tensor->sizes();
   strides = tensor->strides();
   wants_grad = requires_grad(*tensor);
-  if (reads_grad) has_grad = gradient(*tensor) != nullptr;
 }
 
 bool TensorGuard::holds() const {
   return tensor->dtype() == dtype && tensor->sizes() == shape && tensor->strides() == strides &&
-         requires_grad(*tensor) == wants_grad && (!has_grad || *has_grad == (gradient(*tensor) != nullptr));
+         requires_grad(*tensor) == wants_grad && (!reads_grad || gradient_class_of(*tensor) == gradient_class);
 }
 
 std::optional<Difference> TensorGuard::difference() const {
@@ -136,7 +153,10 @@ std::optional<Difference> TensorGuard::difference() const {
     return differ("shape", to_string(TensorType{dtype, shape}), to_string(tensor->type()));
   if (requires_grad(*tensor) != wants_grad) return differ("requires_grad", text(wants_grad), text(!wants_grad));
   if (tensor->strides() != strides) return differ("strides", "some", "others");
-  return differ("grad", *has_grad ? "a tensor" : "None", *has_grad ? "None" : "a tensor");
+  const auto name = [](PyTypeObject* type) {
+    return !type ? "None" : type == tensor_type ? "a tensor" : type->tp_name;
+  };
+  return differ("grad", name(gradient_class), name(gradient_class_of(*tensor)));
 }
 
 // Modules.
@@ -181,10 +201,10 @@ std::optional<Difference> ModuleGuard::compare() const {
   const auto compare_parts = [&](const Parts& before, const std::vector<nn::NamedSlot>& now, const char* kind) {
     for (size_t i = 0; i < std::max(before.size(), now.size()); ++i) {
       if (i >= before.size()) return std::optional(differ(now[i].name, "missing", kind));
-      if (i >= now.size() || now[i].name != before[i].first)
-        return std::optional(differ(before[i].first, kind, "missing, or in another place"));
-      if (now[i].slot.impl() != before[i].second.get())
-        return std::optional(differ(before[i].first, std::string("one ") + kind, "another"));
+      if (i >= now.size() || now[i].name != before[i].name)
+        return std::optional(differ(before[i].name, kind, "missing, or at another position"));
+      if (now[i].slot.impl() != before[i].tensor.get() || now[i].persistent != before[i].persistent)
+        return std::optional(differ(before[i].name, std::string("one ") + kind, "another"));
     }
     return std::optional<Difference>();
   };
@@ -194,19 +214,20 @@ std::optional<Difference> ModuleGuard::compare() const {
   for (size_t i = 0; i < std::max(children.size(), modules.size()); ++i) {
     if (i >= children.size()) return differ(modules[i].name, "missing", "a module");
     if (i >= modules.size() || modules[i].name != children[i].first)
-      return differ(children[i].first, "a module", "missing, or in another place");
+      return differ(children[i].first, "a module", "missing, or at another position");
     if (modules[i].module.get() != children[i].second) return differ(children[i].first, "one module", "another");
   }
   const auto same_hook = [](const auto& before, const auto& now) { return is_same(before, now); };
   if (!std::equal(hooks.begin(), hooks.end(), module.hooks().begin(), module.hooks().end(), same_hook))
-    return differ("hooks", std::to_string(hooks.size()), std::to_string(module.hooks().size()) + " or others");
+    return differ("hooks", std::to_string(hooks.size()) + " hooks",
+                  std::to_string(module.hooks().size()) + " different hooks");
   for (const auto& [name, item] : nn::Fields::list(module)) {
     const auto before =
         std::find_if(settings.begin(), settings.end(), [&](const auto& entry) { return entry.first == name; });
     if (before != settings.end() && is_same(before->second, item)) continue;
     const nb::object now = nb::steal(to_python(item));
     const nb::object old = before != settings.end() ? nb::steal(to_python(before->second)) : nb::none();
-    return differ(name, words_of(old.ptr()), words_of(now.ptr()));
+    return differ(name, value_text(old.ptr()), value_text(now.ptr()));
   }
   return std::nullopt;
 }
@@ -238,10 +259,12 @@ nb::tuple describe_module(nb::handle object) {
         list->append(nb::make_tuple(named.name.c_str(), nb::steal(object_in(const_cast<nn::TensorSlot&>(named.slot)))));
   for (const nn::NamedChild& child : module.child_slots())
     if (child.module) modules.append(nb::make_tuple(child.name.c_str(), nb::steal(to_python(*child.module))));
-  return nb::make_tuple(parameters, buffers, modules, hook_functions(module));
+  return nb::make_tuple(parameters, buffers, modules, hook_functions(module, true), hook_functions(module, false));
 }
 
-nb::list global_hook_functions() { return hook_functions(nn::global_hooks()); }
+nb::tuple global_hook_functions() {
+  return nb::make_tuple(hook_functions(nn::global_hooks(), true), hook_functions(nn::global_hooks(), false));
+}
 
 // Optimizers.
 
@@ -286,7 +309,7 @@ OptimizerGuard::OptimizerGuard(PyObject* object, std::string place, std::vector<
           found(cell, where + "['" + name + "']");
         }
       } catch (const Error&) {
-        // A tuple of something else: a value like any other.
+        // A tuple whose items are not numbers is guarded by value.
       }
       if (option.cells.empty())
         option.value = value;
@@ -340,9 +363,10 @@ std::optional<Difference> OptimizerGuard::compare(optim::Optimizer& optimizer) c
       }
     }
   }
-  version = optimizer.version();
   for (const State& before : states)
     if (!before.holds()) return differ(".state", "some values", "others");
+  // Only now: from here on an unchanged version means unchanged state.
+  version = optimizer.version();
   return std::nullopt;
 }
 
@@ -350,7 +374,9 @@ bool OptimizerGuard::State::holds() const {
   if (!state) return true;
   const auto& items = state->items();
   return std::equal(entries.begin(), entries.end(), items.begin(), items.end(),
-                    [](const auto& before, const Tree::Item& now) { return is_same(before.second, now.value); });
+                    [](const auto& before, const Tree::Item& now) {
+                      return std::get<std::string>(now.key) == before.first && is_same(before.second, now.value);
+                    });
 }
 
 bool OptimizerGuard::holds() const {

@@ -13,23 +13,24 @@
 
 namespace lucid::python {
 
-/// A tensor that a call may read, and how a user would write it.
+/// A tensor that a call may read, and the expression by which a user refers to it.
 struct FoundTensor {
   nb::object tensor;
   std::string place;
 };
 
-/// What Python can tell of a tensor without looking at its values: dtype, shape, strides, whether it requires grad and,
-/// where code names `grad`, whether it has one.
+/// The properties of a tensor that Python code can read, except its values: dtype, shape, strides, requires_grad and,
+/// if code names `grad`, whether it has a gradient.
 struct TensorGuard {
   PyObject* object;
-  TensorImpl* tensor;  // lives as long as the object
+  TensorImpl* tensor;  // owned by the object
   std::string place;
   Dtype dtype;
   Dims shape;
   Dims strides;
   bool wants_grad;
-  std::optional<bool> has_grad;
+  bool reads_grad;
+  PyTypeObject* gradient_class;  // null if there is no gradient, or nothing reads it
 
   TensorGuard(PyObject* object, std::string place, bool reads_grad);
   bool holds() const;
@@ -41,20 +42,26 @@ struct TensorGuard {
   }
 };
 
-/// A module as it was: its mode, parts, settings and hooks. It does not keep the module alive: what leads to the module
-/// does, or nothing.
+/// The state of a module: its mode, parts, settings and hooks. It does not keep the module alive; the objects that lead
+/// to the module may.
 struct ModuleGuard {
+  struct Part {
+    std::string name;
+    TensorRef tensor;
+    bool persistent;
+  };
+
   PyObject* reference;  // weak
   PyObject* type;
   PyObject* attributes;
   std::string place;
   bool training;
-  std::vector<std::pair<std::string, TensorRef>> parameters;
-  std::vector<std::pair<std::string, TensorRef>> buffers;
+  std::vector<Part> parameters;
+  std::vector<Part> buffers;
   std::vector<std::pair<std::string, nn::Module*>> children;
   std::vector<std::weak_ptr<nn::HookEntry>> hooks;
   std::vector<std::pair<std::string, nn::Item>> settings;
-  /// As of the last look that found everything as it was.
+  /// The module's version at the last comparison that found no difference.
   mutable uint64_t version;
 
   ModuleGuard(PyObject* object, std::string place);
@@ -71,7 +78,7 @@ struct ModuleGuard {
   std::optional<Difference> compare() const;
 };
 
-/// Hooks that run around every module's call.
+/// The hooks that run around every module's call.
 struct GlobalHooksGuard {
   uint64_t version = nn::global_hooks().version();
 
@@ -82,14 +89,14 @@ struct GlobalHooksGuard {
   void each(Visit) {}
 };
 
-/// An optimizer as it was: its parameters, the options that are not numbers, and which tensors hold its state. Numbers
-/// such as the learning rate lie in tensors that are read when a step runs.
+/// The state of an optimizer: its parameters, the options that are not numbers, and the tensors that hold its state.
+/// Numbers such as the learning rate are stored in tensors, which a step reads when it runs.
 struct OptimizerGuard {
   struct Option {
     std::string name;
-    Tree value;                    // of options that are no numbers
-    std::vector<TensorRef> cells;  // of numbers
-    /// Of a number in a cell: what a step consists of may depend on it.
+    Tree value;                    // if the option is not a number
+    std::vector<TensorRef> cells;  // if it is a number, or a tuple of numbers
+    /// Whether the number is zero: the ops of a step may depend on that.
     bool is_zero = false;
   };
   struct Group {
@@ -99,9 +106,9 @@ struct OptimizerGuard {
     mutable uint64_t version;
   };
   struct State {
-    optim::Optimizer::State state;  // null if nothing is remembered of the parameter
+    optim::Optimizer::State state;  // null if the parameter has no state
     std::vector<std::pair<std::string, Tree>> entries;
-    /// Whether there is anything but tensors: what steps may replace, or nothing yet.
+    /// Whether it is empty or has entries that are not tensors: a step may add or replace entries.
     bool has_values = false;
 
     bool holds() const;
@@ -126,10 +133,11 @@ struct OptimizerGuard {
   std::optional<Difference> compare(optim::Optimizer& optimizer) const;
 };
 
-/// What the walk must know of a module: (parameters, buffers, modules, functions of hooks around forward), all with the
-/// names that they have, in order; empty ones are left out. Hooks that are not Python's have no function.
+/// Describes a module for the walk: (parameters, buffers, modules, functions of hooks around forward, functions of
+/// hooks that run during backward). The first three are lists of (name, object) in order, without empty slots. The
+/// function of a hook that is not Python's is None.
 nb::tuple describe_module(nb::handle module);
-/// The functions of hooks that run around every module's forward.
-nb::list global_hook_functions();
+/// The functions of hooks of all modules: (around forward, during backward).
+nb::tuple global_hook_functions();
 
 }  // namespace lucid::python

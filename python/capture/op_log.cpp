@@ -16,7 +16,7 @@ void OpLog::stop() {
 
 OpLog::Given OpLog::given(TensorImpl* tensor) {
   if (const auto found = numbers_.find(tensor); found != numbers_.end()) return {.result = found->second};
-  // What was saved for backward, or detached, is another tensor on the same memory.
+  // A tensor that was saved for backward or detached is another tensor on the same memory.
   if (const auto found = addresses_.find(tensor->data()); found != addresses_.end()) return {.result = found->second};
   if (const auto found = copied_.find(tensor->data()); found != copied_.end()) return {.tensor = found->second};
   return {.tensor = TensorRef(tensor)};
@@ -90,7 +90,7 @@ nb::list OpLog::entries() const {
 }
 
 void bind_op_log(nb::module_& module) {
-  nb::class_<OpLog>(module, "OpLog", "Notes the ops that this thread computes.")
+  nb::class_<OpLog>(module, "OpLog", "Logs the ops that this thread computes.")
       .def(nb::init<>())
       .def("start", &OpLog::start)
       .def("stop", &OpLog::stop)

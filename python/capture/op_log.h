@@ -9,8 +9,7 @@
 
 namespace lucid::python {
 
-/// Notes every op that this thread computes between start() and stop(): what tests compare to see whether two calls of
-/// a function do the same.
+/// Logs every op that this thread computes between start() and stop(). Tests use it to compare two calls of a function.
 class OpLog : public EagerObserver {
  public:
   OpLog() = default;
@@ -45,11 +44,11 @@ class OpLog : public EagerObserver {
   void make(const TensorImpl* tensor, bool is_view);
 
   std::vector<Entry> entries_;
-  // Kept alive, so that no other tensor comes to lie at the same address.
+  // Kept alive, so that no other tensor gets the same address.
   std::vector<TensorRef> made_;
   std::unordered_map<const TensorImpl*, int64_t> numbers_;
   std::unordered_map<const void*, int64_t> addresses_;
-  /// What copies of tensors from outside stand for; the copies are held in made_.
+  /// Maps copies of tensors from outside to their originals; made_ holds the copies.
   std::unordered_map<const void*, TensorRef> copied_;
   EagerObserver* before_ = nullptr;
   bool running_ = false;

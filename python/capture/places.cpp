@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 
-// Declared only for CPython itself.
+// CPython declares these for internal use only.
 extern "C" {
 PyObject** _PyObject_GetDictPtr(PyObject*);
 PyObject* _PyDict_GetItem_KnownHash(PyObject*, PyObject*, Py_hash_t);
@@ -18,23 +18,11 @@ int _PySet_NextEntry(PyObject*, Py_ssize_t*, PyObject**, Py_hash_t*);
 namespace lucid::python {
 namespace {
 
-PyObject* find(PyObject* dict, PyObject* key) {
-  const Py_hash_t hash = PyObject_Hash(key);
-  PyObject* found = _PyDict_GetItem_KnownHash(dict, key, hash);
-  if (!found) PyErr_Clear();
-  return found;
-}
-
 std::string text_of(PyObject* name) {
   const char* text = PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
   if (text) return text;
   PyErr_Clear();
-  return words_of(name);
-}
-
-std::optional<Difference> differ(bool holds, const std::string& place, std::string before, std::string now) {
-  if (holds) return std::nullopt;
-  return Difference{place, place, std::move(before), std::move(now)};
+  return value_text(name);
 }
 
 /// Calls a function with every item of a list, a deque or a set until it returns false.
@@ -48,11 +36,11 @@ bool for_each_item(PyObject* holder, Function function) {
   if (PyAnySet_Check(holder)) {
     PyObject* item = nullptr;
     Py_hash_t hash = 0;
-    for (Py_ssize_t place = 0; _PySet_NextEntry(holder, &place, &item, &hash);)
+    for (Py_ssize_t at = 0; _PySet_NextEntry(holder, &at, &item, &hash);)
       if (!function(item)) return false;
     return true;
   }
-  // The type's own iterator, whatever a subclass has made of it: deques, and the keys of ordered dicts.
+  // Deques, and the keys of ordered dicts: the iterator of the builtin type, even if a subclass overrides it.
   PyTypeObject* type = Py_TYPE(holder);
   while (type->tp_flags & Py_TPFLAGS_HEAPTYPE && type->tp_base != &PyBaseObject_Type) type = type->tp_base;
   PyObject* iterator = type->tp_iter ? type->tp_iter(holder) : nullptr;
@@ -79,39 +67,28 @@ Py_ssize_t size_of(PyObject* holder) {
   return Py_SIZE(holder);
 }
 
-bool read_bytes(PyObject* holder, std::string& bytes) {
-  Py_buffer view;
-  if (PyObject_GetBuffer(holder, &view, PyBUF_FULL_RO) < 0) {
-    PyErr_Clear();
-    return false;
-  }
-  // What kind of array it is belongs to its contents.
-  bytes = view.format ? view.format : "";
-  for (int i = 0; i < view.ndim; ++i) bytes += "," + std::to_string(view.shape ? view.shape[i] : view.len);
-  const size_t header = bytes.size();
-  bytes.resize(header + static_cast<size_t>(view.len));
-  const bool read = PyBuffer_ToContiguous(bytes.data() + header, &view, view.len, 'C') == 0;
-  PyBuffer_Release(&view);
-  PyErr_Clear();
-  return read;
-}
-
 }  // namespace
 
+bool has_attribute_dict(PyObject* object) {
+  PyObject** slot = _PyObject_GetDictPtr(object);
+  PyErr_Clear();
+  return slot && *slot;
+}
+
 PyObject* attributes_of(PyObject* object) {
-  PyObject** place = _PyObject_GetDictPtr(object);
-  if (!place) {
+  PyObject** slot = _PyObject_GetDictPtr(object);
+  if (!slot) {
     PyErr_Clear();
     return nullptr;
   }
-  if (!*place) {
+  if (!*slot) {
     const nb::object made = nb::steal(PyObject_GenericGetDict(object, nullptr));
     if (!made.is_valid()) {
       PyErr_Clear();
       return nullptr;
     }
   }
-  return *place;
+  return *slot;
 }
 
 // Dicts.
@@ -125,7 +102,7 @@ DictGuard::DictGuard(PyObject* dict, PyObject* names, std::string place, Style s
       version(version_of(dict)) {
   PyObject *name = nullptr, *value = nullptr;
   if (!names) {
-    // Neither the hashes of the keys nor what a subclass makes of being copied are asked for.
+    // Copies the entries without hashing keys or calling a subclass's copy().
     const nb::object entries = checked(PyTuple_New(2 * PyDict_GET_SIZE(dict)));
     Py_ssize_t i = 0;
     for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &value); i += 2) {
@@ -151,7 +128,7 @@ bool DictGuard::for_each_named(Function function) const {
       if (PyObject* now = _PyDict_GetItem_KnownHash(dict, name, hash); now && !function(name, hash, now)) return false;
     return true;
   }
-  // Most names are those of attributes of other objects.
+  // Most names belong to attributes of other objects, so iterating over the smaller dict is faster.
   for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &name, &value);)
     if (PyUnicode_CheckExact(name) && PySet_Contains(names, name) == 1 && !function(name, PyObject_Hash(name), value))
       return false;
@@ -168,6 +145,8 @@ bool DictGuard::holds_all() const {
 }
 
 bool DictGuard::holds_names() const {
+  // A key of another type may equal a name.
+  if (!has_only_names(dict)) return false;
   Py_ssize_t found = 0;
   const bool equal = for_each_named([&](PyObject* name, Py_hash_t hash, PyObject* now) {
     PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
@@ -177,15 +156,13 @@ bool DictGuard::holds_names() const {
   return equal && found == PyDict_GET_SIZE(expected);
 }
 
-bool DictGuard::holds() const {
-  const uint64_t now = version_of(dict);
-  if (now == version && now != 0) return true;
+bool DictGuard::holds_at(uint64_t now) const {
   if (!(names ? holds_names() : holds_all())) return false;
   version = now;
   return true;
 }
 
-Difference DictGuard::words(PyObject* key, PyObject* before, PyObject* now) const {
+Difference DictGuard::difference_of(PyObject* key, PyObject* before, PyObject* now) const {
   const std::string name = text_of(key);
   std::string where;
   switch (style) {
@@ -196,35 +173,35 @@ Difference DictGuard::words(PyObject* key, PyObject* before, PyObject* now) cons
       where = place + "." + name;
       break;
     case Style::kItem:
-      where = place + "[" + words_of(key) + "]";
+      where = place + "[" + value_text(key) + "]";
       break;
   }
-  return {where, style == Style::kItem ? place : name, words_of(before), words_of(now)};
+  return {where, style == Style::kItem ? place : name, value_text(before), value_text(now)};
 }
 
 std::optional<Difference> DictGuard::difference() const {
   if (holds()) return std::nullopt;
   PyObject *key = nullptr, *value = nullptr;
   const auto before = [&](PyObject* wanted) -> PyObject* {
-    if (names) return find(expected, wanted);
+    if (names) return PyUnicode_CheckExact(wanted) ? find_name(expected, wanted) : nullptr;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(expected); i += 2)
       if (same(PyTuple_GET_ITEM(expected, i), wanted)) return PyTuple_GET_ITEM(expected, i + 1);
     return nullptr;
   };
-  // In the order of the dict: sets have another one in each process.
+  // In the order of the dict: the order of sets differs between processes.
   for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
-    if (names && PySet_Contains(names, key) != 1) continue;
-    if (PyObject* old = before(key); !same(old, value)) return words(key, old, value);
+    if (names && (!PyUnicode_CheckExact(key) || PySet_Contains(names, key) != 1)) continue;
+    if (PyObject* old = before(key); !same(old, value)) return difference_of(key, old, value);
   }
   if (names) {
     for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
-      if (!find(dict, key)) return words(key, value, nullptr);
+      if (!find_name(dict, key)) return difference_of(key, value, nullptr);
   } else {
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(expected); i += 2) {
       bool there = false;
       for (Py_ssize_t at = 0; !there && PyDict_Next(dict, &at, &key, &value);)
         there = same(PyTuple_GET_ITEM(expected, i), key);
-      if (!there) return words(PyTuple_GET_ITEM(expected, i), PyTuple_GET_ITEM(expected, i + 1), nullptr);
+      if (!there) return difference_of(PyTuple_GET_ITEM(expected, i), PyTuple_GET_ITEM(expected, i + 1), nullptr);
     }
   }
   return Difference{place, place, "in one order", "in another"};
@@ -239,13 +216,11 @@ size_t DictGuard::size() const {
 InstanceGuard::InstanceGuard(PyObject* object, std::string place)
     : object(Py_NewRef(object)),
       type(Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(object)))),
-      dict(Py_XNewRef(attributes_of(object))),
-      slot(dict ? _PyObject_GetDictPtr(object) : nullptr),
-      place(std::move(place)) {}
-
-bool InstanceGuard::holds() const {
-  if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type) return false;
-  return !slot || *slot == dict;
+      dict(nullptr),
+      slot(_PyObject_GetDictPtr(object)),
+      place(std::move(place)) {
+  PyErr_Clear();
+  if (slot) dict = Py_XNewRef(*slot);
 }
 
 std::optional<Difference> InstanceGuard::difference() const {
@@ -259,30 +234,31 @@ std::optional<Difference> InstanceGuard::difference() const {
 
 namespace {
 
-PyObject* name_of(PyObject* type) {
-  return PyType_HasFeature(reinterpret_cast<PyTypeObject*>(type), Py_TPFLAGS_HEAPTYPE)
-             ? reinterpret_cast<PyHeapTypeObject*>(type)->ht_name
-             : nullptr;
+const PyHeapTypeObject* heap_type(PyObject* type) {
+  const bool is_heap_type = PyType_HasFeature(reinterpret_cast<PyTypeObject*>(type), Py_TPFLAGS_HEAPTYPE);
+  return is_heap_type ? reinterpret_cast<PyHeapTypeObject*>(type) : nullptr;
 }
+PyObject* name_of(PyObject* type) { return heap_type(type) ? heap_type(type)->ht_name : nullptr; }
+PyObject* qualified_name_of(PyObject* type) { return heap_type(type) ? heap_type(type)->ht_qualname : nullptr; }
 
 }  // namespace
 
 ClassGuard::ClassGuard(PyObject* type, std::string place)
-    : type(nullptr), name(nullptr), order(nullptr), place(std::move(place)) {
+    : type(nullptr), name(nullptr), qualified_name(nullptr), order(nullptr), place(std::move(place)) {
   if (!PyType_Check(type)) throw TypeError("class: expected a class");
   this->type = Py_NewRef(type);
   name = Py_XNewRef(name_of(type));
+  qualified_name = Py_XNewRef(qualified_name_of(type));
   order = Py_XNewRef(reinterpret_cast<PyTypeObject*>(type)->tp_mro);
-}
-
-bool ClassGuard::holds() const {
-  return reinterpret_cast<PyTypeObject*>(type)->tp_mro == order && same(name, name_of(type));
 }
 
 std::optional<Difference> ClassGuard::difference() const {
   if (reinterpret_cast<PyTypeObject*>(type)->tp_mro != order)
     return Difference{place + ".__bases__", place, "some classes", "others"};
-  return differ(holds(), place + ".__name__", words_of(name), words_of(name_of(type)));
+  if (const auto difference = differ(equal_constants(name, name_of(type)), place + ".__name__", value_text(name),
+                                     value_text(name_of(type))))
+    return difference;
+  return differ(holds(), place + ".__qualname__", value_text(qualified_name), value_text(qualified_name_of(type)));
 }
 
 // Cells and slots.
@@ -308,7 +284,7 @@ PyObject* SlotGuard::now() const {
 }
 
 std::optional<Difference> SlotGuard::difference() const {
-  return differ(holds(), place, words_of(expected), words_of(now()));
+  return differ(holds(), place, value_text(expected), value_text(now()));
 }
 
 // Lists, deques and sets.
@@ -337,8 +313,8 @@ std::optional<Difference> SequenceGuard::difference() const {
   if (holds()) return std::nullopt;
   const Py_ssize_t size = PyTuple_GET_SIZE(expected);
   if (size_of(holder) != size) {
-    const auto words = [](Py_ssize_t items) { return std::to_string(items) + (items == 1 ? " item" : " items"); };
-    return Difference{place, place, words(size), words(size_of(holder))};
+    const auto count = [](Py_ssize_t items) { return std::to_string(items) + (items == 1 ? " item" : " items"); };
+    return Difference{place, place, count(size), count(size_of(holder))};
   }
   Difference found{place, place, "in one order", "in another"};
   Py_ssize_t i = 0;
@@ -346,7 +322,7 @@ std::optional<Difference> SequenceGuard::difference() const {
     PyObject* before = PyTuple_GET_ITEM(expected, i);
     if (same(before, item)) return ++i < size;
     if (!PyAnySet_Check(holder))
-      found = {place + "[" + std::to_string(i) + "]", place, words_of(before), words_of(item)};
+      found = {place + "[" + std::to_string(i) + "]", place, value_text(before), value_text(item)};
     return false;
   });
   return found;
@@ -379,55 +355,22 @@ FunctionGuard::FunctionGuard(PyObject* function, std::string place)
 
 bool FunctionGuard::holds() const {
   return PyFunction_GET_CODE(function) == code && PyFunction_GET_KW_DEFAULTS(function) == keyword_defaults &&
-         same(defaults, PyFunction_GET_DEFAULTS(function)) && same(name, object_of(function).func_name) &&
-         same(qualified_name, object_of(function).func_qualname);
+         same(defaults, PyFunction_GET_DEFAULTS(function)) && equal_constants(name, object_of(function).func_name) &&
+         equal_constants(qualified_name, object_of(function).func_qualname);
 }
 
 std::optional<Difference> FunctionGuard::difference() const {
   if (PyFunction_GET_CODE(function) != code) return Difference{place + ".__code__", place, "one code", "another"};
   if (!same(defaults, PyFunction_GET_DEFAULTS(function)))
-    return Difference{place + ".__defaults__", place, words_of(defaults), words_of(PyFunction_GET_DEFAULTS(function))};
+    return Difference{place + ".__defaults__", place, value_text(defaults),
+                      value_text(PyFunction_GET_DEFAULTS(function))};
   if (PyFunction_GET_KW_DEFAULTS(function) != keyword_defaults)
     return Difference{place + ".__kwdefaults__", place, "one dict", "another"};
-  if (const auto difference = differ(same(name, object_of(function).func_name), place + ".__name__", words_of(name),
-                                     words_of(object_of(function).func_name)))
+  if (const auto difference = differ(equal_constants(name, object_of(function).func_name), place + ".__name__",
+                                     value_text(name), value_text(object_of(function).func_name)))
     return difference;
-  return differ(holds(), place + ".__qualname__", words_of(qualified_name),
-                words_of(object_of(function).func_qualname));
-}
-
-// Bytes.
-
-BytesGuard::BytesGuard(PyObject* holder, std::string place) : holder(nullptr), place(std::move(place)) {
-  if (!read_bytes(holder, expected)) throw TypeError("bytes: a {} has no bytes to look at", Py_TYPE(holder)->tp_name);
-  this->holder = Py_NewRef(holder);
-}
-
-bool BytesGuard::holds() const {
-  std::string now;
-  return read_bytes(holder, now) && now == expected;
-}
-
-std::optional<Difference> BytesGuard::difference() const { return differ(holds(), place, "some values", "others"); }
-
-// Calls.
-
-CallGuard::CallGuard(PyObject* function, std::string place)
-    : function(Py_NewRef(function)), expected(nullptr), place(std::move(place)) {
-  expected = checked(PyObject_CallNoArgs(function)).release().ptr();
-}
-
-bool CallGuard::holds() const {
-  PyObject* now = PyObject_CallNoArgs(function);
-  const bool equal = same(expected, now);
-  Py_XDECREF(now);
-  PyErr_Clear();
-  return equal;
-}
-
-std::optional<Difference> CallGuard::difference() const {
-  const nb::object now = nb::steal(PyObject_CallNoArgs(function));
-  return differ(holds(), place, words_of(expected), words_of(now.ptr()));
+  return differ(holds(), place + ".__qualname__", value_text(qualified_name),
+                value_text(object_of(function).func_qualname));
 }
 
 }  // namespace lucid::python

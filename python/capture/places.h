@@ -10,23 +10,26 @@
 
 namespace lucid::python {
 
-// The kinds of places that a call may read from, each with what was there. All own the objects that they name.
-// holds() runs no code of users; difference() says what has changed since.
+// Guards for the kinds of places that a call may read, each with the recorded value. They own the objects that they
+// refer to. holds() runs no user code; difference() describes what has changed.
 
-/// Entries of a dict: those of certain names, or all of them in their order.
+/// Entries of a dict: those with certain names, or all of them in order.
 struct DictGuard {
   enum class Style : uint8_t { kGlobal, kAttribute, kItem };
 
   PyObject* dict;
   PyObject* names;     // a frozenset; null means all entries
-  PyObject* expected;  // a dict of our own; for all entries a tuple of keys and values in turn
+  PyObject* expected;  // a private dict; for all entries a tuple of alternating keys and values
   std::string place;
   Style style;
-  /// As of the last look that found everything as it was.
+  /// The dict's version at the last comparison that found no difference.
   mutable uint64_t version;
 
   DictGuard(PyObject* dict, PyObject* names, std::string place, Style style);
-  bool holds() const;
+  bool holds() const {
+    const uint64_t now = version_of(dict);
+    return (now == version && now != 0) || holds_at(now);
+  }
   std::optional<Difference> difference() const;
   size_t size() const;
   template <typename Visit>
@@ -35,24 +38,29 @@ struct DictGuard {
   }
 
  private:
+  /// Compares the entries. `now` is the dict's version.
+  bool holds_at(uint64_t now) const;
   bool holds_names() const;
   bool holds_all() const;
   /// Calls a function with each entry that has one of the names, its hash and its value, until it returns false.
   template <typename Function>
   bool for_each_named(Function function) const;
-  Difference words(PyObject* key, PyObject* before, PyObject* now) const;
+  Difference difference_of(PyObject* key, PyObject* before, PyObject* now) const;
 };
 
-/// An object's class, and which dict holds its attributes.
+/// An object's class, and the identity of its attribute dict. It does not create the dict.
 struct InstanceGuard {
   PyObject* object;
   PyObject* type;
-  PyObject* dict;   // null if it has none
-  PyObject** slot;  // where the object refers to it
+  PyObject* dict;   // null if it has none yet
+  PyObject** slot;  // the object's pointer to the dict; null if it cannot have one
   std::string place;
 
   InstanceGuard(PyObject* object, std::string place);
-  bool holds() const;
+  bool holds() const {
+    if (reinterpret_cast<PyObject*>(Py_TYPE(object)) != type) return false;
+    return !slot || *slot == dict;
+  }
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
   template <typename Visit>
@@ -61,24 +69,30 @@ struct InstanceGuard {
   }
 };
 
-/// The name of a class, and the classes that it derives from.
+/// The names of a class, and the classes that it derives from.
 struct ClassGuard {
   PyObject* type;
   PyObject* name;
+  PyObject* qualified_name;
   PyObject* order;
   std::string place;
 
   ClassGuard(PyObject* type, std::string place);
-  bool holds() const;
+  bool holds() const {
+    const auto* now = reinterpret_cast<PyHeapTypeObject*>(type);
+    if (now->ht_type.tp_mro != order) return false;
+    // Classes that are not on the heap have no names of their own.
+    return !name || (equal_constants(name, now->ht_name) && equal_constants(qualified_name, now->ht_qualname));
+  }
   std::optional<Difference> difference() const;
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {
-    visit(type), visit(name), visit(order);
+    visit(type), visit(name), visit(qualified_name), visit(order);
   }
 };
 
-/// A closure's cell, or an attribute that lies in a slot of the object.
+/// A closure's cell, or an attribute that is stored in a slot of the object.
 struct SlotGuard {
   PyObject* holder;
   Py_ssize_t offset;  // -1 for a cell
@@ -97,7 +111,7 @@ struct SlotGuard {
   }
 };
 
-/// What a list, a deque or a set holds, in order; of an ordered dict, its keys.
+/// The items of a list, a deque or a set, or the keys of an ordered dict, in order.
 struct SequenceGuard {
   PyObject* holder;
   PyObject* expected;  // a tuple
@@ -113,14 +127,14 @@ struct SequenceGuard {
   }
 };
 
-/// What a function does and what its arguments are if they are not given.
+/// A function's code, name and defaults.
 struct FunctionGuard {
   PyObject* function;
   PyObject* name;
   PyObject* qualified_name;
   PyObject* code;
   PyObject* defaults;
-  PyObject* keyword_defaults;  // the dict; its contents are a guard of their own
+  PyObject* keyword_defaults;  // the dict; another guard compares its contents
   std::string place;
 
   FunctionGuard(PyObject* function, std::string place);
@@ -133,7 +147,7 @@ struct FunctionGuard {
   }
 };
 
-/// The bytes of an array.
+/// The bytes of an array, its format, shape and strides, and whether it can be written to.
 struct BytesGuard {
   PyObject* holder;
   std::string expected;
@@ -147,6 +161,25 @@ struct BytesGuard {
   void each(Visit visit) {
     visit(holder);
   }
+};
+
+/// The value of a context variable.
+struct ContextGuard {
+  PyObject* variable;
+  PyObject* expected;  // null if it has none
+  std::string place;
+
+  ContextGuard(PyObject* variable, std::string place);
+  bool holds() const;
+  std::optional<Difference> difference() const;
+  size_t size() const { return 1; }
+  template <typename Visit>
+  void each(Visit visit) {
+    visit(variable), visit(expected);
+  }
+
+ private:
+  nb::object now() const;
 };
 
 /// What a C function without arguments returns: the number of classes registered with abstract ones.
@@ -165,7 +198,9 @@ struct CallGuard {
   }
 };
 
-/// The dict of an object's attributes, made if the object has none yet; null if it cannot have one. Borrowed.
+/// The attribute dict of an object, created if the object has none yet; null if it cannot have one. Borrowed.
 PyObject* attributes_of(PyObject* object);
+/// Whether the attribute dict of an object exists.
+bool has_attribute_dict(PyObject* object);
 
 }  // namespace lucid::python

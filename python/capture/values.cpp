@@ -1,18 +1,21 @@
 #include "capture/values.h"
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
+
+#include "base/stack.h"
 
 namespace lucid::python {
 namespace {
 
-constexpr size_t kLongestText = 60;
+constexpr size_t kMaxText = 60;
 
 bool same_items(PyObject* before, PyObject* now) {
   const Py_ssize_t size = PyTuple_GET_SIZE(before);
-  if (size != PyTuple_GET_SIZE(now)) return false;
+  if (size != PyTuple_GET_SIZE(now) || stack_is_low()) return false;
   for (Py_ssize_t i = 0; i < size; ++i)
-    if (!same(PyTuple_GET_ITEM(before, i), PyTuple_GET_ITEM(now, i))) return false;
+    if (!equal_constants(PyTuple_GET_ITEM(before, i), PyTuple_GET_ITEM(now, i))) return false;
   return true;
 }
 
@@ -22,14 +25,17 @@ bool equal(PyObject* before, PyObject* now) {
   return result == 1;
 }
 
-bool same_bits(double before, double now) { return std::bit_cast<uint64_t>(before) == std::bit_cast<uint64_t>(now); }
+/// A NaN equals only itself: containers compare their items by identity first, so programs can tell two NaNs apart.
+bool same_bits(double before, double now) {
+  return std::bit_cast<uint64_t>(before) == std::bit_cast<uint64_t>(now) && !std::isnan(before);
+}
 
-/// Ranges with the same items are equal although code can tell them apart.
+/// Compares the bounds: ranges with the same items are equal, but code can distinguish them.
 bool same_ranges(PyObject* before, PyObject* now) {
   for (const char* name : {"start", "stop", "step"}) {
     const nb::object a = nb::steal(PyObject_GetAttrString(before, name));
     const nb::object b = nb::steal(PyObject_GetAttrString(now, name));
-    if (!same(a.ptr(), b.ptr())) return false;
+    if (!equal_constants(a.ptr(), b.ptr())) return false;
   }
   return true;
 }
@@ -41,8 +47,7 @@ bool is_plain(PyObject* value) {
 
 }  // namespace
 
-bool same(PyObject* before, PyObject* now) {
-  if (before == now) return true;
+bool are_equal_constants(PyObject* before, PyObject* now) {
   if (!before || !now) return false;
   PyTypeObject* type = Py_TYPE(before);
   if (type != Py_TYPE(now)) return false;
@@ -61,7 +66,8 @@ bool same(PyObject* before, PyObject* now) {
   if (type == &PySlice_Type) {
     const auto* a = reinterpret_cast<PySliceObject*>(before);
     const auto* b = reinterpret_cast<PySliceObject*>(now);
-    return same(a->start, b->start) && same(a->stop, b->stop) && same(a->step, b->step);
+    return equal_constants(a->start, b->start) && equal_constants(a->stop, b->stop) &&
+           equal_constants(a->step, b->step);
   }
   if (type == &PyCFunction_Type) {
     const auto* a = reinterpret_cast<PyCFunctionObject*>(before);
@@ -71,20 +77,21 @@ bool same(PyObject* before, PyObject* now) {
   return false;
 }
 
-std::string words_of(PyObject* value) {
+std::string value_text(PyObject* value) {
   if (!value) return "missing";
   if (!is_plain(value)) return std::string("a ") + Py_TYPE(value)->tp_name;
-  PyObject* text = PyObject_Repr(value);
+  // PyObject_Repr would run signal handlers, whose exceptions would be lost here.
+  PyObject* text = Py_TYPE(value)->tp_repr(value);
   const char* characters = text ? PyUnicode_AsUTF8(text) : nullptr;
-  std::string words = characters ? characters : Py_TYPE(value)->tp_name;
+  std::string result = characters ? characters : Py_TYPE(value)->tp_name;
   Py_XDECREF(text);
   PyErr_Clear();
-  if (words.size() > kLongestText) {
-    size_t end = kLongestText;
-    while ((static_cast<unsigned char>(words[end]) & 0xC0) == 0x80) --end;
-    words = words.substr(0, end) + "...";
+  if (result.size() > kMaxText) {
+    size_t end = kMaxText;
+    while ((static_cast<unsigned char>(result[end]) & 0xC0) == 0x80) --end;
+    result = result.substr(0, end) + "...";
   }
-  return words;
+  return result;
 }
 
 }  // namespace lucid::python

@@ -2,29 +2,68 @@
 
 #include <Python.h>
 
+#include <optional>
 #include <string>
 
 #include "bindings/errors.h"
 
 namespace lucid::python {
 
-/// Whether a program cannot tell two values apart: the same object, or equal numbers, text and the like. Runs no code
-/// of users. Null stands for a value that is missing.
-bool same(PyObject* before, PyObject* now);
+/// Whether a program cannot distinguish two values: the same object, or equal numbers, strings and similar constants.
+/// Null stands for a missing value. Inside an IdentityScope they must be the same object. Runs no user code.
+inline bool same(PyObject* before, PyObject* now);
+/// As same(), but equal constants are accepted in any scope: for names, which programs do not compare by identity.
+inline bool equal_constants(PyObject* before, PyObject* now);
+/// The same for two objects.
+bool are_equal_constants(PyObject* before, PyObject* now);
 
-/// A value in a message: numbers and text as they are, the type of anything else. Runs no code of users.
-std::string words_of(PyObject* value);
+/// Entered to check guards of a program that compares constants by identity, as `a is b` does.
+class IdentityScope {
+ public:
+  explicit IdentityScope(bool compares_identity) : before_(active_) { active_ = compares_identity; }
+  IdentityScope(const IdentityScope&) = delete;
+  IdentityScope& operator=(const IdentityScope&) = delete;
+  ~IdentityScope() { active_ = before_; }
+  static bool is_active() { return active_; }
+
+ private:
+  // Guards are checked under the interpreter's lock.
+  inline static bool active_ = false;
+  bool before_;
+};
+
+inline bool same(PyObject* before, PyObject* now) {
+  return before == now || (!IdentityScope::is_active() && are_equal_constants(before, now));
+}
+inline bool equal_constants(PyObject* before, PyObject* now) {
+  return before == now || are_equal_constants(before, now);
+}
+
+/// A value for messages: the repr of numbers and strings, the type of anything else. Runs no user code.
+std::string value_text(PyObject* value);
+
+/// The value that a dict has for an exact str, or null. Runs no code of users: other keys are not compared. Borrowed.
+PyObject* find_name(PyObject* dict, PyObject* name);
+/// Whether all keys of a dict are exact strs. If so, looking a name up in it runs no code of users.
+bool has_only_names(PyObject* dict);
 
 /// What is to be said about a place that changed.
 struct Difference {
   std::string place;
-  /// What the code calls it.
+  /// The name of the place in the code.
   std::string name;
   std::string before;
   std::string now;
 };
 
-/// A number that changes whenever the dict does; 0 where Python has none, and then every look must be a close one.
+/// Nothing if a guard holds, else what changed.
+inline std::optional<Difference> differ(bool holds, const std::string& place, std::string before, std::string now) {
+  if (holds) return std::nullopt;
+  return Difference{place, place, std::move(before), std::move(now)};
+}
+
+/// A number that changes whenever the dict changes. It is 0 if this version of Python has none; then the entries must
+/// be compared every time.
 inline uint64_t version_of([[maybe_unused]] PyObject* dict) {
 #if PY_VERSION_HEX < 0x030D0000
   return reinterpret_cast<PyDictObject*>(dict)->ma_version_tag;

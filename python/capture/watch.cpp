@@ -1,4 +1,4 @@
-// The one file that looks into frames of the interpreter: which function a frame runs is not part of Python's API.
+// The only file that uses internals of interpreter frames: Python's API does not tell which function a frame runs.
 #define Py_BUILD_CORE
 #include "capture/watch.h"
 
@@ -26,8 +26,8 @@ std::string_view file_of(PyObject* code) {
 }
 
 constexpr const char* kCapsule = "lucid.Watch";
-/// How many functions of one code are looked at: loops may make any number of them.
-constexpr size_t kMostFunctions = 8;
+/// Maximum number of functions recorded per code object: a loop may create any number of them.
+constexpr size_t kMaxFunctions = 8;
 
 }  // namespace
 
@@ -64,7 +64,7 @@ int Watch::profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg
 
 Watch::Code& Watch::known(PyObject* code) {
   if (const auto found = codes_.find(code); found != codes_.end()) return found->second;
-  // Owned from now on, so that no other code comes to lie at the same address.
+  // Holds a reference, so that no other code object gets the same address.
   ran_.push_back({nb::borrow(code), nb::none()});
   return codes_.emplace(code, Code{file_of(code).starts_with(own_), {}}).first->second;
 }
@@ -79,10 +79,10 @@ void Watch::see_call(PyFrameObject* frame) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   Code& entry = known(code.ptr());
   PyObject* function = function_of(frame);
-  if (entry.is_own || !function || !PyFunction_Check(function) || entry.functions.size() >= kMostFunctions) return;
+  if (!function || !PyFunction_Check(function) || entry.functions.size() >= kMaxFunctions) return;
   const bool holds_something =
       PyFunction_GET_CLOSURE(function) || PyFunction_GET_DEFAULTS(function) || PyFunction_GET_KW_DEFAULTS(function);
-  if (!entry.functions.empty() && !holds_something) return;
+  if (!entry.functions.empty() && (entry.is_own || !holds_something)) return;
   if (std::find(entry.functions.begin(), entry.functions.end(), function) != entry.functions.end()) return;
   entry.functions.push_back(function);
   ran_.push_back({code, nb::borrow(function)});
@@ -93,7 +93,7 @@ void Watch::see_c_call(PyFrameObject* frame, PyObject* function) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   if (known(code.ptr()).is_own) return;
   const auto* called = reinterpret_cast<PyCFunctionObject*>(function);
-  // What a method does depends on the type of its object; a class method's object is a type.
+  // The behaviour of a method depends on the type of its object. The object of a class method is a type.
   PyObject* self = called->m_self;
   const void* of = !self ? nullptr : PyType_Check(self) ? static_cast<void*>(self) : Py_TYPE(self);
   if (!c_functions_.try_emplace({called->m_ml, of}, true).second) return;

@@ -8,17 +8,17 @@
 
 namespace lucid::python {
 
-/// Sees which Python functions and which C functions run on this thread between start() and stop(). A profile function
-/// that was there before goes on seeing everything.
+/// Observes which Python functions and C functions run on this thread between start() and stop(). A profile function
+/// that was already installed keeps receiving all events.
 class Watch {
  public:
-  /// A Python function that ran: its code, and the function if there was one. Of functions that share a code, those
-  /// that hold something of their own are all listed, up to some number.
+  /// A Python function that ran: its code, and the function if there was one. Functions that share a code object are
+  /// all listed, up to a limit, if they have a closure or defaults.
   struct Ran {
     nb::object code;
     nb::object function;
   };
-  /// A C function that ran, the code that called it, and the line of the user's that this comes from.
+  /// A C function that ran, the code that called it, and the line of user code that led to the call.
   struct Called {
     nb::object function;
     nb::object code;
@@ -26,8 +26,8 @@ class Watch {
     int user_line;
   };
 
-  /// Code whose file begins with `own` may call any C function; that whose file begins with one of `libraries` is not
-  /// the user's.
+  /// Code in files that begin with `own` may call any C function. Code in files that begin with one of `libraries` is
+  /// not user code.
   Watch(std::string own, std::vector<std::string> libraries) : own_(std::move(own)), libraries_(std::move(libraries)) {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
@@ -35,7 +35,7 @@ class Watch {
 
   void start();
   void stop();
-  /// False if somebody else took the place of the profile function while it ran.
+  /// False if other code replaced the profile function between start() and stop().
   bool saw_everything() const { return saw_everything_; }
   const std::vector<Ran>& ran() const { return ran_; }
   const std::vector<Called>& called() const { return called_; }

@@ -10,7 +10,7 @@ tensor([2., 4.])
 
 from typing import TYPE_CHECKING
 
-from ._ops import *  # what comes after it goes before it
+from ._ops import *  # first: later imports override these names
 
 from . import _core, _effects, _tensor, autograd, data, gpu, models, nn, optim, return_types, utils
 from ._core import (
@@ -126,7 +126,7 @@ __version__ = "0.1.0"
 _tensor.install()
 
 
-# The compiler is imported by whoever uses it first.
+# The compiler is imported on first use.
 _COMPILER = {"JITFunction", "JITModule", "compile", "compiler", "jit"}
 
 

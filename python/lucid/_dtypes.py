@@ -22,13 +22,13 @@ bfloat16 = bf16 = _core.bfloat16
 float32 = f32 = float = _core.float32
 float64 = f64 = double = _core.float64
 
-# Mantissa bits (the leading one included), smallest and largest exponents of normal numbers.
+# Mantissa bits including the implicit one, and the smallest and largest exponents of normal numbers.
 _FLOATS = {float16: (11, -14, 15), bfloat16: (8, -126, 127), float32: (24, -126, 127), float64: (53, -1022, 1023)}
 _INTEGERS = {uint8: (8, False), int8: (8, True), int16: (16, True), int32: (32, True), int64: (64, True)}
 
 
 class finfo:
-    """What a floating-point dtype can represent.
+    """The limits of a floating-point dtype: bits, eps, max, min, tiny, smallest_normal and resolution.
 
     >>> lucid.finfo(lucid.float32).eps
     1.1920928955078125e-07
@@ -37,7 +37,7 @@ class finfo:
     def __init__(self, dtype: _core.dtype | None = None) -> None:
         self._dtype = _core.get_default_dtype() if dtype is None else _core.dtype(dtype)
         if self._dtype not in _FLOATS:
-            raise TypeError(f"finfo: {self._dtype} is no floating-point dtype; use iinfo")
+            raise TypeError(f"finfo: {self._dtype} is not a floating-point dtype; use iinfo")
         mantissa, low, high = _FLOATS[self._dtype]
         self.bits = self._dtype.itemsize * 8
         self.eps = 2.0 ** (1 - mantissa)
@@ -52,7 +52,7 @@ class finfo:
 
 
 class iinfo:
-    """What an integer dtype can represent.
+    """The limits of an integer dtype: bits, min and max.
 
     >>> lucid.iinfo(lucid.int8).max
     127
@@ -61,7 +61,7 @@ class iinfo:
     def __init__(self, dtype: _core.dtype) -> None:
         self._dtype = _core.dtype(dtype)
         if self._dtype not in _INTEGERS:
-            raise TypeError(f"iinfo: {self._dtype} is no integer dtype; use finfo")
+            raise TypeError(f"iinfo: {self._dtype} is not an integer dtype; use finfo")
         self.bits, signed = _INTEGERS[self._dtype]
         self.min = -(2 ** (self.bits - 1)) if signed else 0
         self.max = 2 ** (self.bits - signed) - 1
@@ -72,5 +72,5 @@ class iinfo:
 
 
 def _digits(mantissa: builtins.int) -> builtins.int:
-    """How many decimal digits a mantissa always keeps."""
+    """Returns the number of decimal digits that a mantissa always preserves."""
     return math.floor((mantissa - 1) * math.log10(2))

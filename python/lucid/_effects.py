@@ -1,9 +1,9 @@
-"""Effects of the package's own code, declared where the code is.
+"""Side effects of the package's own code, declared where the code is defined.
 
-A compiled call runs a plan instead of the code that it was made from. That is right for code that is pure: what it
-reads or changes are tensors, which recordings see, or values that guards compare. Code of the package counts as pure
-only if it says so, by `pure_module()` or `@pure`; a call that runs other code of the package runs eagerly. Code that
-is known to have effects names them, for messages.
+A compiled call runs a plan instead of the Python code that was recorded. That is correct for pure code: code that reads
+and changes only tensors, which recordings see, and values that guards compare. Code of the package counts as pure only
+if it is declared so, by `pure_module()` or `@pure`. A call that runs other code of the package runs eagerly. Code with
+known side effects names them for messages.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _pure_files: set[str] = set()
 _pure: set[CodeType] = set()
 _effects_of_files: dict[str, str] = {}
 _effects: dict[CodeType, str] = {}
+_backward: set[CodeType] = set()
 
 
 def pure_module() -> None:
@@ -28,7 +29,7 @@ def pure_module() -> None:
 
 
 def module_effect(words: str) -> None:
-    """Says what the code of the calling module does, as the end of "which ..."."""
+    """Declares the side effect of all code in the calling module. `words` completes "which ..."."""
     _effects_of_files[sys._getframe(1).f_code.co_filename] = words
 
 
@@ -39,7 +40,10 @@ def pure(marked: _Code) -> _Code:
 
 
 def effect(words: str) -> Callable[[_Code], _Code]:
-    """Says what a function, or each function that a class defines, does, as the end of "which ..."."""
+    """Declares the side effect of a function, or of all functions that a class defines.
+
+    `words` completes "which ...".
+    """
 
     def mark(marked: _Code) -> _Code:
         for code in _codes_of(marked):
@@ -50,7 +54,7 @@ def effect(words: str) -> Callable[[_Code], _Code]:
 
 
 def _codes_of(marked: Any) -> list[CodeType]:
-    """The code of a function or of what a class defines, and the code inside it."""
+    """Returns the code objects of a function, or of all functions of a class, including nested code."""
     codes: list[CodeType] = []
     found = list(vars(marked).values()) if isinstance(marked, type) else [marked]
     while found:
@@ -68,14 +72,25 @@ def _codes_of(marked: Any) -> list[CodeType]:
 
 
 def declared_effect(code: CodeType) -> str | None:
-    """What `effect` says of a function's code."""
+    """Returns the side effect that `effect` declared for a function's code."""
     return _effects.get(code)
 
 
 def effect_of(code: CodeType) -> str | None:
-    """The effect of code of the package; None if it is pure."""
+    """Returns the side effect of code of the package, or None if it is pure."""
     if (words := _effects.get(code)) is not None:
         return words
     if code in _pure or code.co_filename in _pure_files:
         return None
     return _effects_of_files.get(code.co_filename, "is not declared pure")
+
+
+def backward(marked: _Code) -> _Code:
+    """Declares that a function runs a backward pass, and so the hooks that are registered for it."""
+    _backward.update(_codes_of(marked))
+    return marked
+
+
+def runs_backward(code: CodeType) -> bool:
+    """Whether `backward` marks a function's code."""
+    return code in _backward

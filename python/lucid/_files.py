@@ -1,4 +1,4 @@
-"""Saving and loading of plain data with tensors."""
+"""Saving and loading of tensors and plain data."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ Destination = str | os.PathLike[str] | IO[bytes]
 
 @_effects.effect("writes a file")
 def save(obj: Any, f: Destination) -> None:
-    """Writes dicts, lists, tuples, text, numbers, None and tensors to a file, or to something that has write().
+    """Writes dicts, lists, tuples, strings, numbers, None and tensors to a file, or to an object with write().
 
-    The format is safetensors: a dict from names to tensors, such as a state_dict, can be read by other libraries;
-    nothing in a file can run code.
+    The format is safetensors. Other libraries can read a dict from names to tensors, such as a state_dict. Loading a
+    file never runs code.
 
-    The file appears whole or not at all: it is written beside its place and then moved there. A new file gets the
-    permissions that open() would give it. One that replaces another keeps the other's permissions, and its owner and
-    group as far as the process may set them; other hard links to the old file keep the old contents. A symbolic link
-    stays, and the file that it leads to is written. A device, a FIFO or an open file such as /dev/stdout is written as
-    open(f, "wb") would write it. A FIFO that nobody reads from is an OSError; pass open(f, "wb") to wait for a reader.
+    The write is atomic: the data is written to a temporary file in the same folder, which then replaces the target. A
+    new file gets the permissions that open() would give it. A replaced file keeps its permissions, and its owner and
+    group as far as the process may set them; other hard links to it keep the old contents. If the path is a symbolic
+    link, the link stays and its target is written. A device, a FIFO or an open file such as /dev/stdout is written as
+    open(f, "wb") would write it. A FIFO without a reader raises OSError; pass open(f, "wb") to wait for a reader.
 
     >>> import io
     >>> file = io.BytesIO()
@@ -37,7 +37,10 @@ def save(obj: Any, f: Destination) -> None:
 
 @_effects.effect("reads a file")
 def load(f: Destination) -> Any:
-    """Reads what save() wrote, or any other safetensors file: a dict from names to tensors."""
+    """Reads a file that save() wrote, or any other safetensors file as a dict from names to tensors.
+
+    `f` is a path or an object with read().
+    """
     if hasattr(f, "read"):
         return _core.load_bytes(f.read())
     return _core.load_file(os.fsencode(f))

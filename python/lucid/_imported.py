@@ -1,4 +1,4 @@
-"""Modules of others, if the program has imported them."""
+"""Access to optional third-party modules without importing them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ _effects.pure_module()
 
 
 def imported(name: str) -> Any:
-    """A module that has been imported; None while another thread is still importing it."""
+    """Returns a module if the program has imported it, else None.
+
+    A module that another thread is still importing counts as not imported.
+    """
     module = sys.modules.get(name)
     spec = getattr(module, "__spec__", None)
     return None if getattr(spec, "_initializing", False) else module

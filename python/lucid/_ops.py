@@ -1,4 +1,4 @@
-"""Every public op of the table, as a function."""
+"""All public ops, as functions."""
 
 from . import _core
 

@@ -1,4 +1,4 @@
-"""Functions whose arguments choose between ops of the table."""
+"""Functions whose arguments choose between several ops."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ops = _core.ops
 
 
 def expect_tensor(function: str, argument: str, value: Any) -> Tensor:
-    """`value`, which must be a tensor: functions that read attributes of one check it first."""
+    """Returns `value`, or raises TypeError if it is not a tensor. For functions that read attributes of a tensor."""
     if not isinstance(value, Tensor):
         raise TypeError(f"{function}: argument '{argument}' must be a tensor, not {type(value).__name__}")
     return value
@@ -42,7 +42,10 @@ def _extreme(function: str, x: Any, dim: Any, keepdim: bool, other: Any) -> Any:
 def max(
     x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool | None = None
 ) -> Any:
-    """The largest element; with dim, the largest along it and their indices; with a tensor, the larger of each two.
+    """Returns the maximum of all elements.
+
+    With `dim`, returns the maxima along that dimension and their indices. With `other`, or a tensor in place of `dim`,
+    returns the elementwise maximum.
 
     >>> lucid.max(lucid.tensor([3, 1, 2]))
     tensor(3)
@@ -57,7 +60,10 @@ def max(
 def min(
     x: Any, dim: Any = None, keepdim: bool = False, *, other: Any = None, axis: Any = None, keepdims: bool | None = None
 ) -> Any:
-    """The smallest element; with dim, the smallest along it and their indices; with a tensor, the smaller of each two.
+    """Returns the minimum of all elements.
+
+    With `dim`, returns the minima along that dimension and their indices. With `other`, or a tensor in place of `dim`,
+    returns the elementwise minimum.
 
     >>> lucid.min(lucid.tensor([3, 1, 2]))
     tensor(1)
@@ -68,7 +74,9 @@ def min(
 
 
 def median(x: Any, dim: Any = None, keepdim: bool = False, *, axis: Any = None, keepdims: bool | None = None) -> Any:
-    """The middle element, the lower one of two; with dim, the middle ones along it and their indices.
+    """Returns the median of all elements, the lower of two in the middle.
+
+    With `dim`, returns the medians along that dimension and their indices.
 
     >>> lucid.median(lucid.tensor([3, 1, 2]))
     tensor(2)
@@ -88,9 +96,11 @@ def unique(
     *,
     axis: int | None = None,
 ) -> Any:
-    """The distinct elements in order, or the distinct parts along a dimension.
+    """Returns the distinct elements in sorted order, or the distinct slices along dimension `dim`.
 
-    With return_inverse and return_counts also, for each element, which one it is, and how often each occurs.
+    Args:
+        return_inverse: Whether to also return, for each element of x, the index of its value.
+        return_counts: Whether to also return how often each value occurs.
 
     >>> lucid.unique(lucid.tensor([3, 1, 3]), return_counts=True)
     (tensor([1, 3]), tensor([1, 2]))
@@ -102,7 +112,9 @@ def unique(
 
 
 def where(condition: Any, x: Any = None, y: Any = None, *, input: Any = None, other: Any = None) -> Any:
-    """x where the condition holds, y elsewhere. With the condition alone, the indices where it holds.
+    """Selects elements of x where the condition is true, and of y elsewhere.
+
+    With the condition alone, returns the indices where it is true, one tensor per dimension.
 
     >>> lucid.where(lucid.tensor([True, False]), 1.0, 0.0)
     tensor([1., 0.])
@@ -117,7 +129,9 @@ def where(condition: Any, x: Any = None, y: Any = None, *, input: Any = None, ot
 
 
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
-    """The indices of the elements that are not zero: a row for each, or a tuple with a tensor for each dimension.
+    """Returns the indices of the elements that are not zero, one row per element.
+
+    With `as_tuple`, returns one tensor per dimension instead.
 
     >>> lucid.nonzero(lucid.tensor([0, 3, 4]))
     tensor([[1],
@@ -160,7 +174,9 @@ def _statistic(name: str, doc: str) -> Any:
 
 var = _statistic(
     "var",
-    """The variance over some dimensions, or all; divides by the number of elements minus correction, by default 1.
+    """Returns the variance over the given dimensions, by default all.
+
+    The divisor is the number of elements minus `correction`, which is 1 by default.
 
     >>> lucid.var(lucid.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
@@ -168,7 +184,7 @@ var = _statistic(
 )
 std = _statistic(
     "std",
-    """The standard deviation over some dimensions, or all: the square root of var.
+    """Returns the standard deviation over the given dimensions, by default all: the square root of var.
 
     >>> lucid.std(lucid.tensor([1.0, 2.0, 3.0]))
     tensor(1.)
@@ -176,7 +192,7 @@ std = _statistic(
 )
 var_mean = _statistic(
     "var_mean",
-    """The variance and the mean over some dimensions, or all.
+    """Returns the variance and the mean over the given dimensions, by default all.
 
     >>> lucid.var_mean(lucid.tensor([1.0, 2.0, 3.0])).mean
     tensor(2.)
@@ -185,7 +201,9 @@ var_mean = _statistic(
 
 
 def allclose(x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> bool:
-    """Whether all elements are close: |x - y| <= atol + rtol * |y|.
+    """Returns whether all elements are close: |x - y| <= atol + rtol * |y|.
+
+    `equal_nan` says whether two nans count as close.
 
     >>> lucid.allclose(lucid.tensor([1.0]), lucid.tensor([1.0 + 1e-7]))
     True
@@ -194,7 +212,7 @@ def allclose(x: Any, y: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan
 
 
 def equal(x: Tensor, y: Tensor) -> bool:
-    """Whether two tensors have the same shape and elements.
+    """Returns whether two tensors have the same shape and the same elements.
 
     >>> lucid.equal(lucid.tensor([1, 2]), lucid.tensor([1, 2]))
     True
@@ -204,27 +222,30 @@ def equal(x: Tensor, y: Tensor) -> bool:
 
 
 def index_put(x: Tensor, indices: Sequence[Tensor], values: Any, accumulate: bool = False) -> Tensor:
-    """x with values written, or added, at the places that index tensors for the leading dimensions name."""
+    """Returns x with values written at the positions given by index tensors for the leading dimensions.
+
+    With `accumulate`, the values are added to the elements instead.
+    """
     return _ops["index_put"](x, values, indices, accumulate)
 
 
 def numel(x: Tensor) -> int:
-    """The number of elements."""
+    """Returns the number of elements."""
     return expect_tensor("numel", "x", x).numel()
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether an object is a Tensor."""
+    """Returns whether an object is a Tensor."""
     return isinstance(x, Tensor)
 
 
 def is_floating_point(x: Tensor) -> bool:
-    """Whether a tensor's elements are floats."""
+    """Returns whether a tensor has a floating-point dtype."""
     return expect_tensor("is_floating_point", "x", x).dtype.is_floating_point
 
 
 def result_type(*tensors: Any) -> _core.dtype:
-    """The dtype that arithmetic on these tensors and numbers has."""
+    """Returns the dtype of the result of arithmetic on these tensors and numbers."""
     total = tensors[0]
     for other in tensors[1:]:
         total = (total + other) if builtins.any(isinstance(t, Tensor) for t in (total, other)) else max(total, other)
@@ -232,7 +253,7 @@ def result_type(*tensors: Any) -> _core.dtype:
 
 
 def broadcast_shapes(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The shape that tensors of these shapes have in common by broadcasting.
+    """Returns the shape that tensors of these shapes broadcast to.
 
     >>> lucid.broadcast_shapes((2, 1), (3,))
     (2, 3)

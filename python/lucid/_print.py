@@ -1,4 +1,4 @@
-"""How tensors are printed."""
+"""Printing of tensors."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 from . import _core, _effects
 from ._core import Tensor
 
-# Text of elements depends on the options too, but a call that reads elements is not replayed.
+# The text also depends on the print options, but a call that reads elements is never replayed.
 _effects.pure_module()
 
 
 class PrintOptions(NamedTuple):
-    """How tensors are printed."""
+    """The options of set_printoptions."""
 
     precision: int = 4
     threshold: float = 1000
@@ -30,7 +30,7 @@ _PROFILES = {
 _options = PrintOptions()
 
 
-@_effects.effect("sets how tensors are printed")
+@_effects.effect("sets the print options")
 def set_printoptions(
     precision: int | None = None,
     threshold: float | None = None,
@@ -39,9 +39,15 @@ def set_printoptions(
     profile: str | None = None,
     sci_mode: bool | None = None,
 ) -> None:
-    """Sets how tensors are printed: digits, from how many elements on to summarize, and how wide.
+    """Sets options for printing tensors.
 
-    `profile` ('default', 'short' or 'full') sets everything; the others change what it set.
+    Args:
+        precision: Digits after the decimal point.
+        threshold: Tensors with more elements are summarized.
+        edgeitems: Elements shown at each end of a summarized dimension.
+        linewidth: Characters per line.
+        profile: 'default', 'short' or 'full'. Sets all options; other arguments override it.
+        sci_mode: Whether to use scientific notation. None decides per tensor.
     """
     global _options
     if profile is not None:
@@ -57,14 +63,14 @@ def set_printoptions(
     _options = _options._replace(**{k: v for k, v in given.items() if v is not None}, sci_mode=sci_mode)
 
 
-@_effects.effect("reads how tensors are printed")
+@_effects.effect("reads the print options")
 def get_printoptions() -> PrintOptions:
-    """The options that set_printoptions set."""
+    """Returns the current print options."""
     return _options
 
 
 class _Formatter:
-    """Chooses one format for all elements that are shown, and their common width."""
+    """Chooses one format and a common width for all elements that are shown."""
 
     def __init__(self, values: list[Any], is_float: bool) -> None:
         self._is_float = is_float
@@ -107,7 +113,7 @@ _ELLIPSIS = "..."
 
 
 def _shown(tensor: Tensor, summarize: bool) -> Any:
-    """The elements to show, as nested lists; what is left out is one ellipsis."""
+    """Returns the elements to show as nested lists. Omitted elements are replaced by one ellipsis."""
     if tensor.dim() == 0:
         return tensor.item()
     edge = _options.edgeitems
@@ -156,7 +162,7 @@ def _add_suffixes(text: str, suffixes: list[str], indent: int) -> str:
 
 
 def to_text(tensor: Tensor, name: str = "tensor") -> str:
-    """What repr() of a tensor gives."""
+    """Returns the text of repr() of a tensor."""
     prefix = f"{name}("
     indent = len(prefix)
     suffixes = []

@@ -1,4 +1,4 @@
-"""Random tensors, and the generator that they are drawn from when none is given."""
+"""Random tensors, and the default generator."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from ._overloads import expect_tensor
 
 _effects.pure_module()
 
-_uniform = _core.draws["draw_uniform"]
-_normal = _core.draws["draw_normal"]
-_integers = _core.draws["draw_integers"]
-_bernoulli = _core.draws["draw_bernoulli"]
-_permutation = _core.draws["draw_permutation"]
-_multinomial = _core.draws["draw_multinomial"]
+_uniform = _core.random_ops["random_uniform"]
+_normal = _core.random_ops["random_normal"]
+_integers = _core.random_ops["random_integers"]
+_bernoulli = _core.random_ops["random_bernoulli"]
+_permutation = _core.random_ops["random_permutation"]
+_multinomial = _core.random_ops["random_multinomial"]
 
 
 def _size_of(function: str, positional: tuple[Any, ...], options: dict[str, Any]) -> Any:
-    """The size from `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`."""
+    """Returns the size given as `rand(2, 3)`, `rand((2, 3))` or `rand(size=(2, 3))`."""
     if "size" in options:
         if positional:
             raise TypeError(f"{function}: got several values for argument 'size'")
@@ -30,9 +30,9 @@ def _size_of(function: str, positional: tuple[Any, ...], options: dict[str, Any]
 
 
 def rand(*size: Any, **options: Any) -> Tensor:
-    """Numbers from the uniform distribution on [0, 1).
+    """Returns samples of the uniform distribution on [0, 1).
 
-    Options are dtype, device, requires_grad and generator.
+    Keyword arguments are dtype, device, requires_grad and generator.
 
     >>> lucid.rand(2, 3).shape
     (2, 3)
@@ -41,9 +41,9 @@ def rand(*size: Any, **options: Any) -> Tensor:
 
 
 def randn(*size: Any, **options: Any) -> Tensor:
-    """Numbers from the normal distribution with mean 0 and variance 1.
+    """Returns samples of the standard normal distribution: mean 0, variance 1.
 
-    Options are dtype, device, requires_grad and generator.
+    Keyword arguments are dtype, device, requires_grad and generator.
 
     >>> lucid.randn(2, 3).shape
     (2, 3)
@@ -52,9 +52,9 @@ def randn(*size: Any, **options: Any) -> Tensor:
 
 
 def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Tensor:
-    """Integers from low, or 0, up to but without high.
+    """Returns random integers in [low, high). `randint(high, size)` starts at 0.
 
-    Options are dtype, device, requires_grad and generator.
+    Keyword arguments are dtype, device, requires_grad and generator.
 
     >>> lucid.randint(5, 6, (3,))
     tensor([5, 5, 5])
@@ -74,34 +74,34 @@ def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Ten
     return _integers(size, low, high, dtype=dtype, **options)
 
 
-def _laid_out_like(x: Tensor, draw: Any, dtype: Any, requires_grad: bool = False, **options: Any) -> Tensor:
-    """A draw of the shape, dtype and layout of x."""
-    result: Tensor = draw(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
+def _laid_out_like(x: Tensor, sample: Any, dtype: Any, requires_grad: bool = False, **options: Any) -> Tensor:
+    """Returns the result of the random op `sample` with the shape, dtype and layout of x."""
+    result: Tensor = sample(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
     if not x.is_contiguous():
         result = _core.ops["empty_like"](x, dtype=result.dtype).copy_(result)
     return result.requires_grad_() if requires_grad else result
 
 
 def rand_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Numbers from the uniform distribution on [0, 1), of the shape and dtype of x."""
+    """Returns samples of the uniform distribution on [0, 1) with the shape and dtype of x."""
     x = expect_tensor("rand_like", "x", x)
     return _laid_out_like(x, _uniform, dtype, **options)
 
 
 def randn_like(x: Tensor, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Numbers from the normal distribution with mean 0 and variance 1, of the shape and dtype of x."""
+    """Returns samples of the standard normal distribution with the shape and dtype of x."""
     x = expect_tensor("randn_like", "x", x)
     return _laid_out_like(x, _normal, dtype, **options)
 
 
 def randint_like(x: Tensor, low: int, high: int | None = None, *, dtype: Any = None, **options: Any) -> Tensor:
-    """Integers from low, or 0, up to but without high, of the shape and dtype of x."""
+    """Returns random integers in [low, high) with the shape and dtype of x. `randint_like(x, high)` starts at 0."""
     x = expect_tensor("randint_like", "x", x)
     return _laid_out_like(x, lambda shape, **rest: randint(low, high, shape, **rest), dtype, **options)
 
 
 def randperm(n: int, *, dtype: Any = None, **options: Any) -> Tensor:
-    """The integers from 0 to n - 1 in random order.
+    """Returns a random permutation of the integers from 0 to n - 1.
 
     >>> lucid.randperm(4).sort().values
     tensor([0, 1, 2, 3])
@@ -111,7 +111,7 @@ def randperm(n: int, *, dtype: Any = None, **options: Any) -> Tensor:
 
 
 def bernoulli(p: Tensor, *, generator: Generator | None = None) -> Tensor:
-    """Ones with the probabilities in p, zeros otherwise.
+    """Returns ones with the probabilities in `p`, and zeros otherwise.
 
     >>> lucid.bernoulli(lucid.tensor([0.0, 1.0]))
     tensor([0., 1.])
@@ -122,7 +122,7 @@ def bernoulli(p: Tensor, *, generator: Generator | None = None) -> Tensor:
 def multinomial(
     p: Tensor, num_samples: int, replacement: bool = False, *, generator: Generator | None = None
 ) -> Tensor:
-    """Indices drawn from each row of p with probabilities proportional to its elements.
+    """Returns `num_samples` indices for each row of `p`, sampled with probabilities proportional to its elements.
 
     >>> lucid.multinomial(lucid.tensor([0.0, 1.0, 0.0]), 1)
     tensor([1])
@@ -131,7 +131,9 @@ def multinomial(
 
 
 def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) -> Tensor:
-    """Numbers from normal distributions with these means and standard deviations, tensors or numbers.
+    """Returns samples of normal distributions with the given means and standard deviations, numbers or tensors.
+
+    `size` is required if both are numbers. Other keyword arguments are the same as for randn.
 
     >>> lucid.normal(0.0, 1.0, (2, 3)).shape
     (2, 3)
@@ -139,7 +141,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) ->
     if size is None:
         tensors = [value for value in (mean, std) if isinstance(value, Tensor)]
         if not tensors:
-            raise TypeError("normal: missing argument 'size'; it is needed where mean and std are numbers")
+            raise TypeError("normal: missing argument 'size', which is required if mean and std are numbers")
         like = tensors[0] if len(tensors) == 1 else tensors[0] + tensors[1]
         size = like.shape
         options.setdefault("dtype", like.dtype)
@@ -149,7 +151,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) ->
 
 
 def _number(function: str, argument: str, value: Any) -> float:
-    # Not typing.SupportsFloat: its check runs code that a recording must learn before it can compile the call.
+    # Not typing.SupportsFloat: its instance check runs Python code, which a recording would have to capture first.
     if not hasattr(type(value), "__float__"):
         raise TypeError(f"{function}: argument '{argument}' must be a number, not {type(value).__name__}")
     return float(value)
@@ -158,7 +160,7 @@ def _number(function: str, argument: str, value: Any) -> float:
 def _uniform_in_place(
     self: Tensor, low: float = 0.0, high: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fills the tensor from the uniform distribution on [low, high)."""
+    """Fills the tensor with samples of the uniform distribution on [low, high)."""
     low, high = _number("uniform_", "low", low), _number("uniform_", "high", high)
     if not low <= high:
         raise ValueError(f"uniform_: low {low} must not be above high {high}")
@@ -168,7 +170,7 @@ def _uniform_in_place(
 def _normal_in_place(
     self: Tensor, mean: float = 0.0, std: float = 1.0, *, generator: Generator | None = None
 ) -> Tensor:
-    """Fills the tensor from a normal distribution."""
+    """Fills the tensor with samples of a normal distribution."""
     mean, std = _number("normal_", "mean", mean), _number("normal_", "std", std)
     if not std >= 0:
         raise ValueError(f"normal_: std must not be negative, got {std}")
@@ -176,7 +178,7 @@ def _normal_in_place(
 
 
 def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor with ones with probability p, and zeros otherwise."""
+    """Fills the tensor with ones with probability p, a number or a tensor, and zeros otherwise."""
     if isinstance(p, Tensor):
         return self.copy_(_bernoulli(p.expand(self.shape), generator=generator))
     p = _number("bernoulli_", "p", p)
@@ -186,7 +188,7 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
 
 
 def _exponential_in_place(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
-    """Fills the tensor from the exponential distribution with rate lambd."""
+    """Fills the tensor with samples of the exponential distribution with rate lambd."""
     lambd = _number("exponential_", "lambd", lambd)
     if not lambd > 0:
         raise ValueError(f"exponential_: lambd must be positive, got {lambd}")
@@ -194,7 +196,7 @@ def _exponential_in_place(self: Tensor, lambd: float = 1.0, *, generator: Genera
 
 
 def manual_seed(seed: int) -> Generator:
-    """Seeds the generator that draws use when none is given; returns it.
+    """Seeds the default generator and returns it.
 
     >>> lucid.manual_seed(0).initial_seed()
     0
@@ -202,25 +204,25 @@ def manual_seed(seed: int) -> Generator:
     return _core.default_generator().manual_seed(seed)
 
 
-@_effects.effect("draws a seed from the operating system")
+@_effects.effect("takes a seed from the operating system")
 def seed() -> int:
-    """Seeds the default generator from the operating system; returns the seed."""
+    """Seeds the default generator from the operating system. Returns the seed."""
     return _core.default_generator().seed()
 
 
 @_effects.effect("reads the state of the default generator")
 def initial_seed() -> int:
-    """The seed of the default generator."""
+    """Returns the seed of the default generator."""
     return _core.default_generator().initial_seed()
 
 
 @_effects.effect("reads the state of the default generator")
 def get_rng_state() -> Tensor:
-    """The state of the default generator."""
+    """Returns the state of the default generator."""
     return _core.default_generator().get_state()
 
 
 @_effects.effect("sets the state of the default generator")
 def set_rng_state(state: Tensor) -> None:
-    """Makes the default generator continue from a state that get_rng_state() gave."""
+    """Sets the state of the default generator to one that get_rng_state() returned."""
     _core.default_generator().set_state(state)

@@ -8,7 +8,7 @@ from typing import Any
 
 
 def parse(text: str) -> inspect.Signature:
-    """The signature that a text like `(x, dim=None)` stands for."""
+    """Parses the text of a signature, such as `(x, dim=None)`."""
     names: dict[str, Any] = {"inf": math.inf, "nan": math.nan}
     exec(f"def function{text}: ...", names)
     return inspect.signature(names["function"])

@@ -1,4 +1,4 @@
-"""Methods of Tensor that are easier said in Python."""
+"""Methods of Tensor that are implemented in Python."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _format(self: Tensor, spec: str) -> str:
         return repr(self)
     if self.dim() == 0:
         return format(self.item(), spec)
-    raise TypeError(f"format: {spec!r} formats numbers, and this tensor has shape {self.shape}; format its elements")
+    raise TypeError(f"format: {spec!r} applies to numbers, but the tensor has shape {self.shape}; format its elements")
 
 
 def _numpy(self: Tensor, *, force: bool = False) -> Any:
-    """The elements as a NumPy array that shares this memory, read-only: it keeps showing what the tensor holds now.
+    """Returns a read-only NumPy array that shares this tensor's memory.
 
-    Writing to the tensor afterwards gives the tensor new memory. `force` detaches a tensor that requires grad.
+    The array keeps its values: a later write gives the tensor new memory. `force` detaches a tensor that requires grad.
     """
     import numpy
 
@@ -44,7 +44,7 @@ def _array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> Any:
     array = _numpy(self)
     if dtype is not None and array.dtype != dtype:
         if copy is False:
-            raise ValueError(f"__array__: {self.dtype} cannot become {dtype} without a copy")
+            raise ValueError(f"__array__: {self.dtype} cannot be converted to {dtype} without a copy")
         return array.astype(dtype)
     return array.copy() if copy else array
 
@@ -76,67 +76,70 @@ def _maker(op: str, name: str, doc: str) -> Any:
 
 
 def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **kwargs: Any) -> Tensor:
-    """A tensor filled with one value, of this dtype."""
+    """Returns a tensor filled with one value, of this tensor's dtype."""
     return _core.ops["full"](size, fill_value, dtype=self.dtype if dtype is None else dtype, **kwargs)
 
 
 def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, **kwargs: Any) -> Tensor:
-    """A tensor with a copy of the data, of this dtype."""
+    """Returns a tensor with a copy of the data, of this tensor's dtype."""
     return _core.tensor(data, dtype=self.dtype if dtype is None else dtype, **kwargs)
 
 
 def _expand_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor expanded to the shape of another."""
+    """Expands this tensor to the shape of another."""
     return self.expand(_overloads.expect_tensor("expand_as", "other", other).shape)
 
 
 def _view_as(self: Tensor, other: Tensor) -> Tensor:
-    """This memory with the shape of another tensor."""
+    """Views this tensor with the shape of another."""
     return self.view(_overloads.expect_tensor("view_as", "other", other).shape)
 
 
 def _reshape_as(self: Tensor, other: Tensor) -> Tensor:
-    """This tensor with the shape of another."""
+    """Reshapes this tensor to the shape of another."""
     return self.reshape(_overloads.expect_tensor("reshape_as", "other", other).shape)
 
 
 def _t(self: Tensor) -> Tensor:
-    """A matrix transposed; vectors and 0-d tensors as they are."""
+    """Transposes a matrix. Returns vectors and 0-d tensors unchanged."""
     if self.dim() > 2:
         raise RuntimeError(f"t: expected at most 2 dimensions, got shape {self.shape}; use mT or permute()")
     return self.T
 
 
 def _t_in_place(self: Tensor) -> Tensor:
-    """Transposes a matrix where it lies; vectors and 0-d tensors stay as they are."""
+    """Transposes a matrix in place. Leaves vectors and 0-d tensors unchanged."""
     if self.dim() > 2:
         raise RuntimeError(f"t_: expected at most 2 dimensions, got shape {self.shape}; use transpose_()")
     return self.transpose_(0, 1) if self.dim() == 2 else self
 
 
 def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
-    """The functions of the Python array API standard: `lucid.array_api`."""
+    """Returns `lucid.array_api`, the namespace of the Python array API standard."""
     from . import array_api
 
     if api_version is not None and api_version > array_api.__array_api_version__:
         raise ValueError(
-            f"__array_namespace__: version {api_version} is not supported; there is {array_api.__array_api_version__}"
+            f"__array_namespace__: version {api_version} is not supported, only {array_api.__array_api_version__}"
         )
     return array_api
 
 
 def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
-    """The tensor on a device; the only one is the CPU."""
+    """Returns the tensor on a device. The only device is the CPU."""
     return self.to(device=device)
 
 
 def _where(self: Tensor, condition: Any, y: Any) -> Tensor:
-    """This tensor where the condition holds, y elsewhere."""
+    """Returns this tensor where the condition is true, and y elsewhere."""
     return _core.ops["where"](condition, self, y)
 
 
 def _index_put_(self: Tensor, indices: Any, values: Any, accumulate: bool = False) -> Tensor:
-    """Writes values, or adds them, at the places that index tensors for the leading dimensions name."""
+    """Writes values at the positions given by index tensors for the leading dimensions.
+
+    With `accumulate`, adds the values to the elements instead.
+    """
     return _table_index_put_(self, values, indices, accumulate)
 
 
@@ -146,17 +149,17 @@ _table_index_put_ = Tensor.index_put_
 def rebuild_tensor(
     cls: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: _core.dtype, requires_grad: bool
 ) -> Tensor:
-    """Makes a tensor from its pickle."""
+    """Creates a tensor from its pickle."""
     return _core.rebuild_tensor(cls, data, shape, dtype, requires_grad)
 
 
 def _reduce_function(function: Any) -> str:
-    """Functions of the extension are pickled by name, like all others."""
+    """Pickles functions of the extension module by name, like other functions."""
     return str(function.__name__)
 
 
 def install() -> None:
-    """Gives Tensor these methods."""
+    """Adds these methods to Tensor."""
     copyreg.pickle(type(_core.tensor), _reduce_function)
     methods: dict[str, Any] = {
         "__repr__": _repr,
@@ -170,9 +173,9 @@ def install() -> None:
         "backward": _backward._tensor_backward,
         "register_hook": _backward._tensor_register_hook,
         "register_post_accumulate_grad_hook": _backward._tensor_register_post_accumulate_grad_hook,
-        "new_zeros": _maker("zeros", "new_zeros", "A tensor of zeros of this dtype."),
-        "new_ones": _maker("ones", "new_ones", "A tensor of ones of this dtype."),
-        "new_empty": _maker("empty", "new_empty", "A tensor of this dtype that is not initialised."),
+        "new_zeros": _maker("zeros", "new_zeros", "Returns a tensor of zeros with this tensor's dtype."),
+        "new_ones": _maker("ones", "new_ones", "Returns a tensor of ones with this tensor's dtype."),
+        "new_empty": _maker("empty", "new_empty", "Returns an uninitialized tensor with this tensor's dtype."),
         "new_full": _new_full,
         "new_tensor": _new_tensor,
         "expand_as": _expand_as,

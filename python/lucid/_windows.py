@@ -1,4 +1,4 @@
-"""Convolutions and pools with the arguments that ops of the table do not have: words, None, a choice of results."""
+"""Convolution and pooling functions with arguments that the ops do not have: padding names, None, optional results."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ def _each(numbers: Any, count: int) -> list[int]:
 
 
 def _padding(function: str, padding: str, weight: Tensor, stride: Any, dilation: Any) -> list[int]:
-    """The numbers that a word for padding means: before and after each dimension."""
+    """Converts a padding name to numbers, before and after each dimension."""
     count = weight.dim() - 2
     if padding == "valid":
         return [0] * count
     if padding != "same":
         raise ValueError(f'{function}: padding must be numbers, "same" or "valid", got "{padding}"')
     if any(step != 1 for step in _each(stride, count)):
-        raise ValueError(f'{function}: padding "same" needs stride 1, got {stride}; give numbers instead')
+        raise ValueError(f'{function}: padding "same" needs stride 1, got {stride}; pass numbers instead')
     numbers = []
-    for size, apart in zip(weight.shape[2:], _each(dilation, count)):
-        total = apart * (size - 1)
+    for size, step in zip(weight.shape[2:], _each(dilation, count)):
+        total = step * (size - 1)
         numbers += [total // 2, total - total // 2]
     return numbers
 
@@ -86,7 +86,7 @@ max_pool3d = _max_pool("max_pool3d")
 
 
 def _sizes(function: str, x: Tensor, output_size: Any, count: int) -> Any:
-    """Sizes that are None are those of x."""
+    """Replaces sizes that are None with the sizes of x."""
     if output_size is None or isinstance(output_size, int):
         output_size = [output_size] * count
     sizes = list(output_size) * (count if len(output_size) == 1 else 1)
@@ -120,7 +120,9 @@ def _adaptive_max_pool(count: int) -> Any:
         return found if return_indices else found[0]
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"""The largest element of each of so many parts of the last {count} dimensions.
+    function.__doc__ = f"""Divides the last {count} dimensions into `output_size` bins and returns the maximum of each.
+
+    With `return_indices`, also returns the indices of the maxima.
 
     >>> lucid.{name}(lucid.ones({", ".join(["1"] + ["4"] * count)}), 1).item()
     1.0

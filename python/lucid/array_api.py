@@ -1,8 +1,8 @@
-"""The Python array API standard, for libraries that ask a tensor for its namespace (`x.__array_namespace__()`).
+"""The Python array API standard, version 2023.12: the namespace that `x.__array_namespace__()` returns.
 
-The functions mean what the standard says, which is not always what `lucid` and PyTorch mean by the name: `max` and
-`sort` give one tensor, `std` and `var` divide by the number of elements. Dtypes that Lucid lacks (complex numbers, wide
-unsigned integers) are missing here too.
+The functions follow the standard where it differs from `lucid` and PyTorch: `max` and `sort` return one tensor, and
+`std` and `var` divide by the number of elements. Dtypes that Lucid does not have (complex numbers, wide unsigned
+integers) are missing here too.
 
 >>> import lucid.array_api as xp
 >>> xp.max(xp.asarray([[1.0, 4.0], [3.0, 2.0]]), axis=1)
@@ -15,10 +15,55 @@ from __future__ import annotations
 
 import builtins
 import math
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import _core, _dtypes, _effects, _overloads
+from ._array_functions import (
+    UniqueAllResult,
+    UniqueCountsResult,
+    UniqueInverseResult,
+    argmax,
+    argmin,
+    argsort,
+    broadcast_arrays,
+    clip,
+    concat,
+    conj,
+    copysign,
+    count_nonzero,
+    cumulative_prod,
+    cumulative_sum,
+    diff,
+    expand_dims,
+    flip,
+    hypot,
+    logaddexp,
+    matrix_transpose,
+    max,
+    min,
+    nextafter,
+    nonzero,
+    positive,
+    real,
+    repeat,
+    reshape,
+    roll,
+    searchsorted,
+    signbit,
+    sort,
+    squeeze,
+    std,
+    take,
+    tensordot,
+    tile,
+    unique_all,
+    unique_counts,
+    unique_inverse,
+    unique_values,
+    unstack,
+    var,
+    vecdot,
+)
 from ._core import Tensor, from_dlpack, promote_types
 from ._dtypes import bool, dtype, finfo, float32, float64, iinfo, int8, int16, int32, int64, uint8
 
@@ -44,7 +89,7 @@ _KINDS = {
 _KINDS["integral"] = _KINDS["signed integer"] + _KINDS["unsigned integer"]
 _KINDS["numeric"] = _KINDS["integral"] + _KINDS["real floating"]
 
-# Functions that have the standard's name and meaning already.
+# Ops that already have the semantics of the standard.
 arange = _ops["arange"]
 broadcast_to = _ops["broadcast_to"]
 empty_like = _ops["empty_like"]
@@ -126,61 +171,61 @@ take_along_axis = _ops["take_along_dim"]
 where = _ops["where"]
 
 
-class UniqueAllResult(NamedTuple):
-    values: Tensor
-    indices: Tensor
-    inverse_indices: Tensor
-    counts: Tensor
-
-
-class UniqueCountsResult(NamedTuple):
-    values: Tensor
-    counts: Tensor
-
-
-class UniqueInverseResult(NamedTuple):
-    values: Tensor
-    inverse_indices: Tensor
-
-
-# Making tensors.
+# Creation.
 
 
 def asarray(obj: Any, /, *, dtype: Any = None, device: Any = None, copy: builtins.bool | None = None) -> Tensor:
-    """The object as a tensor; without a copy where that is possible and `copy` is not true."""
+    """Converts an object to a tensor.
+
+    Args:
+        obj: A tensor, an array, a number or nested sequences of numbers.
+        copy: True always copies. False raises ValueError unless `obj` is a tensor of the dtype, or an array whose
+            memory the tensor can share. None copies only if needed.
+    """
     if copy:
         return _core.tensor(obj.detach() if isinstance(obj, Tensor) else obj, dtype=dtype, device=device)
     result = _core.as_tensor(obj, dtype=dtype, device=device)
-    if copy is False and result is not obj:
-        raise ValueError(f"asarray: {type(obj).__name__} cannot become a tensor without a copy")
+    if copy is False and result is not obj and not _shares_memory(result, obj):
+        raise ValueError(f"asarray: {type(obj).__name__} cannot be converted to a tensor without a copy")
     return result
 
 
+def _shares_memory(tensor: Tensor, array: Any) -> builtins.bool:
+    interface = getattr(array, "__array_interface__", None)
+    return interface is not None and (tensor.numel() == 0 or tensor.data_ptr() == interface["data"][0])
+
+
 def empty(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Returns an uninitialized tensor."""
     return _ops["empty"](_sizes(shape), dtype=dtype, device=device)
 
 
 def full(shape: Any, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Returns a tensor filled with one value."""
     return _ops["full"](_sizes(shape), fill_value, dtype=dtype, device=device)
 
 
 def ones(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Returns a tensor of ones."""
     return _ops["ones"](_sizes(shape), dtype=dtype, device=device)
 
 
 def zeros(shape: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Returns a tensor of zeros."""
     return _ops["zeros"](_sizes(shape), dtype=dtype, device=device)
 
 
 def linspace(
     start: Any, stop: Any, /, num: int, *, dtype: Any = None, device: Any = None, endpoint: builtins.bool = True
 ) -> Tensor:
+    """Returns `num` evenly spaced values from start to stop. `endpoint` says whether stop is one of them."""
     if endpoint or num == 0:
         return _ops["linspace"](start, stop, num, dtype=dtype, device=device)
     return _ops["linspace"](start, stop, num + 1, dtype=dtype, device=device)[:num]
 
 
 def meshgrid(*arrays: Tensor, indexing: str = "xy") -> list[Tensor]:
+    """Returns coordinate grids from coordinate vectors. `indexing` is 'xy' or 'ij'."""
     return list(_ops["meshgrid"](arrays, indexing=indexing))
 
 
@@ -192,272 +237,38 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 
 def astype(x: Tensor, dtype: Any, /, *, copy: builtins.bool = True, device: Any = None) -> Tensor:
+    """Converts a tensor to a dtype."""
     return x.to(dtype, copy=copy)
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
-    """Whether promotion can turn the first dtype into the second."""
+    """Returns whether type promotion can convert the first dtype to the second."""
     kind = from_.dtype if isinstance(from_, Tensor) else from_
     return promote_types(kind, to) is to
 
 
 def isdtype(dtype: Any, kind: Any) -> builtins.bool:
+    """Returns whether a dtype is of a kind: a dtype, the name of a kind such as 'integral', or a tuple of these."""
     if isinstance(kind, tuple):
         return builtins.any(isdtype(dtype, part) for part in kind)
     if not isinstance(kind, str):
         return dtype is kind
     if kind not in _KINDS:
-        raise ValueError(f"isdtype: no kind of dtypes is called {kind!r}; there are {', '.join(_KINDS)}")
+        raise ValueError(f"isdtype: unknown dtype kind {kind!r}; expected one of {', '.join(_KINDS)}")
     return dtype in _KINDS[kind]
 
 
 def result_type(*arrays_and_dtypes: Any) -> dtype:
+    """Returns the dtype that promotion of these tensors and dtypes results in."""
     parts = [_ops["empty"]((1,), dtype=part) if isinstance(part, dtype) else part for part in arrays_and_dtypes]
     return _overloads.result_type(*parts)
-
-
-# Elementwise.
-
-
-def clip(x: Any, /, min: Any = None, max: Any = None) -> Tensor:
-    return x.clone() if min is None and max is None else _ops["clamp"](x, min, max)
-
-
-def copysign(x1: Any, x2: Any, /) -> Tensor:
-    size = _ops["abs"](x1)
-    return where(signbit(x2), -size, size)
-
-
-def hypot(x1: Any, x2: Any, /) -> Tensor:
-    a, b = _ops["abs"](x1), _ops["abs"](x2)
-    large, small = maximum(a, b), minimum(a, b)
-    ratio = where(large == 0, 0.0, small / large)
-    return where(isinf(a) | isinf(b), inf, large * sqrt(ratio * ratio + 1))
-
-
-def logaddexp(x1: Any, x2: Any, /) -> Tensor:
-    distance = _ops["abs"](_ops["sub"](x1, x2))
-    return maximum(x1, x2) + log1p(exp(-where(isnan(distance), 0.0, distance)))
-
-
-def nextafter(x1: Any, x2: Any, /) -> Tensor:
-    import numpy
-
-    target = _core.as_tensor(x2, dtype=x1.dtype)
-    return _core.from_numpy(numpy.asarray(numpy.nextafter(x1.detach().numpy(), target.detach().numpy())))
-
-
-def positive(x: Tensor, /) -> Tensor:
-    return x.clone()
-
-
-def real(x: Tensor, /) -> Tensor:
-    return x
-
-
-def conj(x: Tensor, /) -> Tensor:
-    return x
-
-
-def signbit(x: Tensor, /) -> Tensor:
-    """Whether the sign is negative, of zeros too."""
-    if not x.dtype.is_floating_point:
-        return x < 0
-    negative: Tensor = (x < 0) | ((x == 0) & (1.0 / x < 0))
-    return negative
-
-
-# Moving and picking elements.
-
-
-def broadcast_arrays(*arrays: Tensor) -> list[Tensor]:
-    shape = _overloads.broadcast_shapes(*(array.shape for array in arrays))
-    return [array.expand(shape) for array in arrays]
-
-
-def concat(arrays: Sequence[Tensor], /, *, axis: int | None = 0) -> Tensor:
-    if axis is None:
-        return _ops["cat"]([array.reshape(-1) for array in arrays], 0)
-    return _ops["cat"](arrays, axis)
-
-
-def expand_dims(x: Tensor, /, *, axis: int = 0) -> Tensor:
-    return x.unsqueeze(axis)
-
-
-def flip(x: Tensor, /, *, axis: Any = None) -> Tensor:
-    return x.flip(_axes(x, axis))
-
-
-def matrix_transpose(x: Tensor, /) -> Tensor:
-    return x.mT
-
-
-def repeat(x: Tensor, repeats: Any, /, *, axis: int | None = None) -> Tensor:
-    if not isinstance(repeats, Tensor):
-        return _ops["repeat_interleave"](x, repeats, axis)
-    x, axis = (x.reshape(-1), 0) if axis is None else (x, axis)
-    ends = repeats.expand((x.shape[axis],)).cumsum(0)
-    return x.index_select(axis, _ops["searchsorted"](ends, _ops["arange"](int(ends[-1].item())), right=True))
-
-
-def reshape(x: Tensor, /, shape: Any, *, copy: builtins.bool | None = None) -> Tensor:
-    if copy is False:
-        return x.view(tuple(shape))
-    result = x.reshape(tuple(shape))
-    return result.clone() if copy and result.data_ptr() == x.data_ptr() else result
-
-
-def roll(x: Tensor, /, shift: Any, *, axis: Any = None) -> Tensor:
-    return _ops["roll"](x, shift) if axis is None else _ops["roll"](x, shift, axis)
-
-
-def squeeze(x: Tensor, /, axis: Any) -> Tensor:
-    axes = _axes(x, axis)
-    for one in axes:
-        if x.shape[one] != 1:
-            raise ValueError(f"squeeze: dimension {one} of shape {x.shape} has another size than 1")
-    return x.squeeze(axes)
-
-
-def take(x: Tensor, indices: Tensor, /, *, axis: int = 0) -> Tensor:
-    return x.index_select(axis, indices.long())
-
-
-def tile(x: Tensor, repetitions: Any, /) -> Tensor:
-    return _ops["tile"](x, tuple(repetitions))
-
-
-def unstack(x: Tensor, /, *, axis: int = 0) -> tuple[Tensor, ...]:
-    return tuple(x.unbind(axis))
-
-
-def _axes(x: Tensor, axis: Any) -> tuple[int, ...]:
-    if axis is None:
-        return tuple(range(x.dim()))
-    return (axis,) if isinstance(axis, int) else tuple(axis)
-
-
-# Products.
-
-
-def tensordot(x1: Tensor, x2: Tensor, /, *, axes: Any = 2) -> Tensor:
-    if isinstance(axes, int):
-        return _ops["tensordot"](x1, x2, axes)
-    return _ops["tensordot"](x1, x2, tuple(axes[0]), tuple(axes[1]))
-
-
-def vecdot(x1: Tensor, x2: Tensor, /, *, axis: int = -1) -> Tensor:
-    return (x1 * x2).sum(axis).to(promote_types(x1.dtype, x2.dtype))
-
-
-# Searching, sorting, sets.
-
-
-def argmax(x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Tensor:
-    return _ops["argmax"](x, axis, keepdims)
-
-
-def argmin(x: Tensor, /, *, axis: int | None = None, keepdims: builtins.bool = False) -> Tensor:
-    return _ops["argmin"](x, axis, keepdims)
-
-
-def argsort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    return _ops["argsort"](x, axis, descending, stable=stable)
-
-
-def count_nonzero(x: Tensor, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
-    count: Tensor = (x != 0).sum(axis, keepdims)
-    return count
-
-
-def nonzero(x: Tensor, /) -> tuple[Tensor, ...]:
-    return tuple(_overloads.nonzero(x, as_tuple=True))
-
-
-def searchsorted(x1: Tensor, x2: Tensor, /, *, side: str = "left", sorter: Tensor | None = None) -> Tensor:
-    ordered = x1 if sorter is None else x1.index_select(0, sorter.long())
-    return _ops["searchsorted"](ordered, x2, right=side == "right")
-
-
-def sort(x: Tensor, /, *, axis: int = -1, descending: builtins.bool = False, stable: builtins.bool = True) -> Tensor:
-    return _ops["sort"](x, axis, descending, stable=stable)[0]
-
-
-def unique_all(x: Tensor, /) -> UniqueAllResult:
-    values, inverse, counts = _ops["unique_all"](x)
-    order = _ops["argsort"](inverse.reshape(-1), stable=True)
-    first = order.index_select(0, counts.cumsum(0) - counts)
-    return UniqueAllResult(values, first, inverse.reshape(x.shape), counts)
-
-
-def unique_counts(x: Tensor, /) -> UniqueCountsResult:
-    values, _, counts = _ops["unique_all"](x)
-    return UniqueCountsResult(values, counts)
-
-
-def unique_inverse(x: Tensor, /) -> UniqueInverseResult:
-    values, inverse, _ = _ops["unique_all"](x)
-    return UniqueInverseResult(values, inverse.reshape(x.shape))
-
-
-def unique_values(x: Tensor, /) -> Tensor:
-    return _ops["unique_all"](x)[0]
-
-
-# Statistics.
-
-
-def cumulative_prod(
-    x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: builtins.bool = False
-) -> Tensor:
-    return _cumulative("cumprod", 1, x, axis, dtype, include_initial)
-
-
-def cumulative_sum(
-    x: Tensor, /, *, axis: int | None = None, dtype: Any = None, include_initial: builtins.bool = False
-) -> Tensor:
-    return _cumulative("cumsum", 0, x, axis, dtype, include_initial)
-
-
-def _cumulative(op: str, initial: int, x: Tensor, axis: int | None, dtype: Any, include: builtins.bool) -> Tensor:
-    if axis is None:
-        if x.dim() != 1:
-            raise ValueError(f"{op}: axis is needed for a tensor of shape {x.shape}")
-        axis = 0
-    result: Tensor = _ops[op](x, axis, dtype=dtype)
-    if not include:
-        return result
-    shape = [1 if i == axis % x.dim() else size for i, size in enumerate(result.shape)]
-    return _ops["cat"]([result.new_full(shape, initial), result], axis)
-
-
-def diff(x: Tensor, /, *, axis: int = -1, n: int = 1, prepend: Any = None, append: Any = None) -> Tensor:
-    parts = [part for part in (prepend, x, append) if part is not None]
-    return _ops["diff"](x if len(parts) == 1 else _ops["cat"](parts, axis), n, axis)
-
-
-def max(x: Tensor, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
-    return _ops["amax"](x, axis, keepdims)
-
-
-def min(x: Tensor, /, *, axis: Any = None, keepdims: builtins.bool = False) -> Tensor:
-    return _ops["amin"](x, axis, keepdims)
-
-
-def std(x: Tensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: builtins.bool = False) -> Tensor:
-    return _ops["std"](x, axis, keepdims, correction=correction)
-
-
-def var(x: Tensor, /, *, axis: Any = None, correction: float = 0.0, keepdims: builtins.bool = False) -> Tensor:
-    return _ops["var"](x, axis, keepdims, correction=correction)
 
 
 # Inspection.
 
 
 class __array_namespace_info__:
-    """What this namespace can do."""
+    """Describes the capabilities, devices and dtypes of this namespace."""
 
     def capabilities(self) -> dict[str, Any]:
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 64}

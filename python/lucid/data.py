@@ -1,3 +1,3 @@
-"""Datasets and the loader: another name of lucid.utils.data."""
+"""Datasets and data loaders: an alias of lucid.utils.data."""
 
 from .utils.data import *  # noqa: F403

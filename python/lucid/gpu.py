@@ -1,4 +1,4 @@
-"""Graphics processors: none is supported yet, so there is never one."""
+"""GPU devices. None is supported yet, so none is ever available."""
 
 from . import _effects
 
@@ -6,10 +6,10 @@ _effects.pure_module()
 
 
 def is_available() -> bool:
-    """Whether tensors can be placed on a graphics processor."""
+    """Returns whether tensors can be placed on a GPU."""
     return False
 
 
 def device_count() -> int:
-    """How many graphics processors there are."""
+    """Returns the number of GPUs."""
     return 0

@@ -1,4 +1,4 @@
-"""Named tuples that ops with several results return."""
+"""The named tuples that ops with several results return."""
 
 from . import _core
 

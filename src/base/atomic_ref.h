@@ -8,8 +8,8 @@
 
 namespace lucid {
 
-/// A reference that several threads may read and replace. A reader always gets an object that stays alive: it is
-/// retained before another thread can release it.
+/// A reference that several threads may read and replace. A reader always gets a live object: it is retained before
+/// another thread can release it.
 template <typename T>
 class AtomicRef {
  public:
@@ -25,20 +25,21 @@ class AtomicRef {
     unlock(pointer);
     return ref;
   }
-  /// Returns what was there.
+  /// Returns the previous reference.
   Ref<T> exchange(Ref<T> next) {
     T* const before = lock();
     unlock(next.detach());
     return Ref<T>::adopt(before);
   }
   void store(Ref<T> next) { exchange(std::move(next)); }
-  /// For comparing: the object may be gone at any moment, unless the caller knows who holds it.
+  /// For comparisons only: the object may be destroyed at any moment, unless the caller knows that it is referenced.
   T* get() const { return to_pointer(bits_.load(std::memory_order_acquire)); }
   explicit operator bool() const { return get() != nullptr; }
 
  private:
-  // The lowest bits are not zero while a thread has it locked, for a few instructions. They tell forked processes
-  // apart: what a thread of the parent had locked is free in the child, which has no such thread.
+  // The lowest bits are nonzero while a thread holds the lock, for a few instructions. Their value identifies the
+  // process by its forks: a lock that a thread of the parent held is free in the child, which does not have that
+  // thread.
   static constexpr uintptr_t kLockBits = 15;
   static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ > kLockBits);
 

@@ -12,7 +12,7 @@ constinit BlockingHooks g_hooks;
 void set_blocking_hooks(BlockingHooks hooks) { g_hooks = hooks; }
 
 BlockingScope::BlockingScope() {
-  check_no_lock_is_held("the caller's lock is given up");
+  check_no_lock_is_held("the caller's lock is released");
   if (g_hooks.begin) state_ = g_hooks.begin();
 }
 

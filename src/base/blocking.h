@@ -2,20 +2,21 @@
 
 namespace lucid {
 
-/// What to do around work that takes milliseconds, such as generating code. Whoever calls the library while holding a
-/// lock that others wait for (Python's) gives it up meanwhile.
+/// Hooks around work that takes milliseconds, such as code generation. A caller that holds a lock which other threads
+/// wait for, such as Python's GIL, releases it during this work.
 struct BlockingHooks {
-  /// Called before; what it returns is given to `end`.
+  /// Called before the work; its result is passed to `end`.
   void* (*begin)() = nullptr;
   void (*end)(void* state) = nullptr;
-  /// Called now and then by those who wait; throws to end the waiting.
+  /// Called periodically by waiting threads; throws to stop waiting.
   void (*check_interrupts)() = nullptr;
 };
 
-/// Sets the hooks of the process. Before any other thread uses the library.
+/// Sets the hooks of the process. Must be called before any other thread uses the library.
 void set_blocking_hooks(BlockingHooks hooks);
 
-/// Such work, until the end of the scope. No mutex may be held: others may need it while they hold the caller's lock.
+/// Marks the rest of the scope as blocking work. No mutex may be held: another thread may need it while holding the
+/// caller's lock.
 class BlockingScope {
  public:
   BlockingScope();
@@ -27,7 +28,7 @@ class BlockingScope {
   void* state_ = nullptr;
 };
 
-/// To be called by those who wait, now and then and after a signal; without a mutex.
+/// Waiting threads call this periodically and after a signal, without holding a mutex.
 void check_interrupts();
 
 }  // namespace lucid

@@ -5,22 +5,22 @@
 
 namespace lucid {
 
-/// Says that a thread is doing what only one may do at a time. Unlike a mutex it may be held for long, while kernels
-/// run and while Python does; those who wait for it give up the caller's lock. In the child of a fork it is free.
+/// A lock for work that only one thread may do at a time. Unlike a mutex it may be held for long, while kernels or
+/// Python code run; waiting threads release the caller's lock. In the child of a fork it is free.
 class BusyFlag {
  public:
-  /// Whether this thread has it now.
+  /// Returns whether this thread acquired the flag.
   bool try_acquire();
-  /// Waits for it. No mutex may be held.
+  /// Waits for the flag. No mutex may be held.
   void acquire();
   void release();
 
  private:
-  /// 0 while it is free; otherwise it names the process that set it, by the forks before it.
+  /// 0 if free; otherwise identifies the process that acquired it, as its fork count + 1.
   std::atomic<uint32_t> owner_ = 0;
 };
 
-/// Has the flag until the end of the scope, or not at all.
+/// Holds the flag until the end of the scope. With Try, only if it was free.
 class BusyScope {
  public:
   struct Try {};

@@ -4,10 +4,10 @@
 
 namespace lucid {
 
-/// Thrown where long work notices that it should stop. No std::exception: nobody takes it for a failure.
+/// Thrown when long work is cancelled. Not a std::exception, so that handlers do not treat it as a failure.
 struct Cancelled {};
 
-/// Says that what this thread does until the end of the scope should stop soon after the flag is set.
+/// Makes the work of this thread cancellable until the end of the scope: it stops soon after the flag is set.
 class CancellationScope {
  public:
   explicit CancellationScope(const std::atomic<bool>& flag);
@@ -19,10 +19,10 @@ class CancellationScope {
   const std::atomic<bool>* saved_;
 };
 
-/// The flag of this thread's work, for other threads that take part in it; null if nobody may stop it.
+/// The flag of this thread's work, for helper threads; null if the work cannot be cancelled.
 const std::atomic<bool>* cancellation_flag();
 
-/// Throws Cancelled if the flag is set. Called between pieces of work of some milliseconds.
+/// Throws Cancelled if the flag is set. Called every few milliseconds.
 void check_cancelled(const std::atomic<bool>* flag = cancellation_flag());
 
 }  // namespace lucid

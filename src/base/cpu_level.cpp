@@ -37,7 +37,7 @@ CpuLevel host_level() {
 CpuLevel chosen_level() {
   const CpuLevel level = options().target.value_or(host_level());
   if (level > host_level()) {
-    throw ValueError("LUCID_TARGET is {}, but this machine runs {} at most; unset it or choose a lower one",
+    throw ValueError("LUCID_TARGET is {}, but this machine supports {} at most; unset it or choose a lower one",
                      name_of(level), name_of(host_level()));
   }
   return level;

@@ -10,9 +10,9 @@ enum class CpuLevel : uint8_t { kScalar, kAvx2, kAvx512 };
 
 std::string_view name_of(CpuLevel level);
 
-/// The best level that this machine runs.
+/// The highest level that this machine supports.
 CpuLevel host_level();
-/// The level that options() name, or else the best. Throws ValueError when this machine does not run the named one.
+/// The level in options(), or by default the highest. Throws ValueError if this machine does not support it.
 CpuLevel chosen_level();
 
 }  // namespace lucid

@@ -53,7 +53,7 @@ Dtype Promotion::result() const {
   for (int rank = 2; rank >= 0; --rank) {
     const auto& candidate = best_[rank];
     if (!candidate) continue;
-    // A weaker operand counts only if its category is higher, and a bare number brings no width of its own.
+    // A weaker operand matters only if its category is higher, and a plain number has no width of its own.
     if (!result || category(*candidate) > category(*result))
       result = rank == 0 && is_float(*candidate) ? default_float() : *candidate;
   }

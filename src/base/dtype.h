@@ -12,7 +12,7 @@ enum class Dtype : uint8_t { kBool, kU8, kI8, kI16, kI32, kI64, kF16, kBF16, kF3
 
 inline constexpr int kDtypeCount = 10;
 
-/// A set of dtypes, used by op schemas to say what an op takes.
+/// A set of dtypes. Op schemas use it for the dtypes that an op accepts.
 class DtypeSet {
  public:
   constexpr DtypeSet() = default;
@@ -44,21 +44,21 @@ constexpr bool is_bool(Dtype dtype) { return dtype == Dtype::kBool; }
 
 /// The short name used in the IR's text form and in messages: "f32".
 std::string_view name_of(Dtype dtype);
-/// The inverse of name_of; also knows the long names ("float32", "float", "long", ...).
+/// The inverse of name_of; also accepts the long names ("float32", "float", "long", ...).
 std::optional<Dtype> parse_dtype(std::string_view name);
 
-/// The dtype that arithmetic on two tensors of these dtypes has, by PyTorch's lattice.
+/// The result dtype of arithmetic on two tensors of these dtypes, by PyTorch's lattice.
 Dtype promote(Dtype a, Dtype b);
 
 /// 16-bit floats compute in f32 and round once; every other dtype computes in itself.
 constexpr Dtype compute_dtype(Dtype dtype) {
   return dtype == Dtype::kF16 || dtype == Dtype::kBF16 ? Dtype::kF32 : dtype;
 }
-/// Whether it is a 16-bit float.
+/// Whether the dtype is a 16-bit float.
 constexpr bool is_half(Dtype dtype) { return dtype == Dtype::kF16 || dtype == Dtype::kBF16; }
 
-/// How strongly an operand takes part in promotion: a tensor with dimensions outranks a 0-d tensor, which outranks a
-/// Python number, unless the weaker one is of a higher category (bool < integer < float).
+/// The rank of an operand in promotion: a tensor with dimensions outranks a 0-d tensor, which outranks a Python number,
+/// unless the weaker one has a higher category (bool < integer < float).
 enum class Rank : uint8_t { kNumber, kZeroDim, kTensor };
 
 /// Accumulates the result dtype over the operands of one call.
@@ -71,7 +71,7 @@ class Promotion {
   std::optional<Dtype> best_[3];
 };
 
-/// What floating-point results of integer inputs have (`lucid.set_default_dtype`).
+/// The dtype of floating-point results of integer inputs (`lucid.set_default_dtype`).
 Dtype default_float();
 void set_default_float(Dtype dtype);
 

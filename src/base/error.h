@@ -8,10 +8,10 @@
 
 namespace lucid {
 
-/// What a user's mistake becomes in Python. The class is part of the interface: tests assert it.
+/// The exception class in Python. It is part of the interface: tests assert it.
 enum class ErrorClass { kValue, kType, kIndex, kRuntime, kMemory, kNotImplemented, kInternal };
 
-/// Base of everything this library throws. The message names the op, the argument and the cure.
+/// Base class of all exceptions of this library. The message names the op, the argument and how to fix the error.
 class Error : public std::runtime_error {
  public:
   Error(ErrorClass error_class, const std::string& message) : std::runtime_error(message), class_(error_class) {}
@@ -21,7 +21,7 @@ class Error : public std::runtime_error {
   ErrorClass class_;
 };
 
-/// A user error of a fixed class, built from a format string: `throw ValueError("{}: got {}", op, n)`.
+/// An error of a fixed class, built from a format string: `throw ValueError("{}: got {}", op, n)`.
 template <ErrorClass kClass>
 class ErrorOf : public Error {
  public:
@@ -38,7 +38,7 @@ using RuntimeError = ErrorOf<ErrorClass::kRuntime>;
 using MemoryError = ErrorOf<ErrorClass::kMemory>;
 using NotImplementedError = ErrorOf<ErrorClass::kNotImplemented>;
 
-/// A broken invariant of our own: never the user's fault, always a bug to report.
+/// A broken internal invariant: never a user error, always a bug to report.
 using InternalError = ErrorOf<ErrorClass::kInternal>;
 
 [[noreturn]] void fail_check(const char* condition, const char* file, int line, const std::string& message);

@@ -29,16 +29,16 @@ constexpr std::array<Stripes, kRanks> make_all(std::index_sequence<kRank...>) {
   return {make_stripes(static_cast<LockRank>(kRank), std::make_index_sequence<kLockStripes>())...};
 }
 
-// Initialised by the compiler, so that nothing can throw.
+// Initialized at compile time, so nothing can throw.
 // NOLINTNEXTLINE(bugprone-throwing-static-initialization)
 constinit std::array<Stripes, kRanks> g_mutexes = make_all(std::make_index_sequence<kRanks>());
 
-/// How many locks of each rank this thread holds; only a debug build counts them.
+/// Number of locks of each rank that this thread holds; counted in debug builds only.
 constinit thread_local std::array<uint32_t, kRanks> t_held{};
 constinit thread_local bool t_is_forking = false;
 
-/// A child has only the thread that forked. Whatever another thread had locked would stay locked in it, and be half
-/// changed: so a fork waits for all of them, in their order.
+/// A child process has only the thread that forked. A mutex held by another thread would stay locked in the child, and
+/// the data that it protects could be half changed. Therefore a fork acquires all mutexes first, in order.
 void lock_all() {
   t_is_forking = true;
   for (Stripes& stripes : g_mutexes)
@@ -56,8 +56,8 @@ void after_fork_in_child() {
   unlock_all();
 }
 
-/// Registered before any other handler, and so called last before a fork: handlers that wait for work to end must run
-/// while locks are free.
+/// Registered before any other handler, and therefore called last before a fork: handlers that wait for work to finish
+/// must run while the locks are free.
 [[gnu::constructor(101)]] void register_fork_handlers() { pthread_atfork(lock_all, unlock_all, after_fork_in_child); }
 
 [[noreturn]] void fail(const char* what, size_t held) {
@@ -69,7 +69,7 @@ void after_fork_in_child() {
 
 void lock_detail::note_locked(LockRank rank) {
   for (size_t other = static_cast<size_t>(rank); other < kRanks && !t_is_forking; ++other)
-    if (t_held[other] != 0) fail("a lock of the same or an earlier rank is taken", other);
+    if (t_held[other] != 0) fail("a lock of the same or an earlier rank is acquired", other);
   ++t_held[static_cast<size_t>(rank)];
 }
 
@@ -82,8 +82,8 @@ void check_no_lock_is_held(const char* what) {
 }
 
 void Mutex::wait() {
-  while (state_.exchange(kAwaited, std::memory_order_acquire) != kFree)
-    state_.wait(kAwaited, std::memory_order_relaxed);
+  while (state_.exchange(kContended, std::memory_order_acquire) != kFree)
+    state_.wait(kContended, std::memory_order_relaxed);
 }
 
 Mutex& mutex_of(LockRank rank) { return mutex_of(rank, size_t{0}); }
@@ -93,7 +93,7 @@ Mutex& mutex_of(LockRank rank, size_t stripe) {
 }
 
 Mutex& mutex_of(LockRank rank, const void* object) {
-  // Objects are at least 16 bytes apart, and often of one size.
+  // Objects are at least 16 bytes apart, and often have the same size.
   const auto address = reinterpret_cast<uintptr_t>(object);
   return mutex_of(rank, static_cast<size_t>((address >> 4) ^ (address >> 10)));
 }

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-// Debug builds and sanitizers check the order of locks, and that none is held where the caller's lock is given up.
+// Debug and sanitizer builds check the order of locks, and that none is held while the caller's lock is released.
 #if !defined(NDEBUG) || defined(LUCID_SANITIZED)
 #define LUCID_CHECKS_LOCKS true
 #else
@@ -13,17 +13,17 @@
 
 namespace lucid {
 
-/// The locks of the library, in the order in which one thread may take them: while it holds one, it may take only locks
-/// further down. docs/decisions/0013-locks-and-lifetimes.md says what each one guards.
+/// The locks of the library, in the order in which a thread may acquire them: while it holds one, it may only acquire
+/// locks further down. docs/decisions/0013-locks-and-lifetimes.md lists what each one protects.
 enum class LockRank : uint8_t {
   kPlanTables,
   kPlanTable,
   kBackwardPart,
   kViewNode,
-  kLeafEnd,
+  kLeafAccumulator,
   kHooks,
   kGenerator,
-  kPlanStore,
+  kEagerPlanCache,
   kCompileQueue,
   kKernelCache,
   kObjectStore,
@@ -34,12 +34,13 @@ enum class LockRank : uint8_t {
   kPackedForms,
   kAllocator,
   kGuardedMemory,
+  kImportedMemory,
   kOptions,
   kLog,
   kCount,
 };
 
-/// Ends the process where a debug build finds that this thread holds a lock. `what` names what may not happen then.
+/// In debug builds, aborts the process if this thread holds a lock. `what` describes the operation that forbids it.
 void check_no_lock_is_held(const char* what);
 
 namespace lock_detail {
@@ -47,8 +48,8 @@ void note_locked(LockRank rank);
 void note_unlocked(LockRank rank);
 }  // namespace lock_detail
 
-/// A mutex with a place in the order of locks. It is held for a few memory accesses, never while Python may run, the
-/// interpreter's lock may be given up, or a kernel runs.
+/// A mutex with a rank in the lock order. It is held for a few memory accesses, never while Python code may run, the
+/// interpreter's lock may be released, or a kernel runs.
 class Mutex {
  public:
   constexpr explicit Mutex(LockRank rank) : rank_(rank) {}
@@ -63,14 +64,14 @@ class Mutex {
   }
   void unlock() {
     if constexpr (LUCID_CHECKS_LOCKS) lock_detail::note_unlocked(rank_);
-    if (state_.exchange(kFree, std::memory_order_release) == kAwaited) [[unlikely]]
+    if (state_.exchange(kFree, std::memory_order_release) == kContended) [[unlikely]]
       state_.notify_one();
   }
 
  private:
   static constexpr uint32_t kFree = 0;
   static constexpr uint32_t kLocked = 1;
-  static constexpr uint32_t kAwaited = 2;
+  static constexpr uint32_t kContended = 2;
 
   void wait();
 
@@ -78,12 +79,12 @@ class Mutex {
   const LockRank rank_;
 };
 
-/// How many mutexes there are of each rank. Objects share them, so that a fork can find all of them free.
+/// Number of mutexes of each rank. Objects share them, so that a fork can acquire all of them.
 inline constexpr size_t kLockStripes = 64;
 
-/// The process's mutex of a rank. A fork waits until nobody holds it.
+/// The process-wide mutex of a rank. A fork waits until it is free.
 Mutex& mutex_of(LockRank rank);
-/// The one that an object shares with others. A thread holds at most one of each rank.
+/// The mutex of an object, which other objects share. A thread holds at most one of each rank.
 Mutex& mutex_of(LockRank rank, const void* object);
 Mutex& mutex_of(LockRank rank, size_t stripe);
 

@@ -37,7 +37,7 @@ void log(std::string_view topic, std::string_view text) {
     const std::lock_guard lock(mutex_of(LockRank::kLog));
     sink = current_sink();
   }
-  // Without the lock: it may be anybody's code.
+  // Without the lock, because the sink may be user code.
   sink(topic, text);
 }
 

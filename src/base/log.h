@@ -5,14 +5,14 @@
 
 namespace lucid {
 
-/// Receives what is logged: a topic of LUCID_LOG and text of one line or several.
+/// Receives log messages: a topic of LUCID_LOG, and text of one or more lines.
 using LogSink = std::function<void(std::string_view topic, std::string_view text)>;
 
-/// Logs text to standard error, each line after "lucid[topic] ". Callers ask Options::logs(topic) first, so that what
-/// nobody reads is not put together. Threads do not mix their lines.
+/// Logs text to standard error, with each line prefixed by "lucid[topic] ". Callers check Options::logs(topic) first,
+/// so that no unused text is formatted. Lines of different threads do not mix.
 void log(std::string_view topic, std::string_view text);
 
-/// Sends what is logged elsewhere until the end of a scope; for tests.
+/// Redirects the log until the end of a scope; for tests.
 class LogScope {
  public:
   explicit LogScope(LogSink sink);

@@ -4,13 +4,13 @@
 
 namespace lucid {
 
-// Some work must not run out of memory halfway. It begins only when a reserve of address space can be had, and throws
-// MemoryError otherwise. While it is under way, an allocation that fails on its thread (operator new anywhere; malloc,
-// calloc and realloc called from this library) gives the reserve back to the system and is tried again. Reserves are
-// never touched, so they cost no memory.
+// Some work must not run out of memory halfway. It first reserves address space, and throws MemoryError if that fails.
+// If an allocation fails on its thread during the work (operator new anywhere; malloc, calloc and realloc called from
+// this library), the reserve is returned to the system and the allocation is retried. Reserves are never touched, so
+// they use no physical memory.
 
-/// For work inside LLVM, which is built without exceptions and ends the process when an allocation fails. Each has
-/// memory of its own, which is given back in parts. Does not nest.
+/// For work inside LLVM, which is built without exceptions and terminates the process if an allocation fails. Each has
+/// its own memory, which is released in parts. Does not nest.
 class MemoryReserve {
  public:
   /// Throws MemoryError, naming `purpose`, if the system does not grant `bytes`.
@@ -19,23 +19,23 @@ class MemoryReserve {
   MemoryReserve& operator=(const MemoryReserve&) = delete;
   ~MemoryReserve();
 
-  /// What has not been given back.
+  /// The bytes that have not been released.
   size_t bytes() const { return bytes_; }
-  /// Whether the calling thread has one.
+  /// Whether the calling thread holds one.
   static bool is_held();
 
  private:
-  friend bool give_back_reserve() noexcept;
+  friend bool release_reserve() noexcept;
 
   char* const data_;
   size_t bytes_;
 };
 
-/// For making the effects of a call seen: from the first write to what others see until nothing is missing. All threads
-/// share one reserve, for small objects only; whatever is as large as a tensor is allocated before.
+/// For committing the effects of a call: from the first visible write to the last. All threads share one reserve, for
+/// small objects only; memory of the size of a tensor is allocated before.
 class CommitScope {
  public:
-  /// Throws MemoryError if the reserve was given back and cannot be had again.
+  /// Throws MemoryError if the reserve was released and cannot be acquired again.
   CommitScope();
   CommitScope(const CommitScope&) = delete;
   CommitScope& operator=(const CommitScope&) = delete;
@@ -45,15 +45,15 @@ class CommitScope {
   static bool is_active();
 };
 
-/// Must precede whatever throws because there is no memory. The first exception of a thread needs memory that the C++
-/// library has for each thread, and the C library ends the process if there is none.
+/// Must be called before throwing an exception because memory is exhausted. The first exception of a thread allocates
+/// per-thread memory of the C++ library, and the C library terminates the process if that fails.
 void prepare_to_throw() noexcept;
 
-/// Whether malloc has a few KiB. For use before the C library takes some bytes and ends the process if there are none,
-/// as it does for the first use of a thread-local object that has a destructor.
+/// Whether malloc can allocate a few KiB. Call it before the C library allocates some bytes and would terminate the
+/// process on failure, as on the first use of a thread-local object with a destructor.
 bool has_some_memory() noexcept;
 
-/// Gives back a part of the calling thread's reserve, or the one that commits share. Returns whether it did.
-bool give_back_reserve() noexcept;
+/// Releases a part of the calling thread's reserve, or the reserve shared by commits. Returns whether it did.
+bool release_reserve() noexcept;
 
 }  // namespace lucid

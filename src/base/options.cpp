@@ -32,7 +32,7 @@ bool parse_verify(std::string_view text) {
   throw ValueError("LUCID_VERIFY is \"{}\"; it has to be 0 or 1", text);
 }
 
-/// Never destroyed: worker threads and destructors of static objects may still ask.
+/// Never destroyed: worker threads and destructors of static objects may still read it.
 Options& current() {
   static auto* const instance =
       new Options(read_options([](const char* name) -> const char* { return std::getenv(name); }));
@@ -58,7 +58,7 @@ Options read_options(const char* (*lookup)(const char* variable)) {
     return std::string_view(text ? text : "");
   };
   Options options;
-  // An empty variable counts as unset, the way a shell script turns one off.
+  // An empty variable counts as unset, as is common in shell scripts.
   if (const auto text = find("LUCID_NUM_THREADS"); !text.empty()) options.num_threads = parse_num_threads(text);
   if (const auto text = find("LUCID_TARGET"); !text.empty()) options.target = parse_target(text);
   options.cache_dir = find("LUCID_CACHE_DIR");

@@ -14,19 +14,20 @@ inline constexpr bool kVerifyByDefault = false;
 inline constexpr bool kVerifyByDefault = true;
 #endif
 
-/// Settings of the whole process. None is needed: every default is chosen from the machine.
+/// Settings of the process. All are optional: the defaults depend on the machine.
 struct Options {
-  /// LUCID_NUM_THREADS. 0 means as many as the process may use.
+  /// LUCID_NUM_THREADS. 0 means one per CPU that the process may use.
   int num_threads = 0;
-  /// LUCID_TARGET: "avx512", "avx2" or "scalar". Nothing means the best that the CPU has.
+  /// LUCID_TARGET: "avx512", "avx2" or "scalar". Empty means the highest level that the CPU supports.
   std::optional<CpuLevel> target;
-  /// LUCID_CACHE_DIR: where compiled kernels are kept between runs. Empty means the user's cache directory.
+  /// LUCID_CACHE_DIR: directory of the on-disk kernel cache. Empty means the user's cache directory.
   std::string cache_dir;
   /// LUCID_LOG: topics to log, separated by commas ("passes,cache"), or "all".
   std::string log;
-  /// LUCID_DISABLE_PASSES: names of passes that compiled graphs go without, separated by commas.
+  /// LUCID_DISABLE_PASSES: names of passes to skip when compiling, separated by commas.
   std::string disable_passes;
-  /// LUCID_VERIFY: "1" has every plan verified after each pass that changes it, "0" not. Unset means 1 in debug builds.
+  /// LUCID_VERIFY: whether plans are verified after each pass that changes them, "1" or "0". The default is 1 in debug
+  /// builds, otherwise 0.
   bool verify = kVerifyByDefault;
 
   bool operator==(const Options&) const = default;
@@ -36,7 +37,7 @@ struct Options {
 inline constexpr int kMaxThreads = 1024;
 
 /// Reads options through `lookup`, which returns null for a variable that is not set. Throws ValueError naming the
-/// variable, what it holds and what it may hold.
+/// variable, its value and the allowed values.
 Options read_options(const char* (*lookup)(const char* variable));
 
 /// A copy of the current options. The environment is read at the first call, and not again.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <new>
 
-// The address sanitizer must see every object's memory given back.
+// The address sanitizer must see every object's memory freed.
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define LUCID_POOLS_OBJECTS false
@@ -16,8 +16,8 @@
 
 namespace lucid {
 
-/// Gives a class an operator new that reuses the memory of objects that the same thread destroyed: for small objects
-/// made and dropped by every op. Derived classes of another size use the heap.
+/// Provides an operator new that reuses the memory of objects that the same thread destroyed. For small objects that
+/// every op creates and destroys. Derived classes of another size use the heap.
 template <typename T>
 class Pooled {
  public:
@@ -49,7 +49,7 @@ class Pooled {
     ++list.count;
   }
 
-  /// Objects that this thread made and did not destroy. For leak tests.
+  /// Number of objects that this thread created minus those that it destroyed. For leak tests.
   static int64_t live() { return free_list().live; }
 
  private:
@@ -59,8 +59,8 @@ class Pooled {
 
   static constexpr int kCapacity = 1024;
 
-  // No destructor of its own, so that objects may still be destroyed while the thread's other locals are; then capacity
-  // is 0 again and memory goes straight back to the heap.
+  // Trivially destructible, so that objects may still be destroyed during the destruction of the thread's other locals.
+  // By then the capacity is 0 again, and memory is returned to the heap directly.
   struct FreeList {
     Block* first;
     int64_t live;

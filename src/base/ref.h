@@ -7,8 +7,8 @@
 
 namespace lucid {
 
-/// Base of objects that count their own references. Counting is atomic: handles cross threads. The count starts at one,
-/// the maker's: make_ref takes it over, so that a new object costs no atomic operation.
+/// Base of reference-counted objects. Counting is atomic, because handles cross threads. The count starts at one, for
+/// the creator: make_ref adopts it, so that a new object costs no atomic operation.
 class RefCounted {
  public:
   RefCounted() = default;
@@ -16,9 +16,9 @@ class RefCounted {
   RefCounted& operator=(const RefCounted&) = delete;
 
   void retain() const { count_.fetch_add(1, std::memory_order_relaxed); }
-  /// True when the caller gave up the last reference and must destroy the object.
+  /// Returns true if this was the last reference, so that the caller must destroy the object.
   bool release() const {
-    // The only reference there is cannot be copied behind our back, so no atomic subtraction is needed.
+    // No other thread can copy the only reference, so no atomic subtraction is needed.
     if (count_.load(std::memory_order_acquire) == 1) return true;
     return count_.fetch_sub(1, std::memory_order_acq_rel) == 1;
   }
@@ -66,7 +66,7 @@ class Ref {
   void reset() { *this = Ref(); }
   /// Gives up ownership without releasing.
   T* detach() { return std::exchange(pointer_, nullptr); }
-  /// Takes over a reference that was detached, or a new object's first.
+  /// Takes ownership of a detached reference, or of the first reference to a new object.
   static Ref adopt(T* pointer) {
     Ref ref;
     ref.pointer_ = pointer;

@@ -7,7 +7,7 @@
 
 namespace lucid {
 
-/// Keeps objects alive. The first `kInline` references lie in the list itself.
+/// A list of counted references. The first `kInline` are stored in the list itself.
 template <typename T, size_t kInline>
 class RefList {
  public:
@@ -24,7 +24,7 @@ class RefList {
     pointers_.push_back(ref.get());
     ref.detach();
   }
-  /// Null where a reference was taken, or was null.
+  /// Null if the reference was taken or was null.
   T* operator[](size_t i) const { return pointers_[i]; }
   void set(size_t i, Ref<T> ref) { Ref<T>::adopt(std::exchange(pointers_[i], ref.detach())); }
   /// New references are null.

@@ -15,7 +15,7 @@ constexpr uint64_t kNanBits = 0x7ff8000000000000;
 template <typename To>
 To saturate(double value) {
   using Limits = std::numeric_limits<To>;
-  // The largest i64 is no double, but the power of two above it is, so the comparison is exact.
+  // The largest i64 is not representable as a double, but the power of two above it is, so the comparison is exact.
   constexpr double kPastMax = static_cast<double>(uint64_t{1} << Limits::digits);
   if (std::isnan(value)) return 0;
   if (value >= kPastMax) return Limits::max();
@@ -23,8 +23,8 @@ To saturate(double value) {
   return static_cast<To>(value);
 }
 
-/// Rounds to the nearest f32, to even when halfway. Below the smallest normal number it counts in units of the smallest
-/// subnormal, in integers, because the hardware's conversion would flush these results when the thread runs with FTZ.
+/// Rounds to the nearest f32, ties to even. Below the smallest normal number it computes in integer multiples of the
+/// smallest subnormal, because the hardware conversion would flush these results if the thread runs with FTZ.
 float f64_to_f32(double value) {
   const double magnitude = std::fabs(value);
   if (!(magnitude < std::numeric_limits<float>::min())) return static_cast<float>(value);
@@ -49,7 +49,7 @@ T get(const void* element) {
 int64_t Scalar::to_int() const { return is_float() ? saturate<int64_t>(real_) : integer_; }
 
 void Scalar::store(Dtype dtype, void* element) const {
-  // Narrow integers take the low bits of an integer, but saturate a float.
+  // Conversion to a narrow integer takes the low bits of an integer, but saturates a float.
   const auto store_integer = [&]<typename T>(T) {
     put<T>(element, is_float() ? saturate<T>(real_) : static_cast<T>(integer_));
   };
@@ -118,7 +118,7 @@ std::string to_string(const Scalar& scalar) {
   const double value = scalar.to_double();
   if (std::isnan(value)) return "nan";
   std::string text = fmt::format("{}", value);
-  // A float always looks like one, so that "3.0" does not come back as an integer.
+  // A float is always printed as one, so that "3.0" does not parse back as an integer.
   if (text.find_first_of(".en") == std::string::npos) text += ".0";
   return text;
 }

@@ -7,8 +7,8 @@
 
 namespace lucid {
 
-/// A number as the user's language has it: bool, integer or float, without a width. In promotion it gives way to
-/// tensors.
+/// A number in the user's language: bool, integer or float, without a width. Tensors take precedence over it in
+/// promotion.
 class Scalar {
  public:
   constexpr Scalar() : kind_(Dtype::kI64), integer_(0) {}
@@ -23,16 +23,16 @@ class Scalar {
   constexpr double to_double() const { return is_float() ? real_ : static_cast<double>(integer_); }
   /// Floats saturate; NaN becomes 0.
   int64_t to_int() const;
-  /// Writes the value as one element of `dtype`, with the conversion that a kernel's cast makes: floats saturate when
-  /// they become integers, wide integers wrap, and 16-bit floats are rounded from f32. What it writes never depends on
-  /// the thread's floating-point control word, so subnormal numbers are kept.
+  /// Writes the value as one element of `dtype`, with the conversion of a kernel's cast: floats saturate when converted
+  /// to integers, wide integers wrap, and 16-bit floats are rounded from f32. The result does not depend on the
+  /// thread's floating-point control word, so subnormal numbers are preserved.
   void store(Dtype dtype, void* element) const;
   /// Reads one element of `dtype`.
   static Scalar load(Dtype dtype, const void* element);
 
   /// Same category and same bits: 0.0 differs from -0.0, 1 from 1.0; all NaNs are equal.
   bool operator==(const Scalar& other) const;
-  /// The value's 64 bits, one pattern for all NaNs: what hashes and guards use.
+  /// The 64 bits of the value, with one pattern for all NaNs. Used by hashes and guards.
   uint64_t bits() const;
 
  private:
@@ -46,7 +46,8 @@ class Scalar {
 /// "3", "2.5", "true", "inf", "nan": parses back to the same bits (NaNs to one NaN).
 std::string to_string(const Scalar& scalar);
 
-// Conversions between f32 and the 16-bit floats, rounding to nearest even. Subnormal numbers are kept, NaNs made quiet.
+// Conversions between f32 and the 16-bit floats, rounding to nearest even. Subnormal numbers are preserved, NaNs become
+// quiet.
 float f16_to_f32(uint16_t bits);
 uint16_t f32_to_f16(float value);
 float bf16_to_f32(uint16_t bits);

@@ -63,8 +63,8 @@ StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
   return rows;
 }
 
-/// Positive when `a`, the inner of two dimensions so far, should be the outer one; 0 when no operand can tell, because
-/// each is broadcast along one of them.
+/// Compares dimension `a` with dimension `b`, currently the outer one. Positive if `a` should be the outer one; 0 if no
+/// operand determines the order, because each is broadcast along one of them.
 int compare_order(DimsView shape, const StrideRows& rows, size_t a, size_t b) {
   for (size_t row = 0; row < rows.size(); row += shape.size()) {
     const int64_t stride_a = rows[row + a], stride_b = rows[row + b];
@@ -75,8 +75,8 @@ int compare_order(DimsView shape, const StrideRows& rows, size_t a, size_t b) {
   return 0;
 }
 
-/// Dense strides whose order of dimensions follows the operands'. This is an insertion sort and has to stay one: the
-/// order above is not transitive, so another sort would choose other layouts than PyTorch does.
+/// Dense strides with dimensions in the order of the operands. This must remain an insertion sort: the order above is
+/// not transitive, so another sort would choose other layouts than PyTorch.
 Dims sorted_strides(DimsView shape, std::span<const Geometry* const> operands) {
   const StrideRows rows = align(shape, operands);
   const size_t rank = shape.size();
@@ -131,7 +131,7 @@ int64_t numel(DimsView sizes) {
 
 int64_t checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
   check_rank(op, sizes);
-  // Zeros are left out of the product, so that the strides of an empty tensor fit as well.
+  // Zeros are omitted from the product, so that the strides of an empty tensor fit too.
   int64_t bytes = static_cast<int64_t>(element_bytes);
   bool fits = true;
   for (int64_t size : sizes) {
@@ -284,8 +284,8 @@ std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shap
   Dims result(shape.size(), 1);
   if (sizes.empty()) return result;
 
-  // Source dimensions are taken from the right in chunks that step evenly through memory; each chunk has to be split
-  // exactly by the next few dimensions of the new shape.
+  // Group source dimensions from the right into chunks with a uniform step. The next few dimensions of the new shape
+  // must split each chunk exactly.
   size_t left = shape.size();
   int64_t step = strides.back();
   int64_t chunk = 1;
@@ -309,7 +309,7 @@ std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shap
 }
 
 Dims elementwise_strides(DimsView shape, std::span<const Geometry* const> operands) {
-  // Nearly every call ends in this loop, so it does no more than compare.
+  // Nearly every call returns after this loop, so it only compares.
   Dims contiguous = contiguous_strides(shape);
   bool same_shape = true;
   bool all_contiguous = true;

@@ -12,8 +12,8 @@
 
 namespace lucid {
 
-/// A vector of trivially copyable elements whose first `kInline` live in the object: shapes and operand lists of
-/// ordinary rank never touch the heap.
+/// A vector of trivially copyable elements that stores up to `kInline` of them in the object. Shapes and operand lists
+/// of ordinary rank never use the heap.
 template <typename T, size_t kInline>
 class SmallVector {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -26,7 +26,7 @@ class SmallVector {
   SmallVector() = default;
   explicit SmallVector(size_t count, T value = T{}) {
     if (count <= kInline) {
-      // A fill of constant size is a few moves instead of a call.
+      // A fill of constant size compiles to a few moves instead of a call.
       std::fill_n(inline_, kInline, value);
       size_ = count;
     } else {
@@ -59,7 +59,7 @@ class SmallVector {
   ~SmallVector() { release(); }
 
   size_t size() const { return size_; }
-  /// The size as a signed number, the type that dimension arithmetic uses.
+  /// The size as a signed integer, as dimension arithmetic uses.
   int64_t rank() const { return static_cast<int64_t>(size_); }
   bool empty() const { return size_ == 0; }
   T* data() { return data_; }
@@ -83,7 +83,7 @@ class SmallVector {
     if (capacity > capacity_) [[unlikely]]
       grow(capacity);
   }
-  /// Makes room for `count` more elements, not initialised, and returns the first.
+  /// Appends `count` uninitialized elements and returns the first.
   T* extend(size_t count) {
     reserve(size_ + count);
     return data_ + std::exchange(size_, size_ + count);
@@ -116,7 +116,7 @@ class SmallVector {
   }
 
  private:
-  // A call of its own, so that the common case stays a few instructions wherever it is inlined.
+  // Not inlined, so that the common case of its callers is a few instructions.
   [[gnu::noinline]] void grow(size_t capacity) {
     const size_t grown_capacity = std::max(capacity, 2 * capacity_);
     const size_t kept = size_;
@@ -129,7 +129,7 @@ class SmallVector {
   }
   void copy_from(const SmallVector& other) {
     if (other.size_ <= kInline) {
-      // Every buffer has room for kInline elements, and a copy of constant size is a few moves instead of a call.
+      // Every buffer holds at least kInline elements, and a copy of constant size compiles to a few moves.
       std::memcpy(static_cast<void*>(data_), other.data_, kInline * sizeof(T));
     } else {
       reserve(other.size_);
@@ -160,7 +160,7 @@ class SmallVector {
   T inline_[kInline];
 };
 
-/// Sizes, strides, axes: anything with one integer for each dimension.
+/// Sizes, strides or axes: one integer for each dimension.
 using Dims = SmallVector<int64_t, 5>;
 
 }  // namespace lucid

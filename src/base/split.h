@@ -6,7 +6,7 @@
 
 namespace lucid {
 
-/// The parts of a text between separators. There is none after the last separator.
+/// Splits a text at separators. A separator at the end does not add an empty part.
 inline std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
   while (!text.empty()) {

@@ -17,14 +17,14 @@ constinit thread_local uintptr_t stack_detail::t_lowest = UINTPTR_MAX;
 
 namespace {
 
-/// Beyond what is needed: only what is touched becomes memory.
+/// More than needed: only touched pages use memory.
 constexpr size_t kThreadStack = size_t{4} << 20;
 
-/// Of the stack, what check_stack() leaves, and at most how much: eager ops generate code at times.
-constexpr uintptr_t kReservedPart = 4;
-constexpr uintptr_t kMostReserved = uintptr_t{1} << 20;
+/// check_stack() reserves this fraction of the stack, up to a maximum: eager ops may generate code.
+constexpr uintptr_t kReservedDivisor = 4;
+constexpr uintptr_t kMaxReserved = uintptr_t{1} << 20;
 
-/// The stack of this thread, once it was asked for.
+/// The bounds of this thread's stack. `high` is 0 until they are computed.
 struct Bounds {
   uintptr_t low = 0;
   uintptr_t high = 0;
@@ -40,11 +40,11 @@ Bounds find_bounds() {
   pthread_attr_getguardsize(&attributes, &guard);
   pthread_attr_destroy(&attributes);
   const auto low = reinterpret_cast<uintptr_t>(start);
-  // Whether the guard is part of the stack is not said.
+  // It is unspecified whether the guard is part of the stack, so assume that it is.
   return {low + guard, low + bytes};
 }
 
-/// Work on its way to another thread.
+/// Work passed to another thread.
 struct Handover {
   const std::function<void()>& work;
   const std::atomic<bool>* cancelled;
@@ -66,7 +66,7 @@ struct Handover {
 size_t stack_left() {
   if (t_bounds.high == 0) t_bounds = find_bounds();
   const auto here = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
-  // Elsewhere than on the thread's own stack nothing is known.
+  // Nothing is known about stacks other than the thread's own.
   return here > t_bounds.low && here <= t_bounds.high ? here - t_bounds.low : 0;
 }
 
@@ -74,10 +74,10 @@ bool stack_detail::is_low_at(uintptr_t address) {
   if (t_lowest == UINTPTR_MAX) {
     if (t_bounds.high == 0) t_bounds = find_bounds();
     if (t_bounds.high == 0) return false;
-    t_lowest = t_bounds.low + std::min<uintptr_t>((t_bounds.high - t_bounds.low) / kReservedPart, kMostReserved);
+    t_lowest = t_bounds.low + std::min<uintptr_t>((t_bounds.high - t_bounds.low) / kReservedDivisor, kMaxReserved);
   }
-  // Far below: the thread runs on a stack that it was given later, of which we know nothing.
-  return address < t_lowest && t_lowest - address <= kMostReserved;
+  // An address far below means that the thread switched to another stack, whose bounds are unknown.
+  return address < t_lowest && t_lowest - address <= kMaxReserved;
 }
 
 void with_large_stack(const std::function<void()>& work) {
@@ -86,7 +86,7 @@ void with_large_stack(const std::function<void()>& work) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   pthread_attr_setstacksize(&attributes, kThreadStack);
-  // Signals are for the threads of the program; this one inherits the mask.
+  // The program's own threads handle signals; the new thread inherits this mask.
   sigset_t all, saved;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &saved);
@@ -103,8 +103,8 @@ void with_large_stack(const std::function<void()>& work) {
   pthread_attr_destroy(&attributes);
   if (failure != 0) {
     throw MemoryError(
-        "no thread with a stack of {} bytes to be had, and {} bytes of this one's are left, too few to compile: "
-        "call from a thread with a larger stack",
+        "cannot create a thread with a stack of {} bytes, and this thread has {} bytes of stack left, too few to "
+        "compile: call from a thread with a larger stack",
         kThreadStack, stack_left());
   }
   pthread_join(thread, nullptr);

@@ -8,16 +8,16 @@
 
 namespace lucid {
 
-/// How much of this thread's stack is left, in bytes.
+/// The bytes left on this thread's stack.
 size_t stack_left();
 
-/// What generating code may take of the stack. LLVM recurses as deep as its input is; it took 60 KiB for the largest
+/// The stack that code generation may use. LLVM recurses to the depth of its input; it used 60 KiB for the largest
 /// kernels of the tests.
 inline constexpr size_t kLargeStack = size_t{512} << 10;
 
-/// Runs `work`: here if kLargeStack bytes are left on the stack, else on a thread that has them, while this one waits.
-/// Throws what the work throws, and MemoryError when there is no such thread to be had. That thread has the caller's
-/// floating-point environment and cancellation flag, and nothing else of its thread-local state.
+/// Runs `work` on this thread if kLargeStack bytes are left on its stack, otherwise on a new thread while this one
+/// waits. Rethrows exceptions of the work, and throws MemoryError if the thread cannot be created. The new thread
+/// inherits the caller's floating-point environment and cancellation flag, but no other thread-local state.
 void with_large_stack(const std::function<void()>& work);
 
 /// RecursionError in Python.
@@ -28,21 +28,21 @@ class RecursionError : public RuntimeError {
 
 namespace stack_detail {
 
-/// The lowest address that this thread's stack may reach; the highest of all before the thread has asked.
+/// The lowest address that this thread's stack may reach; UINTPTR_MAX until it is computed.
 extern constinit thread_local uintptr_t t_lowest;
 
 bool is_low_at(uintptr_t address);
 
 }  // namespace stack_detail
 
-/// Whether most of this thread's stack is in use. What is left is for code that does not recurse.
+/// Whether most of this thread's stack is in use. The rest is reserved for code that does not recurse.
 inline bool stack_is_low() {
   const auto address = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   return address < stack_detail::t_lowest && stack_detail::is_low_at(address);
 }
 
-/// For functions that recurse as deep as a user's data is nested: throws RecursionError when the stack is low, however
-/// large it is. Python's own limit counts calls, and users raise it.
+/// For functions that recurse to the depth of the user's data: throws RecursionError if the stack is low, for any stack
+/// size. Python's own limit counts calls, and users raise it.
 inline void check_stack(const char* doing) {
   if (stack_is_low()) [[unlikely]]
     throw RecursionError("{}: nested too deep for the stack of this thread; does something contain itself?", doing);

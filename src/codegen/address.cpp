@@ -1,5 +1,5 @@
-// Where elements lie. LLVM could find out by itself which parts of an index do not change in a loop and which move with
-// its counter, but that takes a third of the time to compile a kernel; here it is known.
+// Addresses of elements. LLVM's loop strength reduction could find the loop-invariant parts of an index and those that
+// advance with the loop variable, but that takes a third of the compile time of a kernel. Here both are known.
 
 #include "codegen/translator.h"
 
@@ -7,18 +7,18 @@ namespace lucid::codegen {
 
 using loop::Code;
 
-// Sums become steps from address to address, so that what does not change in a loop is added outside, and the last step
-// may be part of an instruction.
+// Each term of a sum becomes one GEP, so that loop-invariant terms are added outside of the loop, and the last GEP can
+// be folded into the addressing mode of an instruction.
 llvm::Value* Translator::element_address(uint32_t buffer, loop::Id index) {
   const Instruction& sum = kernel_.instructions[index];
   llvm::Type* type = memory_type(kernel_.buffers[buffer].dtype);
   if (sum.code != Code::kAdd) return builder_.CreateGEP(type, buffers_[buffer], values_[index]);
-  if (!walking_loops_.empty())
-    if (Value* walking = walking_address(walking_loops_.back(), buffer, index)) return walking;
+  if (!induction_loops_.empty())
+    if (Value* induction = induction_address(induction_loops_.back(), buffer, index)) return induction;
   return builder_.CreateGEP(type, element_address(buffer, sum.operands[0]), values_[sum.operands[1]]);
 }
 
-llvm::Value* Translator::walking_address(WalkingLoop& loop, uint32_t buffer, loop::Id index) {
+llvm::Value* Translator::induction_address(InductionLoop& loop, uint32_t buffer, loop::Id index) {
   const loop::Id fixed = kernel_.instructions[index].operands[0];
   const loop::Id moving = kernel_.instructions[index].operands[1];
   if (!loop.outside[fixed]) return nullptr;
@@ -45,8 +45,8 @@ llvm::Value* Translator::walking_address(WalkingLoop& loop, uint32_t buffer, loo
   return now;
 }
 
-void Translator::walk(const WalkingLoop& loop, llvm::BasicBlock* last) {
-  for (const auto& [place, address] : loop.addresses)
+void Translator::advance_addresses(const InductionLoop& loop, llvm::BasicBlock* last) {
+  for (const auto& [key, address] : loop.addresses)
     address.now->addIncoming(builder_.CreateGEP(builder_.getInt8Ty(), address.now, address.step), last);
 }
 

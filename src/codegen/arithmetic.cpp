@@ -12,7 +12,7 @@ namespace {
 
 bool is_signed(Dtype dtype) { return dtype != Dtype::kU8 && dtype != Dtype::kBool; }
 
-// Zero and one of either sign are the constants that LLVM knows to be identities of some operation.
+// 0, 1 and -1 (and -0) are the constants that LLVM treats as the identity of some operation.
 bool is_identity(llvm::Value* value) {
   auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (!constant) return false;
@@ -21,8 +21,8 @@ bool is_identity(llvm::Value* value) {
   return number && (number->isZero() || number->isExactlyValue(1.0) || number->isExactlyValue(-1.0));
 }
 
-// One over a constant power of two: to multiply by it gives the same bits as to divide by the constant. Nothing for all
-// else, and for one of either sign, which keep() hides.
+// The inverse of a constant power of two: multiplying by it produces the same bits as dividing by the constant. Returns
+// null for other values, and for 1 and -1, which prevent_folding() hides.
 llvm::Value* exact_inverse(llvm::Value* value) {
   auto* constant = llvm::dyn_cast<llvm::Constant>(value);
   if (!constant || is_identity(value)) return nullptr;
@@ -46,7 +46,7 @@ llvm::Value* Translator::opaque_bits(Value* product) {
   return builder_.CreateBitCast(opaque(reals), product->getType());
 }
 
-llvm::Value* Translator::keep(Value* operand, Value* other) {
+llvm::Value* Translator::prevent_folding(Value* operand, Value* other) {
   const bool both_constant = llvm::isa<llvm::Constant>(operand) && llvm::isa<llvm::Constant>(other);
   return both_constant || is_identity(operand) ? opaque(operand) : operand;
 }
@@ -62,17 +62,18 @@ llvm::Value* Translator::float_arithmetic(const Instruction& current) {
   auto unary = [&](llvm::Intrinsic::ID id) { return builder_.CreateUnaryIntrinsic(id, x); };
   switch (current.code) {
     case Code::kAdd:
-      return builder_.CreateFAdd(keep(x, y), keep(y, x));
+      return builder_.CreateFAdd(prevent_folding(x, y), prevent_folding(y, x));
     case Code::kSub:
-      return builder_.CreateFSub(keep(x, y), keep(y, x));
+      return builder_.CreateFSub(prevent_folding(x, y), prevent_folding(y, x));
     case Code::kMul:
-      return builder_.CreateFMul(keep(x, y), keep(y, x));
+      return builder_.CreateFMul(prevent_folding(x, y), prevent_folding(y, x));
     case Code::kDiv:
-      if (Value* inverse = exact_inverse(y)) return builder_.CreateFMul(keep(x, inverse), inverse);
-      return builder_.CreateFDiv(keep(x, y), keep(y, x));
+      if (Value* inverse = exact_inverse(y)) return builder_.CreateFMul(prevent_folding(x, inverse), inverse);
+      return builder_.CreateFDiv(prevent_folding(x, y), prevent_folding(y, x));
     case Code::kFma: {
       Value* z = operand(current, 2);
-      return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()}, {keep(x, y), keep(y, x), keep(z, z)});
+      return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {x->getType()},
+                                      {prevent_folding(x, y), prevent_folding(y, x), prevent_folding(z, z)});
     }
     case Code::kCopySign:
       return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, x, y);
@@ -133,7 +134,7 @@ llvm::Value* Translator::integer_arithmetic(const Instruction& current) {
     case Code::kNeg:
       return builder_.CreateNeg(x);
     case Code::kAbs:
-      // The smallest integer wraps to itself.
+      // The absolute value of the smallest integer wraps to itself.
       return with_sign ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::abs, x, builder_.getFalse()) : x;
     case Code::kNot:
       return builder_.CreateNot(x);
@@ -167,7 +168,8 @@ llvm::Value* Translator::comparison(const Instruction& current) {
 llvm::Value* Translator::select(const Instruction& current) {
   Value* mask = operand(current, 0);
   Value* chosen = builder_.CreateSelect(mask, operand(current, 1), operand(current, 2));
-  // Which lanes come from where is known: LLVM would look through rows of such selects for a better way to shuffle.
+  // The lanes of the result are already known. Without this, LLVM would search chains of constant selects for a better
+  // shuffle.
   const bool shuffles = llvm::isa<llvm::Constant>(mask) && chosen->getType()->isFPOrFPVectorTy();
   return shuffles ? opaque(chosen) : chosen;
 }

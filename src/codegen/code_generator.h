@@ -11,14 +11,14 @@
 
 namespace lucid::codegen {
 
-/// Machine code in memory, executable while referenced. Pages are never writable and executable at once.
+/// Machine code in memory, executable while referenced. Pages are never writable and executable at the same time.
 class LoadedCode : public RefCounted {
  public:
   loop::KernelFunction function() const { return function_; }
   size_t code_bytes() const { return code_bytes_; }
-  /// What it takes of memory, constants included.
+  /// Memory in use, including constants.
   size_t memory_bytes() const { return memory_bytes_; }
-  /// How much memory each call must be given for scratch.
+  /// Size of the scratch memory that each call must be passed.
   size_t scratch_bytes() const { return scratch_bytes_; }
 
  protected:
@@ -28,19 +28,20 @@ class LoadedCode : public RefCounted {
   size_t scratch_bytes_ = 0;
 };
 
-/// The code of a kernel's parts, in their order.
+/// The code of a kernel's parts, in order.
 using LoadedParts = std::vector<Ref<LoadedCode>>;
 
-/// Turns kernels into machine code in two steps, so that the object code between them can be kept on disk.
+/// Compiles kernels to machine code in two steps, so that the object code can be cached on disk.
 class CodeGenerator {
  public:
   virtual ~CodeGenerator() = default;
-  /// Relocatable object code, without that of the kernel's parts; the same kernel and target always give the same
-  /// bytes.
+  /// Returns relocatable object code, without the code of the kernel's parts. The same kernel and target always produce
+  /// the same bytes.
   virtual std::string compile(const loop::Kernel& kernel, CpuLevel target) = 0;
-  /// Makes object code executable, calling the code of its parts. The symbol shows the kernel's name to perf and gdb.
+  /// Makes object code executable and links it to the code of its parts. The symbol shows the kernel's name in perf and
+  /// gdb.
   virtual Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts = {}) = 0;
-  /// Changes whenever the same kernel might give other object code.
+  /// Changes whenever the same kernel might produce different object code.
   virtual std::string version() const = 0;
 };
 

@@ -23,12 +23,12 @@ CodeMemory::Block CodeMemory::allocate(size_t bytes) {
   const size_t pages = std::max<size_t>((bytes + page_bytes_ - 1) / page_bytes_, 1);
   int error = 0;
   const std::lock_guard lock(mutex_of(LockRank::kCodeMemory, this));
-  char* start = take_pages(pages);
+  char* start = allocate_pages(pages);
   if (!start) start = add_chunk(pages, &error);
   if (!start) return {nullptr, 0, error};
   if (::mprotect(start, pages * page_bytes_, PROT_READ | PROT_WRITE) != 0) {
     error = errno;
-    give_back(start, pages);
+    free_pages(start, pages);
     return {nullptr, 0, error};
   }
   return {start, pages * page_bytes_, 0};
@@ -39,11 +39,12 @@ int CodeMemory::make_executable(const Block& block) {
 }
 
 void CodeMemory::free(const Block& block) {
-  // The pages become executable again if they never were, so that the chunk is one mapping; they hold zeros.
+  // Discard the contents: the pages read as zeros. Restore the protection even if the pages were never made executable,
+  // so that the chunk remains one mapping.
   ::madvise(block.start, block.bytes, MADV_DONTNEED);
   make_executable(block);
   const std::lock_guard lock(mutex_of(LockRank::kCodeMemory, this));
-  give_back(block.start, block.bytes / page_bytes_);
+  free_pages(block.start, block.bytes / page_bytes_);
 }
 
 CodeMemory::Usage CodeMemory::usage() {
@@ -57,8 +58,8 @@ CodeMemory::Usage CodeMemory::usage() {
   return usage;
 }
 
-/// The first pages in a row that are free, or null.
-char* CodeMemory::take_pages(size_t pages) {
+/// Allocates the first run of free pages that is long enough. Returns null if there is none.
+char* CodeMemory::allocate_pages(size_t pages) {
   for (auto& [start, chunk] : chunks_) {
     if (chunk.is_used.size() - chunk.used_pages < pages) continue;
     size_t in_a_row = 0;
@@ -74,7 +75,7 @@ char* CodeMemory::take_pages(size_t pages) {
   return nullptr;
 }
 
-/// The first pages of a new chunk, or null.
+/// Allocates pages at the start of a new chunk. Returns null and sets `error` on failure.
 char* CodeMemory::add_chunk(size_t pages, int* error) {
   const size_t all = std::max(pages, kChunkBytes / page_bytes_);
   void* const start = ::mmap(nullptr, all * page_bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -89,16 +90,16 @@ char* CodeMemory::add_chunk(size_t pages, int* error) {
     *error = ENOMEM;
     return nullptr;
   }
-  return take_pages(pages);
+  return allocate_pages(pages);
 }
 
-void CodeMemory::give_back(char* start, size_t pages) {
+void CodeMemory::free_pages(char* start, size_t pages) {
   const auto found = std::prev(chunks_.upper_bound(start));
   Chunk& chunk = found->second;
   const size_t first = static_cast<size_t>(start - found->first) / page_bytes_;
   std::fill_n(chunk.is_used.begin() + static_cast<std::ptrdiff_t>(first), pages, false);
   chunk.used_pages -= pages;
-  // One empty chunk of the usual size is kept, for kernels that come and go.
+  // Keep one empty chunk of the usual size, so that short-lived kernels do not map and unmap it repeatedly.
   if (chunk.used_pages > 0 || (chunks_.size() == 1 && chunk.is_used.size() * page_bytes_ == kChunkBytes)) return;
   ::munmap(found->first, chunk.is_used.size() * page_bytes_);
   chunks_.erase(found);

@@ -6,13 +6,14 @@
 
 namespace lucid::codegen {
 
-/// Executable memory of the process. Kernels lie side by side in chunks, so that thousands of them take few mappings;
-/// what is freed is used again, and chunks that are empty are unmapped. Thread safe.
+/// Allocator of executable memory. Kernels share chunks, so that thousands of them need few mappings. Freed memory is
+/// reused, and empty chunks are unmapped. Thread safe.
 ///
-/// Memory is never writable and executable at once. A block has whole pages, because the protection of a page that
-/// others run from cannot change. The pages are private: after a fork neither process sees what the other writes.
+/// Memory is never writable and executable at the same time. A block consists of whole pages, because the protection of
+/// a page cannot change while other kernels run from it. The pages are private: after a fork, neither process sees what
+/// the other writes.
 ///
-/// Nothing here throws: LLVM, which calls it, is built without exceptions. Errors are those of errno.
+/// Nothing here throws: LLVM, which calls this class, is built without exceptions. Errors are errno values.
 class CodeMemory {
  public:
   static constexpr size_t kChunkBytes = size_t{1} << 20;
@@ -22,19 +23,19 @@ class CodeMemory {
   CodeMemory& operator=(const CodeMemory&) = delete;
   ~CodeMemory();
 
-  /// Whole pages; `start` is null when the system gives none.
+  /// Whole pages. `start` is null, and `error` is set, if allocation failed.
   struct Block {
     char* start = nullptr;
     size_t bytes = 0;
     int error = 0;
   };
-  /// Memory to write to, which cannot be executed yet.
+  /// Allocates memory that is writable but not executable.
   Block allocate(size_t bytes);
-  /// From now on the block can be executed and no longer written. Returns 0 or an error.
+  /// Makes the block executable and read-only. Returns 0 or an errno value.
   static int make_executable(const Block& block);
   void free(const Block& block);
 
-  /// What is mapped, and what of it is in use, in bytes.
+  /// Number of chunks, and bytes mapped and in use.
   struct Usage {
     size_t chunks = 0;
     size_t mapped = 0;
@@ -48,15 +49,15 @@ class CodeMemory {
     size_t used_pages = 0;
   };
 
-  char* take_pages(size_t pages);
+  char* allocate_pages(size_t pages);
   char* add_chunk(size_t pages, int* error);
-  void give_back(char* start, size_t pages);
+  void free_pages(char* start, size_t pages);
 
   const size_t page_bytes_;
   std::map<char*, Chunk> chunks_;  // by address
 };
 
-/// The process's own, which is never destroyed.
+/// The instance of the process, which is never destroyed.
 CodeMemory& code_memory();
 
 }  // namespace lucid::codegen

@@ -12,7 +12,7 @@ bool is_signed(Dtype dtype) { return dtype != Dtype::kU8 && dtype != Dtype::kBoo
 
 }  // namespace
 
-// 16-bit floats go by way of f32, both to and from every other type.
+// Conversions of 16-bit floats to and from every other type go through f32.
 llvm::Value* Translator::convert(Value* value, loop::Type from, loop::Type to) {
   if (from.element == to.element) return value;
   const loop::Type single{Dtype::kF32, from.vector};
@@ -26,7 +26,7 @@ llvm::Value* Translator::convert(Value* value, loop::Type from, loop::Type to) {
   llvm::Type* type = type_of(to);
   if (is_float(from.element)) {
     if (to.element == Dtype::kF64) return builder_.CreateFPExt(value, type);
-    // Opaque, for LLVM takes f32 -> f64 -> f32 for nothing, but the last step flushes.
+    // Opaque, because LLVM would remove f32 -> f64 -> f32, but the last step flushes denormals.
     if (to.element == Dtype::kF32) return builder_.CreateFPTrunc(opaque(value), type);
     return float_to_integer(value, from, to);
   }
@@ -57,10 +57,11 @@ llvm::Value* Translator::f16_to_f32(Value* bits) {
   return builder_.CreateFPExt(half, with_element(bits->getType(), builder_.getFloatTy()));
 }
 
-// The instruction behind this ignores the flushing of denormals, as the integer form does.
+// The hardware instruction ignores the flush-to-zero mode, as the integer version does.
 llvm::Value* Translator::f32_to_f16(Value* value) {
   if (target_ == CpuLevel::kScalar) return f32_to_f16_by_integers(value);
-  // Opaque, for LLVM rounds a single f64 that becomes f32 and then f16 only once, by a function that is not there.
+  // Opaque, because LLVM would merge a scalar f64 -> f32 -> f16 into one rounding, by a library function that does not
+  // exist here.
   Value* half = builder_.CreateFPTrunc(opaque(value), with_element(value->getType(), builder_.getHalfTy()));
   return builder_.CreateBitCast(half, with_element(value->getType(), builder_.getInt16Ty()));
 }
@@ -73,7 +74,7 @@ llvm::Value* Translator::f16_to_f32_by_integers(Value* bits) {
   Value* wide = builder_.CreateZExt(bits, integers);
   Value* sign = builder_.CreateShl(builder_.CreateAnd(wide, number(0x8000)), number(16));
   Value* magnitude = builder_.CreateAnd(wide, number(0x7fff));
-  // The exponent's bias grows from 15 to 127; that of infinities and NaNs from 31 to 255.
+  // The exponent's bias grows from 15 to 127; the exponent of infinities and NaNs grows from 31 to 255.
   Value* moved = builder_.CreateShl(magnitude, number(13));
   Value* normal = builder_.CreateAdd(moved, number(112u << 23));
   Value* special = builder_.CreateAdd(moved, number(224u << 23));
@@ -99,7 +100,7 @@ llvm::Value* Translator::f32_to_f16_by_integers(Value* value) {
   // Rounds half to even by a carry out of the 13 bits that are dropped; the largest values carry into infinity.
   Value* rounded = builder_.CreateAdd(builder_.CreateAdd(magnitude, number(0x0fff - (112u << 23))), odd);
   Value* normal = builder_.CreateLShr(rounded, number(13));
-  // The last bit of 0.5f weighs as much as the last bit of a denormal f16, so the addition rounds.
+  // The last bit of 0.5f has the weight of the last bit of a denormal f16, so the addition rounds.
   Value* magnitude_float = builder_.CreateBitCast(magnitude, value->getType());
   Value* shifted = builder_.CreateFAdd(magnitude_float, llvm::ConstantFP::get(value->getType(), 0.5));
   Value* denormal = builder_.CreateSub(builder_.CreateBitCast(shifted, integers), number(0x3f000000));

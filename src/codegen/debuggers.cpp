@@ -17,7 +17,7 @@
 #include "base/lock.h"
 #include "base/log.h"
 
-// gdb's interface for generated code: it sets a break point in the function and reads the list.
+// gdb's JIT interface: gdb sets a breakpoint in the function and reads the list.
 extern "C" {
 
 struct jit_code_entry {
@@ -34,7 +34,7 @@ struct jit_descriptor {
   jit_code_entry* first_entry;
 };
 
-// Used, and not inlined, because only gdb looks at them, under these names.
+// Marked used and noinline, because only gdb refers to them, by name.
 // NOLINTBEGIN(bugprone-reserved-identifier)
 __attribute__((used, visibility("default"))) jit_descriptor __jit_debug_descriptor = {1, 0, nullptr, nullptr};
 
@@ -61,12 +61,12 @@ T* at(std::string& object, uint64_t offset) {
   return reinterpret_cast<T*>(object.data() + offset);
 }
 
-/// Writes into the object code where its section with the function has come to lie.
-void place(std::string& object, const std::string& symbol, const void* address) {
+/// Writes the load address of the section that contains `symbol` into the object code.
+void set_section_address(std::string& object, const std::string& symbol, const void* address) {
   auto* header = at<Elf64_Ehdr>(object, 0);
   auto* sections = at<Elf64_Shdr>(object, header->e_shoff);
-  for (int number = 0; number < header->e_shnum; ++number) {
-    const Elf64_Shdr& section = sections[number];
+  for (int index = 0; index < header->e_shnum; ++index) {
+    const Elf64_Shdr& section = sections[index];
     if (section.sh_type != SHT_SYMTAB) continue;
     const uint64_t names = sections[section.sh_link].sh_offset;
     for (uint64_t entry = 0; entry < section.sh_size / sizeof(Elf64_Sym); ++entry) {
@@ -77,23 +77,23 @@ void place(std::string& object, const std::string& symbol, const void* address) 
   }
 }
 
-/// Says once why perf will not know the kernels.
-void warn_of_map(const std::string& path, const std::string& reason) {
-  static std::atomic_flag is_said;
-  if (!is_said.test_and_set()) log("perf", fmt::format("LUCID_PERF: cannot write {}: {}; remove it", path, reason));
+/// Logs once why perf will not see the kernels.
+void warn_about_map(const std::string& path, const std::string& reason) {
+  static std::atomic_flag warned;
+  if (!warned.test_and_set()) log("perf", fmt::format("LUCID_PERF: cannot write {}: {}; remove it", path, reason));
 }
 
 }  // namespace
 
 DebuggerOptions debugger_options_from_environment() { return {is_one("LUCID_PERF"), is_one("LUCID_GDB")}; }
 
-void tell_perf(const std::string& symbol, const void* address, size_t bytes) {
-  // Where perf looks; everybody may write to the folder, so what lies there may be somebody's trap.
+void register_with_perf(const std::string& symbol, const void* address, size_t bytes) {
+  // The path that perf reads. The directory is world-writable, so the file may have been planted by another user.
   const std::string path = fmt::format("/tmp/perf-{}.map", ::getpid());
   const int file = ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0644);
   if (file < 0) {
     const bool is_link = errno == ELOOP;
-    return warn_of_map(path, is_link ? "it is a symbolic link" : std::generic_category().message(errno));
+    return warn_about_map(path, is_link ? "it is a symbolic link" : std::generic_category().message(errno));
   }
   struct stat found{};
   const bool is_own =
@@ -101,9 +101,9 @@ void tell_perf(const std::string& symbol, const void* address, size_t bytes) {
   if (is_own) {
     // One write, so that the lines of several threads do not mix.
     const std::string line = fmt::format("{:x} {:x} {}\n", reinterpret_cast<uintptr_t>(address), bytes, symbol);
-    if (::write(file, line.data(), line.size()) < 0) warn_of_map(path, std::generic_category().message(errno));
+    if (::write(file, line.data(), line.size()) < 0) warn_about_map(path, std::generic_category().message(errno));
   } else {
-    warn_of_map(path, "it is not a file of this user's with no other name");
+    warn_about_map(path, "it is not a regular file of this user with a single link");
   }
   ::close(file);
 }
@@ -116,7 +116,7 @@ struct GdbRegistration::Entry {
 GdbRegistration::GdbRegistration(std::string_view object, const std::string& symbol, const void* address)
     : entry_(std::make_unique<Entry>()) {
   entry_->object = object;
-  place(entry_->object, symbol, address);
+  set_section_address(entry_->object, symbol, address);
   jit_code_entry* link = &entry_->link;
   link->symfile_addr = entry_->object.data();
   link->symfile_size = entry_->object.size();

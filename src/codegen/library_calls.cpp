@@ -4,7 +4,7 @@
 #include <cstring>
 
 extern "C" {
-// In C's math library since 2018, but declared only for C23.
+// In glibc's math library since 2018, but declared only for C23.
 float roundevenf(float) noexcept;
 double roundeven(double) noexcept;
 }

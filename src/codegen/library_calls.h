@@ -4,8 +4,8 @@
 
 namespace lucid::codegen {
 
-/// The address of a C library function that generated code may call, or null. Generated code sees these names and no
-/// others, so nothing that the process happens to export can change a kernel.
+/// Returns the address of a C library function that generated code may call, or null. Generated code can link to these
+/// names only, so no other symbol that the process exports can change a kernel.
 void* library_function(std::string_view name);
 
 }  // namespace lucid::codegen

@@ -15,8 +15,8 @@ namespace lucid::codegen {
 
 namespace {
 
-/// More than twice what LLVM was seen to allocate: up to 2.7 MiB for kernels of 300 instructions, and for longer ones
-/// less than 3 KiB for each.
+/// More than twice what LLVM was measured to allocate: up to 2.7 MiB for kernels of 300 instructions, and less than
+/// 3 KiB per instruction for longer ones.
 size_t reserve_for_compiling(const loop::Kernel& kernel) {
   return (size_t{6} << 20) + kernel.instructions.size() * (size_t{8} << 10);
 }

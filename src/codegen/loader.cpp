@@ -24,7 +24,7 @@ namespace {
 namespace jitlink = llvm::jitlink;
 namespace orc = llvm::orc;
 
-// NOLINTNEXTLINE(misc-unused-using-decls): the check overlooks its use, for memory protections
+// NOLINTNEXTLINE(misc-unused-using-decls): the check misses its use for memory protections
 using llvm::BitmaskEnumDetail::operator&;
 
 using Allocation = jitlink::JITLinkMemoryManager::FinalizedAlloc;
@@ -48,29 +48,29 @@ class LinkedCode : public LoadedCode {
 
   CodeMemory::Block memory_;
   std::unique_ptr<GdbRegistration> gdb_;
-  LoadedParts parts_;  // which this code calls
+  LoadedParts parts_;  // keeps the callees alive
 };
 
-/// What linking one object came to.
-struct Outcome {
+/// The result of linking one object.
+struct LinkResult {
   std::string error;
-  /// Of errno, when the system gave no memory or did not let it be executed.
+  /// The errno value if the system had no memory or did not allow it to be executed.
   int system_error = 0;
   orc::ExecutorAddr function;
   size_t code_bytes = 0;
-  CodeMemory::Block memory;  // what the outcome owns
+  CodeMemory::Block memory;  // owned by the result
 };
 
-llvm::Error no_memory(Outcome* outcome, int error) {
-  outcome->system_error = error;
+llvm::Error no_memory(LinkResult* result, int error) {
+  result->system_error = error;
   return llvm::createStringError(std::error_code(error, std::generic_category()), "no executable memory");
 }
 
-/// Places all sections of one object in one block: none is written to once it is linked, so constants may share pages
-/// with code.
+/// Places all sections of one object in one block. None is written after linking, so constants may share pages with
+/// code.
 class BlockManager : public jitlink::JITLinkMemoryManager {
  public:
-  explicit BlockManager(Outcome* outcome) : outcome_(outcome) {}
+  explicit BlockManager(LinkResult* result) : result_(result) {}
 
   void allocate(const jitlink::JITLinkDylib* /*library*/, jitlink::LinkGraph& graph,
                 OnAllocatedFunction then) override {
@@ -85,10 +85,10 @@ class BlockManager : public jitlink::JITLinkMemoryManager {
       bytes += segment.ContentSize + segment.ZeroFillSize;
     }
     const CodeMemory::Block block = code_memory().allocate(bytes);
-    if (!block.start) return then(no_memory(outcome_, block.error));
+    if (!block.start) return then(no_memory(result_, block.error));
     auto offset = offsets.begin();
     for (auto& [_, segment] : layout.segments()) {
-      // Zeros need not be written: the pages are new, or were given back to the system in between.
+      // Zero-fill is not needed: the pages are new, or their contents were discarded when they were freed.
       segment.WorkingMem = block.start + *offset++;
       segment.Addr = orc::ExecutorAddr::fromPtr(segment.WorkingMem);
     }
@@ -96,7 +96,7 @@ class BlockManager : public jitlink::JITLinkMemoryManager {
       code_memory().free(block);
       return then(std::move(error));
     }
-    then(std::make_unique<Linking>(block, outcome_));
+    then(std::make_unique<Linking>(block, result_));
   }
 
   void deallocate(std::vector<Allocation> /*allocations*/, OnDeallocatedFunction then) override {
@@ -104,10 +104,10 @@ class BlockManager : public jitlink::JITLinkMemoryManager {
   }
 
  private:
-  /// A block between being written and being executed.
+  /// A block that is being linked and is not executable yet.
   class Linking : public InFlightAlloc {
    public:
-    Linking(CodeMemory::Block block, Outcome* outcome) : block_(block), outcome_(outcome) {}
+    Linking(CodeMemory::Block block, LinkResult* result) : block_(block), result_(result) {}
 
     void abandon(OnAbandonedFunction then) override {
       code_memory().free(block_);
@@ -116,32 +116,32 @@ class BlockManager : public jitlink::JITLinkMemoryManager {
     void finalize(OnFinalizedFunction then) override {
       if (const int error = CodeMemory::make_executable(block_)) {
         code_memory().free(block_);
-        return then(no_memory(outcome_, error));
+        return then(no_memory(result_, error));
       }
-      outcome_->memory = block_;
+      result_->memory = block_;
       then(Allocation(orc::ExecutorAddr::fromPtr(block_.start)));
     }
 
    private:
     CodeMemory::Block block_;
-    Outcome* outcome_;
+    LinkResult* result_;
   };
 
   static llvm::Error unexpected(const char* what) {
     return llvm::createStringError(llvm::inconvertibleErrorCode(), "the object code has %s", what);
   }
 
-  Outcome* outcome_;
+  LinkResult* result_;
 };
 
 class LinkContext : public jitlink::JITLinkContext {
  public:
-  LinkContext(std::string symbol, const LoadedParts& parts, jitlink::JITLinkMemoryManager* memory, Outcome* outcome)
-      : JITLinkContext(nullptr), symbol_(std::move(symbol)), parts_(parts), memory_(memory), outcome_(outcome) {}
+  LinkContext(std::string symbol, const LoadedParts& parts, jitlink::JITLinkMemoryManager* memory, LinkResult* result)
+      : JITLinkContext(nullptr), symbol_(std::move(symbol)), parts_(parts), memory_(memory), result_(result) {}
 
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return *memory_; }
 
-  void notifyFailed(llvm::Error error) override { outcome_->error = llvm::toString(std::move(error)); }
+  void notifyFailed(llvm::Error error) override { result_->error = llvm::toString(std::move(error)); }
 
   void lookup(const LookupMap& symbols, std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> then) override {
     jitlink::AsyncLookupResult found;
@@ -159,17 +159,17 @@ class LinkContext : public jitlink::JITLinkContext {
   llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
     for (jitlink::Symbol* symbol : graph.defined_symbols()) {
       if (symbol->hasName() && *symbol->getName() == symbol_) {
-        outcome_->function = symbol->getAddress();
-        outcome_->code_bytes = symbol->getSize();
+        result_->function = symbol->getAddress();
+        result_->code_bytes = symbol->getSize();
       }
     }
-    if (!outcome_->function) {
+    if (!result_->function) {
       return llvm::createStringError(llvm::inconvertibleErrorCode(), "the object code has no function " + symbol_);
     }
     return llvm::Error::success();
   }
 
-  // The outcome owns the memory.
+  // The result owns the memory.
   void notifyFinalized(Allocation allocation) override { allocation.release(); }
 
  private:
@@ -182,50 +182,52 @@ class LinkContext : public jitlink::JITLinkContext {
   std::string symbol_;
   const LoadedParts& parts_;
   jitlink::JITLinkMemoryManager* memory_;
-  Outcome* outcome_;
+  LinkResult* result_;
 };
 
-/// Throws for what linking came to if it failed.
-[[noreturn]] void fail(const std::string& symbol, const Outcome& outcome) {
-  switch (outcome.system_error) {
+/// Throws the exception for a failed link.
+[[noreturn]] void fail(const std::string& symbol, const LinkResult& result) {
+  switch (result.system_error) {
     case 0:
-      throw InternalError("codegen: cannot load {}: {}", symbol, outcome.error);
+      throw InternalError("codegen: cannot load {}: {}", symbol, result.error);
     case ENOMEM:
     case EAGAIN:
       throw MemoryError("no memory for the machine code of a kernel ({}): {}", symbol,
                         std::generic_category().message(ENOMEM));
     default:
       throw RuntimeError(
-          "the system does not let this process make memory executable ({}), and Lucid computes with machine code that "
-          "it generates: allow it (systemd: MemoryDenyWriteExecute=no; prctl: no PR_SET_MDWE; SELinux: execmem; "
+          "the system does not let this process make memory executable ({}), but Lucid needs it to run the machine "
+          "code "
+          "that it generates: allow it (systemd: MemoryDenyWriteExecute=no; prctl: no PR_SET_MDWE; SELinux: execmem; "
           "seccomp: "
           "mprotect with PROT_EXEC)",
-          std::generic_category().message(outcome.system_error));
+          std::generic_category().message(result.system_error));
   }
 }
 
 }  // namespace
 
-// The memory is made before whoever owns the loader registers handlers for fork: their locks are taken before its own.
+// Creates the code memory before the owner of the loader registers its fork handlers, so that the owner's locks are
+// taken before the lock of the code memory.
 Loader::Loader() : debuggers_(debugger_options_from_environment()) { code_memory(); }
 
 Ref<LoadedCode> Loader::load(const std::string& symbol, std::string_view object, LoadedParts parts,
                              size_t scratch_bytes) {
-  // One for each object: names are never dropped from a pool that others use.
+  // One pool per object, because names are never removed from a shared pool.
   auto names = std::make_shared<orc::SymbolStringPool>();
   auto graph = jitlink::createLinkGraphFromELFObject_x86_64(llvm::MemoryBufferRef(object, symbol), names);
   if (!graph) throw InternalError("codegen: cannot load {}: {}", symbol, llvm::toString(graph.takeError()));
-  Outcome outcome;
-  BlockManager memory(&outcome);
-  // Everything here is done when this returns: nothing in the context waits for another thread.
-  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, parts, &memory, &outcome));
-  if (!outcome.error.empty()) fail(symbol, outcome);
-  const void* address = outcome.function.toPtr<const void*>();
+  LinkResult result;
+  BlockManager memory(&result);
+  // Linking is complete when this returns: nothing in the context is asynchronous.
+  jitlink::link_ELF_x86_64(std::move(*graph), std::make_unique<LinkContext>(symbol, parts, &memory, &result));
+  if (!result.error.empty()) fail(symbol, result);
+  const void* address = result.function.toPtr<const void*>();
   std::unique_ptr<GdbRegistration> gdb;
-  if (debuggers_.perf) tell_perf(symbol, address, outcome.code_bytes);
+  if (debuggers_.perf) register_with_perf(symbol, address, result.code_bytes);
   if (debuggers_.gdb) gdb = std::make_unique<GdbRegistration>(object, symbol, address);
-  return make_ref<LinkedCode>(outcome.function.toPtr<loop::KernelFunction>(), outcome.code_bytes, scratch_bytes,
-                              outcome.memory, std::move(gdb), std::move(parts));
+  return make_ref<LinkedCode>(result.function.toPtr<loop::KernelFunction>(), result.code_bytes, scratch_bytes,
+                              result.memory, std::move(gdb), std::move(parts));
 }
 
 }  // namespace lucid::codegen

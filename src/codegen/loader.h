@@ -9,12 +9,12 @@
 
 namespace lucid::codegen {
 
-/// Links object code into memory of this process (code_memory.h), which is freed with the code's last reference.
+/// Links object code into executable memory (code_memory.h), which is freed with the last reference to the code.
 class Loader {
  public:
   Loader();
-  /// Throws InternalError for what is no object code or has no such symbol, MemoryError when there is no memory for it,
-  /// and RuntimeError when the system allows no executable memory. Safe to call from several threads.
+  /// Throws InternalError if the object code is malformed or lacks the symbol, MemoryError if there is not enough
+  /// memory, and RuntimeError if the system forbids executable memory. Thread safe.
   Ref<LoadedCode> load(const std::string& symbol, std::string_view object, LoadedParts parts, size_t scratch_bytes);
 
  private:

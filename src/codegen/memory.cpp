@@ -14,7 +14,7 @@ using loop::kLanes;
 namespace {
 
 constexpr int kLargestElement = 8;
-/// For the instructions that spread bits to those places and collect them from there.
+/// The mask for the instructions that scatter bits to even positions (pdep) and gather them from there (pext).
 constexpr uint32_t kEvenBits = 0x55555555;
 
 llvm::Align alignment_of(Dtype dtype) { return llvm::Align(size_of(dtype)); }
@@ -73,8 +73,9 @@ void Translator::store(const Instruction& current) {
   builder_.CreateAlignedStore(value, pointer, alignment_of(type.element));
 }
 
-// Where the target has no masked access LLVM would branch for each lane, sixteen times. Instead: a plain access when
-// all lanes are on, as in all but the last step of a loop, else a loop over the lanes that are.
+// If the target has no masked access, LLVM would emit sixteen branches, one per lane. Instead, masked_load and
+// masked_store use a plain access if all lanes are active, as in all but the last iteration of a loop, and otherwise
+// this loop over the active lanes.
 template <typename Body>
 void Translator::for_each_set_lane(Value* bits, const Body& body) {
   llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -171,16 +172,16 @@ llvm::Value* Translator::permute_table(const Instruction& current) {
   Value* index = builder_.CreateTrunc(operand(current, 0), vector_of(builder_.getInt32Ty()));
   if (target_ == CpuLevel::kAvx512)
     return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx512_permvar_sf_512, {}, {part(0, kLanes), index});
-  // Registers of eight: both halves of the table for both halves of the lanes.
+  // AVX2 registers hold eight floats: look up both halves of the lanes in both halves of the table.
   constexpr int kHalf = kLanes / 2;
   const auto look_up = [&](int first_lane) {
     llvm::SmallVector<int> lanes;
     for (int lane = first_lane; lane < first_lane + kHalf; ++lane) lanes.push_back(lane);
-    Value* places = builder_.CreateShuffleVector(index, lanes);
+    Value* half_index = builder_.CreateShuffleVector(index, lanes);
     const auto permuted = [&](size_t first) {
-      return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {part(first, kHalf), places});
+      return builder_.CreateIntrinsic(llvm::Intrinsic::x86_avx2_permps, {}, {part(first, kHalf), half_index});
     };
-    Value* upper = builder_.CreateICmpSGT(places, llvm::ConstantInt::get(places->getType(), kHalf - 1));
+    Value* upper = builder_.CreateICmpSGT(half_index, llvm::ConstantInt::get(half_index->getType(), kHalf - 1));
     return builder_.CreateSelect(upper, permuted(kHalf), permuted(0));
   };
   llvm::SmallVector<int> all;
@@ -192,7 +193,7 @@ template <typename Index>
 llvm::Value* Translator::load_lanes(const Instruction& current, Value* mask, const Index& index) {
   const Dtype element = current.type.element;
   llvm::Type* scalar = memory_type(element);
-  // Lanes that are off load from a zero of our own, without a branch.
+  // Inactive lanes load from a zero on the stack, without a branch.
   Value* zero = mask ? frame_slot("zero", kLargestElement, /*zeroed=*/true) : nullptr;
   Value* result = llvm::PoisonValue::get(vector_of(scalar));
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -213,9 +214,9 @@ llvm::Value* Translator::mask_of_alternate(Value* mask, bool second_half) {
     return builder_.CreateBitCast(builder_.CreateTrunc(spread, builder_.getInt16Ty()), mask->getType());
   }
   int lanes[kLanes];
-  for (int place = 0; place < kLanes; ++place) {
-    const int twice = place + (second_half ? kLanes - 1 : 0);
-    lanes[place] = twice % 2 == 0 ? twice / 2 : kLanes;
+  for (int position = 0; position < kLanes; ++position) {
+    const int twice = position + (second_half ? kLanes - 1 : 0);
+    lanes[position] = twice % 2 == 0 ? twice / 2 : kLanes;
   }
   return builder_.CreateShuffleVector(mask, llvm::Constant::getNullValue(mask->getType()), lanes);
 }
@@ -230,16 +231,16 @@ llvm::Value* Translator::mask_of_twice(Value* mask) {
                                   llvm::FixedVectorType::get(builder_.getInt1Ty(), kLanes / 2));
   }
   int even[kLanes / 2], odd[kLanes / 2];
-  for (int place = 0; place < kLanes / 2; ++place) {
-    even[place] = 2 * place;
-    odd[place] = 2 * place + 1;
+  for (int position = 0; position < kLanes / 2; ++position) {
+    even[position] = 2 * position;
+    odd[position] = 2 * position + 1;
   }
   return builder_.CreateOr(builder_.CreateShuffleVector(mask, even), builder_.CreateShuffleVector(mask, odd));
 }
 
-// Adjacent loads that begin at the first lane's element and end at the last lane's, and a shuffle: nothing beyond is
-// touched.
-llvm::Value* Translator::load_apart(const Instruction& current) {
+// Contiguous loads and a shuffle. The loads start at the element of the first lane and end at the element of the last
+// lane, so no memory beyond these is accessed.
+llvm::Value* Translator::load_shuffled(const Instruction& current) {
   const Dtype element = current.type.element;
   const bool twice = current.code == loop::Code::kLoadTwice;
   Value* mask = current.masked ? operand(current, 1) : nullptr;
@@ -264,7 +265,7 @@ llvm::Value* Translator::load_apart(const Instruction& current) {
     if (mask) value = builder_.CreateSelect(mask, value, llvm::Constant::getNullValue(value->getType()));
     return to_register(value, element);
   }
-  // Of the second part, which begins one early so as not to end one late, the odd elements.
+  // The second part starts one element early so that it does not end one too late; its odd elements are used.
   for (int lane = 0; lane < kLanes; ++lane) lanes[lane] = lane < kLanes / 2 ? 2 * lane : 2 * lane + 1;
   Value* first = part(0, kLanes, mask ? mask_of_alternate(mask, false) : nullptr);
   Value* second = part(kLanes - 1, kLanes, mask ? mask_of_alternate(mask, true) : nullptr);
@@ -292,7 +293,7 @@ void Translator::scatter(const Instruction& current) {
     builder_.CreateMaskedScatter(value, lane_pointers(current), alignment_of(element), mask);
     return;
   }
-  // Lanes that are off store where nobody reads.
+  // Inactive lanes store to a stack slot that is never read.
   Value* sink = mask ? frame_slot("sink", kLargestElement, /*zeroed=*/false) : nullptr;
   for (int lane = 0; lane < kLanes; ++lane) {
     Value* pointer = element_pointer(current, builder_.CreateExtractElement(operand(current, 0), lane));
@@ -303,7 +304,7 @@ void Translator::scatter(const Instruction& current) {
 
 void Translator::prefetch(const Instruction& current) {
   Value* pointer = element_address(current.buffer, current.operands[0]);
-  // For reading, to be kept in all caches, as data.
+  // For reading, into all cache levels, as data.
   builder_.CreateIntrinsic(llvm::Intrinsic::prefetch, {builder_.getPtrTy()},
                            {pointer, builder_.getInt32(0), builder_.getInt32(3), builder_.getInt32(1)});
 }

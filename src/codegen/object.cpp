@@ -16,7 +16,7 @@ namespace lucid::codegen {
 
 namespace {
 
-// LLVM's own handler would end the process.
+// Collects errors. LLVM's default handler would terminate the process.
 class DiagnosticCollector : public llvm::DiagnosticHandler {
  public:
   explicit DiagnosticCollector(std::string* errors) : errors_(errors) {}
@@ -46,10 +46,10 @@ std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine) {
   module.getContext().setDiagnosticHandler(std::make_unique<DiagnosticCollector>(&errors));
   llvm::SmallVector<char, 0> object;
   llvm::raw_svector_ostream stream(object);
-  // No passes over the IR: those tried cost more time than all of code generation and made no kernel faster.
+  // No IR passes: those that were tried took more time than all of code generation and made no kernel faster.
   llvm::legacy::PassManager passes;
   if (machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile, /*DisableVerify=*/true)) {
-    throw InternalError("codegen: LLVM emits no object files for {}", machine.getTargetCPU().str());
+    throw InternalError("codegen: LLVM cannot emit object files for {}", machine.getTargetCPU().str());
   }
   passes.run(module);
   module.getContext().setDiagnosticHandler(nullptr);

@@ -7,7 +7,7 @@
 
 namespace lucid::codegen {
 
-/// Relocatable object code of a module. Throws InternalError with LLVM's words when it cannot be made.
+/// Returns relocatable object code of a module. Throws InternalError with LLVM's message on failure.
 std::string emit_object(llvm::Module& module, llvm::TargetMachine& machine);
 
 }  // namespace lucid::codegen

@@ -12,12 +12,12 @@ namespace {
 using loop::Code;
 using loop::Id;
 
-/// Vector instructions that start in a cycle.
-constexpr int kIssued = 2;
-/// Values that are kept at a time: fewer than there are registers, for constants need some too.
-constexpr int kMostLive = 18;
-/// Below this many vector instructions the processor looks ahead far enough by itself.
-constexpr size_t kWorthOrdering = 24;
+/// Vector instructions issued per cycle.
+constexpr int kIssueWidth = 2;
+/// Maximum number of live values: fewer than there are registers, because constants need some too.
+constexpr int kMaxLive = 18;
+/// Segments with fewer vector instructions are left alone: the processor's out-of-order window covers them.
+constexpr size_t kMinVectorsToReorder = 24;
 
 int latency_of(const loop::Instruction& x) {
   switch (x.code) {
@@ -54,21 +54,21 @@ int latency_of(const loop::Instruction& x) {
   }
 }
 
-bool stays(Code code) {
+bool is_pinned(Code code) {
   const loop::Family family = loop::info_of(code).family;
   return family == loop::Family::kControl || code == Code::kStore || code == Code::kScatter || code == Code::kPrefetch;
 }
 
-/// Orders the instructions between two that stay where they are.
+/// Orders the instructions between two that keep their position.
 class Segment {
  public:
   Segment(const loop::Kernel& kernel, std::span<const Id> ids) : kernel_(kernel), ids_(ids), nodes_(ids.size()) {
-    std::unordered_map<Id, size_t> places;
-    for (size_t i = 0; i < ids.size(); ++i) places[ids[i]] = i;
+    std::unordered_map<Id, size_t> positions;
+    for (size_t i = 0; i < ids.size(); ++i) positions[ids[i]] = i;
     for (size_t i = 0; i < ids.size(); ++i) {
       for (Id operand : kernel.instructions[ids[i]].operands) {
-        const auto found = places.find(operand);
-        if (found == places.end() || std::ranges::count(nodes_[i].operands, found->second)) continue;
+        const auto found = positions.find(operand);
+        if (found == positions.end() || std::ranges::count(nodes_[i].operands, found->second)) continue;
         nodes_[i].operands.push_back(found->second);
         nodes_[found->second].users.push_back(i);
       }
@@ -92,7 +92,7 @@ class Segment {
       auto best = ready.end();
       for (auto next = ready.begin(); next != ready.end(); ++next)
         if (nodes_[*next].start <= cycle && (best == ready.end() || is_better(*next, *best))) best = next;
-      if (best == ready.end() || issued == kIssued) {
+      if (best == ready.end() || issued == kIssueWidth) {
         ++cycle;
         issued = 0;
         continue;
@@ -110,13 +110,13 @@ class Segment {
     std::vector<size_t> operands, users;
     size_t waits_for = 0;
     size_t uses_left = 0;
-    int path = 0;   // cycles until the end of the segment
-    int start = 0;  // the first cycle in which all operands are there
+    int path = 0;   // length of the longest chain to the end of the segment, in cycles
+    int start = 0;  // first cycle in which all operands are available
   };
 
   const loop::Instruction& instruction(size_t i) const { return kernel_.instructions[ids_[i]]; }
 
-  /// How many more values are kept when it has run.
+  /// Change in the number of live values when the instruction runs.
   int growth(size_t i) const {
     int grown = nodes_[i].users.empty() ? 0 : 1;
     for (size_t operand : nodes_[i].operands)
@@ -125,7 +125,7 @@ class Segment {
   }
 
   bool is_better(size_t a, size_t b) const {
-    if (live_ >= kMostLive) {
+    if (live_ >= kMaxLive) {
       const int grown_a = growth(a), grown_b = growth(b);
       if (grown_a != grown_b) return grown_a < grown_b;
     }
@@ -157,12 +157,12 @@ std::vector<Id> latency_order(const loop::Kernel& kernel, const loop::Block& blo
   for (size_t begin = 0; begin < all.size();) {
     size_t end = begin;
     size_t vectors = 0;
-    while (end < all.size() && !stays(kernel.instructions[all[end]].code)) {
+    while (end < all.size() && !is_pinned(kernel.instructions[all[end]].code)) {
       vectors += kernel.instructions[all[end]].type.vector;
       ++end;
     }
     const std::span<const Id> segment = all.subspan(begin, end - begin);
-    if (vectors < kWorthOrdering) {
+    if (vectors < kMinVectorsToReorder) {
       order.insert(order.end(), segment.begin(), segment.end());
     } else {
       Segment(kernel, segment).append_to(order);

@@ -6,9 +6,10 @@
 
 namespace lucid::codegen {
 
-/// The instructions of a block in an order that fills the machine: those of the longest chain first, and of other
-/// chains while results are awaited, as far as registers go. A processor looks ahead only so far, and a vector's
-/// exponential or quotient is a longer chain than that. Accesses to memory, loops and branches keep their order.
+/// Returns the instructions of a block in an order that hides latency (list scheduling). The instruction on the longest
+/// dependency chain comes first. Other chains fill the latency of its result, as far as registers allow. The chain of
+/// instructions of a vector's exponential or quotient exceeds the processor's out-of-order window. Stores, prefetches,
+/// loops and branches keep their position.
 std::vector<loop::Id> latency_order(const loop::Kernel& kernel, const loop::Block& block);
 
 }  // namespace lucid::codegen

@@ -5,7 +5,7 @@
 namespace lucid::codegen {
 namespace {
 
-constexpr size_t kMostOnStack = size_t{8} << 10;
+constexpr size_t kMaxOnStack = size_t{8} << 10;
 /// A cache line, and the widest vector.
 constexpr size_t kAlignment = 64;
 
@@ -20,7 +20,7 @@ ScratchLayout scratch_layout(const loop::Kernel& kernel) {
     const size_t bytes = static_cast<size_t>(buffer.count) * size_of(buffer.dtype);
     own += (bytes + kAlignment - 1) / kAlignment * kAlignment;
   }
-  layout.on_stack = own <= kMostOnStack;
+  layout.on_stack = own <= kMaxOnStack;
   layout.parts_offset = layout.on_stack ? 0 : own;
   size_t parts = 0;
   for (const loop::Kernel& part : kernel.parts) parts = std::max(parts, scratch_layout(part).bytes);

@@ -7,15 +7,15 @@
 
 namespace lucid::codegen {
 
-/// Where the scratch buffers of a kernel lie: in its frame if they are small, else in memory that its caller passes.
-/// A thread's stack may have as little as 64 KiB, and memory that is passed was allocated before the kernel ran.
+/// Where the scratch buffers of a kernel are stored: in its stack frame if they are small, otherwise in memory that the
+/// caller passes. A thread's stack may be as small as 64 KiB. Passed memory is allocated before the kernel runs.
 struct ScratchLayout {
   bool on_stack = true;
-  /// For each buffer, its place in the memory that is passed; unless the buffers are on the stack.
+  /// For each buffer, its offset in the passed memory. Unused if the buffers are on the stack.
   std::vector<size_t> offsets;
-  /// Where the memory for parts begins: they run one at a time, and all find theirs there.
+  /// Offset of the memory for parts. Parts run one at a time, so they share it.
   size_t parts_offset = 0;
-  /// How much memory is passed, for this kernel and its parts.
+  /// Size of the passed memory, for this kernel and its parts.
   size_t bytes = 0;
 };
 

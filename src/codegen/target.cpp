@@ -15,7 +15,7 @@ namespace lucid::codegen {
 
 namespace {
 
-// Fixed levels, never the host's own features: a machine with AVX512-FP16 or BF16 would round differently.
+// Fixed levels, never the host's own features, because a machine with AVX512-FP16 or BF16 would round differently.
 const char* cpu_of(CpuLevel target) {
   switch (target) {
     case CpuLevel::kScalar:
@@ -35,21 +35,21 @@ std::unique_ptr<llvm::TargetMachine> make_target_machine(CpuLevel target) {
     LLVMInitializeX86Target();
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
-    // Loop strength reduction takes a third of the time to compile, and addresses are written so as not to need it
-    // (Translator::element_address); a target machine has no other switch for it.
+    // Loop strength reduction takes a third of the compile time, and Translator::element_address makes it unnecessary.
+    // A target machine has no other switch for it.
     if (llvm::cl::Option* without = llvm::cl::getRegisteredOptions().lookup("disable-lsr"))
       static_cast<llvm::cl::opt<bool>*>(without)->setValue(true);
   });
   llvm::Triple triple("x86_64-unknown-linux-gnu");
   std::string message;
   const llvm::Target* found = llvm::TargetRegistry::lookupTarget(triple, message);
-  LUCID_CHECK(found, "LLVM has no x86-64: {}", message);
+  LUCID_CHECK(found, "LLVM has no x86-64 target: {}", message);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   std::unique_ptr<llvm::TargetMachine> machine(
       found->createTargetMachine(triple, cpu_of(target), "", options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
                                  llvm::CodeGenOptLevel::Default, /*JIT=*/true));
-  LUCID_CHECK(machine, "LLVM makes no target machine for {}", cpu_of(target));
+  LUCID_CHECK(machine, "LLVM cannot create a target machine for {}", cpu_of(target));
   return machine;
 }
 
@@ -81,7 +81,7 @@ TargetMachinePool::Lease TargetMachinePool::borrow(CpuLevel target) {
   return Lease(this, target, std::move(machine));
 }
 
-void TargetMachinePool::give_back(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine) {
+void TargetMachinePool::return_machine(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine) {
   const std::lock_guard lock(mutex_of(LockRank::kTargetMachines, this));
   idle_[static_cast<int>(target)].push_back(std::move(machine));
 }

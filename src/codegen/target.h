@@ -9,7 +9,7 @@
 
 namespace lucid::codegen {
 
-/// Lends LLVM's target machines, which take long to make and serve one thread at a time.
+/// Lends LLVM target machines, which are slow to create and may be used by one thread at a time.
 class TargetMachinePool {
  public:
   /// Returns the machine to the pool when it goes out of scope.
@@ -19,7 +19,7 @@ class TargetMachinePool {
         : pool_(pool), target_(target), machine_(std::move(machine)) {}
     Lease(const Lease&) = delete;
     Lease& operator=(const Lease&) = delete;
-    ~Lease() { pool_->give_back(target_, std::move(machine_)); }
+    ~Lease() { pool_->return_machine(target_, std::move(machine_)); }
     llvm::TargetMachine& operator*() const { return *machine_; }
     llvm::TargetMachine* operator->() const { return machine_.get(); }
 
@@ -32,12 +32,12 @@ class TargetMachinePool {
   Lease borrow(CpuLevel target);
 
  private:
-  void give_back(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine);
+  void return_machine(CpuLevel target, std::unique_ptr<llvm::TargetMachine> machine);
 
   std::vector<std::unique_ptr<llvm::TargetMachine>> idle_[3];
 };
 
-/// The widest register that code for `target` should use, in bits.
+/// Width in bits of the widest register that code for `target` should use.
 int vector_bits(CpuLevel target);
 
 }  // namespace lucid::codegen

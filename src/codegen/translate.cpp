@@ -36,7 +36,7 @@ llvm::Constant* constant_from_bits(llvm::Type* type, Dtype dtype, uint64_t bits)
   }
 }
 
-// By integer arithmetic: the compiling thread may be one that flushes denormals.
+// Uses APFloat, because the compiling thread may flush denormals.
 float to_float(double real) {
   llvm::APFloat value(real);
   bool inexact = false;
@@ -80,18 +80,18 @@ void Translator::run() {
   const std::string bits = std::to_string(vector_bits(target_));
   function_->addFnAttr("prefer-vector-width", bits);
   function_->addFnAttr("min-legal-vector-width", bits);
-  // Whether results are flushed is known only when the kernel runs.
+  // Whether denormal results are flushed is known only when the kernel runs.
   function_->addFnAttr("denormal-fp-math", "dynamic,ieee");
-  for (int number : {0, 1}) {
-    function_->addParamAttr(number, llvm::Attribute::ReadOnly);
-    function_->addParamAttr(number, llvm::Attribute::NoAlias);
+  for (int index : {0, 1}) {
+    function_->addParamAttr(index, llvm::Attribute::ReadOnly);
+    function_->addParamAttr(index, llvm::Attribute::NoAlias);
   }
   function_->addParamAttr(kScratchArgument, llvm::Attribute::NoAlias);
 
   builder_.SetInsertPoint(new_block("entry"));
   make_buffers(function_->getArg(0));
-  for (int64_t number = 0; number < kernel_.param_count; ++number) {
-    Value* slot = builder_.CreateConstInBoundsGEP1_64(integer, function_->getArg(1), number);
+  for (int64_t index = 0; index < kernel_.param_count; ++index) {
+    Value* slot = builder_.CreateConstInBoundsGEP1_64(integer, function_->getArg(1), index);
     params_.push_back(builder_.CreateLoad(integer, slot));
   }
   block(0);
@@ -100,17 +100,17 @@ void Translator::run() {
 
 void Translator::make_buffers(Value* arguments) {
   uint64_t frame_bytes = 0;
-  for (size_t number = 0; number < kernel_.buffers.size(); ++number) {
-    const loop::Buffer& buffer = kernel_.buffers[number];
+  for (size_t index = 0; index < kernel_.buffers.size(); ++index) {
+    const loop::Buffer& buffer = kernel_.buffers[index];
     llvm::Type* element = memory_type(buffer.dtype);
     switch (buffer.kind) {
       case loop::Buffer::Kind::kArgument: {
-        Value* slot = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), arguments, number);
+        Value* slot = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), arguments, index);
         buffers_.push_back(builder_.CreateLoad(builder_.getPtrTy(), slot));
         break;
       }
       case loop::Buffer::Kind::kScratch:
-        buffers_.push_back(make_scratch(number));
+        buffers_.push_back(make_scratch(index));
         if (scratch_.on_stack) frame_bytes += buffer.count * size_of(buffer.dtype);
         break;
       case loop::Buffer::Kind::kTable: {
@@ -126,15 +126,15 @@ void Translator::make_buffers(Value* arguments) {
       }
     }
   }
-  // A large frame must touch its pages in order, or it could step over the guard page at the end of the stack.
+  // A large frame must probe its pages in order, otherwise it could skip the guard page at the end of the stack.
   if (frame_bytes >= kPageBytes) function_->addFnAttr("probe-stack", "inline-asm");
 }
 
-llvm::Value* Translator::make_scratch(size_t number) {
-  const loop::Buffer& buffer = kernel_.buffers[number];
+llvm::Value* Translator::make_scratch(size_t index) {
+  const loop::Buffer& buffer = kernel_.buffers[index];
   if (!scratch_.on_stack) {
     return builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), function_->getArg(kScratchArgument),
-                                               scratch_.offsets[number]);
+                                               scratch_.offsets[index]);
   }
   auto* scratch = builder_.CreateAlloca(llvm::ArrayType::get(memory_type(buffer.dtype), buffer.count));
   scratch->setAlignment(llvm::Align(kFrameAlignment));
@@ -148,8 +148,9 @@ bool Translator::carries_vectors(const loop::Block& block) const {
 
 void Translator::block(uint32_t index) {
   const loop::Block& block = kernel_.blocks[index];
-  // Registers that hold a vector: elsewhere one is two or four of them, which already are chains side by side. What
-  // carries vectors is a reduction or a tile of a product, whose writers chose the order.
+  // Reorder only on AVX-512, where one register holds a vector. Elsewhere a vector takes two or four registers, which
+  // already form independent chains. Loops that carry vectors are reductions or tiles of a product, which are written
+  // in the intended order.
   const bool orders = target_ == CpuLevel::kAvx512 && index != 0 && !carries_vectors(block);
   for (loop::Id id : orders ? latency_order(kernel_, block) : block.instructions) {
     const Instruction& current = kernel_.instructions[id];
@@ -198,7 +199,7 @@ llvm::Value* Translator::instruction(const Instruction& current) {
       return load(current);
     case Code::kLoadAlternate:
     case Code::kLoadTwice:
-      return load_apart(current);
+      return load_shuffled(current);
     case Code::kGather:
       return gather(current);
     case Code::kStore:
@@ -220,7 +221,8 @@ llvm::Value* Translator::instruction(const Instruction& current) {
       return nullptr;
     case Code::kFor:
     case Code::kArgument:
-      throw InternalError("codegen: kernel {}: a loop or a block's argument is no value", kernel_.name);
+      throw InternalError("codegen: kernel {}: a loop or a block's argument cannot be translated as a value",
+                          kernel_.name);
     default:
       return arithmetic(current);
   }
@@ -245,8 +247,8 @@ llvm::Value* Translator::iota(loop::Type type) {
   return llvm::ConstantVector::get(lanes);
 }
 
-// Entered through a guard and tested at the end, with a block of its own before and after the loop: the form in which
-// LLVM finds a place for what it takes out of the loop.
+// Emits the loop in LLVM's loop-simplify form, rotated: entered through a guard and tested at the end, with a preheader
+// and a dedicated exit block. This gives LLVM a place for code that it hoists out of the loop.
 void Translator::for_loop(const Instruction& current, loop::Id id) {
   const loop::Block& body = kernel_.blocks[current.blocks[0]];
   Value* low = operand(current, 0);
@@ -260,32 +262,32 @@ void Translator::for_loop(const Instruction& current, loop::Id id) {
   builder_.CreateBr(head);
   builder_.SetInsertPoint(head);
   std::vector<llvm::PHINode*> arguments;
-  for (size_t number = 0; number < body.arguments.size(); ++number) {
-    Value* initial = number == 0 ? low : operand(current, number + 1);
+  for (size_t index = 0; index < body.arguments.size(); ++index) {
+    Value* initial = index == 0 ? low : operand(current, index + 1);
     llvm::PHINode* argument = builder_.CreatePHI(initial->getType(), 2);
     argument->addIncoming(initial, before);
     arguments.push_back(argument);
   }
   if (carries_vectors(body)) {
-    WalkingLoop loop{body.arguments[0], low, current.integer, before, head, std::vector<bool>(values_.size())};
+    InductionLoop loop{body.arguments[0], low, current.integer, before, head, std::vector<bool>(values_.size())};
     for (size_t known = 0; known < values_.size(); ++known) loop.outside[known] = values_[known];
-    walking_loops_.push_back(std::move(loop));
+    induction_loops_.push_back(std::move(loop));
   }
-  for (size_t number = 0; number < arguments.size(); ++number) values_[body.arguments[number]] = arguments[number];
+  for (size_t index = 0; index < arguments.size(); ++index) values_[body.arguments[index]] = arguments[index];
   block(current.blocks[0]);
 
   llvm::BasicBlock* last = builder_.GetInsertBlock();
   if (carries_vectors(body)) {
-    walk(walking_loops_.back(), last);
-    walking_loops_.pop_back();
+    advance_addresses(induction_loops_.back(), last);
+    induction_loops_.pop_back();
   }
   llvm::BasicBlock* after = new_block("after");
   llvm::BasicBlock* join = new_block("join");
   Value* next = builder_.CreateAdd(arguments[0], builder_.getInt64(current.integer));
   builder_.CreateCondBr(builder_.CreateICmpSLT(next, high), head, after);
   arguments[0]->addIncoming(next, last);
-  for (size_t number = 0; number < body.yields.size(); ++number) {
-    arguments[number + 1]->addIncoming(values_[body.yields[number]], last);
+  for (size_t index = 0; index < body.yields.size(); ++index) {
+    arguments[index + 1]->addIncoming(values_[body.yields[index]], last);
   }
   builder_.SetInsertPoint(after);
   builder_.CreateBr(join);
@@ -293,11 +295,11 @@ void Translator::for_loop(const Instruction& current, loop::Id id) {
   builder_.CreateCondBr(entered, before, join);
 
   builder_.SetInsertPoint(join);
-  for (size_t number = 0; number < body.yields.size(); ++number) {
-    Value* initial = operand(current, number + 2);
+  for (size_t index = 0; index < body.yields.size(); ++index) {
+    Value* initial = operand(current, index + 2);
     llvm::PHINode* result = builder_.CreatePHI(initial->getType(), 2);
     result->addIncoming(initial, guard);
-    result->addIncoming(values_[body.yields[number]], after);
+    result->addIncoming(values_[body.yields[index]], after);
     loop_results_[id].push_back(result);
   }
 }
@@ -306,11 +308,11 @@ void Translator::if_then(const Instruction& current) {
   llvm::BasicBlock* origin = builder_.GetInsertBlock();
   llvm::BasicBlock* branches[2] = {nullptr, nullptr};
   llvm::BasicBlock* ends[2] = {nullptr, nullptr};
-  for (size_t number = 0; number < current.blocks.size(); ++number) {
-    branches[number] = new_block(number == 0 ? "then" : "else");
-    builder_.SetInsertPoint(branches[number]);
-    block(current.blocks[number]);
-    ends[number] = builder_.GetInsertBlock();
+  for (size_t index = 0; index < current.blocks.size(); ++index) {
+    branches[index] = new_block(index == 0 ? "then" : "else");
+    builder_.SetInsertPoint(branches[index]);
+    block(current.blocks[index]);
+    ends[index] = builder_.GetInsertBlock();
   }
   llvm::BasicBlock* join = new_block("join");
   for (llvm::BasicBlock* end : ends) {
@@ -326,16 +328,16 @@ void Translator::if_then(const Instruction& current) {
 void Translator::call(const Instruction& current) {
   const loop::Call& call = kernel_.calls[static_cast<size_t>(current.integer)];
   llvm::Type* pointer = builder_.getPtrTy();
-  size_t most = 1;
-  for (const loop::Call& other : kernel_.calls) most = std::max(most, other.buffers.size());
-  Value* passed = frame_slot("passed", static_cast<int>(most * sizeof(void*)), /*zeroed=*/false);
+  size_t max_buffers = 1;
+  for (const loop::Call& other : kernel_.calls) max_buffers = std::max(max_buffers, other.buffers.size());
+  Value* passed = frame_slot("passed", static_cast<int>(max_buffers * sizeof(void*)), /*zeroed=*/false);
   size_t origin = 2;
-  for (size_t number = 0; number < call.buffers.size(); ++number) {
-    const loop::Buffer& buffer = kernel_.buffers[call.buffers[number]];
-    Value* address = buffers_[call.buffers[number]];
+  for (size_t index = 0; index < call.buffers.size(); ++index) {
+    const loop::Buffer& buffer = kernel_.buffers[call.buffers[index]];
+    Value* address = buffers_[call.buffers[index]];
     if (buffer.kind == loop::Buffer::Kind::kScratch)
       address = builder_.CreateGEP(memory_type(buffer.dtype), address, builder_.CreateNeg(operand(current, origin++)));
-    builder_.CreateStore(address, builder_.CreateConstInBoundsGEP1_64(pointer, passed, number));
+    builder_.CreateStore(address, builder_.CreateConstInBoundsGEP1_64(pointer, passed, index));
   }
   Value* params = builder_.CreateConstInBoundsGEP1_64(builder_.getInt64Ty(), function_->getArg(1), call.first_param);
   llvm::FunctionCallee part = module_->getOrInsertFunction(part_symbol(call.part), function_->getFunctionType());

@@ -13,18 +13,18 @@
 
 namespace lucid::codegen {
 
-/// The symbol of a kernel's function. The prefix keeps a kernel named "fma" or "memcpy" from being taken for the C
-/// library's function.
+/// The symbol of a kernel's function. Its prefix distinguishes a kernel named "fma" or "memcpy" from the C library's
+/// function.
 std::string symbol_of(const loop::Kernel& kernel);
 
-/// How a kernel's object code names the function of one of its parts.
+/// The symbol by which a kernel's object code refers to one of its parts.
 std::string part_symbol(size_t part);
 
 /// Translates one verified kernel into one function of an LLVM module.
 ///
-/// How values look in LLVM: kBool is i1 in registers and i8 in memory; the 16-bit floats are i16 everywhere, since they
-/// are only moved and converted; everything else is itself. Vectors have 16 elements whatever the target; LLVM splits
-/// them.
+/// Types in LLVM: kBool is i1 in registers and i8 in memory. The 16-bit floats are i16 everywhere, since they are only
+/// moved and converted. All other types map to their LLVM equivalents. Vectors have 16 elements on every target; LLVM
+/// splits them.
 class Translator {
  public:
   Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module);
@@ -34,9 +34,9 @@ class Translator {
   using Value = llvm::Value;
   using Instruction = loop::Instruction;
 
-  // translate.cpp: leaves and structure.
+  // translate.cpp: leaves and control flow.
   void make_buffers(Value* arguments);
-  Value* make_scratch(size_t number);
+  Value* make_scratch(size_t index);
   void block(uint32_t index);
   bool carries_vectors(const loop::Block& block) const;
   Value* instruction(const Instruction& instruction);
@@ -52,12 +52,12 @@ class Translator {
   Value* integer_arithmetic(const Instruction& instruction);
   Value* comparison(const Instruction& instruction);
   Value* select(const Instruction& instruction);
-  /// Hides a constant operand from LLVM if it could otherwise drop the operation. LLVM takes x * 1 for x and computes
-  /// operations on constants itself; but when denormal results are flushed, x * 1 is not x.
-  Value* keep(Value* operand, Value* other);
+  /// Hides a constant operand from LLVM if LLVM could otherwise remove the operation. LLVM simplifies x * 1 to x and
+  /// folds operations on constants, but if denormal results are flushed, x * 1 is not x.
+  Value* prevent_folding(Value* operand, Value* other);
   Value* opaque(Value* value);
-  /// Hides which bits of a product of 64-bit lanes may be set: LLVM would ask again and again, through all rounds of a
-  /// generator of random numbers, in a third of the time that it takes to compile one.
+  /// Hides from LLVM which bits of a product of 64-bit lanes may be set. LLVM would otherwise compute them repeatedly
+  /// through all rounds of a random number generator, which takes a third of its compile time.
   Value* opaque_bits(Value* product);
 
   // convert.cpp
@@ -72,40 +72,42 @@ class Translator {
   Value* f32_to_bf16(Value* value);
 
   // address.cpp
-  /// A loop in which addresses are stepped from one iteration to the next: one that carries vectors reads few buffers,
-  /// and its instructions are faster with an address than with an address and an index.
-  struct WalkingLoop {
+  /// A loop whose addresses are induction variables. Used for loops that carry vectors: they read few buffers, and
+  /// their instructions are faster with a plain address than with a base and an index.
+  struct InductionLoop {
     loop::Id counter;
     Value* low;
     int64_t step;
     llvm::BasicBlock* before;
     llvm::BasicBlock* head;
-    std::vector<bool> outside;  // by instruction: whether it was known before the loop
+    std::vector<bool> outside;  // by instruction: whether it was computed before the loop
     struct Address {
       llvm::PHINode* now;
       Value* step;  // in bytes
     };
     std::map<std::pair<uint32_t, loop::Id>, Address> addresses = {};  // by buffer and index
   };
-  /// Of a single element; `index` is a scalar.
+  /// The address of one element; `index` is a scalar.
   Value* element_address(uint32_t buffer, loop::Id index);
-  /// The address at a sum of what does not change in the loop and a multiple of its counter; null if it is none.
-  Value* walking_address(WalkingLoop& loop, uint32_t buffer, loop::Id index);
-  /// Ends an iteration, in its last block.
-  void walk(const WalkingLoop& loop, llvm::BasicBlock* last);
+  /// The address for an index that is the sum of a loop-invariant value and a multiple of the loop variable. Returns
+  /// null if `index` does not have this form.
+  Value* induction_address(InductionLoop& loop, uint32_t buffer, loop::Id index);
+  /// Advances the addresses at the end of an iteration, in its last block.
+  void advance_addresses(const InductionLoop& loop, llvm::BasicBlock* last);
 
   // memory.cpp
   Value* load(const Instruction& instruction);
   void store(const Instruction& instruction);
-  Value* load_apart(const Instruction& instruction);
-  /// Which elements the lanes of a mask touch: of 32 when lanes are two apart, of 8 when each is in two lanes.
+  Value* load_shuffled(const Instruction& instruction);
+  /// The masks of the elements that the active lanes load: of 32 elements for kLoadAlternate, in two halves, and of 8
+  /// for kLoadTwice.
   Value* mask_of_alternate(Value* mask, bool second_half);
   Value* mask_of_twice(Value* mask);
   Value* gather(const Instruction& instruction);
-  /// Loads each lane by itself, from the element that `index(lane)` says.
+  /// Loads each lane separately, from element `index(lane)`.
   template <typename Index>
   Value* load_lanes(const Instruction& instruction, Value* mask, const Index& index);
-  /// Lanes of a table that fits into registers, or null where there is no instruction for it.
+  /// Gathers from a table that fits into registers with a permute instruction. Returns null if there is none for it.
   Value* permute_table(const Instruction& instruction);
   void scatter(const Instruction& instruction);
   void prefetch(const Instruction& instruction);
@@ -120,18 +122,18 @@ class Translator {
   bool has_gather(Dtype element) const;
   Value* to_register(Value* memory, Dtype element);
   Value* to_memory(Value* value, Dtype element);
-  /// A slot of the function's frame, made once and shared by all who ask for the same bytes.
+  /// A slot of the function's stack frame. Created once for each name and then shared.
   Value* frame_slot(const char* name, int bytes, bool zeroed);
 
   llvm::Type* element_type(Dtype dtype) const;
   llvm::Type* memory_type(Dtype dtype) const;
   llvm::Type* type_of(loop::Type type) const;
-  /// `like` with another element type: i32 for each lane, or one i32.
+  /// `like` with another element type: a vector or a scalar, as `like` is.
   llvm::Type* with_element(llvm::Type* like, llvm::Type* element) const;
   llvm::Type* vector_of(llvm::Type* element) const;
-  Value* operand(const Instruction& instruction, size_t number) const { return values_[instruction.operands[number]]; }
-  loop::Type operand_type(const Instruction& instruction, size_t number) const {
-    return kernel_.instructions[instruction.operands[number]].type;
+  Value* operand(const Instruction& instruction, size_t index) const { return values_[instruction.operands[index]]; }
+  loop::Type operand_type(const Instruction& instruction, size_t index) const {
+    return kernel_.instructions[instruction.operands[index]].type;
   }
   llvm::BasicBlock* new_block(const char* name);
 
@@ -146,7 +148,7 @@ class Translator {
   std::vector<Value*> buffers_;                    // base pointers
   std::vector<std::vector<Value*>> loop_results_;  // by instruction, for kFor
   std::vector<std::pair<std::string, Value*>> frame_slots_;
-  std::vector<WalkingLoop> walking_loops_;  // the innermost last
+  std::vector<InductionLoop> induction_loops_;  // the innermost last
 };
 
 }  // namespace lucid::codegen

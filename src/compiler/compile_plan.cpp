@@ -10,7 +10,7 @@
 #include "compiler/plan_pipeline.h"
 #include "runtime/kernel_cache.h"
 #include "runtime/thread_pool.h"
-#include "schedule/overwrite.h"
+#include "schedule/buffer_reuse.h"
 #include "schedule/stages.h"
 
 namespace lucid {
@@ -29,7 +29,7 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* con
   parallel_for(static_cast<int64_t>(codes.size()), 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) has_memory_for([&] { get(i); });
   });
-  // When memory is short, malloc may have a heap for this thread but none for those of the pool.
+  // Retries on this thread: when memory is short, malloc may have a heap for it but none for the threads of the pool.
   for (size_t i = 0; i < codes.size(); ++i) get(i);
   return codes;
 }
@@ -45,11 +45,11 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule) {
   return codes_of(kernels);
 }
 
-PlanStep::Part part_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<int64_t>& params,
-                       int64_t items) {
-  PlanStep::Part part{{}, params, items};
-  for (const BufferUse& use : buffers) part.slots.push_back(slots.slot(use));
-  return part;
+PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers,
+                           const std::vector<int64_t>& params, int64_t items) {
+  PlanStep::Launch launch{{}, params, items};
+  for (const BufferUse& use : buffers) launch.slots.push_back(slots.slot(use));
+  return launch;
 }
 
 PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<codegen::LoadedCode> code) {
@@ -62,32 +62,32 @@ PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<codegen::Lo
     ready.name = step.kernel.name;
     ready.code = std::move(code);
     for (KernelStage& stage : stages_of(draft.graph, step))
-      ready.turns.push_back({std::move(stage.name), std::move(stage.reads), std::move(stage.writes)});
+      ready.stages.push_back({std::move(stage.name), std::move(stage.reads), std::move(stage.writes)});
   }
-  ready.parts.push_back(part_of(draft.slots, step.buffers, step.params, step.items));
-  for (const Launch& launch : step.beside)
-    ready.parts.push_back(part_of(draft.slots, launch.buffers, launch.params, launch.items));
+  ready.launches.push_back(launch_of(draft.slots, step.buffers, step.params, step.items));
+  for (const Launch& launch : step.more_launches)
+    ready.launches.push_back(launch_of(draft.slots, launch.buffers, launch.params, launch.items));
   ready.grain = grain_of(step);
   ready.packs = draft.slots.packed_input(step);
   return ready;
 }
 
-/// Some tens of microseconds, after which other threads should be let in.
+/// Whether a run takes more than some tens of microseconds, so that other threads should be able to run.
 bool takes_long(const Plan& plan) {
-  constexpr size_t kManySteps = 16;
-  return plan.steps.size() > kManySteps || std::any_of(plan.steps.begin(), plan.steps.end(), [](const PlanStep& step) {
-           return step.host || step.items() > step.grain;
-         });
+  constexpr size_t kMaxShortSteps = 16;
+  return plan.steps.size() > kMaxShortSteps ||
+         std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const PlanStep& step) { return step.host || step.items() > step.grain; });
 }
 
-/// For each output, which inputs may lie in its place.
-std::vector<std::vector<bool>> sharers_of(const PlanDraft& draft) {
-  std::vector<std::vector<bool>> sharers;
+/// For each output, whether each input may share its memory.
+std::vector<std::vector<bool>> in_place_inputs_of(const PlanDraft& draft) {
+  std::vector<std::vector<bool>> in_place_inputs;
   for (ValueId output : draft.graph.output_ids) {
-    std::vector<bool>& inputs = sharers.emplace_back();
-    for (ValueId input : draft.graph.input_ids) inputs.push_back(may_overwrite(draft.schedule, input, output));
+    std::vector<bool>& inputs = in_place_inputs.emplace_back();
+    for (ValueId input : draft.graph.input_ids) inputs.push_back(may_donate(draft.schedule, input, output));
   }
-  return sharers;
+  return in_place_inputs;
 }
 
 /// The plan that a finished draft describes.
@@ -97,8 +97,8 @@ Ref<Plan> finish(const PlanDraft& draft) {
     plan->outputs.push_back({draft.graph.type(id), draft.schedule.layouts.at(id).geometry.strides});
     plan->is_safe.push_back(is_written_safely(draft.schedule, id));
   }
-  plan->overwrites = draft.donations;
-  if (!draft.destinations.empty()) plan->sharers = sharers_of(draft);
+  plan->donors = draft.donations;
+  if (!draft.destinations.empty()) plan->in_place_inputs = in_place_inputs_of(draft);
   plan->arena_bytes = static_cast<size_t>(draft.slots.arena_bytes);
   plan->packed_bytes = draft.slots.packed_bytes;
   std::vector<Ref<codegen::LoadedCode>> codes = codes_of(draft.schedule);

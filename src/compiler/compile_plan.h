@@ -14,24 +14,23 @@ namespace lucid {
 /// compute in f32 and round once.
 IRGraph expand_to_primitives(const IRGraph& graph);
 
-/// An input of a plan, and the output that is its new value.
+/// An input of a plan and the output that is its new value.
 struct PlanUpdate {
   size_t input = 0;
   size_t output = 0;
 };
 
-/// How a plan's outputs may lie in memory.
+/// The element order of a plan's outputs.
 enum class OutputOrder : uint8_t {
-  kAny,       // as eager results do
-  kRowMajor,  // elements in the order of the dimensions
+  kAny,       // the same as in eager mode
+  kRowMajor,  // contiguous, in the order of the dimensions
 };
 
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
-/// graph's input_ids in order, its outputs the output_ids. With `destinations`, one for each of the graph's outputs,
-/// which pointwise nodes compute, those are written with these strides. `updates` are inputs and the outputs that take
-/// their place afterwards: Plan::overwrites will say which of them may lie in the same memory. `fresh` are inputs that
-/// have other contents at each run: what is made of them is not worth keeping. What the passes of plan_pipeline.h did
-/// is added to `report`.
+/// graph's input_ids in order, its outputs the output_ids. `destinations`, if given, has the strides of each output in
+/// the caller's memory; pointwise nodes must compute these outputs. `updates` are pairs of inputs and the outputs that
+/// replace them afterwards; Plan::donors tells which of them may share memory. `fresh` are inputs whose contents change
+/// with every run, so packed forms of them are not kept. What the passes of plan_pipeline.h did is added to `report`.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
                        std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {},
                        OutputOrder order = OutputOrder::kAny, std::span<const size_t> fresh = {},

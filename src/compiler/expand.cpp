@@ -18,7 +18,7 @@ class PrimitiveEmitter : public GraphEmitter {
     const Call call(op, operands, attributes);
     if (op.decompose) return emit_widened_decomposition(*this, call, infer_types(call));
     if (accumulates_in_memory(op) && is_half(call.dtype(0))) return {emit_widened(*this, call)};
-    LUCID_CHECK(op.is_lowered() || op.view || op.infer, "the results of {} depend on data: no plan can have it",
+    LUCID_CHECK(op.is_lowered() || op.view || op.infer, "{} cannot be part of a plan: its result types depend on data",
                 op.name());
     return convert_and_emit(call);
   }
@@ -32,7 +32,7 @@ class PrimitiveEmitter : public GraphEmitter {
       if (!operands[i].is_value()) continue;
       const Dtype wanted = operand_dtype(call, i);
       if (wanted == operands[i].dtype()) continue;
-      // A number beside 16-bit floats arrives in f32, the dtype that kernels compute in: it is not rounded first.
+      // A scalar operand of a 16-bit op is in f32, the dtype that kernels compute in: it is not rounded first.
       if (operands[i].rank() == 0 && operands[i].dtype() == compute_dtype(wanted) && call.op().is_pointwise()) continue;
       converted.push_back(cast(Value(Ref<ValueBase>(const_cast<ValueBase*>(operands[i].value()))), wanted));
       operands[i] = Operand(converted.back());

@@ -29,11 +29,11 @@ class HostStep {
     std::vector<HostArray> inputs = inputs_;
     for (size_t i = 0; i < inputs.size(); ++i)
       if (node_.call().operand(i).is_value()) inputs[i].data = *buffers++;
-    size_t made = 0;
+    size_t next_output = 0;
     HostCall host(node_.call(), inputs, [&](const TensorType& type) -> HostArray {
-      LUCID_CHECK(made < outputs_.size() && type == outputs_[made], "{} gave {} as result {}", node_.call().name(),
-                  to_string(type), made);
-      return {type, buffers[made++]};
+      LUCID_CHECK(next_output < outputs_.size() && type == outputs_[next_output], "{} returned {} as result {}",
+                  node_.call().name(), to_string(type), next_output);
+      return {type, buffers[next_output++]};
     });
     node_.call().op().host(host);
   }

@@ -5,8 +5,8 @@
 
 namespace lucid {
 
-/// The host function of a node as a step of a plan. It is given the node's operands that are values, then its results,
-/// all contiguous.
+/// The host function of a node as a step of a plan. It takes the node's operands that are values, then its results, all
+/// contiguous.
 PlanStep::HostFunction host_function(const IRGraph& graph, const IRNode& node);
 
 }  // namespace lucid

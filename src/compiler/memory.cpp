@@ -6,21 +6,21 @@
 namespace lucid {
 namespace {
 
-// Smaller blocks are better off beside each other.
+// Smaller blocks are better kept together in the arena.
 constexpr int64_t kLargeBlock = int64_t{64} << 10;
 
-bool alive_together(const ArenaBlock& a, const ArenaBlock& b) {
+bool live_together(const ArenaBlock& a, const ArenaBlock& b) {
   return a.first_step <= b.last_step && b.first_step <= a.last_step;
 }
 
-/// Blocks in one piece of memory, by ascending offsets.
-class Places {
+/// The blocks in one area of memory, by ascending offset.
+class Area {
  public:
-  /// The lowest offset at which a block would lie apart from those that are alive with it.
+  /// The lowest offset at which a block does not overlap blocks that are live at the same time.
   int64_t offset_for(const ArenaBlock& block) const {
     int64_t offset = 0;
     for (const ArenaBlock* other : placed_) {
-      if (!alive_together(block, *other)) continue;
+      if (!live_together(block, *other)) continue;
       if (offset + block.bytes <= other->offset) break;
       const int64_t end = other->offset + other->bytes;
       offset = std::max(offset, (end + kArenaAlignment - 1) / kArenaAlignment * kArenaAlignment);
@@ -38,37 +38,38 @@ class Places {
   std::vector<const ArenaBlock*> placed_;
 };
 
-/// Finds the room with the least space in which a block fits.
-bool place_in_rooms(ArenaBlock& block, std::span<const ArenaRoom> rooms, std::vector<Places>& places) {
+/// Places a block in the smallest free region that it fits into.
+bool place_in_regions(ArenaBlock& block, std::span<const FreeRegion> regions, std::vector<Area>& areas) {
   if (block.bytes < kLargeBlock) return false;
   int64_t offset = 0;
-  for (size_t i = 0; i < rooms.size(); ++i) {
-    const ArenaRoom& room = rooms[i];
-    if (block.first_step < room.first_step || block.last_step > room.last_step || block.bytes > room.bytes) continue;
-    if (block.room >= 0 && rooms[static_cast<size_t>(block.room)].bytes <= room.bytes) continue;
-    const int64_t here = places[i].offset_for(block);
-    if (here + block.bytes > room.bytes) continue;
-    block.room = static_cast<int32_t>(i);
-    offset = here;
+  for (size_t i = 0; i < regions.size(); ++i) {
+    const FreeRegion& region = regions[i];
+    if (block.first_step < region.first_step || block.last_step > region.last_step || block.bytes > region.bytes)
+      continue;
+    if (block.region >= 0 && regions[static_cast<size_t>(block.region)].bytes <= region.bytes) continue;
+    const int64_t candidate = areas[i].offset_for(block);
+    if (candidate + block.bytes > region.bytes) continue;
+    block.region = static_cast<int32_t>(i);
+    offset = candidate;
   }
-  if (block.room < 0) return false;
-  places[static_cast<size_t>(block.room)].put(block, offset);
+  if (block.region < 0) return false;
+  areas[static_cast<size_t>(block.region)].put(block, offset);
   return true;
 }
 
-int64_t place_separately(std::vector<ArenaBlock>& blocks, std::span<const ArenaRoom> rooms) {
-  // Largest first: what is hard to place gets the low addresses, and small blocks fill the gaps.
+int64_t place_separately(std::vector<ArenaBlock>& blocks, std::span<const FreeRegion> regions) {
+  // Largest first: large blocks get the low offsets, and small blocks fill the gaps.
   std::vector<size_t> order(blocks.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
     return blocks[a].bytes != blocks[b].bytes ? blocks[a].bytes > blocks[b].bytes : a < b;
   });
   int64_t total = 0;
-  Places arena;
-  std::vector<Places> in_rooms(rooms.size());
+  Area arena;
+  std::vector<Area> region_areas(regions.size());
   for (size_t index : order) {
     ArenaBlock& block = blocks[index];
-    if (place_in_rooms(block, rooms, in_rooms)) continue;
+    if (place_in_regions(block, regions, region_areas)) continue;
     arena.put(block, arena.offset_for(block));
     total = std::max(total, block.offset + block.bytes);
   }
@@ -78,21 +79,22 @@ int64_t place_separately(std::vector<ArenaBlock>& blocks, std::span<const ArenaR
 }  // namespace
 
 int64_t place_blocks(std::vector<ArenaBlock>& blocks, std::span<const BlockReuse> reuses,
-                     std::span<const ArenaRoom> rooms) {
-  // Blocks that follow each other in one place are one block, named by the first, for as long as any of them is needed.
-  std::vector<size_t> before(blocks.size());
-  std::iota(before.begin(), before.end(), size_t{0});
+                     std::span<const FreeRegion> regions) {
+  // Blocks that reuse each other's memory are merged into one, identified by the first, which is live as long as any of
+  // them.
+  std::vector<size_t> predecessor(blocks.size());
+  std::iota(predecessor.begin(), predecessor.end(), size_t{0});
   const auto first_of = [&](size_t block) {
-    while (before[block] != block) block = before[block];
+    while (predecessor[block] != block) block = predecessor[block];
     return block;
   };
   std::vector<ArenaBlock> merged = blocks;
-  std::vector<bool> is_left(blocks.size());
+  std::vector<bool> is_reused(blocks.size());
   for (const auto& [from, to] : reuses) {
-    if (is_left[from] || before[to] != to || first_of(from) == to) continue;
+    if (is_reused[from] || predecessor[to] != to || first_of(from) == to) continue;
     if (blocks[from].last_step != blocks[to].first_step) continue;
-    is_left[from] = true;
-    before[to] = from;
+    is_reused[from] = true;
+    predecessor[to] = from;
     ArenaBlock& whole = merged[first_of(from)];
     whole.bytes = std::max(whole.bytes, merged[to].bytes);
     whole.last_step = std::max(whole.last_step, merged[to].last_step);
@@ -100,15 +102,15 @@ int64_t place_blocks(std::vector<ArenaBlock>& blocks, std::span<const BlockReuse
   std::vector<ArenaBlock> placed;
   std::vector<size_t> position(blocks.size());
   for (size_t i = 0; i < blocks.size(); ++i) {
-    if (before[i] != i) continue;
+    if (predecessor[i] != i) continue;
     position[i] = placed.size();
     placed.push_back(merged[i]);
   }
-  const int64_t total = place_separately(placed, rooms);
+  const int64_t total = place_separately(placed, regions);
   for (size_t i = 0; i < blocks.size(); ++i) {
-    const ArenaBlock& place = placed[position[first_of(i)]];
-    blocks[i].offset = place.offset;
-    blocks[i].room = place.room;
+    const ArenaBlock& merged_block = placed[position[first_of(i)]];
+    blocks[i].offset = merged_block.offset;
+    blocks[i].region = merged_block.region;
   }
   return total;
 }

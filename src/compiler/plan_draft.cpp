@@ -9,7 +9,7 @@ namespace {
 
 std::string name_of(const MemoryKey& key) { return lucid::name_of(BufferUse{.kind = key.first, .index = key.second}); }
 
-std::string place_text(const Slot& slot) {
+std::string slot_text(const Slot& slot) {
   switch (slot.area) {
     case Slot::Area::kInput:
       return fmt::format("input{}", slot.index);
@@ -37,13 +37,13 @@ PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& i
   for (size_t i = 0; i < source.input_ids.size(); ++i)
     this->inputs[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
   for (const PlanUpdate& update : updates) changing.insert(graph.input_ids[update.input]);
-  passing = changing;
-  for (size_t input : fresh) passing.insert(graph.input_ids[input]);
+  transient = changing;
+  for (size_t input : fresh) transient.insert(graph.input_ids[input]);
 }
 
 std::string schedule_text(const PlanDraft& draft) {
   std::string text;
-  if (!draft.has(PlanDraft::Stage::kLayouts)) return text;
+  if (!draft.has(PlanDraft::Phase::kLayouts)) return text;
   for (const IRNode& node : draft.graph.nodes)
     for (ValueId id : node.outputs)
       if (const auto found = draft.schedule.layouts.find(id);
@@ -53,12 +53,12 @@ std::string schedule_text(const PlanDraft& draft) {
   for (size_t i = 0; i < draft.donations.size(); ++i)
     if (draft.donations[i] >= 0) text += fmt::format("donate input{} to output{}\n", draft.donations[i], i);
   for (const auto& [from, to] : draft.reuses) text += fmt::format("reuse {} for {}\n", name_of(from), name_of(to));
-  if (!draft.has(PlanDraft::Stage::kMemory)) return text;
+  if (!draft.has(PlanDraft::Phase::kMemory)) return text;
   text += fmt::format("arena of {} bytes\n", draft.slots.arena_bytes);
   for (const auto& [key, slot] : draft.slots.slots) {
     const bool is_callers = key.first == BufferUse::Kind::kValue && draft.outside.contains(key.second);
     if (is_callers || key.first == BufferUse::Kind::kError) continue;
-    text += fmt::format("  {} at {}, {} bytes\n", name_of(key), place_text(slot),
+    text += fmt::format("  {} at {}, {} bytes\n", name_of(key), slot_text(slot),
                         memory_bytes(draft.graph, draft.schedule, key));
   }
   return text;

@@ -4,24 +4,24 @@
 
 #include "base/options.h"
 #include "passes/common_subexpression.h"
-#include "schedule/overwrite.h"
+#include "schedule/buffer_reuse.h"
 
 namespace lucid {
 namespace {
 
-using Stage = PlanDraft::Stage;
+using Phase = PlanDraft::Phase;
 
 bool common_subexpression(PlanDraft& draft) {
   ConstantPool unknown;
   return CommonSubexpressionPass().run(draft.graph, unknown);
 }
 
-/// A plan's outputs own their memory: one that would be a part of something else, or the same as another, is copied; so
-/// is one whose elements are in another order than asked for.
+/// A plan's outputs own their memory. An output is copied if it would be part of another value, the same as another
+/// output, or in a different element order than requested.
 void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts, OutputOrder order) {
-  std::set<ValueId> taken;
+  std::set<ValueId> owned;
   for (const auto* ids : {&graph.input_ids, &graph.param_ids, &graph.state_ids, &graph.constant_ids})
-    taken.insert(ids->begin(), ids->end());
+    owned.insert(ids->begin(), ids->end());
   for (ValueId& id : graph.output_ids) {
     const Layout& layout = layouts.at(id);
     const Geometry& geometry = layout.geometry;
@@ -29,13 +29,13 @@ void own_outputs(IRGraph& graph, std::map<ValueId, Layout>& layouts, OutputOrder
                                                      : is_contiguous(geometry.sizes, geometry.strides);
     const bool whole =
         in_order && geometry.offset == 0 && numel(geometry.sizes) == numel(graph.type(layout.storage).shape);
-    if (whole && taken.insert(layout.storage).second) continue;
+    if (whole && owned.insert(layout.storage).second) continue;
     const TensorType type = graph.type(id);
     const Op& copy = op_table().at("contiguous");
     const ValueId copied = graph.add_value(type);
     graph.nodes.push_back({&copy, {{id, std::nullopt}}, copy.schema.default_attributes(), {copied}, false, ""});
     layouts[copied] = {copied, {type.shape, contiguous_strides(type.shape), 0}};
-    taken.insert(copied);
+    owned.insert(copied);
     id = copied;
   }
 }
@@ -48,11 +48,13 @@ bool assign_layouts(PlanDraft& draft) {
   draft.outside.insert(draft.graph.input_ids.begin(), draft.graph.input_ids.end());
   for (ValueId id : draft.graph.output_ids) draft.outside.insert(draft.schedule.layouts.at(id).storage);
   draft.donations.assign(draft.graph.output_ids.size(), -1);
-  draft.stage = Stage::kLayouts;
+  draft.phase = Phase::kLayouts;
   return true;
 }
 
-bool rematerialize(PlanDraft& draft) { return recompute_values(draft.graph, draft.schedule.layouts, draft.changing); }
+bool rematerialize(PlanDraft& draft) {
+  return lucid::rematerialize(draft.graph, draft.schedule.layouts, draft.changing);
+}
 
 bool place_in_results(PlanDraft& draft) {
   draft.lends_results = true;
@@ -62,22 +64,22 @@ bool place_in_results(PlanDraft& draft) {
 bool write_kernels(PlanDraft& draft) {
   draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts));
   for (KernelStep& step : draft.schedule.steps)
-    if (draft.passing.contains(step.packs)) step.packs = -1;
-  number_turns(draft.schedule);
-  draft.stage = Stage::kSteps;
+    if (draft.transient.contains(step.packs)) step.packs = -1;
+  number_stages(draft.schedule);
+  draft.phase = Phase::kSteps;
   return true;
 }
 
 bool fuse_steps(PlanDraft& draft) { return fuse_steps(draft.schedule, draft.outside); }
 
-bool horizontal_fusion(PlanDraft& draft) { return launch_beside(draft.schedule, draft.outside); }
+bool horizontal_fusion(PlanDraft& draft) { return fuse_horizontally(draft.schedule, draft.outside); }
 
 bool donate_buffers(PlanDraft& draft) {
   bool changed = false;
   for (const PlanUpdate& update : draft.updates) {
     const ValueId input = draft.graph.input_ids[update.input];
     const ValueId output = draft.graph.output_ids[update.output];
-    if (!may_overwrite(draft.schedule, input, output) || !is_written_safely(draft.schedule, output)) continue;
+    if (!may_donate(draft.schedule, input, output) || !is_written_safely(draft.schedule, output)) continue;
     draft.donations[update.output] = static_cast<int32_t>(update.input);
     changed = true;
   }
@@ -94,7 +96,7 @@ bool place_memory(PlanDraft& draft) {
   for (size_t i = 0; i < draft.donations.size(); ++i)
     if (draft.lends_results && draft.donations[i] < 0) free_outputs.push_back(i);
   draft.slots = place_buffers(draft.graph, draft.schedule, draft.reuses, free_outputs);
-  draft.stage = Stage::kMemory;
+  draft.phase = Phase::kMemory;
   return true;
 }
 
@@ -103,9 +105,9 @@ class DraftSubject : public PassSubject {
   explicit DraftSubject(const PlanDraft& draft) : draft_(draft) {}
   std::string_view name() const override { return draft_.graph.name; }
   size_t size() const override {
-    return draft_.has(Stage::kSteps) ? draft_.schedule.steps.size() : draft_.graph.nodes.size();
+    return draft_.has(Phase::kSteps) ? draft_.schedule.steps.size() : draft_.graph.nodes.size();
   }
-  std::string_view counted() const override { return draft_.has(Stage::kSteps) ? "steps" : "nodes"; }
+  std::string_view counted() const override { return draft_.has(Phase::kSteps) ? "steps" : "nodes"; }
   std::string text() const override { return to_text(draft_); }
   void verify() const override { lucid::verify(draft_); }
 
@@ -119,24 +121,24 @@ PlanPassList plan_passes(OutputMemory memory) {
   constexpr bool kRequired = true;
   const bool is_new = memory == OutputMemory::kNew;
   PlanPassList passes;
-  // Composites may share parts: a standard deviation computes the mean, which the graph may also contain.
+  // Composites may have common parts: a standard deviation computes the mean, which the graph may also contain.
   passes.push_back({"CommonSubexpressionPass", common_subexpression});
   passes.push_back({"AssignLayouts", assign_layouts, kRequired});
   if (is_new) {
-    // Before kernels are written: what is computed again is fused into its new consumers.
+    // Before kernels are written, so that rematerialized values are fused into their consumers.
     passes.push_back({kRematerialize, rematerialize});
-    // Only where a result's memory holds nothing else, as the caller's may. After rematerialization, which gives values
-    // other last uses.
+    // Only for results in new memory: the caller's may hold other values. After rematerialization, which changes the
+    // last uses of values.
     passes.push_back({kPlaceInResults, place_in_results});
   }
   passes.push_back({"WriteKernels", write_kernels, kRequired});
   if (is_new) {
-    // These change the order of steps, for which no two values may be the same memory, unless by their layouts.
+    // These reorder steps, so values must alias only through their layouts.
     passes.push_back({kFuseSteps, fuse_steps});
-    // After fusing, which saves more: memory traffic, not just launches.
+    // After FuseSteps, which saves more: memory traffic, not just launches.
     passes.push_back({kHorizontalFusion, horizontal_fusion});
   }
-  // The order of steps is final: from here on it is decided where buffers lie.
+  // The order of steps is final. The remaining passes assign memory.
   passes.push_back({kDonateBuffers, donate_buffers});
   passes.push_back({kReuseMemory, reuse_memory});
   passes.push_back({"PlaceMemory", place_memory, kRequired});

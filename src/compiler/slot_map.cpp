@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "schedule/overwrite.h"
+#include "schedule/buffer_reuse.h"
 
 namespace lucid {
 namespace {
 
 using Blocks = std::map<MemoryKey, ArenaBlock>;
 
-/// The places of what lies in memory of the caller's, of packed forms and of the error word.
+/// The slots of buffers in the caller's memory, of packed forms and of the error word.
 SlotMap fixed_slots(const IRGraph& graph, const Schedule& schedule) {
   SlotMap map;
   for (size_t i = 0; i < graph.output_ids.size(); ++i)
@@ -27,7 +27,7 @@ SlotMap fixed_slots(const IRGraph& graph, const Schedule& schedule) {
   return map;
 }
 
-/// The other buffers, from the first step that uses each to the last.
+/// The other buffers, each live from the first step that uses it to the last.
 Blocks blocks_of(const IRGraph& graph, const Schedule& schedule, const SlotMap& fixed) {
   Blocks blocks;
   for (size_t step = 0; step < schedule.steps.size(); ++step)
@@ -44,23 +44,25 @@ Blocks blocks_of(const IRGraph& graph, const Schedule& schedule, const SlotMap& 
   return blocks;
 }
 
-/// The memory of outputs before they are written, once no check can fail: until then it may hold what must be there if
-/// one does.
-std::vector<ArenaRoom> rooms_of(const IRGraph& graph, const Schedule& schedule, std::span<const size_t> free_outputs) {
-  size_t safe = 0;
+/// The memory of outputs before they are written, after the last check that can fail: until then it may hold values
+/// that must survive a failed check.
+std::vector<FreeRegion> free_regions(const IRGraph& graph, const Schedule& schedule,
+                                     std::span<const size_t> free_outputs) {
+  size_t first_safe = 0;
   std::map<MemoryKey, size_t> first_uses;
   for (size_t step = 0; step < schedule.steps.size(); ++step) {
-    if (may_fail(schedule.steps[step])) safe = step + 1;
+    if (may_fail(schedule.steps[step])) first_safe = step + 1;
     for_each_use(schedule.steps[step], [&](const BufferUse& use) { first_uses.try_emplace(key_of(use), step); });
   }
-  std::vector<ArenaRoom> rooms;
+  std::vector<FreeRegion> regions;
   for (size_t output : free_outputs) {
     const MemoryKey key{BufferUse::Kind::kValue, schedule.layouts.at(graph.output_ids[output]).storage};
     const auto first = first_uses.find(key);
-    const bool is_free = first != first_uses.end() && first->second > safe;
-    rooms.push_back(is_free ? ArenaRoom{memory_bytes(graph, schedule, key), safe, first->second - 1} : ArenaRoom{});
+    const bool is_free = first != first_uses.end() && first->second > first_safe;
+    regions.push_back(is_free ? FreeRegion{memory_bytes(graph, schedule, key), first_safe, first->second - 1}
+                              : FreeRegion{});
   }
-  return rooms;
+  return regions;
 }
 
 }  // namespace
@@ -85,7 +87,7 @@ int64_t memory_bytes(const IRGraph& graph, const Schedule& schedule, const Memor
 }
 
 std::vector<MemoryReuse> find_reuses(const IRGraph& graph, const Schedule& schedule) {
-  // One that begins in the step where it ends is written in it: nothing takes its place there.
+  // A buffer that is live in one step only is written in it, so no other can reuse its memory there.
   struct Ends {
     std::vector<MemoryKey> last;
     std::vector<MemoryKey> first;
@@ -99,7 +101,7 @@ std::vector<MemoryReuse> find_reuses(const IRGraph& graph, const Schedule& sched
   for (size_t step = 0; step < ends.size(); ++step)
     for (const MemoryKey& written : ends[step].first)
       for (const MemoryKey& read : ends[step].last)
-        if (may_take_place(schedule.steps[step], read, written)) reuses.push_back({read, written});
+        if (may_reuse_in_place(schedule.steps[step], read, written)) reuses.push_back({read, written});
   return reuses;
 }
 
@@ -108,20 +110,20 @@ SlotMap place_buffers(const IRGraph& graph, const Schedule& schedule, std::span<
   SlotMap map = fixed_slots(graph, schedule);
   const Blocks blocks = blocks_of(graph, schedule, map);
   std::vector<ArenaBlock> placed;
-  std::map<MemoryKey, size_t> numbers;
+  std::map<MemoryKey, size_t> indices;
   for (const auto& [key, block] : blocks) {
-    numbers[key] = placed.size();
+    indices[key] = placed.size();
     placed.push_back(block);
   }
   std::vector<BlockReuse> block_reuses;
-  for (const auto& [from, to] : reuses) block_reuses.push_back({numbers.at(from), numbers.at(to)});
-  map.arena_bytes = place_blocks(placed, block_reuses, rooms_of(graph, schedule, free_outputs));
-  for (const auto& [key, number] : numbers) {
-    const ArenaBlock& place = placed[number];
-    map.slots[key] = place.room < 0
-                         ? Slot{Slot::Area::kArena, 0, place.offset}
+  for (const auto& [from, to] : reuses) block_reuses.push_back({indices.at(from), indices.at(to)});
+  map.arena_bytes = place_blocks(placed, block_reuses, free_regions(graph, schedule, free_outputs));
+  for (const auto& [key, index] : indices) {
+    const ArenaBlock& block = placed[index];
+    map.slots[key] = block.region < 0
+                         ? Slot{Slot::Area::kArena, 0, block.offset}
                          : Slot{Slot::Area::kOutput,
-                                static_cast<int32_t>(free_outputs[static_cast<size_t>(place.room)]), place.offset};
+                                static_cast<int32_t>(free_outputs[static_cast<size_t>(block.region)]), block.offset};
   }
   return map;
 }

@@ -30,7 +30,7 @@ void MemorySource::read(uint64_t offset, void* bytes, size_t count) const {
 
 FileSource::FileSource(std::string what, std::string path) : what_(std::move(what)), path_(std::move(path)) {
   check_path(what_, path_);
-  // Not blocking: a FIFO is refused below, also when nobody writes to it.
+  // Non-blocking: a FIFO is refused below, even if it has no writer.
   descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor_ < 0) throw FileError(what_, path_, errno);
   struct stat info{};
@@ -53,7 +53,7 @@ void FileSource::read(uint64_t offset, void* bytes, size_t count) const {
     const ssize_t got = ::pread(descriptor_, to, count, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw FileError(what_, path_, errno);
-    if (got == 0) throw ValueError("{}: {} became shorter while it was read", what_, path_);
+    if (got == 0) throw ValueError("{}: {} was truncated while it was read", what_, path_);
     to += got;
     offset += static_cast<uint64_t>(got);
     count -= static_cast<size_t>(got);

@@ -8,11 +8,11 @@
 
 namespace lucid {
 
-/// The operating system refused something; `code` is its errno.
+/// An error of the operating system; `code` is its errno.
 class FileError : public Error {
  public:
   FileError(const std::string& what, const std::string& path, int code);
-  /// With a reason that says more than the system's.
+  /// With a more specific reason than the system's.
   FileError(const std::string& what, const std::string& path, int code, const std::string& reason);
   int code() const { return code_; }
   const std::string& reason() const { return reason_; }
@@ -24,12 +24,11 @@ class FileError : public Error {
   int code_;
 };
 
-/// Throws ValueError for a path that no file can have because of a null byte: the system would read it only up to
-/// there.
+/// Throws ValueError for a path with a null byte, at which the system would cut it off.
 void check_path(const std::string& what, const std::string& path);
 
-/// Bytes of known number that can be read anywhere. Not memory-mapped: a file that somebody cuts short while it is read
-/// gives an error, not a signal.
+/// A sequence of bytes of known size with random access. Not memory-mapped: if a file is truncated while it is read,
+/// the result is an error, not a signal.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
@@ -52,7 +51,7 @@ class MemorySource : public ByteSource {
 
 class FileSource : public ByteSource {
  public:
-  /// Only regular files: others have no size. Throws FileError. `what` begins messages.
+  /// Opens a regular file; others have no size. Throws FileError. `what` is the prefix of messages.
   FileSource(std::string what, std::string path);
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;

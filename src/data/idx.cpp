@@ -1,5 +1,5 @@
-// The format: two zero bytes, a code of the dtype, the number of dimensions, then each size as a 32-bit number, then
-// the elements in row-major order; everything big endian.
+// The IDX format: two zero bytes, the dtype code, the number of dimensions, each size as a 32-bit number, then the
+// elements in row-major order. Everything is big endian.
 
 #include <lucid/data.h>
 #include <zlib.h>
@@ -17,8 +17,8 @@ namespace lucid {
 namespace {
 
 constexpr size_t kPrefix = 4;
-// No stream of deflate becomes longer than this many times its size.
-constexpr uint64_t kMostInflation = 1032;
+// Maximum ratio of uncompressed to compressed size of a deflate stream.
+constexpr uint64_t kMaxInflation = 1032;
 
 struct IdxHeader {
   Dtype dtype = Dtype::kU8;
@@ -42,12 +42,12 @@ Dtype dtype_of_code(uint8_t code) {
     case 0x0E:
       return Dtype::kF64;
     default:
-      throw ValueError("read_idx: not a valid IDX file: 0x{:02x} is the code of no dtype", code);
+      throw ValueError("read_idx: not a valid IDX file: 0x{:02x} is not a dtype code", code);
   }
 }
 
-/// `begin` holds at least the prefix; the sizes may be missing. `most_bytes` is what could follow at the most.
-IdxHeader parse_header(std::span<const uint8_t> begin, uint64_t most_bytes) {
+/// `begin` holds the first bytes of the file, possibly too few. `max_bytes` bounds the size of the data that follows.
+IdxHeader parse_header(std::span<const uint8_t> begin, uint64_t max_bytes) {
   if (begin.size() < kPrefix || begin[0] != 0 || begin[1] != 0)
     throw ValueError("read_idx: not a valid IDX file: it does not begin with two zero bytes");
   IdxHeader header;
@@ -67,9 +67,9 @@ IdxHeader parse_header(std::span<const uint8_t> begin, uint64_t most_bytes) {
     header.data_bytes *= size;
     header.shape.push_back(static_cast<int64_t>(size));
   }
-  if (header.data_bytes > most_bytes)
-    throw ValueError("read_idx: not a valid IDX file: it should hold {} bytes of data, but can hold {} at the most",
-                     header.data_bytes, most_bytes);
+  if (header.data_bytes > max_bytes)
+    throw ValueError("read_idx: not a valid IDX file: it should hold {} bytes of data, but can hold at most {}",
+                     header.data_bytes, max_bytes);
   return header;
 }
 
@@ -81,34 +81,34 @@ Tensor make_result(const IdxHeader& header, const uint8_t* data) {
   return wrap(tensor);
 }
 
-/// Uncompresses as far as it is asked to.
+/// Decompresses incrementally.
 class Inflater {
  public:
   explicit Inflater(std::span<const char> bytes) {
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(bytes.data()));
     left_ = bytes.size();
     constexpr int kGzipWindow = 15 + 16;
-    if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw RuntimeError("read_idx: zlib cannot be started");
+    if (inflateInit2(&stream_, kGzipWindow) != Z_OK) throw RuntimeError("read_idx: zlib could not be initialized");
   }
   Inflater(const Inflater&) = delete;
   Inflater& operator=(const Inflater&) = delete;
   ~Inflater() { inflateEnd(&stream_); }
 
-  /// Appends bytes until there are `wanted`, or the stream ends.
-  void read_until(std::vector<uint8_t>& bytes, uint64_t wanted) {
+  /// Appends bytes until there are `target`, or the stream ends.
+  void read_until(std::vector<uint8_t>& bytes, uint64_t target) {
     constexpr uint64_t kChunk = 1 << 20;
-    while (bytes.size() < wanted && !ended_) {
+    while (bytes.size() < target && !ended_) {
       const size_t before = bytes.size();
-      const auto room = static_cast<uInt>(std::min<uint64_t>(kChunk, wanted - before));
-      bytes.resize(before + room);
+      const auto chunk = static_cast<uInt>(std::min<uint64_t>(kChunk, target - before));
+      bytes.resize(before + chunk);
       stream_.next_out = bytes.data() + before;
-      stream_.avail_out = room;
+      stream_.avail_out = chunk;
       while (stream_.avail_out != 0 && !ended_) step();
-      bytes.resize(before + room - stream_.avail_out);
+      bytes.resize(before + chunk - stream_.avail_out);
     }
   }
 
-  /// Reads on to the end, where the checksum is compared; throws if there is more data.
+  /// Reads to the end of the stream, where zlib verifies the checksum. Throws if there is more data.
   void finish() {
     uint8_t extra = 0;
     stream_.next_out = &extra;
@@ -144,7 +144,7 @@ Tensor parse_compressed(std::span<const char> bytes) {
   std::vector<uint8_t> plain;
   inflater.read_until(plain, kPrefix);
   if (plain.size() == kPrefix) inflater.read_until(plain, kPrefix + 4 * uint64_t{plain[3]});
-  const IdxHeader header = parse_header(plain, bytes.size() * kMostInflation);
+  const IdxHeader header = parse_header(plain, bytes.size() * kMaxInflation);
   const uint64_t total = header.header_bytes + header.data_bytes;
   inflater.read_until(plain, total);
   if (plain.size() < total)

@@ -9,13 +9,13 @@
 namespace lucid {
 namespace {
 
-/// Builds values from the events of nlohmann's lexer. Not its own parser: with a callback, that one searches the parent
-/// again after every object, which makes a list of objects quadratic.
+/// Builds values from the events of nlohmann's lexer. Its own parser is not used: with a callback, it searches the
+/// parent again after every object, which takes quadratic time for a list of objects.
 class Builder : public nlohmann::json_sax<Json> {
  public:
-  using Take = std::function<void(const std::string&, Json)>;
-  /// With `take`, the members of the outermost object go there instead of into `result`.
-  Builder(const JsonLimits& limits, const Take* take) : limits_(limits), take_(take) {}
+  using OnMember = std::function<void(const std::string&, Json)>;
+  /// With `on_member`, the members of the outermost object are passed to it instead of added to `result`.
+  Builder(const JsonLimits& limits, const OnMember* on_member) : limits_(limits), on_member_(on_member) {}
 
   Json result;
 
@@ -36,66 +36,67 @@ class Builder : public nlohmann::json_sax<Json> {
   }
 
   bool end_object() override {
-    // Sorted once when the object is complete: no hash table, whose worst case a hostile file could aim at.
+    // Sorted once when the object is complete. A hostile file could trigger the worst case of a hash table.
     const auto begin = names_.begin() + static_cast<std::ptrdiff_t>(open_.back().first_name);
     std::sort(begin, names_.end());
     if (const auto twice = std::adjacent_find(begin, names_.end()); twice != names_.end())
-      throw ValueError("load: {} names '{}' twice", limits_.what, shown(*twice));
+      throw ValueError("load: {} names '{}' twice", limits_.what, abbreviated(*twice));
     names_.erase(begin, names_.end());
     return close();
   }
 
   bool parse_error(size_t /*position*/, const std::string& /*token*/, const Json::exception& error) override {
-    throw ValueError("load: {} is no valid JSON: {}", limits_.what, shown(error.what()));
+    throw ValueError("load: {} is not valid JSON: {}", limits_.what, abbreviated(error.what()));
   }
 
  private:
-  /// An array or object that has begun. Its address holds: until it ends, nothing is added to what it lies in.
+  /// An array or object that has started. Its address is stable: nothing is added to its parent until it ends.
   struct Open {
     Json* value;
-    size_t first_name;  // where its names begin in names_
+    size_t first_name;  // index of its first name in names_
   };
 
-  bool hands_over() const { return take_ && open_.size() == 1; }
+  bool is_member() const { return on_member_ && open_.size() == 1; }
 
-  /// Puts a value where the text has it and returns its place. Until it ends, a member to hand over lies in `result`.
-  Json& place(Json value) {
-    if (open_.empty() || hands_over()) return result = std::move(value);
+  /// Inserts a value at the current position and returns a reference to it. A member for on_member_ is built in
+  /// `result`.
+  Json& insert(Json value) {
+    if (open_.empty() || is_member()) return result = std::move(value);
     Json& parent = *open_.back().value;
     if (parent.is_array()) return parent.emplace_back(std::move(value));
     return parent[names_.back()] = std::move(value);
   }
 
   bool add(Json value) {
-    if (take_ && open_.empty()) throw ValueError("load: {} is no object", limits_.what);
-    place(std::move(value));
-    if (hands_over()) (*take_)(names_.back(), std::move(result));
+    if (on_member_ && open_.empty()) throw ValueError("load: {} is not an object", limits_.what);
+    insert(std::move(value));
+    if (is_member()) (*on_member_)(names_.back(), std::move(result));
     return true;
   }
 
   bool open(Json empty) {
-    if (take_ && open_.empty() && !empty.is_object()) throw ValueError("load: {} is no object", limits_.what);
+    if (on_member_ && open_.empty() && !empty.is_object()) throw ValueError("load: {} is not an object", limits_.what);
     if (open_.size() == limits_.levels)
       throw ValueError("load: {} is nested more than {} deep", limits_.what, limits_.levels);
-    Json& value = place(std::move(empty));
+    Json& value = insert(std::move(empty));
     open_.push_back({&value, names_.size()});
     return true;
   }
 
   bool close() {
     open_.pop_back();
-    if (hands_over()) (*take_)(names_.back(), std::move(result));
+    if (is_member()) (*on_member_)(names_.back(), std::move(result));
     return true;
   }
 
   const JsonLimits& limits_;
-  const Take* take_;
+  const OnMember* on_member_;
   std::vector<Open> open_;
-  std::vector<std::string> names_;  // of all objects that have begun, the innermost last
+  std::vector<std::string> names_;  // of all objects that have started, the innermost last
 };
 
-Json run(const std::string& text, const JsonLimits& limits, const Builder::Take* take) {
-  Builder builder(limits, take);
+Json run(const std::string& text, const JsonLimits& limits, const Builder::OnMember* on_member) {
+  Builder builder(limits, on_member);
   Json::sax_parse(text, &builder);
   return std::move(builder.result);
 }
@@ -105,21 +106,21 @@ Json run(const std::string& text, const JsonLimits& limits, const Builder::Take*
 Json parse_json(const std::string& text, const JsonLimits& limits) { return run(text, limits, nullptr); }
 
 void parse_json_members(const std::string& text, const JsonLimits& limits,
-                        const std::function<void(const std::string& name, Json value)>& take) {
-  run(text, limits, &take);
+                        const std::function<void(const std::string& name, Json value)>& on_member) {
+  run(text, limits, &on_member);
 }
 
 std::string json_text(const Json& value) {
   try {
     return value.dump();
   } catch (const Json::exception&) {
-    throw ValueError("save: some text is no valid UTF-8");
+    throw ValueError("save: a string is not valid UTF-8");
   }
 }
 
-std::string shown(const std::string& text) {
-  constexpr size_t kMost = 80;
-  return text.size() <= kMost ? text : text.substr(0, kMost) + "...";
+std::string abbreviated(const std::string& text) {
+  constexpr size_t kMaxLength = 80;
+  return text.size() <= kMaxLength ? text : text.substr(0, kMaxLength) + "...";
 }
 
 }  // namespace lucid

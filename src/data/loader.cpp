@@ -10,10 +10,10 @@ namespace lucid {
 
 DataLoader::DataLoader(std::vector<Tensor> tensors, const DataLoaderOptions& options)
     : tensors_(std::move(tensors)), options_(options) {
-  if (tensors_.empty()) throw ValueError("DataLoader: give at least one tensor");
+  if (tensors_.empty()) throw ValueError("DataLoader: pass at least one tensor");
   if (options.batch_size <= 0) throw ValueError("DataLoader: batch_size must be above 0, got {}", options.batch_size);
   for (const Tensor& tensor : tensors_) {
-    if (tensor.dim() == 0) throw ValueError("DataLoader: a tensor without dimensions has no samples");
+    if (tensor.dim() == 0) throw ValueError("DataLoader: tensors must have at least one dimension");
     if (tensor.size(0) != tensors_[0].size(0))
       throw ValueError("DataLoader: the tensors must have the same first size, got {} and {}", tensors_[0].size(0),
                        tensor.size(0));
@@ -26,7 +26,7 @@ int64_t DataLoader::size() const {
 }
 
 DataLoader::Iterator DataLoader::begin() const {
-  // Python's loader draws a seed for its workers first; both must leave the generator in the same state.
+  // Python's loader samples a seed for its workers first. Both must leave the generator in the same state.
   randint(0, int64_t{1} << 62, {});
   return {*this, options_.shuffle ? randperm(count_) : Tensor(), 0};
 }

@@ -18,15 +18,15 @@
 namespace lucid {
 namespace {
 
-/// Where a path leads through symbolic links, those in its last component: the file need not exist.
+/// The file that a path leads to through symbolic links in its last component. It need not exist.
 struct Target {
   std::string path;
-  bool is_open_file = false;  // a link of procfs, which leads to a file that has been opened, whatever its text says
+  bool is_open_file = false;  // a link of procfs, which leads to an open file regardless of its text
 };
 
 std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
 
-bool lies_on_procfs(const std::string& link) {
+bool is_on_procfs(const std::string& link) {
   const int descriptor = ::open(link.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC);
   if (descriptor < 0) return false;
   struct statfs info{};
@@ -36,13 +36,13 @@ bool lies_on_procfs(const std::string& link) {
 }
 
 Target follow_links(const std::string& what, const std::string& path) {
-  constexpr int kMostLinks = 40;  // as many as the kernel follows
+  constexpr int kMaxLinks = 40;  // the limit of the kernel
   Target target{path};
-  for (int i = 0; i <= kMostLinks; ++i) {
+  for (int i = 0; i <= kMaxLinks; ++i) {
     std::array<char, PATH_MAX> text;
     const ssize_t length = ::readlink(target.path.c_str(), text.data(), text.size());
-    if (length < 0) return target;  // no link; what else may be wrong is found when it is opened
-    if (lies_on_procfs(target.path)) {
+    if (length < 0) return target;  // not a link; other errors are reported when it is opened
+    if (is_on_procfs(target.path)) {
       target.is_open_file = true;
       return target;
     }
@@ -52,11 +52,11 @@ Target follow_links(const std::string& what, const std::string& path) {
   throw FileError(what, path, ELOOP);
 }
 
-/// A name for a new file in the folder of `path` that nobody else has.
+/// A random name for a new file in the folder of `path`.
 std::string temporary_name(const std::string& path) {
   constexpr std::string_view kDigits = "abcdefghijklmnopqrstuvwxyz012345";
   std::array<unsigned char, 12> random{};
-  // A failure leaves zeros, and the name may be taken: the caller tries again.
+  // If this fails, the bytes are zeros and the name may be taken: the caller tries again.
   static_cast<void>(::getrandom(random.data(), random.size(), GRND_NONBLOCK));
   std::string suffix = ".";
   for (const unsigned char byte : random) suffix += kDigits[byte % kDigits.size()];
@@ -68,7 +68,7 @@ std::string temporary_name(const std::string& path) {
 
 OutputFile::OutputFile(std::string what, std::string path) : what_(std::move(what)), path_(std::move(path)) {
   check_path(what_, path_);
-  // The kernel follows the links first, since it may forbid that, as for other users' links in /tmp.
+  // The kernel follows the links first, because it may forbid it, as for links of other users in /tmp.
   struct stat info{};
   if (::stat(path_.c_str(), &info) == 0)
     before_ = info;
@@ -84,13 +84,13 @@ OutputFile::OutputFile(std::string what, std::string path) : what_(std::move(wha
 }
 
 void OutputFile::open_in_place() {
-  // Without O_NONBLOCK, a FIFO that nobody reads from would hold up the caller until somebody does.
+  // Without O_NONBLOCK, a FIFO without a reader would block the caller until there is one.
   const bool is_fifo = before_ && S_ISFIFO(before_->st_mode);
   while (descriptor_ < 0) {
     descriptor_ = ::open(path_.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NOCTTY | (is_fifo ? O_NONBLOCK : 0));
     if (descriptor_ >= 0) break;
     if (is_fifo && errno == ENXIO)
-      throw FileError(what_, path_, ENXIO, "nobody reads from this FIFO; pass open(path, \"wb\") to wait for a reader");
+      throw FileError(what_, path_, ENXIO, "this FIFO has no reader; pass open(path, \"wb\") to wait for a reader");
     if (errno != EINTR) throw FileError(what_, path_, errno);
     check_interrupts();
   }
@@ -98,11 +98,11 @@ void OutputFile::open_in_place() {
 }
 
 void OutputFile::open_temporary() {
-  constexpr int kMostTries = 100;
-  // The kernel applies the umask: asking for it would mean setting it, for all threads. A file that replaces another is
-  // nobody else's to read until it has the other's permissions.
+  constexpr int kMaxTries = 100;
+  // The kernel applies the umask: reading it would require setting it, for all threads. A file that replaces another is
+  // private until it gets the permissions of the other.
   const mode_t mode = before_ ? 0600 : 0666;
-  for (int i = 0; i < kMostTries && descriptor_ < 0; ++i) {
+  for (int i = 0; i < kMaxTries && descriptor_ < 0; ++i) {
     temporary_ = temporary_name(path_);
     descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
     if (descriptor_ < 0 && errno != EEXIST) break;
@@ -127,15 +127,15 @@ void OutputFile::write(const void* bytes, size_t count) {
       from += put;
       count -= static_cast<size_t>(put);
     }
-    // A signal may also end a write that has done a part.
+    // A signal may also interrupt a write after a part of it.
     if (count) check_interrupts();
   }
 }
 
 void OutputFile::give_permissions() const {
   if (!before_) return;
-  // Only root may give files away, and others only to their own groups. Without its owner, a file must not keep the
-  // bits that let others run it as the owner or group.
+  // Only root may change the owner, and others may change the group only to one of their own. If the owner cannot be
+  // kept, the setuid and setgid bits must not be kept either.
   mode_t mode = before_->st_mode & 07777u;
   if (::fchown(descriptor_, before_->st_uid, before_->st_gid) != 0) {
     mode &= 0777u;

@@ -7,18 +7,19 @@
 
 namespace lucid {
 
-/// A file to write, from its beginning.
+/// A file that is written from its start.
 ///
-/// A regular file, or one that does not exist yet, is written beside its place and moved there by commit(): until then,
-/// and when anything throws, what was there stays. A symbolic link stays, and the file that it leads to is written,
-/// which need not exist. A new file gets the permissions that open() would give it. A file that replaces another has
-/// its permissions, and its owner and group as far as the process may set them; other hard links keep the old contents.
+/// A regular file, or one that does not exist yet, is written to a temporary file in the same folder, which commit()
+/// renames. Until then, and if anything throws, the old file is unchanged. A symbolic link is kept, and the file that
+/// it leads to is written; that file need not exist. A new file gets the permissions that open() would give it. A file
+/// that replaces another gets its permissions, and its owner and group as far as the process may set them; other hard
+/// links keep the old contents.
 ///
-/// Anything else (a device, a FIFO, an open file under /proc/self/fd such as /dev/stdout) is opened and written as it
-/// is. A FIFO that nobody reads from is an error.
+/// Anything else (a device, a FIFO, an open file under /proc/self/fd such as /dev/stdout) is opened and written in
+/// place. A FIFO without a reader is an error.
 class OutputFile {
  public:
-  /// Throws FileError, and ValueError for a path with a null byte. `what` begins messages.
+  /// Throws FileError, and ValueError for a path with a null byte. `what` is the prefix of messages.
   OutputFile(std::string what, std::string path);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -33,7 +34,7 @@ class OutputFile {
 
   std::string what_;
   std::string path_;
-  std::string temporary_;  // empty when the file is written in place
+  std::string temporary_;  // empty if the file is written in place
   std::optional<struct stat> before_;
   int descriptor_ = -1;
 };

@@ -13,9 +13,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "safetensors files are little endian");
 
-constexpr uint64_t kMostHeaderBytes = 100'000'000;
+constexpr uint64_t kMaxHeaderBytes = 100'000'000;
 constexpr JsonLimits kHeaderLimits = {"the header", 4};
-constexpr size_t kMostDimensions = 64;
+constexpr size_t kMaxDimensions = 64;
 constexpr const char* kMetadata = "__metadata__";
 
 constexpr std::array<std::pair<const char*, Dtype>, 10> kDtypes = {{{"BOOL", Dtype::kBool},
@@ -35,10 +35,11 @@ template <typename... Arguments>
 }
 
 Dtype dtype_of_name(const std::string& tensor, const Json& name) {
-  if (!name.is_string()) fail("the dtype of '{}' is no text", shown(tensor));
+  if (!name.is_string()) fail("the dtype of '{}' is not a string", abbreviated(tensor));
   for (const auto& [known, dtype] : kDtypes)
     if (name.get_ref<const std::string&>() == known) return dtype;
-  fail("'{}' has dtype {}, which Lucid does not have", shown(tensor), shown(name.get_ref<const std::string&>()));
+  fail("'{}' has dtype {}, which Lucid does not support", abbreviated(tensor),
+       abbreviated(name.get_ref<const std::string&>()));
 }
 
 const char* name_of_dtype(Dtype dtype) {
@@ -49,25 +50,25 @@ const char* name_of_dtype(Dtype dtype) {
 }
 
 uint64_t natural(const std::string& tensor, const char* what, const Json& number) {
-  if (!number.is_number_unsigned()) fail("{} of '{}' is no number from 0 up", what, shown(tensor));
+  if (!number.is_number_unsigned()) fail("{} of '{}' is not a non-negative integer", what, abbreviated(tensor));
   return number.get<uint64_t>();
 }
 
 const Json& member(const std::string& tensor, const Json& object, const char* name) {
   const auto found = object.find(name);
-  if (found == object.end()) fail("'{}' has no {}", shown(tensor), name);
+  if (found == object.end()) fail("'{}' has no {}", abbreviated(tensor), name);
   return *found;
 }
 
 SafetensorsEntry read_entry(const std::string& name, const Json& object, uint64_t data_bytes) {
-  if (!object.is_object()) fail("what is said of '{}' is no object", shown(name));
+  if (!object.is_object()) fail("the entry of '{}' is not an object", abbreviated(name));
   SafetensorsEntry entry;
   entry.name = name;
   entry.dtype = dtype_of_name(name, member(name, object, "dtype"));
   const Json& shape = member(name, object, "shape");
-  if (!shape.is_array() || shape.size() > kMostDimensions)
-    fail("the shape of '{}' is no list of at most {} numbers", shown(name), kMostDimensions);
-  // No product of sizes may overflow, also when another size is 0.
+  if (!shape.is_array() || shape.size() > kMaxDimensions)
+    fail("the shape of '{}' is not a list of at most {} numbers", abbreviated(name), kMaxDimensions);
+  // No product of sizes may overflow, even if another size is 0.
   uint64_t bytes = size_of(entry.dtype);
   uint64_t product = bytes;
   for (const Json& item : shape) {
@@ -75,19 +76,20 @@ SafetensorsEntry read_entry(const std::string& name, const Json& object, uint64_
     if (size > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()) ||
         __builtin_mul_overflow(product, std::max<uint64_t>(size, 1), &product) ||
         product > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-      fail("the sizes of '{}' are too large", shown(name));
+      fail("the sizes of '{}' are too large", abbreviated(name));
     bytes *= size;
     entry.shape.push_back(static_cast<int64_t>(size));
   }
   const Json& offsets = member(name, object, "data_offsets");
-  if (!offsets.is_array() || offsets.size() != 2) fail("the data_offsets of '{}' are not two numbers", shown(name));
+  if (!offsets.is_array() || offsets.size() != 2)
+    fail("the data_offsets of '{}' are not two numbers", abbreviated(name));
   entry.begin = natural(name, "an offset", offsets[0]);
   entry.end = natural(name, "an offset", offsets[1]);
   if (entry.begin > entry.end || entry.end > data_bytes)
-    fail("the data of '{}' lies at [{}, {}), but the file has {} bytes of data; it may have been cut short",
-         shown(name), entry.begin, entry.end, data_bytes);
+    fail("the data of '{}' is at [{}, {}), but the file has {} bytes of data; it may have been cut short",
+         abbreviated(name), entry.begin, entry.end, data_bytes);
   if (entry.end - entry.begin != bytes)
-    fail("'{}' needs {} bytes, but has {}", shown(name), bytes, entry.end - entry.begin);
+    fail("'{}' needs {} bytes, but has {}", abbreviated(name), bytes, entry.end - entry.begin);
   return entry;
 }
 
@@ -98,9 +100,9 @@ void check_coverage(const std::vector<SafetensorsEntry>& entries, uint64_t data_
             [](const auto* a, const auto* b) { return a->begin != b->begin ? a->begin < b->begin : a->end < b->end; });
   uint64_t covered = 0;
   for (const SafetensorsEntry* entry : order) {
-    if (entry->begin < covered) fail("the data of '{}' overlaps that of another tensor", shown(entry->name));
+    if (entry->begin < covered) fail("the data of '{}' overlaps that of another tensor", abbreviated(entry->name));
     if (entry->begin > covered)
-      fail("the {} bytes before '{}' belong to no tensor", entry->begin - covered, shown(entry->name));
+      fail("the {} bytes before '{}' belong to no tensor", entry->begin - covered, abbreviated(entry->name));
     covered = entry->end;
   }
   if (covered != data_bytes) fail("the last {} bytes belong to no tensor", data_bytes - covered);
@@ -113,8 +115,8 @@ SafetensorsHeader read_safetensors_header(const ByteSource& source) {
   if (source.size() < sizeof(length)) fail("it has only {} bytes", source.size());
   source.read(0, &length, sizeof(length));
   const uint64_t rest = source.size() - sizeof(length);
-  if (length > kMostHeaderBytes)
-    fail("its header would have {} bytes, more than the {} that are allowed", length, kMostHeaderBytes);
+  if (length > kMaxHeaderBytes)
+    fail("its header would have {} bytes, more than the maximum of {}", length, kMaxHeaderBytes);
   if (length > rest)
     fail("its header should have {} bytes, but only {} follow; it may have been cut short", length, rest);
   std::string text(length, '\0');
@@ -129,9 +131,9 @@ SafetensorsHeader read_safetensors_header(const ByteSource& source) {
       header.entries.push_back(read_entry(name, value, data_bytes));
       return;
     }
-    if (!value.is_object()) fail("its metadata is no object");
+    if (!value.is_object()) fail("its metadata is not an object");
     for (const auto& [key, item] : value.items()) {
-      if (!item.is_string()) fail("the metadata '{}' is no text", shown(key));
+      if (!item.is_string()) fail("the metadata '{}' is not a string", abbreviated(key));
       header.metadata.emplace_back(key, item.get<std::string>());
     }
   });
@@ -167,10 +169,10 @@ std::string write_safetensors_header(SafetensorsHeader& header) {
     add(entry.name, fmt::format(R"({{"dtype":"{}","shape":{},"data_offsets":[{},{}]}})", name_of_dtype(entry.dtype),
                                 to_string(DimsView(entry.shape)), entry.begin, entry.end));
   text += '}';
-  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data begins at a multiple of 8
-  if (text.size() > kMostHeaderBytes)
-    throw ValueError("save: the names and the structure take {} bytes, more than the {} that a file may have",
-                     text.size(), kMostHeaderBytes);
+  text.resize((text.size() + 7) / 8 * 8, ' ');  // the data starts at a multiple of 8
+  if (text.size() > kMaxHeaderBytes)
+    throw ValueError("save: the names and the structure take {} bytes, more than the maximum of {}", text.size(),
+                     kMaxHeaderBytes);
   const uint64_t length = text.size();
   header.data_start = sizeof(length) + length;
   std::string bytes(sizeof(length), '\0');

@@ -19,7 +19,7 @@ struct SafetensorsEntry {
   uint64_t end = 0;
 };
 
-/// What a safetensors file says before its data: 8 bytes with the length of the JSON that follows (little endian), then
+/// The header of a safetensors file: 8 bytes with the length of the JSON that follows (little endian), then
 /// {"name": {"dtype": "F32", "shape": [2], "data_offsets": [0, 8]}, ..., "__metadata__": {"key": "text"}}.
 struct SafetensorsHeader {
   std::vector<SafetensorsEntry> entries;                      // in the order of the header
@@ -27,11 +27,11 @@ struct SafetensorsHeader {
   uint64_t data_start = 0;
 };
 
-/// Reads and checks: sizes fit the shapes, and the tensors cover the data without gaps or overlaps. Takes O(n log n)
-/// for any header. Throws ValueError saying what is wrong.
+/// Reads and checks a header: sizes match the shapes, and the tensors cover the data without gaps or overlaps. Takes
+/// O(n log n) for any header. Throws ValueError with the reason if it is invalid.
 SafetensorsHeader read_safetensors_header(const ByteSource& source);
 
-/// The bytes before the data. Gives the entries their places, by descending size of the elements so that all are
+/// Returns the bytes before the data. Assigns the offsets of the entries, by descending element size so that all are
 /// aligned.
 std::string write_safetensors_header(SafetensorsHeader& header);
 

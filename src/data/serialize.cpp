@@ -17,27 +17,30 @@
 namespace lucid {
 namespace {
 
-// In a file that is more than a dict of tensors, this metadata holds the structure as JSON. Lists, text, bools, numbers
-// and null stand for themselves; everything else is an object with one member that says what it is.
+// The metadata that holds the structure as JSON, in a file that is more than a dict of tensors. Lists, strings, bools,
+// numbers and null are stored as they are; everything else is an object with one member, whose name is its type.
 constexpr const char* kTreeKey = "lucid.tree";
-// {"name": "other"}: tensors of a plain file that were one; each has a copy of the data, for readers that do not know.
+// {"name": "other"}: tensors of a plain file that shared memory. Each has a copy of the data, for other readers.
 constexpr const char* kTiesKey = "lucid.ties";
 constexpr JsonLimits kTreeLimits = {"the structure in the file's metadata", 2000};
 constexpr JsonLimits kTiesLimits = {"the list of shared tensors", 2};
 // A level of a tree takes up to three of JSON: {"dict": [["key", value]]}.
 constexpr int kTreeLevels = kTreeLimits.levels / 3;
 
-/// Tensors that show the same memory in the same way are one.
-using Place = std::tuple<const Cell*, Dtype, std::vector<int64_t>, std::vector<int64_t>, int64_t>;
-Place place_of(const TensorImpl& tensor) {
-  return {tensor.cell().get(),
+/// Identifies a view of memory. Tensors with equal keys are saved as one.
+using ViewKey = std::tuple<const void*, Dtype, std::vector<int64_t>, std::vector<int64_t>, int64_t>;
+ViewKey view_key(const TensorImpl& tensor) {
+  const PinnedMemory memory = tensor.memory();
+  // Cells on imported memory may overlap.
+  const bool is_imported = memory.storage->borrowed();
+  return {is_imported ? memory.data : tensor.cell().get(),
           tensor.dtype(),
           {tensor.sizes().begin(), tensor.sizes().end()},
           {tensor.strides().begin(), tensor.strides().end()},
-          tensor.offset()};
+          is_imported ? 0 : tensor.offset()};
 }
 
-/// A file to be written: its header and, in the same order, its tensors.
+/// A file to write: its header and, in the same order, its tensors.
 struct Document {
   SafetensorsHeader header;
   std::vector<TensorRef> tensors;
@@ -47,7 +50,7 @@ struct Document {
     tensors.emplace_back(const_cast<TensorImpl*>(&tensor));
   }
 
-  /// Hands the bytes of the file to `put`, in order.
+  /// Passes the bytes of the file to `put`, in order.
   void write(const std::function<void(const void*, size_t)>& put) {
     const std::string head = write_safetensors_header(header);
     put(head.data(), head.size());
@@ -55,7 +58,7 @@ struct Document {
     for (size_t i = 0; i < tensors.size(); ++i)
       if (header.entries[i].begin != header.entries[i].end) order[header.entries[i].begin] = i;
     for (const auto& [_, i] : order) {
-      // Another thread may write to the tensor meanwhile: the snapshot keeps the memory that is read.
+      // Another thread may write to the tensor meanwhile: the snapshot keeps the memory alive and unchanged.
       Snapshot held(*tensors[i]);
       const void* data = held.pin();
       TensorRef whole;
@@ -79,19 +82,19 @@ bool is_state_dict(const Tree& tree) {
 }
 
 void write_state_dict(const Tree::Dict& dict, Document& document) {
-  std::map<Place, std::string> known;
+  std::map<ViewKey, std::string> known;
   Json ties = Json::object();
   for (const auto& [key, value] : dict) {
     const auto& name = std::get<std::string>(key);
     const TensorImpl& tensor = unwrap(*value.get_if<Tensor>());
     document.add(name, tensor);
-    if (const auto [first, fresh] = known.try_emplace(place_of(tensor), name); !fresh) ties[name] = first->second;
+    if (const auto [first, fresh] = known.try_emplace(view_key(tensor), name); !fresh) ties[name] = first->second;
   }
   document.header.metadata.emplace_back("format", "pt");
   if (!ties.empty()) document.header.metadata.emplace_back(kTiesKey, json_text(ties));
 }
 
-/// Turns a tree into JSON, putting its tensors into the document under names that say where they were.
+/// Converts a tree to JSON. Adds its tensors to the document, named by their paths in the tree.
 class TreeWriter {
  public:
   explicit TreeWriter(Document& document) : document_(document) {}
@@ -146,10 +149,10 @@ class TreeWriter {
   }
 
   std::string name_of_tensor(const TensorImpl& tensor) {
-    const auto [known, fresh] = places_.try_emplace(place_of(tensor));
+    const auto [known, fresh] = names_by_view_.try_emplace(view_key(tensor));
     if (!fresh) return known->second;
     const std::string base = path_.empty() || path_ == "__metadata__" ? "tensor" : path_;
-    // Different paths can read the same: {"a.b": x} and {"a": {"b": x}}.
+    // Different paths can have the same text: {"a.b": x} and {"a": {"b": x}}.
     std::string name = base;
     int& next = names_[base];
     while (next != 0 && !names_.try_emplace(name = fmt::format("{}#{}", base, next), 1).second) ++next;
@@ -160,8 +163,8 @@ class TreeWriter {
 
   Document& document_;
   std::string path_;
-  std::map<Place, std::string> places_;
-  std::map<std::string, int> names_;  // and the number that tells the next tensor of the same path apart
+  std::map<ViewKey, std::string> names_by_view_;
+  std::map<std::string, int> names_;  // and the suffix of the next tensor with the same path
   int level_ = 0;
 };
 
@@ -198,7 +201,7 @@ class TreeReader {
         return json.get<int64_t>();
       case Json::value_t::number_unsigned:
         if (json.get<uint64_t>() > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
-          fail_tree("holds an integer of more than 64 bits");
+          fail_tree("contains an integer of more than 64 bits");
         return json.get<int64_t>();
       case Json::value_t::number_float:
         return json.get<double>();
@@ -207,13 +210,13 @@ class TreeReader {
       case Json::value_t::object:
         return tagged(json);
       default:
-        fail_tree("holds something unknown");
+        fail_tree("contains a value of unknown type");
     }
   }
 
  private:
   Tree::List list(const Json& json) const {
-    if (!json.is_array()) fail_tree("has no list where one belongs");
+    if (!json.is_array()) fail_tree("lacks a list where one is required");
     Tree::List items;
     items.reserve(json.size());
     for (const Json& item : json) items.push_back(read(item));
@@ -221,7 +224,7 @@ class TreeReader {
   }
 
   Tree tagged(const Json& json) const {
-    if (json.size() != 1) fail_tree("holds an object that does not say what it is");
+    if (json.size() != 1) fail_tree("contains an object that does not have exactly one member");
     const std::string& tag = json.begin().key();
     const Json& value = json.begin().value();
     if (tag == "tuple") return Tree::Tuple{list(value)};
@@ -232,25 +235,25 @@ class TreeReader {
     if (tag == "tensor" && value.is_string()) {
       const auto found = tensors_.find(value.get_ref<const std::string&>());
       if (found != tensors_.end()) return found->second;
-      fail_tree("names a tensor that the file does not hold");
+      fail_tree("names a tensor that the file does not contain");
     }
-    fail_tree("holds an object of an unknown kind");
+    fail_tree("contains an object of unknown type");
   }
 
   Tree dict(const Json& json) const {
-    if (!json.is_array()) fail_tree("has no list of a dict's items");
+    if (!json.is_array()) fail_tree("has a dict whose items are not a list");
     std::set<Tree::Key> seen;
     std::vector<Tree::Item> items;
     for (const Json& item : json) {
-      if (!item.is_array() || item.size() != 2) fail_tree("has an item of a dict that is no pair");
+      if (!item.is_array() || item.size() != 2) fail_tree("has a dict item that is not a pair");
       Tree::Key key;
       if (item[0].is_string())
         key = item[0].get<std::string>();
       else if (item[0].is_number_integer())
         key = std::get<int64_t>(key_number(item[0]));
       else
-        fail_tree("has a key that is neither text nor an integer");
-      if (!seen.insert(key).second) fail_tree("has a key twice in one dict");
+        fail_tree("has a key that is neither a string nor an integer");
+      if (!seen.insert(key).second) fail_tree("has a dict with a repeated key");
       items.push_back({std::move(key), read(item[1])});
     }
     return Tree::Dict(std::move(items));
@@ -261,20 +264,21 @@ class TreeReader {
   const TensorsByName& tensors_;
 };
 
-/// Names of a plain file that stand for another's tensor.
+/// Pairs of a name in a plain file and the name of the tensor that it shares.
 std::vector<std::pair<std::string, std::string>> ties_of(const SafetensorsHeader& header,
                                                          const TensorsByName& tensors) {
   std::vector<std::pair<std::string, std::string>> ties;
   for (const auto& [key, value] : header.metadata) {
     if (key == kTiesKey) {
       const Json json = parse_json(value, kTiesLimits);
-      if (!json.is_object()) throw ValueError("load: the list of shared tensors is no object");
+      if (!json.is_object()) throw ValueError("load: the list of shared tensors is not an object");
       for (const auto& [name, other] : json.items()) {
-        if (!other.is_string()) throw ValueError("load: the list of shared tensors holds something that is no name");
+        if (!other.is_string())
+          throw ValueError("load: the list of shared tensors contains an entry that is not a name");
         ties.emplace_back(name, other.get<std::string>());
       }
     } else if (!tensors.contains(key) && tensors.contains(value)) {
-      // How others note a tensor that they left out because it was the same as another.
+      // Other libraries record a tensor that they left out because it shares memory with another this way.
       ties.emplace_back(key, value);
     }
   }
@@ -305,12 +309,12 @@ Tree read_document(const ByteSource& source) {
   for (const SafetensorsEntry& entry : header.entries) names.push_back(entry.name);
   for (const auto& [name, other] : ties_of(header, tensors)) {
     const auto found = tensors.find(other);
-    if (found == tensors.end()) throw ValueError("load: the file names a shared tensor that it does not hold");
+    if (found == tensors.end()) throw ValueError("load: the file names a shared tensor that it does not contain");
     const Tensor shared = found->second;
     const auto [own, fresh] = tensors.try_emplace(name, shared);
     if (fresh) names.push_back(name);
     if (own->second.shape() != shared.shape() || own->second.dtype() != shared.dtype())
-      throw ValueError("load: two tensors of different shapes or dtypes are said to be one");
+      throw ValueError("load: two tensors of different shapes or dtypes are declared as shared");
     own->second = shared;
   }
   std::vector<Tree::Item> items;

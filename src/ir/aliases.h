@@ -6,8 +6,8 @@
 
 namespace lucid {
 
-/// The other keywords under which Python callers may pass `parameter` of `schema`: the names that NumPy and PyTorch
-/// use, such as `axis` for dim, except those that another parameter of the op has. The strings have static storage.
+/// The additional keywords that Python callers may use for `parameter` of `schema`: the names in NumPy and PyTorch,
+/// such as `axis` for dim, except names of other parameters of the op. The strings have static storage duration.
 std::vector<const char*> aliases_of(const Schema& schema, const Parameter& parameter);
 
 }  // namespace lucid

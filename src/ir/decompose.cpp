@@ -5,7 +5,7 @@
 namespace lucid {
 namespace {
 
-/// For each op, the operands that a sample gives as a number.
+/// For each op, the bit mask of the operands that are numbers in some sample.
 std::vector<uint64_t> numbers_in_samples() {
   std::vector<uint64_t> masks;
   for (const Op& op : op_table().ops()) {
@@ -18,7 +18,7 @@ std::vector<uint64_t> numbers_in_samples() {
 }
 
 Values decompose(Emitter& e, const Call& call, bool widen) {
-  // A decomposition may rely on what the op's own rule refuses.
+  // Run the op's own rule first: the decomposition may rely on its checks.
   if (call.op().infer) infer_types(call);
   Values inputs(call.count());
   for (size_t i = 0; i < call.count(); ++i) {

@@ -11,10 +11,10 @@
 
 namespace lucid {
 
-/// Names a value of one graph; `%3` in text.
+/// Identifies a value within one graph; `%3` in text.
 using ValueId = int32_t;
 
-/// What is known of a value without running the graph.
+/// The static properties of a value.
 struct IRValue {
   TensorType type;
   std::string device = "cpu";
@@ -28,7 +28,7 @@ struct IROperand {
   bool operator==(const IROperand&) const = default;
 };
 
-/// One op applied. Nodes stand in execution order: operands are defined before they are used.
+/// An application of an op. Nodes are in execution order: operands are defined before they are used.
 struct IRNode {
   const Op* op = nullptr;
   std::vector<IROperand> inputs;
@@ -36,27 +36,27 @@ struct IRNode {
   std::vector<ValueId> outputs;
   /// Whether a backward pass may run through this node.
   bool has_gradient = true;
-  /// Where the user's code asked for it: "example.py:4"; may be empty.
+  /// Location in the user's code, such as "example.py:4"; may be empty.
   std::string source;
   bool operator==(const IRNode&) const = default;
 };
 
-/// A recorded computation: purely functional. State that outlives a call enters through state_ids and leaves through
-/// updates; nothing else is read or written.
+/// A recorded computation, purely functional. State that outlives a call is read through param_ids and state_ids, and
+/// written through updates. Nothing else is read or written.
 struct IRGraph {
   std::string name = "graph";
   /// The function's arguments, in order.
   std::vector<ValueId> input_ids;
-  /// Parameters: read afresh at each call.
+  /// Parameters, read at each call.
   std::vector<ValueId> param_ids;
-  /// Other state read: buffers, optimizer state, the random generator.
+  /// Other state that is read: buffers, optimizer state, the random generator.
   std::vector<ValueId> state_ids;
-  /// Values that no node computes and no caller passes: tensors made from data while recording.
+  /// Values that no node computes and no caller passes: tensors created from data while recording.
   std::vector<ValueId> constant_ids;
   std::vector<IRNode> nodes;
   std::map<ValueId, IRValue> values;
   std::vector<ValueId> output_ids;
-  /// State (a param_id or state_id) and the value it has afterwards.
+  /// Pairs of a state (a param_id or state_id) and its value after the call.
   std::vector<std::pair<ValueId, ValueId>> updates;
 
   ValueId add_value(const TensorType& type);
@@ -65,13 +65,13 @@ struct IRGraph {
   bool operator==(const IRGraph&) const = default;
 };
 
-/// The text form, which parses back to an equal graph; the grammar is in docs/ir.md.
+/// Returns the text form, which parses back to an equal graph. The grammar is in docs/ir.md.
 std::string to_text(const IRGraph& graph);
-/// One node's line, without indentation.
+/// Returns the line of one node, without indentation.
 std::string to_text(const IRGraph& graph, const IRNode& node);
-/// Throws ValueError with line and column. Ops are looked up in op_table().
+/// Throws ValueError with line and column if the text is invalid. Ops are looked up in op_table().
 IRGraph parse_graph(const std::string& text);
-/// Throws InternalError showing the node and its neighbours when a rule is broken.
+/// Throws InternalError if an invariant is broken. The message shows the node and its neighbours.
 void verify(const IRGraph& graph);
 
 /// A value of a graph under construction.

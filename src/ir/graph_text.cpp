@@ -1,4 +1,4 @@
-// The text form of graphs, both ways. docs/ir.md has the grammar.
+// Prints and parses the text form of graphs. docs/ir.md has the grammar.
 
 #include <algorithm>
 #include <limits>
@@ -33,7 +33,7 @@ std::string to_text(const IROperand& operand) {
   return operand.id < 0 ? "none" : fmt::format("%{}", operand.id);
 }
 
-/// `{dim=[1], keepdim=true}`, leaving out what has its default value.
+/// `{dim=[1], keepdim=true}`, without attributes that have their default value.
 std::string attributes_text(const IRNode& node) {
   std::string text;
   size_t index = 0;
@@ -104,7 +104,7 @@ class Parser {
     scanner_.expect(":");
     const std::string_view name = scanner_.identifier("a dtype");
     const auto dtype = parse_dtype(name);
-    if (!dtype || name_of(*dtype) != name) scanner_.fail(fmt::format("`{}` is no dtype", name));
+    if (!dtype || name_of(*dtype) != name) scanner_.fail(fmt::format("`{}` is not a dtype", name));
     IRValue value{.type = {*dtype, scanner_.dims()}};
     try {
       checked_numel("shape", value.type.shape, size_of(*dtype));

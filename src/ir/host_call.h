@@ -8,7 +8,7 @@
 
 namespace lucid {
 
-/// A contiguous array in the host's memory.
+/// A contiguous array in host memory.
 struct HostArray {
   TensorType type;
   void* data = nullptr;
@@ -20,8 +20,8 @@ struct HostArray {
   }
 };
 
-/// A call whose operands lie in memory as contiguous arrays: what reference implementations and host ops are given.
-/// Numbers arrive as 0-d arrays of the dtype they were promoted to.
+/// A call whose operands are contiguous arrays in memory. Passed to reference implementations and host ops. Numbers
+/// arrive as 0-d arrays of the dtype that they were promoted to.
 class HostCall : public Call {
  public:
   using Allocate = std::function<HostArray(const TensorType&)>;
@@ -29,7 +29,7 @@ class HostCall : public Call {
       : Call(call), inputs_(inputs), allocate_(std::move(allocate)) {}
 
   const HostArray& in(size_t i) const { return inputs_[i]; }
-  /// Makes the next result, uninitialised. Results are made in order.
+  /// Allocates the next result, uninitialized. Results must be allocated in order.
   HostArray& make_output(const TensorType& type) {
     outputs_.push_back(allocate_(type));
     return outputs_.back();

@@ -1,4 +1,4 @@
-// What calls give: result types by the op's rule, or by broadcasting and promotion.
+// Result types of calls, from the op's own rule, from broadcasting and promotion, or from its decomposition.
 
 #include <algorithm>
 
@@ -9,7 +9,7 @@
 namespace lucid {
 namespace {
 
-/// "bool, i32 or f32": the cure in messages about dtypes.
+/// "bool, i32 or f32", for the advice in messages about dtypes.
 std::string list_of(DtypeSet dtypes) {
   std::vector<std::string_view> names;
   for (int i = 0; i < kDtypeCount; ++i)
@@ -22,7 +22,7 @@ std::string list_of(DtypeSet dtypes) {
   return text;
 }
 
-/// Checks that the operands fit the signature: how many there are, and that only optional ones are absent.
+/// Checks that the operands match the signature: their number, and that only optional ones are absent.
 void check_operands(const Call& call) {
   const auto& parameters = call.op().schema.parameters;
   const auto tensors = std::ranges::count_if(parameters, [](const Parameter& p) { return !is_attribute(p.kind); });
@@ -59,7 +59,7 @@ void check_dtype(const Call& call, Dtype dtype) {
   throw TypeError("{}: does not take {}; convert to {}", call.name(), name_of(dtype), list_of(call.op().dtypes));
 }
 
-/// Follows a decomposition for its types alone.
+/// Runs a decomposition on types alone.
 class TypeEmitter : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
@@ -74,7 +74,7 @@ std::vector<TensorType> infer_by_decomposition(const Call& call) {
   Values inputs;
   for (size_t i = 0; i < call.count(); ++i) {
     const Operand& operand = call.operand(i);
-    // Rules read a value where the op is not made for a number: as in eager mode, one without dimensions.
+    // Where the op does not take a number, rules expect a value. As in eager mode, it is 0-d.
     const bool stray = operand.is_scalar() && !takes_number(call.op(), i);
     if (stray)
       inputs.push_back(TypeEmitter::value({is_float(operand.dtype()) ? default_float() : operand.dtype(), {}}));

@@ -16,52 +16,54 @@ class Builder;
 class Value;
 }  // namespace loop
 
-/// out[i] = body(in0[i], in1[i], ...), inputs broadcast to the output's shape. Values arrive in the compute dtype of
-/// the input and leave in the compute dtype of the output; the schedule loads, converts and stores.
+/// out[i] = body(in0[i], in1[i], ...), with inputs broadcast to the output's shape. The body receives values in the
+/// compute dtype of each input and returns one in the compute dtype of the output. The schedule loads, converts and
+/// stores.
 struct PointwiseLowering {
   std::function<loop::Value(loop::Builder&, std::span<const loop::Value> inputs, const Call& call)> body;
-  /// Optional: a kBool that reports error 1 of Op::errors where it holds for an element that exists. May return nothing
-  /// when these dtypes need no check.
+  /// Optional. Returns a kBool that is true if an element must report error 1 of Op::errors; lanes beyond the end are
+  /// ignored. May return an empty value if these dtypes need no check.
   std::function<loop::Value(loop::Builder&, std::span<const loop::Value> inputs, const Call& call)> fails = {};
 };
 
-/// One output element, or kLanes neighbours along some axis, as an indexed lowering sees it.
+/// The interface of an indexed lowering to one output element, or to kLanes neighbours along some axis.
 class ElementContext {
  public:
   virtual ~ElementContext() = default;
   virtual loop::Builder& builder() = 0;
   /// The element's index along an axis of the output: an i64, scalar or vector.
   virtual loop::Value index(int64_t axis) = 0;
-  /// A run-time i64: kernels are shared between calls that differ only in such numbers.
+  /// A run-time i64. Calls that differ only in these numbers share a kernel.
   virtual loop::Value number(int64_t value) = 0;
   /// The size of an axis of an input, at run time.
   virtual loop::Value input_size(int input, int64_t axis) = 0;
-  /// Input number `input` at an index with one entry for each of its axes, in the compute dtype. Where `valid` (kBool,
-  /// may be empty) is false the index need not be in range, no memory is read and the result is 0.
+  /// Loads an element of input `input` in its compute dtype; `index` has one entry for each axis. Where `valid` (kBool,
+  /// may be empty) is false, the index need not be in range, no memory is read and the result is 0.
   virtual loop::Value load(int input, std::span<const loop::Value> index, loop::Value valid) = 0;
-  /// Reports error `code` (1, 2, ... into Op::errors) when the condition holds for an element that exists.
+  /// Reports error `code` (1, 2, ... into Op::errors) if the condition is true. Lanes beyond the end are ignored.
   virtual void fail_if(loop::Value condition, int64_t code) = 0;
 };
 
-/// out[i] = body(i), which may load inputs at any index: concatenation, gathers, padding, ranges, random draws.
+/// out[i] = body(i), which may load inputs at any index: concatenation, gathers, padding, ranges, random ops.
 struct IndexedLowering {
   std::function<loop::Value(ElementContext& element, const Call& call)> body;
 };
 
 enum class Combine : uint8_t { kSum, kProd, kMax, kMin, kAny, kAll, kArgMax, kArgMin };
 
-/// Reduces input 0 over the axes of attribute "dim" (all of them when None), keeping them with size 1 if attribute
-/// "keepdim" says so, in the canonical order of loop/README.md. The accumulator has the compute dtype of the output.
-/// Max and min propagate NaN; argmax and argmin give the first index of the best, NaN being better than any number.
+/// Reduces input 0 over the axes of attribute "dim" (all axes if None), in the canonical order of
+/// docs/decisions/0002-canonical-orders.md. If attribute "keepdim" is true, these axes remain with size 1. The
+/// accumulator has the compute dtype of the output. Max and min propagate NaN. Argmax and argmin return the first index
+/// of the extremum; NaN takes precedence over any number.
 struct ReduceLowering {
   Combine combine = Combine::kSum;
   /// Applied to each element, in the accumulator's dtype, before combining. Optional.
   std::function<loop::Value(loop::Builder&, loop::Value element)> map;
-  /// Applied to the accumulated value with the number of reduced elements, an i64. Optional.
+  /// Applied to the accumulated value and the count of reduced elements, an i64. Optional.
   std::function<loop::Value(loop::Builder&, loop::Value total, loop::Value count)> finish;
 };
 
-/// Running combination along attribute "dim", one chain from the first element to the last.
+/// Cumulative combination along attribute "dim", as one chain from the first element to the last.
 struct ScanLowering {
   Combine combine = Combine::kSum;
 };
@@ -69,32 +71,33 @@ struct ScanLowering {
 enum class ScatterCombine : uint8_t { kReplace, kAdd, kMul, kMax, kMin };
 
 /// Starts from input 0 and combines elements of input `source` into it, in ascending order of the source's row-major
-/// index. `target` gives, for a source element (its index along each source axis is asked from the context), the index
-/// in the output along each axis.
+/// index. `target` returns the index in the output along each axis for a source element; the context provides the
+/// element's index along each source axis.
 struct ScatterLowering {
   ScatterCombine combine = ScatterCombine::kReplace;
   int source = 2;
   std::function<std::vector<loop::Value>(ElementContext& source, const Call& call)> target;
 };
 
-/// The batched matrix product in0[b, m, k] @ in1[b, k, n] in the canonical order of loop/README.md.
+/// The batched matrix product in0[b, m, k] @ in1[b, k, n] in the canonical order of
+/// docs/decisions/0002-canonical-orders.md.
 struct ContractionLowering {};
 
-/// Attention of queries in0 [n, h, l, e] to keys in1 [n, h, s, e] and values in2 [n, h, s, d], with the mask in3 if
-/// there is one, in the order of docs/decisions/0005-attention.md. Attributes "causal" and "scale" belong to it.
+/// Attention of queries in0 [n, h, l, e] to keys in1 [n, h, s, e] and values in2 [n, h, s, d], with an optional mask
+/// in3, in the order of docs/decisions/0005-attention.md. Reads attributes "causal" and "scale".
 struct AttentionLowering {};
 
-/// A convolution of in0 and in1 with an optional bias in2, or its gradient by the weight from in0 and the gradient in1
-/// of its result; sizes by ops/convolution_rules.h, order by docs/decisions/0006-convolution.md.
+/// A convolution of in0 and in1 with an optional bias in2. If `by_weight`, the gradient with respect to the weight,
+/// computed from in0 and the gradient in1 of the result. ops/convolution_rules.h defines the sizes and
+/// docs/decisions/0006-convolution.md the order.
 struct ConvolutionLowering {
   bool by_weight = false;
 };
 
-/// The inputs one after another along attribute "dim".
+/// The inputs concatenated along attribute "dim".
 struct ConcatLowering {};
 
-/// in0, as it lies in memory when it is contiguous, with in1 in place of the elements that attributes "stride" and
-/// "offset" name.
+/// The contiguous memory of in0, with in1 in place of the elements that attributes "stride" and "offset" select.
 struct RegionLowering {};
 
 using Lowering =

@@ -6,7 +6,7 @@
 
 namespace lucid {
 
-/// A graph node as the call that its op's rules expect.
+/// Adapts a graph node to the Call that the rules of its op expect.
 class NodeCall {
  public:
   NodeCall(const IRGraph& graph, const IRNode& node) : attributes_(node.attributes) {

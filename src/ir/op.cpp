@@ -11,7 +11,7 @@ namespace {
 template <typename T>
 const T& typed(const Call& call, std::string_view name) {
   const T* value = std::get_if<T>(&call.attribute(name));
-  LUCID_CHECK(value, "{}: attribute {} is {}, read as another type", call.name(), name,
+  LUCID_CHECK(value, "{}: attribute {} is {}, but is read as another type", call.name(), name,
               to_string(call.attribute(name)));
   return *value;
 }
@@ -31,7 +31,7 @@ bool Op::has_method() const {
 bool Op::has_in_place_method() const {
   if (!has_method() || schema.returns_list || !schema.results.empty()) return false;
   if (names.in_place) return *names.in_place;
-  // A condition is no place for the result.
+  // Operand 0 of a kTail op is a condition, which cannot hold the result.
   return promote != Promote::kTail && (is_pointwise() || promote != Promote::kNone);
 }
 
@@ -67,7 +67,7 @@ namespace {
 
 using Decompose = decltype(Op::decompose);
 
-/// Brings the inputs of a promoting composite to the dtype it computes in before they reach its decomposition.
+/// Wraps the decomposition of a promoting composite, so that its inputs are first converted to the compute dtype.
 Decompose after_promotion(Decompose decompose) {
   return [decompose = std::move(decompose)](Emitter& e, const Call& call, std::span<const Value> inputs) {
     Values converted(inputs.begin(), inputs.end());
@@ -88,8 +88,9 @@ OpTable::OpTable(std::vector<Op> ops) : ops_(std::move(ops)) {
     const int ways =
         op.is_lowered() + static_cast<bool>(op.decompose) + static_cast<bool>(op.view) + static_cast<bool>(op.host);
     if (op.decompose && op.promote != Promote::kNone) op.decompose = after_promotion(std::move(op.decompose));
-    LUCID_CHECK(ways == 1, "{} computes in {} ways; lowering, decompose, view, host: choose one", op.name(), ways);
-    LUCID_CHECK(op.host || !op.has_effects, "{} has effects and does not compute on the host", op.name());
+    LUCID_CHECK(ways == 1, "{} has {} implementations; set exactly one of lowering, decompose, view and host",
+                op.name(), ways);
+    LUCID_CHECK(op.host || !op.has_effects, "{} has effects but does not compute on the host", op.name());
     if (op.cost == 0) op.cost = op.ulp > 0 ? kFunctionCost : kSimpleCost;
   }
   by_name_.resize(ops_.size());

@@ -7,8 +7,7 @@
 
 #include "base/scalar.h"
 
-// The parts of an op's entry that do not say how it computes: where its name is visible, which identities it obeys,
-// what it costs.
+// The parts of an op's entry other than its implementation: where its name is visible, its identities, and its cost.
 namespace lucid {
 
 class Call;
@@ -40,10 +39,10 @@ enum class Operator : uint8_t {
 };
 inline constexpr size_t kOperatorCount = static_cast<size_t>(Operator::kGreaterEqual) + 1;
 
-/// Who calls an op by its name.
+/// The callers that use an op by name.
 enum class Audience : uint8_t {
   kUsers,       // lucid.add and lucid.nn.functional.add
-  kOps,         // other ops that are made of it
+  kOps,         // composites that contain it
   kOptimizers,  // the classes of lucid.optim
 };
 
@@ -57,23 +56,23 @@ struct Names {
   std::optional<bool> in_place = {};
   /// The operator that computes it, if there is one.
   std::optional<Operator> python_operator = {};
-  /// It makes tensors for users to start from: the function also takes `device` and `requires_grad`.
+  /// It creates tensors for users: the function also takes `device` and `requires_grad`.
   bool is_factory = false;
   /// The function of lucid.nn.functional also takes `inplace`.
   bool takes_inplace = false;
 };
 
-/// Whether an op on one tensor gives its elements, in their order, converted to the result's dtype. Eager calls give
-/// back the operand itself where nothing has to be copied.
+/// Whether an op on one tensor returns the tensor's elements in order, converted to the result's dtype. Eager calls
+/// return the operand itself if no copy is needed.
 enum class Copies : uint8_t {
   kNever,
   kAlways,
   kUnlessContiguous,
-  kUnlessOfDtype,  // that of the attribute `dtype`
+  kUnlessOfDtype,  // unless it has the dtype of the attribute `dtype`
 };
 
-/// Exact identities of an op. They hold for every bit of every number, NaN, -0.0 and subnormal numbers included, unless
-/// a field says otherwise. ExactIdentityPass applies them.
+/// Exact identities of an op. They hold for every bit of every number, including NaN, -0.0 and subnormal numbers,
+/// unless a field says otherwise. ExactIdentityPass applies them.
 struct Algebra {
   Copies copies = Copies::kNever;
   /// f(f(x)) is x.
@@ -81,16 +80,16 @@ struct Algebra {
   /// f(f(x)) is f(x); for two operands, f(x, x) is x.
   bool is_idempotent = false;
 
-  /// f(x, number) is x for integers and bools; also f(number, x), if on either side. Floating-point arithmetic flushes
-  /// subnormal numbers.
+  /// f(x, number) is x for integers and bools; so is f(number, x) if `either_side`. Not for floats, whose arithmetic
+  /// flushes subnormal numbers.
   struct Neutral {
     int number = 0;
     bool either_side = true;
   };
   std::optional<Neutral> neutral = {};
 
-  /// Each element is that of one operand or of another, as a condition says; no arithmetic is done on it. These are
-  /// positions of operands, -1 for a choice that is not an operand of the result's shape.
+  /// Each element is copied from one of two operands, selected by a condition, without arithmetic. The fields are
+  /// positions of operands, or -1 for a choice that is not an operand of the result's shape.
   struct Choice {
     int condition = 0;
     int if_true = -1;
@@ -98,12 +97,12 @@ struct Algebra {
   };
   std::optional<Choice> choice = {};
 
-  /// The number that all elements of the result are. Nothing where the call does not tell.
+  /// The number that all elements of the result are equal to. Empty if the call does not determine it.
   std::function<std::optional<Scalar>(const Call& call)> fill = {};
 };
 
-/// What computing one element costs, in simple operations on a vector lane. That of math functions stands for any
-/// series of tens of operations.
+/// The cost of computing one element, in simple operations on a vector lane. kFunctionCost represents math functions
+/// and any sequence of tens of operations.
 inline constexpr double kSimpleCost = 1;
 inline constexpr double kFunctionCost = 20;
 

@@ -11,7 +11,7 @@
 
 namespace lucid {
 
-/// What a sample tensor is filled with. Draws depend on the sample alone, so every test sees the same numbers.
+/// The contents of a sample tensor. Random numbers depend only on the sample, so every test sees the same ones.
 enum class Fill : uint8_t {
   kNormal,       // around zero, both signs; small integers for integer dtypes
   kPositive,     // above zero
@@ -31,9 +31,9 @@ enum class Fill : uint8_t {
 struct SampleTensor {
   Dims shape;
   Fill fill = Fill::kNormal;
-  /// Empty for contiguous. Strides in elements; 0 repeats.
+  /// Strides in elements; 0 repeats an element. Empty for a contiguous tensor.
   Dims strides;
-  /// Set where the tensor's dtype is not the one under test (indices, masks).
+  /// Set if the tensor's dtype is not the one under test (indices, masks).
   std::optional<Dtype> dtype;
   int64_t bound = 0;
   /// A plain number instead of a tensor.
@@ -42,7 +42,7 @@ struct SampleTensor {
   bool absent = false;
 };
 
-/// Arguments of one valid call: tensors for the operands and values for attributes that differ from their defaults.
+/// Arguments of one valid call: tensors for the operands, and the attributes that differ from their defaults.
 struct Sample {
   std::vector<SampleTensor> tensors;
   std::vector<std::pair<std::string, Attribute>> attributes = {};

@@ -11,7 +11,7 @@
 namespace lucid {
 namespace {
 
-// Not <cctype>: its answers depend on the locale, and it is undefined for bytes above 127.
+// Not from <cctype>, which depends on the locale and is undefined for bytes above 127.
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.'; }
@@ -56,7 +56,7 @@ bool Scanner::at_end() {
 bool Scanner::peek(std::string_view token) const {
   const size_t at = next_token();
   if (!text_.substr(at).starts_with(token)) return false;
-  // A word is only that word when it does not go on.
+  // A word must match as a whole, not as a prefix of a longer word.
   const size_t after = at + token.size();
   return !is_word(token.back()) || after == text_.size() || !is_word(text_[after]);
 }
@@ -78,20 +78,20 @@ bool Scanner::peek_identifier() {
   return at_ < text_.size() && is_letter(text_[at_]);
 }
 
-std::string_view Scanner::identifier(std::string_view wanted) {
-  if (!peek_identifier()) fail(fmt::format("expected {}", wanted));
+std::string_view Scanner::identifier(std::string_view expected) {
+  if (!peek_identifier()) fail(fmt::format("expected {}", expected));
   const size_t begin = at_;
   while (at_ < text_.size() && is_word(text_[at_])) ++at_;
   return text_.substr(begin, at_ - begin);
 }
 
-int64_t Scanner::integer(std::string_view wanted) {
+int64_t Scanner::integer(std::string_view expected) {
   skip_space();
   int64_t value = 0;
   const char* begin = text_.data() + at_;
   const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), value);
-  if (error == std::errc::result_out_of_range) fail(fmt::format("{} does not fit in 64 bits", wanted));
-  if (error != std::errc()) fail(fmt::format("expected {}", wanted));
+  if (error == std::errc::result_out_of_range) fail(fmt::format("{} does not fit in 64 bits", expected));
+  if (error != std::errc()) fail(fmt::format("expected {}", expected));
   at_ += static_cast<size_t>(end - begin);
   return value;
 }

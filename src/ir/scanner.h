@@ -8,31 +8,32 @@
 
 namespace lucid {
 
-/// Reads the small textual languages of this layer: signatures and graphs. Every mistake in the text becomes a
-/// ValueError that gives line and column; no text, however long or malformed, does more harm than that.
+/// Tokenizes the text formats of this folder: signatures and graphs. Every error in the text raises a ValueError with
+/// line and column. No text, however long or malformed, has any other effect.
 class Scanner {
  public:
   Scanner(std::string_view what, std::string_view text) : what_(what), text_(text) {}
 
-  /// Skips spaces and newlines, then says whether nothing is left.
+  /// Skips spaces and newlines, then returns whether the end is reached.
   bool at_end();
-  /// Whether `token` comes next, after spaces and newlines; if so, `take` also consumes it. If not, nothing is skipped.
+  /// Whether `token` comes next, after spaces and newlines. If so, `take` also consumes it; otherwise nothing is
+  /// skipped.
   bool peek(std::string_view token) const;
   bool take(std::string_view token);
   void expect(std::string_view token);
   bool peek_identifier();
   /// Letters, digits, `_` and `.`, not starting with a digit.
-  std::string_view identifier(std::string_view wanted);
-  int64_t integer(std::string_view wanted);
+  std::string_view identifier(std::string_view expected);
+  int64_t integer(std::string_view expected);
   /// `[1,2]`.
   Dims dims();
-  /// A word in single or double quotes, with the escapes that quoted() writes.
+  /// A string in single or double quotes, with the escapes that quoted() writes.
   std::string string();
   /// Any value that an attribute can have.
   Attribute attribute();
-  /// From here to the end of the line, without the newline and the spaces around.
+  /// The rest of the line, without the newline and surrounding spaces.
   std::string_view rest_of_line();
-  /// True when only spaces stand between here and the end of the line.
+  /// Whether only spaces are left on the line.
   bool at_line_end();
 
   [[noreturn]] void fail(const std::string& message);

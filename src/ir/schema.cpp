@@ -25,7 +25,7 @@ ParameterKind parse_kind(Scanner& scanner) {
     if (name != word) continue;
     return kind == ParameterKind::kInts && scanner.take("*") ? ParameterKind::kVarInts : kind;
   }
-  scanner.fail(fmt::format("`{}` is no kind of parameter", word));
+  scanner.fail(fmt::format("`{}` is not a kind of parameter", word));
 }
 
 Parameter parse_parameter(Scanner& scanner) {
@@ -41,7 +41,7 @@ Parameter parse_parameter(Scanner& scanner) {
       if (!converted) scanner.fail(fmt::format("{} does not take {}", parameter.name, to_string(value)));
       parameter.default_value = *converted;
     } else if (!parameter.optional || !std::holds_alternative<std::monostate>(value)) {
-      scanner.fail("a tensor has no default but None, and only if it is optional");
+      scanner.fail("the default of a tensor must be None, and the tensor must be optional");
     }
   }
   return parameter;
@@ -161,7 +161,7 @@ Schema parse_schema(std::string_view text) {
         Parameter parameter = parse_parameter(scanner);
         parameter.keyword_only = keyword_only;
         for (const Parameter& other : schema.parameters)
-          if (other.name == parameter.name) scanner.fail("two parameters have one name");
+          if (other.name == parameter.name) scanner.fail("two parameters have the same name");
         if (parameter.kind == ParameterKind::kTensors && std::exchange(has_list, true))
           scanner.fail("an op takes at most one list of tensors");
         schema.parameters.push_back(std::move(parameter));
@@ -175,7 +175,7 @@ Schema parse_schema(std::string_view text) {
       } else {
         do schema.results.emplace_back(scanner.identifier("the name of a result"));
         while (scanner.take(","));
-        if (schema.results.size() == 1) scanner.fail("a single result has no name");
+        if (schema.results.size() == 1) scanner.fail("a single result cannot have a name");
       }
     }
     if (!scanner.at_end()) scanner.fail("expected the end");

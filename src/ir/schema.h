@@ -20,7 +20,7 @@ using Attributes = std::vector<Attribute>;
 
 /// "[1,2]", "true", "0.5", "\"mean\"", "f32", "none": parses back.
 std::string attribute_text(const Attribute& attribute);
-/// The same, for attributes only: not for what would convert to one.
+/// The same, for attributes only, not for types that convert to one.
 template <std::same_as<Attribute> T>
 std::string to_string(const T& attribute) {
   return attribute_text(attribute);
@@ -34,14 +34,14 @@ enum class ParameterKind : uint8_t {
   kInt,      // : int
   kFloat,    // : float
   kInts,     // : ints       one integer or several
-  kVarInts,  // : ints*      likewise, and Python also takes them spread over positional arguments
+  kVarInts,  // : ints*      the same, and Python also accepts them as separate positional arguments
   kDtype,    // : dtype
   kString,   // : str
 };
 
-/// True where the parameter's values are attributes, not operands.
+/// Whether the parameter's values are attributes, not operands.
 constexpr bool is_attribute(ParameterKind kind) { return kind > ParameterKind::kTensors; }
-/// The kind's word in signatures: "ints" for both kInts and kVarInts.
+/// The name of the kind in signatures: "ints" for both kInts and kVarInts.
 std::string_view name_of(ParameterKind kind);
 
 struct Parameter {
@@ -50,11 +50,11 @@ struct Parameter {
   bool optional = false;      // `?`: None is allowed
   bool keyword_only = false;  // after `*`
   bool has_default = false;
-  Attribute default_value;  // of attributes; an optional tensor's default is always None
+  Attribute default_value;  // for attributes; an optional tensor's default is always None
 };
 
-/// `value` as the parameter stores it: an integer where a float or several integers are wanted is converted. Nothing
-/// when the parameter does not take such a value.
+/// Converts `value` to the type of the parameter: an integer is converted to a float or to a list of integers. Empty if
+/// the parameter does not accept the value.
 std::optional<Attribute> convert_attribute(const Parameter& parameter, const Attribute& value);
 
 /// An op's signature, parsed once from its text, for instance
@@ -62,12 +62,12 @@ std::optional<Attribute> convert_attribute(const Parameter& parameter, const Att
 ///   "max_dim(x, dim: int, keepdim: bool = False) -> values, indices"
 ///   "split(x, sizes: ints, dim: int = 0) -> tensors"
 ///   "linear(x, weight, bias? = None)"
-/// Operands of a call are the tensor parameters in order, a list being spread over as many as it has.
+/// The operands of a call are the tensor parameters in order; a list contributes one operand for each of its tensors.
 struct Schema {
   std::string name;
   std::vector<Parameter> parameters;
   std::vector<std::string> results;  // names of several results; empty for one unnamed result
-  bool returns_list = false;         // "-> tensors": as many as the call makes
+  bool returns_list = false;         // "-> tensors": the call determines how many
 
   /// Position among the attributes, or -1.
   int attribute_index(std::string_view parameter) const;
@@ -77,7 +77,7 @@ struct Schema {
   std::string to_string() const;
 };
 
-/// Throws InternalError for text that is no signature: signatures are written by us.
+/// Throws InternalError if the text is not a valid signature: signatures are internal.
 Schema parse_schema(std::string_view text);
 
 }  // namespace lucid

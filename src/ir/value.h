@@ -10,7 +10,8 @@
 
 namespace lucid {
 
-/// Whatever an op computes on: a tensor in eager mode, a value of a graph while one is built. Rules see only its type.
+/// The operands and results of ops: a tensor in eager mode, a graph value during graph building. Rules see only its
+/// type.
 class ValueBase : public RefCounted {
  public:
   ValueBase(Dtype dtype, const Dims& shape) : dtype_(dtype), shape_(shape) {}
@@ -23,7 +24,7 @@ class ValueBase : public RefCounted {
   Dims shape_;
 };
 
-/// A counted reference to a value, as rules hold it. Empty where an optional operand is absent or a gradient is zero.
+/// A counted reference to a value, as used by rules. Empty if an optional operand is absent or a gradient is zero.
 class Value {
  public:
   Value() = default;
@@ -47,7 +48,8 @@ class Value {
 
 using Values = std::vector<Value>;
 
-/// An argument in a tensor position: a value, a plain number, or nothing. Borrows the value: it must outlive the call.
+/// An argument in a tensor position: a value, a plain number, or nothing. Borrows the value, which must outlive the
+/// call.
 class Operand {
  public:
   Operand() = default;
@@ -64,12 +66,12 @@ class Operand {
   bool is_value() const { return value_ != nullptr; }
   const Scalar& scalar() const { return scalar_; }
   const ValueBase* value() const { return value_; }
-  /// Of a number: its category (kBool, kI64, kF64).
+  /// The dtype of the value, or the category of the number (kBool, kI64, kF64).
   Dtype dtype() const { return is_scalar_ ? scalar_.kind() : value_->dtype(); }
   const Dims& shape() const { return is_scalar_ ? no_dims() : value_->shape(); }
   int64_t rank() const { return shape().rank(); }
   TensorType type() const { return {dtype(), shape()}; }
-  /// How it takes part in promotion.
+  /// The rank of the operand in type promotion.
   Rank promotion_rank() const {
     return is_scalar_ ? Rank::kNumber : value_->shape().empty() ? Rank::kZeroDim : Rank::kTensor;
   }

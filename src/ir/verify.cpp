@@ -7,7 +7,7 @@
 namespace lucid {
 namespace {
 
-/// A breach is shown with this many nodes before and after it.
+/// An error message shows this many nodes before and after the invalid one.
 constexpr size_t kNeighbours = 3;
 
 class Verifier {
@@ -42,7 +42,7 @@ class Verifier {
 
   void check_values() {
     for (const auto& [id, value] : graph_.values) {
-      require(id >= 0, "%{} is a negative number", id);
+      require(id >= 0, "%{} is a negative id", id);
       try {
         checked_numel("value", value.type.shape, size_of(value.type.dtype));
       } catch (const Error& error) {
@@ -62,7 +62,7 @@ class Verifier {
 
   void check_node(const IRNode& node) {
     require(node.op != nullptr, "the node has no op");
-    require(op_table().find(node.op->name()) == node.op, "the node's op is not of the table");
+    require(op_table().find(node.op->name()) == node.op, "the node's op is not in the op table");
     check_attributes(node);
     std::vector<Operand> operands = check_operands(node);
     std::vector<TensorType> types;
@@ -76,7 +76,7 @@ class Verifier {
       const ValueId id = node.outputs[i];
       require(graph_.values.contains(id), "result %{} has no type", id);
       require(defined_.insert(id).second, "%{} is defined twice", id);
-      require(graph_.type(id) == types[i], "%{} has type {}, but the op gives {}", id, to_string(graph_.type(id)),
+      require(graph_.type(id) == types[i], "%{} has type {}, but the op returns {}", id, to_string(graph_.type(id)),
               to_string(types[i]));
     }
     check_devices(node);
@@ -96,7 +96,7 @@ class Verifier {
             node.op->name(), next);
   }
 
-  /// The operands as shape rules want them; they live as long as `types_`.
+  /// The operands as shape rules expect them. They refer to values in `types_`.
   std::vector<Operand> check_operands(const IRNode& node) {
     std::vector<Operand> operands;
     for (const IROperand& input : node.inputs) {

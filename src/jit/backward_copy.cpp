@@ -13,13 +13,13 @@ namespace {
 
 using Start = BackwardPart::Start;
 
-/// The end of the graph at a leaf that nobody watches: when it runs matters to no other node.
+/// Whether a node is the accumulator of a leaf without hooks: no other node depends on when it runs.
 bool is_quiet_end(const GradNode& node) {
   const auto* end = dynamic_cast<const AccumulateNode*>(&node);
   return end && !end->is_observed() && end->slot()->after_accumulate.empty() && !end->slot()->became_interior;
 }
 
-/// Whether all that refer to a tensor are among these sums, and its memory is nobody else's.
+/// Whether only these sums refer to a tensor, and nothing else refers to its memory.
 bool is_own(const TensorImpl& tensor, std::span<Value* const> sums) {
   if (tensor.use_count() == 1) return is_exclusive(tensor);
   const auto references = static_cast<uint32_t>(
@@ -34,7 +34,7 @@ bool are_different(std::vector<const Edge*> edges) {
          edges.end();
 }
 
-/// The ops that computed something.
+/// The number of ops that computed or wrote something.
 size_t count_ops(const Trace& trace) {
   return static_cast<size_t>(std::count_if(trace.events->begin(), trace.events->end(), [](const Event& event) {
     return event.kind == Event::Kind::kComputed || event.kind == Event::Kind::kWritten;
@@ -58,47 +58,47 @@ const Edge& BackwardCopy::edge_at(const BackwardPart::Border& border) const {
 
 bool BackwardCopy::run(BackwardPass& pass) {
   if (pass.creates_graph() || eager_observer() || !part_->may_plan()) return false;
-  std::optional<Situation> situation = look(pass);
-  if (!situation) return false;
+  std::optional<Request> request = inspect(pass);
+  if (!request) return false;
   while (true) {
-    if (const auto entry = part_->find(situation->key, situation->arguments)) {
-      if (!entry->is_settled())
-        entry->settle();
+    if (const auto entry = part_->find(request->key, request->arguments)) {
+      if (!entry->is_finalized())
+        entry->finalize();
       else if (entry->reason() == kOutOfMemory)
         part_->forget(*entry);
       else
-        return entry->has_plan() && run_plan(pass, *situation, *entry);
+        return entry->has_plan() && run_plan(pass, *request, *entry);
       continue;
     }
-    // Another thread records: what it makes will serve the next pass.
+    // If another thread is recording, the nodes run one by one; its plan will serve the next pass.
     const BusyScope recording(part_->recording(), BusyScope::Try());
-    if (!recording.owns_flag() || !part_->has_room()) return false;
-    if (part_->find(situation->key, situation->arguments)) continue;
-    record(pass, std::move(*situation));
+    if (!recording.owns_flag() || !part_->can_add()) return false;
+    if (part_->find(request->key, request->arguments)) continue;
+    record(pass, std::move(*request));
     return true;
   }
 }
 
-std::optional<BackwardCopy::Situation> BackwardCopy::look(BackwardPass& pass) const {
-  Situation situation;
-  BackwardPart::Key& key = situation.key;
+std::optional<BackwardCopy::Request> BackwardCopy::inspect(BackwardPass& pass) const {
+  Request request;
+  BackwardPart::Key& key = request.key;
   std::vector<Start> starts;
   if (!find_starts(pass, starts)) return std::nullopt;
   key.reach = part_->reach_of(std::move(starts));
-  if (!key.reach || !can_run(*key.reach) || !find_sums(pass, situation)) return std::nullopt;
+  if (!key.reach || !can_run(*key.reach) || !find_sums(pass, request)) return std::nullopt;
   if (pass.settings().inputs) {
     for (uint32_t member : key.reach->members) key.wanted.push_back(pass.needs({Ref<GradNode>(nodes_[member]), 0}));
     for (const BackwardPart::Border& border : key.reach->borders) key.wanted.push_back(pass.needs(edge_at(border)));
   }
   key.default_float = default_float();
   for (uint32_t slot : key.reach->slots) {
-    situation.saved.push_back(saved_[slot]->tensor());
-    // Another pass has released it since can_run() looked: the node says so.
-    if (!situation.saved.back()) return std::nullopt;
+    request.saved.push_back(saved_[slot]->tensor());
+    // Another pass has released it since can_run() checked: the node raises the error.
+    if (!request.saved.back()) return std::nullopt;
   }
-  for (const TensorRef& saved : situation.saved) situation.arguments.push_back(saved.get());
-  for (const Value* sum : situation.sums) situation.arguments.push_back(tensor_of(*sum));
-  return situation;
+  for (const TensorRef& saved : request.saved) request.arguments.push_back(saved.get());
+  for (const Value* sum : request.sums) request.arguments.push_back(tensor_of(*sum));
+  return request;
 }
 
 bool BackwardCopy::find_starts(BackwardPass& pass, std::vector<Start>& starts) const {
@@ -108,9 +108,9 @@ bool BackwardCopy::find_starts(BackwardPass& pass, std::vector<Start>& starts) c
   for (const auto& [order, node] : pass.ready()) {
     if (node->group() == this) {
       for (uint32_t output = 0; output < node->outputs().size(); ++output)
-        if (pass.find_sum(*node, output)) starts.push_back({node->number_in_group(), output});
+        if (pass.find_sum(*node, output)) starts.push_back({node->index_in_group(), output});
     } else if (order > first_ && !is_quiet_end(*node)) {
-      // What it adds belongs between what the nodes add.
+      // Its contributions must be added between those of the nodes.
       return false;
     }
   }
@@ -127,36 +127,36 @@ bool BackwardCopy::can_run(const BackwardPart::Reach& reach) const {
     if (edge.node->order() > first_ && !is_quiet_end(*edge.node)) return false;
     edges.push_back(&edge);
   }
-  // Arguments that were different tensors when the call was recorded may be one in this.
+  // Arguments that were different tensors in the recorded call may be the same tensor in this one.
   return are_different(std::move(edges));
 }
 
-bool BackwardCopy::find_sums(BackwardPass& pass, Situation& situation) const {
-  BackwardPart::Key& key = situation.key;
+bool BackwardCopy::find_sums(BackwardPass& pass, Request& request) const {
+  BackwardPart::Key& key = request.key;
   for (const Start& start : key.reach->starts)
-    situation.sums.push_back(pass.find_sum(*nodes_[start.member], start.output));
+    request.sums.push_back(pass.find_sum(*nodes_[start.member], start.output));
   for (size_t i = 0; i < key.reach->borders.size(); ++i) {
     const Edge& edge = edge_at(key.reach->borders[i]);
     Value* const sum = pass.find_sum(*edge.node, edge.output);
     if (!sum) continue;
     key.begun.push_back(static_cast<uint32_t>(i));
-    situation.sums.push_back(sum);
+    request.sums.push_back(sum);
   }
-  for (const Value* sum : situation.sums) {
+  for (const Value* sum : request.sums) {
     const TensorImpl& tensor = *tensor_of(*sum);
-    key.is_own.push_back(is_own(tensor, situation.sums));
+    key.is_own.push_back(is_own(tensor, request.sums));
     if (key.is_own.back() && !is_dense(tensor.sizes(), tensor.strides())) return false;
   }
   return true;
 }
 
-bool BackwardCopy::run_plan(BackwardPass& pass, Situation& situation, const Entry& entry) const {
+bool BackwardCopy::run_plan(BackwardPass& pass, Request& request, const Entry& entry) const {
   CallResults results;
-  // A check inside failed: the nodes say how.
-  if (!entry.program->run(situation.arguments, results)) return false;
+  // A check in a kernel failed: the nodes raise the error.
+  if (!entry.program->run(request.arguments, results)) return false;
   entry.count.fetch_add(1, std::memory_order_relaxed);
   count_backward_run();
-  situation.saved.clear();
+  request.saved.clear();
   if (!pass.settings().retain_graph)
     for (uint32_t member : entry.runs) nodes_[member]->release_saved();
   for (size_t i = 0; i < entry.ends.size(); ++i) {
@@ -169,22 +169,22 @@ bool BackwardCopy::run_plan(BackwardPass& pass, Situation& situation, const Entr
   return true;
 }
 
-void BackwardCopy::record(BackwardPass& pass, Situation situation) const {
+void BackwardCopy::record(BackwardPass& pass, Request request) const {
   auto entry = std::make_shared<Entry>();
-  entry->key = std::move(situation.key);
+  entry->key = std::move(request.key);
   const BackwardPart::Key& key = entry->key;
   std::vector<TensorRef> arguments;
-  for (TensorImpl* argument : situation.arguments) {
+  for (TensorImpl* argument : request.arguments) {
     arguments.emplace_back(argument);
     entry->strides.push_back(argument->strides());
   }
   TracingContext context;
-  // What the nodes may write to is given to them as a copy, so that the plan writes to nothing from outside. The others
-  // are held by the arguments.
+  // Gradients that the nodes may write to are replaced by copies, so that the plan writes to no memory from outside.
+  // The other gradients are kept alive by `arguments`.
   std::unordered_map<const ValueBase*, TensorRef> copies;
-  for (size_t i = 0; i < situation.sums.size(); ++i) {
+  for (size_t i = 0; i < request.sums.size(); ++i) {
     if (!key.is_own[i]) continue;
-    Value& sum = *situation.sums[i];
+    Value& sum = *request.sums[i];
     TensorRef& copy = copies[sum.get()];
     if (!copy) copy = copy_of(*tensor_of(sum), tensor_of(sum)->strides());
     sum = Value(copy);
@@ -195,15 +195,15 @@ void BackwardCopy::record(BackwardPass& pass, Situation situation) const {
   try {
     pass.run_nodes(*this, first_, ran);
   } catch (...) {
-    // One by one, ends that stand after what failed would have run.
+    // Without the group, accumulators with a higher order than the failed node would have run before it.
     context.stop();
     if (!ran.empty()) pass.run_after(ran.back()->order());
     throw;
   }
   context.stop();
-  // The nodes are done, whatever becomes of their recording.
+  // The nodes have run, even if finishing the recording fails.
   has_memory_for([&] {
-    for (const GradNode* node : ran) entry->runs.push_back(node->number_in_group());
+    for (const GradNode* node : ran) entry->runs.push_back(node->index_in_group());
     std::vector<TensorRef> results;
     for (size_t i = 0; i < key.reach->borders.size(); ++i) {
       const Edge& edge = edge_at(key.reach->borders[i]);

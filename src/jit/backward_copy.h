@@ -8,40 +8,40 @@
 
 namespace lucid::jit {
 
-/// The nodes that one call has of a part of its program's gradient graph.
+/// One call's copies of the nodes of a BackwardPart.
 class BackwardCopy : public NodeGroup {
  public:
   explicit BackwardCopy(Ref<BackwardPart> part);
   void set_node(uint32_t member, GradNode& node);
   void set_saved(size_t slot, const Snapshot& saved) { saved_[slot] = &saved; }
 
-  /// By a plan, if there is one for what the pass asks. The first time it does, the nodes run one by one while they are
-  /// recorded.
+  /// Runs the nodes by a plan, if there is one for this request. The first request of its kind runs the nodes one by
+  /// one and records them.
   bool run(BackwardPass& pass) override;
 
  private:
   using Entry = BackwardPart::Entry;
-  /// What a pass asks of the nodes.
-  struct Situation {
+  /// What a backward pass requires of the nodes, and the arguments of a plan for it.
+  struct Request {
     BackwardPart::Key key;
-    /// Of the key's starts and of the sums that were begun.
+    /// The gradients at the key's starts, then the partial sums of `key.begun`.
     std::vector<Value*> sums;
-    /// What the nodes saved, and all that a plan is given.
+    /// The tensors that the nodes saved, and all arguments of a plan: these, then the sums.
     std::vector<TensorRef> saved;
     std::vector<TensorImpl*> arguments;
   };
 
-  /// Nothing where the nodes must run one by one.
-  std::optional<Situation> look(BackwardPass& pass) const;
+  /// Empty if the nodes must run one by one.
+  std::optional<Request> inspect(BackwardPass& pass) const;
   bool find_starts(BackwardPass& pass, std::vector<BackwardPart::Start>& starts) const;
   bool can_run(const BackwardPart::Reach& reach) const;
-  bool find_sums(BackwardPass& pass, Situation& situation) const;
-  bool run_plan(BackwardPass& pass, Situation& situation, const Entry& entry) const;
-  void record(BackwardPass& pass, Situation situation) const;
+  bool find_sums(BackwardPass& pass, Request& request) const;
+  bool run_plan(BackwardPass& pass, Request& request, const Entry& entry) const;
+  void record(BackwardPass& pass, Request request) const;
   const Edge& edge_at(const BackwardPart::Border& border) const;
 
   const Ref<BackwardPart> part_;
-  /// Not held: those that a pass reaches are alive.
+  /// Not owned: the nodes that a pass reaches are alive.
   std::vector<GradNode*> nodes_;
   std::vector<const Snapshot*> saved_;
   NodeOrder first_;

@@ -11,33 +11,33 @@
 namespace lucid::jit {
 namespace {
 
-/// So many keys of a part get a plan, or a reason for having none.
-constexpr size_t kMostEntries = 8;
-/// So many nodes make a part. When its plan has run, what they saved is freed: one plan for all of a large graph would
-/// hold everything until the end.
-constexpr size_t kMostMembers = 32;
+/// Maximum number of keys per part that get a plan, or a reason for having none.
+constexpr size_t kMaxEntries = 8;
+/// Maximum number of nodes in a part. The tensors that they saved are freed once its plan has run; a single plan for a
+/// large graph would keep all of them alive until the end.
+constexpr size_t kMaxMembers = 32;
 
 std::atomic<int64_t> g_plans = 0;
 std::atomic<int64_t> g_runs = 0;
 
-using PlaceKey = std::tuple<int32_t, Dtype, std::vector<int64_t>>;
+using ViewKey = std::tuple<int32_t, Dtype, std::vector<int64_t>>;
 
-PlaceKey key_of(const Place& place) {
-  const Geometry& geometry = place.geometry;
+ViewKey key_of(const TracedView& view) {
+  const Geometry& geometry = view.geometry;
   std::vector<int64_t> numbers(geometry.sizes.begin(), geometry.sizes.end());
   numbers.insert(numbers.end(), geometry.strides.begin(), geometry.strides.end());
   numbers.push_back(geometry.offset);
-  return {place.cell, place.dtype, std::move(numbers)};
+  return {view.cell, view.dtype, std::move(numbers)};
 }
 
-/// A stretch while it grows.
-class Stretch {
+/// A segment under construction.
+class Segment {
  public:
-  explicit Stretch(size_t first_saved) : first_saved_(first_saved) {}
+  explicit Segment(size_t first_saved) : first_saved_(first_saved) {}
 
-  /// Returns the node's number.
+  /// Returns the node's index in the segment.
   uint32_t add(const GradNode& node, const std::function<size_t(const GradNode&)>& end_of) {
-    const auto number = static_cast<uint32_t>(structure_.members.size());
+    const auto index = static_cast<uint32_t>(structure_.members.size());
     BackwardPart::Member member;
     for (const Edge& edge : node.edges()) {
       BackwardPart::Target& target = member.edges.emplace_back();
@@ -53,14 +53,13 @@ class Stretch {
     member.first_slot = static_cast<uint32_t>(structure_.values.size());
     member.end_slot = member.first_slot;
     structure_.members.push_back(std::move(member));
-    members_[&node] = static_cast<int32_t>(number);
-    return number;
+    members_[&node] = static_cast<int32_t>(index);
+    return index;
   }
 
-  /// Of the node that was added last.
-  void add_saved(const Place& place, bool is_computed) {
-    structure_.values.push_back(
-        values_.try_emplace(key_of(place), static_cast<uint32_t>(values_.size())).first->second);
+  /// Adds a tensor saved by the node that was added last.
+  void add_saved(const TracedView& view, bool is_computed) {
+    structure_.values.push_back(values_.try_emplace(key_of(view), static_cast<uint32_t>(values_.size())).first->second);
     structure_.is_computed.push_back(is_computed);
     structure_.members.back().end_slot = static_cast<uint32_t>(structure_.values.size());
   }
@@ -68,8 +67,8 @@ class Stretch {
   size_t size() const { return structure_.members.size(); }
 
   size_t first_saved() const { return first_saved_; }
-  /// The gradient of one node that saves nothing is the one that arrives, perhaps seen in another way: a plan could
-  /// fuse nothing, and tiny calls would pay for being asked.
+  /// A single node that saves nothing passes on the gradient that arrives, or a view of it. A plan could fuse nothing,
+  /// and looking it up would slow down tiny calls.
   bool is_worth_a_plan() const { return structure_.members.size() > 1 || !structure_.values.empty(); }
   BackwardPart::Structure structure() { return std::move(structure_); }
 
@@ -78,7 +77,7 @@ class Stretch {
   BackwardPart::Structure structure_;
   std::unordered_map<const GradNode*, int32_t> members_;
   std::map<std::pair<size_t, uint32_t>, int32_t> borders_;
-  std::map<PlaceKey, uint32_t> values_;
+  std::map<ViewKey, uint32_t> values_;
 };
 
 }  // namespace
@@ -93,37 +92,37 @@ BackwardCounters backward_counters() { return {g_plans.load(), g_runs.load()}; }
 void count_backward_run() { g_runs.fetch_add(1, std::memory_order_relaxed); }
 
 BackwardParts find_backward_parts(const std::string& name, const std::vector<Ref<GradNode>>& nodes,
-                                  std::span<const Place> saved, const std::vector<bool>& is_computed,
+                                  std::span<const TracedView> saved, const std::vector<bool>& is_computed,
                                   std::span<const size_t> saved_by,
                                   const std::function<size_t(const GradNode& end)>& end_of) {
   BackwardParts result;
-  std::optional<Stretch> stretch;
+  std::optional<Segment> segment;
   const auto finish = [&] {
-    if (!stretch) return;
-    const auto number = static_cast<int32_t>(result.parts.size());
-    if (stretch->is_worth_a_plan()) {
-      result.parts.push_back(make_ref<BackwardPart>(name, stretch->structure()));
-      result.first_saved.push_back(stretch->first_saved());
+    if (!segment) return;
+    const auto part = static_cast<int32_t>(result.parts.size());
+    if (segment->is_worth_a_plan()) {
+      result.parts.push_back(make_ref<BackwardPart>(name, segment->structure()));
+      result.first_saved.push_back(segment->first_saved());
     } else {
       for (BackwardParts::Member& member : result.members)
-        if (member.part == number) member = {};
+        if (member.part == part) member = {};
     }
-    stretch.reset();
+    segment.reset();
   };
   for (size_t i = 0; i < nodes.size(); ++i) {
     const GradNode& node = *nodes[i];
     BackwardParts::Member& member = result.members.emplace_back();
-    // The end of the graph at a leaf that the call made adds to no other sum, whenever it runs.
+    // The accumulator of a leaf that the call created adds to no other sum, so its position in the order is irrelevant.
     if (dynamic_cast<const AccumulateNode*>(&node)) continue;
     if (!node.is_made_of_ops() || !node.hooks().empty()) {
       finish();
       continue;
     }
-    if (stretch && stretch->size() == kMostMembers) finish();
-    if (!stretch) stretch.emplace(saved_by[i]);
+    if (segment && segment->size() == kMaxMembers) finish();
+    if (!segment) segment.emplace(saved_by[i]);
     member.part = static_cast<int32_t>(result.parts.size());
-    member.number = stretch->add(node, end_of);
-    for (size_t k = saved_by[i]; k < saved_by[i + 1]; ++k) stretch->add_saved(saved[k], is_computed[k]);
+    member.index = segment->add(node, end_of);
+    for (size_t k = saved_by[i]; k < saved_by[i + 1]; ++k) segment->add_saved(saved[k], is_computed[k]);
   }
   finish();
   return result;
@@ -133,7 +132,7 @@ std::shared_ptr<const BackwardPart::Reach> BackwardPart::reach_of(std::vector<St
   const std::lock_guard lock(mutex());
   for (const auto& known : reaches_)
     if (known->starts == starts) return known;
-  if (reaches_.size() == kMostEntries) return nullptr;
+  if (reaches_.size() == kMaxEntries) return nullptr;
   auto reach = std::make_shared<Reach>();
   std::vector<bool> has_member(structure_.members.size());
   std::vector<bool> has_border(structure_.borders);
@@ -173,16 +172,16 @@ void BackwardPart::Entry::try_to(const std::function<std::string()>& step) const
   }
 }
 
-void BackwardPart::Entry::settle() const {
+void BackwardPart::Entry::finalize() const {
   {
     const BlockingScope waiting;
     program->wait();
   }
   const std::lock_guard lock(mutex_of(LockRank::kBackwardPart, this));
-  if (is_settled()) return;
+  if (is_finalized()) return;
   try_to([&] { return program->finish(); });
   if (has_plan()) g_plans.fetch_add(1, std::memory_order_relaxed);
-  is_settled_.store(true, std::memory_order_release);
+  is_finalized_.store(true, std::memory_order_release);
 }
 
 std::shared_ptr<const BackwardPart::Entry> BackwardPart::find(const Key& key,
@@ -191,9 +190,9 @@ std::shared_ptr<const BackwardPart::Entry> BackwardPart::find(const Key& key,
     if (entry.key != key) return false;
     for (size_t i = 0; i < arguments.size(); ++i)
       if (arguments[i]->strides() != entry.strides[i]) return false;
-    return !entry.is_settled() || !entry.has_plan() || entry.program->fits(arguments);
+    return !entry.is_finalized() || !entry.has_plan() || entry.program->fits(arguments);
   };
-  // Entries stay in their places: a lock is held to fetch one, not while it is looked at.
+  // Entries are not reordered. The lock is held to fetch an entry, but not while it is compared.
   for (size_t i = 0;; ++i) {
     std::shared_ptr<const Entry> entry;
     {
@@ -205,15 +204,15 @@ std::shared_ptr<const BackwardPart::Entry> BackwardPart::find(const Key& key,
   }
 }
 
-bool BackwardPart::has_room() const {
+bool BackwardPart::can_add() const {
   const std::lock_guard lock(mutex());
-  return entries_.size() < kMostEntries;
+  return entries_.size() < kMaxEntries;
 }
 
 void BackwardPart::add(std::shared_ptr<const Entry> entry) {
   const std::lock_guard lock(mutex());
   entries_.push_back(std::move(entry));
-  const bool is_hopeless = entries_.size() == kMostEntries &&
+  const bool is_hopeless = entries_.size() == kMaxEntries &&
                            std::none_of(entries_.begin(), entries_.end(), [](const auto& e) { return e->program; });
   if (is_hopeless) give_up();
 }
@@ -229,7 +228,7 @@ std::vector<BackwardPlanInfo> BackwardPart::plans() const {
   for (const auto& entry : entries_) {
     BackwardPlanInfo& info = plans.emplace_back();
     info.nodes = entry->runs.size();
-    info.reason = entry->is_settled() ? entry->reason() : "the plan is being made";
+    info.reason = entry->is_finalized() ? entry->reason() : "the plan is being compiled";
     if (!info.reason.empty()) continue;
     const Plan& plan = entry->program->plan();
     info.kernels = plan.kernel_count();

@@ -9,9 +9,9 @@
 
 namespace lucid::jit {
 
-/// What a call's plans are found by, in two parts. The structure selects an entry of the plan table: the modes, how the
-/// arguments are nested, their classes, dtypes and ranks. The numbers are matched by the plans of that entry: sizes and
-/// strides of tensors, and numbers among the arguments.
+/// The key by which a call's plans are found, in two parts. The structure selects an entry of the plan table: the
+/// modes, the nesting of the arguments, their classes, dtypes and ranks. The numbers are compared with those of the
+/// entry's plans: sizes and strides of tensors, and numbers among the arguments.
 class CallKey {
  public:
   /// Starts with the modes that a plan depends on.
@@ -23,7 +23,7 @@ class CallKey {
   void add_value(const T& value) {
     add_bytes(&value, sizeof(T));
   }
-  /// Adds a number that plans are matched by. How many there are follows from the structure.
+  /// Adds a number to compare. The structure determines how many numbers there are.
   void add_number(int64_t number) { numbers_.push_back(number); }
   void add_tensor(const TensorImpl& tensor);
 

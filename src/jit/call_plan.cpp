@@ -18,10 +18,10 @@ namespace {
 
 constexpr std::string_view kTopic = "jit";
 
-/// The inputs that are all of a cell's memory which the call writes, with the outputs that are its new contents.
+/// Pairs each input that is the whole memory of a written cell with the output that is its new contents.
 std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const HandleRecord> handles) {
   std::vector<PlanUpdate> updates;
-  const size_t own = call.kept.size() - call.written.size();
+  const size_t own = call.outputs.size() - call.written.size();
   for (size_t i = 0; i < call.written.size(); ++i) {
     const auto is_on_cell = [&](const GraphInput& input) {
       return input.kind != GraphInput::Kind::kConstant && handles[input.handle].cell == handles[call.written[i]].cell;
@@ -34,7 +34,7 @@ std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const Handle
   return updates;
 }
 
-/// The plan takes every leaf of the graph as an input.
+/// Compiles the plan of a call. Every leaf of the graph becomes an input of the plan.
 Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles, PassReport& report) {
   IRGraph graph = call.graph;
   graph.param_ids.clear();
@@ -51,12 +51,12 @@ Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles, 
   std::vector<size_t> fresh;
   for (size_t i = 0; i < call.inputs.size(); ++i)
     if (call.inputs[i].kind == GraphInput::Kind::kHandle && handles[call.inputs[i].handle].is_fresh) fresh.push_back(i);
-  // Whoever takes an output takes its memory, in which elements must lie in the order of the output's dimensions.
+  // An output's memory becomes the contents of a cell, so its elements must be in row-major order.
   return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor, fresh, &report);
 }
 
-/// Runs the passes. Constants may go, and others come.
-PassReport improve(CallGraph& call, const PassList* passes) {
+/// Runs the passes, which may remove constants and add new ones.
+PassReport run_graph_passes(CallGraph& call, const PassList* passes) {
   ConstantPool pool;
   std::vector<GraphInput> others;
   for (GraphInput& input : call.inputs) {
@@ -94,12 +94,12 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   result.obstacle = std::move(call.obstacle);
   if (!result.obstacle.empty()) return result;
   check_cancelled();
-  result.report = improve(call, passes);
+  result.report = run_graph_passes(call, passes);
   check_cancelled();
   result.plan = plan_of(call, record.handles, result.report);
   result.graph = std::move(call.graph);
   result.inputs = std::move(call.inputs);
-  result.kept = std::move(call.kept);
+  result.outputs = std::move(call.outputs);
   result.written = std::move(call.written);
   if (options().logs(kTopic)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;

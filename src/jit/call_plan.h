@@ -9,24 +9,24 @@
 
 namespace lucid::jit {
 
-/// What becomes of the record of a call: its graph after the passes, and the plan that computes it.
+/// A compiled call record: its graph after the passes, and the plan that computes it.
 struct CallPlan {
   IRGraph graph;
   Ref<Plan> plan;
-  /// What the passes did.
+  /// The report of the passes.
   PassReport report;
   std::vector<GraphInput> inputs;
-  std::vector<KeptCell> kept;
+  std::vector<OutputCell> outputs;
   std::vector<size_t> written;
   /// Why there is no plan; empty if there is.
   std::string obstacle;
 };
 
-/// Makes a plan of a record, on any thread. The graph goes through `passes`, or through the standard ones.
+/// Compiles a record, on any thread, with `passes` or the standard ones if null.
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
 
-/// Why calls run as they are written after compiling threw. The recorded call itself went well: only speed is lost.
-/// kOutOfMemory needs no memory.
+/// The reason for running calls eagerly after compiling threw `error`. The recorded call itself succeeded: only speed
+/// is lost. Returning kOutOfMemory does not allocate.
 std::string reason_of(const std::exception& error);
 
 }  // namespace lucid::jit

@@ -24,7 +24,7 @@ std::vector<TensorRef> refs(const std::vector<Tensor>& tensors) {
   return result;
 }
 
-/// Handles on the memory from outside that the recording met in addition to the arguments.
+/// Handles on memory from outside that the recording used and that are not arguments.
 std::vector<TensorRef> state_of(TracingContext& context, const std::vector<TensorRef>& arguments) {
   std::vector<TensorRef> state;
   for (const jit::TracedCell& cell : context.trace().cells)
@@ -33,7 +33,7 @@ std::vector<TensorRef> state_of(TracingContext& context, const std::vector<Tenso
   return state;
 }
 
-/// One call from C++. There are no guards: the caller promises that everything else stays as it was.
+/// One call from C++. There are no guards: the caller guarantees that everything else is unchanged.
 class CppCall {
  public:
   using Result = std::vector<Tensor>;
@@ -51,10 +51,11 @@ class CppCall {
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
   bool holds(const TablePlan&) const { return true; }
+  void missed(PlanTable&, bool) const {}
   Result run() const { return function_(); }
 
   std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles) const {
-    // The results are part of what the call leaves behind: from the first write on nothing may fail.
+    // The results belong to the transaction: nothing may fail after the first write.
     const CommitScope commit;
     CallResults results;
     if (!plan.program->run(handles, results)) return std::nullopt;
@@ -81,10 +82,10 @@ class CppCall {
 
  private:
   Ref<TablePlan> plan_of(TracingContext& context, const Result& results, std::string& obstacle) const {
-    // The next call is recorded.
+    // The next call is recorded instead.
     if (context.trace().sets_up) return nullptr;
     if (!std::all_of(results.begin(), results.end(), [](const Tensor& result) { return result.defined(); })) {
-      obstacle = "returns a tensor that is none";
+      obstacle = "returns an undefined tensor";
       return nullptr;
     }
     const std::vector<TensorRef> given = refs(arguments_);

@@ -24,11 +24,12 @@ namespace lucid::jit {
 using Task = std::shared_ptr<CompileTask>;
 using Clock = std::chrono::steady_clock;
 
-/// Who has waited so long for work that the thread has not begun, because it is busy or gets no CPU, does it himself.
+/// A caller that has waited this long for a task that the compile thread has not started, because the thread is busy or
+/// gets no CPU, runs the task itself.
 constexpr std::chrono::milliseconds kPatience(1);
 
-/// The tasks that wait for the thread, in order, and those that run. Memory is needed only to add one: a task keeps its
-/// place in a list of one from then on, which moves from list to list.
+/// The queued tasks, in order, and the running ones. Only adding a task allocates: its list node is then spliced from
+/// list to list.
 class CompileQueue {
  public:
   static CompileQueue& get();
@@ -42,15 +43,15 @@ class CompileQueue {
   }
 
   bool wait(CompileTask& task, Clock::time_point end) {
-    const Clock::time_point own_turn = Clock::now() + kPatience;
+    const Clock::time_point takeover = Clock::now() + kPatience;
     std::unique_lock lock(mutex());
     while (task.state_ != CompileTask::State::kDone) {
       const bool is_queued = task.state_ == CompileTask::State::kQueued && !is_paused_;
-      if (is_queued && (!thread_.joinable() || Clock::now() >= own_turn)) {
+      if (is_queued && (!thread_.joinable() || Clock::now() >= takeover)) {
         perform(task, lock);
         continue;
       }
-      const Clock::time_point until = is_queued ? std::min(end, own_turn) : end;
+      const Clock::time_point until = is_queued ? std::min(end, takeover) : end;
       if (until == Clock::time_point::max())
         changed_.wait(lock);
       else
@@ -71,13 +72,13 @@ class CompileQueue {
   }
 
   void cancel(CompileTask& task) {
-    // Destroyed after the lock is given back.
+    // Destroyed after the lock is released.
     std::list<Task> dropped;
     const std::lock_guard lock(mutex());
     task.is_wanted_ = false;
     task.stop_ = true;
     if (task.state_ != CompileTask::State::kQueued) return;
-    dropped.splice(dropped.end(), tasks_, place_of(task, tasks_));
+    dropped.splice(dropped.end(), tasks_, find_task(task, tasks_));
     task.state_ = CompileTask::State::kDone;
     changed_.notify_all();
   }
@@ -88,15 +89,15 @@ class CompileQueue {
       const std::lock_guard lock(mutex());
       is_closed_ = true;
       thread.swap(thread_);
-      // Where others wait, they do it themselves.
+      // Threads that wait for these tasks run them again.
       for (const Task& task : running_) task->stop_ = true;
       changed_.notify_all();
     }
     if (thread.joinable()) thread.join();
   }
 
-  // A fork copies whatever locks a compile holds at that moment, some of them LLVM's: so nothing may run. What does is
-  // begun again afterwards; its kernels so far are in the cache.
+  // A fork copies the locks that a compile holds at that moment, including LLVM's, so no task may be running. Running
+  // tasks are stopped and restarted after the fork; the kernels compiled so far are in the cache.
   void before_fork() {
     std::unique_lock lock(mutex());
     is_paused_ = true;
@@ -108,8 +109,8 @@ class CompileQueue {
     is_paused_ = false;
     changed_.notify_all();
   }
-  /// The child has no thread, and nobody who waits. The condition variable and the thread were copied in some state of
-  /// the parent's and are not destroyed, but replaced.
+  /// The child has no compile thread and no waiting threads. The condition variable and the thread object are copies in
+  /// an arbitrary state of the parent; they are replaced without being destroyed.
   void after_fork_in_child() {
     std::list<Task> tasks = std::move(tasks_);
     const bool is_closed = is_closed_;
@@ -121,7 +122,7 @@ class CompileQueue {
  private:
   void start_thread() {
     prepare_to_throw();
-    // Signals are for the threads of the program; this one inherits the mask.
+    // Signals are delivered to the program's own threads: the new thread inherits a mask that blocks them all.
     sigset_t all, saved;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &saved);
@@ -129,16 +130,16 @@ class CompileQueue {
       thread_ = std::thread([this] { work(); });
       pthread_setname_np(thread_.native_handle(), "lucid-compile");
     } catch (const std::system_error&) {
-      // The system has no more threads to give: whoever waits does the work.
+      // The system has no more threads: a thread that waits runs the task.
     } catch (const std::bad_alloc&) {
-      // The same.
+      // As above.
     }
     pthread_sigmask(SIG_SETMASK, &saved, nullptr);
   }
 
   void work() {
     prepare_to_throw();
-    // Waking up must not take the CPU from the call that goes on.
+    // Waking up must not preempt the call that continues.
     const sched_param priority{};
     pthread_setschedparam(pthread_self(), SCHED_BATCH, &priority);
     std::unique_lock lock(mutex());
@@ -149,23 +150,23 @@ class CompileQueue {
     }
   }
 
-  using Place = std::list<Task>::iterator;
-  static Place place_of(const CompileTask& task, std::list<Task>& tasks) {
+  using Position = std::list<Task>::iterator;
+  static Position find_task(const CompileTask& task, std::list<Task>& tasks) {
     return std::find_if(tasks.begin(), tasks.end(), [&](const Task& other) { return other.get() == &task; });
   }
 
-  /// `queued` is among the tasks that wait.
+  /// Runs `queued`, which must be in `tasks_`.
   void perform(CompileTask& queued, std::unique_lock<Mutex>& lock) {
-    const Place place = place_of(queued, tasks_);
-    const Task task = *place;
+    const Position position = find_task(queued, tasks_);
+    const Task task = *position;
     task->state_ = CompileTask::State::kRunning;
-    running_.splice(running_.end(), tasks_, place);
+    running_.splice(running_.end(), tasks_, position);
     lock.unlock();
     bool is_stopped = false;
     std::exception_ptr error;
     try {
       const CancellationScope scope(task->stop_);
-      // Whoever waits may do it, on a small stack.
+      // A waiting thread may run this on a small stack.
       with_large_stack(task->work_);
     } catch (const Cancelled&) {
       is_stopped = true;
@@ -178,9 +179,9 @@ class CompileQueue {
     if (is_stopped && task->is_wanted_) {
       task->stop_ = false;
       task->state_ = CompileTask::State::kQueued;
-      tasks_.splice(tasks_.begin(), running_, place);
+      tasks_.splice(tasks_.begin(), running_, position);
     } else {
-      done.splice(done.end(), running_, place);
+      done.splice(done.end(), running_, position);
       task->state_ = CompileTask::State::kDone;
       task->error_ = error;
       finished.swap(task->work_);
@@ -205,12 +206,13 @@ class CompileQueue {
 CompileQueue& CompileQueue::get() {
   // Never destroyed: other threads may still wait while the process exits.
   static CompileQueue* const queue = [] {
-    // After a fork, handlers run in the order of being registered: the cache must be in order before a task runs.
+    // Fork handlers for the parent and child run in the order of registration: the kernel cache must be usable before a
+    // task runs.
     kernel_cache();
     auto* const made = new CompileQueue;
     pthread_atfork([] { get().before_fork(); }, [] { get().after_fork_in_parent(); },
                    [] { get().after_fork_in_child(); });
-    // What was made before this is torn down after it.
+    // Objects created before this registration are destroyed after the handler has run.
     std::atexit(stop_compile_thread);
     return made;
   }();
@@ -224,7 +226,9 @@ std::shared_ptr<CompileTask> CompileTask::start(std::function<void()> work) {
   return task;
 }
 
-bool CompileTask::wait(std::chrono::nanoseconds most) { return CompileQueue::get().wait(*this, Clock::now() + most); }
+bool CompileTask::wait(std::chrono::nanoseconds timeout) {
+  return CompileQueue::get().wait(*this, Clock::now() + timeout);
+}
 
 void CompileTask::wait() { CompileQueue::get().wait(*this, Clock::time_point::max()); }
 

@@ -8,22 +8,22 @@
 
 namespace lucid::jit {
 
-/// Work for the compile thread, of which a process has at most one. The work may hold no tensor and nothing else whose
-/// end might need a lock of the caller's (Python's). It may be started more than once, but not after it has come to an
-/// end: what it leaves behind it leaves at its end.
+/// Work for the compile thread, of which a process has at most one. The work must not hold a tensor or anything else
+/// whose destructor might need a lock of the caller (Python's). It may be started several times, because it can be
+/// stopped, but only until it has run to its end: it must have no effects before that.
 class CompileTask {
  public:
-  /// Hands it to the thread, which starts if need be.
+  /// Queues the work. Starts the compile thread if it is not running.
   static std::shared_ptr<CompileTask> start(std::function<void()> work);
 
-  /// Whether it is done at last, for which `most` is waited. Where there is no compile thread (in the child of a fork,
-  /// and when the process ends), or it does not come to it, the work is done here, however long it takes. No lock may
-  /// be held that others wait for.
-  bool wait(std::chrono::nanoseconds most);
+  /// Waits up to `timeout`; returns whether the work is done. If there is no compile thread (in the child of a fork, or
+  /// while the process exits), or the thread does not start the work in time, the work runs on the calling thread,
+  /// however long it takes. The caller must not hold a lock that others wait for.
+  bool wait(std::chrono::nanoseconds timeout);
   void wait();
-  /// Once it is done: throws what the work threw.
+  /// Throws what the work threw. The work must be done.
   void rethrow() const;
-  /// Nobody needs it any more.
+  /// The result is no longer needed.
   void cancel();
 
  private:
@@ -32,16 +32,16 @@ class CompileTask {
 
   State state_ = State::kQueued;
   bool is_wanted_ = true;
-  /// Tells the work to stop: it is not wanted, or not now.
+  /// Tells the work to stop: it was cancelled, or must be restarted later.
   std::atomic<bool> stop_ = false;
   std::function<void()> work_;
   std::exception_ptr error_;
 };
 
-/// Waits until nothing is left to do.
+/// Waits until all tasks are done.
 void wait_for_compile_tasks();
-/// Ends the thread, after at most a few milliseconds. What is not done by then is done by those who wait for it. To be
-/// called before anything is torn down that compiling uses; the end of the process does it in any event.
+/// Ends the compile thread within a few milliseconds. Threads that wait for unfinished tasks then run them. Call this
+/// before tearing down anything that compiling uses; the exit of the process calls it in any case.
 void stop_compile_thread();
 
 }  // namespace lucid::jit

@@ -9,7 +9,7 @@
 namespace lucid::jit {
 namespace {
 
-/// Stands for the place of one of the call's handles in the graph of whoever calls.
+/// A placeholder for the position of one of the call's handles in the caller's gradient graph.
 class HandleNode : public GradNode {
  public:
   HandleNode(const TensorType& type, uint32_t outputs) : GradNode({}, std::vector<TensorType>(outputs, type)) {}
@@ -37,14 +37,22 @@ std::vector<const GradNode*> reachable(std::span<const Edge> roots, uint64_t fir
   return found;
 }
 
-/// Where a handle stood in the graph when the call began.
+/// The destination of a tensor's gradient. Empty for a leaf that no recorded op has used: backward runs accumulators in
+/// the order in which they were created, so that recording a call must not create any.
+Edge known_edge(TensorImpl& tensor) {
+  const AutogradMeta* meta = tensor.autograd();
+  const bool has_destination = !is_leaf(tensor) || (meta && meta->accumulator);
+  return has_destination ? gradient_edge(tensor) : Edge();
+}
+
+/// The position of a handle in the gradient graph when the call began.
 Edge edge_before(const TracingContext& context, const TensorRef& handle) {
   for (const TracingContext::Rebased& rebased : context.rebased())
     if (rebased.root == handle) return rebased.before;
-  return requires_grad(*handle) ? gradient_edge(*handle) : Edge();
+  return requires_grad(*handle) ? known_edge(*handle) : Edge();
 }
 
-/// Gives a copy the hooks of its original that are still there.
+/// Copies the hooks that have not been removed.
 void copy_hooks(const GradNode& from, GradNode& to) {
   for (const HookList::Entry& entry : from.hooks())
     if (GradientHook function = entry.hook->get())
@@ -54,16 +62,16 @@ void copy_hooks(const GradNode& from, GradNode& to) {
 }  // namespace
 
 /// Copies recorded nodes into the template.
-class GradientTemplate::Maker : public NodeCloner {
+class GradientTemplate::TemplateCloner : public NodeCloner {
  public:
-  Maker(GradientTemplate& result, TracingContext& context, std::span<const TensorRef> handles,
-        std::span<const TensorRef> results)
+  TemplateCloner(GradientTemplate& result, TracingContext& context, std::span<const TensorRef> handles,
+                 std::span<const TensorRef> results)
       : result_(result), context_(context) {
     result_.saved_by_.push_back(0);
     for (const TensorRef& handle : handles) ends_.emplace_back(handle, edge_before(context, handle));
-    // Results that are leaves; those that are handles are among these.
+    // Results that are leaves. A result that is also a handle is found among the handles first.
     for (const TensorRef& leaf : results)
-      ends_.emplace_back(leaf, is_leaf(*leaf) && requires_grad(*leaf) ? gradient_edge(*leaf) : Edge());
+      ends_.emplace_back(leaf, is_leaf(*leaf) && requires_grad(*leaf) ? known_edge(*leaf) : Edge());
   }
 
   Edge edge(const Edge& original) override {
@@ -79,7 +87,7 @@ class GradientTemplate::Maker : public NodeCloner {
       copy(*original.node);
       return copy_of(original);
     }
-    refuse("leads to gradients of a tensor that is neither an argument nor found among what the function refers to");
+    refuse("leads to gradients of a tensor that is neither an argument nor reachable from the function");
     return {};
   }
 
@@ -90,14 +98,14 @@ class GradientTemplate::Maker : public NodeCloner {
   void save(const Snapshot& from, Snapshot& to) override {
     if (from.empty()) return;
     result_.slots_[&to] = result_.saved_.size();
-    const Place& place = result_.saved_.emplace_back(context_.place_of(from));
-    result_.is_computed_.push_back(!context_.trace().cells[static_cast<size_t>(place.cell)].outside);
+    const TracedView& view = result_.saved_.emplace_back(context_.current_view(from));
+    result_.is_computed_.push_back(!context_.trace().cells[static_cast<size_t>(view.cell)].outside);
   }
 
   void copy(const GradNode& node) {
-    if (node.retains()) refuse("asks to retain a gradient");
+    if (node.retains()) refuse("retains the gradient of a tensor that is not a leaf");
     Ref<GradNode> copied = node.clone(*this);
-    if (!copied) return refuse("uses " + std::string(node.name()) + ", whose gradient is no op's");
+    if (!copied) return refuse("uses " + std::string(node.name()) + ", whose gradient is not defined by an op");
     copy_hooks(node, *copied);
     for (const HookList::Entry& entry : copied->hooks())
       if (!entry.may_copy) refuse("registers a gradient hook, which may hold tensors of the call");
@@ -122,10 +130,10 @@ class GradientTemplate::Maker : public NodeCloner {
 };
 
 /// Copies the template's nodes for one call.
-class GradientTemplate::Filler : public NodeCloner {
+class GradientTemplate::CallCloner : public NodeCloner {
  public:
-  Filler(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
-         std::span<TensorImpl* const> results)
+  CallCloner(const GradientTemplate& from, std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
+             std::span<TensorImpl* const> results)
       : from_(from), saved_(saved), handles_(handles), results_(results) {
     copies_.reserve(from.nodes_.size());
     for (const Ref<BackwardPart>& part : from.backward_.parts)
@@ -133,7 +141,7 @@ class GradientTemplate::Filler : public NodeCloner {
   }
 
   Edge edge(const Edge& original) override {
-    const uint32_t number = original.node->number_in_group();
+    const uint32_t number = original.node->index_in_group();
     if (number < kFirstEnd) return {copies_[number], original.output};
     const size_t end = number - kFirstEnd;
     return gradient_edge(end < handles_.size() ? *handles_[end] : *results_[end - handles_.size()]);
@@ -154,7 +162,7 @@ class GradientTemplate::Filler : public NodeCloner {
     }
     Ref<GradNode> copied = node.clone(*this);
     if (node.is_observed()) copy_hooks(node, *copied);
-    if (group_) group_->set_node(member.number, *copied);
+    if (group_) group_->set_node(member.index, *copied);
     copies_.push_back(std::move(copied));
   }
 
@@ -165,7 +173,7 @@ class GradientTemplate::Filler : public NodeCloner {
   std::span<TensorImpl* const> results_;
   std::vector<Ref<GradNode>> copies_;
   std::vector<Ref<BackwardCopy>> groups_;
-  /// Of the node that is being copied, or null, and where what the group saves begins.
+  /// The group of the node that is being copied, or null, and the index of the first tensor that the group saves.
   BackwardCopy* group_ = nullptr;
   size_t first_saved_ = 0;
 };
@@ -178,16 +186,16 @@ GradientTemplate::GradientTemplate(TracingContext& context, std::span<const Tens
     const Edge edge = gradient_node(*result);
     roots.push_back(edge && edge.node->order().number >= context.first_node() ? edge : Edge());
   }
-  Maker maker(*this, context, handles, results);
-  for (const GradNode* node : reachable(roots, context.first_node())) maker.copy(*node);
+  TemplateCloner cloner(*this, context, handles, results);
+  for (const GradNode* node : reachable(roots, context.first_node())) cloner.copy(*node);
   for (size_t i = 0; i < roots.size(); ++i)
-    if (roots[i]) edges_[i] = maker.copy_of(roots[i]);
-  if (obstacle.empty()) obstacle = maker.obstacle();
+    if (roots[i]) edges_[i] = cloner.copy_of(roots[i]);
+  if (obstacle.empty()) obstacle = cloner.obstacle();
 }
 
 void GradientTemplate::plan_backward(const std::string& name) {
   backward_ = find_backward_parts(name, nodes_, saved_, is_computed_, saved_by_,
-                                  [](const GradNode& end) { return size_t{end.number_in_group()}; });
+                                  [](const GradNode& end) { return size_t{end.index_in_group()}; });
 }
 
 std::vector<BackwardPlanInfo> GradientTemplate::backward_plans() const {
@@ -199,10 +207,10 @@ std::vector<BackwardPlanInfo> GradientTemplate::backward_plans() const {
 
 std::vector<Edge> GradientTemplate::instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
                                                 std::span<TensorImpl* const> results) const {
-  Filler filler(*this, saved, handles, results);
-  for (const Ref<GradNode>& node : nodes_) filler.copy(*node);
+  CallCloner cloner(*this, saved, handles, results);
+  for (const Ref<GradNode>& node : nodes_) cloner.copy(*node);
   std::vector<Edge> edges;
-  for (const Edge& edge : edges_) edges.push_back(edge ? filler.edge(edge) : Edge());
+  for (const Edge& edge : edges_) edges.push_back(edge ? cloner.edge(edge) : Edge());
   return edges;
 }
 

@@ -11,47 +11,48 @@
 
 namespace lucid::jit {
 
-/// The gradient graph that a recorded call made, without anything that it saved: copies of it are what later calls
-/// would have recorded. It ends at the handles that the call was given.
+/// The gradient graph of a recorded call, without the tensors that its nodes saved. Later calls get copies of it in
+/// place of the graph that they would have recorded. It ends at the handles of the call.
 class GradientTemplate {
  public:
-  /// Copies the nodes that `results` lead to. `handles` are the call's, arguments first. Among the results may be some
-  /// of those, which were given other places in the graph. On failure `obstacle` says why.
+  /// Copies the nodes that `results` lead to. `handles` are the call's, arguments first. The results may include
+  /// handles that the call moved in the graph. On failure `obstacle` says why.
   GradientTemplate(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
                    std::string& obstacle);
 
   bool empty() const { return nodes_.empty(); }
-  /// What nodes saved: parts of cells.
-  const std::vector<Place>& saved() const { return saved_; }
-  /// Whether result i is a node's, as opposed to taking no part in the graph.
+  /// The tensors that nodes saved.
+  const std::vector<TracedView>& saved() const { return saved_; }
+  /// Whether result i is the output of a node; otherwise it is not part of the graph.
   bool has_node(size_t result) const { return static_cast<bool>(edges_[result]); }
 
-  /// From now on, copies are made so that backward may run them by plans.
+  /// Divides the graph into parts, so that backward can run later copies by plans.
   void plan_backward(const std::string& name);
-  /// The plans that there are.
+  /// The backward plans so far.
   std::vector<BackwardPlanInfo> backward_plans() const;
 
-  /// The nodes, to look at.
+  /// The nodes, for inspection.
   const std::vector<Ref<GradNode>>& nodes() const { return nodes_; }
 
-  /// A graph on the tensors that the saved places hold in this call; returns the places of the results. Those that are
-  /// leaves exist already.
+  /// Copies the graph for one call, whose nodes save the tensors `saved`, in the order of saved(). Returns the edges of
+  /// the results. Results that are leaves must exist already.
   std::vector<Edge> instantiate(std::span<const TensorRef> saved, std::span<TensorImpl* const> handles,
                                 std::span<TensorImpl* const> results) const;
 
  private:
-  class Maker;
-  class Filler;
+  class TemplateCloner;
+  class CallCloner;
 
-  /// A node's number is its place here; others stand for handles, or for results, counted after these.
+  /// GradNode::number_in_group() of a node is its index in nodes_. Numbers from kFirstEnd on are placeholders for
+  /// handles, followed by results.
   static constexpr uint32_t kFirstEnd = 1u << 31;
 
-  std::vector<Ref<GradNode>> nodes_;  // in the order of their making
+  std::vector<Ref<GradNode>> nodes_;  // in the order of creation
   std::vector<Edge> edges_;           // of the results
-  std::vector<Place> saved_;
-  std::vector<bool> is_computed_;                      // whether it lies in a cell that the call made
-  std::vector<size_t> saved_by_;                       // for each node, and behind the last, the first that it saved
-  std::unordered_map<const Snapshot*, size_t> slots_;  // which saved place a node's snapshot gets
+  std::vector<TracedView> saved_;
+  std::vector<bool> is_computed_;                      // for each of saved_: whether the call created its cell
+  std::vector<size_t> saved_by_;                       // node i saved the range [saved_by_[i], saved_by_[i + 1])
+  std::unordered_map<const Snapshot*, size_t> slots_;  // the index in saved_ of each node's snapshots
   BackwardParts backward_;
 };
 

@@ -22,7 +22,8 @@ GeometryKey key_of(const Geometry& g) {
   return {{g.sizes.begin(), g.sizes.end()}, {g.strides.begin(), g.strides.end()}, g.offset};
 }
 
-/// A cell while the graph is built: the value that its memory holds now, and looks at it that are values already.
+/// The state of a cell while the graph is built: the value that its memory holds, and the views of it that already have
+/// a value.
 struct CellValue {
   ValueId id = -1;
   Geometry geometry;
@@ -35,16 +36,16 @@ class Builder {
     result_.graph.name = record.name;
     for (const Event& event : *record.events)
       if (event.kind == Event::Kind::kWritten)
-        for (const Place& place : event.results)
-          if (cell(place).is_outside) written_.insert(place.cell);
+        for (const TracedView& view : event.results)
+          if (cell(view).is_outside) written_.insert(view.cell);
   }
 
   CallGraph build() {
     for (const Event& event : *record_.events) add(event);
-    for (int32_t cell : record_.wanted) keep(cell, false);
+    for (int32_t cell : record_.wanted) add_output(cell, false);
     for (int32_t cell : written_) {
       result_.written.push_back(handle_on(cell));
-      keep(cell, true);
+      add_output(cell, true);
       result_.graph.updates.emplace_back(memory_inputs_.at(cell), result_.graph.output_ids.back());
     }
     return std::move(result_);
@@ -52,15 +53,15 @@ class Builder {
 
  private:
   const CellRecord& cell(int32_t index) const { return record_.cells[static_cast<size_t>(index)]; }
-  const CellRecord& cell(const Place& place) const { return cell(place.cell); }
+  const CellRecord& cell(const TracedView& view) const { return cell(view.cell); }
   CellValue& value_of(int32_t cell) { return cells_[static_cast<size_t>(cell)]; }
 
   // ---- Leaves.
 
   size_t handle_on(int32_t cell) const {
     for (size_t i = 0; i < record_.handles.size(); ++i)
-      if (record_.handles[i].cell == cell) return i;
-    throw Obstacle{"uses a tensor that is neither an argument nor found among what the function refers to"};
+      if (record_.handles[i].cell == cell && record_.handles[i].shift == 0) return i;
+    throw Obstacle{"uses a tensor that is neither an argument nor reachable from the function"};
   }
 
   ValueId add_leaf(GraphInput input, const TensorType& type) {
@@ -78,13 +79,13 @@ class Builder {
     return result_.inputs.back().id;
   }
 
-  /// A cell's whole memory as a row of elements.
+  /// The geometry of a cell's whole memory as one dimension.
   static Geometry row_of(const CellRecord& cell) {
     const auto elements = static_cast<int64_t>(cell.bytes / size_of(cell.dtype));
     return {{elements}, {1}, 0};
   }
 
-  /// Makes a value of what the cell holds before the call, or before anything is recorded on it.
+  /// Adds a value for the contents of the cell before the call, or before the first event on it.
   void define(int32_t index) {
     const CellRecord& cell = this->cell(index);
     CellValue& value = value_of(index);
@@ -110,35 +111,35 @@ class Builder {
     return emitter_.emit_one(op_table().at(op), operands, attributes);
   }
 
-  /// The value of a place at this moment.
-  ValueId value_at(const Place& place) {
-    CellValue& value = value_of(place.cell);
-    const GeometryKey key = key_of(place.geometry);
+  /// The current value of a view.
+  ValueId value_at(const TracedView& view) {
+    CellValue& value = value_of(view.cell);
+    const GeometryKey key = key_of(view.geometry);
     if (const auto found = value.views.find(key); found != value.views.end()) return found->second;
-    if (cell(place).is_outside && !written_.contains(place.cell)) {
-      // Nobody writes to it: each handle is an input of its own, whatever memory they share.
+    if (cell(view).is_outside && !written_.contains(view.cell)) {
+      // The call does not write to the cell: each handle is a separate input, even if handles share memory.
       for (size_t i = 0; i < record_.handles.size(); ++i) {
         const HandleRecord& handle = record_.handles[i];
-        if (handle.cell != place.cell || key_of(handle.geometry) != key) continue;
-        Geometry geometry = place.geometry;
+        if (handle.cell != view.cell || key_of(handle.geometry) != key) continue;
+        Geometry geometry = view.geometry;
         geometry.offset = 0;
         const ValueId id = add_leaf({.kind = GraphInput::Kind::kHandle, .handle = i, .geometry = geometry},
-                                    {place.dtype, place.geometry.sizes});
+                                    {view.dtype, view.geometry.sizes});
         value.views[key] = id;
         return id;
       }
     }
-    define(place.cell);
-    const Value whole = emitter_.value(in_memory_order(place.cell));
-    // Where nothing is, the offset may lie behind the end.
-    const int64_t offset = numel(place.geometry.sizes) == 0 ? 0 : place.geometry.offset;
-    const Value part = emit("strided_part", {whole}, {place.geometry.sizes, place.geometry.strides, offset});
+    define(view.cell);
+    const Value whole = emitter_.value(in_memory_order(view.cell));
+    // The offset of an empty view may be past the end of the memory.
+    const int64_t offset = numel(view.geometry.sizes) == 0 ? 0 : view.geometry.offset;
+    const Value part = emit("strided_part", {whole}, {view.geometry.sizes, view.geometry.strides, offset});
     const ValueId id = GraphEmitter::id_of(part);
-    value_of(place.cell).views[key] = id;
+    value_of(view.cell).views[key] = id;
     return id;
   }
 
-  /// The cell's value with its dimensions in the order that they have in memory.
+  /// The cell's value with its dimensions permuted to memory order.
   ValueId in_memory_order(int32_t index) {
     const CellValue& value = value_of(index);
     const Geometry& g = value.geometry;
@@ -158,33 +159,33 @@ class Builder {
            static_cast<size_t>(numel(geometry.sizes)) * size_of(cell.dtype) == cell.bytes;
   }
 
-  /// The cell holds `id` at `geometry` from now on, and elsewhere what it held before.
-  void assign(const Place& place, ValueId id) {
-    if (numel(place.geometry.sizes) == 0) {
-      define(place.cell);
-      value_of(place.cell).views[key_of(place.geometry)] = id;
+  /// Replaces the contents of a view by `id`; the rest of the cell is unchanged.
+  void assign(const TracedView& view, ValueId id) {
+    if (numel(view.geometry.sizes) == 0) {
+      define(view.cell);
+      value_of(view.cell).views[key_of(view.geometry)] = id;
       return;
     }
-    if (is_whole(cell(place), place.geometry)) {
-      if (cell(place).is_outside) define(place.cell);  // the state that is updated
-      value_of(place.cell) = {id, place.geometry, {{key_of(place.geometry), id}}};
+    if (is_whole(cell(view), view.geometry)) {
+      if (cell(view).is_outside) define(view.cell);  // the state that is updated
+      value_of(view.cell) = {id, view.geometry, {{key_of(view.geometry), id}}};
       return;
     }
-    if (may_overlap(place.geometry)) throw Obstacle{"writes to a tensor whose elements may share memory"};
-    define(place.cell);
-    const Value whole = emitter_.value(in_memory_order(place.cell));
-    const Value row = emit("reshape", {whole}, {row_of(cell(place)).sizes});
+    if (may_overlap(view.geometry)) throw Obstacle{"writes to a tensor whose elements may share memory"};
+    define(view.cell);
+    const Value whole = emitter_.value(in_memory_order(view.cell));
+    const Value row = emit("reshape", {whole}, {row_of(cell(view)).sizes});
     const Value changed =
-        emit("set_strided_part", {row, emitter_.value(id)}, {place.geometry.strides, place.geometry.offset});
+        emit("set_strided_part", {row, emitter_.value(id)}, {view.geometry.strides, view.geometry.offset});
     const ValueId changed_id = GraphEmitter::id_of(changed);
-    const Geometry geometry = row_of(cell(place));
-    value_of(place.cell) = {changed_id, geometry, {{key_of(geometry), changed_id}, {key_of(place.geometry), id}}};
+    const Geometry geometry = row_of(cell(view));
+    value_of(view.cell) = {changed_id, geometry, {{key_of(geometry), changed_id}, {key_of(view.geometry), id}}};
   }
 
-  /// The cell of `to`, which is new, holds what that of `from` did there.
-  void move(const Place& from, const Place& to) {
+  /// The cell of `to` is new and gets the contents of `from`.
+  void move(const TracedView& from, const TracedView& to) {
     if (from.geometry == to.geometry && cell(from).bytes == cell(to).bytes) {
-      // All of it was moved, for one look at it or for several.
+      // The whole cell was moved, for one view of it or for several.
       define(from.cell);
       if (value_of(to.cell).id < 0) value_of(to.cell) = value_of(from.cell);
       return;
@@ -195,7 +196,7 @@ class Builder {
       if (stored.strides[i] == 0) stored.sizes[i] = std::min<int64_t>(stored.sizes[i], 1);
     ValueId stored_id = id;
     if (stored.sizes != to.geometry.sizes) {
-      // Repeated elements are there once.
+      // Broadcast elements are stored once.
       const Dims strides = contiguous_strides(to.geometry.sizes);
       stored_id = GraphEmitter::id_of(emit("strided_part", {emitter_.value(id)}, {stored.sizes, strides, int64_t{0}}));
     }
@@ -205,13 +206,13 @@ class Builder {
   // ---- Events.
 
   void add(const Event& event) {
-    if (event.kind == Event::Kind::kMoved) return move(*event.operands[0].place, event.results[0]);
+    if (event.kind == Event::Kind::kMoved) return move(*event.operands[0].view, event.results[0]);
     if (event.op->host && !event.op->infer)
-      throw Obstacle{event.source + ": the size of what " + event.op->name() + " gives depends on values"};
+      throw Obstacle{event.source + ": the output size of " + event.op->name() + " depends on values"};
     Values held;
     std::vector<Operand> operands;
     for (const TracedOperand& operand : event.operands)
-      held.push_back(operand.place ? emitter_.value(value_at(*operand.place)) : Value());
+      held.push_back(operand.view ? emitter_.value(value_at(*operand.view)) : Value());
     for (size_t i = 0; i < held.size(); ++i) {
       const TracedOperand& operand = event.operands[i];
       operands.push_back(held[i] ? Operand(held[i]) : operand.number ? Operand(*operand.number) : Operand());
@@ -219,21 +220,21 @@ class Builder {
     const size_t first = result_.graph.nodes.size();
     const Values results = emitter_.emit(*event.op, operands, event.attributes);
     for (size_t i = 0; i < results.size(); ++i) {
-      const Place& place = event.results[i];
+      const TracedView& view = event.results[i];
       switch (event.kind) {
         case Event::Kind::kComputed:
-          LUCID_CHECK(results[i].type() == (TensorType{place.dtype, place.geometry.sizes}),
-                      "{} was recorded as {} but gives {}", event.op->name(),
-                      to_string(TensorType{place.dtype, place.geometry.sizes}), to_string(results[i].type()));
-          value_of(place.cell) = {GraphEmitter::id_of(results[i]),
-                                  place.geometry,
-                                  {{key_of(place.geometry), GraphEmitter::id_of(results[i])}}};
+          LUCID_CHECK(results[i].type() == (TensorType{view.dtype, view.geometry.sizes}),
+                      "{} was recorded as {} but returns {}", event.op->name(),
+                      to_string(TensorType{view.dtype, view.geometry.sizes}), to_string(results[i].type()));
+          value_of(view.cell) = {GraphEmitter::id_of(results[i]),
+                                 view.geometry,
+                                 {{key_of(view.geometry), GraphEmitter::id_of(results[i])}}};
           break;
         case Event::Kind::kViewed:
-          value_of(place.cell).views[key_of(place.geometry)] = GraphEmitter::id_of(results[i]);
+          value_of(view.cell).views[key_of(view.geometry)] = GraphEmitter::id_of(results[i]);
           break;
         case Event::Kind::kWritten:
-          assign(place, GraphEmitter::id_of(emitter_.cast(results[i], place.dtype)));
+          assign(view, GraphEmitter::id_of(emitter_.cast(results[i], view.dtype)));
           break;
         case Event::Kind::kMoved:
           break;
@@ -242,16 +243,16 @@ class Builder {
     for (size_t i = first; i < result_.graph.nodes.size(); ++i) result_.graph.nodes[i].source = event.source;
   }
 
-  /// Makes the cell's memory an output: as it is, or as a row of elements, which states are.
-  void keep(int32_t index, bool as_row) {
+  /// Adds the cell's memory as an output: in its own shape, or as one dimension, which is the form of state updates.
+  void add_output(int32_t index, bool as_row) {
     const CellRecord& cell = this->cell(index);
     define(index);
     const CellValue& value = value_of(index);
-    if (!is_whole(cell, value.geometry)) throw Obstacle{"gives a result with gaps in its memory"};
+    if (!is_whole(cell, value.geometry)) throw Obstacle{"returns a result with gaps in its memory"};
     const Value ordered = emitter_.value(in_memory_order(index));
-    const Value kept = as_row ? emit("reshape", {ordered}, {row_of(cell).sizes}) : ordered;
-    result_.graph.output_ids.push_back(GraphEmitter::id_of(kept));
-    result_.kept.push_back({index, cell.bytes});
+    const Value output = as_row ? emit("reshape", {ordered}, {row_of(cell).sizes}) : ordered;
+    result_.graph.output_ids.push_back(GraphEmitter::id_of(output));
+    result_.outputs.push_back({index, cell.bytes});
   }
 
   const CallRecord& record_;

@@ -6,69 +6,72 @@
 
 namespace lucid::jit {
 
-/// What the graph of a call reads when it runs, in the order of the plan's inputs.
+/// An input of the plan of a call: a handle's elements, the whole memory of a cell, or a constant.
 struct GraphInput {
   enum class Kind : uint8_t { kHandle, kMemory, kConstant };
   Kind kind = Kind::kHandle;
   ValueId id = -1;
-  /// kHandle: which of the call's handles, arguments first. kMemory: the handle whose whole memory it is.
+  /// kHandle: index of the handle, arguments first. kMemory: index of a handle whose memory begins with the cell's.
   size_t handle = 0;
-  /// kConstant.
+  /// kConstant only.
   Ref<Storage> constant;
   Geometry geometry;
 };
 
 /// A cell's memory after the call, as one contiguous value.
-struct KeptCell {
+struct OutputCell {
   int32_t cell = -1;
   size_t bytes = 0;
 };
 
-/// The graph of a call, purely functional, and how it is connected to the world.
+/// The purely functional graph of a call, and the bindings of its inputs and outputs to cells.
 struct CallGraph {
   IRGraph graph;
   std::vector<GraphInput> inputs;
-  /// In the order of the graph's outputs: first what the caller asked for, then the new contents of `written`.
-  std::vector<KeptCell> kept;
-  /// Cells from outside that the call wrote, each by a handle on it; in the order of the last outputs.
+  /// In the order of the graph's outputs: first the cells of CallRecord::wanted, then the new contents of `written`.
+  std::vector<OutputCell> outputs;
+  /// The cells from outside that the call wrote, each as the index of a handle on it; in the order of the last outputs.
   std::vector<size_t> written;
-  /// Why there is none; empty if there is.
+  /// Why there is no graph; empty if there is one.
   std::string obstacle;
 };
 
-/// A handle of the recorded call, as far as its graph depends on it.
+/// The properties of a handle of the recorded call that the graph depends on.
 struct HandleRecord {
-  /// The recorded cell that it is on; -1 if the call did not touch that.
+  /// Index of its cell in the trace; -1 if the call did not use the cell.
   int32_t cell = -1;
+  /// Relative to the cell of the trace.
   Geometry geometry;
+  /// Where the memory of the handle's own cell begins in that of the trace. See TracingContext::shift_of().
+  int64_t shift = 0;
   bool is_parameter = false;
-  /// It has other contents at each call.
+  /// Its contents are new at each call.
   bool is_fresh = false;
 };
 
-/// A cell that the call touched.
+/// A cell that the call used.
 struct CellRecord {
   bool is_outside = false;
-  /// As TracedCell's.
+  /// See TracedCell::constant.
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
   size_t bytes = 0;
 };
 
-/// What the graph of a call is made from. It holds no tensor, so that any thread may use it and drop it, while the
-/// caller writes and frees what the call was given.
+/// A finished recording, from which the graph is built. It holds no tensor, so any thread may use and destroy it while
+/// the caller writes and frees the arguments of the call.
 struct CallRecord {
   std::string name;
   std::shared_ptr<const std::vector<Event>> events;
   std::vector<CellRecord> cells;
-  /// Through these cells from outside are found again when the graph runs: the call's arguments first, then its state.
+  /// The handles through which a run finds the cells from outside: the call's arguments first, then its state.
   std::vector<HandleRecord> handles;
   size_t arguments = 0;
-  /// The cells whose memory the caller needs afterwards.
+  /// The cells whose memory is needed after the call.
   std::vector<int32_t> wanted;
 };
 
-/// Makes a graph of a recording: cells become chains of values, one for each write.
+/// Builds the graph of a recording: each cell becomes a chain of values, one for each write.
 CallGraph build_graph(const CallRecord& record);
 
 }  // namespace lucid::jit

@@ -10,8 +10,7 @@
 namespace lucid::jit {
 namespace {
 
-constexpr const char* kNotFound =
-    "uses a tensor that is neither an argument nor found among what the function refers to";
+constexpr const char* kNotFound = "uses a tensor that is neither an argument nor reachable from the function";
 
 TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& views) {
   size_t detaches = 0;
@@ -22,7 +21,7 @@ TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& view
       --detaches;
       continue;
     }
-    // What is detached later has no part in the graph.
+    // A view that is detached later is not part of the gradient graph.
     const GradModeScope mode(view.records_gradients && detaches == 0);
     const Operand operands[] = {Operand(tensor.get())};
     tensor = TensorRef(tensor_of(eager().emit_one(*view.op, operands, view.attributes)));
@@ -34,8 +33,8 @@ bool contains(std::span<const TensorRef> tensors, const TensorRef& tensor) {
   return std::find(tensors.begin(), tensors.end(), tensor) != tensors.end();
 }
 
-/// The roots that views among the results must share again: those that the call made and that gradients, or other
-/// results, know. Views of others find them by themselves.
+/// The roots that must be rebuilt together with the results that view them: roots that the call created and that a
+/// gradient or another result depends on. Views of handles find their root without help.
 std::vector<TensorRef> roots_of(const TracingContext& context, std::span<const TensorRef> results) {
   std::vector<TensorRef> roots;
   for (size_t i = 0; i < results.size(); ++i) {
@@ -52,57 +51,57 @@ std::vector<TensorRef> roots_of(const TracingContext& context, std::span<const T
 
 }  // namespace
 
-/// Finds where tensors of the recorded call come from.
+/// Finds the origin of tensors of the recorded call.
 class Outcome::Finder {
  public:
   Finder(Outcome& outcome, TracingContext& context, std::span<const TensorRef> handles, std::string& obstacle)
       : outcome_(outcome), context_(context), handles_(handles), obstacle_(obstacle) {}
 
-  /// One of the handles, or made of one by views; otherwise a part of a cell that the call made.
-  Part part_of(const TensorRef& tensor) {
-    Part part;
+  /// A handle, views of a handle, or otherwise a view of a cell that the call created.
+  Origin origin_of(const TensorRef& tensor) {
+    Origin origin;
     for (TensorRef base = tensor;;) {
       if (const auto found = std::find(handles_.begin(), handles_.end(), base); found != handles_.end()) {
-        part.handle = found - handles_.begin();
-        std::reverse(part.views.begin(), part.views.end());
-        return part;
+        origin.handle = found - handles_.begin();
+        std::reverse(origin.views.begin(), origin.views.end());
+        return origin;
       }
       const TracingContext::View* view = context_.view_of(*base);
       if (!view) break;
-      part.views.push_back(
+      origin.views.push_back(
           {.op = view->op, .attributes = view->attributes, .records_gradients = view->records_gradients});
       base = view->base;
     }
-    part = part_at(context_.place_of(*tensor));
-    if (part.handle >= 0) obstacle_ = "returns another handle on the memory of a tensor from outside";
-    return part;
+    origin = origin_at(context_.current_view(*tensor));
+    if (origin.handle >= 0) obstacle_ = "returns a new handle on the memory of a tensor from outside";
+    return origin;
   }
 
-  /// A part of a cell: of one from outside, by a handle on it.
-  Part part_at(const Place& place) {
-    Part part{.dtype = place.dtype, .geometry = place.geometry};
-    const TracedCell& cell = context_.trace().cells[static_cast<size_t>(place.cell)];
+  /// A view of a cell. A cell from outside is named by a handle on it.
+  Origin origin_at(const TracedView& view) {
+    Origin origin{.dtype = view.dtype, .geometry = view.geometry};
+    const TracedCell& cell = context_.trace().cells[static_cast<size_t>(view.cell)];
     if (cell.outside) {
       const auto handle =
           std::find_if(handles_.begin(), handles_.end(), [&](const TensorRef& h) { return h->cell() == cell.outside; });
       if (handle == handles_.end()) obstacle_ = kNotFound;
-      part.handle = handle - handles_.begin();
-      return part;
+      origin.handle = handle - handles_.begin();
+      return origin;
     }
-    const auto [found, is_new] = kept_.try_emplace(place.cell, outcome_.cells_.size());
-    if (is_new) outcome_.cells_.push_back(place.cell);
-    part.cell = found->second;
-    return part;
+    const auto [found, is_new] = cell_indices_.try_emplace(view.cell, outcome_.cells_.size());
+    if (is_new) outcome_.cells_.push_back(view.cell);
+    origin.cell = found->second;
+    return origin;
   }
 
   Result result_of(const TensorRef& tensor, std::span<const TensorRef> all) {
     Result result;
-    static_cast<Part&>(result) = part_of(tensor);
+    static_cast<Origin&>(result) = origin_of(tensor);
     if (result.handle >= 0 && result.views.empty()) return result;
     const AutogradMeta* meta = tensor->autograd();
     result.is_leaf = meta && meta->requires_grad && !meta->edge;
     if (meta && (meta->retains_grad || (meta->slot && meta->slot->grad)))
-      obstacle_ = "returns a tensor that keeps a gradient";
+      obstacle_ = "returns a tensor that has a gradient or retains one";
     if (tensor->is_parameter()) obstacle_ = "returns a new parameter";
     if (!tensor->is_view()) return result;
     const auto root = std::find(all.begin(), all.end(), tensor->root());
@@ -116,7 +115,7 @@ class Outcome::Finder {
   TracingContext& context_;
   std::span<const TensorRef> handles_;
   std::string& obstacle_;
-  std::map<int32_t, size_t> kept_;
+  std::map<int32_t, size_t> cell_indices_;
 };
 
 Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
@@ -128,9 +127,10 @@ Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, st
   first_rebased_ = all.size();
   for (const TracingContext::Rebased& rebased : context.rebased()) {
     if (!contains(handles, rebased.root))
-      obstacle = "records an in-place operation on a tensor that is neither an argument nor found";
+      obstacle =
+          "records an in-place operation on a tensor that is neither an argument nor reachable from the function";
     if (std::any_of(handles.begin(), handles.end(), [&](const TensorRef& h) { return h->root() == rebased.root; }))
-      obstacle = "records an in-place operation on a tensor of which views are used that were made before";
+      obstacle = "records an in-place operation on a tensor and uses views of it that are older than the call";
     all.push_back(rebased.root);
   }
   for (size_t i = 0; i < all.size(); ++i) {
@@ -139,8 +139,8 @@ Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, st
     results_.push_back(is_same ? Result{.same = earlier - all.begin()} : finder.result_of(all[i], all));
   }
   for (const GradientEffect& effect : effects) {
-    auto& [handle, part] = gradient_effects_.emplace_back(effect.handle, std::nullopt);
-    if (!effect.is_none) part = finder.part_of(gradient(*handles[handle]));
+    auto& [handle, origin] = gradient_effects_.emplace_back(effect.handle, std::nullopt);
+    if (!effect.is_none) origin = finder.origin_of(gradient(*handles[handle]));
   }
   if (!obstacle.empty()) return;
   gradients_.emplace(context, all, handles, obstacle);
@@ -148,16 +148,16 @@ Outcome::Outcome(TracingContext& context, std::span<const TensorRef> results, st
   for (size_t i = 0; i < results_.size(); ++i) {
     Result& result = results_[i];
     const bool is_handle = result.handle >= 0 && result.views.empty();
-    // A view's node may be one that other results lead to as well.
+    // The node of a view may also be reachable from other results.
     result.has_node = result.same < 0 && (!is_handle || i >= first_rebased_) && gradients_->has_node(i);
   }
-  for (const Place& saved : gradients_->saved()) saved_.push_back(finder.part_at(saved));
+  for (const TracedView& saved : gradients_->saved()) saved_.push_back(finder.origin_at(saved));
 }
 
 std::vector<std::pair<size_t, size_t>> Outcome::new_gradients() const {
   std::vector<std::pair<size_t, size_t>> gradients;
-  for (const auto& [handle, part] : gradient_effects_)
-    if (part && part->handle < 0) gradients.emplace_back(part->cell, handle);
+  for (const auto& [handle, origin] : gradient_effects_)
+    if (origin && origin->handle < 0) gradients.emplace_back(origin->cell, handle);
   return gradients;
 }
 
@@ -171,17 +171,17 @@ bool Outcome::fits(std::span<TensorImpl* const> handles) const {
 
 void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
                    std::span<Cell* const> cells, CallResults& results) const {
-  const auto tensor_at = [&](const Part& part) {
-    Cell* const cell = part.handle >= 0 ? handle_cells[static_cast<size_t>(part.handle)] : cells[part.cell];
-    return make_ref<TensorImpl>(part.dtype, part.geometry.sizes, part.geometry.strides, part.geometry.offset,
+  const auto tensor_at = [&](const Origin& origin) {
+    Cell* const cell = origin.handle >= 0 ? handle_cells[static_cast<size_t>(origin.handle)] : cells[origin.cell];
+    return make_ref<TensorImpl>(origin.dtype, origin.geometry.sizes, origin.geometry.strides, origin.geometry.offset,
                                 Ref<Cell>(cell));
   };
-  const auto made = [&](const Part& part) {
-    return part.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(part.handle)]), part.views)
-                            : tensor_at(part);
+  const auto made = [&](const Origin& origin) {
+    return origin.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(origin.handle)]), origin.views)
+                              : tensor_at(origin);
   };
-  // Nodes come before results, but for leaves, where they end: views of handles would begin the ends of the graph,
-  // which backward reaches in that order.
+  // Leaves are created first, because the graph ends at them; then the nodes, then the other results. Views of handles
+  // create the accumulators at which the graph ends, and backward runs those in the order of their creation.
   results.resize(results_.size());
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results_[i].is_leaf) continue;
@@ -192,7 +192,7 @@ void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> 
   if (!gradients_->empty()) {
     std::vector<TensorRef> saved;
     saved.reserve(saved_.size());
-    for (const Part& part : saved_) saved.push_back(tensor_at(part));
+    for (const Origin& origin : saved_) saved.push_back(tensor_at(origin));
     edges = gradients_->instantiate(saved, handles, results.pointers());
   }
   for (size_t i = 0; i < results.size(); ++i) {
@@ -200,7 +200,8 @@ void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> 
     if (results[i]) continue;
     results.set(i, result.same >= 0 ? TensorRef(results[static_cast<size_t>(result.same)]) : made(result));
   }
-  for (const auto& [handle, part] : gradient_effects_) set_gradient(*handles[handle], part ? made(*part) : TensorRef());
+  for (const auto& [handle, origin] : gradient_effects_)
+    set_gradient(*handles[handle], origin ? made(*origin) : TensorRef());
   for (size_t i = first_rebased_; i < results.size(); ++i) rebase(*results[i], edges[i]);
   for (size_t i = 0; i < first_rebased_; ++i) {
     const Result& result = results_[i];

@@ -8,55 +8,56 @@
 
 namespace lucid::jit {
 
-/// What a call returns.
+/// The tensors that a call returns.
 using CallResults = RefList<TensorImpl, 4>;
 
-/// What a call leaves behind besides the contents of memory: its results, the `.grad` of handles, and places in the
+/// The effects of a call other than writes to memory: its results, the `.grad` of handles, and positions in the
 /// gradient graph.
 class Outcome {
  public:
-  /// A handle whose `.grad` is another afterwards, or none.
+  /// A handle whose `.grad` the call replaces or, if `is_none`, clears.
   struct GradientEffect {
     size_t handle = 0;
     bool is_none = false;
   };
 
-  /// Finds out what became of a call with these results and handles. On failure `obstacle` says why.
+  /// Finds the effects of a recorded call with these results and handles. On failure `obstacle` says why.
   Outcome(TracingContext& context, std::span<const TensorRef> results, std::span<const TensorRef> handles,
           std::span<const GradientEffect> effects, std::string& obstacle);
 
-  /// The cells that the call made whose memory is needed afterwards.
+  /// The cells that the call created and whose memory is needed after it.
   const std::vector<int32_t>& cells() const { return cells_; }
   const GradientTemplate& gradients() const { return *gradients_; }
   GradientTemplate& gradients() { return *gradients_; }
-  /// The numbers of cells that become the `.grad` of handles, with those.
+  /// Pairs (index in cells(), handle): the cell becomes the `.grad` of the handle.
   std::vector<std::pair<size_t, size_t>> new_gradients() const;
-  /// Whether handles that get other places in the graph may, as those of the recording could.
+  /// Whether the handles that the call moves in the gradient graph can be moved, as in the recording: they are neither
+  /// views nor leaves that require grad.
   bool fits(std::span<TensorImpl* const> handles) const;
-  /// Makes it all for another call. `handle_cells` are the cells that the handles were on when it began, and `cells`
-  /// those of cells().
+  /// Creates the results and applies the effects for another call. `handle_cells` are the cells of the handles when
+  /// that call began; `cells` are the new contents of cells(), in the same order.
   void make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
             CallResults& results) const;
 
  private:
-  /// Where a tensor comes from.
-  struct Part {
-    /// One of the call's handles, or -1.
+  /// How a tensor is obtained: from one of the call's handles, or from a cell that the call created.
+  struct Origin {
+    /// Index of the handle, or -1.
     int64_t handle = -1;
-    /// How it is made of that, if it is not the handle itself.
+    /// The view ops to apply to the handle; empty if the tensor is the handle itself.
     std::vector<TracingContext::View> views;
-    /// Otherwise one of the cells.
+    /// Index in cells(), if there is no handle.
     size_t cell = 0;
     Dtype dtype = Dtype::kF32;
     Geometry geometry;
   };
-  struct Result : Part {
-    /// An earlier result that it is, or -1.
+  struct Result : Origin {
+    /// Index of an earlier result that is the same tensor, or -1.
     int64_t same = -1;
     bool has_node = false;
-    /// It asks for a gradient, and is no result of a recorded op.
+    /// It requires grad and has no node in the gradient graph.
     bool is_leaf = false;
-    /// The result that it is a view of, or -1.
+    /// Index of the result that it is a view of, or -1.
     int64_t root = -1;
     ViewKind view_kind = ViewKind::kRecorded;
   };
@@ -64,12 +65,12 @@ class Outcome {
   class Finder;
 
   std::vector<int32_t> cells_;
-  /// The call's, then those that they are views of, then handles that get another place in the graph.
+  /// The results of the call, then their roots if they are views, then the handles that move in the gradient graph.
   std::vector<Result> results_;
   size_t returned_ = 0;
   size_t first_rebased_ = 0;
-  std::vector<std::pair<size_t, std::optional<Part>>> gradient_effects_;
-  std::vector<Part> saved_;
+  std::vector<std::pair<size_t, std::optional<Origin>>> gradient_effects_;
+  std::vector<Origin> saved_;
   std::optional<GradientTemplate> gradients_;
 };
 

@@ -14,59 +14,37 @@ namespace lucid::jit {
 namespace {
 
 constexpr std::string_view kTopic = "jit";
-/// A key that was recorded more often, without one of its plans being used, stays eager.
-constexpr int kMostRecordings = 8;
-/// After this many recordings in a row that raised, a key is not recorded until a call returns.
-constexpr int kMostRaising = 3;
-/// How many keys without a plan are remembered.
-constexpr size_t kMostKeysWithoutPlan = 64;
-constexpr size_t kMostNotes = 32;
-/// How many kernels of a plan explain() lists.
-constexpr size_t kMostKernels = 24;
-/// How often a thread that waits looks for interrupts.
-constexpr std::chrono::milliseconds kPatience(20);
+/// Stop recording a key after this many recordings if none of its plans has had a hit.
+constexpr int kMaxRecordings = 8;
+/// After this many consecutive recordings that raised, a key is not recorded again until a call returns.
+constexpr int kMaxRaising = 3;
+/// How often calls that run eagerly although their key has plans review those plans.
+constexpr uint32_t kReviewInterval = 16;
+/// How many keys without a plan the table remembers.
+constexpr size_t kMaxKeysWithoutPlan = 64;
+constexpr size_t kMaxNotes = 32;
+/// How often a waiting thread checks for interrupts.
+constexpr std::chrono::milliseconds kInterruptInterval(20);
 
-/// All tables of the process. Those that are gone leave their counters.
+/// All tables of the process, and the counters of tables that were destroyed.
 struct Tables {
   std::vector<std::weak_ptr<PlanTable>> tables;
   PlanCounters gone;
 };
 
 Tables& all_tables() {
-  static auto* const tables = new Tables;  // used until the process has ended
+  static auto* const tables = new Tables;  // never destroyed: used until the process ends
   return *tables;
 }
 
 Mutex& tables_mutex() { return mutex_of(LockRank::kPlanTables); }
 
-/// Those that are still used.
 std::vector<std::shared_ptr<PlanTable>> live_tables() {
   std::vector<std::shared_ptr<PlanTable>> live;
   const std::lock_guard lock(tables_mutex());
   for (const std::weak_ptr<PlanTable>& table : all_tables().tables)
     if (std::shared_ptr<PlanTable> used = table.lock()) live.push_back(std::move(used));
   return live;
-}
-
-/// 1234567 as "1,234,567".
-std::string with_commas(size_t number) {
-  std::string digits = std::to_string(number);
-  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
-    digits.insert(static_cast<size_t>(at), ",");
-  return digits;
-}
-
-void append_plan(std::string& text, const TablePlan& plan, size_t number) {
-  const Program& program = *plan.program;
-  text += fmt::format("\n  plan {}: {} nodes, {} kernels, {} bytes of memory while it runs, {} guards, {} hits", number,
-                      program.graph().nodes.size(), program.plan().kernel_count(),
-                      with_commas(program.plan().arena_bytes), plan.guards, plan.hits());
-  for (const std::string& place : plan.places) text += "\n    uses " + place;
-  const std::vector<std::string> names = program.plan().kernel_names();
-  for (size_t i = 0; i < std::min(names.size(), kMostKernels); ++i) text += "\n    runs " + names[i];
-  if (names.size() > kMostKernels) text += fmt::format("\n    and {} more", names.size() - kMostKernels);
-  for (const BackwardPlanInfo& backward : program.outcome().gradients().backward_plans())
-    text += "\n    " + to_text(backward);
 }
 
 }  // namespace
@@ -81,7 +59,7 @@ PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
 }
 
 std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans) {
-  if (max_plans < 1) throw ValueError("compile: there must be room for at least one plan, got max_cache_entries=0");
+  if (max_plans < 1) throw ValueError("compile: max_cache_entries must be at least 1, got 0");
   std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans));
   const std::lock_guard lock(tables_mutex());
   auto& tables = all_tables().tables;
@@ -108,17 +86,17 @@ uint64_t PlanTable::find_candidates(const CallKey& key, Candidates& candidates) 
 PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
   {
     const std::lock_guard lock(mutex());
-    const Variant* const known = find_variant(key.structure(), key.numbers());
+    Variant* const known = find_variant(key.structure(), key.numbers());
     if (!known || known->pending == 0) {
       // Another thread has added a plan since.
       if (changes_ != changes) return Next::kFindAgain;
-      if (known && !known->reason.empty() && known->raised < kMostRaising) {
+      if (known && !known->reason.empty() && known->raised < kMaxRaising) {
         ++counters_.eager_calls;
-        return Next::kRun;
+        return should_review(*known) ? Next::kReviewAndRun : Next::kRun;
       }
       ++counters_.misses;
-      if (known && known->raised >= kMostRaising) return Next::kRunUntilItReturns;
-      // Another thread records: the plan that it makes will serve the next call.
+      if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
+      // If another thread is recording, this call runs eagerly; the plan will serve the next call.
       return recording_.try_acquire() ? Next::kRecord : Next::kRun;
     }
   }
@@ -129,6 +107,8 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
   return Next::kFindAgain;
 }
 
+bool PlanTable::should_review(Variant& known) { return !known.plans.empty() && known.misses++ % kReviewInterval == 0; }
+
 void PlanTable::has_returned(const CallKey& key) {
   const std::lock_guard lock(mutex());
   if (Variant* known = find_variant(key.structure(), key.numbers()); known && known->raised > 0) {
@@ -137,7 +117,7 @@ void PlanTable::has_returned(const CallKey& key) {
   }
 }
 
-// ---- Keys. The caller has the lock.
+// ---- Keys. The caller holds the lock.
 
 PlanTable::Variant* PlanTable::find_variant(std::string_view structure, std::span<const int64_t> numbers) const {
   const auto entry = entries_.find(structure);
@@ -151,12 +131,12 @@ PlanTable::Variant& PlanTable::variant(std::string_view structure, std::span<con
   if (Variant* known = find_variant(structure, numbers)) return *known;
   auto added = std::make_unique<Variant>();
   added->numbers.assign(numbers.begin(), numbers.end());
-  added->number = next_number_++;
+  added->serial = next_serial_++;
   Entry& entry = entries_.try_emplace(std::string(structure)).first->second;
-  // The newest first, as calls like the last one are the most likely.
+  // Newest first: the next call is most likely similar to the last one.
   entry.insert(entry.begin(), std::move(added));
   Variant& result = *entry.front();
-  forget_keys_without_plans();
+  evict_keys_without_plans();
   return result;
 }
 
@@ -166,7 +146,7 @@ void PlanTable::erase(std::string_view structure, const Variant& known) {
   if (entry->second.empty()) entries_.erase(entry);
 }
 
-void PlanTable::forget_keys_without_plans() {
+void PlanTable::evict_keys_without_plans() {
   for (;;) {
     size_t count = 0;
     std::pair<const std::string*, const Variant*> oldest;
@@ -174,9 +154,9 @@ void PlanTable::forget_keys_without_plans() {
       for (const std::unique_ptr<Variant>& known : entry) {
         if (!known->plans.empty() || known->pending > 0) continue;
         ++count;
-        if (!oldest.second || known->number < oldest.second->number) oldest = {&structure, known.get()};
+        if (!oldest.second || known->serial < oldest.second->serial) oldest = {&structure, known.get()};
       }
-    if (count <= kMostKeysWithoutPlan) return;
+    if (count <= kMaxKeysWithoutPlan) return;
     erase(*oldest.first, *oldest.second);
   }
 }
@@ -188,9 +168,9 @@ void PlanTable::run_eagerly(Variant& known, std::string reason) {
 }
 
 void PlanTable::give_up_if_unused(Variant& known) {
-  if (known.recordings <= kMostRecordings) return;
+  if (known.recordings <= kMaxRecordings) return;
   if (std::ranges::any_of(known.plans, [](const Ref<TablePlan>& plan) { return plan->hits() > 0; })) return;
-  run_eagerly(known, "what it reads is different at every call");
+  run_eagerly(known, "the values that it reads differ at every call");
 }
 
 // ---- Recordings.
@@ -202,7 +182,7 @@ PlanTable::Recording::Recording(PlanTable& table, const CallKey& key) : table_(t
 
 PlanTable::Recording::~Recording() { table_.recording_.release(); }
 
-bool PlanTable::Recording::is_forgotten() const {
+bool PlanTable::Recording::is_stale() const {
   const std::lock_guard lock(table_.mutex());
   return table_.generation_ != generation_;
 }
@@ -211,16 +191,16 @@ void PlanTable::Recording::raised(const std::string& what) {
   const std::lock_guard lock(table_.mutex());
   if (table_.generation_ != generation_) return;
   has_memory_for([&] {
-    // Recording takes much longer than the call, and leaves nothing to make a plan of.
+    // Recording takes much longer than the call, and a call that raised cannot be compiled.
     Variant& known = table_.variant(key_.structure(), key_.numbers());
-    if (++known.raised < kMostRaising) return;
-    known.reason = fmt::format("the last {} calls that were recorded raised {}", kMostRaising, what);
+    if (++known.raised < kMaxRaising) return;
+    known.reason = fmt::format("the last {} calls that were recorded raised {}", kMaxRaising, what);
     table_.add_note("runs eagerly until a call returns: " + known.reason);
   });
 }
 
 void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string& obstacle, const PassList* passes) {
-  // It may be different next time.
+  // Temporary: the next call is recorded again.
   if (!plan && obstacle == kOutOfMemory) return;
   std::string failure = obstacle;
   if (plan && passes) {
@@ -243,7 +223,7 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
       if (table_.pending_.size() > table_.max_plans_) oldest = table_.pending_.front();
     }
   }
-  // No more may wait than there is room for: calls with many keys must not outrun the compile thread.
+  // At most `max_plans_` plans may be pending: calls with many keys must not outrun the compile thread.
   if (oldest) table_.finish_first(oldest);
 }
 
@@ -268,14 +248,14 @@ void PlanTable::finish_first(const Ref<TablePlan>& first) {
   for (;;) {
     {
       const BlockingScope waiting;
-      if (first->program->wait(kPatience)) break;
+      if (first->program->wait(kInterruptInterval)) break;
     }
     check_interrupts();
   }
-  // Destroyed after the lock is given back.
+  // Destroyed after the lock is released.
   Ref<TablePlan> plan, gone;
   const std::lock_guard lock(mutex());
-  // Another thread has finished it, or it was forgotten.
+  // Another thread has finished or dropped it.
   if (pending_.empty() || pending_.front() != first) return;
   plan = std::move(pending_.front());
   pending_.pop_front();
@@ -288,7 +268,7 @@ void PlanTable::finish_first(const Ref<TablePlan>& first) {
     } catch (const std::exception& error) {
       obstacle = reason_of(error);
     }
-    // For now: the next call is recorded again.
+    // Temporary: the next call is recorded again.
     if (obstacle == kOutOfMemory) return;
     gone = add(*known, plan, std::move(obstacle));
   });
@@ -303,7 +283,8 @@ Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::s
     known.plans.reserve(known.plans.size() + 1);
     plans_.push_back(plan);
     ++counters_.compiles;
-    counters_.recompiles += !known.plans.empty();
+    counters_.recompiles += known.has_compiled;
+    known.has_compiled = true;
     known.plans.insert(known.plans.begin(), plan);
     if (plans_.size() > max_plans_) gone = remove_oldest();
   }
@@ -322,13 +303,29 @@ Ref<TablePlan> PlanTable::remove_oldest() {
   return oldest;
 }
 
+void PlanTable::remove(std::span<const Ref<TablePlan>> gone) {
+  const std::lock_guard lock(mutex());
+  for (const Ref<TablePlan>& plan : gone) {
+    Variant* const known = find_variant(plan->structure, plan->numbers);
+    if (std::erase(pending_, plan) > 0) {
+      --known->pending;
+    } else if (std::erase(plans_, plan) > 0) {
+      std::erase(known->plans, plan);
+      counters_.hits += plan->hits();
+      // The values that the key's calls read change, but not at every call.
+      if (plan->hits() > 0) known->recordings = 0;
+    }
+  }
+  ++changes_;
+}
+
 void PlanTable::clear() {
   finish_recordings();
   drop();
 }
 
 void PlanTable::drop() {
-  // Destroyed after the lock is given back.
+  // Destroyed after the lock is released.
   decltype(entries_) entries;
   std::deque<Ref<TablePlan>> plans, pending;
   const std::lock_guard lock(mutex());
@@ -340,7 +337,7 @@ void PlanTable::drop() {
   pending.swap(pending_);
 }
 
-// ---- What can be asked.
+// ---- Queries.
 
 int64_t PlanTable::hits() const {
   const std::lock_guard lock(mutex());
@@ -377,6 +374,13 @@ std::vector<Ref<TablePlan>> PlanTable::plans() {
   return {plans_.begin(), plans_.end()};
 }
 
+std::vector<Ref<TablePlan>> PlanTable::plans_now() const {
+  const std::lock_guard lock(mutex());
+  std::vector<Ref<TablePlan>> all(plans_.begin(), plans_.end());
+  all.insert(all.end(), pending_.begin(), pending_.end());
+  return all;
+}
+
 std::string PlanTable::reason(const CallKey& key) const {
   const std::lock_guard lock(mutex());
   const Variant* const known = find_variant(key.structure(), key.numbers());
@@ -397,35 +401,21 @@ void PlanTable::note(const std::string& text) {
 void PlanTable::add_note(const std::string& text) {
   if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
   if (std::ranges::find(notes_, text) != notes_.end()) return;
-  if (notes_.size() == kMostNotes) notes_.erase(notes_.begin());
+  if (notes_.size() == kMaxNotes) notes_.erase(notes_.begin());
   notes_.push_back(text);
-}
-
-std::string PlanTable::explain() {
-  const PlanCounters counted = counters();
-  const std::vector<Ref<TablePlan>> made = plans();
-  std::string text =
-      fmt::format("{}: {} of at most {} plans\n  {} hits, {} misses, {} compiles, {} eager calls", name_, made.size(),
-                  max_plans_, counted.hits, counted.misses, counted.compiles, counted.eager_calls);
-  for (size_t i = 0; i < made.size(); ++i) append_plan(text, *made[i], i + 1);
-  const std::lock_guard lock(mutex());
-  for (const std::string& note : notes_) text += "\n  " + note;
-  return text;
-}
-
-std::string PlanTable::explain_call(const CallKey& key, const TablePlan* found, const std::string& difference) {
-  const std::vector<Ref<TablePlan>> made = plans();
-  for (size_t i = 0; i < made.size(); ++i)
-    if (made[i].get() == found) return fmt::format("runs plan {}", i + 1);
-  if (const std::string why = reason(key); !why.empty()) return "runs eagerly: " + why;
-  if (!newest(key)) return "would be recorded: there is no plan for arguments of these types";
-  return "would be recorded again: " + difference;
 }
 
 void finish_all_recordings() {
   for (const std::shared_ptr<PlanTable>& table : live_tables()) table->finish_recordings();
   const BlockingScope waiting;
   wait_for_compile_tasks();
+}
+
+std::vector<Ref<TablePlan>> plans_of_all_tables() {
+  std::vector<Ref<TablePlan>> all;
+  for (const std::shared_ptr<PlanTable>& table : live_tables())
+    for (Ref<TablePlan>& plan : table->plans_now()) all.push_back(std::move(plan));
+  return all;
 }
 
 PlanCounters total_counters() {

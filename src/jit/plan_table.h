@@ -16,22 +16,22 @@
 
 namespace lucid::jit {
 
-/// A plan of a plan table. Fronts derive from it what they need to ask guards and to rebuild results; it may be dropped
-/// on any thread.
+/// A plan of a plan table. Fronts derive from it to add the data that they need to check guards and rebuild results. It
+/// may be destroyed on any thread.
 class TablePlan : public RefCounted {
  public:
   TablePlan(Ref<Program> program, const CallKey& key)
       : program(std::move(program)), structure(key.structure()), numbers(key.numbers()) {}
 
-  /// How often it ran.
+  /// How often it has run.
   int64_t hits() const { return hits_.load(std::memory_order_relaxed); }
 
   const Ref<Program> program;
   const std::string structure;
   const SmallVector<int64_t, 16> numbers;
-  /// Where the tensors of the program's state were found; may be empty.
+  /// The places in the user's program where the captured tensors were found; may be empty.
   std::vector<std::string> places;
-  /// How many places in the user's program the front guards.
+  /// The number of places that the front guards.
   size_t guards = 0;
 
  private:
@@ -39,32 +39,34 @@ class TablePlan : public RefCounted {
   mutable std::atomic<int64_t> hits_ = 0;
 };
 
-/// What a table, or all tables of the process, have done so far.
+/// Counters of one table, or of all tables of the process.
 struct PlanCounters {
   int64_t hits = 0;
-  /// Calls that no plan fitted.
+  /// Calls for which no plan matched.
   int64_t misses = 0;
   int64_t compiles = 0;
-  /// Compiles for a key that had a plan.
+  /// Compiles for a key that already had a plan.
   int64_t recompiles = 0;
-  /// Calls that ran eagerly because no plan can be made of them.
+  /// Calls that ran eagerly because they cannot be compiled.
   int64_t eager_calls = 0;
 
   PlanCounters& operator+=(const PlanCounters& other);
 };
 
-/// The plans of one compiled function, those being made, and why calls run eagerly. Any number of threads may use it.
+/// The plans of one compiled function, the plans being compiled, and the reasons why calls run eagerly. Thread-safe.
 ///
-/// A front, in C++ or Python, runs calls through `call`, except inside another recording, of which they are part. It is
-/// a class with
-///   using Result                           what a call returns
+/// A front, in C++ or Python, runs calls through `call`, except inside another recording, which records them as part of
+/// the outer call. It is a class with
+///   using Result                           the type that a call returns
 ///   const CallKey& key() const
 ///   std::span<TensorImpl* const> tensors() const
 ///   bool holds(const TablePlan&) const     whether the guards of a plan with this key hold
+///   void missed(PlanTable&, bool records) const
+///                                          no plan matches, and the function is about to be recorded or to run
 ///   Result run() const                     runs the function eagerly
 ///   std::optional<Result> replay(const TablePlan&, const Program::Handles&) const
-///                                          runs the plan and rebuilds the result; nothing if a check in it failed
-///   Result record(Recording&) const        runs it while it is recorded, and tells the recording what came of it
+///                                          runs the plan and rebuilds the result; empty if a check in a kernel failed
+///   Result record(Recording&) const        runs and records the function; reports the outcome to the recording
 class PlanTable {
  public:
   class Recording;
@@ -76,55 +78,65 @@ class PlanTable {
 
   template <typename Front>
   typename Front::Result call(const Front& front);
-  /// The newest plan that fits, or null.
+  /// The newest plan that matches, or null.
   template <typename Front>
   Ref<TablePlan> find(const Front& front) const;
 
-  // What follows finishes the recordings that it needs first.
+  // The functions up to clear() finish the pending recordings first.
   PlanCounters counters();
-  /// The oldest first.
+  /// Oldest first.
   std::vector<Ref<TablePlan>> plans();
   std::string explain();
-  /// What a call would do for which find() returned `found`. `difference` says why newest() does not fit.
+  /// Describes what a call would do, given the plan that find() returned for it. `difference` says why newest() does
+  /// not match.
   std::string explain_call(const CallKey& key, const TablePlan* found, const std::string& difference);
-  /// Forgets everything; calls are recorded again.
+  /// Removes all plans and everything known about keys; calls are recorded again.
   void clear();
   /// The same without finishing recordings.
   void drop();
 
-  /// Waits for the plans being made, and adds them. An interrupt ends the waiting, not the compiling.
+  /// Waits for the plans being compiled, and adds them. An interrupt ends the wait, but not the compilation.
   void finish_recordings();
   /// Why calls with a key run eagerly; empty if they do not.
   std::string reason(const CallKey& key) const;
-  /// The newest plan with a key, whether it fits or not; null if there is none.
+  /// The newest plan with a key, whether it matches or not; null if there is none.
   Ref<TablePlan> newest(const CallKey& key) const;
-  /// Keeps a remark for explain(), and logs it.
+  /// The plans, oldest first, including pending ones, without waiting for them.
+  std::vector<Ref<TablePlan>> plans_now() const;
+  /// Removes plans that can never match again, pending or not, unless they are gone already.
+  void remove(std::span<const Ref<TablePlan>> gone);
+  /// Adds a note to explain(), and logs it.
   void note(const std::string& text);
 
   const std::string& name() const { return name_; }
   size_t max_plans() const { return max_plans_; }
-  /// How many plans nobody has asked for yet, made or not.
+  /// How many recorded plans have not been added to the table yet, whether compiled or not.
   size_t pending() const;
-  /// Of how many keys something is known.
+  /// How many keys the table has information about.
   size_t known_keys() const;
   int64_t hits() const;
-  /// Calls `visit` with each plan, also those being made, and how often the table refers to it. It may not use the
-  /// table.
+  /// Calls `visit` with each plan, including pending ones, and the number of references that the table has to it.
+  /// `visit` may not use the table.
   template <typename Visit>
   void for_each_plan(const Visit& visit) const;
 
  private:
-  /// What is known of one key. Those with one structure are an entry.
+  /// Everything known about one key. The variants with the same structure form an entry.
   struct Variant {
     std::vector<int64_t> numbers;
-    std::vector<Ref<TablePlan>> plans;  // the newest first
+    std::vector<Ref<TablePlan>> plans;  // newest first
+    /// Whether it has ever had a plan.
+    bool has_compiled = false;
+    /// Since the last removed plan that had a hit.
     int recordings = 0;
+    /// Calls that ran eagerly although there are plans.
+    uint32_t misses = 0;
     /// Recordings that raised since the last call that returned.
     int raised = 0;
     /// Why calls run eagerly; empty if they do not.
     std::string reason;
-    /// Grows with each variant of the table.
-    uint64_t number = 0;
+    /// Increases with each variant of the table.
+    uint64_t serial = 0;
     size_t pending = 0;
   };
   struct Hash {
@@ -134,37 +146,39 @@ class PlanTable {
   using Entry = std::vector<std::unique_ptr<Variant>>;
   using Candidates = RefList<TablePlan, 4>;
 
-  /// What to do with a call that no plan fits.
-  enum class Next : uint8_t { kFindAgain, kRun, kRunUntilItReturns, kRecord };
+  /// What to do with a call that no plan matches.
+  enum class Next : uint8_t { kFindAgain, kRun, kReviewAndRun, kRunUntilItReturns, kRecord };
 
   PlanTable(std::string name, size_t max_plans) : name_(std::move(name)), max_plans_(max_plans) {}
 
-  /// The plans with a key, the newest first. Returns how often the table had changed by then.
+  /// Collects the plans with a key, newest first. Returns the value of `changes_` at that time.
   uint64_t find_candidates(const CallKey& key, Candidates& candidates) const;
   template <typename Front>
   static TablePlan* first_that_fits(const Front& front, const Candidates& candidates, Program::Handles& handles);
-  /// `changes` is what find_candidates() returned. After kRecord the caller has recording_.
+  /// `changes` is the value that find_candidates() returned. If it returns kRecord, the caller owns `recording_`.
   Next next(const CallKey& key, uint64_t changes);
-  /// A call ran that had kept raising.
+  /// A call with this key has returned: resets the count of recordings that raised.
   void has_returned(const CallKey& key);
 
-  // Under the lock.
+  // The caller holds the lock.
   Variant* find_variant(std::string_view structure, std::span<const int64_t> numbers) const;
   Variant& variant(std::string_view structure, std::span<const int64_t> numbers);
   void erase(std::string_view structure, const Variant& known);
-  void forget_keys_without_plans();
+  void evict_keys_without_plans();
   void run_eagerly(Variant& known, std::string reason);
   void give_up_if_unused(Variant& known);
-  /// Adds a plan, or notes why there is none; with neither, something was learned. Returns the plan that had to leave.
+  /// Adds a plan, or notes the obstacle. With neither, the next call is recorded. Returns the evicted plan.
   Ref<TablePlan> add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle);
   Ref<TablePlan> remove_oldest();
+  /// Counts an eager call; returns whether to review the plans of the key, which costs more than most calls.
+  bool should_review(Variant& known);
   void add_note(const std::string& text);
   PlanCounters counters_now() const;
 
-  /// Waits for the oldest recording and adds its plan, unless another thread has or it was forgotten.
+  /// Waits for the oldest recording and adds its plan, unless another thread has added or dropped it.
   void finish_first(const Ref<TablePlan>& first);
-  /// Finishes recordings in their order, so that the oldest plan leaves first whatever calls come in between, while a
-  /// condition holds. It is asked under the lock.
+  /// Finishes recordings in the order of recording while a condition holds, so that eviction order does not depend on
+  /// the order of later calls. The condition is evaluated under the lock.
   template <typename Condition>
   void finish_while(const Condition& holds);
 
@@ -175,20 +189,20 @@ class PlanTable {
   /// Set while a thread records.
   BusyFlag recording_;
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
-  std::deque<Ref<TablePlan>> plans_;    // the oldest first
+  std::deque<Ref<TablePlan>> plans_;    // oldest first
   std::deque<Ref<TablePlan>> pending_;  // in the order of recording
-  /// Counts changes of the plans, for calls that look again.
+  /// Counts changes of the plans, so that a call can tell whether to search again.
   uint64_t changes_ = 0;
-  /// How often everything was forgotten: what was recorded before is not kept.
+  /// Counts calls of drop(): a recording that began in an earlier generation is discarded.
   uint64_t generation_ = 0;
-  uint64_t next_number_ = 0;
-  /// Without the hits, which plans count, except those of plans that are gone.
+  uint64_t next_serial_ = 0;
+  /// The hits are those of removed plans only; each plan counts its own.
   PlanCounters counters_;
   std::vector<std::string> notes_;
 };
 
-/// A call that is being recorded. Its destructor ends the recording; a front that says nothing has learned something,
-/// and the next call is recorded again.
+/// A call that is being recorded. The destructor ends the recording. If the front reports nothing, the next call is
+/// recorded again.
 class PlanTable::Recording {
  public:
   Recording(PlanTable& table, const CallKey& key);
@@ -196,26 +210,29 @@ class PlanTable::Recording {
   Recording& operator=(const Recording&) = delete;
   ~Recording();
 
-  /// The call raised this: the class of the exception, or its message.
+  /// The call raised `what`: the class of the exception, or its message.
   void raised(const std::string& what);
-  /// The call returned. What follows only makes later calls faster: `make` returns a plan that is still to be compiled,
-  /// or null; then `obstacle` says why there can be none, or is empty if the next call is to be recorded. The standard
-  /// passes run on the compile thread, others here.
+  /// The call returned. `make` returns a plan that is not compiled yet, or null; if null, its `obstacle` says why there
+  /// is no plan, or is empty if the next call is to be recorded. Standard passes run on the compile thread; `passes`,
+  /// if given, run on this thread.
   template <typename Make>
   void returned(const Make& make, const PassList* passes = nullptr);
 
  private:
   void finish(const Ref<TablePlan>& plan, const std::string& obstacle, const PassList* passes);
-  bool is_forgotten() const;
+  /// Whether the table was cleared after the recording began.
+  bool is_stale() const;
 
   PlanTable& table_;
   const CallKey& key_;
   uint64_t generation_ = 0;
 };
 
-/// Waits for the plans being made of all tables, and for other compile tasks.
+/// Waits for the plans of all tables that are being compiled, and for all other compile tasks.
 void finish_all_recordings();
-/// Of all tables of the process. Finishes their recordings.
+/// PlanTable::plans_now() of all tables of the process.
+std::vector<Ref<TablePlan>> plans_of_all_tables();
+/// The counters of all tables of the process. Finishes their recordings.
 PlanCounters total_counters();
 
 template <typename Front>
@@ -226,16 +243,19 @@ typename Front::Result PlanTable::call(const Front& front) {
     Program::Handles handles;
     if (const TablePlan* plan = first_that_fits(front, candidates, handles)) {
       std::optional<typename Front::Result> result = front.replay(*plan, handles);
-      // Where a check fails, nothing was written, and the function raises what it raises.
+      // A check failed and nothing was written: the function raises the error when it runs eagerly.
       if (!result) return front.run();
       plan->hits_.fetch_add(1, std::memory_order_relaxed);
       return std::move(*result);
     }
+    // A plan that is removed now must not be held during the call.
+    candidates.clear();
     switch (next(front.key(), changes)) {
       case Next::kFindAgain:
         continue;
       case Next::kRecord: {
         Recording recording(*this, front.key());
+        front.missed(*this, true);
         return front.record(recording);
       }
       case Next::kRunUntilItReturns: {
@@ -243,6 +263,9 @@ typename Front::Result PlanTable::call(const Front& front) {
         has_returned(front.key());
         return result;
       }
+      case Next::kReviewAndRun:
+        front.missed(*this, false);
+        return front.run();
       case Next::kRun:
         return front.run();
     }
@@ -274,7 +297,7 @@ void PlanTable::for_each_plan(const Visit& visit) const {
 template <typename Make>
 void PlanTable::Recording::returned(const Make& make, const PassList* passes) {
   table_.has_returned(key_);
-  if (is_forgotten()) return;
+  if (is_stale()) return;
   std::string obstacle;
   const Ref<TablePlan> plan = make(obstacle);
   finish(plan, obstacle, passes);

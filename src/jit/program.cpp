@@ -5,6 +5,8 @@
 
 #include "base/error.h"
 #include "base/memory_reserve.h"
+#include "jit/overlapping_cells.h"
+#include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -18,7 +20,7 @@ bool is_leaf_of(const TracingContext::GradientUse& use, const TensorRef& handle)
   return use.leaf == handle || (use.slot && meta && meta->slot == use.slot);
 }
 
-/// Who sees the leaf's gradients.
+/// The hooks that see the leaf's gradients.
 std::vector<HookRef> hooks_on(const TensorImpl& leaf) {
   std::vector<HookRef> hooks;
   const AutogradMeta* meta = leaf.autograd();
@@ -30,19 +32,19 @@ std::vector<HookRef> hooks_on(const TensorImpl& leaf) {
   return hooks;
 }
 
-/// Whether the handle did when the recording began.
+/// Whether the handle required grad when the recording began.
 bool required_grad(const TracingContext& context, const TensorRef& handle) {
   for (const TracingContext::Rebased& rebased : context.rebased())
     if (rebased.root == handle) return static_cast<bool>(rebased.before);
   return requires_grad(*handle);
 }
 
-/// Whether nobody but its leaf, and the caller, holds a gradient or its memory.
-bool is_only_the_leafs(const TensorRef& gradient) {
+/// Whether only the leaf and the caller's reference hold the gradient, and nothing else holds its memory.
+bool is_exclusive_to_leaf(const TensorRef& gradient) {
   return gradient->use_count() == 2 && gradient->cell()->is_exclusive();
 }
 
-/// State that the recording met, of all that it might have.
+/// The tensors of `state` that the recording used, without arguments and duplicates.
 std::vector<TensorRef> used_state(const TracingContext& context, std::span<const TensorRef> arguments,
                                   std::span<const TensorRef> results, std::span<const TensorRef> state) {
   std::vector<TensorRef> used;
@@ -65,6 +67,7 @@ std::vector<TensorRef> used_state(const TracingContext& context, std::span<const
 Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef> arguments,
                              std::span<const TensorRef> results, std::span<const TensorRef> state,
                              const std::string& name, std::string& obstacle) {
+  context.join_overlapping_cells();
   obstacle = context.trace().obstacle;
   if (!obstacle.empty()) return nullptr;
   auto program = make_ref<Program>();
@@ -73,18 +76,22 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   for (const TensorRef& handle : known) program->known_.insert(handle.get());
   for (const TensorRef& argument : arguments)
     program->known_arguments_.push_back(program->known_.contains(argument.get()) ? argument.get() : nullptr);
+  // Guards compare which tensors the state consists of; another call may pass others.
+  for (const TensorRef& tensor : context.hashed())
+    if (!program->known_.contains(tensor.get())) obstacle = "reads the hash of an argument";
+  if (!obstacle.empty()) return nullptr;
   program->state_ = used_state(context, arguments, results, known);
   std::vector<TensorRef> handles(arguments.begin(), arguments.end());
   handles.insert(handles.end(), program->state_.begin(), program->state_.end());
   const auto effects = program->find_gradients(context, handles, obstacle);
   if (!obstacle.empty()) return nullptr;
   program->outcome_.emplace(context, results, handles, effects, obstacle);
-  // Looking at results may have met one.
+  // Finding the origin of a result may have added an obstacle to the trace.
   if (obstacle.empty()) obstacle = context.trace().obstacle;
   if (!obstacle.empty()) return nullptr;
   program->outcome_->gradients().plan_backward(name);
   program->describe_handles(context, handles, arguments.size());
-  program->find_draws(context, handles);
+  program->find_generators(context, handles);
   const Trace& trace = context.trace();
   CallRecord& record = program->job_->record;
   record.name = name;
@@ -104,29 +111,40 @@ void Program::describe_handles(TracingContext& context, std::span<const TensorRe
       replaces_gradient_of_[cell] = static_cast<int64_t>(handle);
   std::vector<TensorImpl*> pointers;
   for (const TensorRef& handle : handles) pointers.push_back(handle.get());
+  for (const TensorRef& handle : handles) {
+    const int32_t cell = context.find(*handle->cell());
+    const bool is_written = cell >= 0 && context.trace().cells[static_cast<size_t>(cell)].version > 0;
+    uses_.push_back(is_written ? MemoryUse::kWritten : cell >= 0 ? MemoryUse::kRead : MemoryUse::kNone);
+  }
   sharing_ = sharing_of(pointers);
+  if (imports_may_overlap()) add_overlaps(pointers, sharing_);
   for (const TensorRef& handle : handles.subspan(arguments))
     state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
   for (const TensorRef& handle : handles) {
-    job_->record.handles.push_back({context.find(*handle->cell()), handle->geometry(), handle->is_parameter()});
+    HandleRecord& record = job_->record.handles.emplace_back();
+    record.cell = context.find(*handle->cell());
+    record.shift = context.shift_of(*handle->cell());
+    record.geometry = handle->geometry();
+    record.geometry.offset += record.shift;
+    record.is_parameter = handle->is_parameter();
     bytes_.push_back(handle->cell()->storage()->bytes());
   }
 }
 
-void Program::find_draws(const TracingContext& context, std::span<const TensorRef> handles) {
+void Program::find_generators(const TracingContext& context, std::span<const TensorRef> handles) {
   static const Op& add = op_table().at("add");
   for (size_t i = 0; i < handles.size(); ++i) {
     if (!dynamic_cast<const GeneratorState*>(handles[i].get())) continue;
-    Draws draws{.handle = i};
+    GeneratorUse use{.handle = i};
     const int32_t cell = context.find(*handles[i]->cell());
     for (const Event& event : *context.trace().events) {
       if (event.kind != Event::Kind::kWritten || event.results.front().cell != cell) continue;
-      if (event.op == &add && !draws.sets_state)
-        draws.count += event.operands[1].number->to_int();
+      if (event.op == &add && !use.sets_state)
+        use.count += event.operands[1].number->to_int();
       else
-        draws.sets_state = true;
+        use.sets_state = true;
     }
-    draws_.push_back(draws);
+    generators_.push_back(use);
   }
 }
 
@@ -155,7 +173,7 @@ std::string Program::take(CallPlan& call) {
   for (size_t i = 0; i < handles.size(); ++i)
     if (std::any_of(call.written.begin(), call.written.end(),
                     [&](size_t written) { return handles[written].cell == handles[i].cell; }))
-      offsets.emplace_back(i, handles[i].geometry.offset);
+      offsets.emplace_back(i, handles[i].geometry.offset - handles[i].shift);
   offsets_ = std::move(offsets);
   call_ = std::move(call);
   job_.reset();
@@ -171,8 +189,7 @@ std::vector<Outcome::GradientEffect> Program::find_gradients(const TracingContex
     const auto found = std::find_if(handles.begin(), end, [&](const TensorRef& h) { return is_leaf_of(use, h); });
     if (found == end) {
       if (!context.is_own_leaf(use))
-        obstacle =
-            "uses the gradient of a tensor that is neither an argument nor found among what the function refers to";
+        obstacle = "uses the gradient of a tensor that is neither an argument nor reachable from the function";
       continue;
     }
     const auto handle = static_cast<size_t>(found - handles.begin());
@@ -184,7 +201,7 @@ std::vector<Outcome::GradientEffect> Program::find_gradients(const TracingContex
       handles.push_back(use.initial);
     }
     if (use.reads_initial && now == use.initial) continue;
-    if (now && requires_grad(*now)) obstacle = "leaves a gradient that has a gradient";
+    if (now && requires_grad(*now)) obstacle = "leaves a gradient that requires grad";
     effects.push_back({.handle = handle, .is_none = !now});
   }
   for (const HookRef& hook : context.hooks_that_ran())
@@ -213,14 +230,14 @@ bool Program::gradients_fit(std::span<TensorImpl* const> handles) const {
                      [&](const Watched& watched) { return hooks_on(*handles[watched.handle]) == watched.hooks; });
 }
 
-bool Program::is_known_as_recorded(std::span<TensorImpl* const> arguments) const {
+bool Program::arguments_alias_as_recorded(std::span<TensorImpl* const> arguments) const {
   for (size_t i = 0; i < arguments.size(); ++i)
     if ((known_.contains(arguments[i]) ? arguments[i] : nullptr) != known_arguments_[i]) return false;
   return true;
 }
 
 bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const {
-  if (!is_known_as_recorded(arguments)) return false;
+  if (!arguments_alias_as_recorded(arguments)) return false;
   if (!find_handles(arguments, found)) return false;
   const SmallVector<TensorImpl*, 16>& handles = found.all;
   for (size_t i = 0; i < state_kinds_.size(); ++i) {
@@ -239,7 +256,10 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   }
   for (const auto& [handle, offset] : offsets_)
     if (handles[handle]->offset() != offset) return false;
-  return sharing_of(all) == sharing_;
+  std::vector<Sharing> sharing = sharing_of(all);
+  if (imports_may_overlap()) [[unlikely]]
+    add_overlaps(all, sharing);
+  return sharing == sharing_;
 }
 
 bool Program::fits(std::span<TensorImpl* const> arguments) const {
@@ -257,6 +277,22 @@ std::vector<Program::Sharing> Program::sharing_of(std::span<TensorImpl* const> h
   return sharing;
 }
 
+void Program::add_overlaps(std::span<TensorImpl* const> handles, std::vector<Sharing>& sharing) const {
+  std::vector<ImportedCell> cells;
+  for (size_t i = 0; i < handles.size(); ++i)
+    if (uses_[i] != MemoryUse::kNone) add_if_imported(*handles[i]->cell(), i, cells);
+  for (const std::span<const ImportedCell> group : overlapping_groups(cells)) {
+    if (std::ranges::none_of(group, [&](const ImportedCell& m) { return uses_[m.index] == MemoryUse::kWritten; }))
+      continue;
+    const ImportedCell& first = group.front();
+    for (const ImportedCell& member : group) {
+      sharing.push_back({first.index, static_cast<int64_t>(member.begin - first.begin)});
+      sharing.push_back({first.index, static_cast<int64_t>(member.address - first.address)});
+      sharing.push_back({member.index, static_cast<int64_t>(member.end - member.begin)});
+    }
+  }
+}
+
 bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
   for (size_t i = 0; i < sharing_.size(); ++i) {
     const auto& [first, distance] = sharing_[i];
@@ -267,28 +303,28 @@ bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
   return true;
 }
 
-Ref<Storage> Program::memory_for(size_t kept, std::span<TensorImpl* const> handles) const {
-  const size_t own = call_.kept.size() - call_.written.size();
-  if (call_.plan->overwrites[kept] >= 0 && !handles[call_.written[kept - own]]->cell()->has_snapshots()) return nullptr;
-  const int64_t leaf = kept < own ? replaces_gradient_of_[kept] : -1;
-  if (leaf >= 0 && call_.plan->is_safe[kept]) {
-    // The gradient before goes in any case; if nobody else sees it, its memory is free.
+Ref<Storage> Program::memory_for(size_t output, std::span<TensorImpl* const> handles) const {
+  const size_t own = call_.outputs.size() - call_.written.size();
+  if (call_.plan->donors[output] >= 0 && !handles[call_.written[output - own]]->cell()->has_snapshots()) return nullptr;
+  const int64_t leaf = output < own ? replaces_gradient_of_[output] : -1;
+  if (leaf >= 0 && call_.plan->is_safe[output]) {
+    // The call drops the old gradient. If nothing else refers to it, its memory is reused for the new one.
     const TensorRef old = gradient(*handles[static_cast<size_t>(leaf)]);
-    if (old && is_only_the_leafs(old) && old->cell()->storage()->bytes() == call_.kept[kept].bytes)
+    if (old && is_exclusive_to_leaf(old) && old->cell()->storage()->bytes() == call_.outputs[output].bytes)
       return old->cell()->storage();
   }
-  return Storage::allocate(call_.kept[kept].bytes);
+  return Storage::allocate(call_.outputs[output].bytes);
 }
 
-/// What one run reads and writes. It holds all of it: while the plan runs, other threads may give handles other cells,
-/// and cells other memory.
+/// The buffers of one run. They are all held here, because other threads may give handles other cells, and cells other
+/// memory, while the plan runs.
 class Program::Frame {
  public:
   Frame(const Program& program, const Handles& handles)
       : call_(program.call_), handles_(handles.all.data(), handles.all.size()) {
     for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
-    for (const Draws& draws : program.draws_)
-      numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[draws.handle]), draws.count);
+    for (const GeneratorUse& use : program.generators_)
+      numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[use.handle]), use.count);
     const bool packs = !call_.plan->packed_bytes.empty();
     for (const GraphInput& input : call_.inputs) {
       PackedForms* forms = nullptr;
@@ -301,58 +337,58 @@ class Program::Frame {
       }
       if (packs) forms_.push_back(forms);
     }
-    for (size_t i = 0; i < call_.kept.size(); ++i) {
-      kept_.push_back(program.memory_for(i, handles_));
-      outputs_.push_back(kept_[i] ? kept_[i]->data() : inputs_[static_cast<size_t>(call_.plan->overwrites[i])]);
+    for (size_t i = 0; i < call_.outputs.size(); ++i) {
+      storages_.push_back(program.memory_for(i, handles_));
+      outputs_.push_back(storages_[i] ? storages_[i]->data() : inputs_[static_cast<size_t>(call_.plan->donors[i])]);
     }
-    // Copies that snapshots of borrowed memory need are made now: a commit has memory for small objects only.
+    // Snapshots of borrowed memory are copied now: during the commit there is memory for small objects only.
     for (size_t i = 0; i < call_.written.size(); ++i) {
       const size_t handle = call_.written[i];
-      if (kept_[own() + i] && cells()[handle]->storage()->borrowed()) handles_[handle]->before_write();
+      if (storages_[own() + i] && cells()[handle]->storage()->borrowed()) handles_[handle]->before_write();
     }
   }
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// Whether all checks inside passed.
+  /// Returns whether all checks in the kernels passed.
   bool run() {
     return call_.plan->run({inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()},
                            {forms_.data(), forms_.size()}) == 0;
   }
 
-  /// Makes what was written the contents of its cells. Nothing here fails.
+  /// Moves the new contents into the written cells. Cannot fail.
   void commit(const Program& program) {
-    for (TakenNumbers& numbers : numbers_) numbers.keep();
+    for (ReservedNumbers& numbers : numbers_) numbers.keep();
     for (size_t i = 0; i < call_.written.size(); ++i) {
       const size_t handle = call_.written[i];
-      const size_t kept = own() + i;
-      if (const Draws* draws = program.draws_of(handle)) {
-        // Its offset has moved on already.
-        if (draws->sets_state) set_state(draws->handle, outputs_[kept]);
-      } else if (!kept_[kept]) {
+      const size_t output = own() + i;
+      if (const GeneratorUse* use = program.generator_use_of(handle)) {
+        // Its offset has been advanced already.
+        if (use->sets_state) set_state(use->handle, outputs_[output]);
+      } else if (!storages_[output]) {
         cells()[handle]->after_write();
       } else if (const Ref<Storage> storage = cells()[handle]->storage(); storage->borrowed()) {
-        std::memcpy(storage->data(), kept_[kept]->data(), call_.kept[kept].bytes);
+        std::memcpy(storage->data(), storages_[output]->data(), call_.outputs[output].bytes);
       } else {
-        cells()[handle]->replace_storage(kept_.take(kept));
+        cells()[handle]->replace_storage(storages_.take(output));
       }
     }
   }
 
-  /// The cells that the call made and that its results need.
+  /// Creates the new cells that the results and effects of the call need.
   std::span<Cell* const> make_own_cells() {
-    for (size_t i = 0; i < own(); ++i) own_cells_.push_back(make_ref<Cell>(kept_.take(i)));
+    for (size_t i = 0; i < own(); ++i) own_cells_.push_back(make_ref<Cell>(storages_.take(i)));
     return own_cells_.pointers();
   }
   std::span<Cell* const> cells() const { return cells_.pointers(); }
 
  private:
-  size_t own() const { return call_.kept.size() - call_.written.size(); }
+  size_t own() const { return call_.outputs.size() - call_.written.size(); }
 
   const Storage& hold_storage(const Program& program, const GraphInput& input) {
-    const Draws* draws = program.draws_of(input.handle);
-    const Cell* const cell = draws ? numbers_[static_cast<size_t>(draws - program.draws_.data())].state()->cell().get()
-                                   : cells()[input.handle];
+    const GeneratorUse* use = program.generator_use_of(input.handle);
+    const Cell* const cell = use ? numbers_[static_cast<size_t>(use - program.generators_.data())].state()->cell().get()
+                                 : cells()[input.handle];
     held_.push_back(cell->storage());
     return *held_.pointers().back();
   }
@@ -373,27 +409,27 @@ class Program::Frame {
   std::span<TensorImpl* const> handles_;
   RefList<Cell, 32> cells_;  // of the handles
   RefList<Storage, 32> held_;
-  std::vector<TakenNumbers> numbers_;
+  std::vector<ReservedNumbers> numbers_;
   SmallVector<void*, 32> inputs_;
   SmallVector<PackedForms*, 32> forms_;
   SmallVector<void*, 32> outputs_;
-  /// Where what will be kept is written; null for what is written where it lies.
-  RefList<Storage, 32> kept_;
+  /// The memory of each output; null for outputs written in place.
+  RefList<Storage, 32> storages_;
   RefList<Cell, 32> own_cells_;
 };
 
-const Program::Draws* Program::draws_of(size_t handle) const {
-  for (const Draws& draws : draws_)
-    if (sharing_[draws.handle].first == sharing_[handle].first) return &draws;
+const Program::GeneratorUse* Program::generator_use_of(size_t handle) const {
+  for (const GeneratorUse& use : generators_)
+    if (sharing_[use.handle].first == sharing_[handle].first) return &use;
   return nullptr;
 }
 
 bool Program::run(const Handles& handles, CallResults& results) const {
   Frame frame(*this, handles);
-  // Covers the plan too, which may write in place.
+  // The scope includes the plan, which may write in place.
   const CommitScope commit;
   if (!frame.run()) return false;
-  // From here on nothing fails: what the call wrote is committed, then its results are made.
+  // Nothing fails from here on: the writes are committed, then the results are created.
   frame.commit(*this);
   outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells(), results);
   return true;

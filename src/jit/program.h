@@ -10,55 +10,54 @@
 
 namespace lucid::jit {
 
-/// A recorded call, compiled: runs on other arguments of the same types as a transaction. Once it has its plan it does
-/// not change, so that many threads may run it at once.
+/// A compiled call. Runs on other arguments of the same types, as a transaction. It is immutable once it has its plan,
+/// so many threads may run it at once.
 class Program : public RefCounted {
  public:
-  /// Takes in what `context`, stopped, recorded of a call with these arguments and results. `state` are the tensors
-  /// that the call may have used besides, found in the program around it; the default generator is always among them.
-  /// If an argument is one of these, it must be it in later calls too. Returns null and says why where no plan can be
-  /// made. Otherwise the plan is still to be made, by compile_now(), or by compile_later() and finish(): nothing of the
-  /// caller's is needed for that.
+  /// Finishes the recording of a call with these arguments and results; `context` has been stopped. `state` are the
+  /// other tensors that the call may have used, found by a walk from the function; the default generator is always
+  /// added to them. An argument that is one of these must be the same tensor in later calls. Returns null and sets
+  /// `obstacle` if the call cannot be compiled. Otherwise the plan is compiled by compile_now(), or by compile_later()
+  /// and finish(), which need nothing that the caller owns.
   static Ref<Program> record(TracingContext& context, std::span<const TensorRef> arguments,
                              std::span<const TensorRef> results, std::span<const TensorRef> state,
                              const std::string& name, std::string& obstacle);
   ~Program() override;
 
-  /// Says, before the plan is made, that an argument has other contents at each call.
+  /// Declares, before compiling, that the contents of an argument are new at each call.
   void set_fresh(size_t argument) { job_->record.handles[argument].is_fresh = true; }
-  /// The graph goes through `passes`, or through the standard ones. Returns why there can be no plan; nothing if there
-  /// is one.
+  /// Compiles with `passes`, or with the standard ones if null. Returns why there is no plan; empty if there is one.
   std::string compile_now(const PassList* passes = nullptr);
-  /// Leaves it to the compile thread.
+  /// Queues the work for the compile thread.
   void compile_later();
-  /// Whether that is done at last, for which `most` is waited. The caller keeps no lock that others wait for.
-  bool wait(std::chrono::nanoseconds most) const { return task_->wait(most); }
+  /// Waits up to `timeout`; returns whether the task is done. The caller must not hold a lock that others wait for.
+  bool wait(std::chrono::nanoseconds timeout) const { return task_->wait(timeout); }
   void wait() const { task_->wait(); }
-  /// Takes the plan that has been made. Returns as compile_now() does, and throws what compiling threw.
+  /// Takes over the plan of a finished task. Returns the same as compile_now(), and rethrows what compiling threw.
   std::string finish();
 
-  /// The tensors that a run uses: the arguments, the state, and the gradients that are read, which another thread may
-  /// drop at any time. The caller keeps the arguments.
+  /// The tensors that a run uses: the arguments, the state, and the gradients that are read. The gradients are held
+  /// because another thread may drop them at any time; the caller keeps the arguments alive.
   struct Handles {
     SmallVector<TensorImpl*, 16> all;
     RefList<TensorImpl, 4> gradients;
   };
-  /// Whether the tensors that the call uses besides its arguments are as they were, and share memory as they did. Then
-  /// `handles` are those for run().
+  /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing. If so, fills
+  /// `handles` for run().
   bool fits(std::span<TensorImpl* const> arguments, Handles& handles) const;
-  /// Runs the plan and commits what it wrote. Returns false, and nothing happened, where a check inside a kernel
-  /// failed: then the call must run eagerly.
+  /// Runs the plan and commits its writes. Returns false, without any effect, if a check inside a kernel failed: the
+  /// call must then run eagerly.
   bool run(const Handles& handles, CallResults& results) const;
-  /// The same without the handles of fits(). Fails also where a gradient that it reads is gone by now.
+  /// The same without the handles of fits(). Also returns false if a gradient that the program reads is gone.
   bool run(std::span<TensorImpl* const> arguments, CallResults& results) const;
   bool fits(std::span<TensorImpl* const> arguments) const;
 
   const IRGraph& graph() const { return call_.graph; }
   const Plan& plan() const { return *call_.plan; }
-  /// What the passes did.
+  /// The report of the passes.
   const PassReport& report() const { return call_.report; }
   const Outcome& outcome() const { return *outcome_; }
-  /// The tensors besides the arguments that it reads or writes.
+  /// The captured tensors: those that it reads or writes and that are not arguments.
   std::span<const TensorRef> state() const { return state_; }
 
  private:
@@ -70,14 +69,14 @@ class Program : public RefCounted {
   };
 
   bool uses_gradients() const { return !without_gradient_.empty() || !watched_.empty(); }
-  /// Whether gradients are where they were when the recording began, and nobody watches them.
+  /// Whether the handles that had no gradient when the recording began have none, and the hooks are the recorded ones.
   bool gradients_fit(std::span<TensorImpl* const> handles) const;
-  /// Finds out what becomes of the `.grad` of handles, and adds those that are read to the handles.
+  /// Finds the effects on the `.grad` of handles, and appends the gradients that are read to the handles.
   std::vector<Outcome::GradientEffect> find_gradients(const TracingContext& context, std::vector<TensorRef>& handles,
                                                       std::string& obstacle);
-  /// Where a plan writes what will be kept; nothing for what it writes in place.
-  Ref<Storage> memory_for(size_t kept, std::span<TensorImpl* const> handles) const;
-  /// The first handle on the same cell, and how far behind it this one begins: the recording could not tell handles on
+  /// The memory for an output of the plan; null if the plan writes it in place.
+  Ref<Storage> memory_for(size_t output, std::span<TensorImpl* const> handles) const;
+  /// The first handle on the same cell, and this handle's offset relative to it: the recording cannot tell handles on
   /// one cell from views of each other.
   struct Sharing {
     size_t first;
@@ -85,64 +84,71 @@ class Program : public RefCounted {
     bool operator==(const Sharing&) const = default;
   };
   static std::vector<Sharing> sharing_of(std::span<TensorImpl* const> handles);
-  /// Whether handles that shared a cell still do. Others may share one too.
+  /// Appends a description of how the imported memory of handles on different cells overlaps: the place and size of
+  /// each cell in its group. Groups that the call does not write to may overlap in any way.
+  void add_overlaps(std::span<TensorImpl* const> handles, std::vector<Sharing>& sharing) const;
+  /// Whether handles that shared a cell still do, at the same distance. Other handles may share a cell too.
   bool shares_as_recorded(std::span<TensorImpl* const> handles) const;
-  /// Whether the same arguments as ever are tensors that the call knows besides.
-  bool is_known_as_recorded(std::span<TensorImpl* const> arguments) const;
-  /// Whether all gradients that are read are there.
+  /// Whether the same arguments are captured tensors as when the plan was recorded.
+  bool arguments_alias_as_recorded(std::span<TensorImpl* const> arguments) const;
+  /// Collects the handles of a run. Returns whether all gradients that are read exist.
   bool find_handles(std::span<TensorImpl* const> arguments, Handles& handles) const;
-  /// Finds out which handles are states of generators, and what becomes of them.
-  void find_draws(const TracingContext& context, std::span<const TensorRef> handles);
-  struct Draws;
+  /// Finds the handles that are generator states, and how the call changes them.
+  void find_generators(const TracingContext& context, std::span<const TensorRef> handles);
+  struct GeneratorUse;
   /// Null for handles that are not on the state of a generator.
-  const Draws* draws_of(size_t handle) const;
-  /// Everything that depends on the handles but not on the plan.
+  const GeneratorUse* generator_use_of(size_t handle) const;
+  /// Fills in everything that depends on the handles but not on the plan.
   void describe_handles(TracingContext& context, std::span<const TensorRef> handles, size_t arguments);
   std::string take(CallPlan& call);
 
   class Frame;
 
-  /// What the compile thread works on: it holds nothing else.
+  /// The data of the compile task, which holds nothing else.
   struct Job {
     CallRecord record;
     CallPlan result;
   };
   std::shared_ptr<Job> job_;
-  /// Stays when it is done: other threads may be about to hear of that.
+  /// Not reset when the task is done: other threads may still be waking up from wait().
   std::shared_ptr<CompileTask> task_;
 
   CallPlan call_;
   std::vector<TensorRef> state_;
   std::vector<Kind> state_kinds_;
-  /// The tensors that the call may use besides, by address, and for each argument the one that it was, or null.
+  /// The addresses of all tensors that the call might capture, and for each argument its address if it was one of them,
+  /// otherwise null.
   std::unordered_set<const TensorImpl*> known_;
   std::vector<const TensorImpl*> known_arguments_;
   /// A handle that is the state of a generator.
-  struct Draws {
+  struct GeneratorUse {
     size_t handle = 0;
-    /// How many numbers the call draws from the state that it finds.
+    /// How many random numbers the call samples, starting at the state before the call.
     int64_t count = 0;
-    /// Whether it gives the generator another state; otherwise it only draws.
+    /// Whether the call sets the generator's state; otherwise it only advances the offset by `count`.
     bool sets_state = false;
   };
-  std::vector<Draws> draws_;
-  /// For each handle.
+  std::vector<GeneratorUse> generators_;
+  /// For each handle; then the overlaps.
   std::vector<Sharing> sharing_;
+  /// How the call uses the memory of each handle.
+  enum class MemoryUse : uint8_t { kNone, kRead, kWritten };
+  std::vector<MemoryUse> uses_;
   /// The size of each handle's memory.
   std::vector<size_t> bytes_;
-  /// Handles on what is written, and where they begin there.
+  /// Handles on cells that the call writes, and their offsets.
   std::vector<std::pair<size_t, int64_t>> offsets_;
-  /// The handles whose `.grad` is a handle too, in the order of those, and those whose is none.
+  /// The handles whose `.grad` is read; the gradients are the last handles, in this order.
   std::vector<size_t> gradient_handles_;
+  /// The handles whose `.grad` is read and was None.
   std::vector<size_t> without_gradient_;
-  /// The hooks of the handles whose `.grad` is used: they ran in the recording.
+  /// The hooks of the handles whose `.grad` is used; they ran during the recording.
   struct Watched {
     size_t handle;
     std::vector<HookRef> hooks;
   };
   std::vector<Watched> watched_;
-  /// For each cell that the call made and keeps, the handle whose gradient it will be without the one before being
-  /// read, or -1.
+  /// For each cell of Outcome::cells(): the handle whose `.grad` it replaces without the old one being read, or -1.
   std::vector<int64_t> replaces_gradient_of_;
   std::optional<Outcome> outcome_;
 };

@@ -8,65 +8,67 @@
 #include "ir/graph.h"
 #include "tensor/tensor_impl.h"
 
-/// What a call did to tensors, as it was seen.
+/// Recording and compiling calls.
 namespace lucid::jit {
 
-/// Some elements of a cell as they were after so many writes to it. Cells are numbered in the order they were met.
-struct Place {
+/// A view of a cell at one version of its contents.
+struct TracedView {
+  /// Index in Trace::cells, which are in the order in which the call first used them.
   int32_t cell = -1;
+  /// How many recorded writes to the cell came before.
   int32_t version = 0;
   Dtype dtype = Dtype::kF32;
   Geometry geometry;
 };
 
-/// An operand of a recorded call: a place, a number, or nothing.
+/// An operand of a recorded call: a tensor, a number, or neither.
 struct TracedOperand {
-  std::optional<Place> place;
+  std::optional<TracedView> view;
   std::optional<Scalar> number;
 };
 
-/// One op that ran, or the moving of a snapshot.
+/// One op that ran, or the move of a snapshot to memory of its own.
 struct Event {
   enum class Kind : uint8_t {
     kComputed,  // the results are new cells
-    kViewed,    // the result is another look at the operand's cell
-    kWritten,   // the results replace what was there
-    kMoved,     // the result, a new cell, holds what the operand did; no op
+    kViewed,    // the result is another view of the operand's cell
+    kWritten,   // the results replace the contents of existing cells
+    kMoved,     // the result, a new cell, holds the operand's contents; no op
   };
   Kind kind = Kind::kComputed;
   const Op* op = nullptr;
   std::vector<TracedOperand> operands;
   Attributes attributes;
-  std::vector<Place> results;
+  std::vector<TracedView> results;
   std::string source;
 };
 
-/// A buffer that the call touched.
+/// A buffer that the call used.
 struct TracedCell {
-  /// Of a cell that existed before the call: itself, and the handle through which it was met.
+  /// If the cell existed before the call: the cell, and the handle through which the call first used it.
   Ref<Cell> outside;
   TensorRef handle;
-  /// Of one that was filled by the host during the call: what it held before anything was recorded on it.
+  /// If the host filled the cell during the call: its contents before anything was recorded on it.
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
   size_t bytes = 0;
   int32_t version = 0;
-  /// An event says what it holds.
+  /// Whether its contents are known: from before the call, from an event, or as a constant.
   bool is_defined = false;
 };
 
-/// The obstacle of a recording or a compile for which there was no memory. Unlike others it does not last: the next
-/// call may be recorded again.
+/// The obstacle of a recording or compile that ran out of memory. Unlike other obstacles it is temporary: the next call
+/// may be recorded again.
 inline constexpr std::string_view kOutOfMemory = "out of memory";
 
 /// Everything that was recorded of one call.
 struct Trace {
-  /// Shared with those who make plans of it; they change no more once the recording has ended.
+  /// Shared with the compile task. Constant once the recording has ended.
   std::shared_ptr<std::vector<Event>> events = std::make_shared<std::vector<Event>>();
   std::vector<TracedCell> cells;
-  /// Why no plan can be made of it; empty if one can.
+  /// Why the call cannot be compiled; empty if it can.
   std::string obstacle;
-  /// The call made something that later calls find: not this call but a later one shows what they do.
+  /// The call created state that later calls reuse, so it is not typical of them: a later call is recorded instead.
   bool sets_up = false;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/out_of_memory.h"
+#include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
 #include "tensor/node.h"
@@ -15,7 +16,7 @@ namespace {
 
 constexpr int kSerialShift = 32;
 
-/// Numbers the recordings of the process; cells that one of them made carry its number.
+/// Serial number of a recording in this process. Cells that a recording creates are marked with it.
 uint64_t next_serial() {
   static std::atomic<uint64_t> next = 1;
   return next.fetch_add(1, std::memory_order_relaxed);
@@ -40,7 +41,7 @@ template <typename Step>
 void TracingContext::note(const Step& step) {
   if (is_out_of_memory_ || has_memory_for(step)) return;
   is_out_of_memory_ = true;
-  // Short enough for the string itself, so that this needs no memory.
+  // Fits in the string's inline buffer, so the assignment does not allocate.
   static_assert(kOutOfMemory.size() <= 15);
   trace_.obstacle = kOutOfMemory;
 }
@@ -75,9 +76,9 @@ int32_t TracingContext::cell_of(const TensorImpl& tensor) {
   }
   TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
   if (cell.outside && !cell.handle) cell.handle = TensorRef(const_cast<TensorImpl*>(&tensor));
-  if (cell.dtype != tensor.dtype()) give_up("looks at the memory of a tensor as another dtype");
+  if (cell.dtype != tensor.dtype()) give_up("views the memory of a tensor as another dtype");
   if (!cell.is_defined) {
-    // Filled by the host: what it holds now is all that is known of it.
+    // Filled by the host: record the current contents as a constant.
     const Ref<Storage> storage = tensor.cell()->storage();
     cell.constant = Storage::allocate(storage->bytes());
     std::memcpy(cell.constant->data(), storage->data(), storage->bytes());
@@ -86,12 +87,14 @@ int32_t TracingContext::cell_of(const TensorImpl& tensor) {
   return index;
 }
 
-Place TracingContext::place_of(const TensorImpl& tensor) {
+TracedView TracingContext::current_view(const TensorImpl& tensor) {
   const int32_t cell = cell_of(tensor);
-  return {cell, trace_.cells[static_cast<size_t>(cell)].version, tensor.dtype(), tensor.geometry()};
+  Geometry geometry = tensor.geometry();
+  geometry.offset += shift_of(*tensor.cell());
+  return {cell, trace_.cells[static_cast<size_t>(cell)].version, tensor.dtype(), std::move(geometry)};
 }
 
-Place TracingContext::place_of(const Snapshot& snapshot) { return place_of(*snapshot.tensor()); }
+TracedView TracingContext::current_view(const Snapshot& snapshot) { return current_view(*snapshot.tensor()); }
 
 Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
   Event event;
@@ -102,7 +105,7 @@ Event& TracingContext::add_event(Event::Kind kind, const Call* call) {
     for (const Operand& operand : call->operands()) {
       TracedOperand& traced = event.operands.emplace_back();
       if (operand.is_value())
-        traced.place = place_of(*tensor_of(operand));
+        traced.view = current_view(*tensor_of(operand));
       else if (operand.is_scalar())
         traced.number = operand.scalar();
     }
@@ -127,9 +130,9 @@ void TracingContext::computed(const Call& call, const Values& results) {
     for (const Value& result : results) {
       const TensorImpl& tensor = *tensor_of(result);
       const int32_t index = find(*tensor.cell());
-      LUCID_CHECK(index >= 0, "{} gave a result in memory from elsewhere", call.name());
+      LUCID_CHECK(index >= 0, "{} returned a result whose memory was not created during the recording", call.name());
       trace_.cells[static_cast<size_t>(index)].is_defined = true;
-      event.results.push_back(place_of(tensor));
+      event.results.push_back(current_view(tensor));
     }
   });
 }
@@ -139,7 +142,7 @@ void TracingContext::viewed(const Call& call, const TensorImpl& result) {
     const Operand operands[] = {call.operand(0)};
     const Call first(call.op(), operands, call.attributes());
     Event& event = add_event(Event::Kind::kViewed, &first);
-    event.results.push_back(place_of(result));
+    event.results.push_back(current_view(result));
     add_view(result, handle_of(call.operand(0)), &call);
   });
 }
@@ -193,7 +196,7 @@ bool TracingContext::is_end(const GradNode& node) const {
 
 void TracingContext::writes(const Call& call, std::span<TensorImpl* const> destinations) {
   note([&] {
-    // What the host put there is read before it is overwritten, unless all of it is.
+    // Contents that the host wrote are recorded before the op overwrites them, unless it overwrites all of them.
     for (const Operand& operand : call.operands())
       if (operand.is_value()) cell_of(*tensor_of(operand));
     for (const TensorImpl* destination : destinations) {
@@ -211,7 +214,7 @@ void TracingContext::written(const Call& call, std::span<TensorImpl* const> dest
     Event& event = add_event(Event::Kind::kWritten, &call);
     for (const TensorImpl* destination : destinations) {
       ++trace_.cells[static_cast<size_t>(cell_of(*destination))].version;
-      event.results.push_back(place_of(*destination));
+      event.results.push_back(current_view(*destination));
     }
   });
 }
@@ -220,21 +223,21 @@ void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
   note([&] {
     const TensorRef from =
         make_ref<TensorImpl>(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
-    const Place place = place_of(*from);
-    // No handle that anybody else has: the next that is met stands for the cell.
-    TracedCell& cell = trace_.cells[static_cast<size_t>(place.cell)];
+    const TracedView view = current_view(*from);
+    // `from` is private to this function: the next handle that uses the cell represents it instead.
+    TracedCell& cell = trace_.cells[static_cast<size_t>(view.cell)];
     if (cell.handle == from) cell.handle.reset();
     Event& event = add_event(Event::Kind::kMoved, nullptr);
-    event.operands.push_back({place, std::nullopt});
+    event.operands.push_back({view, std::nullopt});
     if (find(*copy.cell()) < 0) add_own_cell(copy);
     trace_.cells[static_cast<size_t>(find(*copy.cell()))].is_defined = true;
-    event.results.push_back(place_of(copy));
+    event.results.push_back(current_view(copy));
   });
 }
 
 void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads) {
   for (GradientUse& use : gradient_uses_) {
-    // A leaf gets its slot when it first has a gradient.
+    // A leaf gets its slot together with its first gradient.
     if (!use.slot && use.leaf && use.leaf->autograd()) use.slot = use.leaf->autograd()->slot;
     const bool is_same = (slot && use.slot.get() == slot) || (leaf && use.leaf.get() == leaf);
     if (!is_same) continue;
@@ -267,7 +270,7 @@ void TracingContext::rebases(TensorImpl& root) {
 
 void TracingContext::hooked(const GradNode* node) {
   note([&] {
-    // One at a node that the call made is copied with it.
+    // A hook on a node that the call created is copied with the node.
     if (!node || is_end(*node)) give_up("registers a gradient hook on a leaf or a tensor from outside");
   });
 }
@@ -291,6 +294,79 @@ void TracingContext::changed(const TensorImpl& tensor, std::string_view how) {
     if (!is_own(tensor)) return give_up(how);
     own_leaves_.emplace_back(const_cast<TensorImpl*>(&tensor));
   });
+}
+
+void TracingContext::inspected(const TensorImpl& tensor, std::string_view how) {
+  note([&] {
+    if (!is_own(tensor)) give_up(how);
+  });
+}
+
+void TracingContext::hashed(const TensorImpl& tensor) {
+  note([&] {
+    if (!is_own(tensor)) hashed_.emplace_back(const_cast<TensorImpl*>(&tensor));
+  });
+}
+
+// ---- Imported memory.
+
+int64_t TracingContext::shift_of(const Cell& cell) const {
+  if (shifts_.empty()) return 0;
+  const auto found = shifts_.find(&cell);
+  return found == shifts_.end() ? 0 : found->second;
+}
+
+void TracingContext::join_overlapping_cells() {
+  if (!imports_may_overlap()) return;
+  note([&] {
+    std::vector<ImportedCell> cells;
+    for (size_t i = 0; i < trace_.cells.size(); ++i)
+      if (trace_.cells[i].outside) add_if_imported(*trace_.cells[i].outside, i, cells);
+    for (const std::span<const ImportedCell> group : overlapping_groups(cells)) {
+      const bool is_written = std::ranges::any_of(
+          group, [&](const ImportedCell& member) { return trace_.cells[member.index].version > 0; });
+      if (is_written) join(group);
+    }
+  });
+}
+
+void TracingContext::join(std::span<const ImportedCell> group) {
+  const ImportedCell& first = group.front();
+  TracedCell& joined = trace_.cells[first.index];
+  const size_t element = size_of(joined.dtype);
+  std::unordered_map<int32_t, int64_t> shifts;
+  int32_t writes = 0;
+  uintptr_t end = first.end;
+  for (const ImportedCell& member : group) {
+    const TracedCell& cell = trace_.cells[member.index];
+    if (cell.dtype != joined.dtype || (member.begin - first.begin) % element != 0)
+      return give_up("writes to imported memory that is also used as another dtype");
+    if (member.begin - first.begin != member.address - first.address)
+      return give_up("writes to a file that is mapped at several addresses");
+    shifts[static_cast<int32_t>(member.index)] = static_cast<int64_t>((member.begin - first.begin) / element);
+    writes += cell.version;
+    end = std::max(end, member.end);
+  }
+  joined.bytes = end - first.begin;
+  joined.version = writes;
+  for (const ImportedCell& member : group) {
+    outside_[member.cell] = static_cast<int32_t>(first.index);
+    shifts_[member.cell] = shifts[static_cast<int32_t>(member.index)];
+  }
+  writes = 0;
+  const auto move = [&](TracedView& view) {
+    const auto shift = shifts.find(view.cell);
+    if (shift == shifts.end()) return false;
+    view.cell = static_cast<int32_t>(first.index);
+    view.geometry.offset += shift->second;
+    return true;
+  };
+  for (Event& event : *trace_.events) {
+    for (TracedOperand& operand : event.operands)
+      if (operand.view && move(*operand.view)) operand.view->version = writes;
+    for (TracedView& result : event.results)
+      if (move(result)) result.version = event.kind == Event::Kind::kWritten ? ++writes : writes;
+  }
 }
 
 }  // namespace lucid::jit

@@ -3,6 +3,7 @@
 #include <functional>
 #include <unordered_map>
 
+#include "jit/overlapping_cells.h"
 #include "jit/trace.h"
 #include "tensor/node.h"
 #include "tensor/observer.h"
@@ -10,11 +11,11 @@
 
 namespace lucid::jit {
 
-/// Records what this thread does to tensors, from its making to stop(). The call runs as ever: nothing is replaced by
-/// stand-ins. One inside another sees nothing: the outer one records all.
+/// Records everything that this thread does to tensors, from construction to stop(). The call runs eagerly on real
+/// tensors, without proxies. Of nested contexts only the outer one records.
 class TracingContext : public EagerObserver {
  public:
-  /// Says where the user's code is at this moment: "example.py:4".
+  /// Returns the current line of the user's code, such as "example.py:4".
   using Source = std::function<std::string()>;
   explicit TracingContext(Source source = {});
   ~TracingContext() override { stop(); }
@@ -29,13 +30,12 @@ class TracingContext : public EagerObserver {
   /// The recording itself; complete after stop().
   Trace& trace() { return trace_; }
   const Trace& trace() const { return trace_; }
-  /// Nodes of the gradient graph with at least this number were made during the recording.
+  /// Nodes of the gradient graph with this number or a larger one were created during the recording.
   uint64_t first_node() const { return first_node_; }
-  /// Where a tensor lies now.
-  Place place_of(const TensorImpl& tensor);
-  /// What a snapshot holds.
-  Place place_of(const Snapshot& snapshot);
-  /// How a handle on memory from outside was made during the recording: by a view, or by detach() if there is no op.
+  /// The view of a tensor, or of the tensor in a snapshot, at the current version of its cell.
+  TracedView current_view(const TensorImpl& tensor);
+  TracedView current_view(const Snapshot& snapshot);
+  /// How the recorded call created a handle on memory from outside: by a view op, or by detach() if `op` is null.
   struct View {
     TensorRef view;
     TensorRef base;
@@ -44,33 +44,37 @@ class TracingContext : public EagerObserver {
     bool records_gradients = true;
     Geometry geometry;
   };
-  /// Null if it was not, or was given other memory since.
+  /// Null if the tensor was not created that way, or has been given other memory since.
   const View* view_of(const TensorImpl& tensor) const;
-  /// What the call did with a leaf's `.grad`.
+  /// How the call used the `.grad` of a leaf.
   struct GradientUse {
-    /// The leaf, if it was named; nodes of the gradient graph know only the slot.
+    /// Null if only nodes of the gradient graph used it: they know the slot, not the leaf.
     TensorRef leaf;
     Ref<GradSlot> slot;
-    /// What was there first, unless it was replaced before anybody read it.
+    /// The gradient before the call; null if there was none, or it was replaced before it was read.
     TensorRef initial;
     bool reads_initial = false;
   };
-  /// A handle from outside that was given another place in the gradient graph, and the one that it had.
+  /// A handle from outside that moved to another position in the gradient graph, and its position before.
   struct Rebased {
     TensorRef root;
     Edge before;
   };
   const std::vector<Rebased>& rebased() const { return rebased_; }
-  /// Whether the handle, not only its memory, was made during the recording.
+  /// Whether the handle, not only its memory, was created during the recording.
   bool is_own(const TensorImpl& handle) const;
-  /// Whether an end of the gradient graph, or a use, is that of a leaf that the call made.
+  /// Whether the leaf of an end of the gradient graph, or of a use, was created by the call.
   bool is_own_leaf(const GradNode& end) const;
   bool is_own_leaf(const GradientUse& use) const;
-  /// The hooks of leaves from outside that ran. They are held, so that none is taken for another.
+  /// The hooks of leaves from outside that ran. Holding them keeps their addresses unique.
   const std::vector<HookRef>& hooks_that_ran() const { return hooks_that_ran_; }
   const std::vector<GradientUse>& gradient_uses() const { return gradient_uses_; }
-  /// The number of a cell, or -1 if the call did not touch it.
+  /// The index of a cell in Trace::cells, or -1 if the call did not use it.
   int32_t find(const Cell& cell) const;
+  /// After the recording: treats cells on overlapping imported memory as one cell if the call wrote to any of them.
+  void join_overlapping_cells();
+  /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
+  int64_t shift_of(const Cell& cell) const;
 
   void made(const TensorImpl& tensor) override;
   void computed(const Call& call, const Values& results) override;
@@ -87,6 +91,10 @@ class TracingContext : public EagerObserver {
   void escaped(const TensorImpl& tensor, std::string_view how) override;
   void sets_up() override { trace_.sets_up = true; }
   void changed(const TensorImpl& tensor, std::string_view how) override;
+  void inspected(const TensorImpl& tensor, std::string_view how) override;
+  void hashed(const TensorImpl& tensor) override;
+  /// Tensors from outside whose hash the call read.
+  const std::vector<TensorRef>& hashed() const { return hashed_; }
 
  private:
   Event& add_event(Event::Kind kind, const Call* call);
@@ -94,11 +102,12 @@ class TracingContext : public EagerObserver {
   void add_own_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);
   void add_view(const TensorImpl& view, const TensorImpl& base, const Call* call);
-  /// Whether a node ends the graph that the call made.
+  /// Whether a node is where the graph that the call created ends: an older node, or the accumulator of a leaf.
   bool is_end(const GradNode& node) const;
   void use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads);
   void give_up(std::string_view why);
-  /// Notes something. Where there is no memory for it the recording is given up: what is being recorded goes on.
+  void join(std::span<const ImportedCell> group);
+  /// Runs a step of the recording. If memory runs out, the recording is abandoned; the recorded call continues.
   template <typename Step>
   void note(const Step& step);
 
@@ -106,13 +115,15 @@ class TracingContext : public EagerObserver {
   Trace trace_;
   uint64_t serial_;
   uint64_t first_node_;
-  /// Cells from outside, by address; the trace holds them.
+  /// Cells from outside, by address; the trace keeps them alive.
   std::unordered_map<const Cell*, int32_t> outside_;
+  std::unordered_map<const Cell*, int64_t> shifts_;
   std::unordered_map<const TensorImpl*, View> views_;
   std::vector<GradientUse> gradient_uses_;
   std::vector<Rebased> rebased_;
   std::vector<TensorRef> own_leaves_;
   std::vector<HookRef> hooks_that_ran_;
+  std::vector<TensorRef> hashed_;
   EagerObserver* before_ = nullptr;
   bool is_installed_ = false;
   bool is_out_of_memory_ = false;

@@ -86,15 +86,15 @@ bool Builder::shareable(const Instruction& instruction) const {
 
 Value Builder::append(Instruction instruction) {
   const Type type = instruction.type;
-  // Leaves belong to the body, before whatever loop is open, so that they are in scope everywhere.
+  // Leaves go into the body, before any open loop, so that they are in scope everywhere.
   const size_t depth = info_of(instruction.code).family == Family::kLeaf ? 0 : open_blocks_.size() - 1;
   const bool share = shareable(instruction);
   const Id id = add(std::move(instruction));
   if (share) {
-    const auto [place, fresh] = shared_.insert(id);
+    const auto [entry, fresh] = shared_.insert(id);
     if (!fresh) {
       kernel_.instructions.pop_back();
-      return {this, *place, type};
+      return {this, *entry, type};
     }
     shareable_[depth].push_back(id);
   }
@@ -150,14 +150,15 @@ std::pair<Value, Value> Builder::unify(Value x, Value y) {
 }
 
 Value Builder::unary(Code code, Value x) {
-  LUCID_CHECK(info_of(code).family == Family::kUnary, "{} takes not one operand", name_of(code));
+  LUCID_CHECK(info_of(code).family == Family::kUnary, "{} does not take one operand", name_of(code));
   check_element(code, x);
   return append({.code = code, .type = x.type(), .operands = {use(x)}});
 }
 
 Value Builder::binary(Code code, Value x, Value y) {
   const Family family = info_of(code).family;
-  LUCID_CHECK(family == Family::kBinary || family == Family::kComparison, "{} takes not two operands", name_of(code));
+  LUCID_CHECK(family == Family::kBinary || family == Family::kComparison, "{} does not take two operands",
+              name_of(code));
   check_element(code, x);
   const Id x_id = use(x), y_id = use(y);
   if (const auto folded = fold_index(kernel_, code, x_id, y_id)) {
@@ -287,7 +288,7 @@ std::vector<Value> Builder::for_loop(Value lo, Value hi, int64_t step, std::span
   LUCID_CHECK(step > 0, "kernel {}: a loop with step {}", kernel_.name, step);
   Instruction loop{.code = Code::kFor, .type = {Dtype::kI64}, .operands = {use(lo), use(hi)}, .integer = step};
   for (Value value : initial) loop.operands.push_back(use(value));
-  // The loop joins its block when its body is complete, after the leaves that the body asked for.
+  // The loop is appended to its block once its body is complete, so it follows the leaves that the body added.
   const uint32_t block = open_block();
   loop.blocks.push_back(block);
   auto argument = [&](Type type) {
@@ -305,7 +306,7 @@ std::vector<Value> Builder::for_loop(Value lo, Value hi, int64_t step, std::span
               kernel_.name, carried.size(), next.size());
   for (size_t k = 0; k < next.size(); ++k) {
     const Value value = carried[k].is_vector() ? splat(next[k]) : next[k];
-    LUCID_CHECK(value.type() == carried[k].type(), "kernel {}: carried value {} is {} but its next one is {}",
+    LUCID_CHECK(value.type() == carried[k].type(), "kernel {}: carried value {} is {} but its next value is {}",
                 kernel_.name, k, to_string(carried[k].type()), to_string(value.type()));
     kernel_.blocks[block].yields.push_back(use(value));
   }
@@ -344,7 +345,7 @@ void Builder::if_then(Value condition, const std::function<void()>& then, const 
 }
 
 Value Builder::lanes_below(Value count) {
-  // 32-bit lanes: half the registers of 64-bit ones.
+  // 32-bit lanes need half the registers of 64-bit lanes.
   const Value clamped = binary(Code::kMin, binary(Code::kMax, count, index(0)), index(kLanes));
   return iota(Dtype::kI32) < convert(clamped, Dtype::kI32);
 }
@@ -369,7 +370,7 @@ bool Builder::is_even(Id id) const {
 }
 
 Kernel Builder::finish() {
-  LUCID_CHECK(open_blocks_.size() == 1, "kernel {}: finish() inside a loop or twice", kernel_.name);
+  LUCID_CHECK(open_blocks_.size() == 1, "kernel {}: finish() called inside a loop or twice", kernel_.name);
   open_blocks_.clear();
   Kernel kernel = canonical(kernel_);
   verify(kernel);

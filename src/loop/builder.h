@@ -14,8 +14,8 @@ namespace lucid::loop {
 
 class Builder;
 
-/// A value of the kernel under construction. Operators append instructions; a scalar operand beside a vector is
-/// splatted.
+/// A value of the kernel under construction. Operators append instructions. If one operand is a vector, a scalar
+/// operand is splatted.
 class Value {
  public:
   Value() = default;
@@ -33,20 +33,20 @@ class Value {
   Type type_;
 };
 
-/// Names one of the kernel's buffers.
+/// Refers to one of the kernel's buffers.
 struct BufferRef {
   uint32_t index = 0;
   Dtype dtype = Dtype::kF32;
 };
 
-/// Builds one kernel. Equal pure instructions in scope are shared, so lowerings need not avoid repeating themselves.
+/// Builds one kernel. Equal pure instructions in scope are shared, so lowerings need not avoid common subexpressions.
 class Builder {
  public:
   explicit Builder(std::string name);
   Builder(const Builder&) = delete;
   Builder& operator=(const Builder&) = delete;
 
-  /// Declares the next argument buffer. All arguments are declared before any other buffer.
+  /// Declares the next argument buffer. All arguments must be declared before any other buffer.
   BufferRef argument(Dtype dtype);
   BufferRef scratch(Dtype dtype, int64_t count);
   BufferRef table(Dtype dtype, std::vector<uint64_t> bits);
@@ -81,8 +81,9 @@ class Builder {
   Value load(BufferRef buffer, Value index);
   /// kLanes adjacent elements from `index`; `mask` may be empty.
   Value load_vector(BufferRef buffer, Value index, Value mask = {});
-  /// Of the elements from `index` on, every other one; the first kLanes / 2, each in two lanes.
+  /// Every other element, starting at `index`.
   Value load_alternate(BufferRef buffer, Value index, Value mask = {});
+  /// kLanes / 2 adjacent elements from `index`, each in two adjacent lanes.
   Value load_twice(BufferRef buffer, Value index, Value mask = {});
   /// Elements at a vector of indices.
   Value gather(BufferRef buffer, Value indices, Value mask = {});
@@ -91,34 +92,35 @@ class Builder {
   void scatter(BufferRef buffer, Value indices, Value value, Value mask = {});
   void prefetch(BufferRef buffer, Value index);
 
-  /// for i = lo; i < hi; i += step. The body gets i and the carried values and returns their next ones.
+  /// for i = lo; i < hi; i += step. The body receives i and the carried values, and returns their next values.
   using LoopBody = std::function<std::vector<Value>(Value i, std::span<const Value> carried)>;
   std::vector<Value> for_loop(Value lo, Value hi, int64_t step, std::span<const Value> initial, const LoopBody& body);
   /// A loop that carries nothing.
   void for_loop(Value lo, Value hi, int64_t step, const std::function<void(Value i)>& body);
   void if_then(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
 
-  /// Declares `count` run-time integers that only calls pass on; returns the number of the first.
+  /// Declares `count` run-time integers that are only passed on to calls. Returns the index of the first.
   int64_t params(int64_t count);
-  /// Runs items `first` up to `last` of another kernel on these buffers, its params being those from `first_param` on.
-  /// Equal kernels are one part. `origins` gives the index of the first element of each scratch buffer, in order.
+  /// Calls another kernel for items `first` up to `last` on these buffers. Its params are the params of this kernel
+  /// from `first_param` on. Equal kernels share one part. `origins` holds, for each scratch buffer in order, the index
+  /// that the part uses for the buffer's first element.
   void call(const Kernel& part, std::vector<uint32_t> buffers, int64_t first_param, Value first, Value last,
             std::span<const Value> origins);
 
   /// The mask of lanes j with j < count, for an i64 count of any size.
   Value lanes_below(Value count);
 
-  /// The instruction that defines a value, for writers that choose an access by how an index was made.
+  /// The instruction that defines a value. Lets callers choose a kind of access by how its index is computed.
   const Instruction& definition(Value value) const { return kernel_.instructions[value.id()]; }
   Value value(Id id) { return {this, id, kernel_.instructions[id].type}; }
   /// Whether a scalar i64 is known to be even.
   bool is_even(Value value) const { return is_even(value.id()); }
 
-  /// Ends construction; the builder must not be used afterwards. Verifies.
+  /// Ends construction and verifies the kernel. The builder must not be used afterwards.
   Kernel finish();
 
  private:
-  // Instructions are hashed and compared by what they compute.
+  // Hash and compare instructions by content.
   struct Hash {
     const Kernel* kernel;
     size_t operator()(Id id) const;
@@ -131,9 +133,9 @@ class Builder {
   BufferRef declare(Buffer buffer);
   uint32_t open_block();
   void close_block();
-  /// Numbers an instruction without placing it in a block.
+  /// Adds an instruction to the kernel without placing it in a block.
   Id add(Instruction instruction);
-  /// Places an instruction in the innermost open block, or finds an equal one that is in scope.
+  /// Places an instruction in the innermost open block, or returns an equal one that is in scope.
   Value append(Instruction instruction);
   bool shareable(const Instruction& instruction) const;
   Id use(Value value) const;
@@ -142,10 +144,10 @@ class Builder {
   bool is_even(Id id) const;
 
   Kernel kernel_;
-  // Of loops that are being built: where they start, by the argument that counts them, if their step is even.
+  // For open loops with an even step: maps the loop variable to the lower bound.
   std::map<Id, Id> even_steps_;
   std::vector<uint32_t> open_blocks_;
-  // The pure instructions in scope, and which of them go out of scope with each open block.
+  // The pure instructions in scope, and for each open block those that go out of scope with it.
   std::unordered_set<Id, Hash, Equal> shared_;
   std::vector<std::vector<Id>> shareable_;
 };
@@ -164,10 +166,10 @@ inline Value operator!=(Value x, Value y) { return x.builder().binary(Code::kNe,
 inline Value operator&(Value x, Value y) { return x.builder().binary(Code::kAnd, x, y); }
 inline Value operator|(Value x, Value y) { return x.builder().binary(Code::kOr, x, y); }
 inline Value operator^(Value x, Value y) { return x.builder().binary(Code::kXor, x, y); }
-// There is no operator!: `!value` asks whether a handle is empty.
+// There is no operator!: `!value` tests whether a Value is empty.
 inline Value operator~(Value x) { return x.builder().unary(Code::kNot, x); }
 
-// With a plain number on one side, the number takes the other side's element type.
+// A plain number on one side is converted to the other side's element type.
 Value operator+(Value x, double y);
 Value operator-(Value x, double y);
 Value operator*(Value x, double y);

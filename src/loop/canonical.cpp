@@ -17,7 +17,7 @@ uint64_t bits_of(double real) {
   return std::bit_cast<uint64_t>(std::isnan(real) ? std::numeric_limits<double>::quiet_NaN() : real);
 }
 
-/// Marks what stores and loops depend on.
+/// Marks the instructions that have no result, and all that they and the loops depend on.
 std::vector<bool> find_used(const Kernel& kernel) {
   std::vector<bool> used(kernel.instructions.size());
   std::vector<Id> pending;
@@ -66,7 +66,7 @@ class Renumbering {
 
  private:
   Id renamed(Id id) const {
-    LUCID_CHECK(ids_[id] != kUnplaced, "kernel {}: a {} is used but in no block", source_.name,
+    LUCID_CHECK(ids_[id] != kUnplaced, "kernel {}: a {} is used but is not in any block", source_.name,
                 name_of(source_.instructions[id].code));
     return ids_[id];
   }
@@ -84,11 +84,11 @@ class Renumbering {
     for (Id id : source.arguments) result_.blocks[block].arguments.push_back(copy(id));
     for (Id id : source.instructions) {
       if (!used_[id]) continue;
-      const Id place = copy(id);
-      result_.blocks[block].instructions.push_back(place);
+      const Id new_id = copy(id);
+      result_.blocks[block].instructions.push_back(new_id);
       for (size_t k = 0; k < source_.instructions[id].blocks.size(); ++k) {
         const uint32_t inner = copy_block(source_.instructions[id].blocks[k]);
-        result_.instructions[place].blocks[k] = inner;
+        result_.instructions[new_id].blocks[k] = inner;
       }
     }
     result_.blocks[block].yields = source.yields;

@@ -71,7 +71,7 @@ constexpr std::array<CodeInfo, kCodeCount> kInfos = {{
 }};
 static_assert(kInfos.back().name == "argument");
 
-// Names sorted for binary search.
+// Codes sorted by name, for binary search.
 constexpr auto kByName = [] {
   std::array<Code, kCodeCount> codes{};
   for (int i = 0; i < kCodeCount; ++i) codes[i] = static_cast<Code>(i);

@@ -7,7 +7,7 @@
 
 namespace lucid::loop {
 
-/// How a code's operands and result relate; what the builder, the verifier and the text form share.
+/// How a code's operands and result relate. Shared by the builder, the verifier and the text form.
 enum class Family : uint8_t {
   kLeaf,        // no operands
   kBinary,      // two operands and a result of one type
@@ -15,8 +15,8 @@ enum class Family : uint8_t {
   kFma,         // three operands and a result of one type
   kComparison,  // two operands of one type, kBool result
   kSelect,
-  kConversion,  // one operand, same shape, another element
-  kLanes,       // one operand, between scalar and vector or within a vector
+  kConversion,  // one operand, same shape, different element type
+  kLanes,       // one operand; moves between scalar and vector, or within a vector
   kMemory,
   kControl,
 };
@@ -30,10 +30,10 @@ struct CodeInfo {
 
 const CodeInfo& info_of(Code code);
 inline std::string_view name_of(Code code) { return info_of(code).name; }
-/// The code that the text form calls `name`.
+/// The code whose name in the text form is `name`.
 std::optional<Code> parse_code(std::string_view name);
 
-/// Does the instruction define a value? kFor does not: its results are read with kResult.
+/// Whether the instruction defines a value. kFor does not: its results are read with kResult.
 bool has_result(Code code);
 
 /// "f32" or "f32x16".

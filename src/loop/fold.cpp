@@ -74,7 +74,7 @@ int64_t wrap_to(Dtype dtype, int64_t value) {
     case Dtype::kI64:
       return value;
     default:
-      LUCID_CHECK(false, "{} is no integer type", name_of(dtype));
+      LUCID_CHECK(false, "{} is not an integer type", name_of(dtype));
   }
   return 0;
 }
@@ -104,7 +104,7 @@ double round_to(Dtype dtype, double value) {
     case Dtype::kBF16:
       return bf16_to_f32(f32_to_bf16(static_cast<float>(value)));
     default:
-      LUCID_CHECK(false, "{} is no float type", name_of(dtype));
+      LUCID_CHECK(false, "{} is not a float type", name_of(dtype));
   }
   return 0;
 }

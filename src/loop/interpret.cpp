@@ -10,7 +10,7 @@
 namespace lucid::loop {
 namespace {
 
-/// A register; a scalar is in lane 0.
+/// A register. A scalar is stored in lane 0.
 using Lanes = std::array<Bits, kLanes>;
 
 class Interpreter {
@@ -25,7 +25,7 @@ class Interpreter {
         continue;
       }
       const size_t size = size_of(buffer.dtype);
-      // Scratch starts as garbage, so that a kernel that reads it before writing does not get lucky zeros.
+      // Scratch starts as garbage, so that a kernel that reads it before writing it does not happen to read zeros.
       owned_[i].assign(static_cast<size_t>(buffer.count) * size, std::byte{0xA5});
       for (size_t k = 0; k < buffer.table.size(); ++k) std::memcpy(&owned_[i][k * size], &buffer.table[k], size);
       memory_.push_back(owned_[i].data());
@@ -137,12 +137,12 @@ class Interpreter {
   std::byte* element(const Instruction& x, int64_t index) const {
     const Buffer& buffer = kernel_.buffers[x.buffer];
     LUCID_CHECK(buffer.kind == Buffer::Kind::kArgument || (index >= 0 && index < buffer.count),
-                "kernel {}: {} of element {} of @{}, which has {}", kernel_.name, name_of(x.code), index, x.buffer,
-                buffer.count);
+                "kernel {}: {} of element {} of @{}, which has {} elements", kernel_.name, name_of(x.code), index,
+                x.buffer, buffer.count);
     return memory_[x.buffer] + index * static_cast<int64_t>(size_of(buffer.dtype));
   }
 
-  /// How far from its first element an access finds that of a lane.
+  /// Offset of a lane's element from the first element of an access.
   static Bits lane_offset(Code code, int lane) {
     return static_cast<Bits>(code == Code::kLoadAlternate ? 2 * lane : code == Code::kLoadTwice ? lane / 2 : lane);
   }
@@ -159,11 +159,11 @@ class Interpreter {
       if (!writes) result[j] = 0;
       if (x.masked && !mask[j]) continue;
       const auto index = static_cast<int64_t>(indexed ? indices[j] : indices[0] + lane_offset(x.code, j));
-      std::byte* place = element(x, index);
+      std::byte* address = element(x, index);
       if (writes) {
-        std::memcpy(place, &operand(x, 1)[j], size_of(dtype));
+        std::memcpy(address, &operand(x, 1)[j], size_of(dtype));
       } else {
-        std::memcpy(&result[j], place, size_of(dtype));
+        std::memcpy(&result[j], address, size_of(dtype));
         if (dtype == Dtype::kBool) result[j] = result[j] != 0;
       }
     }
@@ -177,7 +177,7 @@ class Interpreter {
       if (taken < x.blocks.size()) run_block(kernel_.blocks[x.blocks[taken]]);
     } else if (x.code == Code::kCall) {
       call(x);
-    } else {  // kResult: the loop leaves its carried values in its body's arguments
+    } else {  // kResult: after the loop, the arguments of its body hold the final carried values
       const Block& body = kernel_.blocks[kernel_.instructions[x.operands[0]].blocks[0]];
       result = values_[body.arguments[static_cast<size_t>(x.integer) + 1]];
     }
@@ -187,11 +187,11 @@ class Interpreter {
     const Call& call = kernel_.calls[static_cast<size_t>(x.integer)];
     std::vector<void*> buffers;
     size_t origin = 2;
-    for (uint32_t number : call.buffers) {
-      const Buffer& buffer = kernel_.buffers[number];
+    for (uint32_t index : call.buffers) {
+      const Buffer& buffer = kernel_.buffers[index];
       const bool is_scratch = buffer.kind == Buffer::Kind::kScratch;
       const auto skipped = is_scratch ? static_cast<int64_t>(operand(x, origin++)[0]) : 0;
-      buffers.push_back(memory_[number] - skipped * static_cast<int64_t>(size_of(buffer.dtype)));
+      buffers.push_back(memory_[index] - skipped * static_cast<int64_t>(size_of(buffer.dtype)));
     }
     interpret(kernel_.parts[call.part], buffers.data(), params_ + call.first_param,
               static_cast<int64_t>(operand(x, 0)[0]), static_cast<int64_t>(operand(x, 1)[0]));

@@ -8,23 +8,24 @@
 #include "base/dtype.h"
 #include "base/small_vector.h"
 
-/// The loop language: what kernels are written in before they become machine code.
+/// The loop language: the IR of kernels before they are compiled to machine code.
 ///
 /// A kernel is a function of buffers and run-time integers. Its body is structured: blocks of instructions in SSA form,
 /// with counted loops that carry values and conditionals that carry none. Values are scalars or vectors of exactly
-/// kLanes lanes, whatever the machine's registers hold, so that the lanes of a reduction are part of a kernel's meaning
-/// and every target computes the same bits. Nothing is implied: no contraction, no reassociation, no promotion.
+/// kLanes lanes, regardless of the machine's register width. The lanes of a reduction are therefore part of a kernel's
+/// meaning, and every target computes the same bits. Nothing is implied: no contraction, no reassociation, no
+/// promotion.
 namespace lucid::loop {
 
 inline constexpr int kLanes = 16;
-/// How deep blocks may nest.
+/// Maximum nesting depth of blocks.
 inline constexpr int kMaxDepth = 64;
-/// How much scratch a kernel may have.
+/// Maximum total size of a kernel's scratch buffers.
 inline constexpr size_t kMaxScratchBytes = size_t{4} << 20;
 
 /// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may
-/// only be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool knows logic, kEq and
-/// kNe.
+/// only be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool supports logical
+/// operations, kEq and kNe.
 struct Type {
   Dtype element = Dtype::kF32;
   bool vector = false;
@@ -32,18 +33,17 @@ struct Type {
 };
 
 enum class Code : uint8_t {
-  // Leaves. kConst: `real` for floats, `integer` otherwise. kParam: run-time i64 number `integer`.
-  // kBegin and kEnd: the half-open range of work items this call must do. kIota: the vector 0, 1, ..., 15 of `type`.
+  // Leaves. kConst: `real` for floats, `integer` otherwise. kParam: the run-time i64 with index `integer`.
+  // kBegin and kEnd: the half-open range of work items of this call. kIota: the vector 0, 1, ..., 15 of `type`.
   kConst,
   kParam,
   kBegin,
   kEnd,
   kIota,
-  // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate; the divisor must not be 0,
-  // nor
-  // -1 for the smallest dividend: lowerings guard. kShr is arithmetic for signed types and logical for u8;
-  // a shift by the width or more, or by a negative number, must not happen either. kRem is for integers only.
-  // kMin and kMax are for integers only: floating-point lowerings spell out what NaN does.
+  // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate. A divisor of 0, or of -1
+  // with the smallest dividend, is undefined behavior; lowerings guard against it. kShr is arithmetic for signed types
+  // and logical for u8. A shift by a negative number, or by the width or more, is undefined as well. kRem is for
+  // integers only. kMin and kMax are for integers only: floating-point lowerings handle NaN explicitly.
   kAdd,
   kSub,
   kMul,
@@ -69,7 +69,7 @@ enum class Code : uint8_t {
   kRound,
   // a * b + c with one rounding.
   kFma,
-  // Comparisons give kBool. On floats all are false for NaN, except kNe, which is true.
+  // Comparisons return kBool. On floats all are false for NaN, except kNe, which is true.
   kEq,
   kNe,
   kLt,
@@ -78,26 +78,23 @@ enum class Code : uint8_t {
   kGe,
   // select(condition, a, b), lane by lane; the condition may be scalar for vector operands.
   kSelect,
-  // To `type`'s element: float to integer truncates and saturates, NaN becomes 0; to kBool is "!= 0"; rounding is to
-  // nearest
-  // even; the 16-bit floats are reached from, and left for, anything else by way of f32. kBitcast reinterprets between
-  // elements of one size.
+  // kConvert converts to the element of `type`. Float to integer truncates and saturates, and NaN becomes 0.
+  // Conversion to kBool is "!= 0". Rounding is to nearest even. Conversions to and from the 16-bit floats go through
+  // f32. kBitcast reinterprets between elements of one size.
   kConvert,
   kBitcast,
-  // Scalar to vector; lane `integer` of a vector; the vector whose lane j is lane (j + `integer`) mod 16 of the
-  // operand.
+  // kSplat: scalar to vector. kExtract: lane `integer` of a vector. kRotate: the vector whose lane j is lane
+  // (j + `integer`) mod 16 of the operand.
   kSplat,
   kExtract,
   kRotate,
-  // Is any lane of a kBool vector set?
+  // Whether any lane of a kBool vector is set.
   kAny,
-  // Memory. Operand 0 is the index, an i64: scalar for kLoad and kStore, which touch one element (or kLanes adjacent
-  // ones when
-  // the value is a vector), a vector for kGather and kScatter. `buffer` names the buffer. Vector accesses may carry a
-  // mask as
-  // their last operand: masked-off lanes load 0 and touch no memory. kStore and kScatter take the value as operand 1.
-  // kScatter writes lanes in ascending order. kLoadAlternate and kLoadTwice load vectors from a scalar index on: lane j
-  // is element j * 2, or element j / 2.
+  // Memory. `buffer` is the index of the buffer. Operand 0 is the i64 index of the element: a vector for kGather and
+  // kScatter, otherwise a scalar. kLoad and kStore access one element, or kLanes adjacent ones if the value is a
+  // vector. kStore and kScatter take the value as operand 1. Vector accesses may have a mask as their last operand:
+  // masked-off lanes load 0 and access no memory. kScatter writes lanes in ascending order. kLoadAlternate and
+  // kLoadTwice load vectors relative to a scalar index: lane j is element j * 2, or element j / 2.
   kLoad,
   kLoadAlternate,
   kLoadTwice,
@@ -106,21 +103,21 @@ enum class Code : uint8_t {
   kScatter,
   // Fetches the cache line of element operand 0 for reading.
   kPrefetch,
-  // for i = operand 0; i < operand 1; i += `integer`, carrying operands 2... through the body's arguments (argument 0
-  // is i).
-  // The carried results are read with kResult number `integer` of the loop, its operand.
+  // kFor: for i = operand 0; i < operand 1; i += `integer`. Argument 0 of the body is i. Operands 2 and up are the
+  // initial values of the carried values, which are the remaining arguments. kResult reads the final carried value with
+  // index `integer` of the loop that is its operand.
   kFor,
   kResult,
-  // Runs block 0 when the scalar condition holds, else block 1 if there is one. Carries nothing.
+  // Runs block 0 if the scalar condition is true, otherwise block 1 if there is one. Carries no values.
   kIf,
-  // Makes call number `integer` of Kernel::calls for the items from operand 0 up to operand 1. For each scratch buffer
-  // that it passes follows the index that the part has for that buffer's first element.
+  // Performs Kernel::calls[`integer`] for the items from operand 0 up to operand 1. The other operands, one for each
+  // scratch buffer that the call passes, are the indices that the callee uses for the first element of those buffers.
   kCall,
-  // An argument of a block; defined by the block, listed in Block::arguments.
+  // An argument of a block, defined by the block and listed in Block::arguments.
   kArgument,
 };
 
-/// An instruction's number in Kernel::instructions; also names its result.
+/// An index into Kernel::instructions. It also identifies the instruction's result.
 using Id = uint32_t;
 
 struct Instruction {
@@ -130,11 +127,11 @@ struct Instruction {
   int64_t integer = 0;
   double real = 0;
   uint32_t buffer = 0;
-  bool masked = false;                   // the last operand is a mask
+  bool masked = false;                   // whether the last operand is a mask
   SmallVector<uint32_t, 2> blocks = {};  // of kFor and kIf: indices into Kernel::blocks
 };
 
-/// A straight sequence; a loop body ends by handing `yields` to the next iteration.
+/// A sequence of instructions. A loop body ends by passing `yields` to the next iteration.
 struct Block {
   std::vector<Id> arguments;
   std::vector<Id> instructions;
@@ -144,7 +141,7 @@ struct Block {
 struct Buffer {
   enum class Kind : uint8_t {
     kArgument,  // passed in, in order
-    kScratch,   // `count` elements of the call's own, uninitialised
+    kScratch,   // `count` uninitialized elements, private to the call
     kTable,     // read-only constants, the raw bits of each element
   };
   Kind kind = Kind::kArgument;
@@ -153,11 +150,11 @@ struct Buffer {
   std::vector<uint64_t> table;
 };
 
-/// What one kernel asks of another.
+/// A call of one kernel by another.
 struct Call {
-  uint32_t part = 0;              // in Kernel::parts
-  std::vector<uint32_t> buffers;  // for each argument of the part
-  int64_t first_param = 0;        // of this kernel's; the part gets as many as it has
+  uint32_t part = 0;              // index into Kernel::parts
+  std::vector<uint32_t> buffers;  // the caller's buffer for each argument of the part
+  int64_t first_param = 0;        // the caller's param that becomes the part's param 0; the others follow it
 
   bool operator==(const Call&) const = default;
 };
@@ -168,27 +165,28 @@ struct Kernel {
   int64_t param_count = 0;
   std::vector<Instruction> instructions;
   std::vector<Block> blocks;  // block 0 is the body
-  /// Kernels that this one calls, which call none, and its calls in the order of the text. Each part is compiled once,
-  /// whoever calls it.
+  /// The kernels that this one calls, and its calls in the order of the text. Parts make no calls themselves. Each part
+  /// is compiled once, even if several kernels call it.
   std::vector<Kernel> parts = {};
   std::vector<Call> calls = {};
 
   bool operator==(const Kernel& other) const;
 };
 
-/// What a compiled kernel is: buffers in argument order, run-time integers, the half-open range of work items to do,
-/// and memory for scratch that no other call uses meanwhile (LoadedCode::scratch_bytes; null if that is 0). Work items
-/// are independent: any split of the range, in any order, on any threads, gives the same memory afterwards.
+/// Signature of a compiled kernel: buffers in argument order, run-time integers, the half-open range of work items, and
+/// scratch memory that no concurrent call uses (LoadedCode::scratch_bytes bytes; null if that is 0). Work items are
+/// independent: the contents of memory afterwards are the same for any split of the range, in any order, on any
+/// threads.
 using KernelFunction = void (*)(void* const* buffers, const int64_t* params, int64_t begin, int64_t end, void* scratch);
 
-/// The text form, which parses back to an equal kernel; it is also the key of the kernel cache.
+/// Returns the text form, which parses back to an equal kernel. It is also the key of the kernel cache.
 std::string to_text(const Kernel& kernel);
-/// Throws ValueError with line and column for text that is no kernel.
+/// Throws ValueError with line and column if the text is not a valid kernel.
 Kernel parse_kernel(const std::string& text);
 /// Throws InternalError naming the instruction that breaks a rule (types, dominance, arity, buffer kinds).
 void verify(const Kernel& kernel);
 
-/// What a kernel and its parts do with one of its buffers.
+/// How a kernel and its parts access one of its buffers.
 struct BufferAccess {
   bool is_read = false;
   bool is_written = false;

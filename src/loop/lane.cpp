@@ -48,7 +48,7 @@ Bits compare(Code code, Dtype dtype, T a, T b) {
     case Code::kGe:
       return a >= b;
     default:
-      undefined(code, dtype, "no arithmetic");
+      undefined(code, dtype, "not an arithmetic instruction of this type");
   }
 }
 
@@ -88,8 +88,8 @@ Bits compute_float(Code code, Dtype dtype, T a, T b, T c) {
 
 template <typename T>
 Bits compute_integer(Code code, Dtype dtype, T a, T b) {
-  // Unsigned 64-bit arithmetic wraps, and its low bits are those of the narrower types.
-  // NOLINTNEXTLINE(bugprone-signed-char-misuse): an i8 is a number, and its sign is to be extended
+  // Unsigned 64-bit arithmetic wraps, and its low bits equal the results of the narrower types.
+  // NOLINTNEXTLINE(bugprone-signed-char-misuse): an i8 is a number, so it must be sign-extended
   const auto ua = static_cast<uint64_t>(a), ub = static_cast<uint64_t>(b);
   constexpr int kWidth = 8 * sizeof(T);
   switch (code) {
@@ -154,20 +154,20 @@ Bits compute_bool(Code code, bool a, bool b) {
   }
 }
 
-/// A 16-bit float's value.
+/// The value of a 16-bit float.
 float narrow_value(Dtype dtype, Bits bits) {
   const auto half = static_cast<uint16_t>(bits);
   return dtype == Dtype::kF16 ? f16_to_f32(half) : bf16_to_f32(half);
 }
 
-/// A double that is some float's value, as that float: a denormal too, whether or not the thread flushes results.
+/// Converts a double that is exactly representable as a float. Works for denormals even if the thread flushes them.
 float exact_float(double value) {
   if (!(std::fabs(value) < 0x1p-126)) return static_cast<float>(value);
   const auto magnitude = static_cast<uint32_t>(std::fabs(value) * 0x1p149);
   return from_bits<float>(magnitude | (std::signbit(value) ? 0x80000000u : 0));
 }
 
-/// A float value as a double, which holds all of them exactly.
+/// The value of a float of any dtype, as a double, which represents all of them exactly.
 double float_value(Dtype dtype, Bits bits) {
   switch (dtype) {
     case Dtype::kF16:
@@ -183,7 +183,7 @@ double float_value(Dtype dtype, Bits bits) {
 /// An integer or bool, sign-extended.
 int64_t integer_value(Dtype dtype, Bits bits) { return wrap_to(dtype, static_cast<int64_t>(bits)); }
 
-/// Rounds once for f32 and f64; by way of f32 for the 16-bit floats. T is float, double or int64_t.
+/// Rounds once for f32 and f64, and through f32 for the 16-bit floats. T is float, double or int64_t.
 template <typename T>
 Bits float_bits(Dtype to, T value) {
   switch (to) {
@@ -198,7 +198,7 @@ Bits float_bits(Dtype to, T value) {
   }
 }
 
-/// The low bits that an element of `dtype` has.
+/// The low bits of `value`, as many as an element of `dtype` has.
 Bits truncated(Dtype dtype, int64_t value) {
   const size_t width = 8 * size_of(dtype);
   const auto bits = static_cast<Bits>(value);
@@ -226,7 +226,7 @@ Bits compute_lane(Code code, Dtype dtype, Bits a, Bits b, Bits c) {
     case Dtype::kF64:
       return compute_float(code, dtype, from_bits<double>(a), from_bits<double>(b), from_bits<double>(c));
     default:
-      undefined(code, dtype, "16-bit floats are not computed with");
+      undefined(code, dtype, "16-bit floats have no arithmetic");
   }
 }
 
@@ -235,7 +235,7 @@ Bits convert_lane(Dtype from, Dtype to, Bits value) {
     const double real = float_value(from, value);
     if (!is_float(to)) return truncated(to, saturate_to(to, real));
     if (from == Dtype::kF64) return float_bits(to, real);
-    // Widened and narrowed again, a denormal would be flushed where the instruction itself does not flush.
+    // Converting through double would flush denormals where the instruction itself does not.
     return float_bits(to, from == Dtype::kF32 ? from_bits<float>(value) : narrow_value(from, value));
   }
   const int64_t integer = integer_value(from, value);

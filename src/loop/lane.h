@@ -7,12 +7,11 @@
 
 namespace lucid::loop {
 
-/// One element as its bits, zero-extended; what each lane of a register holds.
+/// The bits of one element, zero-extended. Each lane of a register holds one.
 using Bits = uint64_t;
 
-/// What one lane of an arithmetic instruction or comparison computes on operands of `dtype`: the meaning of Code in
-/// plain C++. Operands that the instruction does not have are ignored. Throws InternalError where the meaning is
-/// undefined.
+/// Computes one lane of an arithmetic instruction or comparison on operands of `dtype`. Defines the meaning of Code in
+/// plain C++. Operands that the instruction does not have are ignored. Throws InternalError on undefined behavior.
 Bits compute_lane(Code code, Dtype dtype, Bits a, Bits b, Bits c);
 Bits convert_lane(Dtype from, Dtype to, Bits value);
 /// The bits of a kConst.

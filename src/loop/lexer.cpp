@@ -8,18 +8,18 @@
 namespace lucid::loop {
 namespace {
 
-// The locale must not matter, so <cctype> will not do.
+// Not from <cctype>, which depends on the locale.
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_space(char c) { return c == ' ' || c == '\n' || c == '\t' || c == '\r'; }
 
 }  // namespace
 
-void Lexer::fail_at(size_t place, std::string_view message) const {
-  const std::string_view before = text_.substr(0, place);
+void Lexer::fail_at(size_t position, std::string_view message) const {
+  const std::string_view before = text_.substr(0, position);
   const auto line = 1 + std::ranges::count(before, '\n');
   const size_t line_start = before.rfind('\n') + 1;  // npos + 1 is 0
-  throw ValueError("kernel text: line {}, column {}: {}", line, place - line_start + 1, message);
+  throw ValueError("kernel text: line {}, column {}: {}", line, position - line_start + 1, message);
 }
 
 void Lexer::skip_space() {
@@ -35,10 +35,10 @@ void Lexer::skip_space() {
 }
 
 std::string_view Lexer::take(size_t length) {
-  const std::string_view piece = text_.substr(next_, length);
+  const std::string_view token = text_.substr(next_, length);
   next_ += length;
   skip_space();
-  return piece;
+  return token;
 }
 
 std::string_view Lexer::peek_word() const {
@@ -53,14 +53,14 @@ bool Lexer::at_any_of(std::initializer_list<std::string_view> words) const {
   return std::ranges::find(words, peek_word()) != words.end();
 }
 
-bool Lexer::accept(std::string_view piece) {
-  const bool found = is_letter(piece[0]) ? peek_word() == piece : text_.substr(next_, piece.size()) == piece;
-  if (found) take(piece.size());
+bool Lexer::accept(std::string_view token) {
+  const bool found = is_letter(token[0]) ? peek_word() == token : text_.substr(next_, token.size()) == token;
+  if (found) take(token.size());
   return found;
 }
 
-void Lexer::expect(std::string_view piece) {
-  if (!accept(piece)) fail_at(next_, fmt::format("expected '{}'", piece));
+void Lexer::expect(std::string_view token) {
+  if (!accept(token)) fail_at(next_, fmt::format("expected '{}'", token));
 }
 
 std::string_view Lexer::word(std::string_view what) {
@@ -79,7 +79,7 @@ std::string_view Lexer::number() {
   size_t end = next_;
   while (end < text_.size()) {
     const char c = text_[end];
-    // A sign belongs to a number at its start and after the e of its exponent.
+    // A sign is part of a number at its start and after the e of its exponent.
     const bool sign = (c == '-' && end == next_) ||
                       ((c == '-' || c == '+') && end > next_ && (text_[end - 1] == 'e' || text_[end - 1] == 'E'));
     if (!is_letter(c) && !is_digit(c) && c != '.' && !sign) break;
@@ -88,13 +88,13 @@ std::string_view Lexer::number() {
   return take(end - next_);
 }
 
-int64_t Lexer::integer(std::string_view what, int64_t least, int64_t most) {
+int64_t Lexer::integer(std::string_view what, int64_t min, int64_t max) {
   const size_t start = next_;
   const std::string_view digits = number();
   int64_t value = 0;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), value);
-  if (error != std::errc() || end != digits.end() || value < least || value > most) {
-    fail_at(start, fmt::format("expected {}, between {} and {}", what, least, most));
+  if (error != std::errc() || end != digits.end() || value < min || value > max) {
+    fail_at(start, fmt::format("expected {}, between {} and {}", what, min, max));
   }
   return value;
 }
@@ -142,7 +142,7 @@ std::string Lexer::quoted() {
 }
 
 void Lexer::finish() const {
-  if (next_ != text_.size()) fail_at(next_, "expected nothing more");
+  if (next_ != text_.size()) fail_at(next_, "expected the end of the text");
 }
 
 }  // namespace lucid::loop

@@ -5,9 +5,9 @@
 /// Vector math in the loop language. Every function takes f32 or f64 values, scalar or vector, and appends only
 /// arithmetic, selects and table look-ups, so that all targets compute the same bits.
 ///
-/// The special cases are those of C's functions (Annex F). Subnormal inputs are read as they are; subnormal results are
-/// right when results are not flushed, and zeros of the same sign when they are. The measured worst errors over all of
-/// f32 stand in docs/accuracy.md; none exceeds 2 units in the last place, nor the activations 4.
+/// Special cases follow C's functions (Annex F). Subnormal inputs are never flushed. Subnormal results are correct if
+/// the thread does not flush them, otherwise they are zeros of the same sign. docs/accuracy.md lists the measured
+/// maximum errors over all of f32: at most 2 units in the last place, or 4 for the activations.
 namespace lucid::loop {
 
 Value exp(Value x);
@@ -21,13 +21,13 @@ Value log10(Value x);
 /// log(1 + x) without the rounding of 1 + x.
 Value log1p(Value x);
 
-/// x to the power y, with C's special cases: pow(x, 0) and pow(1, y) are 1 even for NaN, a negative x has a real power
-/// only for integral y.
+/// x to the power y, with C's special cases: pow(x, 0) and pow(1, y) are 1 even for NaN; for negative finite x the
+/// result is NaN unless y is an integer.
 Value pow(Value x, Value y);
 /// 1 / sqrt(x); -inf for -0.
 Value rsqrt(Value x);
 
-// Arguments are in radians and reduced exactly, whatever their size.
+// Arguments are in radians. They are reduced exactly, however large they are.
 Value sin(Value x);
 Value cos(Value x);
 Value tan(Value x);
@@ -53,8 +53,8 @@ Value erfc(Value x);
 /// The probability that a standard normal variable is below x, accurate in both tails.
 Value ndtr(Value x);
 
-// Activations, accurate and without early underflow where a plain product of their parts is not. Those that vanish far
-// below are NaN for -inf, as that product is.
+// Activations. They are accurate and do not underflow early, where a plain product of their factors would. Those that
+// tend to 0 for large negative x are NaN for -inf, like that product.
 /// x * ndtr(x).
 Value gelu(Value x);
 /// x * sigmoid(2 sqrt(2 / pi) (x + 0.044715 x^3)).

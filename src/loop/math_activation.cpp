@@ -1,5 +1,5 @@
-// Activations that are products of x and a function which vanishes for small x: the power of 2 multiplies last, so that
-// a product is right where the function alone would be subnormal.
+// Activations that are products of x and a function that tends to 0 for large negative x. The power of 2 is multiplied
+// last, so the product is correct where the function alone would be subnormal.
 
 #include <cmath>
 
@@ -11,10 +11,10 @@ namespace lucid::loop {
 namespace math {
 namespace {
 
-/// Below this exp(x) times |x| is 0.
+/// Below this bound, exp(x) times |x| is 0.
 double lowest(Value x) { return is_f64(x) ? -760 : -110; }
 
-/// exp(x) as 2^n (1 + t), by lifted = 2^(n + lift) and scale = 2^n, which may be flushed.
+/// exp(x) as 2^n (1 + t), with lifted = 2^(n + lift) and scale = 2^n, which may be flushed to zero.
 struct Exponential {
   Exponential(const ExpReduction& reduced, Value like)
       : t(fma(reduced.r * reduced.r, exp_tail(reduced.r), reduced.r)),
@@ -30,16 +30,16 @@ struct Exponential {
 
 int64_t lifted_bias(Value x) { return format_of(x).bias + lift_of(x); }
 
-/// x m where x is positive, and `below` where it is negative; NaN for -inf, which is multiplied by 0.
+/// x * m for positive x, and `below` for negative x. NaN for -inf, because of the multiplication by 0.
 Value gated(Value x, Value m, Value below) { return select(x < 0.0, fma(x, 0.0, below), x * m); }
 
-/// x * sigmoid(v) from exp(-|v|); v has the sign of x. `limited` is x where exp(-|v|) times x is not 0.
+/// x * sigmoid(v), given exp(-|v|); v has the sign of x. `limited` equals x where exp(-|v|) times x is not 0.
 Value times_sigmoid(Value x, Value limited, const Exponential& power) {
   const Value m = sigmoid_without_scale(power.t, power.scale, x < 0.0);
   return gated(x, m, power.product(limited, m));
 }
 
-/// The parts of a constant c + c_lo in the format of `like`.
+/// The constant c + c_lo as a pair in the format of `like`.
 Pair constant_pair(Value like, double c, double c_lo) {
   if (is_f64(like)) return {number(like, c), number(like, c_lo)};
   return {number(like, static_cast<float>(c)), number(like, c - static_cast<float>(c))};
@@ -58,8 +58,8 @@ Value silu(Value x) {
 
 Value gelu_tanh(Value x) {
   check_float(x, "gelu_tanh");
-  // The argument v of sigmoid as a pair, since exp(v) multiplies its absolute error: v = x (linear + cubic x^2). Beyond
-  // the limits sigmoid is 0 and 1.
+  // The argument of sigmoid is v = x (linear + cubic x^2). It is computed as a pair, since exp(v) multiplies its
+  // absolute error. Beyond the limits, sigmoid is 0 or 1.
   const double limit = is_f64(x) ? 40 : 14;
   const Value y = at_least(at_most(x, limit), -limit);
   const Pair linear = constant_pair(x, kGeluLinear, kGeluLinearLo), cubic = constant_pair(x, kGeluCubic, kGeluCubicLo);
@@ -90,7 +90,7 @@ Value tanhshrink(Value x) {
   const Value magnitude = abs(x);
   const Value z = x * x;
   const Value near = magnitude * z * polynomial(z, is_f64(x) ? std::span<const double>(kTanhshrink) : kTanhshrinkF32);
-  // Beyond 1 the difference from x - 1 is added, since a difference from tanh(x) would cancel.
+  // Beyond 1, compute (x - 1) + (1 - tanh(x)): subtracting tanh(x) from x would cancel.
   const Value power = exp_in_range(at_most(magnitude + magnitude, is_f64(x) ? 40 : 20));
   const Value far = (magnitude - 1.0) + 2.0 / (power + 1.0);
   return copysign(select(magnitude < 1.0, near, far), x);

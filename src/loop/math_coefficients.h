@@ -13,26 +13,26 @@ inline constexpr double kLn2Lo = 0x1.ef35793c7673p-45;
 // the same for f32
 inline constexpr double kLn2HiF32 = 0x1.62e4p-1;
 inline constexpr double kLn2LoF32 = 0x1.7f7d1cp-20;
-// 1 / log(2), and what its rounding leaves
+// 1 / log(2), and its rounding error
 inline constexpr double kLog2E = 0x1.71547652b82fep+0;
 inline constexpr double kLog2ELo = 0x1.777d0ffda0d24p-56;
-// 1 / log(10), and what its rounding leaves
+// 1 / log(10), and its rounding error
 inline constexpr double kLog10E = 0x1.bcb7b1526e50ep-2;
 inline constexpr double kLog10ELo = 0x1.95355baaafad3p-57;
-// log10(2), and what its rounding leaves
+// log10(2), and its rounding error
 inline constexpr double kLog10Of2 = 0x1.34413509f79ffp-2;
 inline constexpr double kLog10Of2Lo = -0x1.9dc1da994fd21p-59;
-// pi / 2, and what its rounding leaves
+// pi / 2, and its rounding error
 inline constexpr double kHalfPi = 0x1.921fb54442d18p+0;
 inline constexpr double kHalfPiLo = 0x1.1a62633145c07p-54;
 inline constexpr double kHalfPiLowest = -0x1.f1976b7ed8fbcp-110;
-// sqrt(1 / 2), and what its rounding leaves
+// sqrt(1 / 2), and its rounding error
 inline constexpr double kSqrtHalf = 0x1.6a09e667f3bcdp-1;
 inline constexpr double kSqrtHalfLo = -0x1.bdd3413b26456p-55;
-// 2 sqrt(2 / pi), and what its rounding leaves
+// 2 sqrt(2 / pi), and its rounding error
 inline constexpr double kGeluLinear = 0x1.9884533d43651p+0;
 inline constexpr double kGeluLinearLo = -0x1.cbc0d30ebfd15p-54;
-// 2 sqrt(2 / pi) 0.044715, and what its rounding leaves
+// 2 sqrt(2 / pi) 0.044715, and its rounding error
 inline constexpr double kGeluCubic = 0x1.2444f2a4d8b4bp-4;
 inline constexpr double kGeluCubicLo = -0x1.6c843a29d1c7p-61;
 // log10(2) in two parts, the first short
@@ -312,11 +312,11 @@ inline constexpr double kErfTableF32[][16] = {
     },
 };
 
-// For 16 intervals, the k-th where kNormalScale x (x + 2) is near k: a place c and P(t), t = x - c, for the
+// For 16 intervals, the k-th where kNormalScale x (x + 2) is near k: a center c and P(t), t = x - c, for the
 // probability that a normal variable exceeds x
 inline constexpr double kNormalScale = 0x1.ap-2;
 // 2^-24.8
-inline constexpr double kNormalNearPlaces[] = {
+inline constexpr double kNormalNearCenters[] = {
         0x1.f28p-3, 0x1.aap-1, 0x1.6ccp+0, 0x1.e24p+0, 0x1.2458p+1, 0x1.528p+1, 0x1.7c98p+1, 0x1.a26p+1, 0x1.c6bp+1,
         0x1.e718p+1, 0x1.04p+2, 0x1.1348p+2, 0x1.217p+2, 0x1.2fa8p+2, 0x1.3d6p+2, 0x1.49b8p+2,
 };
@@ -359,7 +359,7 @@ inline constexpr double kNormalNear[][16] = {
 };
 // The same for 16 intervals of [4, 16), by bits 20 to 23 of x as an f32, times 2^-64 exp(x^2 / 2)
 // 2^-27.9
-inline constexpr double kNormalFarPlaces[] = {
+inline constexpr double kNormalFarCenters[] = {
         0x1.0ffap+3, 0x1.300ep+3, 0x1.5022p+3, 0x1.702cp+3, 0x1.901ep+3, 0x1.b02p+3, 0x1.cfdp+3, 0x1.f018p+3,
         0x1.1034p+2, 0x1.2fd4p+2, 0x1.4fap+2, 0x1.7038p+2, 0x1.9048p+2, 0x1.b004p+2, 0x1.d018p+2, 0x1.efdp+2,
 };

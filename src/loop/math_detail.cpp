@@ -56,7 +56,7 @@ Value look_up(BufferRef table, Value index) {
 
 void check_float(Value x, const char* function) {
   LUCID_CHECK(x.dtype() == Dtype::kF32 || x.dtype() == Dtype::kF64,
-              "{} of {}: the loop language computes it in f32 and f64", function, name_of(x.dtype()));
+              "{} of {}: the loop language supports it for f32 and f64 only", function, name_of(x.dtype()));
 }
 
 }  // namespace lucid::loop::math

@@ -6,11 +6,11 @@
 
 #include "loop/builder.h"
 
-/// What the math functions are made of. An f32 function either computes in f32 throughout or, where that is simpler,
+/// Building blocks of the math functions. An f32 function either computes in f32 throughout or, where that is simpler,
 /// converts its argument and computes in f64.
 namespace lucid::loop::math {
 
-/// An unevaluated sum, `lo` being at most half a unit in the last place of `hi`.
+/// An unevaluated sum hi + lo. `lo` is at most half a unit in the last place of `hi`.
 struct Pair {
   Value hi;
   Value lo;
@@ -36,7 +36,7 @@ inline Value trunc(Value x) { return x.builder().unary(Code::kTrunc, x); }
 inline Value copysign(Value x, Value sign) { return x.builder().binary(Code::kCopySign, x, sign); }
 inline Value is_nan(Value x) { return x != x; }
 
-/// x, but at most `limit`; NaN stays.
+/// min(x, limit) and max(x, limit). NaN stays NaN.
 inline Value at_most(Value x, double limit) { return select(x > limit, limit, x); }
 inline Value at_least(Value x, double limit) { return select(x < limit, limit, x); }
 
@@ -47,12 +47,12 @@ inline Value shift_right(Value x, int count) { return x.builder().binary(Code::k
 inline Value integer_max(Value x, int64_t y) { return x.builder().binary(Code::kMax, x, integer(x, y)); }
 inline Value plus(Value x, int64_t y) { return x + integer(x, y); }
 
-/// How the bits of f32 or f64 lie.
+/// The bit layout of f32 or f64.
 struct Format {
   int mantissa_bits;
   int bias;
   Dtype integer;
-  /// 1.5 * 2^mantissa_bits: adding it rounds a small float to an integer, which then stands in the low bits.
+  /// 1.5 * 2^mantissa_bits. Adding it rounds a small float to an integer, which the low bits of the sum then hold.
   double magic;
   int64_t magic_bits;
 };
@@ -63,31 +63,31 @@ inline const Format& format_of(Value x) {
 }
 inline Value bits_of(Value x) { return x.builder().bitcast(x, format_of(x).integer); }
 inline Value from_bits(Value x) { return x.builder().bitcast(x, x.dtype() == Dtype::kI64 ? Dtype::kF64 : Dtype::kF32); }
-/// A float equal to an integer of the same width that is small beside 2^mantissa_bits. Machines without 64-bit
-/// conversions do this much faster than a conversion.
+/// Converts an integer to a float of the same width. The integer must be small compared to 2^mantissa_bits. On machines
+/// without 64-bit conversions this is much faster than a conversion.
 inline Value small_integer_to_float(Value x) {
   const Format& format = format_of(x);
   return from_bits(plus(x, format.magic_bits)) - format.magic;
 }
-/// 2^(exponent - bias), from a biased exponent; only the bits that reach the exponent field count. 0 gives zero.
+/// 2^(biased_exponent - bias). Only the bits that reach the exponent field matter. Returns zero for 0.
 inline Value power_of_two(Value biased_exponent) {
   return from_bits(shift_left(biased_exponent, format_of(biased_exponent).mantissa_bits));
 }
 
-/// x * 2^n for an integer whose low bits are n + 2 * bias, in two factors that are normal numbers even where 2^n is
-/// none.
+/// x * 2^n, where the low bits of `doubly_biased` are n + 2 * bias. Multiplies by two factors that are normal numbers
+/// even if 2^n is not.
 Value scale_in_two_steps(Value x, Value doubly_biased);
 
-/// Horner's rule, one fma for each coefficient after the first; the constant term comes first.
+/// Evaluates a polynomial by Horner's rule with one fma per coefficient after the first. The constant term comes first.
 Value polynomial(Value x, std::span<const double> coefficients);
 
-/// Exact sums and products as pairs. fast_two_sum needs |x| >= |y| or x = 0.
+/// Exact sums and products as pairs. fast_two_sum requires |x| >= |y| or x = 0.
 Pair two_sum(Value x, Value y);
 Pair fast_two_sum(Value x, Value y);
 Pair two_product(Value x, Value y);
 
-/// Applies `body` to the carried values `rounds` times if the condition holds in any lane, else not at all. The body
-/// must leave alone the lanes for which it does not hold.
+/// Applies `body` to the carried values `rounds` times if the condition is true in any lane, otherwise never. The body
+/// must not change lanes for which the condition is false.
 std::vector<Value> repeat_if_any(Value condition, int rounds, std::span<const Value> initial,
                                  const std::function<std::vector<Value>(std::span<const Value>)>& body);
 

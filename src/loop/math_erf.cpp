@@ -11,7 +11,8 @@ namespace math {
 
 Value erf_near(Value x) { return fma(x, polynomial(x * x, kErf), x); }
 
-// exp(-x^2) P(t) / (1 + 2 x) with t = (x - 4) / (x + 4). Four factors meet, so each keeps what its rounding left.
+// exp(-x^2) P(t) / (1 + 2 x) with t = (x - 4) / (x + 4). The result combines four factors, so each is computed
+// together with its rounding error.
 Scaled erfc_far(const ErfcArgument& argument) {
   const Value x = argument.x;
   const ExpReduction reduced = reduce_exp(-argument.square.hi, 2 * 1023);
@@ -32,7 +33,8 @@ Scaled erfc_far(const ErfcArgument& argument) {
 
 namespace {
 
-/// erf(x) for 0 <= x <= 4 in f32 as x P(t): P belongs to one of 16 intervals, t to a place in it. Beyond 4 it is 1.
+/// erf(x) for 0 <= x <= 4 in f32 as x P(t). Each of 16 intervals has its own P; t is the position in the interval.
+/// Beyond 4, erf(x) is 1.
 Value erf_by_table(Value x) {
   Builder& builder = x.builder();
   const Format& format = format_of(x);
@@ -44,7 +46,7 @@ Value erf_by_table(Value x) {
   size_t k = std::size(kErfTableF32) - 1;
   Value slope = coefficient(k);
   while (--k > 0) slope = fma(slope, t, coefficient(k));
-  // The constant term last and unrounded, so that the others' rounding hardly counts.
+  // The constant term is added last and unrounded, so that the rounding of the other terms hardly matters.
   return at_most(fma(x, coefficient(0), slope * (x * t)), 1);
 }
 
@@ -55,7 +57,7 @@ Value erfc_to_the_last_bits(Value x) {
   return scale_in_two_steps(result.m, result.n);
 }
 
-/// The same for results that are rounded to f32 afterwards.
+/// erfc(x) for x >= 0 in f64, accurate enough to be rounded to f32.
 Value erfc_for_f32(Value x) {
   x = at_most(x, 10.3);
   const Pair square = two_product(x, x);

@@ -11,7 +11,7 @@ namespace math {
 
 namespace {
 
-/// n, and x - n log(2) as what is exact and the factor of n that is not.
+/// x = n log(2) + r, where r = exact - n * ln2_lo. `exact` has no rounding error.
 struct Multiple {
   Value bits;
   Value n;
@@ -65,8 +65,8 @@ Value exp2_any(Value x, std::span<const double> coefficients) {
 }
 
 Value sigmoid_without_scale(Value t, Value scale, Value negative) {
-  // It is 1 / (1 + scale (1 + t)), times 1 + t where x is negative. The quotient is corrected for its own rounding and
-  // that of its divisor, so that only the last rounding counts.
+  // The result is 1 / (1 + scale (1 + t)), times 1 + t for negative x. The quotient is corrected for its own rounding
+  // error and that of its divisor, so that only the last rounding matters.
   const Value power = fma(scale, t, scale);
   const Pair divisor = fast_two_sum(number(t, 1), power);
   const Value quotient = 1.0 / divisor.hi;
@@ -83,9 +83,9 @@ struct Hyperbolic {
 };
 
 /// sinh and cosh of x >= 0 in f64. With x = n log(2) + r, e^x = 2^n (cosh r + sinh r) and e^-x = 2^-n (cosh r - sinh
-/// r), so that sinh x and cosh x are combinations of sinh r and cosh r with coefficients (2^n +- 2^-n) / 2.
+/// r). Therefore sinh x and cosh x are combinations of sinh r and cosh r with coefficients (2^n +- 2^-n) / 2.
 Hyperbolic hyperbolic(Value x, bool precise) {
-  // Coefficients are an eighth of 2^n and 2^-n, so that the largest finite result does not overflow on its way.
+  // Coefficients are an eighth of 2^n and 2^-n, so that no intermediate of the largest finite result overflows.
   const ExpReduction reduced = reduce_exp(x, 1023 - 3);
   const Value up = power_of_two(reduced.n);
   // The low bits hold n + 1020; 2^-n is zero where it is too small to matter.
@@ -121,7 +121,7 @@ using namespace math;
 
 Value exp(Value x) {
   check_float(x, "exp");
-  // Beyond these the result is 0 or infinite; the clamp keeps the exponent in its field.
+  // Beyond these bounds the result is 0 or infinite. The clamp keeps the exponent within its field.
   return exp_any(is_f64(x) ? at_least(at_most(x, 710), -746) : at_least(at_most(x, 89), -104));
 }
 
@@ -141,7 +141,7 @@ Value expm1(Value x) {
   const Value r = reduced.r;
   const Value tail = fma(r * r, exp_tail(r), reduced.r_error);
   const Value head = fma(scale, r, scale - 0.5);
-  // The scaling would lose the bits of a subnormal.
+  // Scaling would lose bits of a subnormal x.
   return select(abs(x) < (is_f64(x) ? 0x1p-54 : 0x1p-25), x, fma(scale, tail, head) * 2.0);
 }
 
@@ -159,7 +159,7 @@ Value cosh(Value x) {
 
 Value tanh(Value x) {
   check_float(x, "tanh");
-  // 1 - 2 / (exp(2 |x|) + 1) would cancel near 0, where a polynomial takes over.
+  // 1 - 2 / (exp(2 |x|) + 1) would cancel near 0, so a polynomial is used there.
   const Value magnitude = abs(x);
   const Value z = magnitude * magnitude;
   const Value near =
@@ -174,7 +174,7 @@ Value sigmoid(Value x) {
   const Value limited = at_least(-abs(x), is_f64(x) ? -746 : -104);
   const ExpReduction reduced = reduce_exp(limited, format_of(x).bias + lift_of(x));
   const Value r = reduced.r;
-  // A power of 2 is exact even where it is subnormal; where it is flushed, so is the result.
+  // A power of 2 is exact even if it is subnormal. If it is flushed, so is the result.
   const Value scale = power_of_two(reduced.n) * std::ldexp(1.0, -lift_of(x));
   const Value negative = x < 0.0;
   return sigmoid_without_scale(fma(r * r, exp_tail(r), r), scale, negative) * select(negative, scale, 1.0);

@@ -14,23 +14,23 @@ struct ExpReduction {
   Value r_error;  // of r's rounding
 };
 ExpReduction reduce_exp(Value x, int64_t bias);
-/// The same for an argument that is known beyond its format.
+/// The same for an argument with extra precision.
 ExpReduction reduce_exp(const Pair& x, int64_t bias);
 
 /// P(r) of exp(r) = 1 + r + r^2 P(r).
 Value exp_tail(Value r);
 
-/// exp(x) where it is a normal number.
+/// exp(x), provided that it is a normal number.
 Value exp_in_range(Value x);
-/// exp(x) where its exponent is at most twice too large or too small for a normal number.
+/// exp(x), provided that its exponent is at most twice as large or as small as that of a normal number.
 Value exp_any(Value x);
-/// 2^x likewise, by a polynomial for (2^r - 1) / r.
+/// 2^x under the same condition, with the coefficients of a polynomial for (2^r - 1) / r.
 Value exp2_any(Value x, std::span<const double> coefficients);
 
-/// How far a power 2^n is lifted so that it is a normal number, though 2^n may not be one.
+/// The exponent by which a power 2^n is lifted so that it is a normal number even if 2^n is not.
 inline int lift_of(Value x) { return is_f64(x) ? 512 : 64; }
 
-/// sigmoid(x) from exp(-|x|) = scale (1 + t): the result, but for the factor `scale` where x is negative. The scale may
+/// sigmoid(x), given exp(-|x|) = scale (1 + t). For negative x the result still lacks the factor `scale`, which may
 /// have been flushed to zero.
 Value sigmoid_without_scale(Value t, Value scale, Value negative);
 

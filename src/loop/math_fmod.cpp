@@ -10,7 +10,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// A positive number as normal * 2^-lift, where nothing that is computed from it is subnormal.
+/// A positive number as normal * 2^-lift, so that no value computed from `normal` is subnormal.
 struct Lifted {
   Value normal;
   Value lift;      // 500 for tiny numbers, else 0
@@ -26,9 +26,9 @@ Lifted lifted(Value x) {
 
 constexpr int kStepBits = 51;
 
-/// Takes a multiple of y * 2^k off the rest and leaves less than y * 2^k, with the smallest k >= 0 for which the
-/// quotient has no more than 52 bits. The truncated quotient is right or one too large, and either way the difference
-/// is representable: so the fma is exact.
+/// Returns the remainder of `rest` modulo y * 2^k, with the smallest k >= 0 for which the quotient has no more than 52
+/// bits. The truncated quotient is either correct or one too large. In both cases the difference is representable, so
+/// the fma is exact.
 Value step(Value rest, const Lifted& y) {
   const Lifted x = lifted(rest);
   const Value k = integer_max(plus(x.exponent - y.exponent, -kStepBits), 0);
@@ -40,7 +40,7 @@ Value step(Value rest, const Lifted& y) {
   return select(x.lift == integer(x.lift, 0), result, result * 0x1p-500);
 }
 
-/// fmod of f64, with at most `rounds` steps before the last.
+/// fmod in f64. Performs at most `rounds` steps before the last one.
 Value fmod_of(Value x, Value y, int rounds) {
   const Value magnitude = abs(x), divisor = abs(y);
   const Value usable = (magnitude < kInfinity) & (divisor > 0.0) & (divisor < kInfinity);
@@ -62,7 +62,7 @@ using namespace math;
 
 Value fmod(Value x, Value y) {
   check_float(x, "fmod");
-  // Quotients of f64 are below 2^2098, those of f32 below 2^277; a step takes off at least 51 bits.
+  // Quotients are below 2^2098 for f64 and below 2^277 for f32. Each step removes at least 51 bits.
   if (is_f64(x)) return fmod_of(x, y, 41);
   Builder& builder = x.builder();
   return in_f64(x, [&](Value wide) { return fmod_of(wide, builder.convert(y, Dtype::kF64), 5); });

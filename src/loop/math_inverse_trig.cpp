@@ -12,7 +12,7 @@ constexpr double kPi = 2 * kHalfPi;
 constexpr double kPiLo = 2 * kHalfPiLo;
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// asin of |x| up to 1/2 is asin(s) with s = |x|; above, it is pi / 2 - 2 asin(s) with s = sqrt((1 - |x|) / 2).
+/// asin(|x|) is asin(s) with s = |x| up to 1/2, and pi / 2 - 2 asin(s) with s = sqrt((1 - |x|) / 2) above.
 struct HalfAngle {
   Value outer;  // |x| > 1/2
   Pair s;
@@ -27,7 +27,7 @@ HalfAngle half_angle(Value x, bool precise) {
   const Value s = select(outer, root, magnitude);
   Value s_error = number(s, 0);
   if (precise) {
-    // What the rounding of the root left; the root of 0 is exact.
+    // The rounding error of the root. The root of 0 is exact.
     const Value residue = fma(-root, root, z) / select(root == 0.0, 1.0, root + root);
     s_error = select(outer, residue, 0.0);
   }
@@ -35,7 +35,7 @@ HalfAngle half_angle(Value x, bool precise) {
   return {.outer = outer, .s = {s, s_error}, .tail = fma(s, p, s_error)};
 }
 
-/// pi / 2 - 2 (s + tail), nearly rounded once.
+/// pi / 2 - 2 (s + tail), almost correctly rounded.
 Value complement(Value s, Value tail) {
   const Pair difference = fast_two_sum(number(s, kHalfPi), s * -2.0);
   return difference.hi + (difference.lo + fma(tail, -2.0, kHalfPiLo));
@@ -51,7 +51,7 @@ Value acos_of(Value x, bool precise) {
   const HalfAngle half = half_angle(x, precise);
   const Value s = half.s.hi, tail = half.tail;
   const Value negative = x < 0.0;
-  // pi / 2 - asin(x) inside; 2 asin(s) or pi - 2 asin(s) outside.
+  // For |x| <= 1/2 the result is pi / 2 - asin(x), otherwise 2 asin(s) or pi - 2 asin(s).
   const Value signed_s = copysign(s, x), signed_tail = select(negative, -tail, tail);
   const Pair inside = fast_two_sum(number(x, kHalfPi), -signed_s);
   const Value inner = inside.hi + (inside.lo + (kHalfPiLo - signed_tail));
@@ -60,8 +60,8 @@ Value acos_of(Value x, bool precise) {
   return select(half.outer, select(negative, lower, (s + tail) * 2.0), inner);
 }
 
-/// The angle in [0, pi / 2] of the point (x, y) with nonnegative coordinates, in f64. 0 / 0 counts as 0. If
-/// `obtuse`, it is pi less that.
+/// The angle in [0, pi / 2] of the point (x, y) with nonnegative coordinates, in f64; if `obtuse`, pi minus that angle.
+/// The angle of (0, 0) is 0.
 Value angle_of(Value y, Value x, Value obtuse, bool precise) {
   // Near 45 degrees the angle is pi / 4 + atan((y - x) / (y + x)); near 90 degrees it is pi / 2 - atan(x / y).
   const Value steep = y > x * 0x1.3504f333f9de6p+1;
@@ -80,7 +80,7 @@ Value angle_of(Value y, Value x, Value obtuse, bool precise) {
     const Value residue = fma(-u, bottom.hi, top.hi) + fma(-u, bottom.lo, top.lo);
     tail = tail + residue / bottom.hi;
   }
-  // The angle is base + u + tail, or pi less that.
+  // The angle is base + u + tail, or pi minus that.
   const Value base = select(steep, kHalfPi, select(diagonal, kHalfPi / 2, zero));
   const Value base_lo = select(steep, kHalfPiLo, select(diagonal, kHalfPiLo / 2, zero));
   const Value from = select(obtuse, kPi - base, base), from_lo = select(obtuse, kPiLo - base_lo, base_lo);
@@ -98,19 +98,19 @@ Value atan_of(Value x, bool precise) {
 
 Value atan2_of(Value y, Value x, bool precise) {
   Value tall = abs(y), wide = abs(x);
-  // An infinite coordinate outweighs any finite one; two of them are equal.
+  // An infinite coordinate dominates a finite one; two infinite coordinates are equal.
   const Value infinite = select(tall == kInfinity, tall, wide) == kInfinity;
   tall = select(infinite, select(tall == kInfinity, 1.0, number(tall, 0)), tall);
   wide = select(infinite, select(wide == kInfinity, 1.0, number(wide, 0)), wide);
   if (precise) {
-    // Sums must not overflow, nor remainders be subnormal. Multiplying by 1 would flush a subnormal coordinate that is
-    // far smaller than the other one.
+    // Scale so that sums do not overflow and remainders are not subnormal. Selecting a factor of 1 instead would flush
+    // a subnormal coordinate that is far smaller than the other one.
     const Value largest = select(tall > wide, tall, wide);
     const Value huge = largest > 0x1p1020, tiny = largest < 0x1p-400;
     tall = select(tiny, tall * 0x1p600, select(huge, tall * 0.25, tall));
     wide = select(tiny, wide * 0x1p600, select(huge, wide * 0.25, wide));
   }
-  // The sign bit of x counts even for -0.
+  // Tests the sign bit of x, which matters for -0 too.
   const Value obtuse = bits_of(x) < integer(bits_of(x), 0);
   const Value result = copysign(angle_of(tall, wide, obtuse, precise), y);
   return select(is_nan(x), x, select(is_nan(y), y, result));

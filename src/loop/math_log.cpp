@@ -31,11 +31,11 @@ struct Log1pReduction {
 Log1pReduction reduce_log1p(Pair x) {
   const Pair sum = two_sum(number(x.hi, 1), x.hi);
   const LogReduction reduced = reduce_normal_log(sum.hi);
-  // What 1 + x.hi rounded off, on the scale of f. It no longer matters where 2^-e is no normal number.
+  // The rounding error of 1 + x.hi, on the scale of f. It does not matter if 2^-e is not a normal number.
   const int64_t bias = format_of(x.hi).bias;
   const Value scale = power_of_two(integer_max(integer(reduced.exponent, bias) - reduced.exponent, 0));
   const Value rest = x.lo ? sum.lo + x.lo : sum.lo;
-  // f is 0 or at least a unit in the last place of 1, of which the rest is at most half.
+  // f is 0 or at least one unit in the last place of 1; the scaled rest is at most half of that unit.
   return {.e = reduced.e, .f = fast_two_sum(reduced.f, rest * scale)};
 }
 
@@ -43,11 +43,11 @@ Log1pReduction reduce_log1p(Pair x) {
 Value log_sum_f32(Value e, Pair f) {
   const Value tail = fma(polynomial(f.hi, kLogF32), f.hi, -0.5);
   const Value low = fma(f.hi * f.hi, tail, f.lo ? fma(e, kLn2LoF32, f.lo) : e * kLn2LoF32);
-  // The sum of the two large parts is taken last, so that only its rounding counts where they nearly cancel.
+  // The two large parts are added last, so that only the rounding of their sum matters where they nearly cancel.
   return fma(e, kLn2HiF32, f.hi + low);
 }
 
-/// log(1 + f) = head + tail in f64, where head is nearly the whole.
+/// log(1 + f) = head + tail in f64, where the tail is small.
 Pair log_parts(Value f, Value f_error) {
   const Value s = f / (f + 2.0);
   const Value z = s * s;
@@ -66,7 +66,7 @@ Value log_sum(Value e, Value f, Value f_error, bool precise) {
   return sum.hi + (sum.lo + fma(e, kLn2Lo, parts.lo));
 }
 
-/// e + log(1 + f) / log(base) in f64, given 1 / log(base) and the logarithm of 2 in the base.
+/// The logarithm of 2^e (1 + f) in some base, in f64, given 1 / log(base) and the logarithm of 2 in that base.
 Value log_in_base(LogReduction x, Pair scale, Pair log_of_2) {
   const Pair parts = log_parts(x.f, number(x.f, 0));
   const Pair product = two_product(parts.hi, scale.hi);
@@ -157,7 +157,7 @@ Value log1p(Value x) {
   }
   result = select(x < kInfinity, result, x);
   const Value outside = select(x == -1.0, number(x, -kInfinity), number(x, kNaN));
-  // log(1 + x) is x where its square is lost, and keeps the sign of zero and the bits of a subnormal number.
+  // Where x^2 is below the precision, return x itself, which preserves the sign of zero and the bits of a subnormal.
   return select(abs(x) < (is_f64(x) ? 0x1p-54 : 0x1p-25), x, select(x > -1.0, result, outside));
 }
 

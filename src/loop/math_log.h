@@ -12,11 +12,11 @@ struct LogReduction {
   Value f;
 };
 LogReduction reduce_log(Value x);
-/// The same for x that is not subnormal.
+/// The same, provided that x is not subnormal.
 LogReduction reduce_normal_log(Value x);
 
-/// log(1 + x.hi + x.lo) in f64 for finite x.hi > -1; x.lo may be empty. `precise` is for f64 results, otherwise the
-/// error is that of f32.
+/// log(1 + x.hi + x.lo) in f64 for finite x.hi > -1; x.lo may be empty. The result has f64 accuracy if `precise`,
+/// otherwise f32 accuracy.
 Value log1p_of(Pair x, bool precise);
 /// log(x) + addend * log(2) in f64 for positive finite x.
 Value log_of(Value x, Value addend);

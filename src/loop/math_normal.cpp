@@ -1,4 +1,4 @@
-// The distribution of a normal variable, by its upper tail: the probability to exceed a >= 0.
+// The standard normal distribution, computed from its upper tail: the probability that a variable exceeds a >= 0.
 
 #include <iterator>
 
@@ -11,14 +11,15 @@ namespace lucid::loop {
 namespace math {
 namespace {
 
-/// Up to here a table gives the tail itself in f32; beyond, which is rare, an exponential has to.
+/// Up to this limit a table approximates the tail itself in f32. Arguments beyond it are rare and need an exponential.
 constexpr double kNearLimit = 5.25;
-/// Where the tail is 0 even when multiplied by its argument.
+/// From here on, the tail is 0 even when multiplied by its argument.
 constexpr double kEndF32 = 14.5, kEnd = 39;
 
-constexpr size_t kIntervals = std::size(kNormalNearPlaces);
+constexpr size_t kIntervals = std::size(kNormalNearCenters);
 
-/// A polynomial for each of 16 intervals, in the difference from a place in it.
+/// The polynomial of the interval, one of 16, that contains the argument. `t` is the distance from the interval's
+/// center.
 struct Piece {
   Value constant;
   Value rest;  // the polynomial is constant + rest * t
@@ -26,35 +27,37 @@ struct Piece {
 };
 
 template <size_t kCount>
-Piece take_piece(Value a, Value interval_bits, std::span<const double> places,
+Piece take_piece(Value a, Value interval_bits, std::span<const double> centers,
                  const double (&coefficients)[kCount][kIntervals]) {
   Builder& builder = a.builder();
   const Value interval = builder.convert(interval_bits & integer(interval_bits, kIntervals - 1), Dtype::kI64);
-  const auto look = [&](std::span<const double> row) { return look_up(table_of(builder, Dtype::kF32, row), interval); };
-  const Value t = a - look(places);
-  Value rest = look(coefficients[kCount - 1]);
-  for (size_t k = kCount - 2; k > 0; --k) rest = fma(rest, t, look(coefficients[k]));
-  return {.constant = look(coefficients[0]), .rest = rest, .t = t};
+  const auto entry = [&](std::span<const double> row) {
+    return look_up(table_of(builder, Dtype::kF32, row), interval);
+  };
+  const Value t = a - entry(centers);
+  Value rest = entry(coefficients[kCount - 1]);
+  for (size_t k = kCount - 2; k > 0; --k) rest = fma(rest, t, entry(coefficients[k]));
+  return {.constant = entry(coefficients[0]), .rest = rest, .t = t};
 }
 
-/// The tail for a <= kNearLimit in f32, and something else beyond.
+/// The tail for a <= kNearLimit in f32. Beyond that the result is meaningless.
 Value near_tail(Value a) {
   const Value shifted = fma(a, fma(a, kNormalScale, 2 * kNormalScale), format_of(a).magic);
-  const Piece piece = take_piece(a, bits_of(shifted), kNormalNearPlaces, kNormalNear);
+  const Piece piece = take_piece(a, bits_of(shifted), kNormalNearCenters, kNormalNear);
   return fma(piece.rest, piece.t, piece.constant);
 }
 
-/// A tail as m * scale. The scale is 2^64 times what it might be, and the table 2^-64 times, so that both are normal
-/// numbers even where the tail is none.
+/// A tail as m * scale. `scale` is multiplied by 2^64 and the table by 2^-64, so that both are normal numbers even if
+/// the tail is not.
 struct FarTail {
   Value m;
   Value scale;
 };
 
-/// The tail for 4 <= a <= kEndF32 in f32: exp(-a^2 / 2) times a function that falls slowly. The square needs all its
-/// bits, since the exponential multiplies its absolute error.
+/// The tail for 4 <= a <= kEndF32 in f32: exp(-a^2 / 2) times a slowly decreasing function. The square is computed
+/// exactly, since the exponential multiplies its absolute error.
 FarTail far_tail(Value a) {
-  const Piece piece = take_piece(a, shift_right(bits_of(a), 20), kNormalFarPlaces, kNormalFar);
+  const Piece piece = take_piece(a, shift_right(bits_of(a), 20), kNormalFarCenters, kNormalFar);
   const Value h = fma(piece.rest, piece.t, piece.constant);
   const ExpReduction reduced = reduce_exp(two_product(a * -0.5, a), format_of(a).bias + 64);
   const Value r = reduced.r;
@@ -63,7 +66,7 @@ FarTail far_tail(Value a) {
   return {.m = h + fma(h, growth, h_error), .scale = power_of_two(reduced.n)};
 }
 
-/// `near`, but far(tail) where a is beyond the near limit.
+/// `near` for a up to kNearLimit, far(tail) beyond.
 template <typename F>
 Value with_far_tail(Value a, Value near, F far) {
   const Value is_far = a > kNearLimit;
@@ -72,7 +75,7 @@ Value with_far_tail(Value a, Value near, F far) {
   })[0];
 }
 
-/// base - weight times the tail, 0 <= a <= kEnd, in f64.
+/// base - weight * tail in f64, for 0 <= a <= kEnd.
 Value minus_tail(Value base, Value weight, Value a) {
   const Value x = a * kSqrtHalf;
   const Value x_error = fma(a, kSqrtHalfLo, fma(a, kSqrtHalf, -x));
@@ -104,7 +107,7 @@ Value ndtr(Value x) {
 Value gelu(Value x) {
   check_float(x, "gelu");
   const Value magnitude = abs(x);
-  // For negative x it is -0, and NaN for -inf, which is multiplied by 0.
+  // For negative x the base is -0, and NaN for -inf because of the multiplication by 0.
   const Value base = select(x < 0.0, x * 0.0, x);
   if (is_f64(x)) {
     const Value limited = at_most(magnitude, kEnd);

@@ -14,8 +14,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 
-/// log(x) for positive finite x in f64, with an error near 2^-66 of it: pow multiplies it by up to 1075 / log(x), and
-/// an error of the product is a relative error of the power.
+/// log(x) for positive finite x in f64, with a relative error near 2^-66. pow multiplies the logarithm by up to
+/// 1075 / log(x), and an absolute error of that product is a relative error of the power.
 Pair precise_log(Value x) {
   Builder& builder = x.builder();
   const Value tiny = x < 0x1p-1022;
@@ -29,7 +29,7 @@ Pair precise_log(Value x) {
   const Value r = fma(m, look_up(table_of(builder, Dtype::kF64, kLogTableInverse), index), -1.0);
   const Value c_hi = look_up(table_of(builder, Dtype::kF64, kLogTableHi), index);
   const Value c_lo = look_up(table_of(builder, Dtype::kF64, kLogTableLo), index);
-  // log(x) = e log(2) + log(c) + r - r^2 / 2 + r^3 P(r), the first four terms with what their sums round off.
+  // log(x) = e log(2) + log(c) + r - r^2 / 2 + r^3 P(r). The first four terms are summed with their rounding errors.
   const Pair sum = two_sum(fma(e, kLn2Hi, c_hi), r);
   const Value half = r * -0.5;
   const Pair square = two_product(half, r);
@@ -39,12 +39,12 @@ Pair precise_log(Value x) {
   return fast_two_sum(head.hi, rest);
 }
 
-/// x^y for x >= 0 in f64; special cases other than zeros and infinities are the caller's.
+/// x^y for x >= 0 in f64. Handles zeros and infinities; the caller handles the other special cases.
 Value precise_power(Value x, Value y) {
   const Value regular = select(x > 0.0, x, kInfinity) < kInfinity;
   const Pair log = precise_log(select(regular, x, 1.0));
   const Value log_hi = select(regular, log.hi, select(x == 0.0, number(x, -kInfinity), number(x, kInfinity)));
-  // Powers that overflow, and those that are zero, lie within the clamp; its low part has no meaning beyond.
+  // The clamp is wide enough for powers that overflow or are zero. Outside of it the low part has no meaning.
   const Value product = y * log_hi;
   const Value inside = abs(product) < 800.0;
   const Value clamped = at_least(at_most(product, 800), -800);
@@ -56,7 +56,7 @@ Value precise_power(Value x, Value y) {
   return scale_in_two_steps(power, reduced.n);
 }
 
-/// The same for arguments that were f32, and with f32's precision.
+/// The same for arguments converted from f32, with the accuracy of f32.
 Value short_power(Value x, Value y) {
   const Value regular = select(x > 0.0, x, kInfinity) < kInfinity;
   const LogReduction reduced = reduce_normal_log(select(regular, x, 1.0));
@@ -68,12 +68,12 @@ Value short_power(Value x, Value y) {
 Value pow_of(Value x, Value y, bool precise) {
   const Value magnitude = abs(x);
   const Value power = precise ? precise_power(magnitude, y) : short_power(magnitude, y);
-  // Halving y is exact unless y is subnormal, and then it is no integer.
+  // Halving y is exact unless y is subnormal, in which case it is not an integer.
   const Value half = y * 0.5;
   const Value integral = trunc(y) == y, odd = integral & (trunc(half) != half);
   const Value negative = bits_of(x) < integer(bits_of(x), 0);
   Value result = select(negative & odd, -power, power);
-  // A negative finite base has no fractional power; -0 and -inf have.
+  // A fractional power of a negative finite base is undefined; of -0 and -inf it is defined.
   const Value defined = integral | (x == -kInfinity);
   result = select(x < 0.0, select(defined, result, kNaN), result);
   result = select(is_nan(x) | is_nan(y), x + y, result);

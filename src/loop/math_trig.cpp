@@ -8,8 +8,8 @@ namespace lucid::loop {
 namespace math {
 namespace {
 
-/// x = quadrant * pi / 2 + angle, the angle being at most pi / 4 in magnitude. Only the low two bits of the quadrant
-/// count.
+/// x = quadrant * pi / 2 + angle, where the angle is at most pi / 4 in magnitude. Only the low two bits of the quadrant
+/// matter.
 struct Reduction {
   Value quadrant;
   Pair angle;
@@ -18,18 +18,18 @@ struct Reduction {
 constexpr int kLimbBits = 27;
 constexpr int64_t kLimbMask = (int64_t{1} << kLimbBits) - 1;
 
-/// The reduction of finite x of 2^30 and above, by integer arithmetic on 27-bit limbs. With x = m 2^e, the words of
-/// 1 / (2 pi) whose product with x is a whole number of turns are left out, and the fraction of the rest is kept.
-/// Without `precise`, x is an f32 number, and the angle has no low part.
+/// Payne-Hanek reduction of finite x >= 2^30, by integer arithmetic on 27-bit limbs. With x = m 2^e, the words of
+/// 1 / (2 pi) whose product with x is a whole number of periods are skipped; the result is the fractional part of the
+/// remaining product. Without `precise`, x is an f32 number, and the angle has no low part.
 Reduction reduce_huge(Value x, bool precise) {
   Builder& builder = x.builder();
-  // No f64 is closer than 2^-62 to a multiple of pi / 2, no f32 closer than 2^-30. The first word left out changes the
-  // angle by less than 2^(80 - 8 * 27) or 2^(51 - 5 * 27).
+  // No f64 is closer than 2^-62 to a multiple of pi / 2, and no f32 is closer than 2^-30. The first omitted word
+  // changes the angle by less than 2^(80 - 8 * 27) or 2^(51 - 5 * 27).
   const int word_count = precise ? 8 : 5;
   const int spare_bits = precise ? 0 : 29;
   const Value bits = bits_of(abs(x));
   const Value mantissa = shift_right(plus(bits & integer(bits, (int64_t{1} << 52) - 1), int64_t{1} << 52), spare_bits);
-  // x = mantissa * 2^(shift - 27) after the point moves past the table's leading word of zeros.
+  // x = mantissa * 2^(shift - 27), counting the table's leading word of zeros.
   const Value shift = plus(shift_right(bits, 52), kLimbBits + spare_bits - 1075);
   // shift / 27 by a multiplication, exact in this range.
   const Value skipped = shift_right(shift * integer(shift, 2428), 16);
@@ -46,13 +46,14 @@ Reduction reduce_huge(Value x, bool precise) {
     limbs = {limb(low), shift_right(low, kLimbBits)};
   }
 
-  // f32 reaches no farther than the tenth word.
+  // f32 uses only the first ten words.
   const auto words_end = precise ? std::end(kInverseTwoPi) : std::begin(kInverseTwoPi) + 10;
   const BufferRef table = builder.table(Dtype::kI64, std::vector<uint64_t>(std::begin(kInverseTwoPi), words_end));
   std::vector<Value> words;
   for (int k = 0; k < word_count; ++k) words.push_back(look_up(table, plus(skipped, k)));
 
-  // Limbs of the fraction, the most significant one last. Products of two limbs have 54 bits: many may be added.
+  // Limbs of the fraction, the most significant one last. Products of two limbs have 54 bits, so many of them can be
+  // added without overflow.
   std::vector<Value> fraction;
   Value carry = integer(bits, 0);
   for (int position = 0; position < word_count; ++position) {
@@ -63,7 +64,7 @@ Reduction reduce_huge(Value x, bool precise) {
     fraction.push_back(limb(sum));
     carry = shift_right(sum, kLimbBits);
   }
-  // Four times the fraction is the angle in quadrants; the nearest whole one is taken off.
+  // Four times the fraction is the angle in quadrants. The nearest integer is subtracted.
   const auto from_top = [&](int k) { return fraction[word_count - 1 - k]; };
   const Value top = shift_left(from_top(0), kLimbBits) + from_top(1);
   const Value quadrant = shift_right(plus(top, int64_t{1} << 51), 52);
@@ -80,7 +81,7 @@ Reduction reduce_huge(Value x, bool precise) {
   return {.quadrant = with_sign(quadrant), .angle = {with_sign(angle.hi), with_sign(angle.lo)}};
 }
 
-/// The same, lane by lane: huge arguments are rare, and scalar code for them is compiled much sooner.
+/// The same, lane by lane. Huge arguments are rare, and scalar code compiles much faster.
 Reduction reduce_huge_lanes(Value x, bool precise) {
   if (!x.is_vector()) return reduce_huge(x, precise);
   Builder& builder = x.builder();
@@ -99,7 +100,7 @@ Reduction reduce_huge_lanes(Value x, bool precise) {
           .angle = {builder.load_vector(highs, first), precise ? builder.load_vector(lows, first) : Value()}};
 }
 
-/// In f64. Without `precise` the angle is right to about f64's precision, but has no low part.
+/// Reduces x, an f64. Without `precise` the angle is accurate to about f64 precision, but has no low part.
 Reduction reduce(Value x, bool precise) {
   const Format& format = format_of(x);
   const Value shifted = fma(x, 2 / 3.14159265358979323846, format.magic);
@@ -119,7 +120,7 @@ Reduction reduce(Value x, bool precise) {
   std::vector<Value> initial = {bits_of(shifted), angle.hi};
   if (precise) initial.push_back(angle.lo);
   const auto result = repeat_if_any(huge, 1, initial, [&](std::span<const Value> carried) {
-    // Lanes that are not huge, and infinity, get some huge number: the table has no words for them.
+    // Replace lanes that are infinite or not huge by a huge number: the table has no words for them.
     const Value finite = magnitude < std::numeric_limits<double>::infinity();
     const Reduction reduction = reduce_huge_lanes(select(huge & finite, x, 0x1p100), precise);
     std::vector<Value> next = {select(huge, reduction.quadrant, carried[0]),
@@ -130,19 +131,19 @@ Reduction reduce(Value x, bool precise) {
   return {.quadrant = result[0], .angle = {result[1], precise ? result[2] : Value()}};
 }
 
-/// sin of an angle within pi / 4, less the angle itself.
+/// sin(angle) - angle, for an angle within pi / 4.
 Value sin_tail(Pair angle, Value z, bool precise) {
   const Value r = angle.hi;
   if (!precise) return r * z * polynomial(z, kSinShort);
   return fma(r * z, polynomial(z, kSin), fma(z * -0.5, angle.lo, angle.lo));
 }
 
-/// cos of an angle within pi / 4.
+/// cos(angle), for an angle within pi / 4.
 Pair cos_parts(Pair angle, Value z, bool precise) {
   const Value half = z * 0.5;
   const Value head = 1.0 - half;
   if (!precise) return {head, z * z * polynomial(z, kCosShort)};
-  // The rounding of 1 - z / 2, and of z itself.
+  // The rounding errors of 1 - z / 2 and of z itself.
   const Value z_error = fma(angle.hi, angle.hi, -z);
   const Value rounding = ((1.0 - head) - half) - z_error * 0.5;
   return {head, fma(z * z, polynomial(z, kCos), rounding - angle.hi * angle.lo)};
@@ -161,7 +162,7 @@ Value sin_of(Value x, int shift, bool precise) {
   return select(bit_set(quadrant, 2), -result, result);
 }
 
-/// Infinity has no sine: inf - inf is NaN.
+/// `result` for finite x; NaN for infinite x, as inf - inf.
 Value nan_unless_finite(Value x, Value result) {
   return select(abs(x) < std::numeric_limits<double>::infinity(), result, x - x);
 }
@@ -189,7 +190,8 @@ Value tan_of(Value x, bool precise) {
 
 using namespace math;
 
-// Where the cubic term is lost anyway, sine and tangent are the argument, and keep its sign and its subnormal bits.
+// Where the cubic term is below the precision, sin and tan return the argument itself, which preserves its sign and the
+// bits of a subnormal.
 
 Value sin(Value x) {
   check_float(x, "sin");

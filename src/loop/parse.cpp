@@ -13,7 +13,7 @@
 namespace lucid::loop {
 namespace {
 
-/// Builds the kernel while reading; numbers follow the text.
+/// Builds the kernel while parsing. Instructions are numbered in the order of the text.
 class Parser {
  public:
   explicit Parser(Lexer& lexer) : lexer_(lexer) {}
@@ -37,35 +37,35 @@ class Parser {
     try {
       verify(kernel_);
     } catch (const BrokenRule& broken) {
-      lexer_.fail_at(broken.instruction() == BrokenRule::kNone ? 0 : places_[broken.instruction()], broken.what());
+      lexer_.fail_at(broken.instruction() == BrokenRule::kNone ? 0 : positions_[broken.instruction()], broken.what());
     }
   }
 
   void expect_buffer_number() {
     lexer_.expect("@");
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     const int64_t number = lexer_.integer("a buffer's number", 0);
     if (number != static_cast<int64_t>(kernel_.buffers.size())) {
-      lexer_.fail_at(place, fmt::format("buffers are numbered in order: expected @{}", kernel_.buffers.size()));
+      lexer_.fail_at(position, fmt::format("buffers are numbered in order: expected @{}", kernel_.buffers.size()));
     }
   }
 
   Dtype parse_element() {
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     const std::string_view name = lexer_.word("a type");
     const auto dtype = parse_dtype(name);
-    if (!dtype || name_of(*dtype) != name) lexer_.fail_at(place, fmt::format("'{}' is no element type", name));
+    if (!dtype || name_of(*dtype) != name) lexer_.fail_at(position, fmt::format("'{}' is not an element type", name));
     return *dtype;
   }
 
   Type parse_type() {
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     std::string_view name = lexer_.word("a type");
     const std::string_view whole = name;
     const bool vector = name.ends_with("x16");
     if (vector) name.remove_suffix(3);
     const auto dtype = parse_dtype(name);
-    if (!dtype || name_of(*dtype) != name) lexer_.fail_at(place, fmt::format("'{}' is no type", whole));
+    if (!dtype || name_of(*dtype) != name) lexer_.fail_at(position, fmt::format("'{}' is not a type", whole));
     return {*dtype, vector};
   }
 
@@ -83,9 +83,9 @@ class Parser {
   void parse_buffer() {
     expect_buffer_number();
     lexer_.expect("=");
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     const std::string_view kind = lexer_.word("scratch or table");
-    if (kind != "scratch" && kind != "table") lexer_.fail_at(place, "expected scratch or table");
+    if (kind != "scratch" && kind != "table") lexer_.fail_at(position, "expected scratch or table");
     Buffer buffer;
     buffer.kind = kind == "table" ? Buffer::Kind::kTable : Buffer::Kind::kScratch;
     buffer.dtype = parse_element();
@@ -103,15 +103,15 @@ class Parser {
   }
 
   void parse_part() {
-    if (is_part_) lexer_.fail_at(lexer_.place(), "a part has no parts");
+    if (is_part_) lexer_.fail_at(lexer_.position(), "a part cannot have parts");
     Parser part(lexer_);
     part.is_part_ = true;
     kernel_.parts.push_back(part.run());
   }
 
-  /// Numbers the next instruction, which begins at `place`.
-  Id number(size_t place) {
-    places_.push_back(place);
+  /// Adds the next instruction, whose text starts at `position`, and returns its id.
+  Id add_instruction(size_t position) {
+    positions_.push_back(position);
     kernel_.instructions.push_back({.code = Code::kConst, .type = {}});
     return static_cast<Id>(kernel_.instructions.size() - 1);
   }
@@ -121,24 +121,24 @@ class Parser {
     return lexer_.name();
   }
 
-  void bind(std::string_view name, Id id, size_t place) {
-    if (!names_.emplace(name, id).second) lexer_.fail_at(place, fmt::format("%{} is defined twice", name));
+  void bind(std::string_view name, Id id, size_t position) {
+    if (!names_.emplace(name, id).second) lexer_.fail_at(position, fmt::format("%{} is defined twice", name));
   }
 
   Id parse_use() {
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     const std::string_view name = parse_name();
     const auto found = names_.find(name);
-    if (found == names_.end()) lexer_.fail_at(place, fmt::format("%{} is not defined", name));
+    if (found == names_.end()) lexer_.fail_at(position, fmt::format("%{} is not defined", name));
     return found->second;
   }
 
   void parse_statements(uint32_t block, int depth) {
-    if (depth > kMaxDepth) lexer_.fail_at(lexer_.place(), fmt::format("blocks nest deeper than {}", kMaxDepth));
+    if (depth > kMaxDepth) lexer_.fail_at(lexer_.position(), fmt::format("blocks nest deeper than {}", kMaxDepth));
     while (!lexer_.accept("}")) {
-      const size_t place = lexer_.place();
+      const size_t position = lexer_.position();
       if (lexer_.at('%')) {
-        parse_definition(block, depth, place);
+        parse_definition(block, depth, position);
         continue;
       }
       const std::string_view word = lexer_.word("a statement or }");
@@ -149,16 +149,16 @@ class Parser {
         lexer_.expect("}");
         return;
       }
-      const Id id = number(place);
+      const Id id = add_instruction(position);
       kernel_.blocks[block].instructions.push_back(id);
       if (word == "for") {
         parse_for(id, depth);
-        if (kernel_.instructions[id].operands.size() > 2) lexer_.fail_at(place, "a loop that carries needs a name");
+        if (kernel_.instructions[id].operands.size() > 2) lexer_.fail_at(position, "a loop that carries needs a name");
       } else if (word == "if") {
         parse_if(id, depth);
       } else {
         const auto code = parse_code(word);
-        if (!code || has_result(*code)) lexer_.fail_at(place, fmt::format("'{}' is no statement", word));
+        if (!code || has_result(*code)) lexer_.fail_at(position, fmt::format("'{}' is not a statement", word));
         kernel_.instructions[id].code = *code;
         if (*code == Code::kCall)
           parse_call(kernel_.instructions[id]);
@@ -168,15 +168,15 @@ class Parser {
     }
   }
 
-  void parse_definition(uint32_t block, int depth, size_t place) {
+  void parse_definition(uint32_t block, int depth, size_t position) {
     const std::string_view name = parse_name();
-    const Id id = number(place);
+    const Id id = add_instruction(position);
     kernel_.blocks[block].instructions.push_back(id);
     if (lexer_.accept("=")) {
       lexer_.expect("for");
       parse_for(id, depth);
       if (kernel_.instructions[id].operands.size() == 2)
-        lexer_.fail_at(place, "a loop that carries nothing has no name");
+        lexer_.fail_at(position, "a loop that carries nothing has no name");
     } else {
       lexer_.expect(":");
       Instruction& x = kernel_.instructions[id];
@@ -184,16 +184,16 @@ class Parser {
       lexer_.expect("=");
       parse_right_side(x);
     }
-    bind(name, id, place);
+    bind(name, id, position);
   }
 
   void parse_right_side(Instruction& x) {
     if (lexer_.at_number() || lexer_.at_any_of({"true", "false", "inf", "nan"})) return parse_constant(x);
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     const std::string_view word = lexer_.word("an instruction or a number");
     const auto code = parse_code(word);
     if (!code || !has_result(*code) || *code == Code::kConst || *code == Code::kArgument) {
-      lexer_.fail_at(place, fmt::format("'{}' is no instruction with a result", word));
+      lexer_.fail_at(position, fmt::format("'{}' is not an instruction with a result", word));
     }
     x.code = *code;
     switch (*code) {
@@ -222,7 +222,7 @@ class Parser {
   }
 
   void parse_constant(Instruction& x) {
-    const size_t place = lexer_.place();
+    const size_t position = lexer_.position();
     const std::string_view digits = lexer_.number();
     const Dtype dtype = x.type.element;
     bool good = false;
@@ -244,7 +244,7 @@ class Parser {
       good = error == std::errc() && end == digits.end();
       x.real = real;
     }
-    if (!good) lexer_.fail_at(place, fmt::format("'{}' is no {}", digits, name_of(dtype)));
+    if (!good) lexer_.fail_at(position, fmt::format("'{}' is not a valid {}", digits, name_of(dtype)));
   }
 
   uint32_t parse_number(std::string_view what) {
@@ -294,15 +294,15 @@ class Parser {
   }
 
   void parse_for(Id id, int depth) {
-    // Not a reference: the body's instructions move this one.
+    // Not a reference: adding the body's instructions reallocates Kernel::instructions.
     auto add_operand = [&](Id operand) { kernel_.instructions[id].operands.push_back(operand); };
     kernel_.instructions[id].code = Code::kFor;
     const uint32_t block = new_block(id);
     std::vector<std::pair<std::string_view, Id>> arguments;
     auto parse_argument = [&] {
-      const size_t place = lexer_.place();
+      const size_t position = lexer_.position();
       const std::string_view name = parse_name();
-      const Id argument = number(place);
+      const Id argument = add_instruction(position);
       kernel_.instructions[argument] = {.code = Code::kArgument, .type = {Dtype::kI64}};
       kernel_.blocks[block].arguments.push_back(argument);
       arguments.emplace_back(name, argument);
@@ -326,8 +326,8 @@ class Parser {
       } while (lexer_.accept(","));
       lexer_.expect(")");
     }
-    // Only now: a loop's bounds and initial values cannot use its arguments.
-    for (const auto& [name, argument] : arguments) bind(name, argument, places_[argument]);
+    // Bound only here, because a loop's bounds and initial values cannot use its arguments.
+    for (const auto& [name, argument] : arguments) bind(name, argument, positions_[argument]);
     lexer_.expect("{");
     parse_statements(block, depth + 1);
   }
@@ -344,8 +344,8 @@ class Parser {
   Lexer& lexer_;
   Kernel kernel_;
   bool is_part_ = false;
-  // Where each instruction begins, for messages.
-  std::vector<size_t> places_;
+  // Offset of each instruction's text, for messages.
+  std::vector<size_t> positions_;
   std::unordered_map<std::string_view, Id> names_;
 };
 

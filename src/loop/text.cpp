@@ -34,7 +34,7 @@ class Printer {
   }
 
  private:
-  // Numbers follow the text, whatever the ids are.
+  // Values are numbered in the order of the text, independently of their ids.
   void number_block(const Block& block) {
     for (Id id : block.arguments) numbers_[id] = next_number_++;
     for (Id id : block.instructions) {
@@ -134,7 +134,7 @@ class Printer {
     } else if (x.type.element == Dtype::kF64) {
       print("{}", x.real);
     } else {
-      // The fewest digits that name this f32, and so any 16-bit float.
+      // The fewest digits that identify this f32, and therefore any 16-bit float.
       print("{}", static_cast<float>(x.real));
     }
   }
@@ -282,7 +282,7 @@ class Printer {
   }
 
   const Kernel& kernel_;
-  int depth_;  // how many kernels it stands in
+  int depth_;  // number of enclosing kernels
   std::string& out_;
   std::vector<uint32_t> numbers_;
   uint32_t next_number_ = 0;

@@ -28,25 +28,25 @@ class Verifier {
     require(!kernel_.blocks.empty(), "there is no body");
     require(kernel_.param_count >= 0, "the number of params is negative");
     require(kernel_.blocks[0].arguments.empty() && kernel_.blocks[0].yields.empty(),
-            "the body has no arguments and yields nothing");
+            "the body must have no arguments and yield nothing");
     check_block(0, 0);
     for (size_t i = 0; i < entered_.size(); ++i) require(entered_[i], "nothing refers to block {}", i);
-    for (size_t i = 0; i < placed_.size(); ++i) require(placed_[i], "%{} is in no block", i);
-    require(next_call_ == kernel_.calls.size(), "makes {} of its {} calls", next_call_, kernel_.calls.size());
+    for (size_t i = 0; i < placed_.size(); ++i) require(placed_[i], "%{} is not in any block", i);
+    require(next_call_ == kernel_.calls.size(), "performs {} of its {} calls", next_call_, kernel_.calls.size());
   }
 
  private:
-  /// Of the kernel as a whole, or of the instruction being looked at.
+  /// Checks a rule for the current instruction, or for the kernel as a whole if there is none.
   template <typename... Args>
   void require(bool holds, fmt::format_string<Args...> rule, Args&&... args) const {
     if (holds) [[likely]]
       return;
-    std::string place;
+    std::string location;
     if (current_ != BrokenRule::kNone) {
-      place = fmt::format("%{} = {}: ", current_, name_of(kernel_.instructions[current_].code));
+      location = fmt::format("%{} = {}: ", current_, name_of(kernel_.instructions[current_].code));
     }
     const std::string message = fmt::format(rule, std::forward<Args>(args)...);
-    throw BrokenRule(fmt::format("kernel {}: {}{}", kernel_.name, place, message), current_);
+    throw BrokenRule(fmt::format("kernel {}: {}{}", kernel_.name, location, message), current_);
   }
 
   void check_buffers() const {
@@ -59,8 +59,9 @@ class Verifier {
       arguments_over |= !is_argument;
       require(is_argument ? buffer.count == 0 : buffer.count > 0, "@{} has {} elements", i, buffer.count);
       if (buffer.kind == Buffer::Kind::kScratch) {
-        const size_t room = (kMaxScratchBytes - scratch_bytes) / size_of(buffer.dtype);
-        require(static_cast<size_t>(buffer.count) <= room, "@{}: more than {} bytes of scratch", i, kMaxScratchBytes);
+        const size_t max_count = (kMaxScratchBytes - scratch_bytes) / size_of(buffer.dtype);
+        require(static_cast<size_t>(buffer.count) <= max_count, "@{}: more than {} bytes of scratch", i,
+                kMaxScratchBytes);
         scratch_bytes += static_cast<size_t>(buffer.count) * size_of(buffer.dtype);
       }
       const bool is_table = buffer.kind == Buffer::Kind::kTable;
@@ -106,7 +107,7 @@ class Verifier {
   Type type_of(Id id) const {
     require(id < kernel_.instructions.size(), "there is no %{}", id);
     require(in_scope_[id], "%{} is not in scope", id);
-    require(has_result(kernel_.instructions[id].code), "%{} is no value but a {}", id,
+    require(has_result(kernel_.instructions[id].code), "%{} is not a value but a {}", id,
             name_of(kernel_.instructions[id].code));
     return kernel_.instructions[id].type;
   }
@@ -115,13 +116,13 @@ class Verifier {
     const bool has_integer = (x.code == Code::kConst && !is_float(x.type.element)) || x.code == Code::kParam ||
                              x.code == Code::kExtract || x.code == Code::kRotate || x.code == Code::kFor ||
                              x.code == Code::kResult || x.code == Code::kCall;
-    require(has_integer || x.integer == 0, "has no integer");
+    require(has_integer || x.integer == 0, "takes no integer");
     const bool has_real = x.code == Code::kConst && is_float(x.type.element);
-    require(has_real || x.real == 0, "has no real number");
+    require(has_real || x.real == 0, "takes no real number");
     const bool is_memory = info_of(x.code).family == Family::kMemory;
-    require(is_memory || x.buffer == 0, "names no buffer");
+    require(is_memory || x.buffer == 0, "takes no buffer");
     require((is_memory && x.code != Code::kPrefetch) || !x.masked, "takes no mask");
-    require(x.code == Code::kFor || x.code == Code::kIf || x.blocks.empty(), "has no blocks");
+    require(x.code == Code::kFor || x.code == Code::kIf || x.blocks.empty(), "takes no blocks");
   }
 
   void check_count(const Instruction& x, size_t count) const {
@@ -172,23 +173,24 @@ class Verifier {
   }
 
   void check_result(const Instruction& x, Type must_be) const {
-    require(x.type == must_be, "gives {}, must give {}", to_string(x.type), to_string(must_be));
+    require(x.type == must_be, "returns {}, must return {}", to_string(x.type), to_string(must_be));
   }
 
   void check_leaf(const Instruction& x) const {
     check_count(x, 0);
     check_element(x, x.type.element);
-    require(x.type.vector == (x.code == Code::kIota), "gives a {}, must give a {}", x.type.vector ? "vector" : "scalar",
-            x.type.vector ? "scalar" : "vector");
+    require(x.type.vector == (x.code == Code::kIota), "returns a {}, must return a {}",
+            x.type.vector ? "vector" : "scalar", x.type.vector ? "scalar" : "vector");
     if (x.code == Code::kParam) {
       require(x.integer >= 0 && x.integer < kernel_.param_count, "there is no param {}", x.integer);
     }
     if (x.code != Code::kConst) return;
     if (is_float(x.type.element)) {
-      require(std::isnan(x.real) || round_to(x.type.element, x.real) == x.real, "{} is no {}", x.real,
+      require(std::isnan(x.real) || round_to(x.type.element, x.real) == x.real, "{} is not a valid {}", x.real,
               name_of(x.type.element));
     } else {
-      require(wrap_to(x.type.element, x.integer) == x.integer, "{} is no {}", x.integer, name_of(x.type.element));
+      require(wrap_to(x.type.element, x.integer) == x.integer, "{} is not a valid {}", x.integer,
+              name_of(x.type.element));
     }
   }
 
@@ -261,7 +263,7 @@ class Verifier {
     for (size_t k = 0; k <= carried; ++k) {
       const Id id = body.arguments[k];
       require(id < kernel_.instructions.size() && kernel_.instructions[id].code == Code::kArgument,
-              "%{} is no block argument", id);
+              "%{} is not a block argument", id);
       check_attributes(kernel_.instructions[id]);
       check_count(kernel_.instructions[id], 0);
       const Type expected = k == 0 ? kIndex : type_of(x.operands[k + 1]);
@@ -283,7 +285,7 @@ class Verifier {
     for (uint32_t index : x.blocks) {
       require(index < kernel_.blocks.size(), "there is no block {}", index);
       require(kernel_.blocks[index].arguments.empty() && kernel_.blocks[index].yields.empty(),
-              "its blocks have no arguments and yield nothing");
+              "its blocks must have no arguments and yield nothing");
       check_block(index, depth + 1);
     }
   }
@@ -306,7 +308,7 @@ class Verifier {
       const Buffer& buffer = kernel_.buffers[call.buffers[k]];
       require(buffer.dtype == part.buffers[k].dtype, "@{} holds {}, argument {} of {} is {}", call.buffers[k],
               name_of(buffer.dtype), k, part.name, name_of(part.buffers[k].dtype));
-      require(buffer.kind != Buffer::Kind::kTable, "@{} is a table, which parts do not get", call.buffers[k]);
+      require(buffer.kind != Buffer::Kind::kTable, "@{} is a table, which cannot be passed to parts", call.buffers[k]);
       origins += buffer.kind == Buffer::Kind::kScratch;
     }
     check_count(x, 2 + origins);
@@ -318,7 +320,7 @@ class Verifier {
     const Id loop = x.operands[0];
     require(loop < kernel_.instructions.size() && in_scope_[loop], "%{} is not in scope", loop);
     const Instruction& source = kernel_.instructions[loop];
-    require(source.code == Code::kFor, "%{} is no loop", loop);
+    require(source.code == Code::kFor, "%{} is not a loop", loop);
     require(x.integer >= 0 && static_cast<size_t>(x.integer) + 2 < source.operands.size(), "the loop has no result {}",
             x.integer);
     check_result(x, kernel_.instructions[source.operands[static_cast<size_t>(x.integer) + 2]].type);

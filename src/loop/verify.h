@@ -7,10 +7,10 @@
 
 namespace lucid::loop {
 
-/// What verify() throws: the rule that is broken, and where.
+/// Thrown by verify(). Says which rule is broken, and where.
 class BrokenRule : public InternalError {
  public:
-  /// The instruction number for faults of the kernel as a whole.
+  /// The value of instruction() if the error concerns the kernel as a whole.
   static constexpr Id kNone = ~Id{0};
   BrokenRule(const std::string& message, Id instruction) : InternalError(message), instruction_(instruction) {}
   Id instruction() const { return instruction_; }

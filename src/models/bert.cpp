@@ -7,7 +7,7 @@
 namespace lucid::models {
 namespace {
 
-/// Modules under names, for networks whose parameters have longer paths than we have uses for.
+/// A dict of modules, to match the longer parameter paths of the published weights.
 template <typename... Modules>
 nn::Ptr<nn::ModuleDict> group(const std::pair<const char*, nn::Ptr<Modules>>&... parts) {
   auto result = nn::make<nn::ModuleDict>();
@@ -66,7 +66,7 @@ void Bert::build(std::optional<Dtype> dtype) {
   if (dtype) to(*dtype);
 }
 
-void Bert::reset_parameters() { draw_normal(*this, 0.02); }
+void Bert::reset_parameters() { initialize_normal(*this, 0.02); }
 
 Tensor Bert::encode_layer(nn::Module& layer, const Tensor& x, const Tensor& mask) {
   const auto drop = [&](const Tensor& y) { return nn::functional::dropout(y, options.dropout, training()); };
@@ -86,8 +86,7 @@ Tensor Bert::encode(const Tensor& tokens, const Tensor& attention_mask, const Te
   if (tokens.dim() != 2)
     throw ValueError("Bert: expected tokens of shape (batch, time), got {} dimensions", tokens.dim());
   const int64_t time = tokens.size(1);
-  if (time > options.context)
-    throw ValueError("Bert: {} tokens are more than the context of {}", time, options.context);
+  if (time > options.context) throw ValueError("Bert: {} tokens exceed the context of {}", time, options.context);
   nn::Module& embeddings = child("embeddings");
   const Tensor types = token_types.defined() ? token_types : zeros_like(tokens);
   Tensor x = embeddings.child("word_embeddings")(tokens) + embeddings.child("token_type_embeddings")(types) +

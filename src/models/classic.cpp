@@ -5,7 +5,8 @@
 namespace lucid::models {
 
 nn::Ptr<nn::Sequential> mlp(const Shape& sizes) {
-  if (sizes.size() < 2) throw ValueError("mlp: sizes must be at least two, those of the input and of the result");
+  if (sizes.size() < 2)
+    throw ValueError("mlp: sizes must have at least two numbers, the sizes of the input and of the result");
   auto network = nn::make<nn::Sequential>();
   for (size_t i = 1; i < sizes.size(); ++i) {
     if (i > 1) network->append(nn::make<nn::ReLU>());

@@ -67,8 +67,9 @@ void GPT::build(std::optional<Dtype> dtype) {
 
 void GPT::reset_parameters() {
   constexpr double kDeviation = 0.02;
-  draw_normal(*this, kDeviation);
-  // What is added to the stream in every block starts smaller, so that the sum of all keeps its size.
+  initialize_normal(*this, kDeviation);
+  // The layers that add to the residual stream start with smaller weights, so that the variance of the sum is
+  // independent of the number of blocks.
   const double smaller = kDeviation / std::sqrt(2.0 * static_cast<double>(std::max<int64_t>(options.layers, 1)));
   for (const auto& [name, block] : child("blocks").named_children())
     for (const char* part : {"proj", "down"}) nn::init::normal_(block->child(part).parameter("weight"), 0, smaller);
@@ -78,7 +79,7 @@ Tensor GPT::forward(const Tensor& input) {
   if (input.dim() != 2) throw ValueError("GPT: expected tokens of shape (batch, time), got {} dimensions", input.dim());
   const int64_t time = input.size(1);
   if (time > options.context)
-    throw ValueError("GPT: {} tokens are more than the context of {}; take the last ones", time, options.context);
+    throw ValueError("GPT: {} tokens exceed the context of {}; pass only the last ones", time, options.context);
   Tensor x = child("tok")(input) + child("pos")(arange(time));
   for (const auto& [name, block] : child("blocks").named_children()) x = (*block)(x);
   return child("head")(child("ln")(x));

@@ -5,7 +5,7 @@
 namespace lucid::models {
 namespace {
 
-/// A stage of inverted residuals: the first has the stride, the others stride 1.
+/// A stage of inverted residual blocks: the first has the given stride, the others stride 1.
 struct Stage {
   int64_t expansion;
   int64_t channels;
@@ -74,7 +74,7 @@ void MobileNetV2::build(std::optional<Dtype> dtype) {
   register_module("features", features);
   register_module("classifier", nn::make<nn::Sequential>(nn::make<nn::Dropout>(dropout),
                                                          nn::make<nn::Linear>(kLastChannels, num_classes)));
-  draw_for_relu(*this);
+  initialize_for_relu(*this);
   if (dtype) to(*dtype);
 }
 

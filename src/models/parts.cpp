@@ -2,13 +2,13 @@
 
 namespace lucid::models {
 
-void draw_for_relu(nn::Module& network) {
+void initialize_for_relu(nn::Module& network) {
   network.apply([](nn::Module& module) {
     if (dynamic_cast<nn::Conv2d*>(&module)) nn::init::kaiming_normal_(module.parameter("weight"), 0, "fan_out", "relu");
   });
 }
 
-void draw_normal(nn::Module& network, double deviation) {
+void initialize_normal(nn::Module& network, double deviation) {
   network.apply([&](nn::Module& module) {
     const bool is_linear = dynamic_cast<nn::Linear*>(&module) != nullptr;
     if (!is_linear && !dynamic_cast<nn::Embedding*>(&module)) return;

@@ -6,7 +6,7 @@
 namespace lucid::models {
 namespace {
 
-/// How many times as many channels leave a bottleneck as are in its middle.
+/// Ratio of the output channels of a bottleneck to its inner channels.
 constexpr int64_t kExpansion = 4;
 
 }  // namespace
@@ -74,7 +74,7 @@ void ResNet::build(std::optional<Dtype> dtype) {
   }
   register_module("avgpool", nn::make<nn::AdaptiveAvgPool2d>(nn::Settings{{"output_size", 1}}));
   register_module("fc", nn::make<nn::Linear>(in, num_classes));
-  draw_for_relu(*this);
+  initialize_for_relu(*this);
   if (dtype) to(*dtype);
 }
 

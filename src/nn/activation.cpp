@@ -95,8 +95,8 @@ void RReLU::fields(Fields& visit) {
   visit("inplace", inplace);
 }
 Tensor RReLU::forward(const Tensor& input) {
-  const Tensor result =
-      training() ? draw_op("draw_rrelu", {input}, {{"lower", lower}, {"upper", upper}}) : rrelu(input, lower, upper);
+  const Tensor result = training() ? call_random_op("random_rrelu", {input}, {{"lower", lower}, {"upper", upper}})
+                                   : rrelu(input, lower, upper);
   return inplace ? Tensor(input).copy_(result) : result;
 }
 std::string RReLU::extra_repr() const {

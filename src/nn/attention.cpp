@@ -15,13 +15,13 @@
 namespace lucid::nn {
 namespace {
 
-/// A mask as numbers that are added to scores.
+/// Converts a mask to numbers that are added to scores.
 Tensor additive(const Tensor& mask, Dtype dtype) {
   if (!mask.defined()) return {};
   if (mask.dtype() == kBool)
     return masked_fill(zeros(mask.shape(), dtype), mask, -std::numeric_limits<double>::infinity());
   if (!is_float(mask.dtype()))
-    throw TypeError("MultiheadAttention: masks are bools or floats, got {}", to_string(unwrap(mask).type()));
+    throw TypeError("MultiheadAttention: masks must be bool or floating point, got {}", to_string(unwrap(mask).type()));
   return to(mask, dtype);
 }
 
@@ -129,7 +129,7 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
                                                       const AttentionMasks& masks, bool need_weights,
                                                       bool average_weights) {
   if (masks.is_causal && !masks.attn_mask.defined())
-    throw ValueError("MultiheadAttention: is_causal says that attn_mask is causal, so it needs attn_mask");
+    throw ValueError("MultiheadAttention: is_causal says that attn_mask is causal, so attn_mask must be given");
   const bool batched = query.dim() == 3;
   if (query.dim() != key.dim() || query.dim() != value.dim() || (!batched && query.dim() != 2))
     throw ValueError("MultiheadAttention: query, key and value must all have 2 or 3 dimensions, got {}, {} and {}",

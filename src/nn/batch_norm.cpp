@@ -1,4 +1,4 @@
-// Norms that keep statistics of what they have seen.
+// Norms with running statistics.
 
 #include <lucid/autograd.h>
 #include <lucid/nn/init.h>
@@ -69,7 +69,7 @@ Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor
   const bool updates = training() && track_running_stats && mean.defined();
   const double factor = momentum.value_or(0);
   Tensor count;
-  // Instance norms take in every batch alike.
+  // Instance norms weight every batch equally, so they do not count batches.
   if (updates && counts_batches()) count = buffer("num_batches_tracked");
   if (count.defined()) count += 1;
   const bool averages = count.defined() && !momentum && from_input;
@@ -79,13 +79,13 @@ Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor
                                          parameter("weight"), parameter("bias"), from_input, factor, eps);
   if (updates && from_input) {
     const NoGrad no_grad;
-    // The number of batches is read by ops, so that compiled calls see what it is by then.
+    // Ops read the number of batches, so that compiled calls see its current value.
     const Tensor share = averages ? 1.0 / lucid::to(count, Dtype::kF64) : Tensor();
-    const auto take_in = [&](Tensor& running, const Tensor& now) {
+    const auto update = [&](Tensor& running, const Tensor& now) {
       running.copy_(averages ? running * (1.0 - share) + now * share : now);
     };
-    take_in(mean, results[1]);
-    take_in(variance, results[2]);
+    update(mean, results[1]);
+    update(variance, results[2]);
   }
   return results[0];
 }

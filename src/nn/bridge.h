@@ -4,8 +4,8 @@
 
 namespace lucid::nn {
 
-/// What another language, which has objects for modules, is asked. One is installed when its bindings are loaded;
-/// before that no module has an object.
+/// The interface to another language that has objects for modules. Its bindings install one when they are loaded;
+/// before that, no module has an object.
 class Bridge {
  public:
   virtual ~Bridge() = default;
@@ -14,7 +14,7 @@ class Bridge {
   virtual void release(void* object) = 0;
   virtual void retain(void* object, uint32_t times) = 0;
 
-  // What a class of that language may have overridden. All fall back to the module's own.
+  // Methods that a class of that language may override. Each falls back to the module's own.
 
   virtual Item forward(Module& module, const Tensor& input) = 0;
   virtual Item forward_with(Module& module, const Arguments& arguments) = 0;
@@ -22,11 +22,11 @@ class Bridge {
   virtual std::string extra_repr(const Module& module) = 0;
   virtual std::string repr(const Module& module) = 0;
   virtual void train(Module& module, bool mode) = 0;
-  /// Whether the class does this part of the state itself, and then does it.
+  /// If the class overrides this part of saving or loading, runs the override and returns true.
   virtual bool save_own(Module& module, StateDict& state, const std::string& prefix, bool keep_vars) = 0;
   virtual bool load_own(Module& module, StateDict& state, const std::string& prefix, LoadResult& result,
                         std::vector<std::string>& errors) = 0;
-  /// State beside tensors; none if the class has none.
+  /// State other than tensors; nullopt if the class has none.
   virtual std::optional<Item> extra_state(Module& module) = 0;
   virtual bool wants_extra_state(Module& module) = 0;
   virtual void set_extra_state(Module& module, const Item& state) = 0;
@@ -34,10 +34,10 @@ class Bridge {
 
   static Bridge* get();
   static void install(Bridge* bridge);
-  /// The bridge if the module has an object, else null.
+  /// The bridge if the module has an object, otherwise null.
   static Bridge* of(const Module& module) { return module.object() ? get() : nullptr; }
 
-  // What a class that overrides these parts gets back with `super()`.
+  // The implementations behind `super()` in classes that override these parts.
 
   static void save_own_state(Module& module, StateDict& state, const std::string& prefix, bool keep_vars);
   static void load_own_state(Module& module, StateDict& state, const std::string& prefix, bool assign,

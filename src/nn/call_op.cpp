@@ -34,7 +34,7 @@ Attribute to_attribute(const Item& item) {
     Attribute operator()(double value) const { return value; }
     Attribute operator()(const std::string& value) const { return value; }
     Attribute operator()(Dtype value) const { return value; }
-    Attribute operator()(const Tensor&) const { throw TypeError("a tensor is no setting"); }
+    Attribute operator()(const Tensor&) const { throw TypeError("a tensor cannot be a setting"); }
     Attribute operator()(const Item::Tuple& items) const {
       Dims dims;
       for (const Item& part : items) dims.push_back(part.to_int());
@@ -42,7 +42,7 @@ Attribute to_attribute(const Item& item) {
     }
     Attribute operator()(const std::shared_ptr<const Foreign>& value) const {
       const Item native = value->convert();
-      if (native.foreign()) throw TypeError("an object is no setting");
+      if (native.foreign()) throw TypeError("this object cannot be a setting");
       return to_attribute(native);
     }
   };
@@ -69,9 +69,9 @@ Tensor call_op(std::string_view op, const std::vector<Tensor>& tensors, const Op
   return call_ops(op, tensors, settings).front();
 }
 
-Tensor draw_op(std::string_view op, const std::vector<Tensor>& tensors, const OpSettings& settings) {
+Tensor call_random_op(std::string_view op, const std::vector<Tensor>& tensors, const OpSettings& settings) {
   const OpCall call(op, tensors, settings, 1);
-  return wrap(default_generator().draw(call.op, call.operands, call.attributes).front());
+  return wrap(default_generator().sample(call.op, call.operands, call.attributes).front());
 }
 
 }  // namespace lucid::nn

@@ -71,7 +71,7 @@ void ConvBase::build(std::optional<Dtype> dtype) {
     throw ValueError("{}: padding_mode must be 'zeros', 'reflect', 'replicate' or 'circular', got '{}'", name,
                      padding_mode);
   if (transposed && padding_mode != "zeros")
-    throw ValueError("{}: only padding_mode 'zeros' is possible, got '{}'", name, padding_mode);
+    throw ValueError("{}: padding_mode must be 'zeros', got '{}'", name, padding_mode);
   Shape shape = transposed ? Shape{in_channels, out_channels / groups} : Shape{out_channels, in_channels / groups};
   shape.insert(shape.end(), kernel_size.begin(), kernel_size.end());
   add_parameter(*this, "weight", shape, dtype);
@@ -91,7 +91,7 @@ void ConvBase::reset_parameters() {
 
 Tensor ConvBase::forward(const Tensor& input) {
   if (transposed) return transposed_forward(input, Item());
-  // What lies before and after each dimension.
+  // Padding before and after each dimension.
   Shape around;
   for (size_t d = 0; d < kernel_size.size(); ++d) {
     const int64_t total = dilation[d] * (kernel_size[d] - 1);
@@ -127,12 +127,13 @@ Tensor ConvBase::transposed_forward(const Tensor& input, const Item& output_size
       throw ValueError("{}: output_size must have {} numbers, got {}", type_name(), kernel_size.size(), wanted.size());
     for (size_t d = 0; d < wanted.size(); ++d) {
       const int64_t size = input.size(static_cast<int64_t>(d) - spatial_);
-      const int64_t least = (size - 1) * stride[d] - 2 * around[d] + dilation[d] * (kernel_size[d] - 1) + 1;
-      extra[d] = wanted[d] - least;
+      const int64_t min_size = (size - 1) * stride[d] - 2 * around[d] + dilation[d] * (kernel_size[d] - 1) + 1;
+      extra[d] = wanted[d] - min_size;
       if (extra[d] < 0 || extra[d] >= std::max(stride[d], dilation[d]))
-        throw ValueError("{}: output_size {} is not possible for an input of {}: dimension {} is between {} and {}",
-                         type_name(), tuple_text(wanted), to_string(unwrap(input).type()), d, least,
-                         least + std::max(stride[d], dilation[d]) - 1);
+        throw ValueError(
+            "{}: output_size {} is not possible for an input of {}: dimension {} must be between {} and {}",
+            type_name(), tuple_text(wanted), to_string(unwrap(input).type()), d, min_size,
+            min_size + std::max(stride[d], dilation[d]) - 1);
     }
   }
   constexpr auto kOps = std::array{conv_transpose1d, conv_transpose2d, conv_transpose3d};

@@ -24,7 +24,7 @@ Tensor DropoutBase::forward(const Tensor& input) {
                      to_string(unwrap(input).type()));
   if (!training() || p == 0) return input;
   const bool batched = !channel || input.dim() == *channel + 2;
-  Tensor result = draw_op(op_name(), {batched ? input : unsqueeze(input, 0)}, {{"p", p}});
+  Tensor result = call_random_op(op_name(), {batched ? input : unsqueeze(input, 0)}, {{"p", p}});
   if (!batched) result = squeeze(result, Shape{0});
   return inplace ? Tensor(input).copy_(result) : result;
 }

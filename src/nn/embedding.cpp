@@ -15,11 +15,11 @@ namespace {
 void check_padding(const std::string& name, std::optional<int64_t>& padding_idx, int64_t rows) {
   if (!padding_idx) return;
   if (*padding_idx < -rows || *padding_idx >= rows)
-    throw ValueError("{}: padding_idx {} is no row of {}", name, *padding_idx, rows);
+    throw ValueError("{}: padding_idx {} is out of range for {} rows", name, *padding_idx, rows);
   if (*padding_idx < 0) padding_idx = *padding_idx + rows;
 }
 
-void draw_rows(const Tensor& weight, std::optional<int64_t> padding_idx) {
+void initialize_rows(const Tensor& weight, std::optional<int64_t> padding_idx) {
   init::normal_(weight);
   if (!padding_idx) return;
   const NoGrad no_grad;
@@ -54,7 +54,7 @@ void Embedding::build(std::optional<Dtype> dtype) {
   reset_parameters();
 }
 
-void Embedding::reset_parameters() { draw_rows(parameter("weight"), padding_idx); }
+void Embedding::reset_parameters() { initialize_rows(parameter("weight"), padding_idx); }
 
 Tensor Embedding::forward(const Tensor& input) {
   return functional::embedding(input, parameter("weight"), padding_idx, max_norm, norm_type, scale_grad_by_freq);
@@ -100,7 +100,7 @@ void EmbeddingBag::build(std::optional<Dtype> dtype) {
   reset_parameters();
 }
 
-void EmbeddingBag::reset_parameters() { draw_rows(parameter("weight"), padding_idx); }
+void EmbeddingBag::reset_parameters() { initialize_rows(parameter("weight"), padding_idx); }
 
 Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights) {
   return functional::embedding_bag(input, parameter("weight"), offsets, per_sample_weights,

@@ -11,7 +11,7 @@
 namespace lucid::nn::functional {
 namespace {
 
-/// Scales down, in place, the rows of weight at the indices that are longer than max_norm.
+/// Scales down, in place, the indexed rows of weight whose norm exceeds max_norm.
 void shorten_rows(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
   const NoGrad no_grad;
   const Tensor rows = reshape(indices, {-1});
@@ -21,7 +21,7 @@ void shorten_rows(const Tensor& weight, const Tensor& indices, double max_norm, 
   weight.detach().set_index({rows}, picked * scale);
 }
 
-/// The function whose result is its first operand, and the gradient of that its own divided by the second.
+/// A function that returns its first operand and divides the gradient by the second.
 CustomFunction division_of_gradients() {
   CustomFunction function;
   function.name = "divide_gradient";
@@ -36,7 +36,7 @@ CustomFunction division_of_gradients() {
   return function;
 }
 
-/// The rows of a weight. The gradient of each is divided by how often the indices name it.
+/// The weight, with the gradient of each row divided by the number of times it is indexed.
 Tensor with_gradients_by_use(const Tensor& weight, const Tensor& indices) {
   if (!weight.requires_grad()) return weight;
   const Tensor flat = reshape(indices, {-1});
@@ -50,7 +50,7 @@ Tensor with_gradients_by_use(const Tensor& weight, const Tensor& indices) {
 Tensor dropout(const Tensor& input, double p, bool training) {
   if (!(p >= 0 && p <= 1)) throw ValueError("dropout: the probability must be between 0 and 1, got {}", p);
   if (!training || p == 0) return input;
-  return draw_op("draw_dropout", {input}, {{"p", p}});
+  return call_random_op("random_dropout", {input}, {{"p", p}});
 }
 
 Tensor embedding(const Tensor& input, const Tensor& weight, std::optional<int64_t> padding_idx,
@@ -63,7 +63,7 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight, const Tensor& of
                      const BagOptions& options) {
   if (options.max_norm) shorten_rows(weight, input, *options.max_norm, options.norm_type);
   if (options.scale_grad_by_freq && options.mode == "max")
-    throw ValueError("embedding_bag: scale_grad_by_freq is for the modes sum and mean, not for max");
+    throw ValueError("embedding_bag: scale_grad_by_freq supports the modes 'sum' and 'mean', not 'max'");
   return lucid::embedding_bag(options.scale_grad_by_freq ? with_gradients_by_use(weight, input) : weight, input,
                               offsets, per_sample_weights, options.mode, options.include_last_offset,
                               options.padding_idx);

@@ -6,24 +6,24 @@
 
 namespace lucid::nn {
 
-/// A hook, in the list of the module it belongs to.
+/// A hook in the list of the module that owns it.
 struct HookEntry {
-  /// Null once the hook was removed or the module is gone.
+  /// Null once the hook was removed or the module destroyed.
   Module* owner = nullptr;
   std::variant<ForwardPreHook, ForwardHook, BackwardHook, BackwardPreHook, StateDictPreHook, StateDictHook,
                LoadStateDictPreHook, LoadStateDictPostHook>
       function;
-  /// Of forward hooks: also when the call throws.
+  /// For forward hooks: also run it if the call throws.
   bool always_call = false;
 
   /// Whether it runs when the module is called.
   bool is_call_hook() const { return function.index() < 4; }
 };
 
-/// The hooks that run around every module's call, in a module that is nothing else.
+/// Owns the hooks that run for every module's call.
 Module& global_hooks();
 
-/// The hooks of one kind, as they are now: hooks may add and remove hooks.
+/// The current hooks of one kind. Returns a copy, because hooks may add and remove hooks.
 template <typename Hook>
 std::vector<std::shared_ptr<HookEntry>> hooks_of(const Module& module) {
   std::vector<std::shared_ptr<HookEntry>> found;
@@ -32,7 +32,7 @@ std::vector<std::shared_ptr<HookEntry>> hooks_of(const Module& module) {
   return found;
 }
 
-/// Those of every module, then the module's own.
+/// The global hooks of one kind, then the module's own.
 template <typename Hook>
 std::vector<std::shared_ptr<HookEntry>> all_hooks_of(const Module& module) {
   std::vector<std::shared_ptr<HookEntry>> found;

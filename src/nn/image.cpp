@@ -35,7 +35,7 @@ void Upsample::fields(Fields& visit) {
 Tensor Upsample::forward(const Tensor& input) {
   OpSettings settings = {{"mode", mode}, {"align_corners", align_corners}};
   if (scale_factor.is_tuple()) {
-    // The op scales all dimensions alike.
+    // The op has a single factor for all dimensions.
     Shape wanted;
     const Item::Tuple factors = scale_factor.to_tuple();
     if (static_cast<int64_t>(factors.size()) != input.dim() - 2)

@@ -6,7 +6,7 @@
 
 #include "base/dtype.h"
 #include "base/error.h"
-#include "nn/init_draws.h"
+#include "nn/init_random.h"
 #include "tensor/api.h"
 
 namespace lucid::nn::init {
@@ -14,14 +14,14 @@ namespace {
 
 thread_local Generator* generator_in_use = nullptr;
 
-Tensor draw(const char* op, const Attributes& attributes) {
+Tensor sample(const char* op, const Attributes& attributes) {
   Generator& generator = generator_in_use ? *generator_in_use : default_generator();
-  return wrap(generator.draw(op_table().at(op), {}, attributes).front());
+  return wrap(generator.sample(op_table().at(op), {}, attributes).front());
 }
 
 Attribute dims_of(const Shape& shape) { return Dims(shape.begin(), shape.end()); }
 
-/// Writes a tensor's elements; the tensor keeps its place in the graph.
+/// Writes the elements of a tensor. Its position in the graph does not change.
 Tensor write(const Tensor& tensor, const Argument& values) {
   const NoGrad no_grad;
   tensor.detach().copy_(values);
@@ -30,15 +30,15 @@ Tensor write(const Tensor& tensor, const Argument& values) {
 
 void check_float(const char* name, const Tensor& tensor) {
   if (!is_float(tensor.dtype()))
-    throw TypeError("{}: fills floating-point tensors, got {}", name, to_string(unwrap(tensor).type()));
+    throw TypeError("{}: expected a floating-point tensor, got {}", name, to_string(unwrap(tensor).type()));
 }
 
 double normal_cdf(double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; }
 
-/// Standard normal numbers between a and b, for bounds that hold few of them: the inverse of the distribution function,
-/// by bisection.
+/// Samples the standard normal distribution between a and b by inverting the distribution function with bisection. Used
+/// if few samples would fall between the bounds.
 std::vector<double> invert_cdf(const std::vector<double>& uniform, double a, double b) {
-  // The upper tail is mirrored, where the function has more digits.
+  // The upper tail is mirrored to the lower one, where the function has more precision.
   const bool mirrored = a > 0;
   if (mirrored) std::tie(a, b) = std::pair(-b, -a);
   const double low = normal_cdf(a);
@@ -70,11 +70,11 @@ double xavier_std(const Tensor& tensor, double gain) {
   return gain * std::sqrt(2.0 / static_cast<double>(fans.in + fans.out));
 }
 
-/// The columns of a matrix, stored column by column, made orthogonal and of length 1.
+/// Makes the columns of a matrix, stored in column-major order, orthogonal and of length 1.
 void orthonormalize(std::vector<double>& columns, size_t rows, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     double* column = &columns[i * rows];
-    // Twice, because the first round leaves what rounding added.
+    // Twice, to remove the rounding errors of the first round.
     for (int round = 0; round < 2; ++round) {
       for (size_t j = 0; j < i; ++j) {
         const double* other = &columns[j * rows];
@@ -94,9 +94,9 @@ void orthonormalize(std::vector<double>& columns, size_t rows, size_t count) {
 UseGenerator::UseGenerator(Generator& generator) : before_(std::exchange(generator_in_use, &generator)) {}
 UseGenerator::~UseGenerator() { generator_in_use = before_; }
 
-Tensor draw_uniform(const Shape& shape, Dtype dtype) { return draw("draw_uniform", {dims_of(shape), dtype}); }
-Tensor draw_normal(const Shape& shape, Dtype dtype) { return draw("draw_normal", {dims_of(shape), dtype}); }
-Tensor draw_permutation(int64_t n) { return draw("draw_permutation", {n}); }
+Tensor random_uniform(const Shape& shape, Dtype dtype) { return sample("random_uniform", {dims_of(shape), dtype}); }
+Tensor random_normal(const Shape& shape, Dtype dtype) { return sample("random_normal", {dims_of(shape), dtype}); }
+Tensor random_permutation(int64_t n) { return sample("random_permutation", {n}); }
 
 double calculate_gain(const std::string& nonlinearity, double param) {
   if (nonlinearity == "linear" || nonlinearity == "sigmoid" || nonlinearity.starts_with("conv")) return 1;
@@ -110,7 +110,7 @@ double calculate_gain(const std::string& nonlinearity, double param) {
 Fans calculate_fans(const Tensor& tensor) {
   const Shape shape = tensor.shape();
   if (shape.size() < 2)
-    throw ValueError("fan in and fan out need at least 2 dimensions, got {}", to_string(unwrap(tensor).type()));
+    throw ValueError("fan in and fan out require at least 2 dimensions, got {}", to_string(unwrap(tensor).type()));
   int64_t field = 1;
   for (size_t d = 2; d < shape.size(); ++d) field *= shape[d];
   return {shape[1] * field, shape[0] * field};
@@ -118,30 +118,30 @@ Fans calculate_fans(const Tensor& tensor) {
 
 Tensor uniform_(Tensor tensor, double a, double b) {
   check_float("uniform_", tensor);
-  return write(tensor, draw_uniform(tensor.shape(), tensor.dtype()) * (b - a) + a);
+  return write(tensor, random_uniform(tensor.shape(), tensor.dtype()) * (b - a) + a);
 }
 
 Tensor normal_(Tensor tensor, double mean, double std) {
   check_float("normal_", tensor);
-  return write(tensor, draw_normal(tensor.shape(), tensor.dtype()) * std + mean);
+  return write(tensor, random_normal(tensor.shape(), tensor.dtype()) * std + mean);
 }
 
 Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b) {
   check_float("trunc_normal_", tensor);
-  if (!(a < b)) throw ValueError("trunc_normal_: the bounds {} and {} hold nothing", a, b);
+  if (!(a < b)) throw ValueError("trunc_normal_: the lower bound {} must be below the upper bound {}", a, b);
   const double low = (a - mean) / std;
   const double high = (b - mean) / std;
   const bool tail = std::min(normal_cdf(high) - normal_cdf(low), normal_cdf(-low) - normal_cdf(-high)) < 0.05;
   Tensor numbers;
   if (tail) {
-    const std::vector<double> uniform = draw_uniform(tensor.shape(), kFloat64).to_vector<double>();
+    const std::vector<double> uniform = random_uniform(tensor.shape(), kFloat64).to_vector<double>();
     numbers = from_vector(invert_cdf(uniform, low, high), tensor.shape());
   } else {
-    numbers = draw_normal(tensor.shape(), tensor.dtype());
+    numbers = random_normal(tensor.shape(), tensor.dtype());
     while (true) {
       const Tensor outside = logical_or(lt(numbers, low), gt(numbers, high));
       if (!any(outside).item<bool>()) break;
-      numbers = where(outside, draw_normal(tensor.shape(), tensor.dtype()), numbers);
+      numbers = where(outside, random_normal(tensor.shape(), tensor.dtype()), numbers);
     }
   }
   return write(tensor, clamp(numbers * std + mean, a, b));
@@ -211,7 +211,7 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   const size_t length = std::max(rows, columns);
   const size_t count = std::min(rows, columns);
   std::vector<double> values =
-      draw_normal({static_cast<int64_t>(count), static_cast<int64_t>(length)}, kFloat64).to_vector<double>();
+      random_normal({static_cast<int64_t>(count), static_cast<int64_t>(length)}, kFloat64).to_vector<double>();
   orthonormalize(values, length, count);
   Tensor matrix = from_vector(values, {static_cast<int64_t>(count), static_cast<int64_t>(length)});
   if (rows > columns) matrix = transpose(matrix, 0, 1);
@@ -223,9 +223,9 @@ Tensor sparse_(Tensor tensor, double sparsity, double std) {
   const int64_t rows = tensor.size(0);
   const int64_t columns = tensor.size(1);
   const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
-  std::vector<double> values = draw_normal(tensor.shape(), kFloat64).to_vector<double>();
+  std::vector<double> values = random_normal(tensor.shape(), kFloat64).to_vector<double>();
   for (int64_t column = 0; column < columns; ++column) {
-    const std::vector<int64_t> order = draw_permutation(rows).to_vector<int64_t>();
+    const std::vector<int64_t> order = random_permutation(rows).to_vector<int64_t>();
     for (int64_t i = 0; i < zeros; ++i)
       values[static_cast<size_t>(order[static_cast<size_t>(i)] * columns + column)] = 0;
   }

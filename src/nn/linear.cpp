@@ -61,7 +61,7 @@ void LazyLinear::reset_parameters() {
   if (in_features > 0) Linear::reset_parameters();
 }
 
-void LazyLinear::settle(int64_t features) {
+void LazyLinear::materialize(int64_t features) {
   note_setup();
   in_features = features;
   resize_parameter(parameter("weight"), {out_features, in_features});
@@ -71,7 +71,7 @@ void LazyLinear::settle(int64_t features) {
 }
 
 Tensor LazyLinear::forward(const Tensor& input) {
-  if (in_features == 0) settle(input.size(-1));
+  if (in_features == 0) materialize(input.size(-1));
   return Linear::forward(input);
 }
 

@@ -1,4 +1,4 @@
-// The parts of a module, how long it lives, and its version.
+// Parts, lifetime and version of a module.
 
 #include <lucid/nn/module.h>
 
@@ -28,7 +28,8 @@ const Part& at(const std::vector<Part>& parts, const Module& module, const char*
   throw ValueError("{} has no {} named '{}'", module.type_name(), kind, name);
 }
 
-/// Takes a part out of its list; it dies after the list is whole again, because its end may run anybody's code.
+/// Removes a part from its list. The caller destroys it after the list is consistent again, because its destructor may
+/// run arbitrary code.
 template <typename Part>
 std::optional<Part> take(std::vector<Part>& parts, std::string_view name) {
   for (auto part = parts.begin(); part != parts.end(); ++part) {
@@ -57,7 +58,7 @@ TensorSlot::~TensorSlot() {
 }
 
 void TensorSlot::adopt_object(void* object) {
-  LUCID_CHECK(tensor_ && !object_, "a slot is given an object twice");
+  LUCID_CHECK(tensor_ && !object_, "a slot was given an object twice");
   object_ = object;
   Ref<TensorImpl>::adopt(tensor_);
 }
@@ -79,10 +80,10 @@ void Module::release() const {
   if (object_)
     Bridge::get()->release(object_);
   else if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    delete_in_turn();
+    delete_iteratively();
 }
 
-void Module::delete_in_turn() const {
+void Module::delete_iteratively() const {
   static thread_local const Module* t_first = nullptr;
   static thread_local bool t_deleting = false;
   next_ = const_cast<Module*>(std::exchange(t_first, this));
@@ -95,13 +96,13 @@ void Module::delete_in_turn() const {
 }
 
 void Module::set_object(void* object) {
-  LUCID_CHECK(!object_, "a module is given an object twice");
+  LUCID_CHECK(!object_, "a module was given an object twice");
   Bridge::get()->retain(object, count_.exchange(0));
   object_ = object;
 }
 
 void Module::changed() {
-  // Each module above once, however deep this one lies and even if it lies below itself.
+  // Visits each module above once, at any depth, even if a module contains itself.
   Module* last = this;
   being_changed_ = true;
   ++version_;
@@ -126,7 +127,7 @@ NamedSlot* Module::find_buffer(std::string_view name) { return find_in(buffers_,
 NamedChild* Module::find_child(std::string_view name) { return find_in(children_, name); }
 
 Tensor Module::parameter(std::string_view name) const {
-  // What a hook computes from other parameters (weight norm, pruning) stands in for one as a buffer.
+  // A hook may replace a parameter by a buffer that it computes from other parameters (weight norm, pruning).
   for (const NamedSlot& named : parameters_)
     if (named.name == name) return named.slot.get();
   for (const NamedSlot& named : buffers_)
@@ -137,7 +138,7 @@ Tensor Module::buffer(std::string_view name) const { return at(buffers_, *this, 
 
 Module& Module::child(std::string_view name) const {
   const Ptr<Module>& module = at(children_, *this, "module", name).module;
-  if (!module) throw ValueError("{}: the module '{}' is none", type_name(), name);
+  if (!module) throw ValueError("{}: the submodule '{}' is None", type_name(), name);
   return *module;
 }
 

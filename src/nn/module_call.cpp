@@ -25,7 +25,7 @@ HookRemover add(Module& module, Hook hook, bool prepend, bool always_call = fals
   return module.add_hook(std::move(entry), prepend);
 }
 
-/// The tensors of an item, in order; their places are taken by those that `next` gives.
+/// Replaces the tensors of an item, in order, by the results of `map`.
 Item map_tensors(const Item& item, const std::function<Tensor(const Tensor&)>& map) {
   check_stack("module call");
   if (item.is_tensor()) return map(item.to_tensor());
@@ -45,7 +45,7 @@ std::vector<Tensor> tensors_in(const Item& item) {
   return found;
 }
 
-/// What passes between the two functions around a module whose backward hooks are to run. Shared by them.
+/// The state shared by the two functions around a module call with backward hooks.
 struct BackwardCall {
   Ptr<Module> module;
   Entries pre_hooks;
@@ -61,7 +61,7 @@ struct BackwardCall {
         gradients = *std::move(replaced);
       }
     grad_output = gradients;
-    // Without inputs that require gradients nothing else will come.
+    // If no input requires grad, no further gradient will arrive.
     if (!watches_inputs) {
       Gradients none(inputs);
       run_hooks(none);
@@ -79,11 +79,11 @@ struct BackwardCall {
 
   static void check_count(const char* what, const Gradients& given, size_t wanted) {
     if (given.size() != wanted)
-      throw RuntimeError("{}: returned {} gradients where there are {}", what, given.size(), wanted);
+      throw RuntimeError("{}: returned {} gradients, expected {}", what, given.size(), wanted);
   }
 };
 
-/// A function that changes nothing, whose backward tells the call.
+/// An identity function whose backward calls a method of `call`.
 CustomFunction watching(const char* name, const std::shared_ptr<BackwardCall>& call,
                         void (BackwardCall::*tell)(Gradients&)) {
   CustomFunction function;
@@ -111,7 +111,7 @@ CustomFunction watching(const char* name, const std::shared_ptr<BackwardCall>& c
   return function;
 }
 
-/// The tensors as results of such a function.
+/// Passes tensors through a function made by `watching`.
 std::vector<Tensor> watched(const CustomFunction& function, const std::vector<Tensor>& tensors) {
   std::vector<TensorRef> refs;
   for (const Tensor& tensor : tensors) refs.push_back(ref_of(tensor));
@@ -207,7 +207,7 @@ Item Module::call(const Arguments& arguments) {
       if (auto replaced = std::get<ForwardHook>(entry->function)(*this, given, result)) result = *std::move(replaced);
     }
   } catch (...) {
-    // What the remaining hooks throw must not hide the error that they are called for.
+    // An exception from the remaining hooks must not hide the error that they are called for.
     for (const auto& entry : after) {
       if (!entry->always_call || std::find(called.begin(), called.end(), entry.get()) != called.end()) continue;
       try {

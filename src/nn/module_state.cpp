@@ -1,4 +1,4 @@
-// What is saved of modules, how it is loaded again, and copies.
+// Saving, loading and copying modules.
 
 #include <lucid/autograd.h>
 #include <lucid/nn/fields.h>
@@ -212,7 +212,7 @@ Ptr<Module> Module::blank() const {
 
 namespace {
 
-/// What was copied already, so that what is shared stays shared.
+/// The copies made so far, so that shared modules and tensors stay shared.
 struct Copies {
   std::unordered_map<const Module*, Ptr<Module>> modules;
   std::unordered_map<const TensorImpl*, Tensor> tensors;

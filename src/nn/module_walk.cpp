@@ -1,4 +1,4 @@
-// Walks over the tree of modules.
+// Traversals of the tree of modules.
 
 #include <lucid/autograd.h>
 #include <lucid/nn/module.h>
@@ -22,7 +22,7 @@ std::string joined(const std::string& prefix, const std::string& name) {
 
 using NamedModules = std::vector<std::pair<std::string, Ptr<Module>>>;
 
-// What lies below itself ends the walk also when duplicates are wanted.
+// A module that contains itself ends the traversal even if duplicates are wanted.
 void walk(Module& module, const std::string& prefix, bool once, std::unordered_set<const Module*>& seen,
           NamedModules& found) {
   check_stack("named_modules");
@@ -49,7 +49,7 @@ NamedTensors named_tensors(Module& module, const std::vector<NamedSlot>& (Module
   return found;
 }
 
-/// Marks a module while its walk goes on below it.
+/// Marks a module while a traversal is below it.
 class Walking {
  public:
   explicit Walking(bool& flag) : flag_(flag) { flag_ = true; }
@@ -61,7 +61,7 @@ class Walking {
   bool& flag_;
 };
 
-/// "a.b" for "a.b.c", and "c".
+/// Splits "a.b.c" into "a.b" and "c".
 std::pair<std::string, std::string> split_path(const std::string& path) {
   const size_t dot = path.rfind('.');
   if (dot == std::string::npos) return {"", path};
@@ -193,7 +193,7 @@ void Module::transform(const std::function<Tensor(const Tensor&)>& function) {
 }
 
 void Module::to(Dtype dtype) {
-  if (!is_float(dtype)) throw TypeError("to: modules are converted to floating-point dtypes, got {}", name_of(dtype));
+  if (!is_float(dtype)) throw TypeError("to: expected a floating-point dtype, got {}", name_of(dtype));
   transform([dtype](const Tensor& tensor) { return is_float(tensor.dtype()) ? lucid::to(tensor, dtype) : tensor; });
 }
 

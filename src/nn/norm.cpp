@@ -9,7 +9,7 @@
 namespace lucid::nn {
 namespace {
 
-/// weight one, bias zero, where they are.
+/// Sets weight to 1 and bias to 0, if present.
 void reset_affine(const Module& module) {
   for (const NamedSlot& named : module.parameter_slots())
     if (const Tensor tensor = named.slot.get(); tensor.defined())

@@ -4,14 +4,14 @@
 
 namespace lucid::nn {
 
-/// Registers a parameter whose elements are still to be written, or none.
+/// Registers an uninitialized parameter, or an undefined one if not `present`.
 void add_parameter(Module& module, const char* name, const Shape& shape, std::optional<Dtype> dtype,
                    bool present = true);
-/// Gives a parameter another shape; it stays the same tensor. Nothing happens to none.
+/// Changes the shape of a parameter, which stays the same tensor. Does nothing if it is undefined.
 void resize_parameter(const Tensor& parameter, const Shape& shape);
 
-/// One number for each of `count` dimensions: those given, or the one given repeated. Throws ValueError naming the
-/// setting for any other number of them.
+/// One number for each of `count` dimensions: `numbers` itself, or its single number repeated. Throws ValueError,
+/// naming the setting, if it has any other size.
 Shape for_each_dimension(const std::string& module, const char* setting, const Shape& numbers, int64_t count);
 
 }  // namespace lucid::nn

@@ -42,7 +42,7 @@ void check_nonlinearity(const std::string& module, const std::string& nonlineari
     throw ValueError("{}: nonlinearity must be 'tanh' or 'relu', got '{}'", module, nonlinearity);
 }
 
-void draw_recurrent(const Module& module, int64_t hidden_size) {
+void initialize_recurrent(const Module& module, int64_t hidden_size) {
   const double bound = hidden_size > 0 ? 1 / std::sqrt(static_cast<double>(hidden_size)) : 0;
   for (const NamedSlot& named : module.parameter_slots())
     if (const Tensor tensor = named.slot.get(); tensor.defined()) init::uniform_(tensor, -bound, bound);
@@ -70,7 +70,7 @@ void RecurrentCell::build(std::optional<Dtype> dtype) {
   reset_parameters();
 }
 
-void RecurrentCell::reset_parameters() { draw_recurrent(*this, hidden_size); }
+void RecurrentCell::reset_parameters() { initialize_recurrent(*this, hidden_size); }
 
 RecurrentState RecurrentCell::run(const Tensor& input, const RecurrentState& state) {
   if (input.dim() != 1 && input.dim() != 2)

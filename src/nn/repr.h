@@ -6,10 +6,10 @@
 
 namespace lucid::nn {
 
-/// Numbers and tuples as Python writes them, for what modules print.
+/// Numbers and tuples in Python's notation, for repr().
 std::string number_text(double value);
 std::string tuple_text(const Shape& values);
-/// A setting as Python writes it.
+/// A setting in Python's notation.
 std::string item_text(const Item& item);
 inline const char* bool_text(bool value) { return value ? "True" : "False"; }
 

@@ -17,7 +17,7 @@ std::string suffix_of(int64_t layer, bool reverse) {
   return "_l" + std::to_string(layer) + (reverse ? "_reverse" : "");
 }
 
-/// The first rows of each tensor of a state.
+/// Rows `begin` to `end` of each tensor of a state.
 RecurrentState rows_of(const RecurrentState& state, int64_t begin, int64_t end) {
   RecurrentState part;
   for (const Tensor& tensor : state) part.push_back(narrow(tensor, 0, begin, end - begin));
@@ -62,7 +62,7 @@ void Recurrent::build(std::optional<Dtype> dtype) {
   if (!(dropout >= 0 && dropout <= 1)) throw ValueError("{}: dropout must be between 0 and 1, got {}", name, dropout);
   if (proj_size < 0 || proj_size >= hidden_size)
     throw ValueError("{}: proj_size must be below hidden_size {}, got {}", name, hidden_size, proj_size);
-  if (proj_size > 0 && !projects()) throw ValueError("{}: proj_size is only for LSTM", name);
+  if (proj_size > 0 && !projects()) throw ValueError("{}: only LSTM supports proj_size", name);
   const int64_t rows = gates() * hidden_size;
   for (int64_t layer = 0; layer < num_layers; ++layer)
     for (int64_t direction = 0; direction < directions(); ++direction) {
@@ -79,7 +79,7 @@ void Recurrent::build(std::optional<Dtype> dtype) {
   reset_parameters();
 }
 
-void Recurrent::reset_parameters() { draw_recurrent(*this, hidden_size); }
+void Recurrent::reset_parameters() { initialize_recurrent(*this, hidden_size); }
 
 Recurrent::Weights Recurrent::weights(int64_t layer, bool reverse) const {
   const std::string suffix = suffix_of(layer, reverse);
@@ -102,9 +102,9 @@ RecurrentState Recurrent::first_state(const RecurrentState& given, int64_t batch
       state.push_back(zeros(shape, dtype));
     } else {
       if (given.size() != states())
-        throw ValueError("{}: the first state must be {} tensors, got {}", type_name(), states(), given.size());
+        throw ValueError("{}: the initial state must be {} tensors, got {}", type_name(), states(), given.size());
       if (given[i].shape() != shape)
-        throw ValueError("{}: the first state must have the shape {}, got {}", type_name(), tuple_text(shape),
+        throw ValueError("{}: the initial state must have the shape {}, got {}", type_name(), tuple_text(shape),
                          tuple_text(given[i].shape()));
       state.push_back(given[i]);
     }
@@ -120,7 +120,7 @@ Recurrent::Result Recurrent::run_direction(const Tensor& data, const std::vector
   std::vector<int64_t> begins(steps);
   for (size_t t = 1; t < steps; ++t) begins[t] = begins[t - 1] + batch_sizes[t - 1];
   std::vector<Tensor> outputs(steps);
-  // Backwards, shorter sequences join when their last step is reached; forwards, they leave after it.
+  // In reverse, shorter sequences join at their last step; forward, they leave after it.
   int64_t size = reverse ? batch_sizes.back() : batch_sizes.front();
   if (size < first[0].size(0)) state = rows_of(first, 0, size);
   std::vector<RecurrentState> finished;
@@ -201,7 +201,8 @@ Item Recurrent::forward_with(const Arguments& arguments) {
   Result result;
   if (items[0].is_tuple()) {
     const Item::Tuple packed = items[0].to_tuple();
-    if (packed.size() != 2) throw TypeError("{}: a packed sequence is data and batch sizes", type_name());
+    if (packed.size() != 2)
+      throw TypeError("{}: a packed sequence must be a tuple of data and batch sizes", type_name());
     result = run_packed(packed[0].to_tensor(), packed[1].to_tensor().to_vector<int64_t>(), first);
   } else {
     result = run(items[0].to_tensor(), first);

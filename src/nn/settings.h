@@ -6,9 +6,9 @@
 
 namespace lucid::nn {
 
-/// A setting as ops take it. Throws TypeError for what is none.
+/// Converts a setting to an attribute of an op. Throws TypeError if it cannot be one.
 Attribute to_attribute(const Item& item);
-/// Sets one of an op's attributes. Throws TypeError naming it when the setting does not fit.
+/// Sets an attribute of an op. Throws TypeError, naming it, if the setting does not fit.
 void set_attribute(const Op& op, Attributes& attributes, std::string_view name, const Item& item);
 
 }  // namespace lucid::nn

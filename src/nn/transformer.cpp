@@ -12,7 +12,7 @@
 namespace lucid::nn {
 namespace {
 
-/// Copies of a layer, as an encoder or decoder holds them.
+/// Copies of a layer for an encoder or a decoder.
 Ptr<ModuleList> copies(Module& layer, int64_t count) {
   Ptr<ModuleList> list = make<ModuleList>();
   for (int64_t i = 0; i < count; ++i) list->append(layer.clone());
@@ -77,20 +77,18 @@ void TransformerLayer::build(std::optional<Dtype> dtype) {
   for (int64_t i = 1; i <= parts(); ++i) add_module("dropout" + std::to_string(i), make<Dropout>(dropout_probability));
 }
 
-Tensor TransformerLayer::norm(int64_t number, const Tensor& x) const {
-  return child("norm" + std::to_string(number))(x);
-}
+Tensor TransformerLayer::norm(int64_t index, const Tensor& x) const { return child("norm" + std::to_string(index))(x); }
 
-Tensor TransformerLayer::attended(const char* name, int64_t number, const Tensor& x, const Tensor& memory,
+Tensor TransformerLayer::attended(const char* name, int64_t index, const Tensor& x, const Tensor& memory,
                                   const Item& mask, const Item& padding, const Item& is_causal) const {
   Arguments arguments({Item(x), Item(memory), Item(memory)});
   arguments.named = {
       {"attn_mask", mask}, {"key_padding_mask", padding}, {"is_causal", is_causal}, {"need_weights", Item(false)}};
   const Item result = child(name).call(arguments);
-  return child("dropout" + std::to_string(number))(result.to_tuple().front().to_tensor());
+  return child("dropout" + std::to_string(index))(result.to_tuple().front().to_tensor());
 }
 
-Tensor TransformerLayer::fed_forward(int64_t number, const Tensor& x) const {
+Tensor TransformerLayer::fed_forward(int64_t index, const Tensor& x) const {
   Tensor hidden = child("linear1")(x);
   auto* self = const_cast<TransformerLayer*>(this);
   if (const NamedChild* module = self->find_child("activation"); module && module->module)
@@ -100,7 +98,7 @@ Tensor TransformerLayer::fed_forward(int64_t number, const Tensor& x) const {
   else
     hidden = activation.to_string() == "gelu" ? gelu(hidden) : relu(hidden);
   hidden = child("linear2")(child("dropout")(hidden));
-  return child("dropout" + std::to_string(number))(hidden);
+  return child("dropout" + std::to_string(index))(hidden);
 }
 
 Item TransformerEncoderLayer::forward_with(const Arguments& arguments) {

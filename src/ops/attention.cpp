@@ -1,5 +1,5 @@
-// Attention as an op of its own, with an order of its own (docs/decisions/0005-attention.md): it is never made of, nor
-// recognised from, a softmax between two products.
+// Attention as a primitive op with its own order of additions (docs/decisions/0005-attention.md). It is never built
+// from, nor recognized from, a softmax between two matrix products.
 
 #include <algorithm>
 #include <cmath>
@@ -16,10 +16,10 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-constexpr int64_t kKeys = 64;
+constexpr int64_t kKeysPerBlock = 64;
 constexpr int64_t kChain = 512;
 
-/// A math function as kernels compute it, bit for bit, so that the reference leaves nothing to tolerances.
+/// A math function with the same bits as in kernels, so that the reference needs no tolerance.
 template <typename T>
 class Interpreted {
  public:
@@ -43,7 +43,7 @@ class Interpreted {
   loop::Kernel kernel_;
 };
 
-/// One query: what it attends to, key by key.
+/// The attention of one query, accumulated key by key.
 template <typename T>
 class ReferenceRow {
  public:
@@ -65,8 +65,8 @@ class ReferenceRow {
     return total * scale;
   }
 
-  /// Takes in a block of keys that the query attends to, with their scores.
-  void take(const std::vector<std::pair<int64_t, T>>& block) {
+  /// Accumulates a block of keys that the query attends to, with their scores.
+  void accumulate(const std::vector<std::pair<int64_t, T>>& block) {
     if (block.empty()) return;
     const T before = largest_;
     for (const auto& [key, score] : block)
@@ -128,16 +128,16 @@ void reference_attention_of(HostCall& call, const HostArray& out, const HostArra
   for (int64_t row = 0; row < logsumexp.size(); ++row) {
     const int64_t head = row / queries;
     ReferenceRow<T> attended(k.data() + head * keys * width, v.data() + head * keys * value_width, width, value_width);
-    for (int64_t start = 0; start < keys; start += kKeys) {
+    for (int64_t start = 0; start < keys; start += kKeysPerBlock) {
       std::vector<std::pair<int64_t, T>> block;
-      for (int64_t j = start; j < std::min(keys, start + kKeys); ++j) {
+      for (int64_t j = start; j < std::min(keys, start + kKeysPerBlock); ++j) {
         if (call.flag("causal") && j > row % queries) continue;
         if (has_bools && !call.in(3).as<bool>()[row * keys + j]) continue;
         T score = attended.score(q.data() + row * width, j, scale);
         if (has_numbers) score = score + added[static_cast<size_t>(row * keys + j)];
         block.emplace_back(j, score);
       }
-      attended.take(block);
+      attended.accumulate(block);
     }
     for (int64_t d = 0; d < value_width; ++d) write_element(out, row * value_width + d, attended.result(d));
     write_element(logsumexp, row, attended.logsumexp());
@@ -158,21 +158,21 @@ Types infer_attention(const Call& call) {
   const bool fits = q.rank() == 4 && k.rank() == 4 && v.rank() == 4 && q[0] == k[0] && q[0] == v[0] && q[1] == k[1] &&
                     q[1] == v[1] && q[3] == k[3] && k[2] == v[2];
   if (call.dtype(0) != call.dtype(1) || call.dtype(0) != call.dtype(2))
-    throw TypeError("{}: q {}, k {} and v {} must have one dtype", call.name(), to_string(call.operand(0).type()),
+    throw TypeError("{}: q {}, k {} and v {} must have the same dtype", call.name(), to_string(call.operand(0).type()),
                     to_string(call.operand(1).type()), to_string(call.operand(2).type()));
   if (!fits)
-    throw ValueError("{}: q [n, h, l, e], k [n, h, s, e] and v [n, h, s, d] are wanted, got {}, {} and {}", call.name(),
+    throw ValueError("{}: expected q [n, h, l, e], k [n, h, s, e] and v [n, h, s, d], got {}, {} and {}", call.name(),
                      to_string(call.operand(0).type()), to_string(call.operand(1).type()),
                      to_string(call.operand(2).type()));
   if (call.has(3) && call.dtype(3) != Dtype::kBool && call.dtype(3) != call.dtype(0))
-    throw TypeError("{}: mask must be bools or {}, got {}", call.name(), name_of(call.dtype(0)),
+    throw TypeError("{}: mask must be bool or {}, got {}", call.name(), name_of(call.dtype(0)),
                     to_string(call.operand(3).type()));
   if (call.has(3) && call.shape(3) != Dims{q[0], q[1], q[2], k[2]})
     throw ValueError("{}: mask must have shape {}, got {}", call.name(), to_string(Dims{q[0], q[1], q[2], k[2]}),
                      to_string(call.operand(3).type()));
-  if (std::max(q[3], v[3]) > kMostAttentionWidth)
-    throw ValueError("{}: queries and values may be {} wide, got {} and {}", call.name(), kMostAttentionWidth,
-                     to_string(call.operand(0).type()), to_string(call.operand(2).type()));
+  if (std::max(q[3], v[3]) > kMaxAttentionWidth)
+    throw ValueError("{}: the last dimensions of q and v may be at most {}, got {} and {}", call.name(),
+                     kMaxAttentionWidth, to_string(call.operand(0).type()), to_string(call.operand(2).type()));
   return {{call.dtype(0), {q[0], q[1], q[2], v[3]}}, {compute_dtype(call.dtype(0)), {q[0], q[1], q[2]}}};
 }
 
@@ -189,7 +189,7 @@ std::vector<Sample> attention_samples() {
   const Sample square = of({1, 1, 133, 3}, {1, 1, 133, 3}, {1, 1, 133, 9}, absent());
   const Sample bools = of({1, 2, 5, 3}, {1, 2, 70, 3}, {1, 2, 70, 9}, mask({1, 2, 5, 70}));
   const Sample numbers = of({1, 2, 5, 3}, {1, 2, 6, 3}, {1, 2, 6, 2}, normal({1, 2, 5, 6}));
-  // As models lay them out: heads beside one another in rows; a mask for all heads and queries.
+  // The layout of models: the heads are adjacent within a row, and one mask serves all heads and queries.
   const Sample strided_heads =
       Sample{{strided({1, 2, 5, 4}, {40, 4, 8, 1}),
               strided({1, 2, 6, 4}, {48, 4, 8, 1}),
@@ -205,9 +205,11 @@ Op attention() {
   return {
       .signature = "attention(q, k, v, mask?, causal: bool, scale: float) -> output, logsumexp",
       .doc =
-          R"(softmax(q @ k.mT * scale + mask) @ v for each batch and head, and the logarithm of the sums that the softmax divides by. A
-mask of bools says which keys a query attends to; causal, that it attends to none after its own place. A query without keys
-gives zeros.
+          R"(Computes softmax(q @ k.mT * scale + mask) @ v for each batch and head, with `q` [n, h, l, e], `k`
+[n, h, s, e] and `v` [n, h, s, d] of the same dtype. A bool `mask` [n, h, l, s] selects the keys that each query
+attends to; a `mask` of the dtype of `q` is added to the scores. With `causal`, query i attends only to keys 0 to i.
+Returns the output [n, h, l, d] and `logsumexp` [n, h, l], the logarithm of the sums that the softmax divides by,
+which is f32 for 16-bit inputs. The output is 0 for a query that attends to no key.
 
 >>> x = lucid.ones(1, 1, 2, 3)
 >>> lucid.attention(x, x, x, None, True, 1.0).logsumexp
@@ -238,20 +240,20 @@ Values attention_backward_parts(Emitter& e, const Call& call, std::span<const Va
   const Value& v = in[4];
   const Value& mask = in[5];
   const double scale = call.real("scale");
-  const auto turned = [&](const Value& x) { return e.transpose(x, -1, -2); };
-  // The weights, from the saved sums instead of a softmax.
+  const auto transposed = [&](const Value& x) { return e.transpose(x, -1, -2); };
+  // The weights are recovered from the saved logsumexp instead of a softmax.
   const Value saved = e.unsqueeze(in[7], -1);
   const Value base = e.where(e.isfinite(saved), saved, 0);
-  Value scores = e.mul(e.matmul(q, turned(k)), scale);
+  Value scores = e.mul(e.matmul(q, transposed(k)), scale);
   if (mask && is_float(mask.dtype())) scores = e.add(scores, mask);
   Value weights = e.exp(e.sub(scores, base));
   if (mask && !is_float(mask.dtype())) weights = e.where(mask, weights, 0);
   if (call.flag("causal")) weights = e.where(causal_mask(e, q.size(2), k.size(2)), weights, 0);
-  const Value along = e.sub(e.sum(e.mul(g, in[6]), Dims{-1}, true), e.unsqueeze(in[1], -1));
-  const Value of_scores = e.mul(weights, e.sub(e.matmul(g, turned(v)), along));
-  Values results = {e.mul(e.matmul(of_scores, k), scale), e.mul(e.matmul(turned(of_scores), q), scale),
-                    e.matmul(turned(weights), g)};
-  if (call.flag("for_mask")) results.push_back(of_scores);
+  const Value row_term = e.sub(e.sum(e.mul(g, in[6]), Dims{-1}, true), e.unsqueeze(in[1], -1));
+  const Value score_gradient = e.mul(weights, e.sub(e.matmul(g, transposed(v)), row_term));
+  Values results = {e.mul(e.matmul(score_gradient, k), scale), e.mul(e.matmul(transposed(score_gradient), q), scale),
+                    e.matmul(transposed(weights), g)};
+  if (call.flag("for_mask")) results.push_back(score_gradient);
   return results;
 }
 
@@ -260,7 +262,10 @@ Op attention_backward() {
       .signature =
           "attention_backward(g, logsumexp_gradient, q, k, v, mask?, output, logsumexp, causal: bool, scale: "
           "float, for_mask: bool) -> tensors",
-      .doc = R"(The gradients of attention: of q, k and v, and of a mask of numbers if asked for.
+      .doc =
+          R"(Computes the gradients of `attention` with respect to `q`, `k` and `v` and, with `for_mask`, with
+respect to a floating-point `mask`. `g` and `logsumexp_gradient` are the gradients of its two results, `output` and
+`logsumexp`.
 
 >>> x = lucid.ones(1, 1, 1, 2)
 >>> lucid.attention_backward(x, lucid.zeros(1, 1, 1), x, x, x, None, x, lucid.full((1, 1, 1), 2.0), False, 1.0, False)[2]
@@ -269,7 +274,7 @@ tensor([[[[1., 1.]]]]))",
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types{call.operand(2).type(), call.operand(3).type(), call.operand(4).type()};
-        if (call.flag("for_mask")) types.push_back(type_asked_for(call, 5));
+        if (call.flag("for_mask")) types.push_back(requested_type(call, 5));
         return types;
       },
       .decompose = attention_backward_parts,

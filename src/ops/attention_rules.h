@@ -2,13 +2,13 @@
 
 #include "ops/rules.h"
 
-/// What the files of attention share.
+/// Shared by the attention ops.
 namespace lucid {
 
-/// The widest queries and values that the kernel holds.
-inline constexpr int64_t kMostAttentionWidth = 4096;
+/// Maximum size of the last dimension of queries and values that the kernel supports.
+inline constexpr int64_t kMaxAttentionWidth = 4096;
 
-/// Which keys queries attend to, by place; broadcasts to [n, h, queries, keys].
+/// True where the key's index does not exceed the query's; broadcasts to [n, h, queries, keys].
 inline Value causal_mask(Emitter& e, int64_t queries, int64_t keys) {
   const Dims shape{queries, keys};
   return e.le(e.iota(shape, 1), e.iota(shape, 0));

@@ -1,4 +1,4 @@
-// Attention as models call it.
+// The attention functions that models call.
 
 #include <algorithm>
 #include <cmath>
@@ -9,8 +9,8 @@
 namespace lucid {
 namespace {
 
-/// A sequence of queries, keys or values as [n, h, rows, columns]: the dimensions before the last two, which broadcast,
-/// as two.
+/// Reshapes queries, keys or values to [n, h, rows, columns]: the dimensions before the last two are broadcast to
+/// `batch` and merged into two.
 Value as_heads(Emitter& e, const Value& x, const Dims& batch) {
   Dims shape = batch;
   shape.push_back(x.size(x.rank() - 2));
@@ -22,7 +22,8 @@ Value as_heads(Emitter& e, const Value& x, const Dims& batch) {
   return e.reshape(result, Dims{rest, heads, shape[shape.size() - 2], shape.back()});
 }
 
-/// Queries, keys, values and mask of a call, checked, keys and values repeated for groups of queries' heads.
+/// The checked queries, keys, values and mask of a call. With enable_gqa, the heads of keys and values are repeated to
+/// match those of the queries.
 struct Inputs {
   Value q;
   Value k;
@@ -36,22 +37,23 @@ struct Inputs {
     mask = in[has_values ? 3 : 2];
     for (const Value& x : {q, k, v}) {
       if (x && x.dtype() != q.dtype())
-        throw TypeError("{}: query, key and value must have one dtype, got {} and {}", call.name(), to_string(q.type()),
-                        to_string(x.type()));
+        throw TypeError("{}: query, key and value must have the same dtype, got {} and {}", call.name(),
+                        to_string(q.type()), to_string(x.type()));
       if (x && x.rank() < 2)
         throw ValueError("{}: query, key and value must have at least two dimensions, got {}", call.name(),
                          to_string(x.type()));
     }
     if (has_values && call.flag("enable_gqa")) repeat_heads(e, call);
     if (q.shape().back() != k.shape().back() || (v && v.size(v.rank() - 2) != k.size(k.rank() - 2)))
-      throw ValueError("{}: query [..., l, e], key [..., s, e] and value [..., s, d] are wanted, got {}, {}{}",
+      throw ValueError("{}: expected query [..., l, e], key [..., s, e] and value [..., s, d], got {}, {}{}",
                        call.name(), to_string(q.type()), to_string(k.type()), v ? " and " + to_string(v.type()) : "");
     const auto lead = [](const Value& x) { return Dims(x.shape().begin(), x.shape().end() - 2); };
     batch = broadcast(call.name(), lead(q), lead(k));
     if (v) batch = broadcast(call.name(), batch, lead(v));
     scale = call.is_none("scale") ? 1 / std::sqrt(static_cast<double>(q.shape().back())) : call.real("scale");
     if (!mask) return;
-    if (call.flag("is_causal")) throw ValueError("{}: give either attn_mask or is_causal", call.name());
+    if (call.flag("is_causal"))
+      throw ValueError("{}: attn_mask and is_causal cannot be combined; pass only one of them", call.name());
     if (mask.dtype() != Dtype::kBool && mask.dtype() != q.dtype())
       throw TypeError("{}: attn_mask must be bool or {}, got {}", call.name(), name_of(q.dtype()),
                       to_string(mask.type()));
@@ -67,8 +69,8 @@ struct Inputs {
       const int64_t heads = q.rank() >= 3 ? q.size(q.rank() - 3) : 1;
       const int64_t own = x.rank() >= 3 ? x.size(x.rank() - 3) : 1;
       if (own == 0 || heads % own != 0)
-        throw ValueError("{}: the heads of the query {} are no multiple of those of {}", call.name(),
-                         to_string(q.type()), to_string(x.type()));
+        throw ValueError("{}: the number of heads (dimension -3) of query {} must be a multiple of that of {}",
+                         call.name(), to_string(q.type()), to_string(x.type()));
       return heads == own ? x : e.repeat_interleave(x, heads / own, x.rank() - 3);
     };
     k = repeat(k);
@@ -76,16 +78,16 @@ struct Inputs {
   }
 };
 
-/// The softmax of scores, 0 for queries that attend to nothing.
+/// The softmax of the scores; 0 for queries that attend to no key.
 Value weights_of(Emitter& e, const Call& call, const Inputs& inputs) {
-  constexpr double kNever = -std::numeric_limits<double>::infinity();
+  constexpr double kMasked = -std::numeric_limits<double>::infinity();
   Value scores = e.mul(e.matmul(inputs.q, e.transpose(inputs.k, -1, -2)), inputs.scale);
   const int64_t keys = scores.shape().back();
-  if (call.flag("is_causal")) scores = e.where(causal_mask(e, scores.size(scores.rank() - 2), keys), scores, kNever);
+  if (call.flag("is_causal")) scores = e.where(causal_mask(e, scores.size(scores.rank() - 2), keys), scores, kMasked);
   if (inputs.mask)
-    scores = is_float(inputs.mask.dtype()) ? e.add(scores, inputs.mask) : e.where(inputs.mask, scores, kNever);
+    scores = is_float(inputs.mask.dtype()) ? e.add(scores, inputs.mask) : e.where(inputs.mask, scores, kMasked);
   if (keys == 0 || !(inputs.mask || call.flag("is_causal"))) return e.softmax(scores, -1);
-  const Value is_empty = e.eq(e.amax(scores, Dims{-1}, true), kNever);
+  const Value is_empty = e.eq(e.amax(scores, Dims{-1}, true), kMasked);
   return e.where(is_empty, 0, e.softmax(e.where(is_empty, 0, scores), -1));
 }
 
@@ -95,10 +97,13 @@ Op scaled_dot_product_attention() {
           "scaled_dot_product_attention(query, key, value, attn_mask? = None, *, is_causal: bool = False, scale: "
           "float? = None, enable_gqa: bool = False)",
       .doc =
-          R"(softmax(query @ key.mT * scale + attn_mask) @ value: [..., l, e], [..., s, e] and [..., s, d] give [..., l, d]. A mask of
-bools says which keys a query attends to, one of numbers is added; is_causal lets query i attend to the keys up to i. The
-scale is 1 / sqrt(e) if none is given. With enable_gqa keys and values may have fewer heads (dimension -3), each for as many
-neighbouring heads of the query.
+          R"(Computes softmax(query @ key.mT * scale + attn_mask) @ value, with `query` [..., l, e], `key`
+[..., s, e] and `value` [..., s, d] of the same dtype. The leading dimensions broadcast, and the result is
+[..., l, d]. `attn_mask` broadcasts to [..., l, s]: a bool mask selects the keys that each query attends to, a mask
+of the dtype of `query` is added to the scores. With `is_causal`, query i attends only to keys 0 to i; it cannot be
+combined with `attn_mask`. The result is 0 for a query that attends to no key. `scale` defaults to 1 / sqrt(e). With
+`enable_gqa`, `key` and `value` may have fewer heads (dimension -3) than `query`: each of their heads serves a group
+of consecutive query heads.
 
 >>> x = lucid.tensor([[1., 0.], [0., 1.]])
 >>> lucid.scaled_dot_product_attention(x, x, x, is_causal=True)
@@ -110,7 +115,7 @@ tensor([[1.0000, 0.0000],
         Dims shape = inputs.batch;
         shape.push_back(inputs.q.size(inputs.q.rank() - 2));
         shape.push_back(inputs.v.shape().back());
-        if (std::max(inputs.q.shape().back(), inputs.v.shape().back()) > kMostAttentionWidth)
+        if (std::max(inputs.q.shape().back(), inputs.v.shape().back()) > kMaxAttentionWidth)
           return {e.expand(e.matmul(weights_of(e, call, inputs), inputs.v), shape)};
         const Value mask = inputs.mask ? as_heads(e, inputs.mask, inputs.batch) : Value();
         const Value output = e.attention(as_heads(e, inputs.q, inputs.batch), as_heads(e, inputs.k, inputs.batch),
@@ -141,8 +146,9 @@ Op attention_weights() {
   return {
       .signature = "attention_weights(query, key, attn_mask? = None, *, is_causal: bool = False, scale: float? = None)",
       .doc =
-          R"(softmax(query @ key.mT * scale + attn_mask): how much scaled_dot_product_attention makes of each value, as a tensor, for
-those who look at it or leave some of it out.
+          R"(Computes softmax(query @ key.mT * scale + attn_mask), the weights [..., l, s] that
+`scaled_dot_product_attention` gives to the values. Use it to inspect the weights or to apply dropout to them. The
+arguments are those of `scaled_dot_product_attention`.
 
 >>> x = lucid.tensor([[1., 0.], [0., 1.]])
 >>> lucid.attention_weights(x, x, is_causal=True)

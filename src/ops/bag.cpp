@@ -1,4 +1,4 @@
-// Rows of a table added up in bags.
+// embedding_bag: sums, means or maxima of groups of rows of a table.
 
 #include <limits>
 
@@ -26,8 +26,7 @@ void check_bag(const Call& call) {
     throw ValueError("embedding_bag: weight must be 2-d and indices 1-d or 2-d, got {} and {}",
                      to_string(call.operand(0).type()), to_string(call.operand(1).type()));
   if (call.has(2) != (call.rank(1) == 1))
-    throw ValueError(
-        "embedding_bag: indices in one row need offsets, where each bag begins, and bags in rows have none");
+    throw ValueError("embedding_bag: 1-d indices need offsets, the start of each bag; 2-d indices take no offsets");
   if (call.has(2)) {
     check_index_dtype(call, 2);
     if (call.rank(2) != 1 || (call.flag("include_last_offset") && call.shape(2)[0] == 0))
@@ -35,17 +34,18 @@ void check_bag(const Call& call) {
                        to_string(call.operand(2).type()));
   }
   if (call.has(3) && (mode != Mode::kSum || call.shape(3) != call.shape(1)))
-    throw ValueError("embedding_bag: per_sample_weights are for mode sum and have the shape of indices {}, got {}",
+    throw ValueError("embedding_bag: per_sample_weights need mode 'sum' and the shape of indices {}, got {}",
                      to_string(call.operand(1).type()), to_string(call.operand(3).type()));
 }
 
-/// Checks what only the values say: without this, an index before the first bag would go to the last one, and offsets
-/// out of order would make bags that overlap.
+/// Checks the values of offsets. Without this check, an index before the first bag would be added to the last bag, and
+/// unsorted offsets would produce overlapping bags.
 Op embedding_bag_offsets() {
   return {
       .signature = "embedding_bag_offsets(offsets, count: int)",
       .doc =
-          R"(offsets, where bags begin in a row of `count` indices: the first is 0, and none is below the one before it.
+          R"(Returns `offsets` unchanged after checking them: they must start with 0, never decrease, and not
+exceed `count`, the number of indices. Raises IndexError otherwise.
 
 >>> lucid.embedding_bag_offsets(lucid.tensor([0, 2, 2]), 3)
 tensor([0, 2, 2]))",
@@ -60,7 +60,7 @@ tensor([0, 2, 2]))",
                                         const loop::Value before[] = {i - b.index(1)};
                                         const loop::Value at[] = {i};
                                         const loop::Value offset = element.load(0, at, {});
-                                        // Before the first there is a 0.
+                                        // For the first offset the masked load returns 0.
                                         const loop::Value lowest = element.load(0, before, i > zero);
                                         const loop::Value count = element.number(call.integer("count"));
                                         const loop::Value highest = b.select(i > zero, count, zero);
@@ -91,8 +91,11 @@ Op embedding_bag() {
           "embedding_bag(weight, indices, offsets? = None, per_sample_weights? = None, *, mode: str = 'mean', "
           "include_last_offset: bool = False, padding_idx: int? = None)",
       .doc =
-          R"(The sum, mean or largest elements of rows of weight, bag by bag. A bag is a row of indices, or begins where offsets says;
-with include_last_offset the last offset is where the last bag ends. padding_idx does not count.
+          R"(Computes the sum, mean or maximum (`mode`: "sum", "mean" or "max") of the rows of `weight` that each
+bag of `indices` selects. Each row of a 2-d `indices` is a bag. A 1-d `indices` is divided into bags by `offsets`,
+the start of each bag, which must start with 0 and never decrease; with `include_last_offset`, the last offset is
+the end of the last bag. `per_sample_weights`, of the shape of `indices` and only for mode "sum", multiplies the
+rows. Indices equal to `padding_idx` are ignored. The result of an empty bag is 0.
 
 >>> lucid.embedding_bag(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([0, 1, 1]), lucid.tensor([0, 2]), mode="sum")
 tensor([[4., 6.],
@@ -106,9 +109,9 @@ tensor([[4., 6.],
         const int64_t width = weight.size(1);
         const Value index = e.reshape(in[1], Dims{count});
         int64_t bags = 0;
-        Value bag;  // of each index
+        Value bag;  // the bag of each index
         if (in[2]) {
-          // What follows the last bag is a bag too, and left out of the result.
+          // With include_last_offset, the indices after the last offset form one more bag, which `result` drops.
           bags = in[2].size(0);
           const Value begins = e.embedding_bag_offsets(in[2], count);
           const Value begun = e.ge(e.unsqueeze(e.iota(Dims{count}), 1), e.unsqueeze(begins, 0));
@@ -118,29 +121,29 @@ tensor([[4., 6.],
           bag = e.reshape(e.iota(in[1].shape(), 0), Dims{count});
         }
         Value rows = e.index_select(weight, 0, index);
-        Value counts;  // whether each index does
+        Value included;  // false for padding
         if (!call.is_none("padding_idx")) {
           const int64_t padding = call.integer("padding_idx");
-          counts = e.ne(index, padding < 0 ? padding + weight.size(0) : padding);
+          included = e.ne(index, padding < 0 ? padding + weight.size(0) : padding);
         } else {
-          counts = e.full(Dims{count}, true, Dtype::kBool);
+          included = e.full(Dims{count}, true, Dtype::kBool);
         }
-        const Value counts_row = e.unsqueeze(counts, 1);
+        const Value included_row = e.unsqueeze(included, 1);
         const Dims shape{bags, width};
-        const Value number = e.index_add(e.full(Dims{bags}, 0, Dtype::kI64), 0, bag, e.cast(counts, Dtype::kI64));
-        const Value members = e.unsqueeze(number, 1);
+        const Value bag_sizes = e.index_add(e.full(Dims{bags}, 0, Dtype::kI64), 0, bag, e.cast(included, Dtype::kI64));
+        const Value members = e.unsqueeze(bag_sizes, 1);
         const auto result = [&](const Value& all) -> Values {
           return {call.flag("include_last_offset") ? e.narrow(all, 0, 0, bags - 1) : all};
         };
         if (mode == Mode::kMax) {
           constexpr double kLowest = -std::numeric_limits<double>::infinity();
           const Value start = e.full(shape, kLowest, weight.dtype());
-          const Value places = e.expand(e.unsqueeze(bag, 1), Dims{count, width});
-          const Value best = e.scatter_amax(start, 0, places, e.where(counts_row, rows, kLowest));
+          const Value bag_index = e.expand(e.unsqueeze(bag, 1), Dims{count, width});
+          const Value best = e.scatter_amax(start, 0, bag_index, e.where(included_row, rows, kLowest));
           return result(e.where(e.eq(members, 0), 0, best));
         }
         if (in[3]) rows = e.mul(rows, e.reshape(in[3], Dims{count, 1}));
-        rows = e.where(counts_row, rows, 0);
+        rows = e.where(included_row, rows, 0);
         const Value sums = e.index_add(e.full(shape, 0, rows.dtype()), 0, bag, rows);
         if (mode == Mode::kSum) return result(sums);
         return result(e.div(sums, e.cast(e.maximum(members, 1), sums.dtype())));

@@ -1,5 +1,5 @@
-// Convolution and its gradient by the weight, which every convolution comes down to. The order of their additions
-// stands in docs/decisions/0006-convolution.md.
+// Convolution and its gradient with respect to the weight, the primitives behind all convolution layers.
+// docs/decisions/0006-convolution.md specifies their order of additions.
 
 #include "ops/convolution_rules.h"
 #include "ops/linalg_rules.h"
@@ -21,7 +21,7 @@ T sum_of(T x, T y) {
     return x + y;
 }
 
-/// Products in chains of 512, whose sums are added in order.
+/// A sum of products: chains of 512 products, whose sums are added in order.
 template <typename T>
 class ChainSum {
  public:
@@ -53,16 +53,16 @@ class ChainSum {
   bool first_ = true;
 };
 
-/// The place in one image and channel of the input that output p and tap t read, or -1 for a zero.
-int64_t place_of(const ConvolutionShape& shape, const Dims& p, const Dims& t) {
-  int64_t place = 0;
+/// The offset within one image and channel of the input element that output p reads at tap t, or -1 for a zero.
+int64_t input_offset(const ConvolutionShape& shape, const Dims& p, const Dims& t) {
+  int64_t offset = 0;
   for (size_t d = 0; d < shape.axes.size(); ++d) {
     const ConvolutionAxis& axis = shape.axes[d];
     const int64_t at = p[d] * axis.stride + t[d] * axis.dilation - axis.low;
     if (at < 0 || at % axis.input_dilation != 0 || at / axis.input_dilation >= axis.input) return -1;
-    place = place * axis.input + at / axis.input_dilation;
+    offset = offset * axis.input + at / axis.input_dilation;
   }
-  return place;
+  return offset;
 }
 
 Dims spatial(const ConvolutionShape& shape, int64_t ConvolutionAxis::* size) {
@@ -77,10 +77,10 @@ WeightStrides strides_of_weight(const ConvolutionShape& shape) {
   return shape.weight_strides(contiguous_strides(shape.weight_shape()));
 }
 
-int64_t weight_place(const WeightStrides& strides, int64_t group, int64_t out, int64_t in, const Dims& tap) {
-  int64_t place = strides.start + group * strides.group + out * strides.out + in * strides.in;
-  for (size_t d = 0; d < tap.size(); ++d) place += tap[d] * strides.taps[d];
-  return place;
+int64_t weight_offset(const WeightStrides& strides, int64_t group, int64_t out, int64_t in, const Dims& tap) {
+  int64_t offset = strides.start + group * strides.group + out * strides.out + in * strides.in;
+  for (size_t d = 0; d < tap.size(); ++d) offset += tap[d] * strides.taps[d];
+  return offset;
 }
 
 void reference_convolution(HostCall& call) {
@@ -101,10 +101,10 @@ void reference_convolution(HostCall& call) {
       const int64_t first = (index[0] * shape.groups + group) * shape.in_channels * plane;
       ChainSum<T> sum;
       for_each_index(spatial(shape, &ConvolutionAxis::kernel), [&](const Dims& tap) {
-        const int64_t place = place_of(shape, p, tap);
+        const int64_t offset = input_offset(shape, p, tap);
         for (int64_t c = 0; c < shape.in_channels; ++c) {
-          const int64_t from = weight_place(strides, group, index[1] % shape.out_channels, c, tap);
-          sum.add(place < 0 ? T(0) : x[static_cast<size_t>(first + c * plane + place)], w[static_cast<size_t>(from)]);
+          const int64_t from = weight_offset(strides, group, index[1] % shape.out_channels, c, tap);
+          sum.add(offset < 0 ? T(0) : x[static_cast<size_t>(first + c * plane + offset)], w[static_cast<size_t>(from)]);
         }
       });
       T total = sum.total();
@@ -133,26 +133,27 @@ void reference_convolution_weight(HostCall& call) {
         const int64_t from_x = ((n * shape.groups + index[0]) * shape.in_channels + index[2]) * plane;
         int64_t from_g = ((n * shape.groups + index[0]) * shape.out_channels + index[1]) * outputs;
         for_each_index(spatial(shape, &ConvolutionAxis::output), [&](const Dims& p) {
-          const int64_t place = place_of(shape, p, tap);
-          sum.add(place < 0 ? T(0) : x[static_cast<size_t>(from_x + place)], g[static_cast<size_t>(from_g++)]);
+          const int64_t offset = input_offset(shape, p, tap);
+          sum.add(offset < 0 ? T(0) : x[static_cast<size_t>(from_x + offset)], g[static_cast<size_t>(from_g++)]);
         });
       }
-      write_element(out, weight_place(strides, index[0], index[1], index[2], tap), sum.total());
+      write_element(out, weight_offset(strides, index[0], index[1], index[2], tap), sum.total());
     });
   });
 }
 
-struct Numbers {
+struct SpatialParameters {
   Dims stride, low, high, input_dilation, dilation;
 };
 
-Numbers numbers_of(const Call& call) {
+SpatialParameters parameters_of(const Call& call) {
   return {call.ints("stride"), call.ints("low"), {}, call.ints("input_dilation"), call.ints("dilation")};
 }
 
-/// The gradient by the input: g spread by the stride, with the weight's channels exchanged and its taps reversed.
-Value gradient_by_input(Emitter& e, const ConvolutionShape& shape, const Value& g, const Value& weight) {
-  Numbers back;
+/// The gradient with respect to the input: a convolution of g, dilated by the stride, with the weight, its channels
+/// swapped and its taps reversed.
+Value input_gradient(Emitter& e, const ConvolutionShape& shape, const Value& g, const Value& weight) {
+  SpatialParameters back;
   for (const ConvolutionAxis& axis : shape.axes) {
     const int64_t reach = (axis.kernel - 1) * axis.dilation;
     const int64_t spread = axis.output == 0 ? 0 : (axis.output - 1) * axis.stride + 1;
@@ -169,15 +170,15 @@ Value gradient_by_input(Emitter& e, const ConvolutionShape& shape, const Value& 
 
 Values convolution_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
   const ConvolutionShape shape = convolution_shape(call);
-  const Numbers numbers = numbers_of(call);
+  const SpatialParameters parameters = parameters_of(call);
   Values result(3);
-  if (call.needs(0)) result[0] = gradient_by_input(e, shape, g[0], call.in(1));
+  if (call.needs(0)) result[0] = input_gradient(e, shape, g[0], call.in(1));
   if (call.needs(1))
-    result[1] =
-        e.convolution_weight(call.in(0), g[0], spatial(shape, &ConvolutionAxis::kernel), numbers.stride, numbers.low,
-                             numbers.input_dilation, numbers.dilation, shape.groups, shape.transposed);
+    result[1] = e.convolution_weight(call.in(0), g[0], spatial(shape, &ConvolutionAxis::kernel), parameters.stride,
+                                     parameters.low, parameters.input_dilation, parameters.dilation, shape.groups,
+                                     shape.transposed);
   if (call.needs(2)) {
-    // Image by image: their pixels lie side by side.
+    // Each image is summed first: its pixels are contiguous.
     Dims dims;
     for (int64_t d = 2; d < call.rank(0); ++d) dims.push_back(d);
     result[2] = e.sum(e.sum(g[0], dims), Dims{0});
@@ -185,14 +186,15 @@ Values convolution_gradient(Emitter& e, const GradientCall& call, std::span<cons
   return result;
 }
 
-/// A sample of `convolution`: x and weight, then the numbers of each dimension.
-std::vector<Sample> convolution_sample(SampleTensor x, SampleTensor weight, SampleTensor bias, const Numbers& numbers,
-                                       int64_t groups = 1, bool transposed = false) {
-  return with({{{std::move(x), std::move(weight), std::move(bias)}}}, {{"stride", numbers.stride},
-                                                                       {"low", numbers.low},
-                                                                       {"high", numbers.high},
-                                                                       {"input_dilation", numbers.input_dilation},
-                                                                       {"dilation", numbers.dilation},
+/// A sample of `convolution`: x and weight, then the parameters of each dimension.
+std::vector<Sample> convolution_sample(SampleTensor x, SampleTensor weight, SampleTensor bias,
+                                       const SpatialParameters& parameters, int64_t groups = 1,
+                                       bool transposed = false) {
+  return with({{{std::move(x), std::move(weight), std::move(bias)}}}, {{"stride", parameters.stride},
+                                                                       {"low", parameters.low},
+                                                                       {"high", parameters.high},
+                                                                       {"input_dilation", parameters.input_dilation},
+                                                                       {"dilation", parameters.dilation},
                                                                        {"groups", groups},
                                                                        {"transposed", transposed}});
 }
@@ -203,8 +205,12 @@ Op convolution() {
           "convolution(x, weight, bias? = None, stride: ints, low: ints, high: ints, input_dilation: ints, "
           "dilation: ints, groups: int = 1, transposed: bool = False)",
       .doc =
-          R"(Convolution over any number of dimensions. Before each image stand `low` zeros and after it `high`, fewer if negative;
-between its elements input_dilation - 1. A transposed weight is [in, out, ...], its taps in reverse.
+          R"(Computes a convolution (cross-correlation) of `x` [batch, in, ...] with `weight`
+[out, in / groups, ...] over any number of spatial dimensions, and adds `bias` [out]. The lists have one number for
+each spatial dimension: `stride` is the step between outputs and `dilation` the step between taps; `low` and `high`
+are the numbers of zeros before and after the input, where a negative number crops it; input_dilation - 1 zeros are
+inserted between neighboring input elements. With `transposed`, `weight` is [in, out / groups, ...] and its taps are
+reversed.
 
 >>> lucid.convolution(lucid.ones(1, 1, 4), lucid.ones(1, 1, 2), None, [1], [0], [1], [1], [1])
 tensor([[[2., 2., 2., 1.]]]))",
@@ -216,7 +222,8 @@ tensor([[[2., 2., 2., 1.]]]))",
         check_convolution(call);
         const ConvolutionShape shape = convolution_shape(call);
         LUCID_CHECK(shape.input_shape() == call.shape(0) && shape.weight_shape() == call.shape(1),
-                    "convolution of {} and {}", to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+                    "convolution: {} and {} do not match", to_string(call.operand(0).type()),
+                    to_string(call.operand(1).type()));
         checked_numel(call.name(), shape.output_shape(), size_of(call.dtype(0)));
         return {{call.dtype(0), shape.output_shape()}};
       },
@@ -254,18 +261,19 @@ Types infer_weight(const Call& call) {
   check_convolution(call);
   const ConvolutionShape shape = convolution_shape(call);
   LUCID_CHECK(shape.input_shape() == call.shape(0) && shape.output_shape() == call.shape(1),
-              "convolution_weight of {} and {}", to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+              "convolution_weight: {} and {} do not match", to_string(call.operand(0).type()),
+              to_string(call.operand(1).type()));
   checked_numel(call.name(), shape.weight_shape(), size_of(call.dtype(0)));
   return {{call.dtype(0), shape.weight_shape()}};
 }
 
-std::vector<Sample> weight_sample(SampleTensor x, SampleTensor g, const Dims& kernel, const Numbers& numbers,
-                                  int64_t groups = 1, bool transposed = false) {
+std::vector<Sample> weight_sample(SampleTensor x, SampleTensor g, const Dims& kernel,
+                                  const SpatialParameters& parameters, int64_t groups = 1, bool transposed = false) {
   return with({{{std::move(x), std::move(g)}}}, {{"kernel", kernel},
-                                                 {"stride", numbers.stride},
-                                                 {"low", numbers.low},
-                                                 {"input_dilation", numbers.input_dilation},
-                                                 {"dilation", numbers.dilation},
+                                                 {"stride", parameters.stride},
+                                                 {"low", parameters.low},
+                                                 {"input_dilation", parameters.input_dilation},
+                                                 {"dilation", parameters.dilation},
                                                  {"groups", groups},
                                                  {"transposed", transposed}});
 }
@@ -275,7 +283,9 @@ Op convolution_weight() {
       .signature =
           "convolution_weight(x, grad, kernel: ints, stride: ints, low: ints, input_dilation: ints, "
           "dilation: ints, groups: int = 1, transposed: bool = False)",
-      .doc = R"(The gradient by its weight of a convolution of x whose result has the gradient grad.
+      .doc =
+          R"(Computes the gradient with respect to the weight of a `convolution` of `x` whose result has the
+gradient `grad`. `kernel` holds the spatial sizes of the weight; the other arguments are those of `convolution`.
 
 >>> lucid.convolution_weight(lucid.ones(1, 1, 4), lucid.ones(1, 1, 3), [2], [1], [0], [1], [1])
 tensor([[[3., 3.]]]))",
@@ -286,18 +296,18 @@ tensor([[[3., 3.]]]))",
       .reference = reference_convolution_weight,
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const ConvolutionShape shape = convolution_shape(call);
-                     const Numbers numbers = numbers_of(call);
+                     const SpatialParameters parameters = parameters_of(call);
                      Values result(2);
-                     if (call.needs(0)) result[0] = gradient_by_input(e, shape, call.in(1), g[0]);
+                     if (call.needs(0)) result[0] = input_gradient(e, shape, call.in(1), g[0]);
                      if (call.needs(1)) {
                        Dims high;
                        for (const ConvolutionAxis& axis : shape.axes) {
                          const int64_t spread = axis.input == 0 ? 0 : (axis.input - 1) * axis.input_dilation + 1;
                          high.push_back(axis.extent() - spread - axis.low);
                        }
-                       result[1] =
-                           e.convolution(call.in(0), g[0], {}, numbers.stride, numbers.low, high,
-                                         numbers.input_dilation, numbers.dilation, shape.groups, shape.transposed);
+                       result[1] = e.convolution(call.in(0), g[0], {}, parameters.stride, parameters.low, high,
+                                                 parameters.input_dilation, parameters.dilation, shape.groups,
+                                                 shape.transposed);
                      }
                      return result;
                    },

@@ -1,4 +1,4 @@
-// conv1d, conv2d, conv3d and their transposes, as layers call them: arguments are checked here.
+// conv1d, conv2d, conv3d and their transposes, which layers call. They check the arguments and emit `convolution`.
 
 #include "ops/convolution_rules.h"
 #include "ops/linalg_rules.h"
@@ -9,36 +9,38 @@ namespace {
 
 std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
 
-/// What both kinds of layer ask of x, weight, bias and groups. `of_in` and `of_out` are the weight's dimensions of
-/// input and output channels; the one that comes first counts those of all groups.
-void check_operands(const Call& call, int64_t dimensions, size_t of_in, size_t of_out) {
+/// Checks x, weight, bias and groups of a convolution or its transpose. `in_axis` and `out_axis` are the weight's
+/// dimensions of input and output channels; dimension 0 counts the channels of all groups.
+void check_operands(const Call& call, int64_t dimensions, size_t in_axis, size_t out_axis) {
   check_product_dtypes(call, 0, 1);
   if (call.rank(0) != dimensions + 2 && call.rank(0) != dimensions + 1)
-    throw ValueError("{}: x must be [batch, channels] or [channels] and {} more, got {}", call.name(),
-                     dimensions == 1 ? "one dimension" : std::to_string(dimensions) + " dimensions", type_of(call, 0));
+    throw ValueError("{}: x must be [batch, channels, ...] or [channels, ...] with {} after the channels, got {}",
+                     call.name(), dimensions == 1 ? "one dimension" : std::to_string(dimensions) + " dimensions",
+                     type_of(call, 0));
   if (call.rank(1) != dimensions + 2)
     throw ValueError("{}: weight must have {} dimensions, got {}", call.name(), dimensions + 2, type_of(call, 1));
   const Dims& weight = call.shape(1);
   for (int64_t d = 0; d < dimensions; ++d)
     if (weight[static_cast<size_t>(d) + 2] == 0)
-      throw ValueError("{}: weight {} has no taps", call.name(), type_of(call, 1));
+      throw ValueError("{}: weight {} has an empty spatial dimension", call.name(), type_of(call, 1));
   const int64_t groups = call.integer("groups");
   if (groups <= 0 || weight[0] % groups != 0)
     throw ValueError("{}: groups must divide dimension 0 of weight {}, got {}", call.name(), type_of(call, 1), groups);
   const int64_t channels = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions - 1)];
-  const int64_t expected = of_in == 0 ? weight[0] : weight[of_in] * groups;
+  const int64_t expected = in_axis == 0 ? weight[0] : weight[in_axis] * groups;
   if (channels != expected)
-    throw ValueError("{}: x {} has {} channels, but weight {} in {} groups takes {}", call.name(), type_of(call, 0),
+    throw ValueError("{}: x {} has {} channels, but weight {} with {} groups expects {}", call.name(), type_of(call, 0),
                      channels, type_of(call, 1), groups, expected);
   if (!call.has(2)) return;
   check_product_dtypes(call, 0, 2);
-  const int64_t outputs = of_out == 0 ? weight[0] : weight[of_out] * groups;
+  const int64_t outputs = out_axis == 0 ? weight[0] : weight[out_axis] * groups;
   if (call.shape(2) != Dims{outputs})
-    throw ValueError("{}: bias must be a vector with an element for each of {} output channels, got {}", call.name(),
-                     outputs, type_of(call, 2));
+    throw ValueError("{}: bias must be a vector with one element for each of the {} output channels, got {}",
+                     call.name(), outputs, type_of(call, 2));
 }
 
-/// Zeros before and after each dimension: one number for all, one for each, or two for each.
+/// The number of zeros before and after each dimension. The attribute has one number for all dimensions, one for each,
+/// or two for each.
 std::pair<Dims, Dims> paddings(const Call& call, int64_t dimensions) {
   const Dims& given = call.ints("padding");
   Dims low, high;
@@ -56,14 +58,13 @@ std::pair<Dims, Dims> paddings(const Call& call, int64_t dimensions) {
   for (size_t i = 0; i < low.size(); ++i)
     if (!fits || low[i] < 0 || high[i] < 0 || low[i] > INT32_MAX || high[i] > INT32_MAX)
       throw ValueError(
-          "{}: padding must be one number, {} (one for each dimension) or {} (before and after each), none negative, "
-          "got "
-          "{}",
+          "{}: padding must be one number, {} (one for each dimension) or {} (before and after each dimension), all "
+          "non-negative, got {}",
           call.name(), dimensions, 2 * dimensions, to_string(given));
   return {low, high};
 }
 
-/// Runs f on x with a batch, which is added and removed again if x has none.
+/// Applies f to x with a batch dimension, which is added and removed again if x has none.
 template <typename F>
 Value batched(Emitter& e, const Value& x, int64_t dimensions, F f) {
   if (x.rank() == dimensions + 2) return f(x);
@@ -87,8 +88,9 @@ Op convolution_layer(Op op, int64_t dimensions) {
       const int64_t padded = in[0].size(in[0].rank() - dimensions + d) + low[i] + high[i];
       if (dilation[i] * (in[1].size(d + 2) - 1) + 1 > padded)
         throw ValueError(
-            "{}: the taps of weight {} with dilation {} reach over more than the {} elements that dimension {} of x {} "
-            "has with padding; pad more or use a smaller weight",
+            "{}: weight {} with dilation {} spans more than the {} padded elements of dimension {} of x {}; "
+            "increase the "
+            "padding or use a smaller weight",
             call.name(), type_of(call, 1), dilation[i], padded, in[0].rank() - dimensions + d, type_of(call, 0));
     }
     return {batched(e, in[0], dimensions, [&](const Value& x) {
@@ -107,22 +109,22 @@ Op transposed_layer(Op op, int64_t dimensions) {
     const Dims stride = numbers_for(call, "stride", dimensions, 1);
     const Dims dilation = numbers_for(call, "dilation", dimensions, 1);
     const Dims padding = numbers_for(call, "padding", dimensions, 0);
-    const Dims more = numbers_for(call, "output_padding", dimensions, 0);
+    const Dims output_padding = numbers_for(call, "output_padding", dimensions, 0);
     const Dims ones(static_cast<size_t>(dimensions), 1);
     Dims low, high;
     for (int64_t d = 0; d < dimensions; ++d) {
       const auto i = static_cast<size_t>(d);
-      if (more[i] >= stride[i] && more[i] >= dilation[i])
+      if (output_padding[i] >= stride[i] && output_padding[i] >= dilation[i])
         throw ValueError(
             "{}: output_padding must be smaller than stride or dilation, got {} for stride {}, dilation {}",
-            call.name(), more[i], stride[i], dilation[i]);
+            call.name(), output_padding[i], stride[i], dilation[i]);
       const int64_t reach = dilation[i] * (in[1].size(d + 2) - 1);
       low.push_back(reach - padding[i]);
-      high.push_back(reach - padding[i] + more[i]);
+      high.push_back(reach - padding[i] + output_padding[i]);
       const int64_t size = in[0].size(in[0].rank() - dimensions + d);
       if (size == 0 || (size - 1) * stride[i] + 1 + low[i] + high[i] - reach <= 0)
-        throw ValueError("{}: padding {} leaves nothing of dimension {} of the result, for x {} and weight {}",
-                         call.name(), padding[i], in[0].rank() - dimensions + d, type_of(call, 0), type_of(call, 1));
+        throw ValueError("{}: padding {} leaves dimension {} of the result empty, for x {} and weight {}", call.name(),
+                         padding[i], in[0].rank() - dimensions + d, type_of(call, 0), type_of(call, 1));
     }
     return {batched(e, in[0], dimensions, [&](const Value& x) {
       return e.convolution(x, in[1], bias_of(call, in), ones, low, high, stride, dilation, call.integer("groups"),
@@ -138,7 +140,12 @@ Op conv1d() {
           .signature = "conv1d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], "
                        "groups: int = 1)",
           .doc =
-              R"(The sums of products of weight [out, in / groups, taps] with x [batch, in, length] at every stride-th place.
+              R"(Computes a 1-d convolution (cross-correlation) of `x` [batch, in, length], or [in, length] without a
+batch, with `weight` [out, in / groups, taps], and adds `bias` [out]. All operands must have the same dtype.
+`stride` is the step between outputs and `dilation` the step between taps. `padding` is the number of zeros on both
+sides: one number, one for each dimension, or two for each dimension (before and after). In Python it may also be
+"same", which keeps the size and needs stride 1, or "valid", which means no padding. `groups` divides the channels
+into groups that are convolved separately. Raises ValueError if the weight is larger than the padded input.
 
 >>> lucid.conv1d(lucid.tensor([[1., 2., 3., 4.]]), lucid.tensor([[[1., 1.]]]))
 tensor([[3., 5., 7.]]))",
@@ -156,8 +163,13 @@ Op conv2d() {
           .signature = "conv2d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], "
                        "groups: int = 1)",
           .doc =
-              R"(The sums of products of weight [out, in / groups, rows, columns] with x [batch, in, height, width] at every
-stride-th place. In Python, padding may also be "same", which keeps the size, or "valid", which is none.
+              R"(Computes a 2-d convolution (cross-correlation) of `x` [batch, in, height, width], or
+[in, height, width] without a batch, with `weight` [out, in / groups, rows, columns], and adds `bias` [out]. All
+operands must have the same dtype. `stride` is the step between outputs and `dilation` the step between taps.
+`padding` is the number of zeros on both sides: one number, one for each dimension, or two for each dimension
+(before and after). In Python it may also be "same", which keeps the size and needs stride 1, or "valid", which
+means no padding. `groups` divides the channels into groups that are convolved separately. Raises ValueError if the
+weight is larger than the padded input.
 
 >>> lucid.conv2d(lucid.ones(1, 1, 3, 3), lucid.ones(1, 1, 2, 2))
 tensor([[[[4., 4.],
@@ -180,8 +192,13 @@ Op conv3d() {
           .signature = "conv3d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], dilation: ints = [1], "
                        "groups: int = 1)",
           .doc =
-              R"(The sums of products of weight [out, in / groups, ...] with x [batch, in, ...] over three dimensions, at every
-stride-th place.
+              R"(Computes a 3-d convolution (cross-correlation) of `x` [batch, in, depth, height, width], or
+[in, depth, height, width] without a batch, with `weight` [out, in / groups, depth, rows, columns], and adds `bias`
+[out]. All operands must have the same dtype. `stride` is the step between outputs and `dilation` the step between
+taps. `padding` is the number of zeros on both sides: one number, one for each dimension, or two for each dimension
+(before and after). In Python it may also be "same", which keeps the size and needs stride 1, or "valid", which
+means no padding. `groups` divides the channels into groups that are convolved separately. Raises ValueError if the
+weight is larger than the padded input.
 
 >>> lucid.conv3d(lucid.ones(1, 1, 2, 2, 2), lucid.ones(1, 1, 2, 2, 2)).item()
 8.0)",
@@ -197,7 +214,11 @@ Op conv_transpose1d() {
       {
           .signature = "conv_transpose1d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], "
                        "output_padding: ints = [0], groups: int = 1, dilation: ints = [1])",
-          .doc = R"(The gradient by its input of a conv1d with this weight [in, out / groups, taps], as a layer.
+          .doc =
+              R"(Computes the transpose of a conv1d with the weight `weight` [in, out / groups, taps], which is its
+gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, length], or [in, length] without a
+batch. Each spatial size n becomes (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1.
+`output_padding` must be smaller than the stride or the dilation.
 
 >>> lucid.conv_transpose1d(lucid.tensor([[1., 2.]]), lucid.tensor([[[1., 10.]]]), stride=2)
 tensor([[ 1., 10.,  2., 20.]]))",
@@ -217,7 +238,11 @@ Op conv_transpose2d() {
           .signature = "conv_transpose2d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], "
                        "output_padding: ints = [0], groups: int = 1, dilation: ints = [1])",
           .doc =
-              R"(The gradient by its input of a conv2d with this weight [in, out / groups, rows, columns], as a layer.
+              R"(Computes the transpose of a conv2d with the weight `weight` [in, out / groups, rows, columns], which
+is its gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, height, width], or
+[in, height, width] without a batch. Each spatial size n becomes
+(n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1. `output_padding` must be smaller than
+the stride or the dilation.
 
 >>> lucid.conv_transpose2d(lucid.ones(1, 1, 2, 2), lucid.ones(1, 1, 2, 2))
 tensor([[[[1., 2., 1.],
@@ -237,7 +262,12 @@ Op conv_transpose3d() {
       {
           .signature = "conv_transpose3d(x, weight, bias? = None, stride: ints = [1], padding: ints = [0], "
                        "output_padding: ints = [0], groups: int = 1, dilation: ints = [1])",
-          .doc = R"(The gradient by its input of a conv3d with this weight [in, out / groups, ...], as a layer.
+          .doc =
+              R"(Computes the transpose of a conv3d with the weight `weight` [in, out / groups, depth, rows, columns],
+which is its gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, depth, height, width], or
+[in, depth, height, width] without a batch. Each spatial size n becomes
+(n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1. `output_padding` must be smaller than
+the stride or the dilation.
 
 >>> lucid.conv_transpose3d(lucid.ones(1, 1, 1, 1, 1), lucid.ones(1, 2, 2, 2, 2)).shape
 (1, 2, 2, 2, 2))",

@@ -61,20 +61,20 @@ void check_convolution(const Call& call) {
     if (parameter.kind != ParameterKind::kInts) continue;
     const Dims& numbers = call.ints(parameter.name);
     const bool is_padding = parameter.name == "low" || parameter.name == "high";
-    const int64_t least = is_padding ? -INT32_MAX : parameter.name == "kernel" ? 0 : 1;
-    const bool in_range = std::ranges::all_of(numbers, [&](int64_t n) { return n >= least && n <= INT32_MAX; });
+    const int64_t min = is_padding ? -INT32_MAX : parameter.name == "kernel" ? 0 : 1;
+    const bool in_range = std::ranges::all_of(numbers, [&](int64_t n) { return n >= min && n <= INT32_MAX; });
     if (numbers.rank() != rank - 2 || !in_range)
-      throw ValueError("{}: {} must be {} numbers from {} to {}, got {}", call.name(), parameter.name, rank - 2, least,
+      throw ValueError("{}: {} must be {} numbers from {} to {}, got {}", call.name(), parameter.name, rank - 2, min,
                        INT32_MAX, to_string(DimsView(numbers)));
   }
-  // No place that a tap reaches may overflow, whatever the padding.
-  constexpr int64_t kMostReach = int64_t{1} << 60;
+  // The position of a tap must not overflow, for any padding.
+  constexpr int64_t kMaxReach = int64_t{1} << 60;
   for (int64_t d = 0; d < rank - 2; ++d) {
     const auto i = static_cast<size_t>(d);
     for (const auto& [size, dilation] : {std::pair(call.shape(0)[i + 2], call.ints("input_dilation")[i]),
                                          std::pair(call.shape(1)[i + 2], call.ints("dilation")[i])})
-      if (size > kMostReach / dilation)
-        throw ValueError("{}: a dimension of {} elements is too long for dilation {}", call.name(), size, dilation);
+      if (size > kMaxReach / dilation)
+        throw ValueError("{}: a dimension of {} elements is too large for dilation {}", call.name(), size, dilation);
   }
 }
 
@@ -103,23 +103,23 @@ ConvolutionShape convolution_shape(const Call& call) {
       axis.output = other[d + 2];
     } else {
       const int64_t spread = axis.input == 0 ? 0 : (axis.input - 1) * axis.input_dilation + 1;
-      const int64_t room = spread + axis.low + call.ints("high")[d] - (axis.kernel - 1) * axis.dilation - 1;
-      axis.output = room < 0 ? 0 : room / axis.stride + 1;
+      const int64_t last_start = spread + axis.low + call.ints("high")[d] - (axis.kernel - 1) * axis.dilation - 1;
+      axis.output = last_start < 0 ? 0 : last_start / axis.stride + 1;
     }
     shape.axes.push_back(axis);
   }
   return shape;
 }
 
-Dims numbers_for(const Call& call, std::string_view name, int64_t dimensions, int64_t least) {
+Dims numbers_for(const Call& call, std::string_view name, int64_t dimensions, int64_t min) {
   Dims numbers = call.ints(name);
   if (numbers.size() == 1) numbers = Dims(static_cast<size_t>(dimensions), numbers[0]);
   if (numbers.rank() != dimensions)
     throw ValueError("{}: {} must be one number or {}, one for each dimension, got {}", call.name(), name, dimensions,
                      to_string(call.ints(name)));
   for (const int64_t number : numbers)
-    if (number < least || number > INT32_MAX)
-      throw ValueError("{}: {} must be at least {}, got {}", call.name(), name, least, to_string(call.ints(name)));
+    if (number < min || number > INT32_MAX)
+      throw ValueError("{}: {} must be at least {}, got {}", call.name(), name, min, to_string(call.ints(name)));
   return numbers;
 }
 

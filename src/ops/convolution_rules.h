@@ -5,11 +5,11 @@
 
 #include "ir/op.h"
 
-/// What convolutions, their gradients and their kernels share.
+/// Shared by convolutions, their gradients and their kernels.
 namespace lucid {
 
-/// One spatial dimension of a convolution. Output p and tap t meet at place p * stride + t * dilation - low of the
-/// input, in which input_dilation - 1 zeros stand between two elements and zeros around them.
+/// One spatial dimension of a convolution. Output p reads position p * stride + t * dilation - low at tap t. Positions
+/// refer to the input with input_dilation - 1 zeros between neighboring elements; positions outside it read 0.
 struct ConvolutionAxis {
   int64_t input = 1;
   int64_t output = 1;
@@ -19,17 +19,17 @@ struct ConvolutionAxis {
   int64_t input_dilation = 1;
   int64_t dilation = 1;
 
-  /// Places between the first that a tap reads and the last, both included.
+  /// Number of positions from the first to the last that a tap reads, inclusive.
   int64_t extent() const { return output == 0 ? 0 : (output - 1) * stride + (kernel - 1) * dilation + 1; }
 };
 
-/// The sizes of a convolution; channels are those of one group.
+/// The sizes of a convolution; channel counts are those of one group.
 struct ConvolutionShape {
   int64_t batch = 0;
   int64_t groups = 1;
   int64_t in_channels = 0;
   int64_t out_channels = 0;
-  /// The weight is [in, out, taps] with its taps in reverse, instead of [out, in, taps].
+  /// The weight is [in, out, taps] with reversed taps, instead of [out, in, taps].
   bool transposed = false;
   std::vector<ConvolutionAxis> axes;
 
@@ -38,8 +38,8 @@ struct ConvolutionShape {
   Dims input_shape() const;
   Dims output_shape() const;
   Dims weight_shape() const;
-  /// The place in a weight of these strides of group 0's output channel 0, input channel 0 and tap 0, and the distances
-  /// to the next of each.
+  /// Offset of the element of group 0, output channel 0, input channel 0 and tap 0 in a weight with given strides, and
+  /// the distances to the next group, channel and tap.
   struct WeightStrides {
     int64_t start = 0;
     int64_t group = 0;
@@ -50,14 +50,15 @@ struct ConvolutionShape {
   WeightStrides weight_strides(DimsView strides) const;
 };
 
-/// The sizes of a call of `convolution`, which checks that operands and attributes fit together, or of
-/// `convolution_weight`.
+/// The sizes of a call of `convolution` or `convolution_weight`. The shape rules of these ops check that the operands
+/// match them.
 ConvolutionShape convolution_shape(const Call& call);
 
-/// Throws ValueError for calls that have no such shape; those that layers emit have one.
+/// Throws ValueError for calls without a valid ConvolutionShape. Calls emitted by layers always have one.
 void check_convolution(const Call& call);
 
-/// An attribute that holds a number for each of so many dimensions, or one for all of them, each at least `least`.
-Dims numbers_for(const Call& call, std::string_view name, int64_t dimensions, int64_t least);
+/// Reads an attribute that holds one integer for each of `dimensions` dimensions, or one for all of them. Throws
+/// ValueError if one is below `min`.
+Dims numbers_for(const Call& call, std::string_view name, int64_t dimensions, int64_t min);
 
 }  // namespace lucid

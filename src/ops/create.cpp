@@ -1,4 +1,4 @@
-// Tensors made from nothing but a shape.
+// Ops that create tensors from a shape.
 
 #include "ops/reference.h"
 #include "ops/rules.h"
@@ -17,7 +17,7 @@ void fill(const HostArray& out, const Scalar& value) {
     value.store(out.type.dtype, out.as<char>() + i * static_cast<int64_t>(size_of(out.type.dtype)));
 }
 
-// The number that all elements are; see Algebra::fill.
+// The value of all elements; see Algebra::fill.
 std::optional<Scalar> zero(const Call&) { return 0; }
 std::optional<Scalar> one(const Call&) { return 1; }
 std::optional<Scalar> fill_value(const Call& call) {
@@ -27,7 +27,9 @@ std::optional<Scalar> fill_value(const Call& call) {
 Op full() {
   return {
       .signature = "full(size: ints, fill_value, *, dtype: dtype? = None)",
-      .doc = R"(A tensor of the given size, filled with one value.
+      .doc =
+          R"(Returns a tensor of shape `size` filled with `fill_value`, a number or a 0-d tensor. `dtype` defaults
+to the default float dtype if `fill_value` is a floating-point number, and to the dtype of `fill_value` otherwise.
 
 >>> lucid.full((2, 2), 1.5)
 tensor([[1.5000, 1.5000],
@@ -58,34 +60,34 @@ tensor([[1.5000, 1.5000],
   };
 }
 
-int64_t numbered_axis(const Call& call) {
+int64_t iota_axis(const Call& call) {
   return normalize_axis(call.name(), call.integer("dim"), call.ints("size").rank());
 }
 
 Op iota() {
   return {
       .signature = "iota(size: ints, dim: int = 0)",
-      .doc = R"(A tensor of i64 in which each element is its own index along dim.
+      .doc = R"(Returns an i64 tensor of shape `size` in which each element is its own index along `dim`.
 
 >>> lucid.iota((2, 3), 1)
 tensor([[0, 1, 2],
         [0, 1, 2]]))",
       .names = {.audience = Audience::kOps},
       .infer = [](const Call& call) -> std::vector<TensorType> {
-        numbered_axis(call);
+        iota_axis(call);
         checked_numel(call.name(), call.ints("size"), sizeof(int64_t));
         return {{Dtype::kI64, call.ints("size")}};
       },
       .lowering = IndexedLowering{.body =
                                       [](ElementContext& element, const Call& call) {
                                         return call.ints("size").empty() ? element.number(0)
-                                                                         : element.index(numbered_axis(call));
+                                                                         : element.index(iota_axis(call));
                                       }},
       .reference =
           [](HostCall& call) {
             const Dims& size = call.ints("size");
             const HostArray out = call.make_output({Dtype::kI64, size});
-            const auto axis = static_cast<size_t>(numbered_axis(call));
+            const auto axis = static_cast<size_t>(iota_axis(call));
             const int64_t stride = size.empty() ? 1 : contiguous_strides(size)[axis];
             for (int64_t i = 0; i < out.size(); ++i) out.as<int64_t>()[i] = size.empty() ? 0 : i / stride % size[axis];
           },
@@ -109,41 +111,46 @@ Op filled_with(Op op, Scalar value) {
 }
 
 Op zeros() {
-  return filled_with({.signature = "zeros(size: ints*, *, dtype: dtype? = None)",
-                      .doc = R"(A tensor of zeros.
+  return filled_with(
+      {.signature = "zeros(size: ints*, *, dtype: dtype? = None)",
+       .doc = R"(Returns a tensor of shape `size` filled with zeros. `dtype` defaults to the default float dtype.
 
 >>> lucid.zeros(2, 3)
 tensor([[0., 0., 0.],
         [0., 0., 0.]]))",
-                      .names = {.is_factory = true},
-                      .algebra = {.fill = zero}},
-                     0);
+       .names = {.is_factory = true},
+       .algebra = {.fill = zero}},
+      0);
 }
 
 Op ones() {
-  return filled_with({.signature = "ones(size: ints*, *, dtype: dtype? = None)",
-                      .doc = R"(A tensor of ones.
+  return filled_with(
+      {.signature = "ones(size: ints*, *, dtype: dtype? = None)",
+       .doc = R"(Returns a tensor of shape `size` filled with ones. `dtype` defaults to the default float dtype.
 
 >>> lucid.ones(3, dtype=lucid.int64)
 tensor([1, 1, 1]))",
-                      .names = {.is_factory = true},
-                      .algebra = {.fill = one}},
-                     1);
+       .names = {.is_factory = true},
+       .algebra = {.fill = one}},
+      1);
 }
 
 Op empty() {
-  return filled_with({.signature = "empty(size: ints*, *, dtype: dtype? = None)",
-                      .doc = R"(A tensor whose elements are still to be written. They are zero, but do not rely on it.
+  return filled_with(
+      {.signature = "empty(size: ints*, *, dtype: dtype? = None)",
+       .doc =
+           R"(Returns a tensor of shape `size` with unspecified values, to be written later. The values are
+currently zeros, but do not rely on it. `dtype` defaults to the default float dtype.
 
 >>> lucid.empty(2, 3).shape
 (2, 3))",
-                      .names = {.is_factory = true}},
-                     0);
+       .names = {.is_factory = true}},
+      0);
 }
 
 Dtype like_dtype(const Call& call) { return call.is_none("dtype") ? call.dtype(0) : call.dtype_of("dtype"); }
 
-/// zeros_like, ones_like and empty_like. They are pointwise so that their results are laid out as x is.
+/// zeros_like, ones_like and empty_like. They are pointwise, so that their results have the memory layout of x.
 Op filled_like(Op op, int value) {
   op.infer = [](const Call& call) -> std::vector<TensorType> { return {{like_dtype(call), call.shape(0)}}; };
   op.lowering = PointwiseLowering{.body = [value](loop::Builder& b, std::span<const loop::Value>, const Call& call) {
@@ -157,32 +164,38 @@ Op filled_like(Op op, int value) {
 }
 
 Op zeros_like() {
-  return filled_like({.signature = "zeros_like(x, *, dtype: dtype? = None)",
-                      .doc = R"(Zeros of the shape and dtype of x.
+  return filled_like(
+      {.signature = "zeros_like(x, *, dtype: dtype? = None)",
+       .doc =
+           R"(Returns a tensor of zeros with the shape and memory layout of `x`. `dtype` defaults to the dtype of
+`x`.
 
 >>> lucid.zeros_like(lucid.tensor([1, 2]))
 tensor([0, 0]))",
-                      .names = {.is_factory = true},
-                      .algebra = {.fill = zero}},
-                     0);
+       .names = {.is_factory = true},
+       .algebra = {.fill = zero}},
+      0);
 }
 
 Op ones_like() {
-  return filled_like({.signature = "ones_like(x, *, dtype: dtype? = None)",
-                      .doc = R"(Ones of the shape and dtype of x.
+  return filled_like(
+      {.signature = "ones_like(x, *, dtype: dtype? = None)",
+       .doc = R"(Returns a tensor of ones with the shape and memory layout of `x`. `dtype` defaults to the dtype of
+`x`.
 
 >>> lucid.ones_like(lucid.tensor([1, 2]))
 tensor([1, 1]))",
-                      .names = {.is_factory = true},
-                      .algebra = {.fill = one}},
-                     1);
+       .names = {.is_factory = true},
+       .algebra = {.fill = one}},
+      1);
 }
 
 Op empty_like() {
   return filled_like(
       {.signature = "empty_like(x, *, dtype: dtype? = None)",
        .doc =
-           R"(A tensor of the shape and dtype of x whose elements are still to be written. They are zero, but do not rely on it.
+           R"(Returns a tensor of unspecified values with the shape and memory layout of `x`, to be written later.
+The values are currently zeros, but do not rely on it. `dtype` defaults to the dtype of `x`.
 
 >>> lucid.empty_like(lucid.tensor([1, 2])).shape
 (2,))",
@@ -193,7 +206,9 @@ Op empty_like() {
 Op full_like() {
   return {
       .signature = "full_like(x, fill_value, *, dtype: dtype? = None)",
-      .doc = R"(A tensor of the shape and dtype of x, filled with one value.
+      .doc =
+          R"(Returns a tensor with the shape and memory layout of `x`, filled with `fill_value`, a number or a 0-d
+tensor. `dtype` defaults to the dtype of `x`.
 
 >>> lucid.full_like(lucid.tensor([1, 2]), 5)
 tensor([5, 5]))",
@@ -206,7 +221,7 @@ tensor([5, 5]))",
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         const Value value = e.full(Dims{}, argument(call, inputs, 1), like_dtype(call));
-        // Elementwise with x, whose layout it takes; either choice is the value.
+        // Elementwise with x, so that the result has its layout. Both branches are the value.
         return {e.where(e.zeros_like(inputs[0], Dtype::kBool), value, value)};
       },
       .samples =
@@ -219,7 +234,9 @@ tensor([5, 5]))",
 Op eye() {
   return {
       .signature = "eye(n: int, m: int? = None, *, dtype: dtype? = None)",
-      .doc = R"(The matrix with ones on its diagonal and zeros elsewhere.
+      .doc =
+          R"(Returns the matrix of `n` rows and `m` columns with ones on the main diagonal and zeros elsewhere. `m`
+defaults to `n` and `dtype` to the default float dtype.
 
 >>> lucid.eye(2)
 tensor([[1., 0.],

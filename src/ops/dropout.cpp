@@ -1,6 +1,6 @@
-// Draws that leave out, stretch or stir elements while a network learns. Like every draw they take a generator's state
-// as operand 0; which elements they pick follows from it and from an element's row-major index alone, so gradients need
-// no mask in memory: they draw it again from the state that was saved.
+// Random ops for training: dropout, rrelu and gumbel_softmax. Like every random op they take a generator state as
+// operand 0. The random number of an element depends only on the state and on the element's row-major index, so
+// gradients store no mask: they sample it again from the saved state.
 
 #include <cmath>
 
@@ -25,18 +25,18 @@ Types infer_dropout(const Call& call) {
   return {call.operand(1).type()};
 }
 
-/// Whole channels stay or go together: the draw has the first two dimensions' shape.
+/// Whole channels are kept or dropped: the mask has the shape of the first two dimensions.
 Types infer_feature_dropout(const Call& call) {
   Types types = infer_dropout(call);
   if (call.rank(1) < 2)
-    throw ValueError("{}: x must have a batch and channels, its first two dimensions, got {}", call.name(),
+    throw ValueError("{}: x must have at least two dimensions, batch and channels, got {}", call.name(),
                      to_string(call.operand(1).type()));
   return types;
 }
 
-/// Which elements stay.
-Value kept(Emitter& e, const Call& call, const Value& state, const Dims& size) {
-  return e.ge(e.draw_uniform(state, size, Dtype::kF32), call.real("p"));
+/// The mask of the elements to keep.
+Value keep_mask(Emitter& e, const Call& call, const Value& state, const Dims& size) {
+  return e.ge(e.random_uniform(state, size, Dtype::kF32), call.real("p"));
 }
 
 Dims feature_shape(const Dims& shape) {
@@ -64,17 +64,17 @@ std::vector<Sample> dropout_samples(bool features) {
          with({samples.front()}, {{"p", 0.0}});
 }
 
-/// dropout and feature dropout: 0, or x divided by the probability of staying.
+/// Dropout and feature dropout: 0, or x divided by the probability of being kept.
 Op scaled_dropout(Op op, bool features) {
   op.dtypes = Dtype::kI64;
   op.infer = features ? infer_feature_dropout : infer_dropout;
   op.decompose = [features](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     const Value& x = in[1];
-    const Value stays = kept(e, call, in[0], features ? feature_shape(x.shape()) : x.shape());
-    return {e.where(stays, e.mul(x, scale_of(call)), 0)};
+    const Value keep = keep_mask(e, call, in[0], features ? feature_shape(x.shape()) : x.shape());
+    return {e.where(keep, e.mul(x, scale_of(call)), 0)};
   };
   op.gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-                   // It is linear: the gradient goes the same way.
+                   // Dropout is linear in x: its gradient is the same op.
                    const Value state = call.in(0);
                    const Operand operands[] = {state, g[0]};
                    return {Value(), e.emit_one(call.op(), operands, call.attributes())};
@@ -84,27 +84,33 @@ Op scaled_dropout(Op op, bool features) {
   return op;
 }
 
-Op draw_dropout() {
-  return scaled_dropout({.signature = "draw_dropout(state, x, p: float = 0.5)",
-                         .doc = R"(x / (1 - p), but 0 with probability p: where draw_uniform's number of f32 is below p.
+Op random_dropout() {
+  return scaled_dropout(
+      {.signature = "random_dropout(state, x, p: float = 0.5)",
+       .doc =
+           R"(Returns x / (1 - p), with elements set to 0 with probability `p`: those whose f32 number of
+random_uniform(state) is below `p`. `x` must be a floating-point tensor.
 
->>> lucid.draw_dropout(lucid.tensor([1, 0]), lucid.ones(4), 1.0)
+>>> lucid.random_dropout(lucid.tensor([1, 0]), lucid.ones(4), 1.0)
 tensor([0., 0., 0., 0.]))"},
-                        false);
+      false);
 }
 
-Op draw_feature_dropout() {
+Op random_feature_dropout() {
   return scaled_dropout(
-      {.signature = "draw_feature_dropout(state, x, p: float = 0.5)",
-       .doc = R"(x / (1 - p), but whole channels, indices of the first two dimensions, are 0 with probability p.
+      {.signature = "random_feature_dropout(state, x, p: float = 0.5)",
+       .doc =
+           R"(Returns x / (1 - p), with whole channels set to 0 with probability `p`. A channel is one index of the
+first two dimensions of `x`, a floating-point tensor.
 
->>> y = lucid.draw_feature_dropout(lucid.tensor([1, 0]), lucid.ones(8, 2, 3))
+>>> y = lucid.random_feature_dropout(lucid.tensor([1, 0]), lucid.ones(8, 2, 3))
 >>> bool(((y == 0).all(2) | (y == 2).all(2)).all())
 True)"},
       true);
 }
 
-/// Dropout that keeps mean 0 and variance 1 after selu: what goes becomes selu's limit, and all is scaled and shifted.
+/// Dropout that preserves the mean 0 and variance 1 of selu's results: dropped elements become selu's negative limit,
+/// and the result is scaled and shifted.
 Op alpha_dropout(Op op, bool features) {
   constexpr double kLimit = -1.7580993408473766;
   const auto scale = [](const Call& call) {
@@ -115,65 +121,70 @@ Op alpha_dropout(Op op, bool features) {
   op.infer = features ? infer_feature_dropout : infer_dropout;
   op.decompose = [=](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     const Value& x = in[1];
-    const Value stays = kept(e, call, in[0], features ? feature_shape(x.shape()) : x.shape());
+    const Value keep = keep_mask(e, call, in[0], features ? feature_shape(x.shape()) : x.shape());
     const double a = scale(call);
     const double shift = -a * call.real("p") * kLimit;
-    return {e.where(stays, e.add(e.mul(x, a), shift), a * kLimit + shift)};
+    return {e.where(keep, e.add(e.mul(x, a), shift), a * kLimit + shift)};
   };
   op.gradient = {.rule = [=](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                    const Value state = call.in(0);
                    const Dims& shape = call.shape(1);
-                   const Value stays = kept(e, call, state, features ? feature_shape(shape) : shape);
-                   return {Value(), e.where(stays, e.mul(g[0], scale(call)), 0)};
+                   const Value keep = keep_mask(e, call, state, features ? feature_shape(shape) : shape);
+                   return {Value(), e.where(keep, e.mul(g[0], scale(call)), 0)};
                  },
                  .saved_inputs = {0}};
   op.samples = dropout_samples(features);
   return op;
 }
 
-Op draw_alpha_dropout() {
+Op random_alpha_dropout() {
   return alpha_dropout(
-      {.signature = "draw_alpha_dropout(state, x, p: float = 0.5)",
+      {.signature = "random_alpha_dropout(state, x, p: float = 0.5)",
        .doc =
-           R"(x with elements replaced, with probability p, by the limit of selu; then scaled and shifted so that mean 0 and
-variance 1 stay.
+           R"(Returns `x` with elements replaced by the negative limit of selu with probability `p`, then scaled and
+shifted so that a mean of 0 and a variance of 1 are preserved. `x` must be a floating-point tensor.
 
->>> lucid.draw_alpha_dropout(lucid.tensor([1, 0]), lucid.ones(3), 0.0)
+>>> lucid.random_alpha_dropout(lucid.tensor([1, 0]), lucid.ones(3), 0.0)
 tensor([1., 1., 1.]))"},
       false);
 }
 
-Op draw_feature_alpha_dropout() {
-  return alpha_dropout({.signature = "draw_feature_alpha_dropout(state, x, p: float = 0.5)",
-                        .doc = R"(draw_alpha_dropout of whole channels, indices of the first two dimensions.
+Op random_feature_alpha_dropout() {
+  return alpha_dropout(
+      {.signature = "random_feature_alpha_dropout(state, x, p: float = 0.5)",
+       .doc =
+           R"(Applies random_alpha_dropout to whole channels. A channel is one index of the first two dimensions of
+`x`, a floating-point tensor.
 
->>> lucid.draw_feature_alpha_dropout(lucid.tensor([1, 0]), lucid.ones(1, 2, 3), 0.0).shape
+>>> lucid.random_feature_alpha_dropout(lucid.tensor([1, 0]), lucid.ones(1, 2, 3), 0.0).shape
 (1, 2, 3))"},
-                       true);
+      true);
 }
 
 void check_slopes(const Call& call) {
   if (!(call.real("lower") <= call.real("upper")))
-    throw ValueError("{}: lower {} must not be above upper {}", call.name(), call.real("lower"), call.real("upper"));
+    throw ValueError("{}: lower {} must not exceed upper {}", call.name(), call.real("lower"), call.real("upper"));
 }
 
-Op draw_rrelu() {
+Op random_rrelu() {
   const auto slopes = [](Emitter& e, const Call& call, const Value& state, const Dims& size) {
-    const Value unit = e.draw_uniform(state, size, Dtype::kF32);
+    const Value unit = e.random_uniform(state, size, Dtype::kF32);
     return e.add(e.mul(unit, call.real("upper") - call.real("lower")), call.real("lower"));
   };
   return {
-      .signature = "draw_rrelu(state, x, lower: float = 0.125, upper: float = 0.3333333333333333)",
-      .doc = R"(x where it is not negative, else x times a slope from the uniform distribution on [lower, upper).
+      .signature = "random_rrelu(state, x, lower: float = 0.125, upper: float = 0.3333333333333333)",
+      .doc =
+          R"(Returns `x` where it is not negative, and elsewhere `x` times a slope sampled from the uniform
+distribution on [lower, upper). `x` must be a floating-point tensor.
 
->>> lucid.draw_rrelu(lucid.tensor([1, 0]), lucid.tensor([1., -2.]), 0.5, 0.5)
+>>> lucid.random_rrelu(lucid.tensor([1, 0]), lucid.tensor([1., -2.]), 0.5, 0.5)
 tensor([ 1., -1.]))",
       .dtypes = Dtype::kI64,
       .infer = [](const Call& call) -> Types {
         philox::check_state(call);
         check_slopes(call);
         if (!call.operand(1).is_value() || !is_float(call.dtype(1)))
-          throw TypeError("draw_rrelu: x must be a floating-point tensor, got {}", to_string(call.operand(1).type()));
+          throw TypeError("random_rrelu: x must be a floating-point tensor, got {}", to_string(call.operand(1).type()));
         return {call.operand(1).type()};
       },
       .decompose = [slopes](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
@@ -182,8 +193,8 @@ tensor([ 1., -1.]))",
       },
       .gradient = {.rule = [slopes](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const Value state = call.in(0);
-                     const Value bent = e.mul(g[0], slopes(e, call, state, call.shape(1)));
-                     return {Value(), e.where(e.lt(call.in(1), 0), bent, g[0])};
+                     const Value scaled = e.mul(g[0], slopes(e, call, state, call.shape(1)));
+                     return {Value(), e.where(e.lt(call.in(1), 0), scaled, g[0])};
                    },
                    .saved_inputs = {0, 1}},
       .samples = {{{offsets({2}, 1 << 20), {.shape = {37}, .dtype = Dtype::kF64}}},
@@ -191,32 +202,33 @@ tensor([ 1., -1.]))",
   };
 }
 
-Op draw_gumbel_softmax() {
+Op random_gumbel_softmax() {
   return {
-      .signature = "draw_gumbel_softmax(state, logits, tau: float = 1.0, hard: bool = False, dim: int = -1)",
+      .signature = "random_gumbel_softmax(state, logits, tau: float = 1.0, hard: bool = False, dim: int = -1)",
       .doc =
-          R"(softmax((logits + noise) / tau) along dim, the noise being Gumbel's: a differentiable draw of a class. hard gives 1 for
-the largest and 0 for the others, with the gradient of the soft draw.
+          R"(Computes softmax((logits + noise) / tau) along `dim` with noise from the Gumbel distribution: a
+differentiable sample of a class. With `hard`, the result is 1 for the largest element and 0 for the others, with
+the gradient of the soft sample. `tau` must be positive.
 
->>> lucid.draw_gumbel_softmax(lucid.tensor([1, 0]), lucid.tensor([0., 100.]), hard=True)
+>>> lucid.random_gumbel_softmax(lucid.tensor([1, 0]), lucid.tensor([0., 100.]), hard=True)
 tensor([0., 1.]))",
       .dtypes = Dtype::kI64,
       .infer = [](const Call& call) -> Types {
         philox::check_state(call);
         if (!call.operand(1).is_value() || !is_float(call.dtype(1)))
-          throw TypeError("draw_gumbel_softmax: logits must be a floating-point tensor, got {}",
+          throw TypeError("random_gumbel_softmax: logits must be a floating-point tensor, got {}",
                           to_string(call.operand(1).type()));
         if (!(call.real("tau") > 0))
-          throw ValueError("draw_gumbel_softmax: tau must be positive, got {}", call.real("tau"));
+          throw ValueError("random_gumbel_softmax: tau must be positive, got {}", call.real("tau"));
         normalize_axis(call.name(), call.integer("dim"), call.rank(1));
         return {call.operand(1).type()};
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& logits = in[1];
         const int64_t dim = call.integer("dim");
-        // 1 - u lies in (0, 1], and its logarithm is below 0 except at 1.
-        const Value drawn = e.draw_uniform(in[0], logits.shape(), compute_dtype(logits.dtype()));
-        const Value exponential = e.clamp(e.neg(e.log1p(e.neg(drawn))), 1e-37);
+        // 1 - u is in (0, 1]: its logarithm is negative, or 0 at 1, which the clamp excludes.
+        const Value uniform = e.random_uniform(in[0], logits.shape(), compute_dtype(logits.dtype()));
+        const Value exponential = e.clamp(e.neg(e.log1p(e.neg(uniform))), 1e-37);
         const Value soft = e.softmax(e.div(e.sub(logits, e.log(exponential)), call.real("tau")), dim);
         if (!call.flag("hard")) return {soft};
         const Value chosen = e.argmax(soft, dim, true);
@@ -225,10 +237,10 @@ tensor([0., 1.]))",
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const double tau = call.real("tau");
                      const int64_t dim = call.integer("dim");
-                     const Value soft = e.draw_gumbel_softmax(call.in(0), call.in(1), tau, false, dim);
-                     const Value weighed = e.mul(g[0], soft);
-                     const Value sums = e.sum(weighed, Dims{dim}, true);
-                     return {Value(), e.div(e.sub(weighed, e.mul(soft, sums)), tau)};
+                     const Value soft = e.random_gumbel_softmax(call.in(0), call.in(1), tau, false, dim);
+                     const Value weighted = e.mul(g[0], soft);
+                     const Value sums = e.sum(weighted, Dims{dim}, true);
+                     return {Value(), e.div(e.sub(weighted, e.mul(soft, sums)), tau)};
                    },
                    .saved_inputs = {0, 1}},
       .samples = with({{{offsets({2}, 1 << 20), {.shape = {5, 7}, .dtype = Dtype::kF64}}},
@@ -240,8 +252,8 @@ tensor([0., 1.]))",
 }  // namespace
 
 void add_dropout_ops(std::vector<Op>& ops) {
-  for (auto make : {draw_dropout, draw_feature_dropout, draw_alpha_dropout, draw_feature_alpha_dropout, draw_rrelu,
-                    draw_gumbel_softmax})
+  for (auto make : {random_dropout, random_feature_dropout, random_alpha_dropout, random_feature_alpha_dropout,
+                    random_rrelu, random_gumbel_softmax})
     ops.push_back(make());
 }
 

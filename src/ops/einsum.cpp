@@ -1,4 +1,4 @@
-// Sums of products over named dimensions.
+// einsum, tensordot and other sums of products over labelled dimensions.
 
 #include <algorithm>
 #include <map>
@@ -9,8 +9,8 @@
 namespace lucid {
 namespace {
 
-/// A tensor whose dimensions have labels: letters, or negative numbers for those that an ellipsis stands for, -1 the
-/// last.
+/// A tensor with a label for each dimension: a letter, or a negative number for a dimension that an ellipsis stands
+/// for, -1 being the last.
 struct Labelled {
   Value value;
   std::vector<int> labels;
@@ -19,7 +19,8 @@ struct Labelled {
   bool has(int label) const { return std::ranges::find(labels, label) != labels.end(); }
 };
 
-/// The labels of one term of an equation for a tensor of this rank, or of the result (rank -1: `ellipsis` dimensions).
+/// The labels of one term of an equation, for a tensor of rank `rank`. Rank -1 means the result, whose ellipsis stands
+/// for `ellipsis` dimensions.
 std::vector<int> parse_term(const std::string& equation, const std::string& term, int64_t rank, int64_t ellipsis) {
   const size_t dots = term.find("...");
   int64_t letters = 0;
@@ -47,7 +48,7 @@ std::vector<int> parse_term(const std::string& equation, const std::string& term
   return labels;
 }
 
-/// Leaves each label once: repeated ones mean a diagonal.
+/// Makes labels unique: a repeated label selects a diagonal.
 Labelled without_repeats(Emitter& e, const std::string& equation, Labelled tensor) {
   for (size_t i = 0; i < tensor.labels.size();) {
     const auto again =
@@ -60,7 +61,7 @@ Labelled without_repeats(Emitter& e, const std::string& equation, Labelled tenso
     const auto first = static_cast<int64_t>(i);
     const int64_t second = again - tensor.labels.begin();
     if (tensor.value.size(first) != tensor.value.size(second))
-      throw ValueError("einsum: \"{}\" repeats {} for dimensions of sizes {} and {} in {}", equation,
+      throw ValueError("einsum: \"{}\" repeats {} for dimensions of different sizes {} and {} of {}", equation,
                        static_cast<char>(label), tensor.value.size(first), tensor.value.size(second),
                        to_string(tensor.value.type()));
     tensor.value = e.diagonal(tensor.value, 0, first, second);
@@ -71,22 +72,22 @@ Labelled without_repeats(Emitter& e, const std::string& equation, Labelled tenso
   return tensor;
 }
 
-/// Sums over the labels for which `drops` holds.
+/// Sums over the labels for which `drops` returns true.
 template <typename F>
 Labelled summed(Emitter& e, Labelled tensor, F drops) {
   Dims axes;
-  std::vector<int> kept;
+  std::vector<int> remaining;
   for (size_t i = 0; i < tensor.labels.size(); ++i) {
     if (drops(tensor.labels[i]))
       axes.push_back(static_cast<int64_t>(i));
     else
-      kept.push_back(tensor.labels[i]);
+      remaining.push_back(tensor.labels[i]);
   }
   if (axes.empty()) return tensor;
-  return {e.sum(tensor.value, axes, false, tensor.value.dtype()), std::move(kept)};
+  return {e.sum(tensor.value, axes, false, tensor.value.dtype()), std::move(remaining)};
 }
 
-/// The tensor as a 3-d one: the dimensions of each group together, in its order.
+/// The tensor reshaped to 3-d: each group of labels becomes one dimension, in the order of the group.
 Value grouped(Emitter& e, const Labelled& tensor, std::initializer_list<const std::vector<int>*> groups) {
   Dims order;
   Dims shape;
@@ -101,7 +102,7 @@ Value grouped(Emitter& e, const Labelled& tensor, std::initializer_list<const st
   return e.reshape(e.permute(tensor.value, order), shape);
 }
 
-/// The product of two tensors, summed over the labels that nobody needs any more.
+/// The product of two tensors, summed over the labels that are not `needed` later.
 template <typename F>
 Labelled contracted(Emitter& e, Labelled left, Labelled right, F needed) {
   left = summed(e, std::move(left), [&](int label) { return !needed(label) && !right.has(label); });
@@ -129,7 +130,7 @@ Labelled contracted(Emitter& e, Labelled left, Labelled right, F needed) {
   }
   const Value x = grouped(e, left, {&batch, &rows, &inner});
   const Value y = grouped(e, right, {&batch, &inner, &columns});
-  // Nothing to sum: a plain product is cheaper than a matrix product over one element.
+  // Without inner labels, an elementwise product is cheaper than a matrix product over one element.
   result.value = e.reshape(inner.empty() ? e.mul(x, y) : e.bmm(x, y), shape);
   return result;
 }
@@ -143,7 +144,7 @@ std::vector<int> implicit_result(const std::map<int, int>& occurrences, int64_t 
   return labels;
 }
 
-/// Brings all dimensions of one label to one size, by dropping those of size 1 beside larger ones.
+/// Makes all dimensions of one label equal in size: removes those of size 1 where another tensor has a larger one.
 void agree_on_sizes(Emitter& e, const std::string& equation, std::vector<Labelled>& tensors) {
   std::map<int, int64_t> sizes;
   for (const Labelled& tensor : tensors) {
@@ -151,7 +152,7 @@ void agree_on_sizes(Emitter& e, const std::string& equation, std::vector<Labelle
       int64_t& size = sizes.try_emplace(label, 1).first->second;
       const int64_t own = tensor.value.size(tensor.axis(label));
       if (own != 1 && size != 1 && own != size)
-        throw ValueError("einsum: {} in \"{}\" stands for dimensions of sizes {} and {}",
+        throw ValueError("einsum: {} in \"{}\" labels dimensions of different sizes {} and {}",
                          label < 0 ? std::string("the ellipsis") : std::string(1, static_cast<char>(label)), equation,
                          size, own);
       if (own != 1) size = own;
@@ -159,16 +160,16 @@ void agree_on_sizes(Emitter& e, const std::string& equation, std::vector<Labelle
   }
   for (Labelled& tensor : tensors) {
     Dims axes;
-    std::vector<int> kept;
+    std::vector<int> remaining;
     for (const int label : tensor.labels) {
       if (sizes[label] != 1 && tensor.value.size(tensor.axis(label)) == 1)
         axes.push_back(tensor.axis(label));
       else
-        kept.push_back(label);
+        remaining.push_back(label);
     }
     if (axes.empty()) continue;
     tensor.value = e.squeeze(tensor.value, axes);
-    tensor.labels = std::move(kept);
+    tensor.labels = std::move(remaining);
   }
 }
 
@@ -202,7 +203,7 @@ Values einsum_parts(Emitter& e, const Call& call, std::span<const Value> in) {
                                       : parse_term(equation, equation.substr(arrow + 2), -1, ellipsis);
   for (auto label = result.begin(); label != result.end(); ++label) {
     if (std::none_of(tensors.begin(), tensors.end(), [&](const Labelled& tensor) { return tensor.has(*label); }))
-      throw ValueError("einsum: the result of \"{}\" names {}, which no tensor has", equation,
+      throw ValueError("einsum: the result of \"{}\" names {}, which is in no other term", equation,
                        static_cast<char>(*label));
     if (std::find(label + 1, result.end(), *label) != result.end())
       throw ValueError("einsum: the result of \"{}\" names {} twice", equation, static_cast<char>(*label));
@@ -225,8 +226,11 @@ Op einsum() {
   return {
       .signature = "einsum(equation: str, tensors: tensors)",
       .doc =
-          R"(Sums of products over named dimensions, in Einstein's notation: a letter for each dimension of each tensor, those
-missing after the arrow being summed.
+          R"(Computes sums of products over labelled dimensions, in Einstein notation. `equation` has a term for
+each tensor, separated by commas, with a letter for each dimension; "..." stands for the remaining dimensions, which
+broadcast. The term after "->" names the dimensions of the result, and letters missing there are summed over.
+Without an arrow, the result has the dimensions of the ellipsis, then the letters that occur once, in alphabetical
+order. A letter repeated within a term selects the diagonal. All tensors must have the same dtype.
 
 >>> lucid.einsum("ij,jk->ik", [lucid.tensor([[1, 2]]), lucid.tensor([[3], [4]])])
 tensor([[11]]))",
@@ -254,42 +258,45 @@ Op tensordot() {
   return {
       .signature = "tensordot(x, y, dims: ints = [2], dims_y: ints? = None)",
       .doc =
-          R"(The sums of products over several dimensions of two tensors: the last `dims` of x with the first of y, or those that
-dims and dims_y name.
+          R"(Computes sums of products over several dimensions of two tensors of the same dtype: over the last
+dims[0] dimensions of `x` and the first dims[0] dimensions of `y`, or, if `dims_y` is given, over the dimensions
+`dims` of `x` paired with the dimensions `dims_y` of `y`. The result has the remaining dimensions of `x`, then those
+of `y`.
 
 >>> lucid.tensordot(lucid.ones(2, 3, 4), lucid.ones(3, 4, 5)).shape
 (2, 5))",
       .dtypes = kNumbers,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         check_product_dtypes(call, 0, 1);
-        Dims of_x = call.ints("dims");
-        Dims of_y;
+        Dims x_dims = call.ints("dims");
+        Dims y_dims;
         if (!call.is_none("dims_y")) {
-          of_y = call.ints("dims_y");
+          y_dims = call.ints("dims_y");
         } else {
-          const int64_t count = of_x.size() == 1 ? of_x[0] : -1;
+          const int64_t count = x_dims.size() == 1 ? x_dims[0] : -1;
           if (count < 0 || count > call.rank(0) || count > call.rank(1))
-            throw ValueError("tensordot: without dims_y, dims is how many dimensions to sum over, got {} for {} and {}",
-                             to_string(of_x), to_string(call.operand(0).type()), to_string(call.operand(1).type()));
-          of_x.clear();
+            throw ValueError(
+                "tensordot: without dims_y, dims must be the number of dimensions to sum over, got {} for {} and {}",
+                to_string(x_dims), to_string(call.operand(0).type()), to_string(call.operand(1).type()));
+          x_dims.clear();
           for (int64_t d = 0; d < count; ++d) {
-            of_x.push_back(call.rank(0) - count + d);
-            of_y.push_back(d);
+            x_dims.push_back(call.rank(0) - count + d);
+            y_dims.push_back(d);
           }
         }
-        if (of_x.size() != of_y.size())
-          throw ValueError("tensordot: dims {} and dims_y {} differ in length", to_string(of_x), to_string(of_y));
-        normalize_axes(call.name(), of_x, call.rank(0));  // rejects repeats
-        normalize_axes(call.name(), of_y, call.rank(1));
+        if (x_dims.size() != y_dims.size())
+          throw ValueError("tensordot: dims {} and dims_y {} differ in length", to_string(x_dims), to_string(y_dims));
+        normalize_axes(call.name(), x_dims, call.rank(0));  // throws for repeated dimensions
+        normalize_axes(call.name(), y_dims, call.rank(1));
         Labelled left{in[0], {}};
         Labelled right{in[1], {}};
         for (int64_t d = 0; d < call.rank(0); ++d) left.labels.push_back(static_cast<int>(d));
         for (int64_t d = 0; d < call.rank(1); ++d) right.labels.push_back(static_cast<int>(kMaxRank + d));
-        for (size_t i = 0; i < of_x.size(); ++i) {
-          const int64_t a = normalize_axis(call.name(), of_x[i], call.rank(0));
-          const int64_t b = normalize_axis(call.name(), of_y[i], call.rank(1));
+        for (size_t i = 0; i < x_dims.size(); ++i) {
+          const int64_t a = normalize_axis(call.name(), x_dims[i], call.rank(0));
+          const int64_t b = normalize_axis(call.name(), y_dims[i], call.rank(1));
           if (in[0].size(a) != in[1].size(b))
-            throw ValueError("tensordot: dimension {} of {} and dimension {} of {} differ", a,
+            throw ValueError("tensordot: dimension {} of {} and dimension {} of {} differ in size", a,
                              to_string(call.operand(0).type()), b, to_string(call.operand(1).type()));
           right.labels[static_cast<size_t>(b)] = left.labels[static_cast<size_t>(a)];
         }
@@ -305,7 +312,8 @@ dims and dims_y name.
 Op kron() {
   return {
       .signature = "kron(x, y)",
-      .doc = R"(The Kronecker product: each element of x replaced by its product with y.
+      .doc = R"(Computes the Kronecker product: each element of `x` is replaced by its product with `y`. The tensor
+with fewer dimensions gets leading dimensions of size 1.
 
 >>> lucid.kron(lucid.tensor([1, 10]), lucid.tensor([1, 2]))
 tensor([ 1,  2, 10, 20]))",
@@ -334,7 +342,7 @@ tensor([ 1,  2, 10, 20]))",
 Op trace() {
   return {
       .signature = "trace(x)",
-      .doc = R"(The sum of a matrix's diagonal.
+      .doc = R"(Returns the sum of the diagonal elements of the matrix `x`.
 
 >>> lucid.trace(lucid.tensor([[1, 2], [3, 4]]))
 tensor(5))",
@@ -346,7 +354,7 @@ tensor(5))",
   };
 }
 
-/// 0 where `power` is 0, else its root; the gradient at 0 is 0 too.
+/// The p-th root of `power`. Its gradient at 0 is 0.
 Value safe_root(Emitter& e, const Value& power, double p) {
   const Value is_zero = e.eq(power, 0);
   const Value positive = e.where(is_zero, 1, power);
@@ -356,7 +364,9 @@ Value safe_root(Emitter& e, const Value& power, double p) {
 Op cdist() {
   return {
       .signature = "cdist(x, y, p: float = 2.0)",
-      .doc = R"(The distances between every row of x and every row of y, by the p-norm; leading dimensions are batches.
+      .doc = R"(Computes the p-norm distance between each row of `x` [..., n, d] and each row of `y` [..., m, d].
+Leading dimensions broadcast, and the result is [..., n, m]. `p` must not be negative; p = 0 counts the elements
+that differ, and p = inf returns the largest difference. The gradient at distance 0 is 0.
 
 >>> lucid.cdist(lucid.tensor([[0., 0.]]), lucid.tensor([[3., 4.], [0., 0.]]))
 tensor([[5., 0.]]))",
@@ -365,19 +375,20 @@ tensor([[5., 0.]]))",
         check_product_dtypes(call, 0, 1);
         const double p = call.real("p");
         if (call.rank(0) < 2 || call.rank(1) < 2 || call.shape(0).back() != call.shape(1).back())
-          throw ValueError("cdist: rows of one length are wanted, got {} and {}", to_string(call.operand(0).type()),
-                           to_string(call.operand(1).type()));
+          throw ValueError(
+              "cdist: x and y must have at least two dimensions and rows of the same length, got {} and {}",
+              to_string(call.operand(0).type()), to_string(call.operand(1).type()));
         if (!(p >= 0)) throw ValueError("cdist: p must not be negative, got {}", p);
-        const Value apart = e.abs(e.sub(e.unsqueeze(in[0], -2), e.unsqueeze(in[1], -3)));
+        const Value differences = e.abs(e.sub(e.unsqueeze(in[0], -2), e.unsqueeze(in[1], -3)));
         const Dims last{-1};
-        if (p == 0) return {e.sum(e.cast(e.ne(apart, 0), in[0].dtype()), last)};
-        if (p == 1) return {e.sum(apart, last)};
-        if (p == 2) return {safe_root(e, e.sum(e.mul(apart, apart), last), p)};
+        if (p == 0) return {e.sum(e.cast(e.ne(differences, 0), in[0].dtype()), last)};
+        if (p == 1) return {e.sum(differences, last)};
+        if (p == 2) return {safe_root(e, e.sum(e.mul(differences, differences), last), p)};
         if (p > 1e300) {
-          if (call.shape(0).back() == 0) return {e.sum(apart, last)};
-          return {e.amax(apart, last)};
+          if (call.shape(0).back() == 0) return {e.sum(differences, last)};
+          return {e.amax(differences, last)};
         }
-        return {safe_root(e, e.sum(e.pow(apart, p), last), p)};
+        return {safe_root(e, e.sum(e.pow(differences, p), last), p)};
       },
       .samples = std::vector<Sample>{{{normal({3, 5}), normal({4, 5})}}, {{normal({2, 3, 5}), normal({4, 5})}}} +
                  with({{{normal({3, 5}), normal({4, 5})}}}, {{"p", 1.0}}) +

@@ -1,4 +1,4 @@
-// Windows as columns and back, and pools undone.
+// Sliding windows as columns and back, and the inverses of max pools.
 
 #include "ops/convolution_rules.h"
 #include "ops/reference.h"
@@ -12,7 +12,7 @@ using Types = std::vector<TensorType>;
 
 std::string type_of(const Call& call, size_t i) { return to_string(call.operand(i).type()); }
 
-/// Sliding windows over the two last dimensions of an image.
+/// Sliding windows over the last two dimensions of an image.
 struct Windows {
   Dims kernel, stride, padding, dilation, image, count;
 };
@@ -25,10 +25,10 @@ Windows windows_of(const Call& call, const Dims& image) {
             image,
             {}};
   for (size_t d = 0; d < 2; ++d) {
-    const int64_t room = image[d] + 2 * w.padding[d] - (w.kernel[d] - 1) * w.dilation[d] - 1;
-    w.count.push_back(room < 0 ? 0 : room / w.stride[d] + 1);
+    const int64_t last_start = image[d] + 2 * w.padding[d] - (w.kernel[d] - 1) * w.dilation[d] - 1;
+    w.count.push_back(last_start < 0 ? 0 : last_start / w.stride[d] + 1);
     if (w.count[d] <= 0)
-      throw ValueError("{}: windows {} with dilation {} do not fit an image of {} with padding {}", call.name(),
+      throw ValueError("{}: windows of {} with dilation {} do not fit into an image of {} with padding {}", call.name(),
                        to_string(w.kernel), to_string(w.dilation), to_string(image), to_string(w.padding));
   }
   return w;
@@ -36,35 +36,37 @@ Windows windows_of(const Call& call, const Dims& image) {
 
 Windows unfold_windows(const Call& call) {
   if (!call.operand(0).is_value() || (call.rank(0) != 4 && call.rank(0) != 3))
-    throw ValueError("unfold: x must be [batch, channels, height, width], with or without batch, got {}",
+    throw ValueError("unfold: x must be [batch, channels, height, width] or [channels, height, width], got {}",
                      type_of(call, 0));
   return windows_of(call, Dims(call.shape(0).end() - 2, call.shape(0).end()));
 }
 
 Windows fold_windows(const Call& call) {
   if (!call.operand(0).is_value() || (call.rank(0) != 3 && call.rank(0) != 2))
-    throw ValueError("fold: x must be [batch, channels * window, windows], with or without batch, got {}",
+    throw ValueError("fold: x must be [batch, channels * window, windows] or [channels * window, windows], got {}",
                      type_of(call, 0));
   const Windows w = windows_of(call, numbers_for(call, "output_size", 2, 1));
   const Dims& shape = call.shape(0);
   if (shape[shape.size() - 2] % numel(w.kernel) != 0 || shape.back() != numel(w.count))
-    throw ValueError("fold: x {} must have columns of a multiple of {} elements, and {} of them", type_of(call, 0),
-                     numel(w.kernel), numel(w.count));
+    throw ValueError(
+        "fold: x {} must have columns whose length is a multiple of {}, the window size, and {} of them, one for each "
+        "window",
+        type_of(call, 0), numel(w.kernel), numel(w.count));
   return w;
 }
 
-/// The place of tap t of window i, or -1 outside.
-int64_t place(const Windows& w, size_t d, int64_t window, int64_t tap) {
+/// The index along dimension d of the image that `tap` of `window` reads, or -1 if it is outside.
+int64_t image_index(const Windows& w, size_t d, int64_t window, int64_t tap) {
   const int64_t at = window * w.stride[d] + tap * w.dilation[d] - w.padding[d];
   return at >= 0 && at < w.image[d] ? at : -1;
 }
 
-/// Calls f(row, column, y, x) for each row and column of the columns of one channel whose place lies inside.
+/// Calls f(row, column, y, x) for each row and column of one channel's columns that reads inside the image.
 template <typename F>
-void for_each_place(const Windows& w, F f) {
+void for_each_tap(const Windows& w, F f) {
   for_each_index({w.kernel[0], w.kernel[1], w.count[0], w.count[1]}, [&](const Dims& i) {
-    const int64_t y = place(w, 0, i[2], i[0]);
-    const int64_t x = place(w, 1, i[3], i[1]);
+    const int64_t y = image_index(w, 0, i[2], i[0]);
+    const int64_t x = image_index(w, 1, i[3], i[1]);
     if (y >= 0 && x >= 0) f(i[0] * w.kernel[1] + i[1], i[2] * w.count[1] + i[3], y, x);
   });
 }
@@ -72,7 +74,10 @@ void for_each_place(const Windows& w, F f) {
 Op unfold() {
   return {
       .signature = "unfold(x, kernel_size: ints, dilation: ints = [1], padding: ints = [0], stride: ints = [1])",
-      .doc = R"(The windows of an image as columns: [batch, channels * window, windows].
+      .doc = R"(Returns the sliding windows of the images `x` [batch, channels, height, width] as the columns of a
+tensor [batch, channels * window, windows], where window is the number of elements of a window and windows the
+number of windows. The batch may be missing. `kernel_size` is the shape of a window; `dilation`, `padding` and
+`stride` are those of `conv2d`. Each is one number, or one for each dimension.
 
 >>> lucid.unfold(lucid.arange(9.).reshape(1, 3, 3), 2)
 tensor([[0., 1., 3., 4.],
@@ -122,7 +127,7 @@ tensor([[0., 1., 3., 4.],
             const int64_t plane = numel(w.image);
             const int64_t channels = call.in(0).size() / plane;
             for (int64_t c = 0; c < channels; ++c)
-              for_each_place(w, [&](int64_t row, int64_t column, int64_t y, int64_t x) {
+              for_each_tap(w, [&](int64_t row, int64_t column, int64_t y, int64_t x) {
                 const int64_t to = (c * numel(w.kernel) + row) * numel(w.count) + column;
                 copy_element(call.in(0), c * plane + y * w.image[1] + x, out, to);
               });
@@ -143,7 +148,9 @@ Op fold() {
       .signature =
           "fold(x, output_size: ints, kernel_size: ints, dilation: ints = [1], padding: ints = [0], "
           "stride: ints = [1])",
-      .doc = R"(The sums of columns [batch, channels * window, windows] where their elements' places in an image meet.
+      .doc = R"(Returns the images [batch, channels, height, width] of size `output_size` that are the sums of the
+windows in the columns of `x` [batch, channels * window, windows]: elements at the same position are added. It is
+the transpose of `unfold` with the same `kernel_size`, `dilation`, `padding` and `stride`. The batch may be missing.
 
 >>> lucid.fold(lucid.ones(4, 4), (3, 3), 2)
 tensor([[[1., 2., 1.],
@@ -171,7 +178,7 @@ tensor([[[1., 2., 1.],
                     const loop::Value channel = element.index(rank - 3);
                     const bool vector = image[0].is_vector() || image[1].is_vector() || channel.is_vector();
                     const loop::Value zero = b.constant(compute_dtype(call.dtype(0)), 0.0);
-                    // The window whose tap stands at the element, along each dimension, and whether there is one.
+                    // The window whose `tap` is at the element along dimension d, and whether there is one.
                     const auto window = [&](size_t d, loop::Value tap) {
                       const loop::Value from = image[d] + (b.index(w.padding[d]) - tap * b.index(w.dilation[d]));
                       const loop::Value at = from / b.index(w.stride[d]);
@@ -206,7 +213,7 @@ tensor([[[1., 2., 1.],
               const auto columns = read_operand<T>(call, 0, out.type.dtype, call.shape(0));
               std::vector<T> sums(static_cast<size_t>(out.size()));
               for (int64_t c = 0; c < out.size() / plane; ++c)
-                for_each_place(w, [&](int64_t row, int64_t column, int64_t y, int64_t x) {
+                for_each_tap(w, [&](int64_t row, int64_t column, int64_t y, int64_t x) {
                   const int64_t from = (c * numel(w.kernel) + row) * numel(w.count) + column;
                   sums[static_cast<size_t>(c * plane + y * w.image[1] + x)] += columns[static_cast<size_t>(from)];
                 });
@@ -226,14 +233,14 @@ tensor([[[1., 2., 1.],
   };
 }
 
-/// The elements of x at the positions that a max_pool found them at, zeros elsewhere.
+/// Inverse of max pooling: the elements of x at the positions where max_pool found them, zeros elsewhere.
 Op unpool(Op op, int64_t dimensions) {
   op.names.method = false;
   op.dtypes = kFloats;
   op.decompose = [dimensions](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
     if (!call.operand(0).is_value() || !call.operand(1).is_value() || call.shape(0) != call.shape(1) ||
         (call.rank(0) != dimensions + 2 && call.rank(0) != dimensions + 1))
-      throw ValueError("{}: x and indices must be what max_pool{}d_with_indices gave, got {} and {}", call.name(),
+      throw ValueError("{}: x and indices must be results of max_pool{}d_with_indices, got {} and {}", call.name(),
                        dimensions, type_of(call, 0), type_of(call, 1));
     const Dims kernel = numbers_for(call, "kernel_size", dimensions, 1);
     const Attribute& given = call.attribute("stride");
@@ -245,12 +252,12 @@ Op unpool(Op op, int64_t dimensions) {
       size.push_back((in[0].size(in[0].rank() - dimensions + d) - 1) * stride[i] - 2 * padding[i] + kernel[i]);
     }
     if (!call.is_none("output_size")) {
-      const Dims wanted = numbers_for(call, "output_size", dimensions, 1);
+      const Dims output_size = numbers_for(call, "output_size", dimensions, 1);
       for (size_t d = 0; d < size.size(); ++d)
-        if (wanted[d] <= size[d] - stride[d] || wanted[d] >= size[d] + stride[d])
-          throw ValueError("{}: output_size {} must be within a stride {} of {}", call.name(), to_string(wanted),
-                           to_string(stride), to_string(size));
-      size = wanted;
+        if (output_size[d] <= size[d] - stride[d] || output_size[d] >= size[d] + stride[d])
+          throw ValueError("{}: output_size {} must be less than one stride {} away from {}", call.name(),
+                           to_string(output_size), to_string(stride), to_string(size));
+      size = output_size;
     }
     Dims windows(call.shape(0).begin(), call.shape(0).end() - dimensions);
     Dims planes = windows;
@@ -266,35 +273,46 @@ Op unpool(Op op, int64_t dimensions) {
 }
 
 Op max_unpool1d() {
-  return unpool({.signature = "max_unpool1d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
-                              "output_size: ints? = None)",
-                 .doc = R"(The elements of x put where max_pool1d found them, zeros elsewhere.
+  return unpool(
+      {.signature = "max_unpool1d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
+                    "output_size: ints? = None)",
+       .doc = R"(Returns a tensor with the elements of `x` at the positions `indices` where max_pool1d found them, and
+zeros elsewhere. `x` and `indices` are results of max_pool1d_with_indices, and `kernel_size`, `stride` (default
+`kernel_size`) and `padding` are its arguments. Each spatial size n becomes
+(n - 1) * stride - 2 * padding + kernel_size, unless `output_size` gives another size less than one stride away.
 
 >>> lucid.max_unpool1d(lucid.tensor([[5., 4.]]), lucid.tensor([[1, 3]]), 2)
 tensor([[0., 5., 0., 4.]]))",
-                 .samples = with({{{normal({2, 3, 1}), offsets({2, 3, 1}, 2)}}}, {{"kernel_size", Dims{2}}})},
-                1);
+       .samples = with({{{normal({2, 3, 1}), offsets({2, 3, 1}, 2)}}}, {{"kernel_size", Dims{2}}})},
+      1);
 }
 
 Op max_unpool2d() {
-  return unpool({.signature = "max_unpool2d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
-                              "output_size: ints? = None)",
-                 .doc = R"(The elements of x put where max_pool2d found them, zeros elsewhere.
+  return unpool(
+      {.signature = "max_unpool2d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
+                    "output_size: ints? = None)",
+       .doc = R"(Returns a tensor with the elements of `x` at the positions `indices` where max_pool2d found them, and
+zeros elsewhere. `x` and `indices` are results of max_pool2d_with_indices, and `kernel_size`, `stride` (default
+`kernel_size`) and `padding` are its arguments. Each spatial size n becomes
+(n - 1) * stride - 2 * padding + kernel_size, unless `output_size` gives another size less than one stride away.
 
 >>> lucid.max_unpool2d(lucid.tensor([[[5.]]]), lucid.tensor([[[3]]]), 2)
 tensor([[[0., 0.],
          [0., 5.]]]))",
-                 .samples = with({{{normal({2, 3, 1, 1}), offsets({2, 3, 1, 1}, 4)}}}, {{"kernel_size", Dims{2}}}) +
-                            with({{{normal({3, 1, 1}), offsets({3, 1, 1}, 9)}}},
-                                 {{"kernel_size", Dims{2}}, {"output_size", Dims{3, 3}}})},
-                2);
+       .samples = with({{{normal({2, 3, 1, 1}), offsets({2, 3, 1, 1}, 4)}}}, {{"kernel_size", Dims{2}}}) +
+                  with({{{normal({3, 1, 1}), offsets({3, 1, 1}, 9)}}},
+                       {{"kernel_size", Dims{2}}, {"output_size", Dims{3, 3}}})},
+      2);
 }
 
 Op max_unpool3d() {
   return unpool(
       {.signature = "max_unpool3d(x, indices, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "output_size: ints? = None)",
-       .doc = R"(The elements of x put where max_pool3d found them, zeros elsewhere.
+       .doc = R"(Returns a tensor with the elements of `x` at the positions `indices` where max_pool3d found them, and
+zeros elsewhere. `x` and `indices` are results of max_pool3d_with_indices, and `kernel_size`, `stride` (default
+`kernel_size`) and `padding` are its arguments. Each spatial size n becomes
+(n - 1) * stride - 2 * padding + kernel_size, unless `output_size` gives another size less than one stride away.
 
 >>> lucid.max_unpool3d(lucid.tensor([[[[5.]]]]), lucid.tensor([[[[7]]]]), 2).sum().item()
 5.0)",

@@ -1,4 +1,4 @@
-// Images read at places that a tensor says.
+// Sampling of images at positions given by a tensor.
 
 #include <array>
 
@@ -13,9 +13,11 @@ Op affine_grid() {
   return {
       .signature = "affine_grid(theta, size: ints, align_corners: bool = False)",
       .doc =
-          R"(The places at which grid_sample reads an image of this size [batch, channels, height, width] so that it is moved by the
-matrices theta [batch, 2, 3]; or [batch, 3, 4] for 3 dimensions. The image reaches from -1 to 1: with align_corners from the
-middle of its first element to that of its last.
+          R"(Returns the positions at which `grid_sample` must read an image of shape `size` to transform it by the
+matrices `theta`. For `size` [batch, channels, height, width], `theta` is [batch, 2, 3] and the result is
+[batch, height, width, 2]; for [batch, channels, depth, height, width], they are [batch, 3, 4] and
+[batch, depth, height, width, 3]. Positions from -1 to 1 span the image, from the outer edge of its first element to
+that of its last or, with `align_corners`, from the center of its first element to the center of its last.
 
 >>> lucid.affine_grid(lucid.tensor([[[1., 0., 0.], [0., 1., 0.]]]), (1, 1, 1, 2))
 tensor([[[[-0.5000,  0.0000],
@@ -36,17 +38,17 @@ tensor([[[[-0.5000,  0.0000],
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Dims shape = infer_types(call).front().shape;
         const int64_t spatial = shape.back();
-        const Dims places(shape.begin() + 1, shape.end() - 1);
+        const Dims positions(shape.begin() + 1, shape.end() - 1);
         Values columns;
-        // The last dimension of the image is the first of a place.
+        // The last dimension of the image is the first coordinate of a position.
         for (int64_t d = spatial - 1; d >= 0; --d) {
-          const int64_t size = places[static_cast<size_t>(d)];
-          const Value index = e.cast(e.iota(places, d), in[0].dtype());
-          const Value place =
+          const int64_t size = positions[static_cast<size_t>(d)];
+          const Value index = e.cast(e.iota(positions, d), in[0].dtype());
+          const Value position =
               call.flag("align_corners")
                   ? e.sub(e.mul(index, size > 1 ? 2.0 / static_cast<double>(size - 1) : 0.0), size > 1 ? 1 : 0)
                   : e.sub(e.div(e.add(e.mul(index, 2), 1), size), 1);
-          columns.push_back(e.reshape(place, Dims{-1}));
+          columns.push_back(e.reshape(position, Dims{-1}));
         }
         columns.push_back(e.ones_of(columns.front()));
         const Value homogeneous = e.stack(columns, 1);
@@ -68,47 +70,48 @@ Padding padding_of(const Call& call) {
   throw ValueError("grid_sample: padding_mode must be zeros, border or reflection, got '{}'", mode);
 }
 
-/// An element along one dimension that a result is made of: its place, what it weighs, whether the image has it.
+/// An element along one dimension that a result is computed from: its index, its weight, and whether it is inside the
+/// image.
 struct Tap {
-  Value place;
+  Value position;
   Value weight;
   Value exists;
 };
 
-/// One dimension of an image that is sampled.
+/// One dimension of a sampled image.
 class Axis {
  public:
   Axis(Emitter& e, const Call& call, int64_t size)
       : e_(e), padding_(padding_of(call)), aligned_(call.flag("align_corners")), size_(size) {}
 
-  /// Places on the image's own scale, 0 being its first element, from those between -1 and 1.
-  Value unnormalized(const Value& place) const {
+  /// Converts normalized positions, from -1 to 1, to positions in elements, 0 being the first.
+  Value unnormalized(const Value& position) const {
     const auto size = static_cast<double>(size_);
-    if (aligned_) return e_.mul(e_.add(place, 1), (size - 1) / 2);
-    return e_.mul(e_.sub(e_.mul(e_.add(place, 1), size), 1), 0.5);
+    if (aligned_) return e_.mul(e_.add(position, 1), (size - 1) / 2);
+    return e_.mul(e_.sub(e_.mul(e_.add(position, 1), size), 1), 0.5);
   }
 
-  /// A place beyond the ends brought back, as the padding mode says.
-  Value padded(const Value& place) const {
-    if (padding_ == Padding::kZeros) return place;
-    return e_.clamp(padding_ == Padding::kReflection ? reflected(place) : place, 0, size_ - 1);
+  /// Maps positions outside the image into it, according to the padding mode.
+  Value padded(const Value& position) const {
+    if (padding_ == Padding::kZeros) return position;
+    return e_.clamp(padding_ == Padding::kReflection ? reflected(position) : position, 0, size_ - 1);
   }
 
-  /// `place` has no fraction.
-  Tap tap(const Value& place, Value weight) const {
-    const Value exists = e_.logical_and(e_.ge(place, 0), e_.le(place, size_ - 1));
-    return {e_.cast(e_.clamp(place, 0, size_ - 1), Dtype::kI64), std::move(weight), exists};
+  /// `position` must be an integer.
+  Tap tap(const Value& position, Value weight) const {
+    const Value exists = e_.logical_and(e_.ge(position, 0), e_.le(position, size_ - 1));
+    return {e_.cast(e_.clamp(position, 0, size_ - 1), Dtype::kI64), std::move(weight), exists};
   }
 
  private:
-  Value reflected(const Value& place) const {
+  Value reflected(const Value& position) const {
     const double low = aligned_ ? 0 : -0.5;
     const double span = aligned_ ? static_cast<double>(size_ - 1) : static_cast<double>(size_);
-    if (span == 0) return e_.zeros_of(place);
-    const Value distance = e_.abs(e_.sub(place, low));
-    const Value turns = e_.floor(e_.div(distance, span));
-    const Value beyond = e_.sub(distance, e_.mul(turns, span));
-    const Value is_even = e_.eq(e_.remainder(turns, 2), 0);
+    if (span == 0) return e_.zeros_of(position);
+    const Value distance = e_.abs(e_.sub(position, low));
+    const Value periods = e_.floor(e_.div(distance, span));
+    const Value beyond = e_.sub(distance, e_.mul(periods, span));
+    const Value is_even = e_.eq(e_.remainder(periods, 2), 0);
     return e_.add(e_.where(is_even, beyond, e_.sub(span, beyond)), low);
   }
 
@@ -118,7 +121,8 @@ class Axis {
   int64_t size_;
 };
 
-/// What the four neighbours weigh, from that before the place on, by the cubic of Keys with a = -3/4.
+/// The weights of the four neighbors of a position, starting with the second one below it, by Keys' cubic with
+/// a = -3/4. `t` is the fractional part of the position.
 std::array<Value, 4> cubic_weights(Emitter& e, const Value& t) {
   constexpr double kA = -0.75;
   const auto near = [&](const Value& x) { return e.add(e.mul(e.mul(e.sub(e.mul(x, kA + 2), kA + 3), x), x), 1); };
@@ -131,16 +135,16 @@ std::array<Value, 4> cubic_weights(Emitter& e, const Value& t) {
 
 std::vector<Tap> taps_along(Emitter& e, const Call& call, const Axis& axis, const Value& coordinate) {
   const std::string& mode = call.text("mode");
-  const Value place = axis.unnormalized(coordinate);
-  if (mode == "nearest") return {axis.tap(e.round(axis.padded(place)), {})};
+  const Value position = axis.unnormalized(coordinate);
+  if (mode == "nearest") return {axis.tap(e.round(axis.padded(position)), {})};
   if (mode == "bilinear") {
-    const Value inside = axis.padded(place);
+    const Value inside = axis.padded(position);
     const Value base = e.floor(inside);
     const Value t = e.sub(inside, base);
     return {axis.tap(base, e.sub(1, t)), axis.tap(e.add(base, 1), t)};
   }
-  const Value base = e.floor(place);
-  const auto weights = cubic_weights(e, e.sub(place, base));
+  const Value base = e.floor(position);
+  const auto weights = cubic_weights(e, e.sub(position, base));
   std::vector<Tap> taps;
   for (int i = 0; i < 4; ++i)
     taps.push_back(axis.tap(axis.padded(e.add(base, i - 1)), weights[static_cast<size_t>(i)]));
@@ -152,9 +156,12 @@ Op grid_sample() {
       .signature =
           "grid_sample(x, grid, mode: str = 'bilinear', padding_mode: str = 'zeros', align_corners: bool = False)",
       .doc =
-          R"(The image x [batch, channels, height, width] at the places grid [batch, ..., 2], whose last dimension is x and y between -1
-and 1; or with depth and three coordinates. Modes are bilinear, nearest and, for two dimensions, bicubic; beyond the image
-lie zeros, its border, or its reflection.
+          R"(Samples the image `x` [batch, channels, height, width] at the positions `grid` [batch, h, w, 2], whose
+last dimension holds the x and y coordinates, from -1 to 1 within the image. The result is [batch, channels, h, w].
+With depth, `x` is [batch, channels, depth, height, width] and `grid` [batch, d, h, w, 3]. `mode` is "bilinear",
+"nearest" or, without depth, "bicubic". `padding_mode` selects the values outside the image: "zeros", "border" for
+the nearest element, or "reflection" for the mirrored image. `align_corners` is that of `affine_grid`. `x` and
+`grid` must have the same dtype.
 
 >>> x = lucid.tensor([[[[1., 3.]]]])
 >>> lucid.grid_sample(x, lucid.tensor([[[[0., 0.], [0.5, 0.]]]]))
@@ -171,13 +178,14 @@ tensor([[[[2., 3.]]]]))",
         if ((spatial != 2 && spatial != 3) || grid.rank() != x.rank() || grid[0] != x[0] || grid.back() != spatial ||
             (spatial == 3 && mode == "bicubic"))
           throw ValueError(
-              "grid_sample: x [n, c, h, w] with grid [n, ..., ..., 2], or x [n, c, d, h, w] with grid "
-              "[n, ..., ..., ..., 3] for bilinear and nearest, are wanted, got {} and {}",
+              "grid_sample: expected x [n, c, h, w] and grid [n, ..., ..., 2], or, for bilinear and nearest, x "
+              "[n, c, d, h, w] and grid [n, ..., ..., ..., 3], got {} and {}",
               to_string(call.operand(0).type()), to_string(call.operand(1).type()));
         for (size_t d = 2; d < x.size(); ++d)
-          if (x[d] == 0) throw ValueError("grid_sample: {} has no elements to read", to_string(call.operand(0).type()));
+          if (x[d] == 0)
+            throw ValueError("grid_sample: x {} has an empty spatial dimension", to_string(call.operand(0).type()));
         if (call.dtype(0) != call.dtype(1))
-          throw TypeError("grid_sample: x {} and grid {} must have one dtype", to_string(call.operand(0).type()),
+          throw TypeError("grid_sample: x {} and grid {} must have the same dtype", to_string(call.operand(0).type()),
                           to_string(call.operand(1).type()));
         Dims shape{x[0], x[1]};
         for (size_t d = 1; d + 1 < grid.size(); ++d) shape.push_back(grid[d]);
@@ -187,8 +195,8 @@ tensor([[[[2., 3.]]]]))",
         const Value& x = in[0];
         const int64_t spatial = x.rank() - 2;
         const Dims shape = infer_types(call).front().shape;
-        const int64_t places = numel(Dims(shape.begin() + 2, shape.end()));
-        const Value grid = e.reshape(in[1], Dims{x.size(0), places, spatial});
+        const int64_t positions = numel(Dims(shape.begin() + 2, shape.end()));
+        const Value grid = e.reshape(in[1], Dims{x.size(0), positions, spatial});
         const Value flat =
             e.reshape(x, Dims{x.size(0), x.size(1), numel(Dims(x.shape().begin() + 2, x.shape().end()))});
         // All combinations of taps of all dimensions, the first dimension first.
@@ -199,16 +207,16 @@ tensor([[[[2., 3.]]]]))",
           std::vector<Tap> combined;
           for (const Tap& next : taps_along(e, call, axis, e.select(grid, 2, spatial - 1 - d)))
             for (const Tap& tap : taps) {
-              combined.push_back({tap.place ? e.add(e.mul(tap.place, size), next.place) : next.place,
+              combined.push_back({tap.position ? e.add(e.mul(tap.position, size), next.position) : next.position,
                                   tap.weight ? e.mul(tap.weight, next.weight) : next.weight,
                                   tap.exists ? e.logical_and(tap.exists, next.exists) : next.exists});
             }
           taps = std::move(combined);
         }
-        const Dims picked{x.size(0), x.size(1), places};
+        const Dims picked{x.size(0), x.size(1), positions};
         Value result;
         for (const Tap& tap : taps) {
-          const Value index = e.expand(e.unsqueeze(tap.place, 1), picked);
+          const Value index = e.expand(e.unsqueeze(tap.position, 1), picked);
           Value part = e.where(e.unsqueeze(tap.exists, 1), e.gather(flat, 2, index), 0);
           if (tap.weight) part = e.mul(part, e.unsqueeze(tap.weight, 1));
           result = result ? e.add(result, part) : part;

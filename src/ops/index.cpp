@@ -1,4 +1,4 @@
-// Elements picked by indices that are themselves tensors.
+// Ops that select elements by index tensors.
 
 #include <algorithm>
 #include <numeric>
@@ -15,7 +15,8 @@ using Types = std::vector<TensorType>;
 Op index_select() {
   return {
       .signature = "index_select(x, dim: int, index)",
-      .doc = R"(The parts of x at the given indices along a dimension.
+      .doc = R"(Returns the slices of `x` at the positions `index` along `dim`. `index` is an i64 tensor, 0-d or 1-d.
+Raises IndexError for an index that is negative or too large.
 
 >>> lucid.index_select(lucid.tensor([1, 2, 3]), 0, lucid.tensor([2, 0]))
 tensor([3, 1]))",
@@ -39,8 +40,8 @@ tensor([3, 1]))",
                                         auto index = all_indices(element, rank);
                                         loop::Value& i = index[static_cast<size_t>(axis)];
                                         const loop::Value at[] = {i};
-                                        const auto picks = call.rank(1) == 0 ? std::span<const loop::Value>() : at;
-                                        i = checked_index(element, element.load(1, picks, {}), axis, false);
+                                        const auto at_or_none = call.rank(1) == 0 ? std::span<const loop::Value>() : at;
+                                        i = checked_index(element, element.load(1, at_or_none, {}), axis, false);
                                         return element.load(0, index, {});
                                       }},
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
@@ -67,7 +68,9 @@ tensor([3, 1]))",
 Op gather() {
   return {
       .signature = "gather(x, dim: int, index)",
-      .doc = R"(Elements of x, picked along one dimension by an index tensor of the result's shape.
+      .doc = R"(Returns the elements of `x` at the positions `index` along `dim`: in 2-d with dim = 1,
+result[i, j] = x[i, index[i, j]]. `index` is an i64 tensor of the shape of the result; it has as many dimensions as
+`x` and may be larger only along `dim`. Raises IndexError for an index that is negative or too large.
 
 >>> lucid.gather(lucid.tensor([[1, 2], [3, 4]]), 1, lucid.tensor([[1], [0]]))
 tensor([[2],
@@ -111,7 +114,10 @@ Op index() {
   return {
       .signature = "index(x, indices: tensors)",
       .doc =
-          R"(Elements of x picked by index tensors of one shape, one for each leading dimension: what x[i, j] comes down to.
+          R"(Returns the elements of `x` selected by `indices`, i64 tensors of one shape, one for each leading
+dimension of `x`. The result has the shape of an index tensor, followed by the remaining dimensions of `x`. Indexing
+such as x[i, j] is implemented by this op. Negative indices count from the end; out-of-range indices raise
+IndexError.
 
 >>> lucid.index(lucid.tensor([[1, 2], [3, 4]]), [lucid.tensor([0, 1]), lucid.tensor([1, 1])])
 tensor([2, 4]))",
@@ -151,7 +157,8 @@ Op take_along_dim() {
   return {
       .signature = "take_along_dim(x, indices, dim: int? = None)",
       .doc =
-          R"(Elements of x picked by an index tensor along a dimension, the other dimensions broadcast; flattened without one.
+          R"(Returns the elements of `x` at the positions `indices`, an i64 tensor, along `dim`. `x` and `indices`
+have the same number of dimensions, and those other than `dim` broadcast. Without `dim`, both are flattened first.
 
 >>> lucid.take_along_dim(lucid.tensor([3, 1, 2]), lucid.tensor([1, 2, 0]), 0)
 tensor([1, 2, 3]))",
@@ -161,8 +168,8 @@ tensor([1, 2, 3]))",
         const Value& x = inputs[0];
         const Value& index = inputs[1];
         if (x.rank() != index.rank())
-          throw ValueError("take_along_dim: {} and indices {} must have one rank", to_string(x.type()),
-                           to_string(index.type()));
+          throw ValueError("take_along_dim: x {} and indices {} must have the same number of dimensions",
+                           to_string(x.type()), to_string(index.type()));
         const int64_t axis = normalize_axis(call.name(), call.integer("dim"), x.rank());
         Dims x_shape = x.shape();
         Dims index_shape = index.shape();
@@ -179,20 +186,23 @@ tensor([1, 2, 3]))",
   };
 }
 
-/// Attribute "padding_idx" as a row of the weight, operand 0.
+/// Attribute "padding_idx" as a non-negative row of the weight, operand 0.
 std::optional<int64_t> padding_row(const Call& call) {
   if (call.is_none("padding_idx")) return std::nullopt;
   const int64_t row = call.integer("padding_idx");
   const int64_t rows = call.shape(0)[0];
   if (row < -rows || row >= rows)
-    throw ValueError("{}: padding_idx {} is no row of weight {}", call.name(), row, to_string(call.operand(0).type()));
+    throw ValueError("{}: padding_idx {} is out of range for weight {}", call.name(), row,
+                     to_string(call.operand(0).type()));
   return row < 0 ? row + rows : row;
 }
 
 Op embedding() {
   return {
       .signature = "embedding(weight, indices, padding_idx: int? = None)",
-      .doc = R"(The rows of weight at the given indices, of any shape. The row padding_idx gets no gradient.
+      .doc = R"(Returns the rows of the matrix `weight` at `indices`, an i64 tensor of any shape. The result has the
+shape of `indices` followed by the length of a row. The row `padding_idx`, which may be negative to count from the
+end, gets no gradient. Raises IndexError for an index that is negative or too large.
 
 >>> lucid.embedding(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([1, 0]))
 tensor([[3., 4.],
@@ -226,7 +236,9 @@ tensor([[3., 4.],
 Op one_hot() {
   return {
       .signature = "one_hot(x, num_classes: int)",
-      .doc = R"(Ones at the given classes along a new last dimension, zeros elsewhere.
+      .doc = R"(Returns an i64 tensor with the dimensions of `x` and a new last dimension of size `num_classes`, which
+is 1 at the class given by the element of `x` and 0 elsewhere. Raises IndexError for a class that is negative or too
+large.
 
 >>> lucid.one_hot(lucid.tensor([1, 0]), 3)
 tensor([[0, 1, 0],
@@ -248,7 +260,8 @@ tensor([[0, 1, 0],
 Op nonzero() {
   return {
       .signature = "nonzero(x)",
-      .doc = R"(The indices of the elements of x that are not zero, a row for each, in row-major order.
+      .doc = R"(Returns the indices of the nonzero elements of `x` in row-major order, as an i64 matrix with a row for
+each element and a column for each dimension of `x`.
 
 >>> lucid.nonzero(lucid.tensor([[0, 1], [2, 0]]))
 tensor([[0, 1],
@@ -272,7 +285,7 @@ tensor([[0, 1],
   };
 }
 
-/// The shape that the tensor and the mask of masked_select have together.
+/// The broadcast shape of the tensor and the mask of masked_select.
 Dims masked_shape(const Call& call) {
   if (!call.operand(1).is_value() || call.dtype(1) != Dtype::kBool)
     throw TypeError("masked_select: mask must be a bool tensor, got {}", to_string(call.operand(1).type()));
@@ -282,7 +295,8 @@ Dims masked_shape(const Call& call) {
 Op masked_select() {
   return {
       .signature = "masked_select(x, mask)",
-      .doc = R"(The elements of x where the mask holds, in row-major order, as a vector.
+      .doc = R"(Returns the elements of `x` where the bool tensor `mask` is true, in row-major order, as a 1-d tensor.
+`x` and `mask` broadcast.
 
 >>> lucid.masked_select(lucid.tensor([1, 2, 3]), lucid.tensor([True, False, True]))
 tensor([1, 3]))",
@@ -291,20 +305,22 @@ tensor([1, 3]))",
             const Dims shape = masked_shape(call);
             const Dims x = broadcast_strides(call.shape(0), contiguous_strides(call.shape(0)), shape);
             const Dims mask = broadcast_strides(call.shape(1), contiguous_strides(call.shape(1)), shape);
-            std::vector<int64_t> kept;
+            std::vector<int64_t> selected;
             for_each_index(shape, [&](const Dims& index) {
               const auto place = [&](const Dims& strides) {
                 return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
               };
-              if (call.in(1).as<bool>()[place(mask)]) kept.push_back(place(x));
+              if (call.in(1).as<bool>()[place(mask)]) selected.push_back(place(x));
             });
-            const HostArray out = call.make_output({call.in(0).type.dtype, {static_cast<int64_t>(kept.size())}});
-            for (size_t i = 0; i < kept.size(); ++i) copy_element(call.in(0), kept[i], out, static_cast<int64_t>(i));
+            const HostArray out = call.make_output({call.in(0).type.dtype, {static_cast<int64_t>(selected.size())}});
+            for (size_t i = 0; i < selected.size(); ++i)
+              copy_element(call.in(0), selected[i], out, static_cast<int64_t>(i));
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const Dims shape = masked_shape(call);
                      const Value mask = e.reshape(e.expand(call.in(1), shape), Dims{-1});
-                     // Kept elements are numbered from 1; the others take the 0 that stands before the gradients.
+                     // Selected elements are numbered from 1; the others read the 0 that is padded in front of the
+                     // gradients.
                      const Value number = e.mul(e.cumsum(mask, 0), mask);
                      const Value found = e.index_select(e.constant_pad(g[0], {1, 0}, 0.0), 0, number);
                      return {e.reshape(found, shape), Value()};

@@ -43,14 +43,14 @@ int64_t reference_index(const HostCall& call, size_t operand, int64_t at, int64_
 
 void check_gather_shape(const Call& call, size_t index, const char* what) {
   const Dims& shape = call.shape(0);
-  const Dims& wanted = call.shape(index);
+  const Dims& index_shape = call.shape(index);
   const int64_t axis = indexed_axis(call);
-  bool fits = wanted.rank() == shape.rank();
-  for (int64_t d = 0; fits && d < wanted.rank(); ++d)
-    fits = d == axis || wanted[static_cast<size_t>(d)] <= shape[static_cast<size_t>(d)];
+  bool fits = index_shape.rank() == shape.rank();
+  for (int64_t d = 0; fits && d < index_shape.rank(); ++d)
+    fits = d == axis || index_shape[static_cast<size_t>(d)] <= shape[static_cast<size_t>(d)];
   if (!fits)
-    throw ValueError("{}: {} {} must have the rank of {} and be no larger except along dimension {}", call.name(), what,
-                     to_string(call.operand(index).type()), to_string(call.operand(0).type()), axis);
+    throw ValueError("{}: {} {} must have as many dimensions as {} and be no larger except along dimension {}",
+                     call.name(), what, to_string(call.operand(index).type()), to_string(call.operand(0).type()), axis);
 }
 
 void check_leading_indices(const Call& call, size_t first) {
@@ -61,7 +61,7 @@ void check_leading_indices(const Call& call, size_t first) {
   for (size_t i = first; i < call.count(); ++i) {
     check_index_dtype(call, i);
     if (call.shape(i) != call.shape(first))
-      throw ValueError("{}: index tensors must have one shape, got {} and {}", call.name(),
+      throw ValueError("{}: index tensors must have the same shape, got {} and {}", call.name(),
                        to_string(call.operand(first).type()), to_string(call.operand(i).type()));
   }
 }

@@ -1,4 +1,4 @@
-// Images and signals made larger and smaller, and channels exchanged for places.
+// Resizing of images and signals, and rearrangement of channels and pixels.
 
 #include <algorithm>
 #include <cmath>
@@ -23,14 +23,13 @@ Kernel kernel_of(const Call& call) {
                    call.name(), mode);
 }
 
-/// One element that a result is made of, for each result along the dimension: where it lies and what it weighs (nothing
-/// for 1).
+/// One of the elements that each result along the dimension is computed from: its index and its weight (empty means 1).
 struct Tap {
   Value index;
   Value weight;
 };
 
-/// The cubic of Keys with a = -3/4: what an element at distance x, below 1 or from 1 to 2, weighs.
+/// Keys' cubic with a = -3/4: the weight of an element at distance x, for x below 1 and for x from 1 to 2.
 Value near_cubic(Emitter& e, const Value& x) {
   constexpr double kA = -0.75;
   return e.add(e.mul(e.mul(e.sub(e.mul(x, kA + 2), kA + 3), x), x), 1);
@@ -41,7 +40,7 @@ Value far_cubic(Emitter& e, const Value& x) {
 }
 
 std::vector<Tap> taps_of(Emitter& e, const Call& call, Kernel kernel, Dtype dtype, int64_t from, int64_t to) {
-  // Where the scale was asked for it is used, even where sizes were rounded.
+  // A given scale is used exactly, even if the size was rounded.
   const double step =
       call.is_none("scale") ? static_cast<double>(from) / static_cast<double>(to) : 1 / call.real("scale");
   const auto position = [&](Dtype as) { return e.cast(e.iota(Dims{to}), as); };
@@ -57,7 +56,7 @@ std::vector<Tap> taps_of(Emitter& e, const Call& call, Kernel kernel, Dtype dtyp
   const Value base = e.floor(source);
   const Value beyond = e.sub(source, base);
   if (kernel == Kernel::kLinear) {
-    // Beyond the last element both taps are that element.
+    // Past the end, both taps are the last element.
     return {{at(base), e.sub(1, beyond)}, {at(e.add(base, 1)), beyond}};
   }
   const Value before = e.sub(1, beyond);
@@ -67,7 +66,7 @@ std::vector<Tap> taps_of(Emitter& e, const Call& call, Kernel kernel, Dtype dtyp
           {at(e.add(base, 2)), far_cubic(e, e.add(before, 1))}};
 }
 
-/// The mean of the elements that each result covers, as a product with a matrix.
+/// The mean of the elements that each result covers, computed as a matrix product.
 Value area_means(Emitter& e, const Value& x, int64_t axis, int64_t to) {
   const int64_t from = x.size(axis);
   const Dims shape{from, to};
@@ -84,7 +83,8 @@ Op resample() {
   return {
       .signature =
           "resample(x, dim: int, size: int, mode: str = 'nearest', align_corners: bool = False, scale: float? = None)",
-      .doc = R"(x with `size` elements along one dimension, made of those near them as interpolate describes.
+      .doc = R"(Returns `x` resized to `size` elements along `dim`, with the interpolation `mode` and `align_corners`
+of `interpolate`. `scale` is the ratio of the new size to the old; by default it is computed from the sizes.
 
 >>> lucid.resample(lucid.tensor([0., 4.]), 0, 4, "linear")
 tensor([0., 1., 3., 4.]))",
@@ -95,8 +95,8 @@ tensor([0., 1., 3., 4.]))",
         const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), call.rank(0)));
         Dims shape = call.shape(0);
         if (shape.empty() || shape[axis] == 0 || call.integer("size") <= 0)
-          throw ValueError("{}: cannot make {} elements of dimension {} of {}", call.name(), call.integer("size"), axis,
-                           to_string(call.operand(0).type()));
+          throw ValueError("{}: cannot resize to {} elements along dimension {} of {}", call.name(),
+                           call.integer("size"), axis, to_string(call.operand(0).type()));
         if (!call.is_none("scale") && !(call.real("scale") > 0))
           throw ValueError("{}: scale must be positive, got {}", call.name(), call.real("scale"));
         shape[axis] = call.integer("size");
@@ -108,12 +108,12 @@ tensor([0., 1., 3., 4.]))",
         const int64_t size = call.integer("size");
         const Kernel kernel = kernel_of(call);
         if (kernel == Kernel::kArea) return {area_means(e, x, axis, size)};
-        Dims beside(static_cast<size_t>(x.rank()), 1);
-        beside[static_cast<size_t>(axis)] = size;
+        Dims weight_shape(static_cast<size_t>(x.rank()), 1);
+        weight_shape[static_cast<size_t>(axis)] = size;
         Value result;
         for (const Tap& tap : taps_of(e, call, kernel, compute_dtype(x.dtype()), x.size(axis), size)) {
           Value part = e.index_select(x, axis, tap.index);
-          if (tap.weight) part = e.cast(e.mul(part, e.reshape(tap.weight, beside)), x.dtype());
+          if (tap.weight) part = e.cast(e.mul(part, e.reshape(tap.weight, weight_shape)), x.dtype());
           result = result ? e.add(result, part) : part;
         }
         return {result};
@@ -136,7 +136,7 @@ tensor([0., 1., 3., 4.]))",
   };
 }
 
-/// The size of each dimension after the first two, and the scale that gave it.
+/// The new size of each dimension after the first two, and the scale it was computed from, if any.
 struct Sizes {
   Dims sizes;
   std::optional<double> scale;
@@ -145,10 +145,10 @@ struct Sizes {
 Sizes sizes_of(const Call& call) {
   const int64_t spatial = call.rank(0) - 2;
   if (spatial < 1 || spatial > 3)
-    throw ValueError("interpolate: x must be [batch, channels] and 1 to 3 more dimensions, got {}",
+    throw ValueError("interpolate: x must be [batch, channels, ...] with 1 to 3 spatial dimensions, got {}",
                      to_string(call.operand(0).type()));
   if (call.is_none("size") == call.is_none("scale_factor"))
-    throw ValueError("interpolate: give either size or scale_factor");
+    throw ValueError("interpolate: pass exactly one of size and scale_factor");
   Sizes result;
   if (call.is_none("size")) {
     result.scale = call.real("scale_factor");
@@ -162,7 +162,7 @@ Sizes sizes_of(const Call& call) {
   result.sizes = call.ints("size");
   if (result.sizes.size() == 1) result.sizes = Dims(static_cast<size_t>(spatial), result.sizes[0]);
   if (result.sizes.rank() != spatial)
-    throw ValueError("interpolate: size must have {} numbers for {}, got {}", spatial,
+    throw ValueError("interpolate: size must be one number or {} for {}, got {}", spatial,
                      to_string(call.operand(0).type()), to_string(result.sizes));
   return result;
 }
@@ -175,9 +175,9 @@ void check_mode(const Call& call) {
                     : mode == "bilinear" || mode == "bicubic" ? rank == 4
                     : mode == "trilinear"                     ? rank == 5
                                                               : true;
-  if (!fits) throw ValueError("interpolate: mode '{}' does not fit {}", mode, to_string(call.operand(0).type()));
+  if (!fits) throw ValueError("interpolate: mode '{}' does not support {}", mode, to_string(call.operand(0).type()));
   if (!call.is_none("align_corners") && kernel != Kernel::kLinear && kernel != Kernel::kCubic)
-    throw ValueError("interpolate: align_corners is for linear, bilinear, bicubic and trilinear, not for '{}'", mode);
+    throw ValueError("interpolate: align_corners requires mode linear, bilinear, bicubic or trilinear, got '{}'", mode);
 }
 
 Op interpolate() {
@@ -186,32 +186,33 @@ Op interpolate() {
           "interpolate(x, size: ints? = None, scale_factor: float? = None, mode: str = 'nearest', align_corners: "
           "bool? = None)",
       .doc =
-          R"(x [batch, channels, ...] with its last dimensions of another size, given or as a factor. Modes are nearest, nearest-exact,
-linear, bilinear, trilinear (for 1, 2, 3 dimensions), bicubic and area. align_corners makes the corners of both grids meet;
-otherwise the corners of their elements do.
+          R"(Resizes the spatial dimensions of `x` [batch, channels, ...], 1 to 3 of them, to `size` or by
+`scale_factor`; exactly one of the two must be given. `mode` is "nearest", "nearest-exact", "area", "linear" for 1
+spatial dimension, "bilinear" or "bicubic" for 2, or "trilinear" for 3. `align_corners`, for the linear and cubic
+modes only, aligns the centers of the corner elements of input and result; otherwise their outer edges are aligned.
 
 >>> lucid.interpolate(lucid.tensor([[[0., 4.]]]), scale_factor=2.0, mode="linear")
 tensor([[[0., 1., 3., 4.]]]))",
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         check_mode(call);
-        const Sizes wanted = sizes_of(call);
+        const Sizes target = sizes_of(call);
         Dims shape = call.shape(0);
-        for (size_t d = 0; d < wanted.sizes.size(); ++d) {
-          if (wanted.sizes[d] <= 0 || shape[d + 2] == 0)
-            throw ValueError("interpolate: cannot make {} of {}", to_string(wanted.sizes),
+        for (size_t d = 0; d < target.sizes.size(); ++d) {
+          if (target.sizes[d] <= 0 || shape[d + 2] == 0)
+            throw ValueError("interpolate: cannot resize to {} from {}", to_string(target.sizes),
                              to_string(call.operand(0).type()));
-          shape[d + 2] = wanted.sizes[d];
+          shape[d + 2] = target.sizes[d];
         }
         return {{call.dtype(0), shape}};
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        const Sizes wanted = sizes_of(call);
+        const Sizes target = sizes_of(call);
         const bool aligned = !call.is_none("align_corners") && call.flag("align_corners");
         Value result = in[0];
-        for (size_t d = 0; d < wanted.sizes.size(); ++d)
-          result = e.resample(result, static_cast<int64_t>(d + 2), wanted.sizes[d], call.text("mode"), aligned,
-                              wanted.scale);
+        for (size_t d = 0; d < target.sizes.size(); ++d)
+          result = e.resample(result, static_cast<int64_t>(d + 2), target.sizes[d], call.text("mode"), aligned,
+                              target.scale);
         return {result};
       },
       .samples =
@@ -232,13 +233,14 @@ tensor([[[0., 1., 3., 4.]]]))",
   };
 }
 
-/// Its square does not overflow; no tensor has as many places.
-constexpr int64_t kMostFactor = int64_t{1} << 24;
+/// Its square does not overflow, and no tensor has that many channels.
+constexpr int64_t kMaxFactor = int64_t{1} << 24;
 
 Op pixel_shuffle() {
   return {
       .signature = "pixel_shuffle(x, upscale_factor: int)",
-      .doc = R"(x [..., channels * r * r, height, width] as [..., channels, height * r, width * r].
+      .doc = R"(Rearranges `x` [..., channels * r * r, height, width] into [..., channels, height * r, width * r],
+where r is `upscale_factor`.
 
 >>> lucid.pixel_shuffle(lucid.arange(4).reshape(4, 1, 1), 2)
 tensor([[[0, 1],
@@ -246,9 +248,10 @@ tensor([[[0, 1],
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
         const int64_t r = call.integer("upscale_factor");
-        if (r <= 0 || r > kMostFactor || x.rank() < 3 || x.size(x.rank() - 3) % (r * r) != 0)
-          throw ValueError("pixel_shuffle: the channels of {} cannot be spread over {} by {} places",
-                           to_string(x.type()), r, r);
+        if (r <= 0 || r > kMaxFactor || x.rank() < 3 || x.size(x.rank() - 3) % (r * r) != 0)
+          throw ValueError(
+              "pixel_shuffle: the channels (dimension -3) of {} cannot be divided into blocks of {} by {} pixels",
+              to_string(x.type()), r, r);
         const int64_t channels = x.size(x.rank() - 3) / (r * r);
         const int64_t height = x.size(x.rank() - 2);
         const int64_t width = x.size(x.rank() - 1);
@@ -264,15 +267,18 @@ tensor([[[0, 1],
 Op pixel_unshuffle() {
   return {
       .signature = "pixel_unshuffle(x, downscale_factor: int)",
-      .doc = R"(x [..., channels, height * r, width * r] as [..., channels * r * r, height, width].
+      .doc = R"(Rearranges `x` [..., channels, height * r, width * r] into [..., channels * r * r, height, width],
+where r is `downscale_factor`. It is the inverse of `pixel_shuffle`.
 
 >>> lucid.pixel_unshuffle(lucid.arange(4).reshape(1, 2, 2), 2).flatten()
 tensor([0, 1, 2, 3]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
         const int64_t r = call.integer("downscale_factor");
-        if (r <= 0 || r > kMostFactor || x.rank() < 3 || x.size(x.rank() - 2) % r != 0 || x.size(x.rank() - 1) % r != 0)
-          throw ValueError("pixel_unshuffle: {} has no squares of {} by {} places", to_string(x.type()), r, r);
+        if (r <= 0 || r > kMaxFactor || x.rank() < 3 || x.size(x.rank() - 2) % r != 0 || x.size(x.rank() - 1) % r != 0)
+          throw ValueError(
+              "pixel_unshuffle: the last two dimensions of {} cannot be divided into blocks of {} by {} pixels",
+              to_string(x.type()), r, r);
         const int64_t channels = x.size(x.rank() - 3);
         const int64_t height = x.size(x.rank() - 2) / r;
         const int64_t width = x.size(x.rank() - 1) / r;
@@ -289,7 +295,8 @@ Op channel_shuffle() {
   return {
       .signature = "channel_shuffle(x, groups: int)",
       .doc =
-          R"(x with its channels (dimension 1), seen as groups, in the order first of each group, second of each, and so on.
+          R"(Divides the channels (dimension 1) of `x` into `groups` groups and interleaves them: the first channel
+of each group, then the second of each, and so on.
 
 >>> lucid.channel_shuffle(lucid.arange(4).reshape(1, 4, 1), 2).flatten()
 tensor([0, 2, 1, 3]))",
@@ -299,8 +306,8 @@ tensor([0, 2, 1, 3]))",
         if (x.rank() < 3 || groups <= 0 || x.size(1) % groups != 0)
           throw ValueError("channel_shuffle: the channels (dimension 1) of {} cannot be divided into {} groups",
                            to_string(x.type()), groups);
-        const int64_t places = numel(Dims(x.shape().begin() + 2, x.shape().end()));
-        const Value split = e.reshape(x, Dims{x.size(0), groups, x.size(1) / groups, places});
+        const int64_t pixels = numel(Dims(x.shape().begin() + 2, x.shape().end()));
+        const Value split = e.reshape(x, Dims{x.size(0), groups, x.size(1) / groups, pixels});
         return {e.reshape(e.transpose(split, 1, 2), x.shape())};
       },
       .samples = with({{{normal({2, 6, 3})}}, {{normal({1, 4, 2, 2})}}}, {{"groups", int64_t{2}}}),

@@ -10,7 +10,7 @@ namespace {
 
 Value value_of(const Operand& operand) { return Ref<ValueBase>(const_cast<ValueBase*>(operand.value())); }
 
-/// The elements that a geometry reaches in `source`, in row-major order.
+/// Copies the elements of `source` that a geometry addresses, in row-major order.
 Value copy_through(const HostArray& source, const Geometry& geometry) {
   const Value result = Interpreter::make({source.type.dtype, geometry.sizes});
   const HostArray out = Interpreter::array(result);
@@ -25,7 +25,7 @@ Value copy_through(const HostArray& source, const Geometry& geometry) {
   return result;
 }
 
-/// Nothing for composites of ops whose results' sizes depend on data.
+/// Returns nullopt for composites of ops whose result sizes depend on data.
 std::optional<std::vector<TensorType>> types_before_running(const Call& call) {
   try {
     return infer_types(call);
@@ -50,7 +50,7 @@ Values Interpreter::emit(const Op& op, std::span<const Operand> operands, const 
     } else if (call.operand(i).is_value()) {
       inputs.push_back(array(value_of(call.operand(i))));
     } else {
-      // A number beside 16-bit floats is not rounded before it is used.
+      // A number combined with 16-bit floats is not rounded to 16 bits first.
       held.push_back(make({compute_dtype(operand_dtype(call, i)), {}}));
       inputs.push_back(array(held.back()));
       call.operand(i).scalar().store(inputs.back().type.dtype, inputs.back().data);

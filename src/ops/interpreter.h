@@ -13,7 +13,7 @@ class HostValue : public ValueBase {
  public:
   explicit HostValue(const TensorType& type)
       : ValueBase(type.dtype, type.shape),
-        // Never empty, so that there is an address even for tensors without elements.
+        // Never empty, so that tensors without elements have an address too.
         memory_(static_cast<size_t>(numel(type.shape)) * size_of(type.dtype) + 1) {}
   HostArray array() { return {type(), memory_.data()}; }
 
@@ -21,7 +21,7 @@ class HostValue : public ValueBase {
   std::vector<char> memory_;
 };
 
-/// Runs each op at once by its reference, slowly and plainly: what every other way of running must agree with.
+/// Runs each op immediately by its reference. It is slow and simple, and defines the results of all other executions.
 /// Composites are decomposed, with 16-bit floats widened first and rounded once at the end.
 class Interpreter : public Emitter {
  public:

@@ -1,4 +1,4 @@
-// Tensors joined and cut.
+// Ops that join and split tensors.
 
 #include <algorithm>
 
@@ -8,19 +8,20 @@
 namespace lucid {
 namespace {
 
-/// Refuses to make more tensors than memory could hold handles of: a dimension may be long without taking memory.
+/// Throws ValueError if a call would create more tensors than fit into memory as handles. A dimension with stride 0 may
+/// be that long.
 void check_parts(std::string_view op, int64_t count) {
-  constexpr int64_t kMostParts = int64_t{1} << 24;
-  if (count > kMostParts) throw ValueError("{}: {} parts are too many; at most {} can be made", op, count, kMostParts);
+  constexpr int64_t kMaxParts = int64_t{1} << 24;
+  if (count > kMaxParts) throw ValueError("{}: too many parts: {}, at most {} are supported", op, count, kMaxParts);
 }
 
 using Types = std::vector<TensorType>;
 
-/// The operands of a join, as values. Numbers cannot be joined.
+/// Checks that the operands of a join are tensors. Numbers cannot be joined.
 void check_tensors(const Call& call) {
   if (call.count() == 0) throw ValueError("{}: expected at least one tensor", call.name());
   for (size_t i = 0; i < call.count(); ++i)
-    if (!call.operand(i).is_value()) throw TypeError("{}: element {} of tensors is no tensor", call.name(), i);
+    if (!call.operand(i).is_value()) throw TypeError("{}: element {} of tensors is not a tensor", call.name(), i);
 }
 
 Dtype joined_dtype(const Call& call) {
@@ -32,7 +33,8 @@ Dtype joined_dtype(const Call& call) {
 Op cat_same() {
   return {
       .signature = "cat_same(tensors: tensors, dim: int = 0)",
-      .doc = R"(Tensors of one dtype and rank, one after another along a dimension: what cat comes down to.
+      .doc = R"(Concatenates tensors of one dtype and number of dimensions along `dim`. `cat` is implemented by this
+op.
 
 >>> lucid.cat_same([lucid.tensor([1]), lucid.tensor([2, 3])])
 tensor([1, 2, 3]))",
@@ -41,7 +43,7 @@ tensor([1, 2, 3]))",
       .infer = [](const Call& call) -> Types {
         check_tensors(call);
         const int64_t rank = call.rank(0);
-        if (rank == 0) throw ValueError("{}: 0-d tensors cannot be joined; use stack", call.name());
+        if (rank == 0) throw ValueError("{}: 0-d tensors cannot be concatenated; use stack", call.name());
         const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), rank));
         TensorType result{call.dtype(0), call.shape(0)};
         for (size_t i = 1; i < call.count(); ++i) {
@@ -94,7 +96,8 @@ tensor([1, 2, 3]))",
 Op cat() {
   return {
       .signature = "cat(tensors: tensors, dim: int = 0)",
-      .doc = R"(Tensors one after another along a dimension. Dtypes are promoted.
+      .doc = R"(Concatenates `tensors` along `dim`. Their sizes must match except along `dim`, and they must not be
+0-d. Dtypes are promoted. Empty 1-d tensors are skipped if another tensor has more dimensions.
 
 >>> lucid.cat([lucid.tensor([1, 2]), lucid.tensor([3.5])])
 tensor([1.0000, 2.0000, 3.5000]))",
@@ -104,7 +107,7 @@ tensor([1.0000, 2.0000, 3.5000]))",
         const Dtype dtype = joined_dtype(call);
         Values parts;
         for (const Value& input : inputs) {
-          // torch passes over 1-d empty tensors of any kind beside others.
+          // Like PyTorch, skip empty 1-d tensors if another tensor has more dimensions.
           if (input.shape() == Dims{0} &&
               std::any_of(inputs.begin(), inputs.end(), [](const Value& other) { return other.rank() > 1; }))
             continue;
@@ -120,7 +123,7 @@ tensor([1.0000, 2.0000, 3.5000]))",
 Op stack() {
   return {
       .signature = "stack(tensors: tensors, dim: int = 0)",
-      .doc = R"(Tensors of one shape side by side along a new dimension.
+      .doc = R"(Joins `tensors` of one shape along a new dimension `dim`. Dtypes are promoted.
 
 >>> lucid.stack([lucid.tensor([1, 2]), lucid.tensor([3, 4])])
 tensor([[1, 2],
@@ -129,7 +132,7 @@ tensor([[1, 2],
         check_tensors(call);
         for (size_t i = 1; i < inputs.size(); ++i)
           if (inputs[i].shape() != inputs[0].shape())
-            throw ValueError("stack: tensors must have one shape: element 0 is {}, element {} is {}",
+            throw ValueError("stack: tensors must have the same shape: element 0 is {}, element {} is {}",
                              to_string(inputs[0].type()), i, to_string(inputs[i].type()));
         const int64_t axis = normalize_axis("stack", call.integer("dim"), inputs[0].rank() + 1);
         Values parts;
@@ -141,7 +144,7 @@ tensor([[1, 2],
   };
 }
 
-/// hstack and its kin: every tensor gets at least so many dimensions, then they are joined.
+/// hstack, vstack and dstack: every tensor gets at least `rank` dimensions, then they are concatenated along `dim`.
 Op stacked(Op op, int64_t rank, int64_t dim) {
   op.decompose = [rank, dim](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
     check_tensors(call);
@@ -160,26 +163,32 @@ Op stacked(Op op, int64_t rank, int64_t dim) {
 }
 
 Op hstack() {
-  return stacked({.signature = "hstack(tensors: tensors)",
-                  .doc = R"(Tensors side by side: along the first dimension if they are 1-d, else along the second.
+  return stacked(
+      {.signature = "hstack(tensors: tensors)",
+       .doc = R"(Concatenates `tensors` horizontally: along the first dimension if they are 1-d, otherwise along the
+second. 0-d tensors become 1-d.
 
 >>> lucid.hstack([lucid.tensor([1, 2]), lucid.tensor([3])])
 tensor([1, 2, 3]))"},
-                 1, 1);
+      1, 1);
 }
 
 Op vstack() {
-  return stacked({.signature = "vstack(tensors: tensors)", .doc = R"(Tensors below one another, vectors as rows.
+  return stacked(
+      {.signature = "vstack(tensors: tensors)",
+       .doc = R"(Concatenates `tensors` vertically, along the first dimension. 0-d and 1-d tensors become rows.
 
 >>> lucid.vstack([lucid.tensor([1, 2]), lucid.tensor([3, 4])])
 tensor([[1, 2],
         [3, 4]]))"},
-                 2, 0);
+      2, 0);
 }
 
 Op dstack() {
   return stacked(
-      {.signature = "dstack(tensors: tensors)", .doc = R"(Tensors behind one another along the third dimension.
+      {.signature = "dstack(tensors: tensors)",
+       .doc = R"(Concatenates `tensors` along the third dimension. A tensor of shape [n] becomes [1, n, 1] and one of
+shape [n, m] becomes [n, m, 1].
 
 >>> lucid.dstack([lucid.tensor([1, 2]), lucid.tensor([3, 4])]).shape
 (1, 2, 2))"},
@@ -189,7 +198,9 @@ Op dstack() {
 Op split() {
   return {
       .signature = "split(x, split_size: ints, dim: int = 0) -> tensors",
-      .doc = R"(Parts of x along a dimension: of one size, the last perhaps smaller, or of the sizes in a list.
+      .doc = R"(Splits `x` along `dim` into parts of `split_size` elements, the last of which may be smaller. If
+`split_size` is a list of several sizes, the parts have these sizes, which must add up to the size of `dim`. The
+parts are views of `x`.
 
 >>> [len(part) for part in lucid.split(lucid.arange(7), 3)]
 [3, 3, 1])",
@@ -203,7 +214,8 @@ Op split() {
         if (sizes.size() == 1) {
           const int64_t each = sizes[0];
           if (each == 0 && size != 0)
-            throw ValueError("split: split_size 0 never covers dimension {} of {}", axis, to_string(inputs[0].type()));
+            throw ValueError("split: split_size must be positive, got 0 for dimension {} of {}", axis,
+                             to_string(inputs[0].type()));
           if (each != 0) check_parts("split", (size - 1) / each + 1);
           sizes.clear();
           for (int64_t start = 0; start < size; start += each) sizes.push_back(std::min(each, size - start));
@@ -230,12 +242,13 @@ Op split() {
 Op chunk() {
   return {
       .signature = "chunk(x, chunks: int, dim: int = 0) -> tensors",
-      .doc = R"(x cut into at most so many parts of equal size along a dimension, the last perhaps smaller.
+      .doc = R"(Splits `x` along `dim` into at most `chunks` parts of equal size, the last of which may be smaller.
+The parts are views of `x`.
 
 >>> [len(part) for part in lucid.chunk(lucid.arange(7), 3)]
 [3, 3, 1])",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
-        if (inputs[0].rank() == 0) throw ValueError("chunk: a 0-d tensor cannot be cut");
+        if (inputs[0].rank() == 0) throw ValueError("chunk: a 0-d tensor cannot be split");
         const int64_t axis = normalize_axis("chunk", call.integer("dim"), inputs[0].rank());
         const int64_t chunks = call.integer("chunks");
         if (chunks <= 0) throw ValueError("chunk: chunks must be positive, got {}", chunks);
@@ -251,7 +264,7 @@ Op chunk() {
 Op unbind() {
   return {
       .signature = "unbind(x, dim: int = 0) -> tensors",
-      .doc = R"(The parts of x at each index along a dimension.
+      .doc = R"(Returns the slices of `x` at each index along `dim`, without that dimension. They are views of `x`.
 
 >>> a, b = lucid.unbind(lucid.tensor([[1, 2], [3, 4]])); b
 tensor([3, 4]))",
@@ -270,7 +283,9 @@ tensor([3, 4]))",
 Op meshgrid() {
   return {
       .signature = "meshgrid(tensors: tensors, *, indexing: str = \"ij\") -> tensors",
-      .doc = R"(Coordinate grids from 1-d coordinates: one tensor for each, all of the grid's shape.
+      .doc = R"(Returns coordinate grids for `tensors`, each 0-d or 1-d: for each of them a tensor of the shape of the
+grid, whose dimension i has the size of tensor i. With `indexing` "xy" instead of "ij", the first two dimensions are
+swapped.
 
 >>> lucid.meshgrid([lucid.tensor([1, 2]), lucid.tensor([3, 4, 5])])[0]
 tensor([[1, 1, 1],

@@ -1,4 +1,4 @@
-// Products of matrices and vectors. Everything comes down to bmm.
+// Products of matrices and vectors. All of them are implemented by bmm.
 
 #include "ops/linalg_rules.h"
 #include "ops/reference.h"
@@ -13,7 +13,7 @@ template <typename T>
 T canonical_dot(const T* a, const T* b, int64_t k, int64_t b_stride, bool is_column) {
   constexpr int64_t kChain = 512;
   if (is_column) {
-    // The 256-block rule of sums, with the products fused into the lanes' chains.
+    // The 256-block rule of sums, with the products fused into the chains of the lanes.
     std::vector<std::pair<T, T>> terms;
     for (int64_t i = 0; i < k; ++i) terms.emplace_back(a[i], b[i * b_stride]);
     while (terms.size() % 16 != 0) terms.emplace_back(T(0), T(0));
@@ -56,7 +56,8 @@ void reference_bmm(HostCall& call) {
 Op bmm() {
   return {
       .signature = "bmm(x, y)",
-      .doc = R"(The products of the matrices of two batches.
+      .doc = R"(Computes the matrix products of two batches of matrices of the same dtype: `x` [b, n, k] and `y`
+[b, k, m] give [b, n, m].
 
 >>> lucid.bmm(lucid.ones(5, 2, 3), lucid.ones(5, 3, 4)).shape
 (5, 2, 4))",
@@ -66,7 +67,7 @@ Op bmm() {
         const Dims& x = call.shape(0);
         const Dims& y = call.shape(1);
         if (x.rank() != 3 || y.rank() != 3 || x[0] != y[0])
-          throw ValueError("bmm: expected two batches of as many matrices, got {} and {}",
+          throw ValueError("bmm: expected two batches of the same number of matrices, got {} and {}",
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()));
         check_inner(call, 0, 1);
         const Dims shape{x[0], x[1], y[2]};
@@ -96,8 +97,9 @@ Op matmul() {
   return {
       .signature = "matmul(x, y)",
       .doc =
-          R"(The matrix product. A vector on the left is a row, on the right a column, and its dimension disappears; the
-dimensions before the last two are batches, which broadcast.
+          R"(Computes the matrix product of `x` and `y`, which must have the same dtype and at least one dimension.
+A 1-d `x` is a row and a 1-d `y` a column, and their added dimension is removed from the result. The dimensions
+before the last two are batches, which broadcast.
 
 >>> lucid.matmul(lucid.tensor([[1., 2.], [3., 4.]]), lucid.tensor([1., 1.]))
 tensor([3., 7.]))",
@@ -106,7 +108,7 @@ tensor([3., 7.]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         check_product_dtypes(call, 0, 1);
         if (call.rank(0) == 0 || call.rank(1) == 0)
-          throw ValueError("matmul: a 0-d tensor has no matrix product, got {} and {}; use mul",
+          throw ValueError("matmul: x and y must have at least one dimension, got {} and {}; use mul for 0-d tensors",
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()));
         check_inner(call, 0, 1);
         return {product(e, call.name(), in[0], in[1])};
@@ -128,7 +130,7 @@ tensor([3., 7.]))",
 Op mm() {
   return {
       .signature = "mm(x, y)",
-      .doc = R"(The product of two matrices.
+      .doc = R"(Computes the matrix product of `x` [n, k] and `y` [k, m], which must have the same dtype.
 
 >>> lucid.mm(lucid.ones(2, 3), lucid.ones(3, 4)).shape
 (2, 4))",
@@ -144,7 +146,8 @@ Op mm() {
 Op mv() {
   return {
       .signature = "mv(x, vector)",
-      .doc = R"(The product of a matrix and a vector.
+      .doc = R"(Computes the product of the matrix `x` [n, k] and the vector `vector` [k], which must have the same
+dtype.
 
 >>> lucid.mv(lucid.ones(2, 3), lucid.ones(3))
 tensor([3., 3.]))",
@@ -168,7 +171,10 @@ Op dot_of(Op op) {
 }
 
 Op dot() {
-  return dot_of({.signature = "dot(x, y)", .doc = R"(The sum of the products of two vectors' elements.
+  return dot_of(
+      {.signature = "dot(x, y)",
+       .doc = R"(Computes the dot product of two vectors of the same dtype and length: the sum of the products of their
+elements.
 
 >>> lucid.dot(lucid.tensor([1, 2]), lucid.tensor([3, 4]))
 tensor(11))"});
@@ -176,7 +182,9 @@ tensor(11))"});
 
 Op vdot() {
   return dot_of(
-      {.signature = "vdot(x, y)", .doc = R"(The sum of the products of two vectors' elements, as dot for real numbers.
+      {.signature = "vdot(x, y)",
+       .doc = R"(Computes the dot product of two vectors of the same dtype and length. For real numbers, the only ones
+that Lucid has, it is the same as `dot`.
 
 >>> lucid.vdot(lucid.tensor([1, 2]), lucid.tensor([3, 4]))
 tensor(11))"});
@@ -185,7 +193,8 @@ tensor(11))"});
 Op outer() {
   return {
       .signature = "outer(x, y)",
-      .doc = R"(The products of every element of one vector with every element of another.
+      .doc = R"(Computes the outer product of the vectors `x` and `y`: a matrix of the products of each element of `x`
+with each element of `y`. Dtypes are promoted.
 
 >>> lucid.outer(lucid.tensor([1, 2]), lucid.tensor([3, 4]))
 tensor([[3, 4],
@@ -201,7 +210,9 @@ tensor([[3, 4],
 Op inner() {
   return {
       .signature = "inner(x, y)",
-      .doc = R"(The sums of products over the last dimension of both tensors.
+      .doc = R"(Computes the sums of products over the last dimensions of `x` and `y`, which must have the same dtype
+and size there. The result has the other dimensions of `x`, then those of `y`. If one of the tensors is 0-d, the
+result is their product.
 
 >>> lucid.inner(lucid.tensor([1, 2]), lucid.tensor([[3, 4], [5, 6]]))
 tensor([11, 17]))",
@@ -214,7 +225,7 @@ tensor([11, 17]))",
   };
 }
 
-/// beta * added + alpha * (x @ y); what beta = 0 leaves out does not count, even if it is NaN.
+/// beta * added + alpha * (x @ y). With beta = 0, `added` is ignored, even if it is NaN.
 Values add_product(Emitter& e, const Call& call, std::span<const Value> in) {
   check_product_dtypes(call, 0, 1);
   check_product_dtypes(call, 1, 2);
@@ -228,7 +239,8 @@ Values add_product(Emitter& e, const Call& call, std::span<const Value> in) {
 Op addmm() {
   return {
       .signature = "addmm(x, mat1, mat2, *, beta: float = 1.0, alpha: float = 1.0)",
-      .doc = R"(beta * x + alpha * (mat1 @ mat2), x being broadcast.
+      .doc = R"(Computes beta * x + alpha * (mat1 @ mat2), where `x` broadcasts to the shape of the product. All
+tensors must have the same dtype. With beta = 0, `x` is ignored, even if it contains NaN.
 
 >>> lucid.addmm(lucid.tensor([1., 2.]), lucid.eye(2), lucid.ones(2, 2))
 tensor([[2., 3.],
@@ -248,7 +260,8 @@ tensor([[2., 3.],
 Op addmv() {
   return {
       .signature = "addmv(x, mat, vector, *, beta: float = 1.0, alpha: float = 1.0)",
-      .doc = R"(beta * x + alpha * (mat @ vector).
+      .doc = R"(Computes beta * x + alpha * (mat @ vector), where `x` broadcasts to the shape of the product. All
+tensors must have the same dtype. With beta = 0, `x` is ignored, even if it contains NaN.
 
 >>> lucid.addmv(lucid.tensor([1., 2.]), lucid.eye(2), lucid.ones(2))
 tensor([2., 3.]))",
@@ -264,7 +277,8 @@ tensor([2., 3.]))",
 Op baddbmm() {
   return {
       .signature = "baddbmm(x, batch1, batch2, *, beta: float = 1.0, alpha: float = 1.0)",
-      .doc = R"(beta * x + alpha * (batch1 @ batch2) for batches of matrices, x being broadcast.
+      .doc = R"(Computes beta * x + alpha * (batch1 @ batch2) for batches of matrices, where `x` broadcasts to the
+shape of the product. All tensors must have the same dtype. With beta = 0, `x` is ignored, even if it contains NaN.
 
 >>> lucid.baddbmm(lucid.zeros(1), lucid.ones(5, 2, 3), lucid.ones(5, 3, 4)).shape
 (5, 2, 4))",
@@ -284,7 +298,7 @@ std::vector<TensorType> linear_type(const Call& call) {
   if (call.rank(1) != 1 && call.rank(1) != 2)
     throw ValueError("linear: weight must be a matrix or a vector, got {}", to_string(call.operand(1).type()));
   if (call.rank(0) == 0 || call.shape(0).back() != call.shape(1).back())
-    throw ValueError("linear: the last dimension of x {} must be that of weight {}", to_string(call.operand(0).type()),
+    throw ValueError("linear: x {} and weight {} must have the same last dimension", to_string(call.operand(0).type()),
                      to_string(call.operand(1).type()));
   Dims shape = call.shape(0);
   shape.pop_back();
@@ -293,24 +307,24 @@ std::vector<TensorType> linear_type(const Call& call) {
   if (call.has(2)) {
     check_product_dtypes(call, 0, 2);
     if (broadcast(call.name(), call.shape(2), shape) != shape)
-      throw ValueError("linear: bias {} does not fit the result, which has shape {}", to_string(call.operand(2).type()),
-                       to_string(DimsView(shape)));
+      throw ValueError("linear: bias {} does not broadcast to the shape of the result, {}",
+                       to_string(call.operand(2).type()), to_string(DimsView(shape)));
   }
   return {{call.dtype(0), shape}};
 }
 
-// The weight's gradient comes out with the strides that weights have.
+// The products are arranged so that the gradient of the weight has the strides of a weight.
 Values linear_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
   const Dims& x = call.shape(0);
   const Dims& weight = call.shape(1);
   const Dims matrix{weight.rank() == 2 ? weight[0] : 1, weight.back()};
   const int64_t rows = numel(DimsView(x).first(x.size() - 1));
-  const Value slopes = e.reshape(g[0], {rows, matrix[0]});
+  const Value g_matrix = e.reshape(g[0], {rows, matrix[0]});
   Values result(3);
-  if (call.needs(0)) result[0] = e.reshape(product(e, "linear", slopes, e.reshape(call.in(1), matrix)), x);
+  if (call.needs(0)) result[0] = e.reshape(product(e, "linear", g_matrix, e.reshape(call.in(1), matrix)), x);
   if (call.needs(1)) {
     const Value inputs = e.reshape(call.in(0), {rows, matrix[1]});
-    result[1] = e.reshape(product(e, "linear", e.transpose(slopes, 0, 1), inputs), weight);
+    result[1] = e.reshape(product(e, "linear", e.transpose(g_matrix, 0, 1), inputs), weight);
   }
   if (call.needs(2)) result[2] = g[0];
   return result;
@@ -319,7 +333,9 @@ Values linear_gradient(Emitter& e, const GradientCall& call, std::span<const Val
 Op linear() {
   return {
       .signature = "linear(x, weight, bias? = None)",
-      .doc = R"(x @ weight.T + bias: what a Linear layer computes.
+      .doc = R"(Computes x @ weight.T + bias, the function of a Linear layer. `x` is [..., in] and `weight` [out, in],
+or [in] for a single output without a dimension; `bias` broadcasts to the result [..., out]. All operands must have
+the same dtype.
 
 >>> lucid.linear(lucid.tensor([1., 2.]), lucid.tensor([[3., 4.]]), lucid.tensor([10.]))
 tensor([21.]))",
@@ -340,7 +356,8 @@ tensor([21.]))",
 Op bilinear() {
   return {
       .signature = "bilinear(x, y, weight, bias? = None)",
-      .doc = R"(x @ weight[o] @ y + bias[o] for each output o, over the last dimensions of x and y.
+      .doc = R"(Computes x @ weight[o] @ y + bias[o] for each output o, over the last dimensions of `x` [..., i] and
+`y` [..., j]. `weight` is [o, i, j] and the result [..., o]. All operands must have the same dtype.
 
 >>> lucid.bilinear(lucid.ones(5, 2), lucid.ones(5, 3), lucid.ones(4, 2, 3)).shape
 (5, 4))",
@@ -356,7 +373,7 @@ Op bilinear() {
         if (!x.empty()) batch.pop_back();
         if (!y.empty()) other.pop_back();
         if (x.empty() || w.rank() != 3 || batch != other || x.back() != w[1] || y.back() != w[2])
-          throw ValueError("bilinear: x [..., i], y [..., j] and weight [o, i, j] are wanted, got {}, {} and {}",
+          throw ValueError("bilinear: expected x [..., i], y [..., j] and weight [o, i, j], got {}, {} and {}",
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()),
                            to_string(call.operand(2).type()));
         const int64_t rows = numel(batch);

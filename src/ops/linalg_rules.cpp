@@ -14,7 +14,7 @@ const std::string& parameter_name(const Call& call, size_t i) {
   return call.name();
 }
 
-/// Operands that are not batched share one matrix, so that all rows of x form one product with y.
+/// All rows of x form one product with y, which has no batch dimensions.
 Value product_with_matrix(Emitter& e, const Value& x, const Value& y) {
   Dims shape = x.shape();
   const int64_t k = shape.back();
@@ -33,18 +33,18 @@ void check_product_dtypes(const Call& call, size_t i, size_t j) {
     if (!call.operand(operand).is_value())
       throw TypeError("{}: {} must be a tensor", call.name(), parameter_name(call, operand));
   if (call.dtype(i) != call.dtype(j))
-    throw TypeError("{}: {} {} and {} {} must have one dtype; convert one of them with .to()", call.name(),
+    throw TypeError("{}: {} {} and {} {} must have the same dtype; convert one of them with .to()", call.name(),
                     parameter_name(call, i), type_of(call, i), parameter_name(call, j), type_of(call, j));
 }
 
 void check_inner(const Call& call, size_t left, size_t right) {
   const Dims& x = call.shape(left);
   const Dims& y = call.shape(right);
-  const int64_t of_x = x.back();
-  const int64_t of_y = y.size() == 1 ? y[0] : y[y.size() - 2];
-  if (of_x != of_y)
+  const int64_t x_inner = x.back();
+  const int64_t y_inner = y.size() == 1 ? y[0] : y[y.size() - 2];
+  if (x_inner != y_inner)
     throw ValueError("{}: inner dimensions differ: lhs {} has {}, rhs {} has {}", call.name(), type_of(call, left),
-                     of_x, type_of(call, right), of_y);
+                     x_inner, type_of(call, right), y_inner);
 }
 
 void check_ranks(const Call& call, std::initializer_list<std::pair<size_t, int64_t>> ranks) {
@@ -63,7 +63,7 @@ Value product(Emitter& e, std::string_view op, const Value& x, const Value& y) {
   const int64_t rows = left.size(left.rank() - 2);
   const int64_t inner = left.size(left.rank() - 1);
   const int64_t columns = y.size(y.rank() - 1);
-  // A view with stride 0 along the batch, not a copy, where one of them has no batch.
+  // An operand without batch becomes a view with stride 0 along the batch, not a copy.
   const auto flattened = [&](const Value& value, int64_t height, int64_t width) {
     if (value.rank() == 2) return e.expand(value, {numel(batch), height, width});
     Dims wide = batch;
@@ -83,7 +83,7 @@ Value scaled(Emitter& e, const Call& call, const Value& x, std::string_view attr
   if (factor == 1) return x;
   if (is_float(x.dtype())) return e.mul(x, factor);
   if (factor != std::trunc(factor))
-    throw TypeError("{}: {} must be whole for tensors of {}, got {}", call.name(), attribute, name_of(x.dtype()),
+    throw TypeError("{}: {} must be an integer for tensors of {}, got {}", call.name(), attribute, name_of(x.dtype()),
                     factor);
   return e.mul(x, Scalar(factor).to_int());
 }

@@ -7,14 +7,14 @@
 #include "ir/emitter.h"
 #include "ir/op.h"
 
-/// What ops made of matrix products share.
+/// Shared by ops that compute matrix products.
 namespace lucid {
 
-/// Refuses operands of different dtypes, and numbers: products do not promote.
+/// Throws TypeError unless both operands are tensors of one dtype: products do not promote.
 void check_product_dtypes(const Call& call, size_t i, size_t j);
-/// Refuses matrices or vectors whose inner dimensions differ.
+/// Throws ValueError if the inner dimensions of matrices or vectors differ.
 void check_inner(const Call& call, size_t left, size_t right);
-/// Refuses operands that have not the given number of dimensions: pairs of operand and rank.
+/// Throws ValueError unless each operand has the given rank. `ranks` holds pairs of operand index and rank.
 void check_ranks(const Call& call, std::initializer_list<std::pair<size_t, int64_t>> ranks);
 
 /// The product of vectors, matrices or batches whose inner dimensions agree, by the rules of matmul.

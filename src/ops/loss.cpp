@@ -1,4 +1,4 @@
-// Losses that compare a prediction with a target element by element.
+// Elementwise losses of a prediction and a target.
 
 #include <cmath>
 #include <numbers>
@@ -8,11 +8,11 @@
 namespace lucid {
 namespace {
 
-/// Something made of a prediction and its target, element by element.
+/// An elementwise function of a prediction and its target.
 using Part = Value (*)(Emitter& e, const Call& call, const Value& x, const Value& target);
 
-/// Completes a loss of each element, and its slopes along the prediction and along the target. Without the latter it is
-/// the former's opposite.
+/// Completes an op from the loss of each element and its derivatives with respect to the prediction and to the target.
+/// Without `target_slope`, the derivative with respect to the target is the negative of `slope`.
 Op pointwise_loss(Op op, Part loss, Part slope, Part target_slope = nullptr) {
   op.dtypes = kFloats;
   op.decompose = [loss](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
@@ -42,7 +42,8 @@ Op pointwise_loss(Op op, Part loss, Part slope, Part target_slope = nullptr) {
 Op mse_loss() {
   return pointwise_loss(
       {.signature = "mse_loss(x, target, *, reduction: str = 'mean')",
-       .doc = R"((x - target) ** 2, and of that the mean, the sum, or each element ('none').
+       .doc = R"(Computes the squared error (x - target) ** 2. `x` and `target` broadcast. `reduction` is 'mean', 'sum'
+or 'none', which returns the loss of each element.
 
 >>> lucid.mse_loss(lucid.tensor([1., 2.]), lucid.tensor([1., 4.]))
 tensor(2.))"},
@@ -56,7 +57,8 @@ tensor(2.))"},
 Op l1_loss() {
   return pointwise_loss(
       {.signature = "l1_loss(x, target, *, reduction: str = 'mean')",
-       .doc = R"(|x - target|, and of that the mean, the sum, or each element.
+       .doc = R"(Computes the absolute error |x - target|. `x` and `target` broadcast. `reduction` is 'mean', 'sum' or
+'none', which returns the loss of each element.
 
 >>> lucid.l1_loss(lucid.tensor([1., 2.]), lucid.tensor([1., 4.]))
 tensor(1.))"},
@@ -67,7 +69,9 @@ tensor(1.))"},
 Op smooth_l1_loss() {
   Op op = pointwise_loss(
       {.signature = "smooth_l1_loss(x, target, *, reduction: str = 'mean', beta: float = 1.0)",
-       .doc = R"(d ** 2 / (2 * beta) where d = |x - target| is below beta, and d - beta / 2 elsewhere.
+       .doc = R"(Computes d ** 2 / (2 * beta) where d = |x - target| is below `beta`, and d - beta / 2 elsewhere. `x`
+and `target` broadcast, and `beta` must not be negative; with beta = 0 this is `l1_loss`. `reduction` is 'mean',
+'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.smooth_l1_loss(lucid.tensor([1., 2.]), lucid.tensor([1., 4.]), reduction="none")
 tensor([0.0000, 1.5000]))",
@@ -97,7 +101,9 @@ tensor([0.0000, 1.5000]))",
 Op huber_loss() {
   Op op = pointwise_loss(
       {.signature = "huber_loss(x, target, *, reduction: str = 'mean', delta: float = 1.0)",
-       .doc = R"(d ** 2 / 2 where d = |x - target| is below delta, and delta * (d - delta / 2) elsewhere.
+       .doc = R"(Computes d ** 2 / 2 where d = |x - target| is below `delta`, and delta * (d - delta / 2) elsewhere.
+`x` and `target` broadcast, and `delta` must be positive. `reduction` is 'mean', 'sum' or 'none', which returns the
+loss of each element.
 
 >>> lucid.huber_loss(lucid.tensor([1., 2.]), lucid.tensor([1., 4.]), reduction="none")
 tensor([0.0000, 1.5000]))",
@@ -119,13 +125,14 @@ tensor([0.0000, 1.5000]))",
   return op;
 }
 
-/// log(1 + exp(x)), without overflow and with no limit beyond which it is x itself.
+/// log(1 + exp(x)) without overflow. Unlike softplus, it has no threshold above which it returns x.
 Value log_one_plus_exp(Emitter& e, const Value& x) { return e.neg(e.logsigmoid(e.neg(x))); }
 
 Op soft_margin_loss() {
   return pointwise_loss(
       {.signature = "soft_margin_loss(x, target, *, reduction: str = 'mean')",
-       .doc = R"(log(1 + exp(-target * x)) for targets that are 1 or -1.
+       .doc = R"(Computes log(1 + exp(-target * x)) without overflow, for targets 1 and -1. `x` and `target` broadcast.
+`reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.soft_margin_loss(lucid.tensor([0., 1.]), lucid.tensor([1., -1.]), reduction="none")
 tensor([0.6931, 1.3133]))"},
@@ -140,8 +147,8 @@ tensor([0.6931, 1.3133]))"},
       });
 }
 
-/// The product with an optional operand.
-Value weighed(Emitter& e, const Value& x, const Value& weight) { return weight ? e.mul(x, weight) : x; }
+/// x times the weight, if there is one.
+Value weighted(Emitter& e, const Value& x, const Value& weight) { return weight ? e.mul(x, weight) : x; }
 Value saved_or_none(const GradientCall& call, size_t i) { return call.has(i) ? call.in(i) : Value(); }
 
 int64_t broadcast_count(const Call& call) {
@@ -154,25 +161,27 @@ int64_t broadcast_count(const Call& call) {
 SampleTensor probabilities(Dims shape) { return {.shape = std::move(shape), .fill = Fill::kProbability}; }
 
 Op binary_cross_entropy() {
-  constexpr double kLeast = -100;
+  constexpr double kMinLog = -100;
   const auto losses = [](Emitter& e, const Value& x, const Value& target) {
-    const Value hit = e.clamp(e.log(x), kLeast);
-    const Value miss = e.clamp(e.log1p(e.neg(x)), kLeast);
+    const Value hit = e.clamp(e.log(x), kMinLog);
+    const Value miss = e.clamp(e.log1p(e.neg(x)), kMinLog);
     return e.sub(e.mul(e.sub(target, 1), miss), e.mul(target, hit));
   };
   return {
       .signature = "binary_cross_entropy(x, target, weight? = None, *, reduction: str = 'mean')",
       .doc =
-          R"(-(target * log(x) + (1 - target) * log(1 - x)), times weight, for probabilities x; logarithms are held above -100.
+          R"(Computes -(target * log(x) + (1 - target) * log(1 - x)) times `weight`, which broadcasts, for
+probabilities `x`. Logarithms below -100 are replaced by -100, so the loss is finite. `x` and `target` must have the
+same shape. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.binary_cross_entropy(lucid.tensor([0.5, 1.0]), lucid.tensor([1., 0.]), reduction="none")
 tensor([  0.6931, 100.0000]))",
       .dtypes = kFloats,
       .decompose = [losses](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         if (in[0].shape() != in[1].shape())
-          throw ValueError("binary_cross_entropy: x {} and target {} must have one shape", to_string(in[0].type()),
+          throw ValueError("binary_cross_entropy: x {} and target {} must have the same shape", to_string(in[0].type()),
                            to_string(in[1].type()));
-        return {reduced_losses(e, call, weighed(e, losses(e, in[0], in[1]), in[2]))};
+        return {reduced_losses(e, call, weighted(e, losses(e, in[0], in[1]), in[2]))};
       },
       .gradient = {.rule = [losses](Emitter& e, const GradientCall& call, std::span<const Value> grads) -> Values {
                      const Value& x = call.in(0);
@@ -182,11 +191,11 @@ tensor([  0.6931, 100.0000]))",
                      Values results(3);
                      if (call.needs(0)) {
                        const Value width = e.clamp(e.mul(e.sub(1, x), x), 1e-12);
-                       results[0] = e.mul(weighed(e, e.div(e.sub(x, target), width), weight), g);
+                       results[0] = e.mul(weighted(e, e.div(e.sub(x, target), width), weight), g);
                      }
                      if (call.needs(1)) {
-                       const Value odds = e.sub(e.clamp(e.log1p(e.neg(x)), kLeast), e.clamp(e.log(x), kLeast));
-                       results[1] = e.mul(weighed(e, odds, weight), g);
+                       const Value odds = e.sub(e.clamp(e.log1p(e.neg(x)), kMinLog), e.clamp(e.log(x), kMinLog));
+                       results[1] = e.mul(weighted(e, odds, weight), g);
                      }
                      if (weight && call.needs(2)) results[2] = e.mul(losses(e, x, target), g);
                      return results;
@@ -198,7 +207,7 @@ tensor([  0.6931, 100.0000]))",
 }
 
 Op binary_cross_entropy_with_logits() {
-  // How much a miss of a positive weighs: 1 + (pos_weight - 1) * target.
+  // The factor of the loss of positive targets: 1 + (pos_weight - 1) * target.
   const auto factor = [](Emitter& e, const Value& target, const Value& positive) {
     return e.add(e.mul(e.sub(positive, 1), target), 1);
   };
@@ -211,16 +220,18 @@ Op binary_cross_entropy_with_logits() {
           "binary_cross_entropy_with_logits(x, target, weight? = None, pos_weight? = None, *, reduction: str = "
           "'mean')",
       .doc =
-          R"(binary_cross_entropy of sigmoid(x), without overflow. pos_weight, broadcast, weighs what positive targets lose.
+          R"(Computes `binary_cross_entropy` of sigmoid(x), without overflow. `weight` multiplies all losses, and
+`pos_weight` the part of positive targets, -target * log(sigmoid(x)); both broadcast. `x` and `target` must have the
+same shape. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.binary_cross_entropy_with_logits(lucid.tensor([0., 2.]), lucid.tensor([1., 0.]), reduction="none")
 tensor([0.6931, 2.1269]))",
       .dtypes = kFloats,
       .decompose = [losses](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         if (in[0].shape() != in[1].shape())
-          throw ValueError("binary_cross_entropy_with_logits: x {} and target {} must have one shape",
+          throw ValueError("binary_cross_entropy_with_logits: x {} and target {} must have the same shape",
                            to_string(in[0].type()), to_string(in[1].type()));
-        return {reduced_losses(e, call, weighed(e, losses(e, in[0], in[1], in[3]), in[2]))};
+        return {reduced_losses(e, call, weighted(e, losses(e, in[0], in[1], in[3]), in[2]))};
       },
       .gradient = {.rule = [losses, factor](Emitter& e, const GradientCall& call,
                                             std::span<const Value> grads) -> Values {
@@ -229,7 +240,7 @@ tensor([0.6931, 2.1269]))",
                      const Value weight = saved_or_none(call, 2);
                      const Value positive = saved_or_none(call, 3);
                      const Value g = spread_gradient(e, call, grads[0], broadcast_count(call));
-                     const auto finish = [&](const Value& slope) { return e.mul(weighed(e, slope, weight), g); };
+                     const auto finish = [&](const Value& slope) { return e.mul(weighted(e, slope, weight), g); };
                      Values results(4);
                      if (call.needs(0)) {
                        const Value slope =
@@ -252,7 +263,7 @@ tensor([0.6931, 2.1269]))",
   };
 }
 
-/// t * log(t), which is 0 at 0.
+/// t * log(t), with the value 0 at 0.
 Value t_log_t(Emitter& e, const Value& t) {
   const Value is_zero = e.eq(t, 0);
   return e.where(is_zero, 0, e.mul(t, e.log(e.where(is_zero, 1, t))));
@@ -262,8 +273,10 @@ Op kl_div() {
   return {
       .signature = "kl_div(x, target, *, reduction: str = 'mean', log_target: bool = False)",
       .doc =
-          R"(target * (log(target) - x), x being a logarithm of probabilities, and the target too if log_target says so. The reduction
-'batchmean' divides the sum by the size of dimension 0: that is the divergence of Kullback and Leibler.
+          R"(Computes target * (log(target) - x), where `x` holds logarithms of probabilities. With `log_target`,
+`target` holds logarithms too, and the loss is exp(target) * (target - x). `reduction` is 'mean', 'sum', 'none',
+which returns the loss of each element, or 'batchmean', which divides the sum by the size of dimension 0 and so
+returns the Kullback-Leibler divergence.
 
 >>> lucid.kl_div(lucid.tensor([0.25, 0.75]).log(), lucid.tensor([0.5, 0.5]), reduction="sum")
 tensor(0.1438))",
@@ -289,8 +302,10 @@ Op poisson_nll_loss() {
           "poisson_nll_loss(x, target, log_input: bool = True, full: bool = False, *, eps: float = 1e-08, "
           "reduction: str = 'mean')",
       .doc =
-          R"(exp(x) - target * x, or, where x is no logarithm, x - target * log(x + eps): what a count of Poisson's distribution costs.
-full adds Stirling's estimate of log(target!) for targets above 1.
+          R"(Computes the negative log likelihood of counts `target` under a Poisson distribution:
+exp(x) - target * x, where `x` is the logarithm of the rate, or, without `log_input`, x - target * log(x + eps),
+where `x` is the rate. With `full`, Stirling's approximation of log(target!) is added for targets above 1.
+`reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.poisson_nll_loss(lucid.tensor([0., 1.]), lucid.tensor([2., 1.]), reduction="none")
 tensor([1.0000, 1.7183]))",
@@ -301,11 +316,11 @@ tensor([1.0000, 1.7183]))",
         Value losses = call.flag("log_input") ? e.sub(e.exp(x), e.mul(target, x))
                                               : e.sub(x, e.mul(target, e.log(e.add(x, call.real("eps")))));
         if (call.flag("full")) {
-          const Value counts = e.gt(target, 1);
-          const Value safe = e.where(counts, target, 1);
+          const Value above_one = e.gt(target, 1);
+          const Value safe = e.where(above_one, target, 1);
           const Value stirling =
               e.add(e.sub(e.mul(safe, e.log(safe)), safe), e.mul(e.log(e.mul(safe, 2 * std::numbers::pi)), 0.5));
-          losses = e.add(losses, e.where(counts, stirling, 0));
+          losses = e.add(losses, e.where(above_one, stirling, 0));
         }
         return {reduced_losses(e, call, losses)};
       },
@@ -320,8 +335,9 @@ Op gaussian_nll_loss() {
       .signature =
           "gaussian_nll_loss(x, target, var, full: bool = False, eps: float = 1e-06, *, reduction: str = 'mean')",
       .doc =
-          R"((log(v) + (x - target) ** 2 / v) / 2, v being the variance, held above eps: what a target costs that is normal around x.
-full adds the constant log(2 pi) / 2.
+          R"(Computes the negative log likelihood of `target` under a normal distribution of mean `x` and variance
+`var`: (log(v) + (x - target) ** 2 / v) / 2, where v is `var`, but at least `eps`. With `full`, the constant
+log(2 * pi) / 2 is added. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.gaussian_nll_loss(lucid.tensor([1.]), lucid.tensor([3.]), lucid.tensor([2.]))
 tensor(1.3466))",

@@ -1,5 +1,5 @@
-// Losses of classifiers: scores for each class against the class that is right. Classes are dimension 1, or dimension 0
-// where there is no batch.
+// Losses of classifiers, which compare scores for each class with the target class. Classes are dimension 1, or
+// dimension 0 without a batch.
 
 #include "ops/index_rules.h"
 #include "ops/loss_rules.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-/// Scores of shape [batch, classes, places].
+/// The shape of the scores as [batch, classes, positions].
 Dims class_shape(const Call& call) {
   const Dims& shape = call.shape(0);
   if (shape.empty())
@@ -18,7 +18,7 @@ Dims class_shape(const Call& call) {
   return {shape[0], shape[1], numel(Dims(shape.begin() + 2, shape.end()))};
 }
 
-/// The shape of what there is one of for each example: x's without the classes.
+/// The shape of a tensor with one element for each example: the shape of x without the classes.
 Dims example_shape(const Call& call) {
   Dims shape = call.shape(0);
   shape.erase(shape.rank() == 1 ? 0 : 1);
@@ -31,28 +31,28 @@ void check_class_weight(const Call& call, size_t i, int64_t classes) {
     throw TypeError("{}: weight must be a floating-point tensor, got {}", call.name(),
                     to_string(call.operand(i).type()));
   if (call.shape(i) != Dims{classes})
-    throw ValueError("{}: weight must have a number for each of the {} classes of {}, got {}", call.name(), classes,
+    throw ValueError("{}: weight must have one element for each of the {} classes of {}, got {}", call.name(), classes,
                      to_string(call.operand(0).type()), to_string(call.operand(i).type()));
 }
 
 void check_classes(const Call& call, size_t i) {
   check_index_dtype(call, i);
   if (call.shape(i) != example_shape(call))
-    throw ValueError("{}: target must be {} for x {}, got {}", call.name(), to_string(example_shape(call)),
+    throw ValueError("{}: target must have shape {} for x {}, got {}", call.name(), to_string(example_shape(call)),
                      to_string(call.operand(0).type()), to_string(call.operand(i).type()));
 }
 
-/// What is known of targets [batch, places] that are classes; all of shape [batch, 1, places].
+/// Properties of targets [batch, positions] that are class indices; all have shape [batch, 1, positions].
 struct Targets {
-  Value counts;   // whether it is not the class to ignore
-  Value classes;  // 0 where it is ignored
-  Value weight;   // of the class, 0 where it is ignored
+  Value is_counted;  // false for ignore_index
+  Value classes;     // 0 where ignored
+  Value weight;      // of the class, 0 where ignored
 
   Targets(Emitter& e, const Call& call, const Value& target, const Value& weights, Dtype dtype) {
     const Value unfolded = e.unsqueeze(target, 1);
-    counts = e.ne(unfolded, call.integer("ignore_index"));
-    classes = e.where(counts, unfolded, 0);
-    weight = e.cast(counts, dtype);
+    is_counted = e.ne(unfolded, call.integer("ignore_index"));
+    classes = e.where(is_counted, unfolded, 0);
+    weight = e.cast(is_counted, dtype);
     if (weights) {
       const Value picked = e.reshape(e.index_select(weights, 0, e.reshape(classes, Dims{-1})), classes.shape());
       weight = e.mul(picked, weight);
@@ -60,13 +60,13 @@ struct Targets {
   }
 };
 
-/// A number for each class beside scores [batch, classes, places].
-Value beside_scores(Emitter& e, const Value& weights) { return e.reshape(weights, Dims{1, weights.size(0), 1}); }
+/// One number for each class, broadcastable to scores [batch, classes, positions].
+Value per_class(Emitter& e, const Value& weights) { return e.reshape(weights, Dims{1, weights.size(0), 1}); }
 
 double smoothing_of(const Call& call) {
   const double smoothing = call.real("label_smoothing");
   if (!(smoothing >= 0 && smoothing <= 1))
-    throw ValueError("{}: label_smoothing must lie between 0 and 1, got {}", call.name(), smoothing);
+    throw ValueError("{}: label_smoothing must be between 0 and 1, got {}", call.name(), smoothing);
   return smoothing;
 }
 
@@ -80,10 +80,10 @@ Values class_loss_parts(Emitter& e, const Call& call, std::span<const Value> in)
   Value losses = e.mul(e.sub(logsumexp, e.gather(x, 1, targets.classes)), e.mul(targets.weight, 1 - smoothing));
   if (smoothing != 0) {
     Value costs = e.sub(logsumexp, x);
-    if (weights) costs = e.mul(costs, beside_scores(e, weights));
+    if (weights) costs = e.mul(costs, per_class(e, weights));
     losses = e.add(losses, e.mul(e.sum(costs, Dims{1}, true), smoothing / static_cast<double>(x.size(1))));
   }
-  losses = e.where(targets.counts, losses, 0);
+  losses = e.where(targets.is_counted, losses, 0);
   const Value total = e.sum(targets.weight);
   switch (reduction_of(call)) {
     case Reduction::kMean:
@@ -95,8 +95,8 @@ Values class_loss_parts(Emitter& e, const Call& call, std::span<const Value> in)
   }
 }
 
-/// Of x [batch, classes, places] and, if asked for, of the weights. The operands are the gradients of class_loss's
-/// results, its operands and its results.
+/// The gradients of x [batch, classes, positions] and, with for_weight, of the weights. The operands are the gradients
+/// of the results of class_loss, its operands and its results.
 Values class_loss_backward_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value& x = in[3];
   const Value& target = in[4];
@@ -108,12 +108,12 @@ Values class_loss_backward_parts(Emitter& e, const Call& call, std::span<const V
   const double smoothing = smoothing_of(call);
   const double share = smoothing / static_cast<double>(x.size(1));
   const Targets targets(e, call, target, weights, x.dtype());
-  const Value g = e.where(targets.counts, is_mean ? e.div(in[0], total) : in[0], 0);
+  const Value g = e.where(targets.is_counted, is_mean ? e.div(in[0], total) : in[0], 0);
   const auto is_right = [&] { return e.eq(e.iota(x.shape(), 1), targets.classes); };
-  // How much of the target each class is.
-  const auto wanted = [&] {
+  // The target probability of each class.
+  const auto target_probabilities = [&] {
     if (smoothing == 0) return e.cast(is_right(), x.dtype());
-    // Of two numbers a selection would have the default dtype.
+    // `where` of two numbers would have the default dtype.
     return e.where(is_right(), e.full(Dims{}, 1 - smoothing + share, x.dtype()), share);
   };
   Value whole = e.mul(targets.weight, 1 - smoothing);
@@ -121,15 +121,15 @@ Values class_loss_backward_parts(Emitter& e, const Call& call, std::span<const V
     whole = e.add(whole, weights ? e.mul(e.sum(weights), share) : e.full(Dims{}, smoothing, x.dtype()));
   const Value along_softmax = e.add(e.mul(g, whole), in[1]);
   const Value spread = e.mul(e.exp(e.sub(x, logsumexp)), along_softmax);
-  const Value held = weights ? e.mul(wanted(), beside_scores(e, weights)) : wanted();
+  const Value held = weights ? e.mul(target_probabilities(), per_class(e, weights)) : target_probabilities();
   Values results = {e.sub(spread, e.mul(held, g))};
   if (call.flag("for_weight")) {
-    // The weights also make the total that a mean is divided by.
-    Value of_total = in[2];
-    if (is_mean) of_total = e.sub(of_total, e.div(e.mul(in[0], loss), total));
-    const Value costs = e.mul(e.mul(wanted(), e.sub(logsumexp, x)), g);
-    const Value counted = e.where(e.logical_and(is_right(), targets.counts), of_total, 0);
-    results.push_back(e.sum(e.sum(e.add(costs, counted), Dims{2}), Dims{0}));
+    // The weights also determine the total that a mean is divided by.
+    Value total_gradient = in[2];
+    if (is_mean) total_gradient = e.sub(total_gradient, e.div(e.mul(in[0], loss), total));
+    const Value costs = e.mul(e.mul(target_probabilities(), e.sub(logsumexp, x)), g);
+    const Value right_gradient = e.where(e.logical_and(is_right(), targets.is_counted), total_gradient, 0);
+    results.push_back(e.sum(e.sum(e.add(costs, right_gradient), Dims{2}), Dims{0}));
   }
   return results;
 }
@@ -149,7 +149,9 @@ Op class_loss() {
           "class_loss(x, target, weight?, ignore_index: int = -100, label_smoothing: float = 0.0, reduction: str = "
           "'mean') -> loss, logsumexp, total_weight",
       .doc =
-          R"(cross_entropy of scores [batch, classes, places] and classes [batch, places], with what its gradient needs.
+          R"(Computes the `cross_entropy` of scores `x` [batch, classes, positions] and class indices `target`
+[batch, positions], and returns it with intermediate results that its gradient needs: `logsumexp` of the scores over
+the classes, and the total weight of the targets.
 
 >>> lucid.class_loss(lucid.tensor([[[0.], [0.]]]), lucid.tensor([[1]]), None)
 lucid.return_types.class_loss(loss=tensor(0.6931), logsumexp=tensor([[[0.6931]]]), total_weight=tensor(1.)))",
@@ -182,7 +184,8 @@ Op class_loss_backward() {
       .signature =
           "class_loss_backward(g, logsumexp_gradient, total_gradient, x, target, weight?, loss, logsumexp, total, "
           "ignore_index: int, label_smoothing: float, reduction: str, for_weight: bool) -> tensors",
-      .doc = R"(The gradients of class_loss: of x, and of the weight if asked for.
+      .doc = R"(Computes the gradient of `class_loss` with respect to `x` and, with `for_weight`, with respect to
+`weight`. `g`, `logsumexp_gradient` and `total_gradient` are the gradients of its results.
 
 >>> x = lucid.tensor([[[0.], [0.]]])
 >>> zero = lucid.zeros(())
@@ -194,7 +197,7 @@ Op class_loss_backward() {
       .dtypes = kFloats,
       .infer = [](const Call& call) -> Types {
         Types types{call.operand(3).type()};
-        if (call.flag("for_weight")) types.push_back(type_asked_for(call, 5));
+        if (call.flag("for_weight")) types.push_back(requested_type(call, 5));
         return types;
       },
       .decompose = class_loss_backward_parts,
@@ -207,17 +210,18 @@ Op class_loss_backward() {
   };
 }
 
-/// Against probabilities of the classes.
+/// Cross entropy with class probabilities as the target.
 Value soft_cross_entropy(Emitter& e, const Call& call, const Value& x, const Value& target, const Value& weights) {
   if (target.shape() != x.shape())
     throw ValueError("cross_entropy: target probabilities must have the shape of x {}, got {}", to_string(x.type()),
                      to_string(target.type()));
   const Dims shape = class_shape(call);
   const double smoothing = smoothing_of(call);
-  Value wanted = e.reshape(target, shape);
-  if (smoothing != 0) wanted = e.add(e.mul(wanted, 1 - smoothing), smoothing / static_cast<double>(shape[1]));
-  if (weights) wanted = e.mul(wanted, beside_scores(e, weights));
-  const Value losses = e.neg(e.sum(e.mul(wanted, e.log_softmax(e.reshape(x, shape), 1)), Dims{1}));
+  Value target_probabilities = e.reshape(target, shape);
+  if (smoothing != 0)
+    target_probabilities = e.add(e.mul(target_probabilities, 1 - smoothing), smoothing / static_cast<double>(shape[1]));
+  if (weights) target_probabilities = e.mul(target_probabilities, per_class(e, weights));
+  const Value losses = e.neg(e.sum(e.mul(target_probabilities, e.log_softmax(e.reshape(x, shape), 1)), Dims{1}));
   return reduced_losses(e, call, e.reshape(losses, example_shape(call)));
 }
 
@@ -227,9 +231,12 @@ Op cross_entropy() {
           "cross_entropy(x, target, weight? = None, *, ignore_index: int = -100, reduction: str = 'mean', "
           "label_smoothing: float = 0.0)",
       .doc =
-          R"(-log(softmax(x)) of the right class: x holds scores with classes in dimension 1 (0 without a batch), the target the right
-classes, or probabilities of all classes. weight has a number for each class, and the mean is weighed by it; targets equal
-to ignore_index do not count. label_smoothing takes that part of the target and spreads it evenly.
+          R"(Computes -log(softmax(x)) at the target class. `x` holds scores, with classes in dimension 1
+(dimension 0 without a batch). `target` holds i64 class indices in the shape of `x` without the classes, or
+probabilities of all classes in the shape of `x`. `weight` has one factor for each class. Targets equal to
+`ignore_index` are ignored, and with class indices the mean is weighted by `weight`. `label_smoothing`, from 0 to 1,
+is the part of the target that is spread evenly over all classes. `reduction` is 'mean', 'sum' or 'none', which
+returns the loss of each example.
 
 >>> lucid.cross_entropy(lucid.tensor([[0., 0.], [0., 100.]]), lucid.tensor([0, 1]))
 tensor(0.3466))",
@@ -267,7 +274,9 @@ tensor(0.3466))",
 Op nll_loss() {
   return {
       .signature = "nll_loss(x, target, weight? = None, *, ignore_index: int = -100, reduction: str = 'mean')",
-      .doc = R"(Minus x at the right class: what cross_entropy is of log_softmax(x). The arguments are cross_entropy's.
+      .doc = R"(Computes the negative log likelihood: -x at the target class, where `x` holds logarithms of
+probabilities, such as log_softmax returns. The arguments are those of `cross_entropy`; `target` must hold class
+indices.
 
 >>> lucid.nll_loss(lucid.tensor([[-1., -2.], [-3., -4.]]), lucid.tensor([0, 1]))
 tensor(2.5000))",
@@ -281,7 +290,7 @@ tensor(2.5000))",
         const Dims shape = class_shape(call);
         const Value x = e.reshape(in[0], shape);
         const Targets targets(e, call, e.reshape(in[1], Dims{shape[0], shape[2]}), in[2], x.dtype());
-        const Value costs = e.where(targets.counts, e.mul(e.gather(x, 1, targets.classes), targets.weight), 0);
+        const Value costs = e.where(targets.is_counted, e.mul(e.gather(x, 1, targets.classes), targets.weight), 0);
         const Value losses = e.neg(costs);
         switch (reduction_of(call)) {
           case Reduction::kMean:
@@ -299,7 +308,7 @@ tensor(2.5000))",
   };
 }
 
-/// Scores of shape [batch, classes] for losses whose x is [classes] or [batch, classes].
+/// Reshapes [classes] to [batch, classes]; keeps [batch, classes].
 Value as_rows(Emitter& e, const Value& value) { return value.rank() == 1 ? e.unsqueeze(value, 0) : value; }
 
 void check_rows(const Call& call) {
@@ -308,7 +317,7 @@ void check_rows(const Call& call) {
                      to_string(call.operand(0).type()));
 }
 
-/// Losses [batch], reduced, without the batch that as_rows put there.
+/// Losses [batch], reduced, without the batch dimension that as_rows added.
 Value reduced_rows(Emitter& e, const Call& call, const Value& losses) {
   return reduced_losses(e, call, call.rank(0) == 1 ? e.reshape(losses, Dims{}) : losses);
 }
@@ -318,7 +327,10 @@ Op multi_margin_loss() {
       .signature =
           "multi_margin_loss(x, target, p: int = 1, margin: float = 1.0, weight? = None, *, reduction: str = "
           "'mean')",
-      .doc = R"(The mean over the classes of max(0, margin - x[right] + x[class]) ** p, the right class itself left out.
+      .doc = R"(Computes the mean over the classes of max(0, margin - x[target] + x[class]) ** p, where the target
+class itself counts as 0. `x` is [batch, classes] or [classes], `target` holds i64 class indices, and `p` is 1 or 2.
+`weight` has one factor for each class; that of the target class multiplies the loss. `reduction` is 'mean', 'sum'
+or 'none', which returns the loss of each example.
 
 >>> lucid.multi_margin_loss(lucid.tensor([[0.1, 0.2, 0.4, 0.8]]), lucid.tensor([3]))
 tensor(0.3250))",
@@ -351,8 +363,10 @@ Op multilabel_margin_loss() {
   return {
       .signature = "multilabel_margin_loss(x, target, *, reduction: str = 'mean')",
       .doc =
-          R"(The sum of max(0, 1 - x[right] + x[wrong]) over all pairs of right and wrong classes, divided by the number of classes.
-The right ones stand in the target, before its first -1.
+          R"(Computes the sum of max(0, 1 - x[i] + x[j]) over all pairs of a target class i and another class j
+that is not a target, divided by the number of classes. `x` is [batch, classes] or [classes]; `target`, of the same
+shape, lists the i64 indices of the target classes before its first -1. `reduction` is 'mean', 'sum' or 'none',
+which returns the loss of each example.
 
 >>> lucid.multilabel_margin_loss(lucid.tensor([[0.1, 0.2, 0.4, 0.8]]), lucid.tensor([[3, 0, -1, 1]]))
 tensor(0.8500))",
@@ -385,7 +399,9 @@ tensor(0.8500))",
 Op multilabel_soft_margin_loss() {
   return {
       .signature = "multilabel_soft_margin_loss(x, target, weight? = None, *, reduction: str = 'mean')",
-      .doc = R"(The mean over the last dimension of binary_cross_entropy_with_logits, times weight.
+      .doc = R"(Computes the mean of `binary_cross_entropy_with_logits` over the last dimension, where `weight`
+multiplies the losses before the mean. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each
+example.
 
 >>> lucid.multilabel_soft_margin_loss(lucid.tensor([[0., 0.]]), lucid.tensor([[1., 0.]]))
 tensor(0.6931))",

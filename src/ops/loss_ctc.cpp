@@ -1,4 +1,4 @@
-// The loss of sequences whose alignment is not known.
+// Connectionist temporal classification (CTC): the loss of sequences of unknown alignment.
 
 #include <limits>
 
@@ -10,9 +10,9 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-/// The logarithm of 0, finite so that differences of two of them are no NaN; far below any sum of real ones.
+/// Stands for log(0). It is finite, so that the difference of two is not NaN, and far below any sum of real logarithms.
 constexpr double kLogZero = -1e30;
-/// Losses above it come from alignments that cannot be.
+/// Losses above this come from impossible alignments.
 constexpr double kImpossible = 1e29;
 
 bool has_batch(const Call& call) { return call.rank(0) == 3; }
@@ -20,7 +20,7 @@ bool has_batch(const Call& call) { return call.rank(0) == 3; }
 void check_lengths(const Call& call, size_t i, const char* what, int64_t batch) {
   check_index_dtype(call, i);
   if (numel(call.shape(i)) != batch || call.rank(i) > 1)
-    throw ValueError("ctc_loss: {} must have a number for each of the {} sequences, got {}", what, batch,
+    throw ValueError("ctc_loss: {} must have one element for each of the {} sequences, got {}", what, batch,
                      to_string(call.operand(i).type()));
 }
 
@@ -34,36 +34,35 @@ Types infer_ctc(const Call& call) {
   check_index_dtype(call, 1);
   const bool in_rows = call.rank(1) == 2 && call.shape(1)[0] == batch;
   if (!in_rows && call.rank(1) != 1)
-    throw ValueError("ctc_loss: targets must be [batch, length], or one after another in one row, got {}",
+    throw ValueError("ctc_loss: targets must be [batch, length], or a 1-d concatenation of all targets, got {}",
                      to_string(call.operand(1).type()));
   check_lengths(call, 2, "input_lengths", batch);
   check_lengths(call, 3, "target_lengths", batch);
   const int64_t classes = call.shape(0).back();
   if (const int64_t blank = call.integer("blank"); blank < 0 || blank >= classes)
-    throw IndexError("ctc_loss: blank {} is none of the {} classes", blank, classes);
+    throw IndexError("ctc_loss: blank {} is out of range for {} classes", blank, classes);
   const bool each = reduction_of(call) == Reduction::kNone;
   return {{call.dtype(0), each && has_batch(call) ? Dims{batch} : Dims{}}};
 }
 
-/// The targets as [batch, length], with the blank beyond their ends.
+/// The targets as [batch, length], padded with the blank.
 Value targets_in_rows(Emitter& e, const Call& call, const Value& targets, const Value& lengths, int64_t batch) {
   const int64_t total = targets.shape().back();
   const Dims shape{batch, total};
-  Value places = e.iota(shape, 1);
-  const Value exists = e.lt(places, e.unsqueeze(lengths, 1));
+  Value positions = e.iota(shape, 1);
+  const Value exists = e.lt(positions, e.unsqueeze(lengths, 1));
   if (total == 0) return e.full(shape, call.integer("blank"), Dtype::kI64);
   Value rows = targets;
   if (targets.rank() == 1) {
     const Value begins = e.sub(e.cumsum(lengths, 0), lengths);
-    places = e.clamp(e.add(places, e.unsqueeze(begins, 1)), 0, total - 1);
-    rows = e.reshape(e.index_select(targets, 0, e.reshape(places, Dims{-1})), shape);
+    positions = e.clamp(e.add(positions, e.unsqueeze(begins, 1)), 0, total - 1);
+    rows = e.reshape(e.index_select(targets, 0, e.reshape(positions, Dims{-1})), shape);
   }
   return e.where(exists, rows, call.integer("blank"));
 }
 
-/// Elements moved on by `steps` along the last dimension of [batch, states]; what comes in at the front is the
-/// logarithm of 0.
-Value moved_on(Emitter& e, const Value& x, int64_t steps) {
+/// Shifts elements by `steps` along the last dimension of [batch, states] and fills the front with kLogZero.
+Value shifted(Emitter& e, const Value& x, int64_t steps) {
   return e.constant_pad(e.narrow(x, 1, 0, x.size(1) - steps), Dims{steps, 0}, kLogZero);
 }
 
@@ -75,12 +74,12 @@ Values ctc_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value target_lengths = e.reshape(in[3], Dims{batch});
   const Value targets = targets_in_rows(e, call, in[1], target_lengths, batch);
   const int64_t blank = call.integer("blank");
-  // States are a blank before each label and one after the last: their labels are the targets at odd places.
+  // The states are a blank before each label and one after the last, so odd states have the targets as labels.
   const int64_t states = 2 * targets.size(1) + 1;
   const Value spread =
       e.reshape(e.stack(Values{e.full(targets.shape(), blank, Dtype::kI64), targets}, 2), Dims{batch, states - 1});
   const Value labels = e.cat(Values{spread, e.full(Dims{batch, 1}, blank, Dtype::kI64)}, 1);
-  // A label may follow the one before it without a blank between them unless they are the same.
+  // The blank between two labels may be skipped unless the labels are equal.
   Value skips;
   if (states > 2) {
     const Value previous = e.narrow(labels, 1, 0, states - 2);
@@ -91,12 +90,12 @@ Values ctc_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value index = e.expand(e.unsqueeze(labels, 0), Dims{time, batch, states});
   const Value emitted = e.gather(log_probs, 2, index);
   const auto at = [&](int64_t t) { return e.select(emitted, 0, t); };
-  // A sequence begins with the first blank or the first label.
+  // A sequence starts with the first blank or the first label.
   Value alpha = e.where(e.lt(e.iota(Dims{batch, states}, 1), 2), at(0), kLogZero);
   for (int64_t t = 1; t < time; ++t) {
     Values ways = {alpha};
-    if (states > 1) ways.push_back(moved_on(e, alpha, 1));
-    if (skips) ways.push_back(e.where(skips, moved_on(e, alpha, 2), kLogZero));
+    if (states > 1) ways.push_back(shifted(e, alpha, 1));
+    if (skips) ways.push_back(e.where(skips, shifted(e, alpha, 2), kLogZero));
     const Value next = e.add(e.logsumexp(e.stack(ways, 0), Dims{0}), at(t));
     alpha = e.where(e.unsqueeze(e.gt(input_lengths, t), 1), next, alpha);
   }
@@ -127,9 +126,13 @@ Op ctc_loss() {
           "ctc_loss(log_probs, targets, input_lengths, target_lengths, blank: int = 0, *, reduction: str = "
           "'mean', zero_infinity: bool = False)",
       .doc =
-          R"(Minus the logarithm of the probability that a sequence of classes, blanks and repetitions left out, is the target, summed
-over all alignments. log_probs is [time, batch, classes], the targets [batch, length] or one after another. The mean is over
-losses divided by their target's length. zero_infinity makes 0 of the losses of targets that are too long.
+          R"(Computes the connectionist temporal classification loss: minus the logarithm of the probability of the
+target sequence, summed over all alignments, where an alignment yields its target when repetitions are merged and
+blanks removed. `log_probs` is [time, batch, classes], or [time, classes] without a batch; `targets` is
+[batch, length], or the concatenation of all targets. `input_lengths` and `target_lengths` hold the lengths of each
+sequence, and `blank` is the class of blanks. `reduction` is 'mean', the mean of the losses divided by their target
+lengths, 'sum' or 'none'. The loss of a target that is too long for its input is infinite, or 0 with
+`zero_infinity`.
 
 >>> even = lucid.full((2, 1, 2), 0.5).log()
 >>> lucid.ctc_loss(even, lucid.tensor([[1]]), lucid.tensor([2]), lucid.tensor([1]))

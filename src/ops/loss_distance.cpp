@@ -1,4 +1,4 @@
-// Losses and measures of how far vectors lie apart.
+// Distances and similarities of vectors, and losses based on them.
 
 #include <algorithm>
 
@@ -11,7 +11,8 @@ Op cosine_similarity() {
   return {
       .signature = "cosine_similarity(x1, x2, dim: int = 1, eps: float = 1e-08)",
       .doc =
-          R"(The cosine of the angle between vectors along dim: their dot product divided by their norms, each at least eps.
+          R"(Computes the cosine of the angle between the vectors of `x1` and `x2` along `dim`: their dot product
+divided by the product of their norms, each at least `eps`. `x1` and `x2` broadcast.
 
 >>> lucid.cosine_similarity(lucid.tensor([[3., 4.]]), lucid.tensor([[4., 3.]]))
 tensor([0.9600]))",
@@ -32,7 +33,8 @@ tensor([0.9600]))",
 Op pairwise_distance() {
   return {
       .signature = "pairwise_distance(x1, x2, p: float = 2.0, eps: float = 1e-06, keepdim: bool = False)",
-      .doc = R"(The p-norm of x1 - x2 + eps along the last dimension.
+      .doc = R"(Computes the p-norm of x1 - x2 + eps along the last dimension, which stays with size 1 if `keepdim`.
+`x1` and `x2` broadcast.
 
 >>> lucid.pairwise_distance(lucid.tensor([[3., 0.]]), lucid.tensor([[0., 4.]]), eps=0.0)
 tensor([5.]))",
@@ -40,7 +42,7 @@ tensor([5.]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value difference = e.add(e.sub(in[0], in[1]), call.real("eps"));
         if (difference.rank() == 0)
-          throw ValueError("pairwise_distance: two numbers have no last dimension, got {} and {}",
+          throw ValueError("pairwise_distance: x1 or x2 must have at least one dimension, got {} and {}",
                            to_string(in[0].type()), to_string(in[1].type()));
         return {e.norm(difference, call.real("p"), Dims{-1}, call.flag("keepdim"))};
       },
@@ -56,8 +58,9 @@ Op triplet_margin_loss() {
           "triplet_margin_loss(anchor, positive, negative, *, margin: float = 1.0, p: float = 2.0, eps: float = "
           "1e-06, swap: bool = False, reduction: str = 'mean')",
       .doc =
-          R"(max(0, margin + d(anchor, positive) - d(anchor, negative)), d being pairwise_distance. swap takes d(positive, negative)
-instead of d(anchor, negative) where it is smaller.
+          R"(Computes max(0, margin + d(anchor, positive) - d(anchor, negative)), where d is `pairwise_distance`
+with `p` and `eps`. With `swap`, d(positive, negative) replaces d(anchor, negative) where it is smaller. `reduction`
+is 'mean', 'sum' or 'none', which returns the loss of each triplet.
 
 >>> a, p, n = lucid.tensor([[0.]]), lucid.tensor([[1.]]), lucid.tensor([[1.5]])
 >>> lucid.triplet_margin_loss(a, p, n)
@@ -81,7 +84,9 @@ tensor(0.5000))",
 Op margin_ranking_loss() {
   return {
       .signature = "margin_ranking_loss(x1, x2, target, *, margin: float = 0.0, reduction: str = 'mean')",
-      .doc = R"(max(0, margin - target * (x1 - x2)): target 1 wants x1 above x2, -1 the opposite.
+      .doc = R"(Computes max(0, margin - target * (x1 - x2)), where target 1 means that `x1` should be larger than
+`x2` and -1 the opposite. The operands broadcast. `reduction` is 'mean', 'sum' or 'none', which returns the loss of
+each element.
 
 >>> lucid.margin_ranking_loss(lucid.tensor([1., 2.]), lucid.tensor([3., 1.]), lucid.tensor([1., 1.]))
 tensor(1.))",
@@ -95,19 +100,20 @@ tensor(1.))",
   };
 }
 
-/// 1 and -1, as targets that say whether two things belong together.
+/// Targets 1 and -1, which tell whether two inputs are similar.
 SampleTensor signs(Dims shape) { return {.shape = std::move(shape), .fill = Fill::kSign, .dtype = Dtype::kI64}; }
 
 Op hinge_embedding_loss() {
   return {
       .signature = "hinge_embedding_loss(x, target, *, margin: float = 1.0, reduction: str = 'mean')",
-      .doc = R"(x where the target is 1, max(0, margin - x) where it is -1.
+      .doc = R"(Computes `x` where `target` is 1, and max(0, margin - x) where it is -1. `x` and `target` broadcast.
+`reduction` is 'mean', 'sum' or 'none', which returns the loss of each element.
 
 >>> lucid.hinge_embedding_loss(lucid.tensor([0.5, 0.25]), lucid.tensor([1., -1.]), reduction="none")
 tensor([0.5000, 0.7500]))",
       .dtypes = kFloats,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
-        // As PyTorch has it for other targets: each part is left out only by its own number.
+        // Like PyTorch for targets other than 1 and -1: both parts are added.
         const Value apart = e.where(e.ne(in[1], 1), e.clamp(e.sub(call.real("margin"), in[0]), 0), 0);
         const Value near = e.where(e.ne(in[1], -1), in[0], 0);
         return {reduced_losses(e, call, e.add(apart, near))};
@@ -120,7 +126,9 @@ tensor([0.5000, 0.7500]))",
 Op cosine_embedding_loss() {
   return {
       .signature = "cosine_embedding_loss(x1, x2, target, *, margin: float = 0.0, reduction: str = 'mean')",
-      .doc = R"(1 - c where the target is 1, max(0, c - margin) where it is -1, c being the cosine between vectors.
+      .doc = R"(Computes 1 - c where `target` is 1, and max(0, c - margin) where it is -1, where c is the cosine of
+the angle between the vectors of `x1` and `x2` along the last dimension. `target` has one element for each pair of
+vectors. `reduction` is 'mean', 'sum' or 'none', which returns the loss of each pair.
 
 >>> x = lucid.tensor([[1., 0.], [1., 0.]])
 >>> lucid.cosine_embedding_loss(x, x, lucid.tensor([1., -1.]), reduction="none")
@@ -130,8 +138,9 @@ tensor([0., 1.]))",
         constexpr double kEps = 1e-12;
         const Dims axis{-1};
         if (in[2].rank() + 1 != std::max(in[0].rank(), in[1].rank()))
-          throw ValueError("cosine_embedding_loss: the target has a number for each pair of vectors, got {}, {} and {}",
-                           to_string(in[0].type()), to_string(in[1].type()), to_string(in[2].type()));
+          throw ValueError(
+              "cosine_embedding_loss: target must have one element for each pair of vectors, got {}, {} and {}",
+              to_string(in[0].type()), to_string(in[1].type()), to_string(in[2].type()));
         const Value products = e.sum(e.mul(in[0], in[1]), axis);
         const auto square = [&](const Value& x) { return e.add(e.sum(e.mul(x, x), axis), kEps); };
         const Value cosine = e.div(products, e.sqrt(e.mul(square(in[0]), square(in[1]))));

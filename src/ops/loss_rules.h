@@ -2,19 +2,19 @@
 
 #include "ops/rules.h"
 
-/// What the files of losses share.
+/// Shared by the losses.
 namespace lucid {
 
-/// How attribute "reduction" makes one number of many losses.
+/// The values of attribute "reduction".
 enum class Reduction : uint8_t { kNone, kMean, kSum, kBatchMean };
 
-/// Throws ValueError for another word; "batchmean" is for losses that say so.
+/// Attribute "reduction". Throws ValueError for unknown values, and for "batchmean" unless `takes_batchmean`.
 Reduction reduction_of(const Call& call, bool takes_batchmean = false);
 
-/// Losses as they are, their mean or their sum, as attribute "reduction" asks.
+/// The losses, their mean or their sum, according to attribute "reduction".
 Value reduced_losses(Emitter& e, const Call& call, const Value& losses);
 
-/// The gradient of each of `count` losses, from that of what reduced_losses made of them.
+/// The gradient of each of `count` losses, given the gradient `g` of the result of reduced_losses.
 Value spread_gradient(Emitter& e, const Call& call, const Value& g, int64_t count);
 
 /// The samples, each with every reduction.

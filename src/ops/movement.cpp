@@ -1,4 +1,4 @@
-// Elements in other places: copies, repeats, turns.
+// Ops that copy, repeat and reorder elements.
 
 #include <algorithm>
 
@@ -25,7 +25,7 @@ std::optional<Dims> unmoved(const HostCall&, const Dims& index) { return index; 
 Op contiguous() {
   return {
       .signature = "contiguous(x)",
-      .doc = R"(x laid out in row-major order: x itself if it is already, else a copy.
+      .doc = R"(Returns `x` in row-major layout: `x` itself if it already has it, otherwise a copy.
 
 >>> lucid.zeros(2, 3).T.contiguous().stride()
 (2, 1))",
@@ -43,7 +43,7 @@ Op contiguous() {
 Op clone() {
   return {
       .signature = "clone(x)",
-      .doc = R"(A copy of x with memory of its own.
+      .doc = R"(Returns a copy of `x` with its own memory.
 
 >>> x = lucid.tensor([1., 2.]); y = x.clone(); y[0] = 5; x
 tensor([1., 2.]))",
@@ -57,7 +57,7 @@ tensor([1., 2.]))",
   };
 }
 
-/// x repeated `repeats` times along each dimension, those that x lacks coming first.
+/// x repeated `repeats` times along each dimension; new dimensions come first.
 Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats) {
   Dims split_shape;
   Dims wide;
@@ -66,7 +66,7 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
   for (int64_t d = 0; d < repeats.rank(); ++d) {
     const int64_t times = repeats[static_cast<size_t>(d)];
     const int64_t size = d < lead ? 1 : x.size(d - lead);
-    if (times < 0) throw ValueError("{}: negative number of repeats in {}", call.name(), to_string(repeats));
+    if (times < 0) throw ValueError("{}: repeats must not be negative, got {}", call.name(), to_string(repeats));
     split_shape.push_back(1);
     split_shape.push_back(size);
     wide.push_back(times);
@@ -74,7 +74,7 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
     result.push_back(size && times > INT64_MAX / size ? INT64_MAX : times * size);
   }
   checked_numel(call.name(), result, size_of(x.dtype()));
-  // A copy, also when nothing repeats: the result never shares memory with x.
+  // Always a copy: the result never shares memory with x, even if nothing is repeated.
   return e.reshape(e.contiguous(e.expand(e.reshape(x, split_shape), wide)), result);
 }
 
@@ -86,7 +86,8 @@ std::vector<Sample> repeat_samples(const std::string& name) {
 Op repeat() {
   return {
       .signature = "repeat(x, repeats: ints*)",
-      .doc = R"(x repeated so often along each dimension; new dimensions come first.
+      .doc = R"(Returns `x` repeated `repeats` times along each dimension, as a copy. `repeats` has at least as many
+numbers as `x` has dimensions; new dimensions come first.
 
 >>> lucid.repeat(lucid.tensor([1, 2]), (2, 2))
 tensor([[1, 2, 1, 2],
@@ -94,7 +95,7 @@ tensor([[1, 2, 1, 2],
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         const Dims& repeats = call.ints("repeats");
         if (repeats.rank() < inputs[0].rank())
-          throw ValueError("repeat: {} has more dimensions than repeats {}", to_string(inputs[0].type()),
+          throw ValueError("repeat: x {} has more dimensions than repeats {}", to_string(inputs[0].type()),
                            to_string(repeats));
         return {repeated(e, call, inputs[0], repeats)};
       },
@@ -105,7 +106,8 @@ tensor([[1, 2, 1, 2],
 Op tile() {
   return {
       .signature = "tile(x, dims: ints*)",
-      .doc = R"(x repeated so often along each of the last dimensions; new dimensions come first.
+      .doc = R"(Returns `x` repeated `dims` times along each dimension, as a copy. If `dims` has fewer numbers than
+`x` has dimensions, they apply to the last ones; if it has more, new dimensions come first.
 
 >>> lucid.tile(lucid.tensor([1, 2]), (2, 2))
 tensor([[1, 2, 1, 2],
@@ -122,7 +124,8 @@ tensor([[1, 2, 1, 2],
 Op repeat_interleave() {
   return {
       .signature = "repeat_interleave(x, repeats: int, dim: int? = None)",
-      .doc = R"(Each element of x repeated so often in place along a dimension, or of x flattened.
+      .doc = R"(Returns `x` with each element repeated `repeats` times in a row along `dim`, as a copy. Without `dim`,
+`x` is flattened first.
 
 >>> lucid.repeat_interleave(lucid.tensor([1, 2]), 2)
 tensor([1, 1, 2, 2]))",
@@ -149,7 +152,7 @@ tensor([1, 1, 2, 2]))",
 Op flip() {
   return {
       .signature = "flip(x, dims: ints*)",
-      .doc = R"(x with the order of elements reversed along the given dimensions.
+      .doc = R"(Returns a copy of `x` with the order of the elements reversed along the dimensions `dims`.
 
 >>> lucid.flip(lucid.tensor([1, 2, 3]), 0)
 tensor([3, 2, 1]))",
@@ -190,7 +193,8 @@ tensor([3, 2, 1]))",
 Op roll_one() {
   return {
       .signature = "roll_one(x, shift: int, dim: int)",
-      .doc = R"(x with its elements moved on along one dimension, those past the end coming back at the start.
+      .doc = R"(Returns `x` with its elements moved by `shift` along `dim`. Elements moved past the end reappear at
+the start, and vice versa.
 
 >>> lucid.roll_one(lucid.tensor([1, 2, 3]), 1, 0)
 tensor([3, 1, 2]))",
@@ -236,14 +240,17 @@ Op roll() {
   return {
       .signature = "roll(x, shifts: ints, dims: ints? = None)",
       .doc =
-          R"(x with its elements moved on along dimensions, or flattened, those past the end coming back at the start.
+          R"(Returns `x` with its elements moved by `shifts` along the dimensions `dims`. Elements moved past the
+end reappear at the start, and vice versa. Without `dims`, `x` is rolled as if it were flattened, and keeps its
+shape.
 
 >>> lucid.roll(lucid.tensor([1, 2, 3]), 1)
 tensor([3, 1, 2]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> inputs) -> Values {
         const Dims& shifts = call.ints("shifts");
         if (call.is_none("dims")) {
-          if (shifts.size() != 1) throw ValueError("roll: without dims there is one shift, got {}", to_string(shifts));
+          if (shifts.size() != 1)
+            throw ValueError("roll: shifts must be one number if dims is not given, got {}", to_string(shifts));
           const Value flat = e.reshape(inputs[0], Dims{-1});
           return {e.reshape(e.roll_one(flat, shifts[0], 0), inputs[0].shape())};
         }
@@ -263,7 +270,8 @@ tensor([3, 1, 2]))",
 Op triangle(Op op, bool lower) {
   op.infer = [](const Call& call) {
     if (call.rank(0) < 2)
-      throw ValueError("{}: {} has fewer than two dimensions", call.name(), to_string(call.operand(0).type()));
+      throw ValueError("{}: x must have at least two dimensions, got {}", call.name(),
+                       to_string(call.operand(0).type()));
     return same_as_input(call);
   };
   op.lowering = IndexedLowering{.body = [lower](ElementContext& element, const Call& call) {
@@ -271,7 +279,7 @@ Op triangle(Op op, bool lower) {
     const int64_t rank = call.rank(0);
     const loop::Value row = element.index(rank - 2);
     const loop::Value column = element.index(rank - 1);
-    // Clipped, so that far diagonals do not overflow.
+    // Clamped, so that distant diagonals do not overflow.
     const int64_t far =
         1 + std::max(call.shape(0)[static_cast<size_t>(rank - 1)], call.shape(0)[static_cast<size_t>(rank - 2)]);
     const loop::Value k = element.number(std::clamp(call.integer("diagonal"), -far, far));
@@ -297,31 +305,36 @@ Op triangle(Op op, bool lower) {
 }
 
 Op tril() {
-  return triangle({.signature = "tril(x, diagonal: int = 0)",
-                   .doc = R"(The lower triangle of a matrix, zeros above the given diagonal.
+  return triangle(
+      {.signature = "tril(x, diagonal: int = 0)",
+       .doc = R"(Returns the lower triangle of the matrices in the last two dimensions of `x`, with zeros above the
+diagonal `diagonal`: 0 is the main diagonal, positive ones are above it.
 
 >>> lucid.tril(lucid.ones(2, 2))
 tensor([[1., 0.],
         [1., 1.]]))",
-                   .names = {.in_place = true}},
-                  true);
+       .names = {.in_place = true}},
+      true);
 }
 
 Op triu() {
-  return triangle({.signature = "triu(x, diagonal: int = 0)",
-                   .doc = R"(The upper triangle of a matrix, zeros below the given diagonal.
+  return triangle(
+      {.signature = "triu(x, diagonal: int = 0)",
+       .doc = R"(Returns the upper triangle of the matrices in the last two dimensions of `x`, with zeros below the
+diagonal `diagonal`: 0 is the main diagonal, positive ones are above it.
 
 >>> lucid.triu(lucid.ones(2, 2))
 tensor([[1., 1.],
         [0., 1.]]))",
-                   .names = {.in_place = true}},
-                  false);
+       .names = {.in_place = true}},
+      false);
 }
 
 Op diag() {
   return {
       .signature = "diag(x, diagonal: int = 0)",
-      .doc = R"(The diagonal of a matrix, or the matrix with a vector on its diagonal.
+      .doc = R"(Returns the diagonal `diagonal` of a matrix as a vector, or a square matrix with the vector `x` on
+that diagonal and zeros elsewhere. 0 is the main diagonal, positive ones are above it. The result is a copy.
 
 >>> lucid.diag(lucid.tensor([1, 2]))
 tensor([[1, 0],
@@ -331,11 +344,12 @@ tensor([[1, 0],
         const int64_t k = call.integer("diagonal");
         if (x.rank() == 2) return {e.contiguous(e.diagonal(x, k, 0, 1))};
         if (x.rank() != 1) throw ValueError("diag: expected a vector or a matrix, got {}", to_string(x.type()));
-        constexpr int64_t kFarthest = int64_t{1} << 40;
-        if (k < -kFarthest || k > kFarthest) throw ValueError("diag: diagonal {} is too far out", k);
+        constexpr int64_t kMaxDiagonal = int64_t{1} << 40;
+        if (k < -kMaxDiagonal || k > kMaxDiagonal) throw ValueError("diag: diagonal {} is out of range", k);
         const int64_t size = x.size(0) + std::abs(k);
         checked_numel("diag", Dims{size, size}, size_of(x.dtype()));
-        // A column beside zeros, flattened, is a matrix with the column on its diagonal.
+        // A column padded with `size` zero columns, flattened and reshaped, is a matrix with the column on its
+        // diagonal.
         const Value column = e.constant_pad(e.unsqueeze(x, 1), {0, size}, 0.0);
         const Value flat = e.constant_pad(e.reshape(column, Dims{-1}), {0, size * size - x.size(0) * (size + 1)}, 0.0);
         const Value square = e.reshape(flat, {size, size});

@@ -1,6 +1,7 @@
-// Normalisations: elements brought to mean 0 and variance 1 over some dimensions, then scaled and shifted. All of them
-// come down to standardize, which has one gradient rule with few passes over memory. The variance takes two passes, and
-// sums over dimensions that are not neighbours are taken neighbours by neighbours, the last first.
+// Normalizations: elements are brought to mean 0 and variance 1 over some dimensions, then scaled and shifted. All of
+// them are implemented by standardize, whose single gradient rule makes few passes over memory. The variance takes two
+// passes. A sum over dimensions that are not adjacent is computed one run of adjacent dimensions at a time, the last
+// run first.
 
 #include <algorithm>
 #include <limits>
@@ -19,7 +20,7 @@ int64_t product_of_sizes(const Dims& shape, const Dims& axes) {
   return count;
 }
 
-/// The sum over some dimensions (ascending), which stay with size 1: a sum for each run of neighbours.
+/// The sum over some dimensions (ascending), which stay with size 1: one sum for each run of adjacent dimensions.
 Value sum_over(Emitter& e, Value x, Dims axes) {
   while (!axes.empty()) {
     Dims run;
@@ -40,13 +41,13 @@ Types infer_standardize(const Call& call) {
   return types;
 }
 
-/// Whether something of this shape is stretched along a dimension of what has more dimensions, or the same.
-bool stretches(const Dims& shape, int64_t rank, int64_t axis) {
+/// Whether a tensor of this shape is broadcast along dimension `axis` of a tensor of rank `rank`, at least its own.
+bool is_broadcast_along(const Dims& shape, int64_t rank, int64_t axis) {
   const int64_t own = axis - (rank - shape.rank());
   return own < 0 || shape[static_cast<size_t>(own)] == 1;
 }
 
-/// What standardize's rule computes, as one op: one plan of few kernels. Results are the gradients that were asked for.
+/// The gradient rule of standardize as one op: one plan of few kernels. Returns the requested gradients.
 Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value& g = in[0];
   const Value& x = in[1];
@@ -58,15 +59,16 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
   const Dims axes = reduced_axes(Call(call.op(), call.operands().subspan(1), call.attributes()), x.rank());
   const double count = static_cast<double>(product_of_sizes(x.shape(), axes));
   const Value scale = inverse_deviation(e, call, variance);
-  // Written out at each use: it costs less to compute again than to keep.
+  // Rematerialized at each use: cheaper than keeping it in memory.
   const auto standard = [&] { return e.mul(mean ? e.sub(x, mean) : x, scale); };
-  // What the weight is constant along is summed before the weight comes in; both its gradient and x's need those sums.
+  // Dimensions along which the weight is constant are summed before multiplying by the weight: both its gradient and
+  // that of x need these sums.
   const Dims& bias_shape = call.ints("bias_shape");
   Dims constant;
   Dims varying;
   for (const int64_t axis : axes) {
-    const bool is_constant =
-        (!weight || stretches(weight.shape(), x.rank(), axis)) && stretches(bias_shape, x.rank(), axis);
+    const bool is_constant = (!weight || is_broadcast_along(weight.shape(), x.rank(), axis)) &&
+                             is_broadcast_along(bias_shape, x.rank(), axis);
     (is_constant ? constant : varying).push_back(axis);
   }
   const bool early = !constant.empty();
@@ -74,25 +76,25 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
   const Value early_product = early ? sum_over(e, e.mul(g, standard()), constant) : Value();
   const auto summed_g = [&] { return early ? early_g : g; };
   const auto summed_product = [&] { return early ? early_product : e.mul(g, standard()); };
-  const auto weighed = [&](const Value& value) { return weight ? e.mul(value, weight) : value; };
+  const auto weighted = [&](const Value& value) { return weight ? e.mul(value, weight) : value; };
 
   Values results;
   if (call.flag("for_x")) {
-    Value along_standard = e.div(sum_over(e, weighed(summed_product()), varying), count);
+    Value along_standard = e.div(sum_over(e, weighted(summed_product()), varying), count);
     along_standard = e.sub(along_standard, e.div(e.mul(variance_gradient, 2 / count), e.mul(scale, scale)));
-    Value rest = weighed(g);
+    Value rest = weighted(g);
     if (mean) {
-      const Value along_one = e.div(sum_over(e, weighed(summed_g()), varying), count);
+      const Value along_one = e.div(sum_over(e, weighted(summed_g()), varying), count);
       rest = e.sub(rest, e.sub(along_one, e.div(mean_gradient, e.mul(scale, count))));
     }
     results.push_back(e.mul(e.sub(rest, e.mul(standard(), along_standard)), scale));
   }
-  // Sums over what a weight or bias was stretched along; what is summed already has size 1.
+  // Sums over the dimensions along which a weight or bias was broadcast; those already summed have size 1.
   const auto to_shape = [&](Value value, const Dims& shape) {
-    Dims stretched;
+    Dims broadcast_axes;
     for (int64_t d = 0; d < value.rank(); ++d)
-      if (stretches(shape, value.rank(), d) && value.size(d) != 1) stretched.push_back(d);
-    value = sum_over(e, std::move(value), stretched);
+      if (is_broadcast_along(shape, value.rank(), d) && value.size(d) != 1) broadcast_axes.push_back(d);
+    value = sum_over(e, std::move(value), broadcast_axes);
     return value.shape() == shape ? value : e.reshape(value, shape);
   };
   if (call.flag("for_weight")) results.push_back(to_shape(summed_product(), weight.shape()));
@@ -105,7 +107,9 @@ Op standardize_backward() {
       .signature =
           "standardize_backward(g, x, weight?, mean?, var, mean_gradient?, var_gradient, dim: ints, eps: float, "
           "for_x: bool, for_weight: bool, bias_shape: ints) -> tensors",
-      .doc = R"(The gradients of standardize, those that are asked for: of x, of the weight, of a bias of this shape.
+      .doc = R"(Computes the requested gradients of `standardize`: of `x` with `for_x`, of `weight` with `for_weight`,
+and of a bias if `bias_shape` is not empty. `g`, `mean_gradient` and `var_gradient` are the gradients of its
+results.
 
 >>> x = lucid.tensor([[1., 3.]])
 >>> g = lucid.tensor([[1., 0.]])
@@ -117,7 +121,7 @@ Op standardize_backward() {
       .infer = [](const Call& call) -> Types {
         Types types;
         if (call.flag("for_x")) types.push_back(call.operand(1).type());
-        if (call.flag("for_weight")) types.push_back(type_asked_for(call, 2));
+        if (call.flag("for_weight")) types.push_back(requested_type(call, 2));
         const Dims& bias = call.ints("bias_shape");
         if (!bias.empty()) types.push_back({call.has(2) ? call.dtype(2) : call.dtype(0), bias});
         return types;
@@ -142,9 +146,10 @@ Op standardize() {
   return {
       .signature = "standardize(x, weight?, bias?, dim: ints, eps: float = 1e-05, centered: bool = True) -> tensors",
       .doc =
-          R"((x - mean) / sqrt(var + eps) * weight + bias, mean and variance being those over some dimensions; then the mean and
-the variance, as they are needed again for gradients. Without centering there is no mean, and the variance is the mean of
-the squares. Weight and bias are broadcast.
+          R"(Computes (x - mean) / sqrt(var + eps) * weight + bias, where mean and var are the mean and the biased
+variance of `x` over the dimensions `dim`. Returns the result, the mean and the variance, which the gradient needs.
+Without `centered`, the mean is not subtracted or returned, and the variance is the mean of the squares. `weight`
+and `bias` broadcast.
 
 >>> lucid.standardize(lucid.tensor([[1., 3.]]), None, None, [1], 0.0)
 [tensor([[-1.,  1.]]), tensor([[2.]]), tensor([[1.]])])",
@@ -197,14 +202,15 @@ the squares. Weight and bias are broadcast.
   };
 }
 
-/// The dimensions that attribute "normalized_shape" covers: the last ones.
+/// The dimensions that attribute "normalized_shape" covers, which are the last ones.
 Dims normalized_axes(const Call& call) {
-  const Dims& wanted = call.ints("normalized_shape");
+  const Dims& normalized_shape = call.ints("normalized_shape");
   const Dims& shape = call.shape(0);
-  const auto first = shape.rank() - wanted.rank();
-  if (wanted.empty() || first < 0 || !std::equal(wanted.begin(), wanted.end(), shape.begin() + first))
-    throw ValueError("{}: normalized_shape {} must be the last dimensions of {}", call.name(), to_string(wanted),
-                     to_string(call.operand(0).type()));
+  const auto first = shape.rank() - normalized_shape.rank();
+  if (normalized_shape.empty() || first < 0 ||
+      !std::equal(normalized_shape.begin(), normalized_shape.end(), shape.begin() + first))
+    throw ValueError("{}: normalized_shape {} must be the last dimensions of {}", call.name(),
+                     to_string(normalized_shape), to_string(call.operand(0).type()));
   Dims axes;
   for (int64_t d = first; d < shape.rank(); ++d) axes.push_back(d);
   return axes;
@@ -213,7 +219,8 @@ Dims normalized_axes(const Call& call) {
 Op layer_norm() {
   return {
       .signature = "layer_norm(x, normalized_shape: ints, weight? = None, bias? = None, eps: float = 1e-05)",
-      .doc = R"(x with mean 0 and variance 1 over its last dimensions, times weight plus bias, which have their shape.
+      .doc = R"(Normalizes `x` to mean 0 and variance 1 over its last dimensions, whose sizes are `normalized_shape`,
+then multiplies by `weight` and adds `bias`, both of shape `normalized_shape`. `eps` is added to the variance.
 
 >>> lucid.layer_norm(lucid.tensor([[1., 3.], [5., 5.]]), [2], eps=0.0001)
 tensor([[-1.0000,  1.0000],
@@ -246,8 +253,9 @@ Op rms_norm() {
   return {
       .signature = "rms_norm(x, normalized_shape: ints, weight? = None, eps: float? = None)",
       .doc =
-          R"(x divided by the root of the mean of its squares over its last dimensions, times weight, which has their shape. eps,
-which is added to the mean, is the dtype's rounding error where it is not given.
+          R"(Divides `x` by the root mean square over its last dimensions, whose sizes are `normalized_shape`, and
+multiplies by `weight` of shape `normalized_shape`. `eps` is added to the mean of the squares; it defaults to the
+machine epsilon of the dtype in which `x` is computed (f32 for 16-bit floats).
 
 >>> lucid.rms_norm(lucid.tensor([3., 4.]), [2])
 tensor([0.8485, 1.1314]))",
@@ -273,8 +281,9 @@ Op group_norm() {
   return {
       .signature = "group_norm(x, num_groups: int, weight? = None, bias? = None, eps: float = 1e-05)",
       .doc =
-          R"(x with mean 0 and variance 1 over groups of neighbouring channels (dimension 1) and all later dimensions, times weight
-plus bias, which have a number for each channel.
+          R"(Normalizes `x` to mean 0 and variance 1 over each group of adjacent channels (dimension 1) and all
+later dimensions, then multiplies by `weight` and adds `bias`, which have one element for each channel. `num_groups`
+must divide the number of channels. `eps` is added to the variance.
 
 >>> lucid.group_norm(lucid.tensor([[1., 3., 5., 5.]]), 2, eps=0.0001)
 tensor([[-1.0000,  1.0000,  0.0000,  0.0000]]))",
@@ -292,13 +301,13 @@ tensor([[-1.0000,  1.0000,  0.0000,  0.0000]]))",
         const Value& x = in[0];
         const int64_t groups = call.integer("num_groups");
         const int64_t channels = x.size(1) / groups;
-        const int64_t places = numel(Dims(x.shape().begin() + 2, x.shape().end()));
+        const int64_t positions = numel(Dims(x.shape().begin() + 2, x.shape().end()));
         const auto grouped = [&](const Value& value) {
           return value ? e.reshape(value, Dims{1, groups, channels, 1}) : Value();
         };
         const Value weight = grouped(optional_input(in, 1));
         const Value bias = grouped(optional_input(in, 2));
-        const Value rows = e.reshape(x, Dims{x.size(0), groups, channels, places});
+        const Value rows = e.reshape(x, Dims{x.size(0), groups, channels, positions});
         const Value y =
             e.standardize(rows, operand_or_none(weight), operand_or_none(bias), Dims{2, 3}, call.real("eps")).front();
         return {e.reshape(y, x.shape())};

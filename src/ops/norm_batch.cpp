@@ -1,4 +1,4 @@
-// Normalisations of channels: over batches and instances, by running statistics, by neighbours.
+// Normalizations of channels: over batches and instances, by running statistics, and by neighboring channels.
 
 #include <algorithm>
 
@@ -9,48 +9,48 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-/// x as [batch, channels, places].
+/// x as [batch, channels, positions].
 Value by_channels(Emitter& e, const Value& x) {
   return e.reshape(x, Dims{x.size(0), x.size(1), numel(Dims(x.shape().begin() + 2, x.shape().end()))});
 }
 
-/// A number for each channel, beside what by_channels gives.
-Value beside_channels(Emitter& e, const Value& value) {
+/// One number for each channel, broadcastable to the result of by_channels.
+Value per_channel(Emitter& e, const Value& value) {
   return value ? e.reshape(value, Dims{1, value.size(0), 1}) : Value();
 }
 
 /// Operands of batch_norm and instance_norm: x, running_mean, running_var, weight, bias.
 Types infer_with_statistics(const Call& call, bool from_input) {
-  const int64_t least = call.name() == "batch_norm" ? 2 : 3;
-  if (call.rank(0) < least)
-    throw ValueError("{}: x must have at least {} dimensions, channels being dimension 1, got {}", call.name(), least,
-                     to_string(call.operand(0).type()));
-  const Dims wanted{call.shape(0)[1]};
-  check_affine(call, 1, "running_mean", wanted);
-  check_affine(call, 2, "running_var", wanted);
-  check_affine(call, 3, "weight", wanted);
-  check_affine(call, 4, "bias", wanted);
+  const int64_t min_rank = call.name() == "batch_norm" ? 2 : 3;
+  if (call.rank(0) < min_rank)
+    throw ValueError("{}: x must have at least {} dimensions, with channels in dimension 1, got {}", call.name(),
+                     min_rank, to_string(call.operand(0).type()));
+  const Dims channels{call.shape(0)[1]};
+  check_affine(call, 1, "running_mean", channels);
+  check_affine(call, 2, "running_var", channels);
+  check_affine(call, 3, "weight", channels);
+  check_affine(call, 4, "bias", channels);
   if (call.has(1) != call.has(2))
-    throw ValueError("{}: running_mean and running_var are given together or not at all", call.name());
+    throw ValueError("{}: running_mean and running_var must be given together", call.name());
   if (!from_input && !call.has(1))
-    throw ValueError("{}: without statistics of the input it needs running_mean and running_var", call.name());
+    throw ValueError("{}: running_mean and running_var are required unless the statistics of x are used", call.name());
   const Dtype dtype = call.has(1) ? call.dtype(1) : compute_dtype(call.dtype(0));
-  return {call.operand(0).type(), {dtype, wanted}, {dtype, wanted}};
+  return {call.operand(0).type(), {dtype, channels}, {dtype, channels}};
 }
 
-/// y, and the running statistics as they were.
+/// The normalized x, and copies of the running statistics.
 Values by_running_statistics(Emitter& e, const Call& call, std::span<const Value> in) {
   const Value rows = by_channels(e, in[0]);
   Value scale = inverse_deviation(e, call, in[2]);
   if (in[3]) scale = e.mul(scale, in[3]);
-  Value y = e.mul(e.sub(rows, beside_channels(e, in[1])), beside_channels(e, scale));
-  if (in[4]) y = e.add(y, beside_channels(e, in[4]));
+  Value y = e.mul(e.sub(rows, per_channel(e, in[1])), per_channel(e, scale));
+  if (in[4]) y = e.add(y, per_channel(e, in[4]));
   return {e.cast(e.reshape(y, in[0].shape()), in[0].dtype()), e.clone(in[1]), e.clone(in[2])};
 }
 
-/// A statistic of this input, a number for each channel, taken into the running one; `correction` makes a variance
-/// unbiased.
-Value taken_in(Emitter& e, const Call& call, const Value& running, const Value& seen, double correction) {
+/// The running statistic updated with that of this input, one number for each channel. `correction` makes a variance
+/// unbiased. Without a running statistic, returns that of the input.
+Value updated_statistic(Emitter& e, const Call& call, const Value& running, const Value& seen, double correction) {
   Value now = correction == 1 ? seen : e.mul(seen, correction);
   if (!running) return now;
   const double momentum = call.real("momentum");
@@ -77,10 +77,12 @@ Op batch_norm() {
           "batch_norm(x, running_mean? = None, running_var? = None, weight? = None, bias? = None, "
           "training: bool = False, momentum: float = 0.1, eps: float = 1e-05) -> output, running_mean, running_var",
       .doc =
-          R"(x with mean 0 and variance 1 for each channel (dimension 1), times weight plus bias. In training the mean and the variance
-are those of x, and the running ones that come back have taken in momentum times them (the variance unbiased); without
-running ones they come back as they are. Otherwise the running ones are used, and come back unchanged. Nothing is written:
-whoever keeps running statistics stores what comes back.
+          R"(Normalizes `x` to mean 0 and variance 1 for each channel (dimension 1), then multiplies by `weight`
+and adds `bias`, which have one element for each channel. With `training`, the mean and variance are computed from
+`x`, and the returned running statistics are (1 - momentum) * running + momentum * new, where the new variance is
+unbiased; without running statistics, the new ones are returned. Otherwise the running statistics are used and
+returned unchanged. No operand is written: the caller stores the returned statistics. `eps` is added to the
+variance.
 
 >>> y = lucid.batch_norm(lucid.tensor([[1., 0.], [3., 4.]]), lucid.zeros(2), lucid.ones(2), training=True, momentum=0.5)
 >>> y.output
@@ -92,21 +94,21 @@ tensor([[-1.0000, -1.0000],
       .infer = [](const Call& call) -> Types {
         if (call.flag("training") && call.rank(0) >= 2 && call.shape(0)[1] > 0 &&
             numel(call.shape(0)) == call.shape(0)[1])
-          throw ValueError("batch_norm: in training it needs more than one value for each channel, got {}",
+          throw ValueError("batch_norm: training needs more than one value for each channel, got {}",
                            to_string(call.operand(0).type()));
         return infer_with_statistics(call, call.flag("training"));
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         if (!call.flag("training")) return by_running_statistics(e, call, in);
         const Value rows = by_channels(e, in[0]);
-        const Value weight = beside_channels(e, in[3]);
-        const Value bias = beside_channels(e, in[4]);
+        const Value weight = per_channel(e, in[3]);
+        const Value bias = per_channel(e, in[4]);
         const Values found =
             e.standardize(rows, operand_or_none(weight), operand_or_none(bias), Dims{0, 2}, call.real("eps"));
         const Dims channels{rows.size(1)};
         const int64_t count = rows.size(0) * rows.size(2);
-        return {e.reshape(found[0], in[0].shape()), taken_in(e, call, in[1], e.reshape(found[1], channels), 1),
-                taken_in(e, call, in[2], e.reshape(found[2], channels), unbiased(count))};
+        return {e.reshape(found[0], in[0].shape()), updated_statistic(e, call, in[1], e.reshape(found[1], channels), 1),
+                updated_statistic(e, call, in[2], e.reshape(found[2], channels), unbiased(count))};
       },
       .samples = statistics_samples({4, 3}, "training") + statistics_samples({2, 3, 4, 5}, "training"),
   };
@@ -119,8 +121,10 @@ Op instance_norm() {
           "bool = True, "
           "momentum: float = 0.1, eps: float = 1e-05) -> output, running_mean, running_var",
       .doc =
-          R"(x with mean 0 and variance 1 for each channel of each element of the batch, times weight plus bias. Running statistics
-come back as from batch_norm, having taken in the means over the batch.
+          R"(Normalizes `x` to mean 0 and variance 1 for each channel of each instance of the batch, then
+multiplies by `weight` and adds `bias`, which have one element for each channel. Without `use_input_stats`, the
+running statistics are used instead. Running statistics are updated and returned as by `batch_norm`, with the means
+over the batch as the new values.
 
 >>> lucid.instance_norm(lucid.tensor([[[1., 3.]]])).output
 tensor([[[-1.0000,  1.0000]]]))",
@@ -130,20 +134,20 @@ tensor([[[-1.0000,  1.0000]]]))",
         Types types = infer_with_statistics(call, from_input);
         if (from_input && call.shape(0)[0] * call.shape(0)[1] > 0 &&
             numel(call.shape(0)) == call.shape(0)[0] * call.shape(0)[1])
-          throw ValueError("instance_norm: it needs more than one value for each channel of an element, got {}",
+          throw ValueError("instance_norm: statistics need more than one value for each channel of an instance, got {}",
                            to_string(call.operand(0).type()));
         return types;
       },
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         if (!call.flag("use_input_stats")) return by_running_statistics(e, call, in);
         const Value rows = by_channels(e, in[0]);
-        const Value weight = beside_channels(e, in[3]);
-        const Value bias = beside_channels(e, in[4]);
+        const Value weight = per_channel(e, in[3]);
+        const Value bias = per_channel(e, in[4]);
         const Values found =
             e.standardize(rows, operand_or_none(weight), operand_or_none(bias), Dims{2}, call.real("eps"));
         const auto over_batch = [&](const Value& each) { return e.reshape(e.mean(each, Dims{0}), Dims{rows.size(1)}); };
-        return {e.reshape(found[0], in[0].shape()), taken_in(e, call, in[1], over_batch(found[1]), 1),
-                taken_in(e, call, in[2], over_batch(found[2]), unbiased(rows.size(2)))};
+        return {e.reshape(found[0], in[0].shape()), updated_statistic(e, call, in[1], over_batch(found[1]), 1),
+                updated_statistic(e, call, in[2], over_batch(found[2]), unbiased(rows.size(2)))};
       },
       .samples =
           statistics_samples({2, 3, 19}, "use_input_stats") + statistics_samples({2, 3, 4, 5}, "use_input_stats"),
@@ -153,7 +157,7 @@ tensor([[[-1.0000,  1.0000]]]))",
 Op normalize() {
   return {
       .signature = "normalize(x, p: float = 2.0, dim: int = 1, eps: float = 1e-12)",
-      .doc = R"(x divided by its p-norm along dim, or by eps where the norm is smaller.
+      .doc = R"(Divides `x` by its p-norm along `dim`, or by `eps` where the norm is smaller.
 
 >>> lucid.normalize(lucid.tensor([3., 4.]), dim=0)
 tensor([0.6000, 0.8000]))",
@@ -172,8 +176,8 @@ Op local_response_norm() {
   return {
       .signature = "local_response_norm(x, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1.0)",
       .doc =
-          R"(x divided by (k + alpha * m) ** beta, m being the mean of the squares of `size` neighbouring channels (dimension 1),
-those beyond the ends counting as 0.
+          R"(Divides `x` by (k + alpha * m) ** beta, where m is the mean of the squares over `size` neighboring
+channels (dimension 1). Channels beyond the ends count as 0. `x` must have at least 3 dimensions.
 
 >>> lucid.local_response_norm(lucid.tensor([[[1.], [2.]]]), 2, alpha=2.0, beta=1.0)
 tensor([[[0.5000],
@@ -185,7 +189,7 @@ tensor([[[0.5000],
         if (x.rank() < 3 || size <= 0)
           throw ValueError("local_response_norm: x must have at least 3 dimensions and size be positive, got {} and {}",
                            to_string(x.type()), size);
-        // Channels further off than there are any count as 0 without being looked at.
+        // Channels beyond the ends count as 0, so the window is cut to the number of channels.
         const int64_t before = std::min(size / 2, x.size(1));
         const int64_t after = std::min((size - 1) / 2, x.size(1));
         Dims pad(static_cast<size_t>(2 * (x.rank() - 1)), 0);

@@ -2,7 +2,7 @@
 
 #include "ops/rules.h"
 
-/// What the files of normalisations share.
+/// Shared by the normalizations.
 namespace lucid {
 
 inline Value optional_input(std::span<const Value> in, size_t i) { return i < in.size() ? in[i] : Value(); }
@@ -19,12 +19,12 @@ inline void check_floats(const Call& call, size_t i, const char* what) {
                     to_string(call.operand(i).type()));
 }
 
-/// Refuses a weight or bias that is not of this shape.
-inline void check_affine(const Call& call, size_t i, const char* what, const Dims& wanted) {
+/// Throws unless a weight or bias is absent or a floating-point tensor of shape `shape`.
+inline void check_affine(const Call& call, size_t i, const char* what, const Dims& shape) {
   if (!call.has(i)) return;
   check_floats(call, i, what);
-  if (call.shape(i) != wanted)
-    throw ValueError("{}: {} must have shape {} for {}, got {}", call.name(), what, to_string(wanted),
+  if (call.shape(i) != shape)
+    throw ValueError("{}: {} must have shape {} for {}, got {}", call.name(), what, to_string(shape),
                      to_string(call.operand(0).type()), to_string(call.operand(i).type()));
 }
 

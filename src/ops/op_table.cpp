@@ -1,6 +1,6 @@
 #include "ops/table.h"
 
-// Apart from the list of ops, so that a program of the tests can define a table with ops of its own
+// Separate from the list of ops, so that a test program can define a table with its own ops
 // (tests/added_op/added_op.cpp).
 namespace lucid {
 

@@ -1,7 +1,7 @@
-// The updates of optimizers, each as a function from the old parameter and state to the new. The first operands are
-// what is updated; the results are their new values, in the same order, without those that are absent. Numbers
-// (learning rates, step counts, decays) are 0-d tensors, so that a plan does not depend on their values; what is
-// computed from them alone is computed in f64, as a scalar in a host language would be.
+// Update ops of optimizers: functions from the old parameter and state to the new. The first operands are updated; the
+// results are their new values in the same order, omitting absent ones. Numbers (learning rates, step counts, decays)
+// are 0-d tensors, so that a plan does not depend on their values. Expressions of numbers alone are computed in f64,
+// like scalars in a host language.
 
 #include "ops/optimizer.h"
 
@@ -10,7 +10,7 @@
 namespace lucid {
 namespace {
 
-/// The operands of an update by name, and what most updates have in common.
+/// Named access to the operands of an update, and the computations that updates share.
 class Update {
  public:
   Update(Emitter& emitter, const Call& call, std::span<const Value> inputs)
@@ -25,26 +25,27 @@ class Update {
     return value;
   }
 
-  /// A 0-d f64.
+  /// The number `name` as a 0-d f64.
   Value number(std::string_view name) const {
     const size_t i = position(name);
     return inputs_[i] ? e.cast(inputs_[i], Dtype::kF64) : e.full(Dims{}, call_.operand(i), Dtype::kF64);
   }
 
-  /// A number as elements of the parameter are computed.
+  /// `number` in the dtype of the parameter.
   Value scale(const Value& number) const { return e.cast(number, (*this)["param"].dtype()); }
   Value scale(std::string_view name) const { return scale(number(name)); }
 
   Value next_step() const { return e.add(number("step"), 1); }
 
-  /// The gradient to follow downwards, with the penalty on large parameters added to it.
+  /// The gradient to descend along, including the L2 penalty of `weight_decay`.
   Value gradient() const {
-    const Value grad = ascending_gradient();
+    const Value grad = signed_gradient();
     return has("weight_decay") ? e.add(grad, e.mul((*this)["param"], scale("weight_decay"))) : grad;
   }
-  Value ascending_gradient() const { return flag("maximize") ? e.neg((*this)["grad"]) : (*this)["grad"]; }
+  /// The gradient, negated for maximization.
+  Value signed_gradient() const { return flag("maximize") ? e.neg((*this)["grad"]) : (*this)["grad"]; }
 
-  /// The parameter, shrunk independently of the gradient.
+  /// The parameter after decoupled weight decay.
   Value decayed() const {
     if (!has("weight_decay")) return (*this)["param"];
     return e.mul((*this)["param"], scale(e.sub(1, e.mul(number("lr"), number("weight_decay")))));
@@ -54,7 +55,7 @@ class Update {
   Value lerp(const Value& x, const Value& end, const Value& weight) const {
     return e.add(x, e.mul(scale(weight), e.sub(end, x)));
   }
-  /// decay * average + (1 - decay) * x * y.
+  /// decay * average + (1 - decay) * x * x.
   Value average(const Value& average, const Value& x, const Value& decay) const {
     return e.add(e.mul(average, scale(decay)), e.mul(e.mul(scale(e.sub(1, decay)), x), x));
   }
@@ -65,7 +66,7 @@ class Update {
   /// 1 - beta^step.
   Value bias_correction(const Value& beta, const Value& step) const { return e.sub(1, e.pow(beta, step)); }
 
-  /// The results, in the dtypes of the operands that they are new values of.
+  /// The results, each in the dtype of the operand that it updates.
   Values results(std::initializer_list<Value> values) const {
     Values results;
     size_t i = 0;
@@ -106,7 +107,11 @@ Op sgd_step() {
   return update(
       {.signature = "sgd_step(param, momentum_buffer?, grad, lr, momentum?, dampening?, weight_decay?, *, "
                     "nesterov: bool = false, maximize: bool = false, first: bool = false) -> tensors",
-       .doc = R"(A step of stochastic gradient descent. The first step fills the momentum buffer with the gradient.
+       .doc = R"(Performs one step of stochastic gradient descent and returns the new `param`, followed by the new
+`momentum_buffer` if one is given. `first` marks the first step with momentum, which copies the
+gradient into the buffer; later steps compute momentum * buffer + (1 - dampening) * gradient.
+`nesterov` selects Nesterov momentum and `maximize` ascends instead of descending. `weight_decay` adds
+an L2 penalty to the gradient.
 
 >>> param, *state = lucid.sgd_step(param, None, grad, lr))",
        .samples = {{{normal({37}), absent(), normal({37}), number(0.1), absent(), absent(), absent()}},
@@ -136,7 +141,10 @@ Op adam_step() {
   return update(
       {.signature = "adam_step(step, param, exp_avg, exp_avg_sq, max_exp_avg_sq?, grad, lr, beta1, beta2, eps, "
                     "weight_decay?, *, decoupled: bool = false, maximize: bool = false) -> tensors",
-       .doc = R"(A step of Adam; of AdamW if the weight decay is decoupled; of AMSGrad with max_exp_avg_sq.
+       .doc = R"(Performs one step of Adam and returns the new `step`, `param`, `exp_avg`, `exp_avg_sq` and, if given,
+`max_exp_avg_sq`. `max_exp_avg_sq` selects the AMSGrad variant. `decoupled` applies `weight_decay` to
+the parameter as AdamW does; otherwise it is an L2 penalty on the gradient. `maximize` ascends instead
+of descending.
 
 >>> step, param, *state = lucid.adam_step(step, param, exp_avg, exp_avg_sq, None, grad, lr, beta1, beta2, eps))",
        .samples = {{{positive({}), normal({37}), normal({37}), positive({37}), absent(), normal({37}), number(0.01),
@@ -152,7 +160,7 @@ Op adam_step() {
         const Value beta1 = u.number("beta1");
         const Value beta2 = u.number("beta2");
         const bool decoupled = u.flag("decoupled");
-        const Value grad = decoupled ? u.ascending_gradient() : u.gradient();
+        const Value grad = decoupled ? u.signed_gradient() : u.gradient();
         const Value param = decoupled ? u.decayed() : u["param"];
         const Value exp_avg = u.lerp(u["exp_avg"], grad, u.e.sub(1, beta1));
         const Value exp_avg_sq = u.average(u["exp_avg_sq"], grad, beta2);
@@ -172,7 +180,10 @@ Op rmsprop_step() {
       {.signature =
            "rmsprop_step(step, param, square_avg, grad_avg?, momentum_buffer?, grad, lr, alpha, eps, momentum?, "
            "weight_decay?, *, maximize: bool = false) -> tensors",
-       .doc = R"(A step of RMSprop; centered with grad_avg.
+       .doc = R"(Performs one step of RMSprop and returns the new `step`, `param`, `square_avg` and, if given,
+`grad_avg` and `momentum_buffer`. `grad_avg` selects the centered variant, which normalizes by an
+estimate of the variance. `momentum_buffer` selects momentum. `weight_decay` adds an L2 penalty to the
+gradient and `maximize` ascends instead of descending.
 
 >>> step, param, *state = lucid.rmsprop_step(step, param, square_avg, None, None, grad, lr, alpha, eps))",
        .samples = {{{positive({}), normal({37}), positive({37}), absent(), absent(), normal({37}), number(0.01),
@@ -208,7 +219,10 @@ Op rmsprop_step() {
 Op adagrad_step() {
   return update({.signature = "adagrad_step(step, param, sum, grad, lr, lr_decay, eps, weight_decay?, *, "
                               "maximize: bool = false) -> tensors",
-                 .doc = R"(A step of Adagrad.
+                 .doc = R"(Performs one step of Adagrad and returns the new `step`, `param` and `sum`, where `sum`
+accumulates squared gradients. The learning rate is lr / (1 + step * lr_decay), with `step`
+counted from 0. `weight_decay` adds an L2 penalty to the gradient and `maximize` ascends
+instead of descending.
 
 >>> step, param, *state = lucid.adagrad_step(step, param, sum, grad, lr, lr_decay, eps))",
                  .samples = {{{positive({}), normal({37}), positive({37}), normal({37}), number(0.01), number(0.1),
@@ -229,7 +243,9 @@ Op adamax_step() {
   return update(
       {.signature = "adamax_step(step, param, exp_avg, exp_inf, grad, lr, beta1, beta2, eps, weight_decay?, *, "
                     "maximize: bool = false) -> tensors",
-       .doc = R"(A step of Adamax.
+       .doc = R"(Performs one step of Adamax, the variant of Adam based on the infinity norm, and returns the new
+`step`, `param`, `exp_avg` and `exp_inf`. `weight_decay` adds an L2 penalty to the gradient and
+`maximize` ascends instead of descending.
 
 >>> step, param, *state = lucid.adamax_step(step, param, exp_avg, exp_inf, grad, lr, beta1, beta2, eps))",
        .samples = {{{positive({}), normal({37}), normal({37}), positive({37}), normal({37}), number(0.01), number(0.9),
@@ -249,7 +265,9 @@ Op nadam_step() {
   return update(
       {.signature = "nadam_step(step, mu_product, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps, "
                     "momentum_decay, weight_decay?, *, decoupled: bool = false, maximize: bool = false) -> tensors",
-       .doc = R"(A step of NAdam: Adam with Nesterov momentum.
+       .doc = R"(Performs one step of NAdam, which is Adam with Nesterov momentum, and returns the new `step`,
+`mu_product`, `param`, `exp_avg` and `exp_avg_sq`. `decoupled` applies `weight_decay` to the parameter
+as AdamW does; otherwise it is an L2 penalty on the gradient. `maximize` ascends instead of descending.
 
 >>> step, param, *state = lucid.nadam_step(step, mu_product, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps, momentum_decay))",
        .samples = {{{positive({}), unit({}), normal({37}), normal({37}), positive({37}), normal({37}), number(0.01),
@@ -262,7 +280,7 @@ Op nadam_step() {
         const Value beta1 = u.number("beta1");
         const Value beta2 = u.number("beta2");
         const bool decoupled = u.flag("decoupled");
-        const Value grad = decoupled ? u.ascending_gradient() : u.gradient();
+        const Value grad = decoupled ? u.signed_gradient() : u.gradient();
         Value param = decoupled ? u.decayed() : u["param"];
         const auto momentum_at = [&](const Value& at) {
           const Value decay = e.pow(0.96, e.mul(at, u.number("momentum_decay")));
@@ -270,7 +288,7 @@ Op nadam_step() {
         };
         const Value mu = momentum_at(step);
         const Value mu_next = momentum_at(e.add(step, 1));
-        // The product is kept in the precision of its cell.
+        // The product is computed in the dtype in which it is stored.
         const Value mu_product = e.mul(u["mu_product"], e.cast(mu, u["mu_product"].dtype()));
         const Value product = e.cast(mu_product, Dtype::kF64);
         const Value exp_avg = u.lerp(u["exp_avg"], grad, e.sub(1, beta1));
@@ -289,7 +307,10 @@ Op radam_step() {
   return update(
       {.signature = "radam_step(step, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps, weight_decay?, *, "
                     "decoupled: bool = false, maximize: bool = false) -> tensors",
-       .doc = R"(A step of RAdam: Adam with its variance rectified.
+       .doc = R"(Performs one step of RAdam, which is Adam with a rectified variance, and returns the new `step`,
+`param`, `exp_avg` and `exp_avg_sq`. Early steps, for which the variance is intractable, omit the
+adaptive learning rate. `decoupled` applies `weight_decay` to the parameter as AdamW does; otherwise it
+is an L2 penalty on the gradient. `maximize` ascends instead of descending.
 
 >>> step, param, *state = lucid.radam_step(step, param, exp_avg, exp_avg_sq, grad, lr, beta1, beta2, eps))",
        .samples = {{{filled({}, Fill::kLarge), normal({37}), normal({37}), positive({37}), normal({37}), number(0.01),
@@ -300,14 +321,15 @@ Op radam_step() {
         const Value beta1 = u.number("beta1");
         const Value beta2 = u.number("beta2");
         const bool decoupled = u.flag("decoupled");
-        const Value grad = decoupled ? u.ascending_gradient() : u.gradient();
+        const Value grad = decoupled ? u.signed_gradient() : u.gradient();
         const Value param = decoupled ? u.decayed() : u["param"];
         const Value exp_avg = u.lerp(u["exp_avg"], grad, e.sub(1, beta1));
         const Value exp_avg_sq = u.average(u["exp_avg_sq"], grad, beta2);
         const Value correction2 = u.bias_correction(beta2, step);
         const Value rho_inf = e.sub(e.div(2, e.sub(1, beta2)), 1);
         const Value rho = e.sub(rho_inf, e.div(e.mul(e.mul(step, 2), e.pow(beta2, step)), correction2));
-        // Not used where its radicand could be negative; kept from there, since a derivative would be NaN all the same.
+        // Unused for rho <= 5, where the radicand may be negative. Replaced there, since its derivative would still be
+        // NaN.
         const Value radicand = e.div(e.mul(e.mul(e.sub(rho, 4), e.sub(rho, 2)), rho_inf),
                                      e.mul(e.mul(e.sub(rho_inf, 4), e.sub(rho_inf, 2)), rho));
         const Value rect = e.sqrt(e.where(e.gt(rho, 5), radicand, 1));
@@ -323,7 +345,9 @@ Op adadelta_step() {
   return update(
       {.signature = "adadelta_step(step, param, square_avg, acc_delta, grad, lr, rho, eps, weight_decay?, *, "
                     "maximize: bool = false) -> tensors",
-       .doc = R"(A step of Adadelta.
+       .doc = R"(Performs one step of Adadelta and returns the new `step`, `param`, `square_avg` and `acc_delta`. `rho`
+is the decay of both running averages. `weight_decay` adds an L2 penalty to the gradient and `maximize`
+ascends instead of descending.
 
 >>> step, param, *state = lucid.adadelta_step(step, param, square_avg, acc_delta, grad, lr, rho, eps))",
        .samples = {{{positive({}), normal({37}), positive({37}), positive({37}), normal({37}), number(1.0), number(0.9),
@@ -345,28 +369,35 @@ Op rprop_step() {
       {.signature =
            "rprop_step(step, param, prev, step_size, grad, etaminus, etaplus, step_size_min, step_size_max, *, "
            "maximize: bool = false) -> tensors",
-       .doc = R"(A step of Rprop.
+       .doc = R"(Performs one step of Rprop (resilient backpropagation) and returns the new `step`, `param`, `prev` and
+`step_size`. A step size is multiplied by `etaplus` where the gradient kept its sign since the previous
+step and by `etaminus` where it changed, and is then clamped to [step_size_min, step_size_max].
+Parameters whose gradient changed sign are not updated. `maximize` ascends instead of descending.
 
 >>> step, param, *state = lucid.rprop_step(step, param, prev, step_size, grad, etaminus, etaplus, low, high))",
        .samples = {{{positive({}), normal({37}), normal({37}), positive({37}), normal({37}), number(0.5), number(1.2),
                      number(1e-6), number(50.0)}}}},
       [](const Update& u) -> Values {
         Emitter& e = u.e;
-        const Value grad = u.ascending_gradient();
+        const Value grad = u.signed_gradient();
         const Value agreement = e.mul(grad, u["prev"]);
-        const Value turned = e.lt(agreement, 0);
-        const Value factor = e.where(e.gt(agreement, 0), u.scale("etaplus"), e.where(turned, u.scale("etaminus"), 1));
+        const Value sign_changed = e.lt(agreement, 0);
+        const Value factor =
+            e.where(e.gt(agreement, 0), u.scale("etaplus"), e.where(sign_changed, u.scale("etaminus"), 1));
         const Value step_size =
             e.minimum(e.maximum(e.mul(u["step_size"], factor), u.scale("step_size_min")), u.scale("step_size_max"));
-        const Value kept = e.where(turned, 0, grad);
-        return u.results({u.next_step(), e.sub(u["param"], e.mul(e.sign(kept), step_size)), kept, step_size});
+        const Value next_prev = e.where(sign_changed, 0, grad);
+        return u.results({u.next_step(), e.sub(u["param"], e.mul(e.sign(next_prev), step_size)), next_prev, step_size});
       });
 }
 
 Op asgd_step() {
   return update({.signature = "asgd_step(step, eta, mu, param, ax, grad, lr, lambd, alpha, t0, weight_decay?, *, "
                               "maximize: bool = false) -> tensors",
-                 .doc = R"(A step of averaged stochastic gradient descent.
+                 .doc = R"(Performs one step of averaged stochastic gradient descent and returns the new `step`, `eta`,
+`mu`, `param` and `ax`, where `ax` is the running average of the parameter. Averaging starts
+after step `t0`. `weight_decay` adds an L2 penalty to the gradient and `maximize` ascends
+instead of descending.
 
 >>> step, param, *state = lucid.asgd_step(step, eta, mu, param, ax, grad, lr, lambd, alpha, t0))",
                  .samples = {{{positive({}), positive({}), positive({}), normal({37}), normal({37}), normal({37}),
@@ -391,12 +422,14 @@ Op lion_step() {
   return update(
       {.signature = "lion_step(param, exp_avg, grad, lr, beta1, beta2, weight_decay?, *, "
                     "maximize: bool = false) -> tensors",
-       .doc = R"(A step of Lion: the sign of a gradient mixed with its average.
+       .doc = R"(Performs one step of Lion and returns the new `param` and `exp_avg`. The update is `lr` times the sign
+of an interpolation between `exp_avg` and the gradient. `weight_decay` is decoupled from the gradient,
+as in AdamW. `maximize` ascends instead of descending.
 
 >>> param, *state = lucid.lion_step(param, exp_avg, grad, lr, beta1, beta2))",
        .samples = {{{normal({37}), normal({37}), normal({37}), number(0.01), number(0.9), number(0.99), number(0.1)}}}},
       [](const Update& u) -> Values {
-        const Value grad = u.ascending_gradient();
+        const Value grad = u.signed_gradient();
         const auto mixed = [&](const Value& beta) {
           return u.e.add(u.e.mul(u["exp_avg"], u.scale(beta)), u.e.mul(grad, u.scale(u.e.sub(1, beta))));
         };

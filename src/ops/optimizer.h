@@ -6,7 +6,7 @@
 
 namespace lucid {
 
-/// The updates of optimizers. Apart from table.h: no other file of the folder needs them.
+/// Appends the update ops of optimizers. Not declared in table.h, because only table.cpp needs it.
 void add_optimizer_ops(std::vector<Op>& ops);
 
 }  // namespace lucid

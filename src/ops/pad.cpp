@@ -1,4 +1,4 @@
-// Tensors made larger at their ends.
+// Padding of tensors.
 
 #include <algorithm>
 
@@ -13,8 +13,9 @@ using Types = std::vector<TensorType>;
 Op constant_pad() {
   return {
       .signature = "constant_pad(x, pad: ints, value: float = 0.0)",
-      .doc =
-          R"(x with so many elements of one value before and after the last dimension, then the one before it, and so on; negative numbers cut.
+      .doc = R"(Pads `x` with `value`. `pad` holds two sizes for each padded dimension, before and after, starting from
+the last dimension. Negative sizes crop. Raises ValueError if `pad` has an odd length, names more
+dimensions than `x` has, or crops more than a dimension holds.
 
 >>> lucid.constant_pad(lucid.tensor([1, 2]), (1, 2))
 tensor([0, 1, 2, 0, 0]))",
@@ -22,7 +23,7 @@ tensor([0, 1, 2, 0, 0]))",
       .infer = [](const Call& call) -> Types {
         const Dims& pad = call.ints("pad");
         if (pad.size() % 2 != 0 || pad.rank() / 2 > call.rank(0))
-          throw ValueError("pad: {} must hold two numbers for each of the last dimensions of {}", to_string(pad),
+          throw ValueError("pad: sizes {} must have two elements for each padded dimension of {}", to_string(pad),
                            to_string(call.operand(0).type()));
         Dims shape = call.shape(0);
         for (size_t i = 0; i < pad.size() / 2; ++i) {
@@ -31,7 +32,7 @@ tensor([0, 1, 2, 0, 0]))",
           const int64_t after = pad[2 * i + 1];
           if (before > INT32_MAX * int64_t{1024} || after > INT32_MAX * int64_t{1024} || before < -size ||
               after < -size || size + before + after < 0)
-            throw ValueError("pad: {} does not fit dimension {} of {}", to_string(pad), shape.size() - 1 - i,
+            throw ValueError("pad: sizes {} do not fit dimension {} of {}", to_string(pad), shape.size() - 1 - i,
                              to_string(call.operand(0).type()));
           size += before + after;
         }
@@ -92,8 +93,11 @@ tensor([0, 1, 2, 0, 0]))",
 Op pad() {
   return {
       .signature = "pad(x, pad: ints, mode: str = \"constant\", value: float = 0.0)",
-      .doc =
-          R"(x made larger at the ends of its last dimensions: by a constant, or by its own elements reflected, replicated or in a circle.
+      .doc = R"(Pads the last dimensions of `x`. `pad` holds two sizes for each padded dimension, before and after,
+starting from the last dimension. `mode` is "constant" (fills with `value`; negative sizes crop),
+"reflect" (mirrors without repeating the edge; each size must be below the size of the dimension),
+"replicate" (repeats the edge) or "circular" (wraps around; each size is at most the size of the
+dimension). Raises ValueError if `mode` or `pad` is invalid.
 
 >>> lucid.pad(lucid.tensor([1, 2, 3]), (2, 1), "reflect")
 tensor([3, 2, 1, 2, 3, 2]))",
@@ -105,16 +109,16 @@ tensor([3, 2, 1, 2, 3, 2]))",
           throw ValueError("pad: mode must be constant, reflect, replicate or circular, got \"{}\"", mode);
         Value result = inputs[0];
         if (pad.size() % 2 != 0 || pad.rank() / 2 > result.rank())
-          throw ValueError("pad: {} must hold two numbers for each of the last dimensions of {}", to_string(pad),
+          throw ValueError("pad: sizes {} must have two elements for each padded dimension of {}", to_string(pad),
                            to_string(result.type()));
         for (size_t i = 0; i < pad.size() / 2; ++i) {
           const int64_t axis = result.rank() - 1 - static_cast<int64_t>(i);
           const int64_t size = result.size(axis);
           const int64_t before = pad[2 * i];
           const int64_t after = pad[2 * i + 1];
-          const int64_t most = mode == "reflect" ? size - 1 : mode == "circular" ? size : INT32_MAX;
-          if (before < 0 || after < 0 || before > most || after > most || size == 0)
-            throw ValueError("pad: {} does not fit dimension {} of {} in mode {}", to_string(pad), axis,
+          const int64_t limit = mode == "reflect" ? size - 1 : mode == "circular" ? size : INT32_MAX;
+          if (before < 0 || after < 0 || before > limit || after > limit || size == 0)
+            throw ValueError("pad: sizes {} do not fit dimension {} of {} in mode {}", to_string(pad), axis,
                              to_string(result.type()), mode);
           Value index = e.sub(e.iota(Dims{size + before + after}, 0), before);
           if (mode == "replicate") index = e.clamp(index, 0, size - 1);

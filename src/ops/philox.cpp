@@ -44,7 +44,8 @@ Value multiply_high(Value x, Value y) {
 
 void check_state(const Call& call) {
   if (!call.operand(0).is_value() || call.dtype(0) != Dtype::kI64 || call.shape(0) != Dims{2})
-    throw TypeError("{}: a generator's state is i64[2], got {}", call.name(), to_string(call.operand(0).type()));
+    throw TypeError("{}: the state of a generator must be i64[2], got {}", call.name(),
+                    to_string(call.operand(0).type()));
 }
 
 }  // namespace lucid::philox

@@ -6,15 +6,16 @@
 #include "ir/host_call.h"
 #include "loop/builder.h"
 
-/// Philox4x32-10, a counter-based generator of random bits: each 128-bit counter gives 128 bits that depend on it and
-/// on a 64-bit key. Here the counter is the number of the element drawn since the generator was seeded.
+/// Philox4x32-10, a counter-based random number generator. It maps a 128-bit counter and a 64-bit key to 128 random
+/// bits. Here the key is the seed, and the counter is the index of an element among all that were sampled since the
+/// generator was seeded.
 namespace lucid::philox {
 
 inline constexpr uint32_t kMultipliers[2] = {0xD2511F53, 0xCD9E8D57};
 inline constexpr uint32_t kKeySteps[2] = {0x9E3779B9, 0xBB67AE85};
 inline constexpr int kRounds = 10;
 
-/// The four words of element `counter` of the generator with this seed.
+/// The four random words for this counter of the generator with this seed.
 inline std::array<uint32_t, 4> words(uint64_t seed, uint64_t counter) {
   std::array<uint32_t, 4> c = {static_cast<uint32_t>(counter), static_cast<uint32_t>(counter >> 32), 0, 0};
   uint32_t key[2] = {static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32)};
@@ -29,23 +30,23 @@ inline std::array<uint32_t, 4> words(uint64_t seed, uint64_t counter) {
   return c;
 }
 
-/// The same in the loop language: i64 values in, four i64 values below 2^32 out.
+/// The same in the loop language. The arguments are i64 values; the results are four i64 values below 2^32.
 std::array<loop::Value, 4> words(loop::Value seed, loop::Value counter);
 
 /// 64 bits from two words.
 inline uint64_t joined(uint32_t high, uint32_t low) { return uint64_t{high} << 32 | low; }
 loop::Value joined(loop::Value high, loop::Value low);
 
-/// The number in [0, 1) that the top 53 bits of the first two words are.
+/// The uniform number in [0, 1) whose binary fraction is the top 53 bits of the first two words.
 inline double unit(const std::array<uint32_t, 4>& w) { return static_cast<double>(joined(w[0], w[1]) >> 11) * 0x1p-53; }
 
-/// The high 64 bits of the 128-bit product of two unsigned numbers: scales 64 random bits to a range.
+/// The high 64 bits of the 128-bit product of two unsigned numbers. Scales 64 random bits to a range.
 uint64_t multiply_high(uint64_t x, uint64_t y);
 loop::Value multiply_high(loop::Value x, loop::Value y);
 
-/// Refuses an operand 0 that is no generator's state.
+/// Throws TypeError unless operand 0 is the state of a generator, i64[2].
 void check_state(const Call& call);
-/// The words of element i of a draw.
+/// The random words of element i of the result of a random op.
 inline std::array<uint32_t, 4> reference_words(const HostCall& call, int64_t i) {
   const auto* state = call.in(0).as<uint64_t>();
   return words(state[0], state[1] + static_cast<uint64_t>(i));

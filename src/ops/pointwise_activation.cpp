@@ -28,7 +28,7 @@ Gradient by_slope(F slope) {
           .saved_inputs = {0}};
 }
 
-/// A gradient that passes where a condition on the input holds: g there, 0 elsewhere.
+/// A gradient that is g where a condition on the input holds and 0 elsewhere.
 template <typename F>
 Gradient where_input(F passes) {
   return {.rule = [passes](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
@@ -46,7 +46,7 @@ Value is_inside(Emitter& e, const Value& x, double low, double high) {
 Op relu() {
   return {
       .signature = "relu(x)",
-      .doc = R"(x where it is above 0, else 0; NaN stays NaN.
+      .doc = R"(Computes the rectified linear unit max(x, 0), elementwise. NaN is propagated.
 
 >>> lucid.relu(lucid.tensor([-1.0, 2.0]))
 tensor([0., 2.]))",
@@ -71,7 +71,7 @@ tensor([0., 2.]))",
 Op relu6() {
   Op op = activation(
       {.signature = "relu6(x)",
-       .doc = R"(x held between 0 and 6.
+       .doc = R"(Clamps `x` to [0, 6], elementwise. NaN is propagated.
 
 >>> lucid.relu6(lucid.tensor([-1.0, 2.0, 9.0]))
 tensor([0., 2., 6.]))",
@@ -84,7 +84,7 @@ tensor([0., 2., 6.]))",
 
 Op hardtanh() {
   Op op = activation({.signature = "hardtanh(x, min_val: float = -1.0, max_val: float = 1.0)",
-                      .doc = R"(x held between two bounds.
+                      .doc = R"(Clamps `x` to [min_val, max_val], elementwise. NaN is propagated.
 
 >>> lucid.hardtanh(lucid.tensor([-3.0, 0.5]))
 tensor([-1.0000,  0.5000]))",
@@ -102,7 +102,7 @@ tensor([-1.0000,  0.5000]))",
 Op leaky_relu() {
   return activation(
       {.signature = "leaky_relu(x, negative_slope: float = 0.01)",
-       .doc = R"(x where it is above 0, else x * negative_slope.
+       .doc = R"(Returns `x` where x > 0 and x * negative_slope elsewhere, elementwise.
 
 >>> lucid.leaky_relu(lucid.tensor([-1.0, 2.0]), 0.5)
 tensor([-0.5000,  2.0000]))",
@@ -125,8 +125,8 @@ Value exponential_unit(Emitter& e, const Value& x, double scale, double bend, do
   return e.where(e.gt(x, 0), above, bend == 1 ? curve : e.mul(curve, bend));
 }
 
-/// The slope of exponential_unit. The exponential is of a number that is not above 0: an infinity would make second
-/// derivatives NaN.
+/// The slope of exponential_unit. The argument of the exponential is at most 0, since an infinite exponential would
+/// make second derivatives NaN.
 Value exponential_slope(Emitter& e, const Value& x, double scale, double bend, double rate) {
   const Value below = e.where(e.ge(x, 0), 0, x);
   const Value curve = e.mul(e.exp(e.mul(below, rate)), bend * rate);
@@ -136,7 +136,7 @@ Value exponential_slope(Emitter& e, const Value& x, double scale, double bend, d
 Op elu() {
   return activation(
       {.signature = "elu(x, alpha: float = 1.0)",
-       .doc = R"(x where it is above 0, else alpha * (exp(x) - 1).
+       .doc = R"(Computes the exponential linear unit, elementwise: `x` where x > 0 and alpha * (exp(x) - 1) elsewhere.
 
 >>> lucid.elu(lucid.tensor([-1.0, 2.0]))
 tensor([-0.6321,  2.0000]))",
@@ -150,7 +150,8 @@ tensor([-0.6321,  2.0000]))",
 
 Op celu() {
   return activation({.signature = "celu(x, alpha: float = 1.0)",
-                     .doc = R"(x where it is above 0, else alpha * (exp(x / alpha) - 1).
+                     .doc = R"(Computes the continuously differentiable exponential linear unit, elementwise: `x` where
+x > 0 and alpha * (exp(x / alpha) - 1) elsewhere.
 
 >>> lucid.celu(lucid.tensor([-1.0, 2.0]))
 tensor([-0.6321,  2.0000]))",
@@ -170,7 +171,9 @@ constexpr double kSeluScale = 1.0507009873554804934193349852946;
 
 Op selu() {
   return activation({.signature = "selu(x)",
-                     .doc = R"(elu with the constants that keep mean 0 and variance 1 through many layers.
+                     .doc = R"(Computes the scaled exponential linear unit scale * elu(x, alpha), elementwise, with
+alpha = 1.6732632423543772 and scale = 1.0507009873554805. These constants preserve mean
+0 and variance 1 through many layers.
 
 >>> lucid.selu(lucid.tensor([-1.0, 2.0]))
 tensor([-1.1113,  2.1014]))",
@@ -185,7 +188,8 @@ tensor([-1.1113,  2.1014]))",
 
 Op softplus() {
   return activation({.signature = "softplus(x, beta: float = 1.0, threshold: float = 20.0)",
-                     .doc = R"(log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold.
+                     .doc = R"(Computes log(1 + exp(beta * x)) / beta, elementwise. Returns `x` where beta * x >
+threshold.
 
 >>> lucid.softplus(lucid.tensor([0.0, 1.0]))
 tensor([0.6931, 1.3133]))",
@@ -204,21 +208,21 @@ tensor([0.6931, 1.3133]))",
 
 Op logsigmoid() {
   return activation({.signature = "logsigmoid(x)",
-                     .doc = R"(log(sigmoid(x)), without overflow.
+                     .doc = R"(Computes log(sigmoid(x)), elementwise, without overflow.
 
 >>> lucid.logsigmoid(lucid.tensor([0.0, 1.0]))
 tensor([-0.6931, -0.3133]))",
                      .names = {.in_place = true},
                      .gradient = by_slope([](Emitter& e, const Call&, const Value& x) { return e.sigmoid(e.neg(x)); })},
                     [](Emitter& e, const Call&, const Value& x) {
-                      // Negated last, so that it vanishes as -0.
+                      // Negate last, so that the result underflows to -0.
                       return e.neg(e.sub(e.log1p(e.exp(e.neg(e.abs(x)))), e.minimum(x, 0)));
                     });
 }
 
 Op softsign() {
   return activation({.signature = "softsign(x)",
-                     .doc = R"(x / (1 + |x|).
+                     .doc = R"(Computes x / (1 + |x|), elementwise.
 
 >>> lucid.softsign(lucid.tensor([-1.0, 3.0]))
 tensor([-0.5000,  0.7500]))",
@@ -229,7 +233,7 @@ tensor([-0.5000,  0.7500]))",
 Op hardshrink() {
   return activation(
       {.signature = "hardshrink(x, lambd: float = 0.5)",
-       .doc = R"(x, but 0 where |x| is at most lambd.
+       .doc = R"(Returns `x` where |x| > lambd and 0 elsewhere, elementwise. NaN is propagated.
 
 >>> lucid.hardshrink(lucid.tensor([-1.0, 0.25]))
 tensor([-1.,  0.]))",
@@ -243,7 +247,8 @@ tensor([-1.,  0.]))",
 
 Op softshrink() {
   return activation({.signature = "softshrink(x, lambd: float = 0.5)",
-                     .doc = R"(x moved towards 0 by lambd, and 0 where it would pass it.
+                     .doc = R"(Moves `x` towards 0 by `lambd`, elementwise: x - lambd where x > lambd, x + lambd where x
+< -lambd, and 0 elsewhere.
 
 >>> lucid.softshrink(lucid.tensor([-1.0, 0.25]))
 tensor([-0.5000,  0.0000]))",
@@ -261,7 +266,7 @@ tensor([-0.5000,  0.0000]))",
 
 Op threshold() {
   Op op = activation({.signature = "threshold(x, threshold: float, value: float)",
-                      .doc = R"(x where it is above the threshold, else value; NaN stays NaN.
+                      .doc = R"(Returns `x` where x > threshold and `value` elsewhere, elementwise. NaN is propagated.
 
 >>> lucid.threshold(lucid.tensor([-1.0, 2.0]), 0.5, 9.0)
 tensor([9., 2.]))",
@@ -278,7 +283,7 @@ tensor([9., 2.]))",
 
 Op hardsigmoid() {
   return activation({.signature = "hardsigmoid(x)",
-                     .doc = R"(x / 6 + 1/2, held between 0 and 1.
+                     .doc = R"(Computes x / 6 + 1/2 clamped to [0, 1], elementwise.
 
 >>> lucid.hardsigmoid(lucid.tensor([-4.0, 0.0, 4.0]))
 tensor([0.0000, 0.5000, 1.0000]))",
@@ -293,7 +298,7 @@ tensor([0.0000, 0.5000, 1.0000]))",
 
 Op hardswish() {
   return activation({.signature = "hardswish(x)",
-                     .doc = R"(x * hardsigmoid(x).
+                     .doc = R"(Computes x * hardsigmoid(x), elementwise.
 
 >>> lucid.hardswish(lucid.tensor([-4.0, 1.0, 4.0]))
 tensor([-0.0000,  0.6667,  4.0000]))",
@@ -306,7 +311,7 @@ tensor([-0.0000,  0.6667,  4.0000]))",
 }
 
 Op prelu() {
-  // A slope for each channel (dimension 1), or one for all, beside x.
+  // Slopes that broadcast with x: one for each channel (dimension 1), or one for all.
   const auto slopes = [](Emitter& e, const Value& x, const Value& weight) {
     if (numel(weight.shape()) == 1) return e.reshape(weight, Dims{});
     Dims shape(static_cast<size_t>(x.rank() - 1), 1);
@@ -315,8 +320,8 @@ Op prelu() {
   };
   return {
       .signature = "prelu(x, weight)",
-      .doc =
-          R"(x where it is above 0, else x times weight, which has one number or one for each channel (dimension 1).
+      .doc = R"(Returns `x` where x > 0 and x * weight elsewhere, elementwise. `weight` is a floating-point tensor with
+one element, or with one element for each channel (dimension 1) of `x`. The result has the dtype of `x`.
 
 >>> lucid.prelu(lucid.tensor([-1.0, 2.0]), lucid.tensor([0.25]))
 tensor([-0.2500,  2.0000]))",
@@ -328,7 +333,7 @@ tensor([-0.2500,  2.0000]))",
         if (!call.operand(1).is_value() || !is_float(call.dtype(1)))
           throw TypeError("prelu: weight must be a floating-point tensor, got {}", to_string(call.operand(1).type()));
         if (!is_one && !is_each)
-          throw ValueError("prelu: weight must have one number, or one for each channel (dimension 1) of {}, got {}",
+          throw ValueError("prelu: weight must have one element, or one for each channel (dimension 1) of {}, got {}",
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()));
         return {call.operand(0).type()};
       },
@@ -342,7 +347,7 @@ tensor([-0.2500,  2.0000]))",
                      if (call.needs(0)) results[0] = e.where(e.gt(x, 0), g[0], e.mul(g[0], slopes(e, x, call.in(1))));
                      if (call.needs(1)) {
                        Value sums = e.mul(g[0], e.minimum(x, 0));
-                       // Over the places, then over the batch: what is summed lies side by side.
+                       // Sum over positions before the batch: the first sum then reads contiguous elements.
                        if (numel(call.shape(1)) == 1) {
                          sums = e.sum(sums);
                        } else {
@@ -364,9 +369,8 @@ tensor([-0.2500,  2.0000]))",
 Op rrelu() {
   return activation(
       {.signature = "rrelu(x, lower: float = 0.125, upper: float = 0.3333333333333333)",
-       .doc =
-           R"(x where it is not negative, else x times the mean of the slopes that training draws between lower and upper; draw_rrelu
-draws them.
+       .doc = R"(Computes the randomized leaky ReLU in evaluation mode, elementwise: `x` where x >= 0 and x * (lower +
+upper) / 2 elsewhere. random_rrelu samples the slopes for training.
 
 >>> lucid.rrelu(lucid.tensor([-1.0, 2.0]), 0.25, 0.75)
 tensor([-0.5000,  2.0000]))",
@@ -379,7 +383,8 @@ tensor([-0.5000,  2.0000]))",
 Op glu() {
   return {
       .signature = "glu(x, dim: int = -1)",
-      .doc = R"(The first half of x along dim times the sigmoid of the second.
+      .doc = R"(Computes the gated linear unit a * sigmoid(b), where a and b are the first and the second half of `x`
+along `dim`. Raises ValueError if the size of `dim` is odd.
 
 >>> lucid.glu(lucid.tensor([2.0, 0.0]))
 tensor([1.]))",
@@ -388,7 +393,7 @@ tensor([1.]))",
         const auto axis = static_cast<size_t>(normalize_axis(call.name(), call.integer("dim"), call.rank(0)));
         Dims shape = call.shape(0);
         if (shape.empty() || shape[axis] % 2 != 0)
-          throw ValueError("glu: dimension {} of {} cannot be halved", axis, to_string(call.operand(0).type()));
+          throw ValueError("glu: the size of dimension {} of {} must be even", axis, to_string(call.operand(0).type()));
         shape[axis] /= 2;
         return {{call.dtype(0), shape}};
       },

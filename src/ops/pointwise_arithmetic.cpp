@@ -1,4 +1,4 @@
-// Sums, products, quotients, remainders, powers, and what rounds.
+// Arithmetic: sums, products, quotients, remainders, absolute values, signs and rounding.
 
 #include "loop/math.h"
 #include "ops/reference.h"
@@ -14,8 +14,8 @@ bool is_bool(loop::Value x) { return x.dtype() == Dtype::kBool; }
 bool is_float(loop::Value x) { return is_float(x.dtype()); }
 bool is_signed(loop::Value x) { return x.dtype() != Dtype::kU8; }
 
-/// A divisor that the machine can divide by: 1 in place of 0, which is reported, and of -1, which overflows with the
-/// smallest dividend.
+/// y with 0 and, for signed integers, -1 replaced by 1, so that the division cannot trap. Division by 0 is reported as
+/// an error, and the smallest integer divided by -1 overflows.
 loop::Value safe_divisor(loop::Value y) {
   Builder& b = y.builder();
   loop::Value bad = y == b.like(y, 0);
@@ -23,7 +23,7 @@ loop::Value safe_divisor(loop::Value y) {
   return b.select(bad, b.like(y, 1), y);
 }
 
-/// True where the rounding towards zero of x / y, with this remainder, differs from rounding down.
+/// Whether rounding x / y towards zero, which leaves this remainder, differs from rounding down.
 loop::Value rounds_down(loop::Value remainder, loop::Value y) {
   const loop::Value zero = y.builder().like(y, 0);
   return (remainder != zero) & ((y < zero) ^ (remainder < zero));
@@ -53,7 +53,7 @@ loop::Value lower_floor_divide(loop::Value x, loop::Value y) {
   return b.select(y == zero, x / y, b.select(quotient != zero, nearest, signed_zero));
 }
 
-/// Divisions by an integer zero are errors; by a floating-point one they are not.
+/// Division by zero is an error for integers but not for floats.
 loop::Value divides_by_zero(Builder& b, std::span<const loop::Value> in, const Call&) {
   return is_float(in[1]) ? loop::Value() : in[1] == b.like(in[1], 0);
 }
@@ -93,7 +93,8 @@ T floor_quotient(T x, T y) {
 Op add() {
   return {
       .signature = "add(x, y)",
-      .doc = R"(x + y, elementwise. For bools, logical or.
+      .doc = R"(Returns x + y, elementwise, with broadcasting and type promotion. For bools, this is logical or.
+Integers wrap on overflow.
 
 >>> lucid.add(lucid.tensor([1.0, 2.0]), 3)
 tensor([4., 5.]))",
@@ -119,7 +120,8 @@ tensor([4., 5.]))",
 Op sub() {
   return {
       .signature = "sub(x, y)",
-      .doc = R"(x - y, elementwise.
+      .doc = R"(Returns x - y, elementwise, with broadcasting and type promotion. Integers wrap on overflow. Bools are
+not supported.
 
 >>> lucid.sub(lucid.tensor([1.0, 2.0]), 3)
 tensor([-2., -1.]))",
@@ -144,7 +146,8 @@ tensor([-2., -1.]))",
 Op mul() {
   return {
       .signature = "mul(x, y)",
-      .doc = R"(x * y, elementwise. For bools, logical and.
+      .doc = R"(Returns x * y, elementwise, with broadcasting and type promotion. For bools, this is logical and.
+Integers wrap on overflow.
 
 >>> lucid.mul(lucid.tensor([1.0, 2.0]), 3)
 tensor([3., 6.]))",
@@ -172,7 +175,8 @@ tensor([3., 6.]))",
 Op div() {
   return {
       .signature = "div(x, y)",
-      .doc = R"(x / y, elementwise. Integers give floats.
+      .doc = R"(Returns x / y, elementwise, with broadcasting and type promotion. Integers and bools are converted to
+the default float dtype. Division by zero yields an infinity or NaN.
 
 >>> lucid.div(lucid.tensor([1, 2]), 4)
 tensor([0.2500, 0.5000]))",
@@ -193,7 +197,8 @@ tensor([0.2500, 0.5000]))",
 Op floor_divide() {
   return {
       .signature = "floor_divide(x, y)",
-      .doc = R"(The largest integer not above x / y, elementwise. Dividing an integer by zero is an error.
+      .doc = R"(Returns floor(x / y), elementwise, with broadcasting and type promotion. Raises RuntimeError if an
+integer is divided by zero.
 
 >>> lucid.floor_divide(lucid.tensor([7, -7]), 2)
 tensor([ 3, -4]))",
@@ -213,7 +218,8 @@ tensor([ 3, -4]))",
 Op remainder() {
   return {
       .signature = "remainder(x, y)",
-      .doc = R"(What floor division leaves of x, with the sign of y. Dividing an integer by zero is an error.
+      .doc = R"(Returns the remainder of floor division, elementwise, with broadcasting and type promotion. The result
+has the sign of `y`, as in Python. Raises RuntimeError if an integer is divided by zero.
 
 >>> lucid.remainder(lucid.tensor([7, -7]), 4)
 tensor([3, 1]))",
@@ -236,8 +242,9 @@ tensor([3, 1]))",
 Op fmod() {
   return {
       .signature = "fmod(x, y)",
-      .doc =
-          R"(What division rounded towards zero leaves of x, with the sign of x. Dividing an integer by zero is an error.
+      .doc = R"(Returns the remainder of division rounded towards zero, elementwise, with broadcasting and type
+promotion. The result has the sign of `x`, as in C. Raises RuntimeError if an integer is divided by
+zero.
 
 >>> lucid.fmod(lucid.tensor([7, -7]), 4)
 tensor([ 3, -3]))",
@@ -270,7 +277,7 @@ tensor([ 3, -3]))",
 Op neg() {
   return {
       .signature = "neg(x)",
-      .doc = R"(-x, elementwise.
+      .doc = R"(Returns -x, elementwise. Integers wrap on overflow. Bools are not supported.
 
 >>> lucid.neg(lucid.tensor([1.0, -2.0]))
 tensor([-1.,  2.]))",
@@ -295,7 +302,8 @@ tensor([-1.,  2.]))",
 Op abs() {
   return {
       .signature = "abs(x)",
-      .doc = R"(The absolute value, elementwise.
+      .doc = R"(Returns the absolute value of `x`, elementwise. The smallest value of a signed integer dtype is returned
+unchanged, because its absolute value overflows.
 
 >>> lucid.abs(lucid.tensor([1.0, -2.0]))
 tensor([1., 2.]))",
@@ -318,7 +326,7 @@ tensor([1., 2.]))",
 Op sign() {
   return {
       .signature = "sign(x)",
-      .doc = R"(-1, 0 or 1 by the sign of x, elementwise. NaN gives 0.
+      .doc = R"(Returns -1, 0 or 1 according to the sign of `x`, elementwise. The sign of NaN is 0.
 
 >>> lucid.sign(lucid.tensor([-3.0, 0.0, 2.0]))
 tensor([-1.,  0.,  1.]))",
@@ -341,7 +349,7 @@ tensor([-1.,  0.,  1.]))",
 Op square() {
   return {
       .signature = "square(x)",
-      .doc = R"(x * x, elementwise.
+      .doc = R"(Returns x * x, elementwise.
 
 >>> lucid.square(lucid.tensor([1.0, -2.0]))
 tensor([1., 4.]))",
@@ -353,7 +361,7 @@ tensor([1., 4.]))",
   };
 }
 
-/// Rounding: floats through one instruction, integers as they are.
+/// Completes a rounding op: one instruction for floats, the identity for integers.
 Op rounding(Op op, Code code) {
   op.dtypes = kNumbers;
   op.promote = Promote::kSame;
@@ -375,7 +383,7 @@ auto rounding_reference(F f) {
 
 Op floor() {
   return rounding({.signature = "floor(x)",
-                   .doc = R"(The largest integer not above x, elementwise.
+                   .doc = R"(Rounds `x` down to an integer, elementwise. The dtype does not change.
 
 >>> lucid.floor(lucid.tensor([1.5, -1.5]))
 tensor([ 1., -2.]))",
@@ -386,7 +394,7 @@ tensor([ 1., -2.]))",
 
 Op ceil() {
   return rounding({.signature = "ceil(x)",
-                   .doc = R"(The smallest integer not below x, elementwise.
+                   .doc = R"(Rounds `x` up to an integer, elementwise. The dtype does not change.
 
 >>> lucid.ceil(lucid.tensor([1.5, -1.5]))
 tensor([ 2., -1.]))",
@@ -397,7 +405,7 @@ tensor([ 2., -1.]))",
 
 Op trunc() {
   return rounding({.signature = "trunc(x)",
-                   .doc = R"(x without its fraction, elementwise.
+                   .doc = R"(Rounds `x` towards zero to an integer, elementwise. The dtype does not change.
 
 >>> lucid.trunc(lucid.tensor([1.5, -1.5]))
 tensor([ 1., -1.]))",
@@ -408,7 +416,8 @@ tensor([ 1., -1.]))",
 
 Op round() {
   return rounding({.signature = "round(x)",
-                   .doc = R"(The nearest integer, halves to the even one, elementwise.
+                   .doc = R"(Rounds `x` to the nearest integer, with ties to even, elementwise. The dtype does not
+change.
 
 >>> lucid.round(lucid.tensor([0.5, 1.5, 1.7]))
 tensor([0., 2., 2.]))",

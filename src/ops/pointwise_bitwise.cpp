@@ -1,4 +1,4 @@
-// Operations on the bits of integers; on bools they are logic.
+// Bitwise ops on integers. On bools they are logical ops.
 
 #include "ops/reference.h"
 #include "ops/rules.h"
@@ -21,7 +21,8 @@ Op bitwise(Op op, Code code, F f) {
 
 Op bitwise_and() {
   return bitwise({.signature = "bitwise_and(x, y)",
-                  .doc = R"(The bits set in both x and y, elementwise.
+                  .doc = R"(Computes the bitwise and of `x` and `y`, elementwise, with broadcasting. Takes integers and
+bools.
 
 >>> lucid.bitwise_and(lucid.tensor([6, 5]), 4)
 tensor([4, 4]))",
@@ -32,7 +33,8 @@ tensor([4, 4]))",
 
 Op bitwise_or() {
   return bitwise({.signature = "bitwise_or(x, y)",
-                  .doc = R"(The bits set in x or y, elementwise.
+                  .doc = R"(Computes the bitwise or of `x` and `y`, elementwise, with broadcasting. Takes integers and
+bools.
 
 >>> lucid.bitwise_or(lucid.tensor([1, 2]), 4)
 tensor([5, 6]))",
@@ -43,7 +45,8 @@ tensor([5, 6]))",
 
 Op bitwise_xor() {
   return bitwise({.signature = "bitwise_xor(x, y)",
-                  .doc = R"(The bits set in exactly one of x and y, elementwise.
+                  .doc = R"(Computes the bitwise exclusive or of `x` and `y`, elementwise, with broadcasting. Takes
+integers and bools.
 
 >>> lucid.bitwise_xor(lucid.tensor([6, 5]), 4)
 tensor([2, 1]))",
@@ -55,7 +58,7 @@ tensor([2, 1]))",
 Op bitwise_not() {
   return {
       .signature = "bitwise_not(x)",
-      .doc = R"(x with every bit flipped, elementwise. For bools, logical not.
+      .doc = R"(Inverts every bit of `x`, elementwise. For bools, this is logical not.
 
 >>> lucid.bitwise_not(lucid.tensor([0, 5]))
 tensor([-1, -6]))",
@@ -77,7 +80,7 @@ tensor([-1, -6]))",
 
 int64_t width(loop::Value x) { return static_cast<int64_t>(8 * size_of(x.dtype())); }
 
-/// `shift` where it is in [0, limit), else `instead`: the machine's shifts mean nothing outside.
+/// `shift` where it is in [0, limit), else `instead`. Machine shifts are undefined outside that range.
 loop::Value bounded(loop::Value shift, int64_t limit, int64_t instead) {
   loop::Builder& b = shift.builder();
   const loop::Value inside = (shift >= b.like(shift, 0)) & (shift < b.constant(shift.dtype(), limit));
@@ -95,8 +98,8 @@ Op shift(Op op) {
 Op bitwise_left_shift() {
   return shift({
       .signature = "bitwise_left_shift(x, y)",
-      .doc =
-          R"(x with its bits moved up by y places, elementwise. 0 when y is negative or no less than the number of bits.
+      .doc = R"(Shifts the bits of `x` left by `y`, elementwise, with broadcasting. Returns 0 where `y` is negative or
+at least the bit width of the dtype. Takes integers.
 
 >>> lucid.bitwise_left_shift(lucid.tensor([1, 3]), 2)
 tensor([ 4, 12]))",
@@ -119,8 +122,9 @@ tensor([ 4, 12]))",
 Op bitwise_right_shift() {
   return shift({
       .signature = "bitwise_right_shift(x, y)",
-      .doc = R"(x with its bits moved down by y places, keeping the sign, elementwise. A y that is negative or too large
-moves all of them out.
+      .doc = R"(Shifts the bits of `x` right by `y` with sign extension, elementwise, with broadcasting. Where `y` is
+negative or at least the bit width of the dtype, every bit is shifted out: the result is -1 for negative
+`x` and 0 otherwise. Takes integers.
 
 >>> lucid.bitwise_right_shift(lucid.tensor([4, -12]), 2)
 tensor([ 1, -3]))",

@@ -1,4 +1,4 @@
-// Comparisons and logic: results are bool.
+// Comparisons and logical ops. Their results are bool.
 
 #include <limits>
 
@@ -26,7 +26,7 @@ Op comparison(Op op, Code code, F f) {
 
 Op eq() {
   return comparison({.signature = "eq(x, y)",
-                     .doc = R"(Whether x equals y, elementwise.
+                     .doc = R"(Returns x == y, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.eq(lucid.tensor([1, 2]), 2)
 tensor([False,  True]))",
@@ -36,7 +36,7 @@ tensor([False,  True]))",
 
 Op ne() {
   return comparison({.signature = "ne(x, y)",
-                     .doc = R"(Whether x differs from y, elementwise.
+                     .doc = R"(Returns x != y, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.ne(lucid.tensor([1, 2]), 2)
 tensor([ True, False]))",
@@ -46,7 +46,7 @@ tensor([ True, False]))",
 
 Op lt() {
   return comparison({.signature = "lt(x, y)",
-                     .doc = R"(Whether x is below y, elementwise.
+                     .doc = R"(Returns x < y, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.lt(lucid.tensor([1, 2]), 2)
 tensor([ True, False]))",
@@ -56,7 +56,7 @@ tensor([ True, False]))",
 
 Op le() {
   return comparison({.signature = "le(x, y)",
-                     .doc = R"(Whether x is not above y, elementwise.
+                     .doc = R"(Returns x <= y, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.le(lucid.tensor([1, 3]), 2)
 tensor([ True, False]))",
@@ -66,7 +66,7 @@ tensor([ True, False]))",
 
 Op gt() {
   return comparison({.signature = "gt(x, y)",
-                     .doc = R"(Whether x is above y, elementwise.
+                     .doc = R"(Returns x > y, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.gt(lucid.tensor([1, 3]), 2)
 tensor([False,  True]))",
@@ -76,7 +76,7 @@ tensor([False,  True]))",
 
 Op ge() {
   return comparison({.signature = "ge(x, y)",
-                     .doc = R"(Whether x is not below y, elementwise.
+                     .doc = R"(Returns x >= y, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.ge(lucid.tensor([1, 2]), 2)
 tensor([False,  True]))",
@@ -87,7 +87,7 @@ tensor([False,  True]))",
 /// Whether a number counts as true.
 loop::Value truth(loop::Value x) { return x.builder().convert(x, Dtype::kBool); }
 
-/// Logic on two operands, each true when it is not 0.
+/// Completes a logical op on two operands, which are true if nonzero.
 template <typename F>
 Op logic(Op op, Code code, F f) {
   op.promote = Promote::kCompare;
@@ -100,7 +100,9 @@ Op logic(Op op, Code code, F f) {
 }
 
 Op logical_and() {
-  return logic({.signature = "logical_and(x, y)", .doc = R"(Whether both x and y are nonzero, elementwise.
+  return logic({.signature = "logical_and(x, y)",
+                .doc = R"(Returns whether both `x` and `y` are nonzero, elementwise, as a bool tensor, with
+broadcasting.
 
 >>> lucid.logical_and(lucid.tensor([True, True]), lucid.tensor([True, False]))
 tensor([ True, False]))"},
@@ -108,7 +110,8 @@ tensor([ True, False]))"},
 }
 
 Op logical_or() {
-  return logic({.signature = "logical_or(x, y)", .doc = R"(Whether x or y is nonzero, elementwise.
+  return logic({.signature = "logical_or(x, y)",
+                .doc = R"(Returns whether `x` or `y` is nonzero, elementwise, as a bool tensor, with broadcasting.
 
 >>> lucid.logical_or(lucid.tensor([True, False]), lucid.tensor([False, False]))
 tensor([ True, False]))"},
@@ -116,16 +119,18 @@ tensor([ True, False]))"},
 }
 
 Op logical_xor() {
-  return logic({.signature = "logical_xor(x, y)", .doc = R"(Whether exactly one of x and y is nonzero, elementwise.
+  return logic({.signature = "logical_xor(x, y)",
+                .doc = R"(Returns whether exactly one of `x` and `y` is nonzero, elementwise, as a bool tensor, with
+broadcasting.
 
 >>> lucid.logical_xor(lucid.tensor([True, False]), lucid.tensor([True, True]))
 tensor([False,  True]))"},
                Code::kXor, [](bool x, bool y) { return x != y; });
 }
 
-/// A question about one number.
+/// Completes a predicate on one operand.
 template <typename L, typename F>
-Op question(Op op, L lower, F f) {
+Op predicate(Op op, L lower, F f) {
   op.promote = Promote::kCompare;
   op.lowering = lower_unary(lower);
   op.reference = reference_unary<Domain::kAll>(f);
@@ -135,9 +140,9 @@ Op question(Op op, L lower, F f) {
 }
 
 Op logical_not() {
-  return question(
+  return predicate(
       {.signature = "logical_not(x)",
-       .doc = R"(Whether x is zero, elementwise.
+       .doc = R"(Returns whether `x` is zero, elementwise, as a bool tensor.
 
 >>> lucid.logical_not(lucid.tensor([True, False]))
 tensor([False,  True]))",
@@ -151,9 +156,9 @@ loop::Value is_infinite(loop::Value x) {
 }
 
 Op isnan() {
-  return question(
+  return predicate(
       {.signature = "isnan(x)",
-       .doc = R"(Whether x is NaN, elementwise.
+       .doc = R"(Returns whether `x` is NaN, elementwise, as a bool tensor.
 
 >>> lucid.isnan(lucid.tensor([1.0, float("nan")]))
 tensor([False,  True]))",
@@ -162,9 +167,9 @@ tensor([False,  True]))",
 }
 
 Op isinf() {
-  return question(
+  return predicate(
       {.signature = "isinf(x)",
-       .doc = R"(Whether x is infinite, elementwise.
+       .doc = R"(Returns whether `x` is positive or negative infinity, elementwise, as a bool tensor.
 
 >>> lucid.isinf(lucid.tensor([1.0, float("-inf")]))
 tensor([False,  True]))",
@@ -179,9 +184,9 @@ tensor([False,  True]))",
 }
 
 Op isfinite() {
-  return question(
+  return predicate(
       {.signature = "isfinite(x)",
-       .doc = R"(Whether x is neither infinite nor NaN, elementwise.
+       .doc = R"(Returns whether `x` is neither infinite nor NaN, elementwise, as a bool tensor.
 
 >>> lucid.isfinite(lucid.tensor([1.0, float("inf")]))
 tensor([ True, False]))",
@@ -202,7 +207,9 @@ tensor([ True, False]))",
 Op isclose() {
   return {
       .signature = "isclose(x, y, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False)",
-      .doc = R"(Whether |x - y| <= atol + rtol * |y|, elementwise. NaNs are close to each other only with equal_nan.
+      .doc = R"(Returns whether |x - y| <= atol + rtol * |y|, elementwise, as a bool tensor, with broadcasting.
+Infinities are close only if they are equal. NaNs are close to each other only if `equal_nan` is true.
+Integers are compared as floats.
 
 >>> lucid.isclose(lucid.tensor([1.0, 2.0]), lucid.tensor([1.0, 2.1]))
 tensor([ True, False]))",

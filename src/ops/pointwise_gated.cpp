@@ -1,5 +1,5 @@
-// Activations with loops of their own, because a composition of other ops would cancel or underflow: products of x and
-// a function that vanishes below, and x - tanh(x).
+// Activations with their own loops, because a composition of other ops would suffer from cancellation or underflow:
+// products of x and a function that vanishes for negative x, and x - tanh(x).
 
 #include <numbers>
 
@@ -27,7 +27,7 @@ T tanhshrink_of(T x) {
   return sum / std::cosh(x);
 }
 
-/// Completes an activation whose loop is `lower` and whose meaning is `f`, given in a wider type.
+/// Completes an activation with the loop `lower`. `f` defines its result and computes in a wider type.
 template <typename F>
 Op gated(Op op, loop::Value (*lower)(loop::Value), F f) {
   op.dtypes = kFloats;
@@ -56,8 +56,9 @@ Value tanh_form_slope(Emitter& e, const Value& x) {
 Op gelu() {
   return {
       .signature = "gelu(x, *, approximate: str = 'none')",
-      .doc =
-          R"(x times the probability that a normal variable is below x. approximate='tanh' is the form of old models.
+      .doc = R"(Computes the Gaussian error linear unit x * P(Z <= x), elementwise, where Z is a standard normal
+variable. `approximate` is 'none' for the exact form or 'tanh' for 0.5 * x * (1 + tanh(sqrt(2 / pi) * (x
++ 0.044715 * x^3))), which older models use. Raises ValueError for any other `approximate`.
 
 >>> lucid.gelu(lucid.tensor([-1.0, 0.0, 1.0]))
 tensor([-0.1587,  0.0000,  0.8413]))",
@@ -66,7 +67,7 @@ tensor([-0.1587,  0.0000,  0.8413]))",
       .promote = Promote::kSame,
       .infer = [](const Call& call) -> std::vector<TensorType> {
         if (const std::string& form = call.text("approximate"); form != "none" && form != "tanh")
-          throw ValueError("gelu: approximate is 'none' or 'tanh', got '{}'", form);
+          throw ValueError("gelu: approximate must be 'none' or 'tanh', got '{}'", form);
         return infer_pointwise(call);
       },
       .lowering = PointwiseLowering{.body =
@@ -97,7 +98,7 @@ tensor([-0.1587,  0.0000,  0.8413]))",
 
 Op silu() {
   return gated({.signature = "silu(x)",
-                .doc = R"(x * sigmoid(x), also called swish.
+                .doc = R"(Computes x * sigmoid(x), elementwise. Also known as swish.
 
 >>> lucid.silu(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.7311]))",
@@ -111,7 +112,7 @@ tensor([0.0000, 0.7311]))",
 
 Op mish() {
   return gated({.signature = "mish(x)",
-                .doc = R"(x * tanh(softplus(x)).
+                .doc = R"(Computes x * tanh(softplus(x)), elementwise.
 
 >>> lucid.mish(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.8651]))",
@@ -125,7 +126,7 @@ tensor([0.0000, 0.8651]))",
 
 Op tanhshrink() {
   return gated({.signature = "tanhshrink(x)",
-                .doc = R"(x - tanh(x).
+                .doc = R"(Computes x - tanh(x), elementwise.
 
 >>> lucid.tanhshrink(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.2384]))",

@@ -9,7 +9,7 @@
 namespace lucid {
 namespace {
 
-/// Completes a function of floats whose loop is `lower` and whose meaning is `f`, given in a wider type.
+/// Completes a function of floats with the loop `lower`. `f` defines its result and computes in a wider type.
 template <typename F>
 Op function(Op op, loop::Value (*lower)(loop::Value), F f, Fill fill = Fill::kNormal) {
   op.promote = Promote::kFloat;
@@ -23,7 +23,7 @@ Op function(Op op, loop::Value (*lower)(loop::Value), F f, Fill fill = Fill::kNo
 Op exp() {
   return function(
       {.signature = "exp(x)",
-       .doc = R"(e to the power x, elementwise.
+       .doc = R"(Computes the exponential of `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.exp(lucid.tensor([0.0, 1.0]))
 tensor([1.0000, 2.7183]))",
@@ -33,7 +33,7 @@ tensor([1.0000, 2.7183]))",
 
 Op exp2() {
   return function({.signature = "exp2(x)",
-                   .doc = R"(2 to the power x, elementwise.
+                   .doc = R"(Computes 2 to the power `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.exp2(lucid.tensor([0.0, 3.0]))
 tensor([1., 8.]))",
@@ -45,7 +45,8 @@ tensor([1., 8.]))",
 
 Op expm1() {
   return function({.signature = "expm1(x)",
-                   .doc = R"(e to the power x, minus 1, accurate near 0, elementwise.
+                   .doc = R"(Computes exp(x) - 1, elementwise, with full accuracy near 0. Integers are promoted to
+float.
 
 >>> lucid.expm1(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 1.7183]))",
@@ -57,7 +58,8 @@ tensor([0.0000, 1.7183]))",
 Op log() {
   return function(
       {.signature = "log(x)",
-       .doc = R"(The natural logarithm, elementwise.
+       .doc = R"(Computes the natural logarithm of `x`, elementwise. The result is -inf at 0 and NaN for negative `x`.
+Integers are promoted to float.
 
 >>> lucid.log(lucid.tensor([1.0, 10.0]))
 tensor([0.0000, 2.3026]))",
@@ -68,7 +70,8 @@ tensor([0.0000, 2.3026]))",
 Op log2() {
   return function(
       {.signature = "log2(x)",
-       .doc = R"(The logarithm to base 2, elementwise.
+       .doc = R"(Computes the base-2 logarithm of `x`, elementwise. The result is -inf at 0 and NaN for negative `x`.
+Integers are promoted to float.
 
 >>> lucid.log2(lucid.tensor([1.0, 8.0]))
 tensor([0., 3.]))",
@@ -80,7 +83,8 @@ tensor([0., 3.]))",
 Op log10() {
   return function(
       {.signature = "log10(x)",
-       .doc = R"(The logarithm to base 10, elementwise.
+       .doc = R"(Computes the base-10 logarithm of `x`, elementwise. The result is -inf at 0 and NaN for negative `x`.
+Integers are promoted to float.
 
 >>> lucid.log10(lucid.tensor([1.0, 1000.0]))
 tensor([0., 3.]))",
@@ -92,7 +96,8 @@ tensor([0., 3.]))",
 Op log1p() {
   return function(
       {.signature = "log1p(x)",
-       .doc = R"(The natural logarithm of 1 + x, accurate near 0, elementwise.
+       .doc = R"(Computes the natural logarithm of 1 + x, elementwise, with full accuracy near 0. The result is -inf at
+-1 and NaN below it. Integers are promoted to float.
 
 >>> lucid.log1p(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.6931]))",
@@ -103,7 +108,8 @@ tensor([0.0000, 0.6931]))",
 Op sqrt() {
   Op op = function(
       {.signature = "sqrt(x)",
-       .doc = R"(The square root, correctly rounded, elementwise.
+       .doc = R"(Computes the square root of `x`, correctly rounded, elementwise. The result is NaN for negative `x`.
+Integers are promoted to float.
 
 >>> lucid.sqrt(lucid.tensor([4.0, 9.0]))
 tensor([2., 3.]))",
@@ -119,7 +125,7 @@ tensor([2., 3.]))",
 Op rsqrt() {
   return function(
       {.signature = "rsqrt(x)",
-       .doc = R"(1 divided by the square root, elementwise.
+       .doc = R"(Computes 1 / sqrt(x), elementwise. The result is NaN for negative `x`. Integers are promoted to float.
 
 >>> lucid.rsqrt(lucid.tensor([4.0, 16.0]))
 tensor([0.5000, 0.2500]))",
@@ -131,7 +137,7 @@ tensor([0.5000, 0.2500]))",
 Op reciprocal() {
   Op op = function(
       {.signature = "reciprocal(x)",
-       .doc = R"(1 / x, elementwise.
+       .doc = R"(Computes 1 / x, elementwise. Integers are promoted to float.
 
 >>> lucid.reciprocal(lucid.tensor([2.0, -4.0]))
 tensor([ 0.5000, -0.2500]))",
@@ -146,7 +152,7 @@ tensor([ 0.5000, -0.2500]))",
 Op sin() {
   return function(
       {.signature = "sin(x)",
-       .doc = R"(The sine of an angle in radians, elementwise.
+       .doc = R"(Computes the sine of `x`, in radians, elementwise. Integers are promoted to float.
 
 >>> lucid.sin(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.8415]))",
@@ -156,7 +162,7 @@ tensor([0.0000, 0.8415]))",
 
 Op cos() {
   return function({.signature = "cos(x)",
-                   .doc = R"(The cosine of an angle in radians, elementwise.
+                   .doc = R"(Computes the cosine of `x`, in radians, elementwise. Integers are promoted to float.
 
 >>> lucid.cos(lucid.tensor([0.0, 1.0]))
 tensor([1.0000, 0.5403]))",
@@ -168,7 +174,7 @@ tensor([1.0000, 0.5403]))",
 Op tan() {
   return function(
       {.signature = "tan(x)",
-       .doc = R"(The tangent of an angle in radians, elementwise.
+       .doc = R"(Computes the tangent of `x`, in radians, elementwise. Integers are promoted to float.
 
 >>> lucid.tan(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 1.5574]))",
@@ -180,7 +186,8 @@ tensor([0.0000, 1.5574]))",
 Op asin() {
   return function(
       {.signature = "asin(x)",
-       .doc = R"(The angle in [-pi/2, pi/2] whose sine is x, elementwise.
+       .doc = R"(Computes the inverse sine of `x`, elementwise. The result is in [-pi/2, pi/2], or NaN for |x| > 1.
+Integers are promoted to float.
 
 >>> lucid.asin(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 1.5708]))",
@@ -192,7 +199,8 @@ tensor([0.0000, 1.5708]))",
 Op acos() {
   return function(
       {.signature = "acos(x)",
-       .doc = R"(The angle in [0, pi] whose cosine is x, elementwise.
+       .doc = R"(Computes the inverse cosine of `x`, elementwise. The result is in [0, pi], or NaN for |x| > 1. Integers
+are promoted to float.
 
 >>> lucid.acos(lucid.tensor([1.0, 0.0]))
 tensor([0.0000, 1.5708]))",
@@ -203,7 +211,8 @@ tensor([0.0000, 1.5708]))",
 
 Op atan() {
   return function({.signature = "atan(x)",
-                   .doc = R"(The angle in [-pi/2, pi/2] whose tangent is x, elementwise.
+                   .doc = R"(Computes the inverse tangent of `x`, elementwise. The result is in [-pi/2, pi/2]. Integers
+are promoted to float.
 
 >>> lucid.atan(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.7854]))",
@@ -215,7 +224,8 @@ tensor([0.0000, 0.7854]))",
 Op atan2() {
   return {
       .signature = "atan2(y, x)",
-      .doc = R"(The angle of the point (x, y), in [-pi, pi], elementwise.
+      .doc = R"(Computes the angle of the point (x, y), elementwise, with broadcasting. The result is in [-pi, pi]. The
+signs of both arguments select the quadrant. Integers are promoted to float.
 
 >>> lucid.atan2(lucid.tensor([1.0, 0.0]), lucid.tensor([1.0, -1.0]))
 tensor([0.7854, 3.1416]))",
@@ -238,7 +248,7 @@ tensor([0.7854, 3.1416]))",
 Op sinh() {
   return function(
       {.signature = "sinh(x)",
-       .doc = R"(The hyperbolic sine, elementwise.
+       .doc = R"(Computes the hyperbolic sine of `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.sinh(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 1.1752]))",
@@ -249,7 +259,7 @@ tensor([0.0000, 1.1752]))",
 Op cosh() {
   return function(
       {.signature = "cosh(x)",
-       .doc = R"(The hyperbolic cosine, elementwise.
+       .doc = R"(Computes the hyperbolic cosine of `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.cosh(lucid.tensor([0.0, 1.0]))
 tensor([1.0000, 1.5431]))",
@@ -259,7 +269,7 @@ tensor([1.0000, 1.5431]))",
 
 Op tanh() {
   return function({.signature = "tanh(x)",
-                   .doc = R"(The hyperbolic tangent, elementwise.
+                   .doc = R"(Computes the hyperbolic tangent of `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.tanh(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.7616]))",
@@ -270,7 +280,7 @@ tensor([0.0000, 0.7616]))",
 
 Op asinh() {
   return function({.signature = "asinh(x)",
-                   .doc = R"(The inverse of the hyperbolic sine, elementwise.
+                   .doc = R"(Computes the inverse hyperbolic sine of `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.asinh(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.8814]))",
@@ -283,7 +293,8 @@ tensor([0.0000, 0.8814]))",
 Op acosh() {
   return function(
       {.signature = "acosh(x)",
-       .doc = R"(The inverse of the hyperbolic cosine, elementwise. NaN below 1.
+       .doc = R"(Computes the inverse hyperbolic cosine of `x`, elementwise. The result is NaN for x < 1. Integers are
+promoted to float.
 
 >>> lucid.acosh(lucid.tensor([1.0, 2.0]))
 tensor([0.0000, 1.3170]))",
@@ -295,7 +306,8 @@ tensor([0.0000, 1.3170]))",
 Op atanh() {
   return function(
       {.signature = "atanh(x)",
-       .doc = R"(The inverse of the hyperbolic tangent, elementwise.
+       .doc = R"(Computes the inverse hyperbolic tangent of `x`, elementwise. The result is infinite for |x| = 1 and NaN
+for |x| > 1. Integers are promoted to float.
 
 >>> lucid.atanh(lucid.tensor([0.0, 0.5]))
 tensor([0.0000, 0.5493]))",
@@ -306,7 +318,8 @@ tensor([0.0000, 0.5493]))",
 
 Op sigmoid() {
   return function({.signature = "sigmoid(x)",
-                   .doc = R"(1 / (1 + exp(-x)), elementwise.
+                   .doc = R"(Computes the logistic function 1 / (1 + exp(-x)), elementwise. Integers are promoted to
+float.
 
 >>> lucid.sigmoid(lucid.tensor([0.0, 1.0]))
 tensor([0.5000, 0.7311]))",
@@ -315,12 +328,12 @@ tensor([0.5000, 0.7311]))",
                   loop::sigmoid, [](auto x) { return 1 / (1 + std::exp(-x)); });
 }
 
-/// 2 / sqrt(pi) * exp(-x * x): how fast erf grows.
+/// The derivative of erf: 2 / sqrt(pi) * exp(-x * x).
 Value erf_slope(Emitter& e, const Value& x) { return e.mul(e.exp(e.neg(e.mul(x, x))), 2 * std::numbers::inv_sqrtpi); }
 
 Op erf() {
   return function({.signature = "erf(x)",
-                   .doc = R"(The error function, elementwise.
+                   .doc = R"(Computes the error function of `x`, elementwise. Integers are promoted to float.
 
 >>> lucid.erf(lucid.tensor([0.0, 1.0]))
 tensor([0.0000, 0.8427]))",
@@ -331,7 +344,8 @@ tensor([0.0000, 0.8427]))",
 
 Op erfc() {
   return function({.signature = "erfc(x)",
-                   .doc = R"(1 - erf(x), accurate for large x, elementwise.
+                   .doc = R"(Computes the complementary error function 1 - erf(x), elementwise, with full accuracy for
+large `x`. Integers are promoted to float.
 
 >>> lucid.erfc(lucid.tensor([0.0, 1.0]))
 tensor([1.0000, 0.1573]))",
@@ -343,7 +357,8 @@ tensor([1.0000, 0.1573]))",
 Op ndtr() {
   return function(
       {.signature = "ndtr(x)",
-       .doc = R"(The probability that a standard normal variable is below x, accurate in both tails, elementwise.
+       .doc = R"(Computes the cumulative distribution function of the standard normal distribution at `x`, elementwise,
+with full accuracy in both tails. Integers are promoted to float.
 
 >>> lucid.ndtr(lucid.tensor([-1.0, 0.0, 1.0]))
 tensor([0.1587, 0.5000, 0.8413]))",

@@ -1,4 +1,4 @@
-// Powers: exact for integers, by our own logarithms and exponentials for floats.
+// Powers: exact for integers, computed with our own logarithms and exponentials for floats.
 
 #include <cmath>
 
@@ -12,7 +12,7 @@ namespace {
 using loop::Builder;
 using loop::Code;
 
-/// x to a negative power in integers: 1 and -1 have one, every other x gives 0.
+/// x to a negative power in integers: 1 or -1 if x is 1 or -1, and 0 for every other x.
 loop::Value negative_power(loop::Value x, loop::Value is_odd) {
   Builder& b = x.builder();
   const loop::Value one = b.like(x, 1);
@@ -20,13 +20,13 @@ loop::Value negative_power(loop::Value x, loop::Value is_odd) {
   return b.select(x == one, one, b.select(x == minus_one, b.select(is_odd, minus_one, one), b.like(x, 0)));
 }
 
-/// By squaring, one bit of the exponent after another; wraps as products do.
+/// Exponentiation by squaring, one bit of the exponent at a time. Wraps on overflow.
 loop::Value integer_power(loop::Value x, loop::Value y) {
   Builder& b = x.builder();
   const loop::Value one = b.like(x, 1);
   const loop::Value zero = b.like(x, 0);
   const auto is_odd = [&](loop::Value value) { return (value & one) != zero; };
-  // What a loop carries must be all vectors where x or y is one.
+  // If x or y is a vector, all values that the loop carries must be vectors.
   const auto shaped = [&](loop::Value value) { return x.is_vector() || y.is_vector() ? b.splat(value) : value; };
   const loop::Value initial[] = {shaped(one), shaped(x), shaped(y)};
   const int64_t bits = static_cast<int64_t>(8 * size_of(x.dtype()));
@@ -57,7 +57,7 @@ T power_of(T x, T y) {
   }
 }
 
-/// With respect to the base and the exponent; 0 where the power does not depend on them.
+/// The gradients of the base and the exponent. They are 0 where the power does not depend on them.
 Values power_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
   const Operand x = call.argument(0);
   const Operand y = call.argument(1);
@@ -78,7 +78,7 @@ Values power_gradient(Emitter& e, const GradientCall& call, std::span<const Valu
     if (base == 0) result[1] = e.where(e.ge(y, 0), 0, result[1]);
   } else if (call.needs(1)) {
     const Value flat = e.logical_and(e.eq(x, 0), e.ge(y, 0));
-    // The logarithm of a harmless number there, so that no infinity meets the 0 of later derivatives.
+    // Take the logarithm of 1 there, so that later derivatives do not multiply an infinity by 0.
     const Value base = e.where(flat, 1, x);
     result[1] = e.where(flat, 0, e.mul(g[0], e.mul(e.pow(x, y), e.log(base))));
   }
@@ -89,7 +89,7 @@ std::vector<TensorType> infer_power(const Call& call) {
   std::vector<TensorType> types = infer_pointwise(call);
   const Operand& exponent = call.operand(1);
   if (exponent.is_scalar() && is_integer(types[0].dtype) && exponent.scalar().to_int() < 0)
-    throw ValueError("{}: {} to the negative power {} is no integer; convert the base to a float", call.name(),
+    throw ValueError("{}: {} to the negative power {} is not an integer; convert the base to a float", call.name(),
                      to_string(call.operand(0).type()), exponent.scalar().to_int());
   return types;
 }
@@ -97,9 +97,9 @@ std::vector<TensorType> infer_power(const Call& call) {
 Op power() {
   return {
       .signature = "power(x, y)",
-      .doc =
-          R"(x to the power y, elementwise, the same way for every y. Integers wrap; their negative powers are 0, except
-those of 1 and -1.
+      .doc = R"(Raises `x` to the power `y`, elementwise, with the same algorithm for every `y`. Integers wrap on
+overflow. Negative powers of integers are 0, except for the bases 1 and -1. Raises ValueError if `x`
+holds integers and `y` is a negative number.
 
 >>> lucid.power(lucid.tensor([2, 3]), lucid.tensor([3, 2]))
 tensor([8, 9]))",
@@ -123,8 +123,9 @@ tensor([8, 9]))",
 Op pow() {
   return {
       .signature = "pow(x, y)",
-      .doc =
-          R"(x to the power y, elementwise. The numbers 2, 3, 0.5, -0.5, -1 and -2 are computed by products and roots.
+      .doc = R"(Raises `x` to the power `y`, elementwise, with broadcasting and type promotion. The exponents 2, 3, 0.5,
+-0.5, -1 and -2, given as numbers, are computed with products and roots. Integers wrap on overflow.
+Raises ValueError if `x` holds integers and `y` is a negative number.
 
 >>> lucid.pow(lucid.tensor([1.0, 2.0, 3.0]), 2)
 tensor([1., 4., 9.]))",

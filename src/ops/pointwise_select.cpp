@@ -1,4 +1,4 @@
-// Choosing between values, bounding them, mixing them, converting them.
+// Selection, clamping, interpolation and conversion of elements.
 
 #include <limits>
 
@@ -14,8 +14,8 @@ using loop::Code;
 Op to() {
   return {
       .signature = "to(x, dtype: dtype)",
-      .doc =
-          R"(x converted to another dtype. Floats become integers by dropping the fraction and saturating; NaN becomes 0.
+      .doc = R"(Converts `x` to `dtype`. Conversion from float to integer truncates towards zero and saturates at the
+bounds of the dtype; NaN becomes 0.
 
 >>> lucid.to(lucid.tensor([1.7, -1.7]), lucid.int32)
 tensor([ 1, -1], dtype=lucid.int32))",
@@ -38,7 +38,8 @@ tensor([ 1, -1], dtype=lucid.int32))",
 Op where() {
   return {
       .signature = "where(condition, x, y)",
-      .doc = R"(x where the condition holds, y elsewhere.
+      .doc = R"(Returns `x` where `condition` is true and `y` elsewhere, elementwise, with broadcasting. `condition`
+must be bool. `x` and `y` are promoted to a common dtype.
 
 >>> lucid.where(lucid.tensor([True, False]), lucid.tensor([1.0, 2.0]), 0)
 tensor([1., 0.]))",
@@ -73,7 +74,7 @@ tensor([1., 0.]))",
   };
 }
 
-/// The smaller or larger of two; NaN if either is.
+/// Completes minimum or maximum. The result is NaN if either operand is NaN.
 Op extremum(Op op, Code better, Code of_integers, Code of_bools) {
   op.promote = Promote::kSame;
   op.lowering = lower_binary([=](loop::Value x, loop::Value y) {
@@ -88,7 +89,7 @@ Op extremum(Op op, Code better, Code of_integers, Code of_bools) {
                    const auto wins = [&](const Operand& a, const Operand& b) {
                      return better == Code::kGt ? e.gt(a, b) : e.lt(a, b);
                    };
-                   // Equal operands share the gradient.
+                   // Equal operands get half of the gradient each.
                    const Value shared = e.where(e.eq(x, y), e.mul(g[0], 0.5), 0);
                    return {e.where(wins(x, y), g[0], shared), e.where(wins(y, x), g[0], shared)};
                  },
@@ -99,7 +100,8 @@ Op extremum(Op op, Code better, Code of_integers, Code of_bools) {
 
 Op minimum() {
   return extremum({.signature = "minimum(x, y)",
-                   .doc = R"(The smaller of x and y, elementwise; NaN if either is NaN.
+                   .doc = R"(Returns the smaller of `x` and `y`, elementwise, with broadcasting and type promotion. If
+either element is NaN, the result is NaN.
 
 >>> lucid.minimum(lucid.tensor([1.0, 5.0]), lucid.tensor([2.0, 3.0]))
 tensor([1., 3.]))",
@@ -110,7 +112,8 @@ tensor([1., 3.]))",
 
 Op maximum() {
   return extremum({.signature = "maximum(x, y)",
-                   .doc = R"(The larger of x and y, elementwise; NaN if either is NaN.
+                   .doc = R"(Returns the larger of `x` and `y`, elementwise, with broadcasting and type promotion. If
+either element is NaN, the result is NaN.
 
 >>> lucid.maximum(lucid.tensor([1.0, 5.0]), lucid.tensor([2.0, 3.0]))
 tensor([2., 5.]))",
@@ -120,14 +123,15 @@ tensor([2., 5.]))",
 }
 
 std::vector<TensorType> infer_clamp(const Call& call) {
-  if (!call.has(1) && !call.has(2)) throw ValueError("{}: give min, max or both", call.name());
+  if (!call.has(1) && !call.has(2)) throw ValueError("{}: min, max or both must be given", call.name());
   return infer_pointwise(call);
 }
 
 Op clamp() {
   return {
       .signature = "clamp(x, min? = None, max? = None)",
-      .doc = R"(x, but no less than min and no more than max, elementwise. max wins where they contradict.
+      .doc = R"(Clamps `x` to [min, max], elementwise, with broadcasting and type promotion. Either bound may be
+omitted. Where min > max, the result is `max`. Raises ValueError if both bounds are omitted.
 
 >>> lucid.clamp(lucid.tensor([-1.0, 0.5, 2.0]), 0, 1)
 tensor([0.0000, 0.5000, 1.0000]))",
@@ -174,7 +178,7 @@ tensor([0.0000, 0.5000, 1.0000]))",
 Op clip() {
   return {
       .signature = "clip(x, min? = None, max? = None)",
-      .doc = R"(Another name of clamp.
+      .doc = R"(Alias of clamp: clamps `x` to [min, max], elementwise.
 
 >>> lucid.clip(lucid.tensor([-1.0, 0.5, 2.0]), 0, 1)
 tensor([0.0000, 0.5000, 1.0000]))",
@@ -192,7 +196,9 @@ tensor([0.0000, 0.5000, 1.0000]))",
 Op masked_fill() {
   return {
       .signature = "masked_fill(x, mask, value)",
-      .doc = R"(x with `value`, a number or a 0-d tensor, wherever the mask is true. The dtype stays that of x.
+      .doc = R"(Returns `x` with elements replaced by `value` where `mask` is true. `mask` is a bool tensor that
+broadcasts with `x`, and `value` is a number or a 0-d tensor. The result has the dtype of `x`. Raises
+TypeError if `value` is a floating-point number and `x` holds integers or bools.
 
 >>> lucid.masked_fill(lucid.tensor([1.0, 2.0]), lucid.tensor([True, False]), 0)
 tensor([0., 2.]))",
@@ -252,7 +258,9 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 Op nan_to_num() {
   return {
       .signature = "nan_to_num(x, nan: float = 0.0, posinf: float? = None, neginf: float? = None)",
-      .doc = R"(x with NaN and the infinities replaced, elementwise: by default, by 0 and the largest finite numbers.
+      .doc = R"(Replaces NaN by `nan`, infinity by `posinf` and negative infinity by `neginf`, elementwise. `posinf` and
+`neginf` default to the largest and the smallest finite value of the dtype. Integers and bools are
+returned unchanged.
 
 >>> lucid.nan_to_num(lucid.tensor([float("nan"), float("inf"), 1.0]), posinf=9.0)
 tensor([0., 9., 1.]))",
@@ -288,7 +296,9 @@ tensor([0., 9., 1.]))",
 Op lerp() {
   return {
       .signature = "lerp(x, end, weight)",
-      .doc = R"(x + weight * (end - x), elementwise: x for weight 0, end for weight 1.
+      .doc = R"(Interpolates linearly between `x` and `end`: x + weight * (end - x), elementwise, with broadcasting and
+type promotion. The common dtype must be floating-point. The result is exactly `x` for weight 0 and
+exactly `end` for weight 1.
 
 >>> lucid.lerp(lucid.tensor([0.0, 10.0]), lucid.tensor([1.0, 20.0]), 0.5)
 tensor([ 0.5000, 15.0000]))",
@@ -298,7 +308,7 @@ tensor([ 0.5000, 15.0000]))",
         const Operand x = argument(call, in, 0);
         const Operand end = argument(call, in, 1);
         const Operand weight = argument(call, in, 2);
-        // From the nearer end, so that weight 1 gives exactly `end`.
+        // Interpolate from the nearer end, so that weight 1 yields exactly `end`.
         const Value span = e.sub(end, x);
         const auto from_start = [&] { return e.add(x, e.mul(span, weight)); };
         const auto from_end = [&] { return e.sub(end, e.mul(span, e.sub(1, weight))); };
@@ -313,7 +323,8 @@ tensor([ 0.5000, 15.0000]))",
                      const Operand weight = call.argument(2);
                      const Value end = e.mul(g[0], weight);
                      if (!call.needs(2)) return {e.sub(g[0], end), end, Value()};
-                     // The ends may be integers or bools, whose difference is another number or none.
+                     // x and end may be integers, whose difference may wrap, or bools, which have no difference:
+                     // convert them.
                      Value converted[2];
                      const auto number = [&](size_t i) -> Operand {
                        const Operand given = call.argument(i);
@@ -331,21 +342,22 @@ tensor([ 0.5000, 15.0000]))",
   };
 }
 
-/// `scale * x` for the attribute "value", exact for integers.
+/// x times the attribute "value". Exact for integers.
 Value scaled(Emitter& e, const Call& call, const Value& x) {
   const double value = call.real("value");
   if (value == 1) return x;
   if (is_float(x.dtype())) return e.mul(x, value);
   if (value != std::trunc(value))
-    throw TypeError("{}: value {} is no integer, but the tensors are {}; convert them", call.name(), value,
-                    name_of(x.dtype()));
+    throw TypeError("{}: value {} is not an integer, but the tensors are {}; convert them to a float", call.name(),
+                    value, name_of(x.dtype()));
   return e.mul(x, Scalar(value).to_int());
 }
 
 Op addcmul() {
   return {
       .signature = "addcmul(x, tensor1, tensor2, *, value: float = 1.0)",
-      .doc = R"(x + value * tensor1 * tensor2, elementwise.
+      .doc = R"(Computes x + value * tensor1 * tensor2, elementwise, with broadcasting and type promotion. Raises
+TypeError if the tensors hold integers and `value` is not an integer.
 
 >>> lucid.addcmul(lucid.tensor([1.0]), lucid.tensor([2.0]), lucid.tensor([3.0]), value=0.5)
 tensor([4.]))",
@@ -371,7 +383,8 @@ tensor([4.]))",
 Op addcdiv() {
   return {
       .signature = "addcdiv(x, tensor1, tensor2, *, value: float = 1.0)",
-      .doc = R"(x + value * tensor1 / tensor2, elementwise.
+      .doc = R"(Computes x + value * tensor1 / tensor2, elementwise, with broadcasting and type promotion. The common
+dtype must be floating-point.
 
 >>> lucid.addcdiv(lucid.tensor([1.0]), lucid.tensor([6.0]), lucid.tensor([3.0]), value=0.5)
 tensor([2.]))",

@@ -1,4 +1,4 @@
-// Pools over one, two and three dimensions, as layers call them: arguments are checked here.
+// Pooling over one, two and three dimensions, as layers call it. Arguments are checked here.
 
 #include <algorithm>
 
@@ -12,14 +12,14 @@ std::string type_of(const Call& call, size_t i) { return to_string(call.operand(
 
 void check_rank(const Call& call, int64_t dimensions) {
   if (!call.operand(0).is_value() || (call.rank(0) != dimensions + 2 && call.rank(0) != dimensions + 1))
-    throw ValueError("{}: x must be [batch, channels] or [channels] and {} more, got {}", call.name(),
+    throw ValueError("{}: x must be [batch, channels] or [channels] followed by {}, got {}", call.name(),
                      dimensions == 1 ? "one dimension" : std::to_string(dimensions) + " dimensions", type_of(call, 0));
   for (int64_t d = call.rank(0) - dimensions; d < call.rank(0); ++d)
     if (call.shape(0)[static_cast<size_t>(d)] == 0)
       throw ValueError("{}: dimension {} of x {} is empty", call.name(), d, type_of(call, 0));
 }
 
-/// How windows lie in the last dimensions of a tensor, and how many there are.
+/// The geometry of windows over the last dimensions of a tensor, and their number along each, `size`.
 struct Windows {
   Dims kernel, stride, padding, dilation, size;
 };
@@ -48,11 +48,11 @@ Windows windows_of(const Call& call, int64_t dimensions, bool has_padding, bool 
       throw ValueError("{}: padding must be at most half of the window, got {} for windows over {} elements",
                        call.name(), padding, reach);
     const int64_t input = call.shape(0)[static_cast<size_t>(call.rank(0) - dimensions) + i];
-    const int64_t room = input + 2 * padding - reach;
-    int64_t size = room < 0 ? 0 : room / stride + 1;
-    if (call.flag("ceil_mode") && room + stride - 1 >= 0) {
-      size = (room + stride - 1) / stride + 1;
-      // The last window must begin inside, or in the padding before.
+    const int64_t slack = input + 2 * padding - reach;
+    int64_t size = slack < 0 ? 0 : slack / stride + 1;
+    if (call.flag("ceil_mode") && slack + stride - 1 >= 0) {
+      size = (slack + stride - 1) / stride + 1;
+      // The last window must begin inside the input or in the padding before it.
       if ((size - 1) * stride >= input + padding) --size;
     }
     if (size <= 0)
@@ -63,7 +63,7 @@ Windows windows_of(const Call& call, int64_t dimensions, bool has_padding, bool 
   return result;
 }
 
-/// Windows that divide the last dimensions. Where they do so evenly they are ordinary ones.
+/// Windows that divide the last dimensions. If they do so evenly, they are expressed as ordinary windows.
 Windows adaptive_windows(const Call& call, int64_t dimensions) {
   check_rank(call, dimensions);
   Windows result;
@@ -91,7 +91,7 @@ Value means(Emitter& e, const Value& x, const Windows& w, bool include_padding =
   return e.mean_pool(x, w.kernel, w.stride, w.padding, w.dilation, w.size, include_padding, divisor);
 }
 
-/// The shape of a sample with so many pooled dimensions.
+/// The shape of a sample with this number of pooled dimensions.
 Dims sample_shape(int64_t dimensions, bool batched) {
   Dims shape = batched ? Dims{2, 3} : Dims{3};
   const Dims last = dimensions == 1 ? Dims{19} : dimensions == 2 ? Dims{6, 9} : Dims{4, 5, 6};
@@ -123,7 +123,10 @@ Op max_pool1d() {
   return max_layer(
       {.signature = "max_pool1d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "dilation: ints = [1], ceil_mode: bool = False)",
-       .doc = R"(The largest element of each window of the last dimension; stride is kernel_size unless given.
+       .doc = R"(Computes the maximum of each sliding window over the last dimension of `x`, which is [channels, length]
+or [batch, channels, length]. `stride` defaults to `kernel_size`. `dilation` is the distance between
+the elements of a window. `padding` is ignored by the maximum and is at most half of the window.
+`ceil_mode` rounds the number of windows up instead of down. NaN is propagated.
 
 >>> lucid.max_pool1d(lucid.tensor([[1., 5., 2., 4.]]), 2)
 tensor([[5., 4.]]))"},
@@ -134,7 +137,10 @@ Op max_pool2d() {
   return max_layer(
       {.signature = "max_pool2d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "dilation: ints = [1], ceil_mode: bool = False)",
-       .doc = R"(The largest element of each window of the last two dimensions; stride is kernel_size unless given.
+       .doc = R"(Computes the maximum of each sliding window over the last two dimensions of `x`, which is [channels,
+height, width] or [batch, channels, height, width]. `stride` defaults to `kernel_size`. `dilation` is
+the distance between the elements of a window. `padding` is ignored by the maximum and is at most half
+of the window. `ceil_mode` rounds the number of windows up instead of down. NaN is propagated.
 
 >>> lucid.max_pool2d(lucid.arange(16.).reshape(1, 4, 4), 2)
 tensor([[[ 5.,  7.],
@@ -146,7 +152,11 @@ Op max_pool3d() {
   return max_layer(
       {.signature = "max_pool3d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "dilation: ints = [1], ceil_mode: bool = False)",
-       .doc = R"(The largest element of each window of the last three dimensions; stride is kernel_size unless given.
+       .doc = R"(Computes the maximum of each sliding window over the last three dimensions of `x`, which is [channels,
+depth, height, width] or [batch, channels, depth, height, width]. `stride` defaults to `kernel_size`.
+`dilation` is the distance between the elements of a window. `padding` is ignored by the maximum and is
+at most half of the window. `ceil_mode` rounds the number of windows up instead of down. NaN is
+propagated.
 
 >>> lucid.max_pool3d(lucid.arange(8.).reshape(1, 2, 2, 2), 2).item()
 7.0)"},
@@ -157,7 +167,8 @@ Op max_pool1d_with_indices() {
   return max_layer(
       {.signature = "max_pool1d_with_indices(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "dilation: ints = [1], ceil_mode: bool = False) -> values, indices",
-       .doc = R"(max_pool1d, and where the elements stand in the last dimension.
+       .doc = R"(Computes max_pool1d and returns the maxima as `values` and their i64 positions in the last dimension of
+`x` as `indices`. Of equal elements the first is chosen, and of several NaNs the last.
 
 >>> lucid.max_pool1d_with_indices(lucid.tensor([[1., 5., 2., 4.]]), 2).indices
 tensor([[1, 3]]))"},
@@ -168,7 +179,9 @@ Op max_pool2d_with_indices() {
   return max_layer(
       {.signature = "max_pool2d_with_indices(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "dilation: ints = [1], ceil_mode: bool = False) -> values, indices",
-       .doc = R"(max_pool2d, and where the elements stand in the last two dimensions, flattened.
+       .doc = R"(Computes max_pool2d and returns the maxima as `values` and their i64 positions in the flattened last
+two dimensions of `x` as `indices`. Of equal elements the first is chosen, and of several NaNs the
+last.
 
 >>> lucid.max_pool2d_with_indices(lucid.arange(16.).reshape(1, 4, 4), 2).indices
 tensor([[[ 5,  7],
@@ -180,7 +193,9 @@ Op max_pool3d_with_indices() {
   return max_layer(
       {.signature = "max_pool3d_with_indices(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                     "dilation: ints = [1], ceil_mode: bool = False) -> values, indices",
-       .doc = R"(max_pool3d, and where the elements stand in the last three dimensions, flattened.
+       .doc = R"(Computes max_pool3d and returns the maxima as `values` and their i64 positions in the flattened last
+three dimensions of `x` as `indices`. Of equal elements the first is chosen, and of several NaNs the
+last.
 
 >>> lucid.max_pool3d_with_indices(lucid.arange(8.).reshape(1, 2, 2, 2), 2).indices.item()
 7)"},
@@ -211,7 +226,11 @@ Op mean_layer(Op op, int64_t dimensions) {
 Op avg_pool1d() {
   return mean_layer({.signature = "avg_pool1d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], "
                                   "ceil_mode: bool = False, count_include_pad: bool = True)",
-                     .doc = R"(The mean of each window of the last dimension; stride is kernel_size unless given.
+                     .doc = R"(Computes the mean of each sliding window over the last dimension of `x`, which is
+[channels, length] or [batch, channels, length]. `stride` defaults to `kernel_size`.
+`padding` adds zeros at both ends, at most half of the window; `count_include_pad`
+selects whether they count in the divisor. `ceil_mode` rounds the number of windows up
+instead of down.
 
 >>> lucid.avg_pool1d(lucid.tensor([[1., 5., 2., 4.]]), 2)
 tensor([[3., 3.]]))"},
@@ -222,7 +241,11 @@ Op avg_pool2d() {
   return mean_layer(
       {.signature = "avg_pool2d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], ceil_mode: "
                     "bool = False, count_include_pad: bool = True, divisor_override: int? = None)",
-       .doc = R"(The mean of each window of the last two dimensions; stride is kernel_size unless given.
+       .doc = R"(Computes the mean of each sliding window over the last two dimensions of `x`, which is [channels,
+height, width] or [batch, channels, height, width]. `stride` defaults to `kernel_size`. `padding` adds
+zeros on all sides, at most half of the window; `count_include_pad` selects whether they count in the
+divisor. `divisor_override` replaces the divisor and must not be 0. `ceil_mode` rounds the number of
+windows up instead of down.
 
 >>> lucid.avg_pool2d(lucid.arange(16.).reshape(1, 4, 4), 2)
 tensor([[[ 2.5000,  4.5000],
@@ -234,7 +257,11 @@ Op avg_pool3d() {
   return mean_layer(
       {.signature = "avg_pool3d(x, kernel_size: ints, stride: ints? = None, padding: ints = [0], ceil_mode: "
                     "bool = False, count_include_pad: bool = True, divisor_override: int? = None)",
-       .doc = R"(The mean of each window of the last three dimensions; stride is kernel_size unless given.
+       .doc = R"(Computes the mean of each sliding window over the last three dimensions of `x`, which is [channels,
+depth, height, width] or [batch, channels, depth, height, width]. `stride` defaults to `kernel_size`.
+`padding` adds zeros on all sides, at most half of the window; `count_include_pad` selects whether they
+count in the divisor. `divisor_override` replaces the divisor and must not be 0. `ceil_mode` rounds the
+number of windows up instead of down.
 
 >>> lucid.avg_pool3d(lucid.arange(8.).reshape(1, 2, 2, 2), 2).item()
 3.5)"},
@@ -264,7 +291,9 @@ Op adaptive_mean(Op op, int64_t dimensions) {
 
 Op adaptive_avg_pool1d() {
   return adaptive_mean({.signature = "adaptive_avg_pool1d(x, output_size: ints)",
-                        .doc = R"(The means of so many parts of the last dimension.
+                        .doc = R"(Averages the last dimension of `x` into `output_size` bins. Bin i covers the elements
+from floor(i * size / output_size) up to but not including ceil((i + 1) * size /
+output_size). `x` is [channels, length] or [batch, channels, length].
 
 >>> lucid.adaptive_avg_pool1d(lucid.tensor([[1., 5., 2., 4.]]), 2)
 tensor([[3., 3.]]))"},
@@ -273,7 +302,10 @@ tensor([[3., 3.]]))"},
 
 Op adaptive_avg_pool2d() {
   return adaptive_mean({.signature = "adaptive_avg_pool2d(x, output_size: ints)",
-                        .doc = R"(The means of so many parts of the last two dimensions.
+                        .doc = R"(Averages the last two dimensions of `x` into `output_size` bins: one number for both
+dimensions or one for each. Along each dimension, bin i covers the elements from
+floor(i * size / output_size) up to but not including ceil((i + 1) * size /
+output_size). `x` is [channels, height, width] or [batch, channels, height, width].
 
 >>> lucid.adaptive_avg_pool2d(lucid.arange(16.).reshape(1, 4, 4), 1)
 tensor([[[7.5000]]]))"},
@@ -282,7 +314,11 @@ tensor([[[7.5000]]]))"},
 
 Op adaptive_avg_pool3d() {
   return adaptive_mean({.signature = "adaptive_avg_pool3d(x, output_size: ints)",
-                        .doc = R"(The means of so many parts of the last three dimensions.
+                        .doc = R"(Averages the last three dimensions of `x` into `output_size` bins: one number for all
+dimensions or one for each. Along each dimension, bin i covers the elements from
+floor(i * size / output_size) up to but not including ceil((i + 1) * size /
+output_size). `x` is [channels, depth, height, width] or [batch, channels, depth,
+height, width].
 
 >>> lucid.adaptive_avg_pool3d(lucid.arange(8.).reshape(1, 2, 2, 2), 1).item()
 3.5)"},
@@ -303,7 +339,9 @@ Op adaptive_max(Op op, int64_t dimensions) {
 Op adaptive_max_pool1d_with_indices() {
   return adaptive_max(
       {.signature = "adaptive_max_pool1d_with_indices(x, output_size: ints) -> values, indices",
-       .doc = R"(The largest element of each of so many parts of the last dimension, and where it stands.
+       .doc = R"(Divides the last dimension of `x` into `output_size` bins and returns the maximum of each bin as
+`values` and its i64 position in that dimension as `indices`. Bin i covers the elements from floor(i *
+size / output_size) up to but not including ceil((i + 1) * size / output_size).
 
 >>> lucid.adaptive_max_pool1d_with_indices(lucid.tensor([[1., 5., 2., 4.]]), 2).indices
 tensor([[1, 3]]))"},
@@ -313,7 +351,10 @@ tensor([[1, 3]]))"},
 Op adaptive_max_pool2d_with_indices() {
   return adaptive_max(
       {.signature = "adaptive_max_pool2d_with_indices(x, output_size: ints) -> values, indices",
-       .doc = R"(The largest element of each of so many parts of the last two dimensions, and where it stands.
+       .doc = R"(Divides the last two dimensions of `x` into `output_size` bins, one number for both dimensions or one
+for each, and returns the maximum of each bin as `values` and its i64 position in the flattened
+dimensions as `indices`. Along each dimension, bin i covers the elements from floor(i * size /
+output_size) up to but not including ceil((i + 1) * size / output_size).
 
 >>> lucid.adaptive_max_pool2d_with_indices(lucid.arange(16.).reshape(1, 4, 4), 1).indices.item()
 15)"},
@@ -323,7 +364,10 @@ Op adaptive_max_pool2d_with_indices() {
 Op adaptive_max_pool3d_with_indices() {
   return adaptive_max(
       {.signature = "adaptive_max_pool3d_with_indices(x, output_size: ints) -> values, indices",
-       .doc = R"(The largest element of each of so many parts of the last three dimensions, and where it stands.
+       .doc = R"(Divides the last three dimensions of `x` into `output_size` bins, one number for all dimensions or one
+for each, and returns the maximum of each bin as `values` and its i64 position in the flattened
+dimensions as `indices`. Along each dimension, bin i covers the elements from floor(i * size /
+output_size) up to but not including ceil((i + 1) * size / output_size).
 
 >>> lucid.adaptive_max_pool3d_with_indices(lucid.arange(8.).reshape(1, 2, 2, 2), 1).indices.item()
 7)"},
@@ -349,7 +393,10 @@ Op norm_layer(Op op, int64_t dimensions) {
 Op lp_pool1d() {
   return norm_layer({.signature = "lp_pool1d(x, norm_type: float, kernel_size: ints, stride: ints? = None, "
                                   "ceil_mode: bool = False)",
-                     .doc = R"(The p-th root of the sum of p-th powers of each window of the last dimension.
+                     .doc = R"(Computes the power average (sum of x^p)^(1/p), with p = norm_type, of each sliding window
+over the last dimension of `x`, which is [channels, length] or [batch, channels, length].
+`stride` defaults to `kernel_size`. `ceil_mode` rounds the number of windows up instead
+of down.
 
 >>> lucid.lp_pool1d(lucid.tensor([[3., 4.]]), 2, 2)
 tensor([[5.]]))"},
@@ -359,7 +406,10 @@ tensor([[5.]]))"},
 Op lp_pool2d() {
   return norm_layer({.signature = "lp_pool2d(x, norm_type: float, kernel_size: ints, stride: ints? = None, "
                                   "ceil_mode: bool = False)",
-                     .doc = R"(The p-th root of the sum of p-th powers of each window of the last two dimensions.
+                     .doc = R"(Computes the power average (sum of x^p)^(1/p), with p = norm_type, of each sliding window
+over the last two dimensions of `x`, which is [channels, height, width] or [batch,
+channels, height, width]. `stride` defaults to `kernel_size`. `ceil_mode` rounds the
+number of windows up instead of down.
 
 >>> lucid.lp_pool2d(lucid.ones(1, 2, 2), 2, 2)
 tensor([[[2.]]]))"},
@@ -369,7 +419,10 @@ tensor([[[2.]]]))"},
 Op lp_pool3d() {
   return norm_layer({.signature = "lp_pool3d(x, norm_type: float, kernel_size: ints, stride: ints? = None, "
                                   "ceil_mode: bool = False)",
-                     .doc = R"(The p-th root of the sum of p-th powers of each window of the last three dimensions.
+                     .doc = R"(Computes the power average (sum of x^p)^(1/p), with p = norm_type, of each sliding window
+over the last three dimensions of `x`, which is [channels, depth, height, width] or
+[batch, channels, depth, height, width]. `stride` defaults to `kernel_size`. `ceil_mode`
+rounds the number of windows up instead of down.
 
 >>> lucid.lp_pool3d(lucid.ones(1, 2, 2, 2), 3, 2)
 tensor([[[[2.]]]]))"},

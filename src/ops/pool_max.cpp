@@ -1,5 +1,5 @@
-// Max pools: the largest element of each window, where it stands, and the gradient. That is computed for each element
-// from the windows that it lies in, so no two threads write to one place.
+// Max pooling: the maximum of each window, its position, and the gradient. The gradient of each element is computed
+// from the windows that contain it, so no two threads write to one location.
 
 #include <limits>
 
@@ -16,15 +16,15 @@ loop::Value lowest(loop::Builder& b, Dtype dtype) {
   return b.constant(dtype, std::numeric_limits<int64_t>::min() >> (64 - 8 * size_of(dtype)));
 }
 
-/// The position of a place in the pooled dimensions, row-major.
+/// The row-major position of an index of the pooled dimensions.
 loop::Value flat(loop::Builder& b, std::span<const PoolAxis> axes, std::span<const loop::Value> place) {
   loop::Value at = place[0];
   for (size_t d = 1; d < axes.size(); ++d) at = at * b.index(axes[d].input) + place[d];
   return at;
 }
 
-/// The largest element of the window, a NaN being larger than any number, and its position; the first of equals, the
-/// last of NaNs.
+/// The maximum of the window and its position. NaN counts as larger than any number. Of equal elements the first is
+/// chosen, of several NaNs the last.
 PoolState best_of_window(ElementContext& element, const Call& call, bool with_position) {
   loop::Builder& b = element.builder();
   const std::vector<PoolAxis> axes = pool_axes(call, false);
@@ -50,7 +50,7 @@ void reference_best(HostCall& call, bool position) {
   dispatch<Domain::kNumbers>(call.dtype(0), [&]<typename T>() {
     const auto x = read_operand<T>(call, 0, call.dtype(0), call.shape(0));
     for_each_window(type.shape, axes,
-                    [&](int64_t number, const Dims&, int64_t first, const std::vector<int64_t>& places) {
+                    [&](int64_t index, const Dims&, int64_t first, const std::vector<int64_t>& places) {
                       int64_t best = places.front();
                       for (const int64_t place : places) {
                         const T held = x[static_cast<size_t>(first + best)];
@@ -58,9 +58,9 @@ void reference_best(HostCall& call, bool position) {
                         if (next > held || next != next) best = place;
                       }
                       if (position)
-                        out.as<int64_t>()[number] = best;
+                        out.as<int64_t>()[index] = best;
                       else
-                        write_element(out, number, x[static_cast<size_t>(first + best)]);
+                        write_element(out, index, x[static_cast<size_t>(first + best)]);
                     });
   });
 }
@@ -81,8 +81,9 @@ Value positions_of(Emitter& e, const GradientCall& call) {
 Op max_pool() {
   return {
       .signature = "max_pool(x, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints)",
-      .doc =
-          R"(The largest element of each window of the last dimensions; windows divide them evenly if kernel is empty.
+      .doc = R"(Computes the maximum of each window over the last dimensions of `x`. `kernel`, `stride`, `padding` and
+`dilation` have one element for each pooled dimension, and `size` holds the sizes of the result. An
+empty `kernel` selects adaptive windows, which divide the dimensions evenly.
 
 >>> lucid.max_pool(lucid.tensor([1., 5., 2., 4.]), [2], [2], [0], [1], [2])
 tensor([5., 4.]))",
@@ -104,7 +105,8 @@ tensor([5., 4.]))",
 Op max_position() {
   return {
       .signature = "max_position(x, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints)",
-      .doc = R"(Where the largest element of each window of the last dimensions stands in them, flattened.
+      .doc = R"(Returns the i64 position of the maximum of each window over the last dimensions of `x`, counted in those
+dimensions flattened. The parameters are those of max_pool.
 
 >>> lucid.max_position(lucid.tensor([1., 5., 2., 4.]), [2], [2], [0], [1], [2])
 tensor([1, 3]))",
@@ -126,7 +128,9 @@ Op max_pool_back() {
   return {
       .signature =
           "max_pool_back(grad, indices, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints)",
-      .doc = R"(The gradient of a max_pool from that of its result and the positions of the largest elements.
+      .doc = R"(Computes the gradient of max_pool with respect to its operand. `grad` is the gradient of its result,
+`indices` holds the positions of the maxima as max_position returns them, and `size` holds the sizes of
+the pooled dimensions of the operand.
 
 >>> lucid.max_pool_back(lucid.tensor([1., 2.]), lucid.tensor([1, 3]), [2], [2], [0], [1], [4])
 tensor([0., 1., 0., 2.]))",
@@ -140,7 +144,7 @@ tensor([0., 1., 0., 2.]))",
                                         const ElementIndex index(element, call.rank(0), axes.size());
                                         const loop::Value here = flat(b, axes, index.last);
                                         const loop::Value zero = b.constant(compute_dtype(call.dtype(0)), 0.0);
-                                        return for_each_home(
+                                        return for_each_covering_window(
                                             b, axes, index.last, {index.spread(zero)},
                                             [&](const PoolPlace& place, const PoolState& sum) -> PoolState {
                                               const auto window = index.at(place.index);
@@ -180,7 +184,7 @@ tensor([0., 1., 0., 2.]))",
                      return {e.reshape(picked, call.shape(0)), Value()};
                    },
                    .saved_inputs = {1}},
-      // Each position lies in its window: the first element of each.
+      // Each position is inside its window.
       .samples = with({{{normal({2, 3}), {.shape = {2, 3}, .fill = Fill::kOffset, .dtype = Dtype::kI64, .bound = 1}}}},
                       {{"kernel", Dims{3}},
                        {"stride", Dims{1}},

@@ -1,4 +1,4 @@
-// Means of windows and their gradients.
+// Mean pooling and its gradient.
 
 #include <optional>
 
@@ -7,7 +7,7 @@
 namespace lucid {
 namespace {
 
-/// How many elements a mean counts, if that is the same for all windows.
+/// The number of elements that a mean counts, if it is the same for all windows.
 std::optional<int64_t> common_divisor(std::span<const PoolAxis> axes, bool include_padding) {
   int64_t product = 1;
   for (const PoolAxis& axis : axes) {
@@ -28,7 +28,7 @@ loop::Value divisor(ElementContext& element, const Call& call, std::span<const P
     return b.constant(dtype, static_cast<double>(*common));
   loop::Value count;
   for (size_t d = 0; d < axes.size(); ++d) {
-    const loop::Value along = counted(b, axes[d], window[d], call.flag("include_padding"));
+    const loop::Value along = counted_elements(b, axes[d], window[d], call.flag("include_padding"));
     count = count ? count * along : along;
   }
   return b.convert(count, dtype);
@@ -63,7 +63,10 @@ Op mean_pool() {
       .signature =
           "mean_pool(x, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints, "
           "include_padding: bool = True, divisor: int? = None)",
-      .doc = R"(The mean of each window of the last dimensions; windows divide them evenly if kernel is empty.
+      .doc = R"(Computes the mean of each window over the last dimensions of `x`. `kernel`, `stride`, `padding` and
+`dilation` have one element for each pooled dimension, and `size` holds the sizes of the result. An
+empty `kernel` selects adaptive windows, which divide the dimensions evenly. `include_padding` selects
+whether padding counts in the divisor, and `divisor` replaces the divisor.
 
 >>> lucid.mean_pool(lucid.tensor([1., 5., 2., 4.]), [2], [2], [0], [1], [2])
 tensor([3., 3.]))",
@@ -92,10 +95,10 @@ tensor([3., 3.]))",
               const auto x = read_operand<T>(call, 0, type.dtype, call.shape(0));
               for_each_window(
                   type.shape, axes,
-                  [&](int64_t number, const Dims& window, int64_t first, const std::vector<int64_t>& places) {
+                  [&](int64_t index, const Dims& window, int64_t first, const std::vector<int64_t>& places) {
                     T sum = 0;
                     for (const int64_t place : places) sum += x[static_cast<size_t>(first + place)];
-                    write_element(out, number, sum / reference_divisor<T>(call, axes, window));
+                    write_element(out, index, sum / reference_divisor<T>(call, axes, window));
                   });
             });
           },
@@ -105,7 +108,7 @@ tensor([3., 3.]))",
                                              ? common_divisor(pool_axes(call, false), call.flag("include_padding"))
                                              : std::optional(call.integer("divisor"));
         if (divisor) {
-          // Divided once for each window, not for each element.
+          // Divide once for each window instead of once for each element.
           shared = e.div(g[0], *divisor);
           divisor = 1;
         }
@@ -116,8 +119,8 @@ tensor([3., 3.]))",
   };
 }
 
-/// The samples of mean_pool turned around: gradients of its results.
-std::vector<Sample> turned(std::vector<Sample> samples) {
+/// Samples of mean_pool_back: samples of mean_pool with the sizes of operand and result exchanged.
+std::vector<Sample> backward_samples(std::vector<Sample> samples) {
   for (Sample& sample : samples) {
     for (auto& [name, value] : sample.attributes) {
       if (name != "size") continue;
@@ -134,7 +137,9 @@ Op mean_pool_back() {
       .signature =
           "mean_pool_back(grad, kernel: ints, stride: ints, padding: ints, dilation: ints, size: ints, "
           "include_padding: bool = True, divisor: int? = None)",
-      .doc = R"(The gradient of a mean_pool from that of its result.
+      .doc = R"(Computes the gradient of mean_pool with respect to its operand. `grad` is the gradient of its result,
+and `size` holds the sizes of the pooled dimensions of the operand. The other parameters are those of
+mean_pool.
 
 >>> lucid.mean_pool_back(lucid.tensor([1., 2.]), [2], [2], [0], [1], [4])
 tensor([0.5000, 0.5000, 1.0000, 1.0000]))",
@@ -149,7 +154,7 @@ tensor([0.5000, 0.5000, 1.0000, 1.0000]))",
                                 const ElementIndex index(element, call.rank(0), axes.size());
                                 const Dtype dtype = compute_dtype(call.dtype(0));
                                 const loop::Value zero = b.constant(dtype, 0.0);
-                                return for_each_home(
+                                return for_each_covering_window(
                                     b, axes, index.last, {index.spread(zero)},
                                     [&](const PoolPlace& place, const PoolState& sum) -> PoolState {
                                       const loop::Value g = element.load(0, index.at(place.index), place.valid);
@@ -169,8 +174,8 @@ tensor([0.5000, 0.5000, 1.0000, 1.0000]))",
               std::vector<T> sums(static_cast<size_t>(out.size()));
               for_each_window(
                   call.shape(0), axes,
-                  [&](int64_t number, const Dims& window, int64_t first, const std::vector<int64_t>& places) {
-                    const T part = g[static_cast<size_t>(number)] / reference_divisor<T>(call, axes, window);
+                  [&](int64_t index, const Dims& window, int64_t first, const std::vector<int64_t>& places) {
+                    const T part = g[static_cast<size_t>(index)] / reference_divisor<T>(call, axes, window);
                     for (const int64_t place : places) sums[static_cast<size_t>(first + place)] += part;
                   });
               for (size_t i = 0; i < sums.size(); ++i) write_element(out, static_cast<int64_t>(i), sums[i]);
@@ -181,7 +186,7 @@ tensor([0.5000, 0.5000, 1.0000, 1.0000]))",
         return {e.mean_pool(g[0], call.ints("kernel"), call.ints("stride"), call.ints("padding"), call.ints("dilation"),
                             pooled_sizes(call), call.flag("include_padding"), divisor)};
       }},
-      .samples = turned(mean_samples()),
+      .samples = backward_samples(mean_samples()),
   };
 }
 

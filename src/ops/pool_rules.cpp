@@ -8,12 +8,12 @@ namespace {
 using loop::Builder;
 using loop::Code;
 
-/// Windows of at most this many taps are written out.
-constexpr int64_t kWrittenOut = 16;
+/// The maximum number of steps that are unrolled.
+constexpr int64_t kMaxUnrolled = 16;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-/// x / y for an x that is not negative; vectors of 64-bit integers have no division, only shifts.
+/// x / y for nonnegative x. Uses a shift where possible, because vectors of 64-bit integers have no division.
 loop::Value quotient(Builder& b, loop::Value x, int64_t y) {
   if (y == 1) return x;
   if ((y & (y - 1)) != 0) return x / b.index(y);
@@ -24,13 +24,13 @@ loop::Value quotient(Builder& b, loop::Value x, int64_t y) {
 
 loop::Value both(loop::Value x, loop::Value y) { return !x ? y : !y ? x : x & y; }
 
-/// One dimension's part of a place: its index, and when it exists.
-struct Step {
+/// The index of a tap or window along one dimension, and whether it exists. `valid` is empty if it always does.
+struct AxisIndex {
   loop::Value index;
   loop::Value valid;
 };
 
-Step tap_step(Builder& b, const PoolAxis& axis, loop::Value window, loop::Value tap) {
+AxisIndex tap_index(Builder& b, const PoolAxis& axis, loop::Value window, loop::Value tap) {
   if (axis.adaptive) {
     const loop::Value start = quotient(b, window * b.index(axis.input), axis.output);
     const loop::Value end =
@@ -39,7 +39,7 @@ Step tap_step(Builder& b, const PoolAxis& axis, loop::Value window, loop::Value 
   }
   const loop::Value offset = tap * b.index(axis.dilation) - b.index(axis.padding);
   const loop::Value at = window * b.index(axis.stride) + offset;
-  // Windows that cannot stick out need no check.
+  // No check is needed where no window extends past the input.
   const bool starts_inside = axis.padding == 0;
   const bool ends_inside =
       (axis.output - 1) * axis.stride + (axis.kernel - 1) * axis.dilation - axis.padding < axis.input;
@@ -49,40 +49,40 @@ Step tap_step(Builder& b, const PoolAxis& axis, loop::Value window, loop::Value 
   return {at, valid};
 }
 
-Step home_step(Builder& b, const PoolAxis& axis, loop::Value element, loop::Value home) {
+AxisIndex covering_window_index(Builder& b, const PoolAxis& axis, loop::Value element, loop::Value nth) {
   if (axis.adaptive) {
-    const loop::Value window = quotient(b, element * b.index(axis.output), axis.input) + home;
+    const loop::Value window = quotient(b, element * b.index(axis.output), axis.input) + nth;
     const loop::Value start = quotient(b, window * b.index(axis.input), axis.output);
     return {window, (window < b.index(axis.output)) & (start <= element)};
   }
   const loop::Value at = element + b.index(axis.padding);
-  const loop::Value window = quotient(b, at, axis.stride) + (home - b.index(axis.homes() - 1));
-  // Where every element's last window exists, that needs no check.
+  const loop::Value window = quotient(b, at, axis.stride) + (nth - b.index(axis.covering_windows() - 1));
+  // No check is needed if the last window of every element exists.
   loop::Value valid;
   if ((axis.input - 1 + axis.padding) / axis.stride >= axis.output) valid = window < b.index(axis.output);
-  if (axis.homes() > 1) valid = both(valid, window >= b.index(0));
+  if (axis.covering_windows() > 1) valid = both(valid, window >= b.index(0));
   const int64_t reach = (axis.kernel - 1) * axis.dilation + 1;
   if (reach % axis.stride != 0) valid = both(valid, at - window * b.index(axis.stride) < b.index(reach));
   return {window, valid};
 }
 
-using MakeStep = Step (*)(Builder& b, const PoolAxis& axis, loop::Value at, loop::Value step);
+using MakeAxisIndex = AxisIndex (*)(Builder& b, const PoolAxis& axis, loop::Value at, loop::Value step);
 
-/// Nested loops, or the steps one after another, over the dimensions from `place.index.size()` on.
-PoolState walk(Builder& b, std::span<const PoolAxis> axes, std::span<const loop::Value> at, bool homes,
-               bool written_out, const PoolPlace& place, PoolState state, const PoolStep& step) {
+/// Nested loops or unrolled steps over the dimensions from `place.index.size()` on.
+PoolState walk(Builder& b, std::span<const PoolAxis> axes, std::span<const loop::Value> at, bool covering,
+               bool unrolled, const PoolPlace& place, PoolState state, const PoolStep& step) {
   const size_t d = place.index.size();
   if (d == axes.size()) return step(place, state);
-  const MakeStep make = homes ? home_step : tap_step;
-  const int64_t count = homes ? axes[d].homes() : axes[d].taps();
+  const MakeAxisIndex make = covering ? covering_window_index : tap_index;
+  const int64_t count = covering ? axes[d].covering_windows() : axes[d].taps();
   auto inside = [&](loop::Value i, PoolState carried) {
-    const Step next = make(b, axes[d], at[d], i);
+    const AxisIndex next = make(b, axes[d], at[d], i);
     PoolPlace deeper = place;
     deeper.index.push_back(next.index);
     deeper.valid = both(place.valid, next.valid);
-    return walk(b, axes, at, homes, written_out, deeper, std::move(carried), step);
+    return walk(b, axes, at, covering, unrolled, deeper, std::move(carried), step);
   };
-  if (written_out) {
+  if (unrolled) {
     for (int64_t i = 0; i < count; ++i) state = inside(b.index(i), std::move(state));
     return state;
   }
@@ -91,9 +91,9 @@ PoolState walk(Builder& b, std::span<const PoolAxis> axes, std::span<const loop:
   });
 }
 
-int64_t steps(std::span<const PoolAxis> axes, bool homes) {
+int64_t step_count(std::span<const PoolAxis> axes, bool covering) {
   int64_t count = 1;
-  for (const PoolAxis& axis : axes) count *= homes ? axis.homes() : axis.taps();
+  for (const PoolAxis& axis : axes) count *= covering ? axis.covering_windows() : axis.taps();
   return count;
 }
 
@@ -103,7 +103,7 @@ int64_t PoolAxis::taps() const {
   return adaptive ? (output == 0 ? 0 : ceil_div(input, output) + (input % output != 0)) : kernel;
 }
 
-int64_t PoolAxis::homes() const {
+int64_t PoolAxis::covering_windows() const {
   if (adaptive) return input == 0 ? 0 : ceil_div(output, input) + (output % input != 0);
   return ceil_div((kernel - 1) * dilation + 1, stride);
 }
@@ -147,26 +147,26 @@ std::vector<PoolAxis> pool_axes(const Call& call, bool backwards) {
 
 PoolState for_each_tap(Builder& b, std::span<const PoolAxis> axes, std::span<const loop::Value> windows,
                        PoolState state, const PoolStep& step) {
-  return walk(b, axes, windows, false, steps(axes, false) <= kWrittenOut, {}, std::move(state), step);
+  return walk(b, axes, windows, false, step_count(axes, false) <= kMaxUnrolled, {}, std::move(state), step);
 }
 
-PoolState for_each_home(Builder& b, std::span<const PoolAxis> axes, std::span<const loop::Value> elements,
-                        PoolState state, const PoolStep& step) {
-  return walk(b, axes, elements, true, steps(axes, true) <= kWrittenOut, {}, std::move(state), step);
+PoolState for_each_covering_window(Builder& b, std::span<const PoolAxis> axes, std::span<const loop::Value> elements,
+                                   PoolState state, const PoolStep& step) {
+  return walk(b, axes, elements, true, step_count(axes, true) <= kMaxUnrolled, {}, std::move(state), step);
 }
 
-loop::Value counted(Builder& b, const PoolAxis& axis, loop::Value window, bool include_padding) {
+loop::Value counted_elements(Builder& b, const PoolAxis& axis, loop::Value window, bool include_padding) {
   if (axis.adaptive) {
     const loop::Value start = quotient(b, window * b.index(axis.input), axis.output);
     return quotient(b, (window + b.index(1)) * b.index(axis.input) + b.index(axis.output - 1), axis.output) - start;
   }
   const loop::Value start = window * b.index(axis.stride) - b.index(axis.padding);
-  const auto least = [&](loop::Value x, int64_t y) {
+  const auto min_with = [&](loop::Value x, int64_t y) {
     return b.binary(Code::kMin, x, x.is_vector() ? b.splat(b.index(y)) : b.index(y));
   };
-  const loop::Value end = least(start + b.index(axis.kernel), axis.input + axis.padding);
+  const loop::Value end = min_with(start + b.index(axis.kernel), axis.input + axis.padding);
   if (include_padding) return end - start;
-  return least(end, axis.input) - b.binary(Code::kMax, start, start.is_vector() ? b.splat(b.index(0)) : b.index(0));
+  return min_with(end, axis.input) - b.binary(Code::kMax, start, start.is_vector() ? b.splat(b.index(0)) : b.index(0));
 }
 
 }  // namespace lucid

@@ -6,10 +6,11 @@ Dims resized(const Call& call) {
   const Dims& size = call.ints("size");
   Dims shape = call.shape(0);
   if (size.size() > shape.size())
-    throw ValueError("{}: {} sizes, but the operand has only {} dimensions", call.name(), size.size(), shape.size());
+    throw ValueError("{}: size has {} elements, but the operand has only {} dimensions", call.name(), size.size(),
+                     shape.size());
   for (const char* name : {"kernel", "stride", "padding", "dilation"})
     if (!call.ints("kernel").empty() && call.ints(name).size() != size.size())
-      throw ValueError("{}: {} has {} numbers, but size has {}", call.name(), name, call.ints(name).size(),
+      throw ValueError("{}: {} has {} elements, but size has {}", call.name(), name, call.ints(name).size(),
                        size.size());
   for (size_t d = 0; d < size.size(); ++d) shape[shape.size() - size.size() + d] = size[d];
   return shape;

@@ -5,10 +5,10 @@
 #include "ops/reference_index.h"
 #include "ops/rules.h"
 
-/// What the entries of max pools and of mean pools share.
+/// Shared parts of the entries of max and mean pooling.
 namespace lucid {
 
-/// Operand 0's shape with the last sizes replaced.
+/// The shape of operand 0 with its last sizes replaced by attribute "size".
 Dims resized(const Call& call);
 /// That shape, with the dtype of operand 0.
 std::vector<TensorType> infer_pool(const Call& call);
@@ -18,7 +18,7 @@ Dims pooled_sizes(const Call& call);
 
 std::vector<Sample> window_samples(Fill fill);
 
-/// The element's index in all dimensions.
+/// The index of the current element, split into the leading and the pooled dimensions.
 struct ElementIndex {
   ElementIndex(ElementContext& element, int64_t rank, size_t pooled) {
     for (int64_t d = 0; d < rank; ++d) {
@@ -27,7 +27,7 @@ struct ElementIndex {
       vector |= i.is_vector();
     }
   }
-  /// The index of a place in another tensor with the same leading dimensions.
+  /// The index of a place in the pooled dimensions of another tensor with the same leading dimensions.
   std::vector<loop::Value> at(const std::vector<loop::Value>& place) const {
     std::vector<loop::Value> index = before;
     index.insert(index.end(), place.begin(), place.end());
@@ -42,8 +42,9 @@ struct ElementIndex {
   bool vector = false;
 };
 
-/// Calls f(window, places) for each window of a tensor of this shape: its row-major number among all, and the positions
-/// of its elements in operand 0 of the forward call, in order.
+/// Calls f(index, window, first, places) for each window of a tensor of this shape: its row-major index, its index in
+/// the pooled dimensions, the position in operand 0 of the forward call where its plane starts, and the positions of
+/// its elements in that plane, in order.
 template <typename F>
 void for_each_window(const Dims& windows, std::span<const PoolAxis> axes, F f) {
   Dims taps;
@@ -53,7 +54,7 @@ void for_each_window(const Dims& windows, std::span<const PoolAxis> axes, F f) {
     plane *= axis.input;
   }
   const Dims leading(windows.begin(), windows.end() - static_cast<std::ptrdiff_t>(axes.size()));
-  int64_t number = 0;
+  int64_t next = 0;
   for_each_index(windows, [&](const Dims& index) {
     const Dims window(index.end() - static_cast<std::ptrdiff_t>(axes.size()), index.end());
     const int64_t first = position(leading, Dims(index.begin(), index.begin() + leading.rank())) * plane;
@@ -67,7 +68,7 @@ void for_each_window(const Dims& windows, std::span<const PoolAxis> axes, F f) {
       }
       places.push_back(at);
     });
-    f(number++, window, first, places);
+    f(next++, window, first, places);
   });
 }
 

@@ -1,7 +1,7 @@
-// Random numbers. Operand 0 of every draw is a generator's state, i64[2]: its seed and how many elements were drawn
-// since it was seeded. Element i of a result, in row-major order, is made of the four words w0..w3 that Philox4x32-10
-// gives for counter offset + i and key seed, and of nothing else; so a draw does not depend on threads, layout or
-// fusion, and whoever draws moves the offset on by the number of elements.
+// Random ops. Operand 0 of every random op is the state of a generator, i64[2]: its seed, and its offset, which is the
+// number of elements sampled since it was seeded. Element i of a result, in row-major order, depends only on the four
+// words w0..w3 that Philox4x32-10 returns for counter offset + i and key seed. The results therefore do not depend on
+// threads, layout or fusion. The caller advances the offset by the number of elements.
 
 #include <cmath>
 #include <numbers>
@@ -20,17 +20,17 @@ using philox::joined;
 using philox::reference_words;
 using Types = std::vector<TensorType>;
 
-Dtype drawn_dtype(const Call& call) { return call.is_none("dtype") ? default_float() : call.dtype_of("dtype"); }
+Dtype result_dtype(const Call& call) { return call.is_none("dtype") ? default_float() : call.dtype_of("dtype"); }
 
 Types infer_floats(const Call& call) {
   check_state(call);
-  const Dtype dtype = drawn_dtype(call);
+  const Dtype dtype = result_dtype(call);
   if (!is_float(dtype)) throw TypeError("{}: dtype must be floating-point, got {}", call.name(), name_of(dtype));
   checked_numel(call.name(), call.ints("size"), size_of(dtype));
   return {{dtype, call.ints("size")}};
 }
 
-/// The words of the element at hand in a result of this shape.
+/// The random words of the current element of a result of this shape.
 std::array<loop::Value, 4> words_of(ElementContext& element, const Dims& shape) {
   loop::Builder& b = element.builder();
   loop::Value at = b.index(0);
@@ -41,18 +41,19 @@ std::array<loop::Value, 4> words_of(ElementContext& element, const Dims& shape) 
   return philox::words(element.load(0, first, {}), element.load(0, second, {}) + at);
 }
 
-/// How many random bits a uniform number of this dtype has: as many as all numbers in [0, 1) with one spacing need.
+/// The number of random bits in a uniform number of this dtype: the largest n for which all multiples of 2^-n in [0, 1)
+/// are representable.
 int uniform_bits(Dtype dtype) {
   return dtype == Dtype::kF64 ? 53 : dtype == Dtype::kF32 ? 24 : dtype == Dtype::kF16 ? 11 : 8;
 }
 
-/// The top bits of `bits`, of which `width` are random, as a number in [0, 1).
+/// The top bits of `bits`, which has `width` random bits, as a number in [0, 1).
 loop::Value fraction(loop::Value bits, int width, Dtype dtype) {
   loop::Builder& b = bits.builder();
   const int count = uniform_bits(dtype);
   const loop::Value top = b.binary(Code::kShrLogical, bits, b.index(width - count));
   const Dtype compute = compute_dtype(dtype);
-  // Small integers convert faster from 32 bits.
+  // Integers that fit in 32 bits convert faster from i32.
   const loop::Value whole = b.convert(count <= 24 ? b.convert(top, Dtype::kI32) : top, compute);
   return whole * std::ldexp(1.0, -count);
 }
@@ -72,7 +73,7 @@ T uniform(const std::array<uint32_t, 4>& w, Dtype dtype) {
   return dtype == Dtype::kF64 ? fraction<T>(joined(w[0], w[1]), 64, dtype) : fraction<T>(w[0], 32, dtype);
 }
 
-std::vector<Sample> draw_samples() {
+std::vector<Sample> size_samples() {
   return with({{{offsets({2}, 1 << 20)}}}, {{"size", Dims{37}}}) +
          with({{{offsets({2}, 1 << 20)}}}, {{"size", Dims{2, 3, 5}}, {"dtype", Dtype::kF64}}) +
          with({{{offsets({2}, 1 << 20)}}}, {{"size", Dims{19}}, {"dtype", Dtype::kF16}}) +
@@ -80,12 +81,14 @@ std::vector<Sample> draw_samples() {
          with({{{offsets({2}, 1 << 20)}}}, {{"size", Dims{0, 2}}});
 }
 
-Op draw_bits() {
+Op random_bits() {
   return {
-      .signature = "draw_bits(state, size: ints)",
-      .doc = R"(64 random bits for each element: w0 above w1.
+      .signature = "random_bits(state, size: ints)",
+      .doc = R"(Returns an i64 tensor of shape `size` with 64 random bits in each element. `state` is i64[2]: the seed
+of a Philox4x32-10 generator and an offset. Element i has the bits of w0 * 2^32 + w1, where w0 to w3 are
+the four words that the generator returns for counter offset + i.
 
->>> lucid.draw_bits(lucid.tensor([0, 0]), ()).item() == 0x6627e8d5e169c58d
+>>> lucid.random_bits(lucid.tensor([0, 0]), ()).item() == 0x6627e8d5e169c58d
 True)",
       .dtypes = Dtype::kI64,
       .infer = [](const Call& call) -> Types {
@@ -113,20 +116,20 @@ True)",
   };
 }
 
-Op draw_uniform() {
+Op random_uniform() {
   return {
-      .signature = "draw_uniform(state, size: ints, *, dtype: dtype? = None)",
-      .doc =
-          R"(Numbers from the uniform distribution on [0, 1): the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and the top 53
-bits of w0 and w1 for f64, as a fraction.
+      .signature = "random_uniform(state, size: ints, *, dtype: dtype? = None)",
+      .doc = R"(Samples from the uniform distribution on [0, 1). `dtype` is floating-point and defaults to the default
+float dtype. With the words w0 to w3 of each element as in random_bits, a sample is a binary fraction of
+the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and of the top 53 bits of w0 and w1 for f64.
 
->>> lucid.draw_uniform(lucid.tensor([1, 0]), (2, 3)).shape
+>>> lucid.random_uniform(lucid.tensor([1, 0]), (2, 3)).shape
 (2, 3))",
       .dtypes = Dtype::kI64,
       .infer = infer_floats,
       .lowering = IndexedLowering{.body =
                                       [](ElementContext& element, const Call& call) {
-                                        return uniform(words_of(element, call.ints("size")), drawn_dtype(call));
+                                        return uniform(words_of(element, call.ints("size")), result_dtype(call));
                                       }},
       .reference =
           [](HostCall& call) {
@@ -138,19 +141,20 @@ bits of w0 and w1 for f64, as a fraction.
             });
           },
       .gradient = zero_gradient(),
-      .samples = draw_samples(),
+      .samples = size_samples(),
   };
 }
 
-Op draw_normal() {
+Op random_normal() {
   return {
-      .signature = "draw_normal(state, size: ints, *, dtype: dtype? = None)",
-      .doc =
-          R"(Numbers from the normal distribution with mean 0 and variance 1, by Box and Muller: sqrt(-2 log u) cos(2 pi v). For f32
-and narrower u is (w0 + 1) / 2^32 and v the top 24 bits of w1 as a fraction; for f64 u is made of 53 bits of w0 and w1 and
-v of 53 bits of w2 and w3.
+      .signature = "random_normal(state, size: ints, *, dtype: dtype? = None)",
+      .doc = R"(Samples from the normal distribution with mean 0 and variance 1 by the Box-Muller transform sqrt(-2
+log(u)) * cos(2 pi v). `dtype` is floating-point and defaults to the default float dtype. With the words
+w0 to w3 of each element as in random_bits, u is (w0 + 1) / 2^32 and v a binary fraction of the top 24
+bits of w1 for f32 and narrower dtypes. For f64, u has 53 bits of w0 and w1 and v has 53 bits of w2 and
+w3.
 
->>> lucid.draw_normal(lucid.tensor([1, 0]), (2, 3)).shape
+>>> lucid.random_normal(lucid.tensor([1, 0]), (2, 3)).shape
 (2, 3))",
       .dtypes = Dtype::kI64,
       .infer = infer_floats,
@@ -158,7 +162,7 @@ v of 53 bits of w2 and w3.
                                       [](ElementContext& element, const Call& call) {
                                         loop::Builder& b = element.builder();
                                         const auto w = words_of(element, call.ints("size"));
-                                        const Dtype dtype = compute_dtype(drawn_dtype(call));
+                                        const Dtype dtype = compute_dtype(result_dtype(call));
                                         const bool is_double = dtype == Dtype::kF64;
                                         const loop::Value bits =
                                             is_double ? b.binary(Code::kShrLogical, joined(w[0], w[1]), b.index(11))
@@ -188,7 +192,7 @@ v of 53 bits of w2 and w3.
             });
           },
       .gradient = zero_gradient(),
-      .samples = draw_samples(),
+      .samples = size_samples(),
       .ulp = 6,
   };
 }
@@ -198,8 +202,8 @@ std::pair<int64_t, int64_t> integer_range(Dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (dtype == Dtype::kU8) return {0, 255};
   if (is_float(dtype)) {
-    const int64_t most = int64_t{1} << uniform_bits(dtype);
-    return {-most, most};
+    const int64_t max = int64_t{1} << uniform_bits(dtype);
+    return {-max, max};
   }
   const auto bits = static_cast<int>(8 * size_of(dtype) - 1);
   return {-(int64_t{1} << (bits - 1)) * 2, static_cast<int64_t>((uint64_t{1} << bits) - 1)};
@@ -207,19 +211,20 @@ std::pair<int64_t, int64_t> integer_range(Dtype dtype) {
 
 Dtype integers_dtype(const Call& call) { return call.is_none("dtype") ? Dtype::kI64 : call.dtype_of("dtype"); }
 
-/// high - low, which may need 64 bits.
+/// high - low as an unsigned number, which may need all 64 bits.
 int64_t spread_of(const Call& call) {
   return static_cast<int64_t>(static_cast<uint64_t>(call.integer("high")) - static_cast<uint64_t>(call.integer("low")));
 }
 
-Op draw_integers() {
+Op random_integers() {
   return {
-      .signature = "draw_integers(state, size: ints, low: int, high: int, *, dtype: dtype? = None)",
-      .doc =
-          R"(Integers from low up to but not including high, all equally likely: low plus the high half of the product of high - low
-and the 64 bits w0 above w1. No integer's probability is off by more than 2^-64.
+      .signature = "random_integers(state, size: ints, low: int, high: int, *, dtype: dtype? = None)",
+      .doc = R"(Samples integers uniformly from [low, high). `dtype` defaults to i64. With the words w0 to w3 of each
+element as in random_bits, a sample is `low` plus the high 64 bits of (high - low) * (w0 * 2^32 + w1).
+The probability of each integer is within 2^-64 of uniform. Raises ValueError if low >= high or if
+`dtype` cannot represent the whole range.
 
->>> lucid.draw_integers(lucid.tensor([1, 0]), (3,), 5, 6)
+>>> lucid.random_integers(lucid.tensor([1, 0]), (3,), 5, 6)
 tensor([5, 5, 5]))",
       .dtypes = Dtype::kI64,
       .infer = [](const Call& call) -> Types {
@@ -228,9 +233,9 @@ tensor([5, 5, 5]))",
         const int64_t high = call.integer("high");
         const Dtype dtype = integers_dtype(call);
         if (low >= high) throw ValueError("{}: low {} must be below high {}", call.name(), low, high);
-        const auto [least, most] = integer_range(dtype);
-        if (low < least || high - 1 > most)
-          throw ValueError("{}: {} does not hold all integers from {} to {}", call.name(), name_of(dtype), low,
+        const auto [min, max] = integer_range(dtype);
+        if (low < min || high - 1 > max)
+          throw ValueError("{}: {} cannot represent all integers from {} to {}", call.name(), name_of(dtype), low,
                            high - 1);
         checked_numel(call.name(), call.ints("size"), size_of(dtype));
         return {{dtype, call.ints("size")}};
@@ -240,17 +245,17 @@ tensor([5, 5, 5]))",
                                         const auto w = words_of(element, call.ints("size"));
                                         const loop::Value spread = element.number(spread_of(call));
                                         const loop::Value low = element.number(call.integer("low"));
-                                        const loop::Value drawn =
+                                        const loop::Value sample =
                                             philox::multiply_high(joined(w[0], w[1]), spread) + low;
-                                        return element.builder().convert(drawn, compute_dtype(integers_dtype(call)));
+                                        return element.builder().convert(sample, compute_dtype(integers_dtype(call)));
                                       }},
       .reference =
           [](HostCall& call) {
             const HostArray out = call.make_output(infer_types(call).front());
             for (int64_t i = 0; i < out.size(); ++i) {
               const auto w = reference_words(call, i);
-              const uint64_t drawn = philox::multiply_high(joined(w[0], w[1]), static_cast<uint64_t>(spread_of(call)));
-              write_element(out, i, static_cast<int64_t>(drawn + static_cast<uint64_t>(call.integer("low"))));
+              const uint64_t sample = philox::multiply_high(joined(w[0], w[1]), static_cast<uint64_t>(spread_of(call)));
+              write_element(out, i, static_cast<int64_t>(sample + static_cast<uint64_t>(call.integer("low"))));
             }
           },
       .gradient = zero_gradient(),
@@ -263,17 +268,18 @@ tensor([5, 5, 5]))",
   };
 }
 
-/// What a probability is compared with.
+/// The dtype of the uniform numbers that probabilities are compared with.
 Dtype trial_dtype(const Call& call) { return call.dtype(1) == Dtype::kF64 ? Dtype::kF64 : Dtype::kF32; }
 
-Op draw_bernoulli() {
+Op random_bernoulli() {
   return {
-      .signature = "draw_bernoulli(state, p)",
-      .doc =
-          R"(Ones with the probabilities in p, zeros otherwise: whether draw_uniform's number, of f64 for f64 and else of f32, is
-below p.
+      .signature = "random_bernoulli(state, p)",
+      .doc = R"(Samples from Bernoulli distributions: each element is 1 with the probability in `p` and 0 otherwise. The
+result has the shape and dtype of `p`, which must be floating-point. A sample is 1 where a number from
+random_uniform, of f64 if `p` is f64 and of f32 otherwise, is below `p`. Raises ValueError if an element
+of `p` is not in [0, 1].
 
->>> lucid.draw_bernoulli(lucid.tensor([1, 0]), lucid.tensor([0., 1.]))
+>>> lucid.random_bernoulli(lucid.tensor([1, 0]), lucid.tensor([0., 1.]))
 tensor([0., 1.]))",
       .dtypes = Dtype::kI64,
       .infer = [](const Call& call) -> Types {
@@ -308,7 +314,7 @@ tensor([0., 1.]))",
             });
           },
       .gradient = zero_gradient(),
-      .errors = {"p must hold probabilities from 0 to 1"},
+      .errors = {"p must contain probabilities from 0 to 1"},
       .error_class = ErrorClass::kValue,
       .samples = {{{offsets({2}, 1 << 20), {.shape = {2, 19}, .fill = Fill::kMask, .dtype = Dtype::kF32}}},
                   {{offsets({2}, 1 << 20), {.shape = {5}, .fill = Fill::kMask, .dtype = Dtype::kF64}}},
@@ -319,7 +325,8 @@ tensor([0., 1.]))",
 }  // namespace
 
 void add_random_ops(std::vector<Op>& ops) {
-  for (auto make : {draw_bits, draw_uniform, draw_normal, draw_integers, draw_bernoulli}) ops.push_back(make());
+  for (auto make : {random_bits, random_uniform, random_normal, random_integers, random_bernoulli})
+    ops.push_back(make());
 }
 
 }  // namespace lucid

@@ -1,4 +1,4 @@
-// Numbers in even steps.
+// Evenly spaced numbers, and the indices of triangles.
 
 #include <cmath>
 
@@ -12,7 +12,7 @@ Scalar number_of(const Call& call, size_t i, const char* name) {
   throw TypeError("{}: {} must be a number, got {}; use .item()", call.name(), name, to_string(call.operand(i).type()));
 }
 
-/// What arange was asked for.
+/// The arguments of arange, and the length of its result.
 struct Progression {
   Scalar start = 0;
   Scalar end;
@@ -39,16 +39,15 @@ Progression progression(const Call& call) {
   if (step > 0 ? end < start : end > start)
     throw ValueError("arange: steps of {} do not lead from {} to {}", step, start, end);
   const double length = std::ceil((end - start) / step);
-  constexpr double kLongest = 0x1p60;
-  if (!(length < kLongest)) throw ValueError("arange: {} numbers are too many", length);
+  constexpr double kMaxLength = 0x1p60;
+  if (!(length < kMaxLength)) throw ValueError("arange: {} elements are too many", length);
   p.length = static_cast<int64_t>(length);
   if (!p.is_real) {
-    // Exactly, where a double is not exact enough. Differences of i64 fit in 65 bits, and these in 61.
-    const auto distance =
-        static_cast<int64_t>(static_cast<uint64_t>(p.end.to_int()) - static_cast<uint64_t>(p.start.to_int()));
+    // Compute the length exactly, because a double may not be exact. The difference may need 65 bits.
+    const __int128 distance = static_cast<__int128>(p.end.to_int()) - p.start.to_int();
     const int64_t size = p.step.to_int();
     const int64_t more = distance % size != 0;
-    p.length = distance / size + more;
+    p.length = static_cast<int64_t>(distance / size) + more;
   }
   return p;
 }
@@ -56,9 +55,10 @@ Progression progression(const Call& call) {
 Op arange() {
   return {
       .signature = "arange(start, end? = None, step? = None, *, dtype: dtype? = None)",
-      .doc =
-          R"(The numbers from start up to but not including end, in steps; with one argument, from 0 to it. Floats are computed as
-start + i * step in f64.
+      .doc = R"(Returns the numbers from `start` up to but not including `end`, in steps of `step`. With one argument,
+returns the numbers from 0 up to it. The default dtype is i64 if all arguments are integers and the
+default float dtype otherwise. Floats are computed as start + i * step in f64. Raises ValueError if
+`step` is 0 or leads away from `end`.
 
 >>> lucid.arange(2, 10, 3)
 tensor([2, 5, 8]))",
@@ -110,7 +110,9 @@ std::vector<Sample> range_samples() {
 Op linspace() {
   return {
       .signature = "linspace(start: float, end: float, steps: int, *, dtype: dtype? = None)",
-      .doc = R"(So many numbers in even steps from start to end, both included.
+      .doc = R"(Returns `steps` evenly spaced numbers from `start` to `end`, both included and exact. They are computed
+in f64. The result has the default float dtype unless `dtype` is given. Raises ValueError if `steps` is
+negative.
 
 >>> lucid.linspace(0, 1, 5)
 tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000]))",
@@ -125,7 +127,9 @@ tensor([0.0000, 0.2500, 0.5000, 0.7500, 1.0000]))",
 Op logspace() {
   return {
       .signature = "logspace(start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype? = None)",
-      .doc = R"(Powers of the base whose exponents are so many numbers in even steps from start to end, both included.
+      .doc = R"(Returns `base` raised to `steps` evenly spaced exponents from `start` to `end`, both included. They are
+computed in f64. The result has the default float dtype unless `dtype` is given. Raises ValueError if
+`steps` is negative.
 
 >>> lucid.logspace(0, 3, 4, base=2)
 tensor([1., 2., 4., 8.]))",
@@ -142,13 +146,13 @@ tensor([1., 2., 4., 8.]))",
 Op triangle_indices(Op op, bool lower) {
   const auto columns_of = [lower](const Call& call, int64_t row) -> std::pair<int64_t, int64_t> {
     const int64_t columns = call.integer("col");
-    // Far diagonals mean all or nothing; clipped, so that none overflows.
+    // Clamp far diagonals, which select everything or nothing, to avoid overflow.
     const int64_t far = call.integer("row") + columns + 1;
     const int64_t diagonal = row + std::clamp(call.integer("offset"), -far, far);
     if (lower) return {0, std::clamp<int64_t>(diagonal + 1, 0, columns)};
     return {std::clamp<int64_t>(diagonal, 0, columns), columns};
   };
-  // The rows that have an element: not the first few below a low diagonal, nor the last few above a high one.
+  // The rows with at least one element: the first rows have none if the diagonal is low, the last if it is high.
   const auto rows_of = [lower](const Call& call) -> std::pair<int64_t, int64_t> {
     const int64_t rows = call.integer("row");
     const int64_t columns = call.integer("col");
@@ -162,11 +166,11 @@ Op triangle_indices(Op op, bool lower) {
     const int64_t columns = call.integer("col");
     checked_numel(call.name(), Dims{rows, columns, 2}, sizeof(int64_t));
     const auto [begin, end] = rows_of(call);
-    // Between the rows that have nothing and those that have all, each has one more or one fewer than the one before.
+    // Between the empty and the full rows, each row has one element more or fewer than the row before.
     const auto [first, last] = begin < end ? columns_of(call, lower ? begin : end - 1) : std::pair<int64_t, int64_t>();
-    const int64_t least = last - first;
-    const int64_t ramp = std::min(end - begin, columns - least);
-    const int64_t count = least * ramp + ramp * (ramp - 1) / 2 + (end - begin - ramp) * columns;
+    const int64_t shortest = last - first;
+    const int64_t ramp = std::min(end - begin, columns - shortest);
+    const int64_t count = shortest * ramp + ramp * (ramp - 1) / 2 + (end - begin - ramp) * columns;
     return {{Dtype::kI64, {2, count}}};
   };
   op.host = [columns_of, rows_of](HostCall& call) {
@@ -190,7 +194,9 @@ Op triangle_indices(Op op, bool lower) {
 
 Op tril_indices() {
   return triangle_indices({.signature = "tril_indices(row: int, col: int, offset: int = 0)",
-                           .doc = R"(The rows and columns of a matrix's lower triangle, in row-major order.
+                           .doc = R"(Returns the row and column indices of the lower triangle of a `row` by `col`
+matrix, in row-major order, as an i64 tensor with two rows. The triangle includes
+the diagonal `offset`: 0 is the main diagonal, and positive offsets are above it.
 
 >>> lucid.tril_indices(2, 2)
 tensor([[0, 1, 1],
@@ -200,7 +206,9 @@ tensor([[0, 1, 1],
 
 Op triu_indices() {
   return triangle_indices({.signature = "triu_indices(row: int, col: int, offset: int = 0)",
-                           .doc = R"(The rows and columns of a matrix's upper triangle, in row-major order.
+                           .doc = R"(Returns the row and column indices of the upper triangle of a `row` by `col`
+matrix, in row-major order, as an i64 tensor with two rows. The triangle includes
+the diagonal `offset`: 0 is the main diagonal, and positive offsets are above it.
 
 >>> lucid.triu_indices(2, 2)
 tensor([[0, 0, 1],

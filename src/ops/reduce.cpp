@@ -14,11 +14,11 @@ TensorType reduced_type(const Call& call, Dtype dtype) {
   return {dtype, reduced_shape(call.shape(0), reduced_axes(call, call.rank(0)), keeps_dims(call))};
 }
 
-/// Of sums and products: attribute "dtype", or i64 for integers and bools.
+/// The dtype of a sum or product: attribute "dtype" if given, else i64 for integers and bools.
 Dtype accumulated_dtype(const Call& call) {
   if (call.is_none("dtype")) return is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
   const Dtype dtype = call.dtype_of("dtype");
-  if (is_bool(dtype)) throw TypeError("{}: dtype must be a number type, got bool; use any() or all()", call.name());
+  if (is_bool(dtype)) throw TypeError("{}: dtype must be numeric, got bool; use any() or all()", call.name());
   return dtype;
 }
 
@@ -55,7 +55,7 @@ std::vector<Sample> position_samples(Fill fill) {
          with({{{filled({0, 3}, fill)}}}, {axis(1)});
 }
 
-/// Spreads the gradient of a reduction over the elements that made each result.
+/// Broadcasts the gradient of a reduction to the elements that were reduced.
 Value spread(Emitter& e, const Call& call, const Value& g) { return e.expand(restored(e, call, g), call.shape(0)); }
 
 template <typename F>
@@ -71,30 +71,12 @@ auto accumulate_reference(int identity, F combine) {
   };
 }
 
-template <typename T>
-T sum_of(T x, T y) {
-  if constexpr (std::is_same_v<T, bool>)
-    return x || y;
-  else if constexpr (std::is_integral_v<T>)
-    return wrapped<T>(bits_of(x) + bits_of(y));
-  else
-    return x + y;
-}
-
-template <typename T>
-T product_of(T x, T y) {
-  if constexpr (std::is_same_v<T, bool>)
-    return x && y;
-  else if constexpr (std::is_integral_v<T>)
-    return wrapped<T>(bits_of(x) * bits_of(y));
-  else
-    return x * y;
-}
-
 Op sum() {
   return {
       .signature = "sum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
-      .doc = R"(The sum over some dimensions, or all. Integers and bools are summed as i64.
+      .doc = R"(Returns the sum of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps the
+reduced dimensions with size 1. Integers and bools are summed in i64 unless `dtype` is given. The sum of
+no elements is 0.
 
 >>> lucid.sum(lucid.tensor([[1, 2], [3, 4]]), 0)
 tensor([4, 6]))",
@@ -111,7 +93,9 @@ tensor([4, 6]))",
 Op mean() {
   return {
       .signature = "mean(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
-      .doc = R"(The mean over some dimensions, or all: the sum divided by the number of elements. Integers give floats.
+      .doc = R"(Returns the mean of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps
+the reduced dimensions with size 1. Integers and bools are averaged in the default float dtype unless
+`dtype`, which must be floating-point, is given. The mean of no elements is NaN.
 
 >>> lucid.mean(lucid.tensor([[1.0, 2.0], [3.0, 4.0]]), 0)
 tensor([2., 3.]))",
@@ -142,7 +126,7 @@ tensor([2., 3.]))",
   };
 }
 
-/// f(e, x, axis), which keeps the shape of x, applied to some axes of x as if they were one.
+/// Applies f(e, x, axis), which preserves the shape of x, to some axes of x as if they were one.
 template <typename F>
 Value over_one_axis(Emitter& e, const Value& x, const Dims& axes, F f) {
   Dims order;
@@ -168,7 +152,9 @@ Value over_one_axis(Emitter& e, const Value& x, const Dims& axes, F f) {
 Op prod() {
   return {
       .signature = "prod(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
-      .doc = R"(The product over some dimensions, or all. Integers and bools are multiplied as i64.
+      .doc = R"(Returns the product of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps
+the reduced dimensions with size 1. Integers and bools are multiplied in i64 unless `dtype` is given.
+The product of no elements is 1.
 
 >>> lucid.prod(lucid.tensor([[1, 2], [3, 4]]), 1)
 tensor([ 2, 12]))",
@@ -186,7 +172,7 @@ tensor([ 2, 12]))",
   };
 }
 
-/// amax and amin. Equal best elements share the gradient.
+/// Completes amax or amin. The gradient is divided equally among equal extrema.
 Op extremum(Op op, Combine combine) {
   op.dtypes = kNumbers;
   op.infer = infer_extremum;
@@ -217,7 +203,9 @@ Op extremum(Op op, Combine combine) {
 
 Op amax() {
   return extremum({.signature = "amax(x, dim: ints? = None, keepdim: bool = False)",
-                   .doc = R"(The largest element over some dimensions, or all; NaN if there is one.
+                   .doc = R"(Returns the maximum of `x` over the dimensions `dim`, or over all dimensions by default.
+`keepdim` keeps the reduced dimensions with size 1. NaN is propagated. The gradient is
+divided equally among equal maxima. Raises ValueError if there are no elements to reduce.
 
 >>> lucid.amax(lucid.tensor([[1, 5], [3, 2]]), 1)
 tensor([5, 3]))"},
@@ -226,7 +214,9 @@ tensor([5, 3]))"},
 
 Op amin() {
   return extremum({.signature = "amin(x, dim: ints? = None, keepdim: bool = False)",
-                   .doc = R"(The smallest element over some dimensions, or all; NaN if there is one.
+                   .doc = R"(Returns the minimum of `x` over the dimensions `dim`, or over all dimensions by default.
+`keepdim` keeps the reduced dimensions with size 1. NaN is propagated. The gradient is
+divided equally among equal minima. Raises ValueError if there are no elements to reduce.
 
 >>> lucid.amin(lucid.tensor([[1, 5], [3, 2]]), 1)
 tensor([1, 2]))"},
@@ -260,7 +250,9 @@ Op position(Op op, Combine combine) {
 Op argmax() {
   return position(
       {.signature = "argmax(x, dim: int? = None, keepdim: bool = False)",
-       .doc = R"(The index of the largest element along dim, or in the flattened tensor; the first of equals.
+       .doc = R"(Returns the i64 index of the maximum of `x` along `dim`, or in the flattened tensor by default. The
+first of equal elements is chosen, or the first NaN if there is one. `keepdim` keeps the reduced
+dimension with size 1. Raises ValueError if there are no elements to reduce.
 
 >>> lucid.argmax(lucid.tensor([[1, 5], [3, 2]]), 1)
 tensor([1, 0]))"},
@@ -270,14 +262,16 @@ tensor([1, 0]))"},
 Op argmin() {
   return position(
       {.signature = "argmin(x, dim: int? = None, keepdim: bool = False)",
-       .doc = R"(The index of the smallest element along dim, or in the flattened tensor; the first of equals.
+       .doc = R"(Returns the i64 index of the minimum of `x` along `dim`, or in the flattened tensor by default. The
+first of equal elements is chosen, or the first NaN if there is one. `keepdim` keeps the reduced
+dimension with size 1. Raises ValueError if there are no elements to reduce.
 
 >>> lucid.argmin(lucid.tensor([[1, 5], [3, 2]]), 1)
 tensor([0, 1]))"},
       Combine::kArgMin);
 }
 
-/// max_dim and min_dim: the best elements and where they stand. The gradient goes to those elements alone.
+/// Completes max_dim or min_dim: the extrema and their indices. Only those elements receive the gradient.
 Op best_of(Op op, bool largest) {
   op.dtypes = kNumbers;
   op.decompose = [largest](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
@@ -298,7 +292,10 @@ Op best_of(Op op, bool largest) {
 
 Op max_dim() {
   return best_of({.signature = "max_dim(x, dim: int, keepdim: bool = False) -> values, indices",
-                  .doc = R"(The largest elements along dim and their indices; the first of equals.
+                  .doc = R"(Returns the maxima of `x` along `dim` as `values` and their i64 indices as `indices`. The
+first of equal elements is chosen, or the first NaN if there is one, and it alone receives
+the gradient. `keepdim` keeps the reduced dimension with size 1. Raises ValueError if there
+are no elements to reduce.
 
 >>> lucid.max_dim(lucid.tensor([[1, 5], [3, 2]]), 1)
 lucid.return_types.max_dim(values=tensor([5, 3]), indices=tensor([1, 0])))"},
@@ -307,7 +304,10 @@ lucid.return_types.max_dim(values=tensor([5, 3]), indices=tensor([1, 0])))"},
 
 Op min_dim() {
   return best_of({.signature = "min_dim(x, dim: int, keepdim: bool = False) -> values, indices",
-                  .doc = R"(The smallest elements along dim and their indices; the first of equals.
+                  .doc = R"(Returns the minima of `x` along `dim` as `values` and their i64 indices as `indices`. The
+first of equal elements is chosen, or the first NaN if there is one, and it alone receives
+the gradient. `keepdim` keeps the reduced dimension with size 1. Raises ValueError if there
+are no elements to reduce.
 
 >>> lucid.min_dim(lucid.tensor([[1, 5], [3, 2]]), 1)
 lucid.return_types.min_dim(values=tensor([1, 2]), indices=tensor([0, 1])))"},
@@ -332,7 +332,9 @@ Op quantifier(Op op, Combine combine) {
 
 Op any() {
   return quantifier({.signature = "any(x, dim: ints? = None, keepdim: bool = False)",
-                     .doc = R"(Whether any element over some dimensions, or all, is nonzero.
+                     .doc = R"(Returns whether any element of `x` is nonzero over the dimensions `dim`, or over all
+dimensions by default, as a bool tensor. `keepdim` keeps the reduced dimensions with size
+1. The result for no elements is False.
 
 >>> lucid.any(lucid.tensor([[False, True], [False, False]]), 1)
 tensor([ True, False]))"},
@@ -341,7 +343,9 @@ tensor([ True, False]))"},
 
 Op all() {
   return quantifier({.signature = "all(x, dim: ints? = None, keepdim: bool = False)",
-                     .doc = R"(Whether all elements over some dimensions, or all, are nonzero.
+                     .doc = R"(Returns whether all elements of `x` are nonzero over the dimensions `dim`, or over all
+dimensions by default, as a bool tensor. `keepdim` keeps the reduced dimensions with size
+1. The result for no elements is True.
 
 >>> lucid.all(lucid.tensor([[True, True], [True, False]]), 1)
 tensor([ True, False]))"},

@@ -7,7 +7,7 @@
 
 #include "ir/host_call.h"
 
-/// Helpers for reference implementations: what lowered ops mean, in plain C++, slowly and plainly.
+/// Helpers for reference implementations, which define the results of lowered ops in simple, slow C++.
 namespace lucid {
 
 /// Calls f.template operator()<T>() with the C++ type that `dtype` computes in; the 16-bit floats compute in float.
@@ -35,7 +35,7 @@ void dispatch_all(Dtype dtype, F f) {
   }
 }
 
-/// Which dtypes a reference is compiled for: those that the op can compute in.
+/// The dtypes that a reference is instantiated for: those that the op can compute in.
 enum class Domain { kAll, kNumbers, kFloats, kIntegers, kBits };
 
 template <Domain kDomain, typename T>
@@ -62,11 +62,11 @@ void dispatch(Dtype dtype, F f) {
     if constexpr (in_domain<kDomain, T>())
       f.template operator()<T>();
     else
-      LUCID_CHECK(false, "the reference has no meaning for {}", name_of(dtype));
+      LUCID_CHECK(false, "the reference is not defined for {}", name_of(dtype));
   });
 }
 
-/// One element of `dtype`, as the type it computes in.
+/// Loads one element of `dtype` as the type that it computes in.
 template <typename T>
 T element_as(Dtype dtype, const void* element) {
   const Scalar value = Scalar::load(dtype, element);
@@ -76,8 +76,8 @@ T element_as(Dtype dtype, const void* element) {
     return static_cast<T>(value.to_int());
 }
 
-/// Operand i converted to `dtype` and broadcast to `shape`, in row-major order. What is already in the dtype that
-/// `dtype` computes in stays so: a number beside 16-bit floats is not rounded to them.
+/// Operand i converted to `dtype` and broadcast to `shape`, in row-major order. A 0-d operand that already has the
+/// compute dtype of `dtype` is not converted: a number combined with 16-bit floats is not rounded to 16 bits.
 template <typename T>
 std::vector<T> read_operand(const HostCall& call, size_t i, Dtype dtype, const Dims& shape) {
   const HostArray& array = call.in(i);
@@ -101,7 +101,7 @@ std::vector<T> read_operand(const HostCall& call, size_t i, Dtype dtype, const D
   return values;
 }
 
-/// Stores element i, rounding to a 16-bit float or wrapping to a narrow integer as the array's dtype asks.
+/// Stores element i, rounding to a 16-bit float or wrapping to a narrow integer as the array's dtype requires.
 template <typename T>
 void write_element(const HostArray& array, int64_t i, T value) {
   char* element = array.as<char>() + i * static_cast<int64_t>(size_of(array.type.dtype));
@@ -113,7 +113,7 @@ void write_element(const HostArray& array, int64_t i, T value) {
     Scalar(static_cast<int64_t>(value)).store(array.type.dtype, element);
 }
 
-// References of pointwise ops from a function of one, two or three elements, all of the dtype that the op computes in.
+// References of pointwise ops, from a function of one or two elements in the dtype that the op computes in.
 
 template <Domain kDomain, typename F>
 auto reference_unary(F f) {
@@ -128,11 +128,11 @@ auto reference_unary(F f) {
   };
 }
 
-/// The type in which references of math functions compute, so that rounding to T gives nearly always the nearest T.
+/// The type in which references of math functions compute. Rounding its values to T nearly always yields the nearest T.
 template <typename T>
 using Wide = std::conditional_t<std::is_same_v<T, float>, double, long double>;
 
-/// Of a function of floats that is given in the wider type.
+/// The reference of a function of floats, where `f` computes in the wider type.
 template <typename F>
 auto reference_in_wide(F f) {
   return reference_unary<Domain::kFloats>([f]<typename T>(T x) { return static_cast<T>(f(Wide<T>(x))); });
@@ -152,7 +152,7 @@ auto reference_binary(F f) {
   };
 }
 
-// Integer arithmetic that wraps, without the undefined behaviour of C++'s.
+// Wrapping integer arithmetic, without the undefined behaviour of signed overflow in C++.
 
 template <typename T>
 T wrapped(uint64_t bits) {
@@ -161,6 +161,28 @@ T wrapped(uint64_t bits) {
 template <typename T>
 uint64_t bits_of(T value) {
   return static_cast<uint64_t>(value);
+}
+
+// What sums and products combine elements with. Bools have "or" and "and".
+
+template <typename T>
+T sum_of(T x, T y) {
+  if constexpr (std::is_same_v<T, bool>)
+    return x || y;
+  else if constexpr (std::is_integral_v<T>)
+    return wrapped<T>(bits_of(x) + bits_of(y));
+  else
+    return x + y;
+}
+
+template <typename T>
+T product_of(T x, T y) {
+  if constexpr (std::is_same_v<T, bool>)
+    return x && y;
+  else if constexpr (std::is_integral_v<T>)
+    return wrapped<T>(bits_of(x) * bits_of(y));
+  else
+    return x * y;
 }
 
 }  // namespace lucid

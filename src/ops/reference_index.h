@@ -36,8 +36,8 @@ inline void copy_element(const HostArray& from, int64_t i, const HostArray& to, 
   std::memcpy(element_of(to, j), element_of(from, i), size_of(to.type.dtype));
 }
 
-/// A reference for ops whose result is elements of operand 0 in other places: `source(call, index)` gives the index in
-/// the operand of the element at `index` of the result, or nothing for zero.
+/// The reference of an op that rearranges elements of operand 0. `source(call, index)` returns the index in the operand
+/// of the element at `index` of the result, or nullopt if that element is zero.
 template <typename F>
 auto reference_moved(F source) {
   return [source](HostCall& call) {

@@ -9,9 +9,9 @@
 /// Helpers for references of reductions.
 namespace lucid {
 
-/// Combines values in the canonical order: element i goes to lane i mod 16 of block i / 256, each lane of a block is a
-/// chain from the identity, blocks combine pairwise as a binary counter carries, leftovers from small to large, lanes
-/// fold last.
+/// Reduces values in the canonical order. Element i belongs to lane i mod 16 of block i / 256. Each lane of a block
+/// accumulates its elements in order, starting from the identity. Blocks are combined pairwise, like the carries of a
+/// binary counter, and the remaining partial results from the smallest to the largest. The lanes are combined last.
 /// `take` adds an element to a lane.
 template <typename T, typename Element, typename G, typename F>
 T canonical_reduce(const std::vector<Element>& values, T identity, G take, F combine) {
@@ -23,7 +23,7 @@ T canonical_reduce(const std::vector<Element>& values, T identity, G take, F com
     for (size_t lane = 0; lane < kLanes; ++lane) result[lane] = combine(a[lane], b[lane]);
     return result;
   };
-  std::vector<Lanes> held;  // one for each set bit of the count of blocks, the largest first
+  std::vector<Lanes> partials;  // one for each set bit of `blocks`, the largest first
   size_t blocks = 0;
   for (size_t start = 0; start < values.size(); start += kBlock, ++blocks) {
     Lanes block;
@@ -31,14 +31,14 @@ T canonical_reduce(const std::vector<Element>& values, T identity, G take, F com
     for (size_t i = start; i < std::min(values.size(), start + kBlock); ++i)
       block[i % kLanes] = take(block[i % kLanes], Element(values[i]));
     for (size_t bit = blocks; bit & 1; bit >>= 1) {
-      block = combine_lanes(held.back(), block);
-      held.pop_back();
+      block = combine_lanes(partials.back(), block);
+      partials.pop_back();
     }
-    held.push_back(block);
+    partials.push_back(block);
   }
-  if (held.empty()) return identity;
-  Lanes total = held.back();
-  for (size_t i = held.size() - 1; i-- > 0;) total = combine_lanes(held[i], total);
+  if (partials.empty()) return identity;
+  Lanes total = partials.back();
+  for (size_t i = partials.size() - 1; i-- > 0;) total = combine_lanes(partials[i], total);
   for (size_t distance = kLanes / 2; distance > 0; distance /= 2)
     for (size_t lane = 0; lane < distance; ++lane) total[lane] = combine(total[lane], total[lane + distance]);
   return total[0];
@@ -49,8 +49,8 @@ T canonical_reduce(const std::vector<T>& values, T identity, F combine) {
   return canonical_reduce(values, identity, combine, combine);
 }
 
-/// Calls f(i, values) for each element i of the result with the elements that make it, in row-major order, in dtype
-/// `as`.
+/// Calls f(i, values) for each element i of the result, with the elements that are reduced to it in row-major order,
+/// converted to dtype `as`.
 template <typename T, typename F>
 void for_each_group(const HostCall& call, Dtype as, F f) {
   const Dims& shape = call.in(0).type.shape;

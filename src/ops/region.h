@@ -4,8 +4,8 @@
 
 namespace lucid {
 
-/// Whether two elements of a part of memory may share a place: unless each stride steps over all that the smaller ones
-/// reach. Such a part cannot be written by set_strided_part.
+/// Whether two elements of a part may share a memory location. False if the part is empty or each stride exceeds the
+/// extent of all smaller strides together. set_strided_part cannot write a part that may overlap.
 bool may_overlap(const Geometry& part);
 
 }  // namespace lucid

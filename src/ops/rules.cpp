@@ -6,8 +6,9 @@
 
 namespace lucid {
 
-TensorType type_asked_for(const Call& call, size_t i) {
-  if (!call.has(i)) throw TypeError("{}: the gradient of operand {} is asked for, which is absent", call.name(), i);
+TensorType requested_type(const Call& call, size_t i) {
+  if (!call.has(i))
+    throw TypeError("{}: the gradient of operand {} is requested, but the operand is absent", call.name(), i);
   return call.operand(i).type();
 }
 
@@ -50,7 +51,7 @@ int64_t reduced_count(const Call& call, std::string_view name) {
 }
 
 Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_view name) {
-  // In ascending order, each new dimension lands where it was.
+  // The axes are in ascending order, so each dimension is inserted at its original position.
   Value result = reduced;
   if (reduced.rank() != call.rank(0))
     for (const int64_t axis : reduced_axes(call, call.rank(0), name)) result = e.unsqueeze(result, axis);

@@ -1,4 +1,4 @@
-// Random choices: permutations and draws by weight. See random.cpp for what a draw is made of.
+// Random permutations and weighted sampling. See random.cpp for how random ops use the state of a generator.
 
 #include <cmath>
 
@@ -10,25 +10,26 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-Op draw_permutation() {
+Op random_permutation() {
   return {
-      .signature = "draw_permutation(state, n: int)",
-      .doc = R"(The numbers from 0 to n - 1 in a random order: that of draw_bits' numbers.
+      .signature = "random_permutation(state, n: int)",
+      .doc = R"(Returns a random permutation of the integers from 0 to n - 1 as an i64 vector. It is the order that
+sorts the numbers of random_bits for the same `state`.
 
->>> lucid.draw_permutation(lucid.tensor([1, 0]), 5).sort()[0]
+>>> lucid.random_permutation(lucid.tensor([1, 0]), 5).sort()[0]
 tensor([0, 1, 2, 3, 4]))",
       .dtypes = Dtype::kI64,
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         philox::check_state(call);
-        return {e.argsort(e.draw_bits(in[0], Dims{call.integer("n")}), 0)};
+        return {e.argsort(e.random_bits(in[0], Dims{call.integer("n")}), 0)};
       },
       .samples = with({{{offsets({2}, 1 << 20)}}}, {{"n", int64_t{19}}}) +
                  with({{{offsets({2}, 1 << 20)}}}, {{"n", int64_t{0}}}),
   };
 }
 
-/// Weights from which indices are drawn and, if they are not to come again, taken out: a tree of sums, so that what has
-/// no weight left is never found, whatever was rounded.
+/// Weights for sampling indices, with removal for sampling without replacement. They are the leaves of a tree of sums,
+/// so that an index without weight is never found, regardless of rounding.
 class WeightTree {
  public:
   explicit WeightTree(std::vector<double> weights) {
@@ -38,7 +39,7 @@ class WeightTree {
     for (size_t i = leaves_ - 1; i > 0; --i) sums_[i] = sums_[2 * i] + sums_[2 * i + 1];
   }
   double total() const { return sums_[1]; }
-  /// The index at which the running sum of the weights passes `at`.
+  /// The index at which the cumulative sum of the weights exceeds `at`.
   size_t find(double at) const {
     size_t i = 1;
     while (i < leaves_) {
@@ -69,22 +70,24 @@ Types infer_multinomial(const Call& call) {
     throw ValueError("{}: p must be a vector or a matrix, got {}", call.name(), to_string(call.operand(1).type()));
   const int64_t count = call.integer("num_samples");
   if (count <= 0 || p.back() == 0)
-    throw ValueError("{}: cannot draw {} samples from {}", call.name(), count, to_string(call.operand(1).type()));
+    throw ValueError("{}: cannot take {} samples from {}", call.name(), count, to_string(call.operand(1).type()));
   if (!call.flag("replacement") && count > p.back())
-    throw ValueError("{}: {} samples without replacement from {} categories", call.name(), count, p.back());
+    throw ValueError("{}: cannot take {} samples without replacement from {} categories", call.name(), count, p.back());
   Dims shape = p;
   shape.back() = count;
   return {{Dtype::kI64, shape}};
 }
 
-Op draw_multinomial() {
+Op random_multinomial() {
   return {
-      .signature = "draw_multinomial(state, p, num_samples: int, replacement: bool = False)",
-      .doc =
-          R"(Indices drawn from each row of p with probabilities proportional to its elements: draw_uniform's f64 number of the
-element, times the sum of the weights that are left, decides.
+      .signature = "random_multinomial(state, p, num_samples: int, replacement: bool = False)",
+      .doc = R"(Samples `num_samples` i64 category indices from each row of `p`, with probabilities proportional to its
+elements. `p` is a floating-point vector or matrix of finite, nonnegative weights, which need not sum to
+1. Without `replacement`, an index is sampled at most once in a row. Each sample multiplies the f64
+number of random_uniform for its element by the sum of the remaining weights. Raises ValueError if a
+weight is invalid or a row has too few positive weights.
 
->>> lucid.draw_multinomial(lucid.tensor([1, 0]), lucid.tensor([0., 1., 0.]), 1)
+>>> lucid.random_multinomial(lucid.tensor([1, 0]), lucid.tensor([0., 1., 0.]), 1)
 tensor([1]))",
       .dtypes = Dtype::kI64,
       .infer = infer_multinomial,
@@ -102,12 +105,13 @@ tensor([1]))",
                     p.as<const char>() + (row * categories + i) * static_cast<int64_t>(size_of(p.type.dtype));
                 weights.push_back(Scalar::load(p.type.dtype, element).to_double());
                 if (!(weights.back() >= 0 && std::isfinite(weights.back())))
-                  throw ValueError("{}: p holds {}, which is no weight", call.name(), weights.back());
+                  throw ValueError("{}: p contains {}; weights must be finite and not negative", call.name(),
+                                   weights.back());
               }
               WeightTree tree(std::move(weights));
               for (int64_t i = row * count; i < (row + 1) * count; ++i) {
                 if (!(tree.total() > 0))
-                  throw ValueError("{}: row {} of p has fewer than {} weights above 0", call.name(), row, count);
+                  throw ValueError("{}: row {} of p has fewer than {} positive weights", call.name(), row, count);
                 const double u = philox::unit(philox::reference_words(call, i));
                 const size_t found = tree.find(u * tree.total());
                 out.as<int64_t>()[i] = static_cast<int64_t>(found);
@@ -126,7 +130,7 @@ tensor([1]))",
 }  // namespace
 
 void add_sample_ops(std::vector<Op>& ops) {
-  for (auto make : {draw_permutation, draw_multinomial}) ops.push_back(make());
+  for (auto make : {random_permutation, random_multinomial}) ops.push_back(make());
 }
 
 }  // namespace lucid

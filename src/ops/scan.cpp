@@ -1,4 +1,4 @@
-// Running sums and products, and differences.
+// Cumulative sums and products, and differences.
 
 #include <algorithm>
 
@@ -10,14 +10,14 @@ namespace {
 
 int64_t axis_of(const Call& call) { return normalize_axis(call.name(), call.integer("dim"), call.rank(0)); }
 
-/// Completes a scan along attribute "dim", one chain from the first element to the last.
+/// Completes a scan along attribute "dim", which accumulates sequentially from the first element to the last.
 template <typename F>
 Op scan(Op op, Combine combine, F f) {
   op.infer = [](const Call& call) -> std::vector<TensorType> {
     axis_of(call);
     const Dtype natural = is_float(call.dtype(0)) ? call.dtype(0) : Dtype::kI64;
     const Dtype dtype = call.is_none("dtype") ? natural : call.dtype_of("dtype");
-    if (is_bool(dtype)) throw TypeError("{}: dtype must be a number type, got bool", call.name());
+    if (is_bool(dtype)) throw TypeError("{}: dtype must be numeric, got bool", call.name());
     return {{dtype, call.shape(0)}};
   };
   op.lowering = ScanLowering{combine};
@@ -44,34 +44,29 @@ Op scan(Op op, Combine combine, F f) {
   return op;
 }
 
-/// The sum of each element and those after it.
-Value sum_onwards(Emitter& e, const Value& x, int64_t axis) {
+/// The sum of each element and all elements after it along `axis`.
+Value reverse_cumsum(Emitter& e, const Value& x, int64_t axis) {
   if (x.rank() == 0) return x;
   return e.flip(e.cumsum(e.flip(x, Dims{axis}), axis), Dims{axis});
 }
 
 Op cumsum() {
   return scan({.signature = "cumsum(x, dim: int, *, dtype: dtype? = None)",
-               .doc = R"(The sum of each element and those before it along dim. Integers and bools are summed as i64.
+               .doc = R"(Returns the cumulative sum of `x` along `dim`. Integers and bools are summed in i64 unless
+`dtype` is given.
 
 >>> lucid.cumsum(lucid.tensor([1, 2, 3]), 0)
 tensor([1, 3, 6]))",
                .names = {.in_place = true},
                .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-                 return {sum_onwards(e, g[0], axis_of(call))};
+                 return {reverse_cumsum(e, g[0], axis_of(call))};
                }}},
-              Combine::kSum, []<typename T>(T x, T y) -> T {
-                if constexpr (std::is_same_v<T, bool>)
-                  return x || y;
-                else if constexpr (std::is_integral_v<T>)
-                  return wrapped<T>(bits_of(x) + bits_of(y));
-                else
-                  return x + y;
-              });
+              Combine::kSum, [](auto x, auto y) { return sum_of(x, y); });
 }
 
-/// Element i has its part in result k, for k >= i: the product of what comes before i, times the product of what comes
-/// after it up to k. The second is summed over k with weights g by doubling the reach m of the sums.
+/// The derivative of result k with respect to element i, for k >= i, is the product of the elements before i times the
+/// product of the elements after i up to k. The second factor is summed over k with weights g, in iterations that
+/// double the reach m of the sums.
 Values cumprod_gradient(Emitter& e, const GradientCall& call, std::span<const Value> g) {
   const Value x = e.cast(call.in(0), g[0].dtype());
   if (x.rank() == 0 || numel(x.shape()) == 0) return {g[0]};
@@ -93,33 +88,27 @@ Values cumprod_gradient(Emitter& e, const GradientCall& call, std::span<const Va
 Op cumprod() {
   return scan(
       {.signature = "cumprod(x, dim: int, *, dtype: dtype? = None)",
-       .doc = R"(The product of each element and those before it along dim. Integers and bools are multiplied as i64.
+       .doc = R"(Returns the cumulative product of `x` along `dim`. Integers and bools are multiplied in i64 unless
+`dtype` is given.
 
 >>> lucid.cumprod(lucid.tensor([1, 2, 3]), 0)
 tensor([1, 2, 6]))",
        .names = {.in_place = true},
        .gradient = {.rule = cumprod_gradient, .saved_inputs = {0}}},
-      Combine::kProd, []<typename T>(T x, T y) -> T {
-        if constexpr (std::is_same_v<T, bool>)
-          return x && y;
-        else if constexpr (std::is_integral_v<T>)
-          return wrapped<T>(bits_of(x) * bits_of(y));
-        else
-          return x * y;
-      });
+      Combine::kProd, [](auto x, auto y) { return product_of(x, y); });
 }
 
 Op diff() {
   return {
       .signature = "diff(x, n: int = 1, dim: int = -1)",
-      .doc =
-          R"(The difference of each element and the one before it along dim, taken n times. For bools, whether they differ.
+      .doc = R"(Returns the `n`-th forward difference of `x` along `dim`: x[i + 1] - x[i], applied `n` times. For bools,
+returns whether neighboring elements differ. Raises ValueError if `x` is 0-d or `n` is negative.
 
 >>> lucid.diff(lucid.tensor([1, 4, 9]))
 tensor([3, 5]))",
       .infer = [](const Call& call) -> std::vector<TensorType> {
         if (call.rank(0) == 0)
-          throw ValueError("diff: needs at least one dimension, got {}", to_string(call.operand(0).type()));
+          throw ValueError("diff: x must have at least one dimension, got {}", to_string(call.operand(0).type()));
         if (call.integer("n") < 0) throw ValueError("diff: n must not be negative, got {}", call.integer("n"));
         TensorType type = call.operand(0).type();
         int64_t& size = type.shape[static_cast<size_t>(axis_of(call))];
@@ -147,7 +136,7 @@ tensor([3, 5]))",
 }  // namespace
 
 Value product_before(Emitter& e, const Value& x, int64_t axis) {
-  // A one in front, the last element left out.
+  // Prepend a one and drop the last element.
   Dims pad(static_cast<size_t>(2 * (x.rank() - axis)), 0);
   pad[pad.size() - 2] = 1;
   pad[pad.size() - 1] = -1;

@@ -1,4 +1,4 @@
-// Elements placed by indices that are themselves tensors.
+// Scatters: elements written at positions given by index tensors.
 
 #include "ops/index_rules.h"
 #include "ops/reference_index.h"
@@ -9,7 +9,7 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-/// Places source elements along one dimension by an index tensor of their shape.
+/// Scatters source elements along one dimension by an index tensor of the same shape.
 ScatterLowering scatter_along(ScatterCombine combine) {
   return {.combine = combine, .source = 2, .target = [](ElementContext& source, const Call& call) {
             const int64_t rank = call.rank(0);
@@ -46,15 +46,15 @@ std::vector<Sample> scatter_samples() {
               {{"dim", int64_t{-1}}});
 }
 
-/// The primitives behind scatter: index and source have one shape.
+/// Completes a primitive that scatter decomposes into: index and source have the same shape.
 Op scatter_primitive(Op op, ScatterCombine combine, Gradient gradient) {
   op.infer = [](const Call& call) -> Types {
     check_index_dtype(call, 1);
     check_source(call, 2);
     check_gather_shape(call, 1, "index");
     if (call.shape(1) != call.shape(2))
-      throw ValueError("{}: index {} and src {} must have one shape", call.name(), to_string(call.operand(1).type()),
-                       to_string(call.operand(2).type()));
+      throw ValueError("{}: index {} and src {} must have the same shape", call.name(),
+                       to_string(call.operand(1).type()), to_string(call.operand(2).type()));
     return {{call.dtype(0), call.shape(0)}};
   };
   op.lowering = scatter_along(combine);
@@ -67,7 +67,11 @@ Op scatter_primitive(Op op, ScatterCombine combine, Gradient gradient) {
 
 Op scatter_add() {
   return scatter_primitive({.signature = "scatter_add(x, dim: int, index, src)",
-                            .doc = R"(x with src added in at places given by index along a dimension.
+                            .doc = R"(Returns `x` with the elements of `src` added at the positions given by `index`
+along `dim`; the other coordinates are those of the element in `src`. `index` is
+an i64 tensor of the shape of `src`. Repeated indices accumulate. Raises
+IndexError if an index is negative or too large, and TypeError if the dtypes of
+`x` and `src` differ.
 
 >>> lucid.scatter_add(lucid.zeros(3), 0, lucid.tensor([0, 2, 0]), lucid.tensor([1., 2., 3.]))
 tensor([4., 0., 2.]))",
@@ -80,18 +84,19 @@ tensor([4., 0., 2.]))",
                             .saved_inputs = {{1, {2}}}});
 }
 
-/// Which elements of src are still there after a scatter_set.
+/// Which elements of src remain in the result of scatter_set: the last one written to each position.
 Value survivors(Emitter& e, const GradientCall& call) {
   const int64_t dim = call.integer("dim");
-  const Value numbers = numbers_of(e, call.shape(1));
-  const Value last = e.scatter_set(e.full(call.shape(0), 0, Dtype::kI64), dim, call.in(1), numbers);
-  return e.eq(e.gather(last, dim, call.in(1)), numbers);
+  const Value positions = row_major_indices(e, call.shape(1));
+  const Value last = e.scatter_set(e.full(call.shape(0), 0, Dtype::kI64), dim, call.in(1), positions);
+  return e.eq(e.gather(last, dim, call.in(1)), positions);
 }
 
 Op scatter_set() {
   return scatter_primitive(
       {.signature = "scatter_set(x, dim: int, index, src)",
-       .doc = R"(x with src written at places given by index along a dimension; the last of several wins.
+       .doc = R"(Returns `x` with the elements of `src` written at the positions given by `index` along `dim`. If
+indices repeat, the last element in row-major order wins. `index` has the shape of `src`.
 
 >>> lucid.scatter_set(lucid.zeros(3), 0, lucid.tensor([0, 2]), lucid.tensor([1., 2.]))
 tensor([1., 0., 2.]))",
@@ -106,7 +111,7 @@ tensor([1., 0., 2.]))",
        .saved_inputs = {1}});
 }
 
-/// The gradient of a maximum or minimum goes, in equal parts, to whatever attained it.
+/// The gradient of a maximum or minimum is divided equally among the elements that attain it.
 Gradient extremum_gradient() {
   return {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
             const int64_t dim = call.integer("dim");
@@ -124,7 +129,9 @@ Gradient extremum_gradient() {
 
 Op scatter_amax() {
   return scatter_primitive({.signature = "scatter_amax(x, dim: int, index, src)",
-                            .doc = R"(x with src taken in where it is larger, at places given by index.
+                            .doc = R"(Returns `x` with each position given by `index` along `dim` replaced by the
+maximum of its element and the elements of `src` for that position. `index` has
+the shape of `src`.
 
 >>> lucid.scatter_amax(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., 3., -1.]))
 tensor([3., 0.]))",
@@ -134,7 +141,9 @@ tensor([3., 0.]))",
 
 Op scatter_amin() {
   return scatter_primitive({.signature = "scatter_amin(x, dim: int, index, src)",
-                            .doc = R"(x with src taken in where it is smaller, at places given by index.
+                            .doc = R"(Returns `x` with each position given by `index` along `dim` replaced by the
+minimum of its element and the elements of `src` for that position. `index` has
+the shape of `src`.
 
 >>> lucid.scatter_amin(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., -3., 1.]))
 tensor([-3.,  0.]))",
@@ -144,7 +153,8 @@ tensor([-3.,  0.]))",
 
 Op scatter_mul() {
   return scatter_primitive({.signature = "scatter_mul(x, dim: int, index, src)",
-                            .doc = R"(x with src multiplied in at places given by index.
+                            .doc = R"(Returns `x` with the elements of `src` multiplied in at the positions given by
+`index` along `dim`. Repeated indices accumulate. `index` has the shape of `src`.
 
 >>> lucid.scatter_mul(lucid.ones(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([2., 3., 4.]))
 tensor([6., 4.]))",
@@ -158,8 +168,8 @@ tensor([6., 4.]))",
                               Value x_gradient;
                               if (call.needs(0)) x_gradient = e.mul(g[0], e.scatter_mul(e.ones_of(x), dim, index, src));
                               if (!call.needs(2)) return {x_gradient, Value(), Value()};
-                              // The product of the other factors is the whole one divided by src; where there is one
-                              // zero it alone sees the rest, and two zeros leave nothing.
+                              // The product of the other factors is the whole product divided by src. If exactly one
+                              // source element is zero, that product is nonzero only for it; with two, for none.
                               const Value is_zero = e.eq(src, 0);
                               const Value nonzero = e.where(is_zero, 1, src);
                               const Value rest = e.gather(e.scatter_mul(x, dim, index, nonzero), dim, index);
@@ -176,8 +186,11 @@ tensor([6., 4.]))",
 Op scatter() {
   return {
       .signature = "scatter(x, dim: int, index, src, *, reduce: str? = None)",
-      .doc =
-          R"(x with src, a tensor or a number, written at places given by index along a dimension, or added or multiplied in.
+      .doc = R"(Returns `x` with the elements of `src` written at the positions given by `index`, an i64 tensor, along
+`dim`; the other coordinates are those of the element in `index`. `src` is a number or a tensor at least
+as large as `index` in every dimension. If indices repeat, the last element in row-major order wins.
+`reduce` is None, "add" or "multiply"; the latter two add to or multiply the elements of `x` instead.
+Raises IndexError if an index is negative or too large.
 
 >>> lucid.scatter(lucid.zeros(3), 0, lucid.tensor([0, 2]), 1.5)
 tensor([1.5000, 0.0000, 1.5000]))",
@@ -191,7 +204,7 @@ tensor([1.5000, 0.0000, 1.5000]))",
           src = e.full(index.shape(), call.operand(2), dtype);
         } else if (src.shape() != index.shape()) {
           if (src.rank() != index.rank())
-            throw ValueError("scatter: index {} and src {} must have one rank", to_string(index.type()),
+            throw ValueError("scatter: index {} and src {} must have the same rank", to_string(index.type()),
                              to_string(src.type()));
           for (int64_t d = 0; d < src.rank(); ++d) {
             if (src.size(d) < index.size(d))
@@ -219,7 +232,10 @@ tensor([1.5000, 0.0000, 1.5000]))",
 Op scatter_reduce() {
   return {
       .signature = "scatter_reduce(x, dim: int, index, src, reduce: str, *, include_self: bool = True)",
-      .doc = R"(x with src combined in at places given by index: "sum", "prod", "mean", "amax" or "amin".
+      .doc = R"(Returns `x` with the elements of `src` combined at the positions given by `index` along `dim`. `reduce`
+is "sum", "prod", "mean", "amax" or "amin". `include_self` selects whether the elements of `x` at those
+positions take part. Means of integers are rounded down. `index` has the shape of `src`. Raises
+IndexError if an index is negative or too large, and ValueError for any other `reduce`.
 
 >>> lucid.scatter_reduce(lucid.zeros(2), 0, lucid.tensor([0, 0, 1]), lucid.tensor([1., 3., 5.]), "mean", include_self=False)
 tensor([2., 5.]))",
@@ -237,7 +253,7 @@ tensor([2., 5.]))",
         };
         const bool largest = reduce == "amax";
         if (reduce == "mean" && is_bool(dtype)) {
-          // Rounded down, as means of integers are.
+          // Rounded down, like means of integers.
           const Value mean = e.scatter_reduce(e.cast(x, Dtype::kI64), dim, index, e.cast(src, Dtype::kI64), reduce,
                                               call.flag("include_self"));
           return {e.cast(mean, Dtype::kBool)};
@@ -258,7 +274,7 @@ tensor([2., 5.]))",
         if (!largest && reduce != "amin")
           throw ValueError("scatter_reduce: reduce must be sum, prod, mean, amax or amin, got \"{}\"", reduce);
         if (!call.flag("include_self")) {
-          // Any source element will do to start from: it takes part anyway.
+          // Start from any source element, since it takes part anyway.
           x = e.scatter_set(x, dim, index, src);
         }
         return {largest ? e.scatter_amax(x, dim, index, src) : e.scatter_amin(x, dim, index, src)};

@@ -1,4 +1,4 @@
-// Elements placed by indices of whole parts, and by index tensors for the leading dimensions.
+// Slices added at indices along one dimension, and elements written at index tensors for the leading dimensions.
 
 #include "ops/index_rules.h"
 #include "ops/reference_index.h"
@@ -12,7 +12,9 @@ using Types = std::vector<TensorType>;
 Op index_add() {
   return {
       .signature = "index_add(x, dim: int, index, source)",
-      .doc = R"(x with the parts of source added in at the given indices along a dimension.
+      .doc = R"(Returns `x` with the slices of `source` along `dim` added at the positions in `index`, an i64 vector.
+Repeated indices accumulate. `source` has the shape of `x`, except that its size along `dim` is the
+length of `index`. Raises IndexError if an index is negative or too large.
 
 >>> lucid.index_add(lucid.zeros(3), 0, lucid.tensor([0, 2, 0]), lucid.tensor([1., 2., 3.]))
 tensor([4., 0., 2.]))",
@@ -21,12 +23,12 @@ tensor([4., 0., 2.]))",
         check_index_dtype(call, 1);
         check_source(call, 2);
         if (call.rank(1) != 1 || call.rank(0) == 0)
-          throw ValueError("index_add: index must be 1-d and the tensor not 0-d, got {} and {}",
+          throw ValueError("index_add: index must be 1-d and x must not be 0-d, got {} and {}",
                            to_string(call.operand(1).type()), to_string(call.operand(0).type()));
         Dims expected = call.shape(0);
         expected[static_cast<size_t>(indexed_axis(call))] = call.shape(1)[0];
         if (call.shape(2) != expected)
-          throw ValueError("index_add: source must be {} for tensor {} and index {}, got {}", to_string(expected),
+          throw ValueError("index_add: source must have shape {} for x {} and index {}, got {}", to_string(expected),
                            to_string(call.operand(0).type()), to_string(call.operand(1).type()),
                            to_string(call.operand(2).type()));
         return {{call.dtype(0), call.shape(0)}};
@@ -73,7 +75,7 @@ Op index_put_primitive(Op op, ScatterCombine combine) {
     check_source(call, 1);
     const Dims shape = indexed_shape(call, 2);
     if (call.shape(1) != shape)
-      throw ValueError("{}: values must be {} for tensor {}, got {}", call.name(), to_string(shape),
+      throw ValueError("{}: values must have shape {} for x {}, got {}", call.name(), to_string(shape),
                        to_string(call.operand(0).type()), to_string(call.operand(1).type()));
     return {{call.dtype(0), call.shape(0)}};
   };
@@ -100,10 +102,10 @@ Op index_put_primitive(Op op, ScatterCombine combine) {
                    if (!call.needs(1)) return result;
                    result[1] = e.index(g[0], indices);
                    if (combine == ScatterCombine::kAdd) return result;
-                   // Of several writes to one place only the last counts.
-                   const Value numbers = numbers_of(e, call.shape(1));
-                   const Value last = e.index_put_set(e.full(call.shape(0), 0, Dtype::kI64), numbers, indices);
-                   result[1] = e.mul(result[1], e.eq(e.index(last, indices), numbers));
+                   // Of several writes to one position only the last has a gradient.
+                   const Value positions = row_major_indices(e, call.shape(1));
+                   const Value last = e.index_put_set(e.full(call.shape(0), 0, Dtype::kI64), positions, indices);
+                   result[1] = e.mul(result[1], e.eq(e.index(last, indices), positions));
                    return result;
                  },
                  .saved_inputs = index_operands(2)};
@@ -117,7 +119,9 @@ Op index_put_primitive(Op op, ScatterCombine combine) {
 
 Op index_put_set() {
   return index_put_primitive({.signature = "index_put_set(x, values, indices: tensors)",
-                              .doc = R"(x with values written at places given by index tensors, in row-major order.
+                              .doc = R"(Returns `x` with `values` written at the positions given by the index tensors
+`indices` for the leading dimensions. If positions repeat, the last element in
+row-major order wins.
 
 >>> lucid.index_put_set(lucid.zeros(3), lucid.tensor([1., 2.]), [lucid.tensor([0, 2])])
 tensor([1., 0., 2.]))",
@@ -127,7 +131,9 @@ tensor([1., 0., 2.]))",
 
 Op index_put_add() {
   return index_put_primitive({.signature = "index_put_add(x, values, indices: tensors)",
-                              .doc = R"(x with values added at places given by index tensors, in row-major order.
+                              .doc = R"(Returns `x` with `values` added at the positions given by the index tensors
+`indices` for the leading dimensions, in row-major order. Repeated positions
+accumulate.
 
 >>> lucid.index_put_add(lucid.zeros(3), lucid.tensor([1., 2.]), [lucid.tensor([2, 2])])
 tensor([0., 0., 3.]))",
@@ -138,8 +144,10 @@ tensor([0., 0., 3.]))",
 Op index_put() {
   return {
       .signature = "index_put(x, values, indices: tensors, accumulate: bool = False)",
-      .doc =
-          R"(x with values, broadcast as needed, written or added at places given by index tensors for the leading dimensions.
+      .doc = R"(Returns `x` with `values` written at the positions given by the i64 tensors `indices` for the leading
+dimensions. The index tensors have one shape, and `values` is a number or a tensor that broadcasts to
+the indexed part. `accumulate` adds to the elements instead of replacing them. Raises IndexError if an
+index is out of range.
 
 >>> lucid.index_put(lucid.zeros(3), [lucid.tensor([0, 2])], lucid.tensor(1.))
 tensor([1., 0., 1.]))",

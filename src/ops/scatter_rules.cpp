@@ -25,10 +25,10 @@ void reference_combine(ScatterCombine combine, const HostArray& out, int64_t to,
 
 void check_source(const Call& call, size_t source) {
   if (call.operand(source).is_value() && call.dtype(source) != call.dtype(0))
-    throw TypeError("{}: source {} and tensor {} must have one dtype", call.name(),
+    throw TypeError("{}: source {} and tensor {} must have the same dtype", call.name(),
                     to_string(call.operand(source).type()), to_string(call.operand(0).type()));
 }
 
-Value numbers_of(Emitter& e, const Dims& shape) { return e.reshape(e.iota(Dims{numel(shape)}), shape); }
+Value row_major_indices(Emitter& e, const Dims& shape) { return e.reshape(e.iota(Dims{numel(shape)}), shape); }
 
 }  // namespace lucid

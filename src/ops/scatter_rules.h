@@ -3,16 +3,17 @@
 #include "ops/reference.h"
 #include "ops/rules.h"
 
-/// What ops share that place elements by indices.
+/// Shared parts of ops that write elements at given indices.
 namespace lucid {
 
-/// Combines one element into another, as scatters do, in the dtype that kernels compute in.
+/// Combines element `from` of `source` into element `to` of `out`, in the dtype that kernels compute in.
 void reference_combine(ScatterCombine combine, const HostArray& out, int64_t to, const HostArray& source, int64_t from);
 
 /// Throws TypeError unless the operand `source` has the dtype of operand 0.
 void check_source(const Call& call, size_t source);
 
-/// Each element's row-major number, for finding out which of several writes to one place came last.
-Value numbers_of(Emitter& e, const Dims& shape);
+/// The row-major index of each element of a tensor of this shape. Gradients of scatters use it to find the last of
+/// several writes to one position.
+Value row_major_indices(Emitter& e, const Dims& shape);
 
 }  // namespace lucid

@@ -1,4 +1,4 @@
-// Looking up and counting: searches in sorted sequences, distinct elements, histograms. Computed on the host.
+// Searching and counting: binary search, distinct elements, histograms. Computed on the host.
 
 #include <cmath>
 #include <numeric>
@@ -18,11 +18,10 @@ Types infer_search(const Call& call) {
   for (size_t d = 0; fits && sequence.rank() > 1 && d + 1 < values.size(); ++d) fits = sequence[d] == values[d];
   if (!fits)
     throw ValueError(
-        "searchsorted: the sorted sequence must be a vector or agree with values but for the last dimension, got "
-        "{} and {}",
+        "searchsorted: sorted_sequence must be a vector or match values in all dimensions but the last, got {} and {}",
         to_string(call.operand(0).type()), to_string(call.operand(1).type()));
   if (call.operand(1).is_value() && call.dtype(0) != call.dtype(1))
-    throw TypeError("searchsorted: the sorted sequence {} and values {} must have one dtype",
+    throw TypeError("searchsorted: sorted_sequence {} and values {} must have the same dtype",
                     to_string(call.operand(0).type()), to_string(call.operand(1).type()));
   return {{Dtype::kI64, values}};
 }
@@ -30,8 +29,10 @@ Types infer_search(const Call& call) {
 Op searchsorted() {
   return {
       .signature = "searchsorted(sorted_sequence, values, *, right: bool = False)",
-      .doc =
-          R"(Where each value would be inserted to keep a sorted sequence in order, before equal elements or, with right, after them.
+      .doc = R"(Returns the i64 indices at which `values` would be inserted into `sorted_sequence` to keep its last
+dimension sorted. An index is before equal elements, or after them if `right` is true. NaN sorts after
+every number. `sorted_sequence` is a vector, or agrees with `values` in all dimensions except the last.
+Raises TypeError if the dtypes differ.
 
 >>> lucid.searchsorted(lucid.tensor([1, 3, 5]), lucid.tensor([3, 6]))
 tensor([1, 3]))",
@@ -53,7 +54,7 @@ tensor([1, 3]))",
                 while (low < high) {
                   const int64_t middle = low + (high - low) / 2;
                   const T held = typed_element<T>(sequence, start + middle);
-                  const bool passes = call.flag("right") ? !comes_before(value, held) : comes_before(held, value);
+                  const bool passes = call.flag("right") ? !sorts_before(value, held) : sorts_before(held, value);
                   (passes ? low : high) = passes ? middle + 1 : middle;
                 }
                 out.as<int64_t>()[i] = low;
@@ -69,7 +70,9 @@ tensor([1, 3]))",
 Op bucketize() {
   return {
       .signature = "bucketize(x, boundaries, *, right: bool = False)",
-      .doc = R"(The number of the bucket that each element falls into, between sorted boundaries.
+      .doc = R"(Returns the i64 index of the bucket that each element of `x` falls into. `boundaries` is a sorted
+vector. Bucket i holds boundaries[i-1] < x <= boundaries[i], or boundaries[i-1] <= x < boundaries[i] if
+`right` is true.
 
 >>> lucid.bucketize(lucid.tensor([0, 3, 9]), lucid.tensor([1, 3, 5]))
 tensor([0, 1, 3]))",
@@ -86,9 +89,9 @@ tensor([0, 1, 3]))",
 Op unique_all() {
   return {
       .signature = "unique_all(x, dim: int? = None) -> values, inverse, counts",
-      .doc =
-          R"(The distinct elements of x, or its distinct parts along a dimension, in order; for each element or part which one it
-is; and how often each occurs. Every NaN is distinct.
+      .doc = R"(Returns the sorted distinct elements of `x`, or its distinct slices along `dim`, as `values`; the index
+into `values` of each element or slice as `inverse`; and the number of occurrences of each as `counts`.
+Every NaN is distinct.
 
 >>> lucid.unique_all(lucid.tensor([3, 1, 3]))
 lucid.return_types.unique_all(values=tensor([1, 3]), inverse=tensor([1, 0, 1]), counts=tensor([1, 2])))",
@@ -98,7 +101,7 @@ lucid.return_types.unique_all(values=tensor([1, 3]), inverse=tensor([1, 0, 1]), 
             const Dims& shape = x.type.shape;
             const bool flat = call.is_none("dim");
             const int64_t axis = flat ? 0 : normalize_axis(call.name(), call.integer("dim"), shape.rank());
-            // Parts: elements of a flat tensor, or what lies at one index of the axis.
+            // A part is an element of the flattened tensor, or the slice at one index of the axis.
             const Lines lines = flat ? Lines(Dims{x.size()}, 0) : Lines(shape, axis);
             const auto place = [&](int64_t part, int64_t i) { return lines.start(i) + part * lines.stride; };
             std::vector<int64_t> order(static_cast<size_t>(lines.length));
@@ -111,10 +114,10 @@ lucid.return_types.unique_all(values=tensor([1, 3]), inverse=tensor([1, 0, 1]), 
                 for (int64_t i = 0; i < lines.count; ++i) {
                   const T left = typed_element<T>(x, place(a, i));
                   const T right = typed_element<T>(x, place(b, i));
-                  if (comes_before(left, right)) return true;
-                  if (comes_before(right, left)) return false;
+                  if (sorts_before(left, right)) return true;
+                  if (sorts_before(right, left)) return false;
                 }
-                return a < b;  // so that the first of equals stands for them
+                return a < b;  // so that the first of equal parts represents them
               };
               const auto same = [&](int64_t a, int64_t b) {
                 for (int64_t i = 0; i < lines.count; ++i)
@@ -156,8 +159,10 @@ lucid.return_types.unique_all(values=tensor([1, 3]), inverse=tensor([1, 0, 1]), 
 Op bincount() {
   return {
       .signature = "bincount(x, weights? = None, minlength: int = 0)",
-      .doc =
-          R"(How often each of the numbers 0, 1, ... occurs in a vector of integers, or the sum of the weights at its places.
+      .doc = R"(Counts the occurrences of each value in `x`, a vector of nonnegative integers. Element i of the result
+is the number of times that i occurs, as i64, or the sum of the `weights` at those positions, as f32 for
+f32 weights and f64 otherwise. The result has at least `minlength` elements. Raises ValueError if an
+element is negative.
 
 >>> lucid.bincount(lucid.tensor([1, 1, 3]))
 tensor([0, 2, 0, 1]))",
@@ -168,7 +173,7 @@ tensor([0, 2, 0, 1]))",
             if (x.type.shape.rank() != 1) throw ValueError("bincount: expected a vector, got {}", to_string(x.type));
             const bool weighted = call.has(1);
             if (weighted && call.in(1).type.shape != x.type.shape)
-              throw ValueError("bincount: x {} and weights {} must have one shape", to_string(x.type),
+              throw ValueError("bincount: x {} and weights {} must have the same shape", to_string(x.type),
                                to_string(call.in(1).type));
             int64_t length = call.integer("minlength");
             if (length < 0) throw ValueError("bincount: minlength must not be negative, got {}", length);
@@ -200,9 +205,10 @@ tensor([0, 2, 0, 1]))",
 Op histc() {
   return {
       .signature = "histc(x, bins: int = 100, min: float = 0.0, max: float = 0.0)",
-      .doc =
-          R"(How many elements fall into each of so many equal intervals between min and max, or between the smallest and largest
-element if both are 0. What lies outside is not counted.
+      .doc = R"(Counts the elements of `x` in `bins` intervals of equal width between `min` and `max`. If `min` equals
+`max`, the minimum and maximum of `x` are used. The last interval includes its upper bound. Elements
+outside the range and NaN are not counted. The result has the dtype of `x`, which must be
+floating-point.
 
 >>> lucid.histc(lucid.tensor([1., 2., 1.]), 4, 0, 3)
 tensor([0., 2., 1., 0.]))",

@@ -1,4 +1,4 @@
-// Parts of a tensor, seen in the same memory.
+// Views of parts of a tensor.
 
 #include <algorithm>
 
@@ -8,8 +8,8 @@
 namespace lucid {
 namespace {
 
-/// g at `start` along an axis of so many elements, zeros around it. What sticks out is cut.
-Value placed(Emitter& e, const Value& g, int64_t axis, int64_t start, int64_t size) {
+/// g padded with zeros along `axis` to `size` elements, starting at `start`. Elements past the end are dropped.
+Value zero_padded(Emitter& e, const Value& g, int64_t axis, int64_t start, int64_t size) {
   const int64_t after = size - start - g.size(axis);
   if (start == 0 && after == 0) return g;
   Dims pad(2 * static_cast<size_t>(g.rank() - axis));
@@ -18,7 +18,7 @@ Value placed(Emitter& e, const Value& g, int64_t axis, int64_t start, int64_t si
   return e.constant_pad(g, pad, 0.0);
 }
 
-/// A view of some elements, and how their gradients are put back: place(e, call, g).
+/// Completes a view of some elements. place(e, call, g) returns the gradient of the operand.
 template <typename F, typename G>
 Op partial_view(Op op, F view, G place) {
   op = strided_view(std::move(op), view);
@@ -32,7 +32,8 @@ Op select() {
   return partial_view(
       {
           .signature = "select(x, dim: int, index: int)",
-          .doc = R"(The part of x at one index along a dimension, which disappears.
+          .doc = R"(Returns a view of `x` at position `index` along `dim`, with that dimension removed. A negative
+`index` counts from the end. Raises IndexError if `index` is out of range.
 
 >>> lucid.select(lucid.tensor([[1, 2], [3, 4]]), 1, 0)
 tensor([1, 3]))",
@@ -57,11 +58,11 @@ tensor([1, 3]))",
         const int64_t axis = view_axis(call);
         const int64_t index = call.integer("index");
         const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
-        return placed(e, e.unsqueeze(g, axis), axis, index < 0 ? index + size : index, size);
+        return zero_padded(e, e.unsqueeze(g, axis), axis, index < 0 ? index + size : index, size);
       });
 }
 
-/// Where a slice starts and ends in a dimension of this size.
+/// The start and the end of a slice in a dimension of this size.
 std::pair<int64_t, int64_t> slice_bounds(const Call& call, int64_t size) {
   const auto bound = [&](std::string_view name, int64_t missing) {
     if (call.is_none(name)) return missing;
@@ -76,8 +77,9 @@ Op slice() {
   return partial_view(
       {
           .signature = "slice(x, dim: int = 0, start: int? = None, end: int? = None, step: int = 1)",
-          .doc =
-              R"(Every step-th index of x from start to end along a dimension; bounds are clipped as Python's slices are.
+          .doc = R"(Returns a view of every `step`-th element of `x` from `start` up to but not including `end` along
+`dim`. Negative bounds count from the end, and bounds out of range are clamped, as for slices in
+Python. Raises ValueError if `step` is not positive.
 
 >>> lucid.slice(lucid.arange(10), 0, 2, 9, 3)
 tensor([2, 5, 8]))",
@@ -90,7 +92,7 @@ tensor([2, 5, 8]))",
         const auto axis = static_cast<size_t>(view_axis(call));
         const int64_t size = operand.sizes[axis];
         const int64_t step = call.integer("step");
-        if (step <= 0) throw ValueError("slice: step {} must be positive", step);
+        if (step <= 0) throw ValueError("slice: step must be positive, got {}", step);
         const auto [start, end] = slice_bounds(call, size);
         Geometry result = operand;
         result.offset += start * operand.strides[axis];
@@ -103,12 +105,12 @@ tensor([2, 5, 8]))",
         const int64_t axis = view_axis(call);
         const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
         const int64_t step = call.integer("step");
-        if (g.size(axis) <= 1 || step == 1) return placed(e, g, axis, slice_bounds(call, size).first, size);
-        // Each element becomes itself and the zeros up to the next.
+        if (g.size(axis) <= 1 || step == 1) return zero_padded(e, g, axis, slice_bounds(call, size).first, size);
+        // Insert the zeros between consecutive elements.
         Dims spread = g.shape();
         spread[static_cast<size_t>(axis)] *= step;
-        const Value wide = e.reshape(placed(e, e.unsqueeze(g, axis + 1), axis + 1, 0, step), spread);
-        return placed(e, wide, axis, slice_bounds(call, size).first, size);
+        const Value wide = e.reshape(zero_padded(e, e.unsqueeze(g, axis + 1), axis + 1, 0, step), spread);
+        return zero_padded(e, wide, axis, slice_bounds(call, size).first, size);
       });
 }
 
@@ -116,7 +118,9 @@ Op narrow() {
   return partial_view(
       {
           .signature = "narrow(x, dim: int, start: int, length: int)",
-          .doc = R"(`length` neighbouring indices of x from start along a dimension.
+          .doc = R"(Returns a view of `length` consecutive elements of `x` from `start` along `dim`. A negative `start`
+counts from the end. Raises IndexError if `start` is out of range and ValueError if the elements
+extend past the end.
 
 >>> lucid.narrow(lucid.arange(5), 0, 1, 3)
 tensor([1, 2, 3]))",
@@ -127,12 +131,12 @@ tensor([1, 2, 3]))",
         if (operand.sizes.empty()) throw IndexError("narrow: a 0-d tensor has no dimension to narrow");
         const auto axis = static_cast<size_t>(view_axis(call));
         const int64_t size = operand.sizes[axis];
-        const int64_t asked = call.integer("start");
+        const int64_t given = call.integer("start");
         const int64_t length = call.integer("length");
-        if (asked < -size || asked > size)
-          throw IndexError("narrow: start {} is out of range for dimension {} of {}", asked, axis,
+        if (given < -size || given > size)
+          throw IndexError("narrow: start {} is out of range for dimension {} of {}", given, axis,
                            to_string(call.operand(0).type()));
-        const int64_t start = asked < 0 ? asked + size : asked;
+        const int64_t start = given < 0 ? given + size : given;
         if (length < 0 || length > size - start)
           throw ValueError("narrow: start {} and length {} exceed dimension {} of {}", start, length, axis,
                            to_string(call.operand(0).type()));
@@ -145,7 +149,7 @@ tensor([1, 2, 3]))",
         const int64_t axis = view_axis(call);
         const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
         const int64_t start = call.integer("start");
-        return placed(e, g, axis, start < 0 ? start + size : start, size);
+        return zero_padded(e, g, axis, start < 0 ? start + size : start, size);
       });
 }
 
@@ -153,7 +157,9 @@ Op diagonal() {
   return partial_view(
       {
           .signature = "diagonal(x, offset: int = 0, dim1: int = 0, dim2: int = 1)",
-          .doc = R"(The diagonal of x over two dimensions, as the last dimension of the result.
+          .doc = R"(Returns a view of the diagonal of `x` over the dimensions `dim1` and `dim2`, as the last dimension
+of the result. Positive offsets select diagonals above the main one and negative offsets those below
+it. Raises ValueError if `x` has fewer than two dimensions.
 
 >>> lucid.diagonal(lucid.tensor([[1, 2], [3, 4]]))
 tensor([1, 4]))",
@@ -173,7 +179,7 @@ tensor([1, 4]))",
         const int64_t rows = operand.sizes[first];
         const int64_t columns = operand.sizes[second];
         const bool above = offset >= 0;
-        // Far offsets give an empty diagonal; compared before subtracting, so that none overflows.
+        // Far offsets select an empty diagonal. Compare before subtracting to avoid overflow.
         const bool empty = above ? offset >= columns : offset <= -rows;
         const int64_t length = empty ? 0 : above ? std::min(rows, columns - offset) : std::min(rows + offset, columns);
         Geometry result{{}, {}, operand.offset};
@@ -195,9 +201,10 @@ tensor([1, 4]))",
         const int64_t offset = call.integer("offset");
         const int64_t last = g.rank() - 1;
         if (g.size(last) == 0) return e.full(call.shape(0), 0, g.dtype());
-        // In a flattened matrix the elements of a diagonal lie columns + 1 apart.
-        const Value wide = e.flatten(placed(e, e.unsqueeze(g, last + 1), last + 1, 0, columns + 1), last, last + 1);
-        const Value flat = placed(e, wide, last, offset >= 0 ? offset : -offset * columns, rows * columns);
+        // In a flattened matrix the elements of a diagonal are columns + 1 apart.
+        const Value wide =
+            e.flatten(zero_padded(e, e.unsqueeze(g, last + 1), last + 1, 0, columns + 1), last, last + 1);
+        const Value flat = zero_padded(e, wide, last, offset >= 0 ? offset : -offset * columns, rows * columns);
         return e.movedim(e.unflatten(flat, last, Dims{rows, columns}), Dims{-2, -1}, Dims{first, second});
       });
 }

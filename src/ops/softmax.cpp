@@ -1,4 +1,4 @@
-// Softmax and its kin: exponentials weighed against the largest element, so that none overflows.
+// Softmax and related ops. They subtract the maximum before the exponential, so that it cannot overflow.
 
 #include <limits>
 
@@ -9,7 +9,7 @@ namespace {
 
 Dims axis_of(const Call& call) { return {normalize_axis(call.name(), call.integer("dim"), call.rank(0))}; }
 
-/// The input in the dtype that attribute "dtype" asks for.
+/// The input converted to attribute "dtype", if given.
 Value requested(Emitter& e, const Call& call, const Value& x) {
   return call.is_none("dtype") ? x : e.cast(x, call.dtype_of("dtype"));
 }
@@ -18,8 +18,8 @@ std::vector<TensorType> infer_softmax(const Call& call) {
   axis_of(call);
   const Dtype dtype = call.is_none("dtype") ? call.dtype(0) : call.dtype_of("dtype");
   if (!is_float(dtype))
-    throw TypeError("{}: needs floats, got {}; convert it, or pass dtype=lucid.float32", call.name(),
-                    to_string(call.operand(0).type()));
+    throw TypeError("{}: x and dtype must be floating-point, got x {}; convert it, or pass dtype=lucid.float32",
+                    call.name(), to_string(call.operand(0).type()));
   return {{dtype, call.shape(0)}};
 }
 
@@ -34,7 +34,8 @@ std::vector<Sample> softmax_samples() {
 Op softmax() {
   return {
       .signature = "softmax(x, dim: int = -1, *, dtype: dtype? = None)",
-      .doc = R"(exp(x), scaled to sum to 1 along dim.
+      .doc = R"(Computes exp(x) / sum(exp(x)) along `dim`, without overflow. `dtype`, if given, is the floating-point
+dtype that `x` is converted to first.
 
 >>> lucid.softmax(lucid.tensor([0.0, 0.0, 0.0, 0.0]), 0)
 tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
@@ -46,7 +47,7 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
         const Dims axis = axis_of(call);
         if (numel(x.shape()) == 0) return {e.exp(x)};
         const Value weight = e.exp(e.sub(x, e.amax(x, axis, true)));
-        // One division for each row: they would take as long as everything else.
+        // One division for each row. One for each element would take as long as everything else.
         return {e.mul(weight, e.reciprocal(e.sum(weight, axis, true)))};
       },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
@@ -61,7 +62,8 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
 Op softmin() {
   return {
       .signature = "softmin(x, dim: int = -1, *, dtype: dtype? = None)",
-      .doc = R"(softmax(-x, dim): the smallest element gets the most.
+      .doc = R"(Computes softmax(-x) along `dim`, so that the smallest element has the largest weight. `dtype`, if
+given, is the floating-point dtype that `x` is converted to first.
 
 >>> lucid.softmin(lucid.tensor([0.0, 0.0, 0.0, 0.0]), 0)
 tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
@@ -77,7 +79,8 @@ tensor([0.2500, 0.2500, 0.2500, 0.2500]))",
 Op log_softmax() {
   return {
       .signature = "log_softmax(x, dim: int = -1, *, dtype: dtype? = None)",
-      .doc = R"(The logarithm of softmax(x, dim), without underflow.
+      .doc = R"(Computes log(softmax(x)) along `dim`, without underflow. `dtype`, if given, is the floating-point dtype
+that `x` is converted to first.
 
 >>> lucid.log_softmax(lucid.tensor([0.0, 0.0]), 0)
 tensor([-0.6931, -0.6931]))",
@@ -101,7 +104,8 @@ tensor([-0.6931, -0.6931]))",
 Op logsumexp() {
   return {
       .signature = "logsumexp(x, dim: ints? = None, keepdim: bool = False)",
-      .doc = R"(The logarithm of the sum of exp(x) over some dimensions, or all, without overflow.
+      .doc = R"(Computes log(sum(exp(x))) over the dimensions `dim`, or over all dimensions by default, without
+overflow. `keepdim` keeps the reduced dimensions with size 1.
 
 >>> lucid.logsumexp(lucid.tensor([0.0, 0.0]), 0)
 tensor(0.6931))",
@@ -111,7 +115,7 @@ tensor(0.6931))",
         const Dims axes = reduced_axes(call, call.rank(0));
         const bool keepdim = call.flag("keepdim");
         if (reduced_count(call) == 0) return {e.log(e.sum(e.exp(x), axes, keepdim))};
-        // An infinite largest element would turn the others into NaN.
+        // Subtracting an infinite maximum would produce NaN.
         const auto finite = [&](const Value& largest) { return e.where(e.isinf(largest), 0, largest); };
         const Value weight = e.exp(e.sub(x, finite(e.amax(x, axes, true))));
         return {e.add(e.log(e.sum(weight, axes, keepdim)), finite(e.amax(x, axes, keepdim)))};

@@ -1,4 +1,4 @@
-// Orders: sorting, the largest elements, medians. Computed on the host; NaN counts as larger than every number.
+// Sorting, top-k and medians. Computed on the host. NaN counts as larger than every number.
 
 #include "ops/rules.h"
 #include "ops/sort_rules.h"
@@ -10,7 +10,7 @@ using Types = std::vector<TensorType>;
 
 int64_t sorted_axis(const Call& call) { return normalize_axis(call.name(), call.integer("dim"), call.rank(0)); }
 
-/// The gradient of ops that pick elements along a dimension and say which: each goes back to where it came from.
+/// The gradient of ops that select elements along a dimension and return their indices: it is added at those indices.
 Gradient picked_gradient(bool removes_dim) {
   return {.rule = [removes_dim](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
             const int64_t dim = sorted_axis(call);
@@ -25,9 +25,9 @@ Gradient picked_gradient(bool removes_dim) {
           .saves_outputs = true};
 }
 
-/// Writes elements `first`... of a line to line `line` of both results.
+/// Writes the first to.length elements of a line to line `line` of both results.
 template <typename T>
-void write_picked(const HostArray& x, const Lines& from, int64_t line, const std::vector<Placed<T>>& elements,
+void write_picked(const HostArray& x, const Lines& from, int64_t line, const std::vector<IndexedElement<T>>& elements,
                   const HostArray& values, const HostArray& indices, const Lines& to) {
   for (int64_t i = 0; i < to.length; ++i) {
     const int64_t index = elements[static_cast<size_t>(i)].index;
@@ -45,8 +45,9 @@ std::vector<Sample> sort_samples() {
 Op sort() {
   return {
       .signature = "sort(x, dim: int = -1, descending: bool = False, stable: bool = False) -> values, indices",
-      .doc =
-          R"(The elements of x in order along a dimension, and where each stood. Equal elements always keep their order.
+      .doc = R"(Sorts `x` along `dim`, in ascending order unless `descending` is true. Returns the sorted elements as
+`values` and their i64 indices in `x` as `indices`. The sort is always stable. NaN sorts as larger than
+every number.
 
 >>> lucid.sort(lucid.tensor([3, 1, 2]))
 lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
@@ -61,8 +62,8 @@ lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
             const HostArray indices = call.make_output({Dtype::kI64, x.type.shape});
             const Lines lines(x.type.shape, sorted_axis(call));
             dispatch_all(x.type.dtype, [&]<typename T>() {
-              for_each_line<T>(x, lines, [&](int64_t line, std::vector<Placed<T>>& elements) {
-                std::sort(elements.begin(), elements.end(), placed_order<T>(call.flag("descending")));
+              for_each_line<T>(x, lines, [&](int64_t line, std::vector<IndexedElement<T>>& elements) {
+                std::sort(elements.begin(), elements.end(), sort_order<T>(call.flag("descending")));
                 write_picked(x, lines, line, elements, values, indices, lines);
               });
             });
@@ -75,7 +76,8 @@ lucid.return_types.sort(values=tensor([1, 2, 3]), indices=tensor([1, 2, 0])))",
 Op argsort() {
   return {
       .signature = "argsort(x, dim: int = -1, descending: bool = False, stable: bool = False)",
-      .doc = R"(The indices that put x in order along a dimension. Equal elements always keep their order.
+      .doc = R"(Returns the i64 indices that sort `x` along `dim`, in ascending order unless `descending` is true. The
+sort is always stable. NaN sorts as larger than every number.
 
 >>> lucid.argsort(lucid.tensor([3, 1, 2]))
 tensor([1, 2, 0]))",
@@ -90,7 +92,7 @@ tensor([1, 2, 0]))",
 Op msort() {
   return {
       .signature = "msort(x)",
-      .doc = R"(The elements of x in order along the first dimension.
+      .doc = R"(Sorts `x` along its first dimension in ascending order. NaN sorts as larger than every number.
 
 >>> lucid.msort(lucid.tensor([3, 1, 2]))
 tensor([1, 2, 3]))",
@@ -115,8 +117,10 @@ Types infer_topk(const Call& call) {
 Op topk() {
   return {
       .signature = "topk(x, k: int, dim: int = -1, largest: bool = True, sorted: bool = True) -> values, indices",
-      .doc =
-          R"(The k largest or smallest elements along a dimension, best first, and their indices; of equal ones the first.
+      .doc = R"(Returns the `k` largest elements of `x` along `dim`, or the smallest if `largest` is false, as `values`
+and their i64 indices as `indices`. They are always sorted, best first; of equal elements the first ones
+are chosen. NaN counts as larger than every number. Raises ValueError if `k` is negative or exceeds the
+size of `dim`.
 
 >>> lucid.topk(lucid.tensor([3, 1, 4, 1, 5]), 2)
 lucid.return_types.topk(values=tensor([5, 4]), indices=tensor([4, 2])))",
@@ -132,8 +136,8 @@ lucid.return_types.topk(values=tensor([5, 4]), indices=tensor([4, 2])))",
             const Lines to(types[0].shape, axis);
             if (to.length == 0) return;
             dispatch_all(x.type.dtype, [&]<typename T>() {
-              for_each_line<T>(x, from, [&](int64_t line, std::vector<Placed<T>>& elements) {
-                const auto order = placed_order<T>(call.flag("largest"));
+              for_each_line<T>(x, from, [&](int64_t line, std::vector<IndexedElement<T>>& elements) {
+                const auto order = sort_order<T>(call.flag("largest"));
                 const auto end = elements.begin() + to.length;
                 if (end != elements.end()) std::nth_element(elements.begin(), end - 1, elements.end(), order);
                 std::sort(elements.begin(), end, order);
@@ -148,7 +152,7 @@ lucid.return_types.topk(values=tensor([5, 4]), indices=tensor([4, 2])))",
   };
 }
 
-/// The types of one element picked from each line.
+/// The result types of ops that select one element from each line.
 Types infer_one(const Call& call) {
   const int64_t axis = sorted_axis(call);
   if (call.rank(0) > 0 && call.shape(0)[static_cast<size_t>(axis)] == 0)
@@ -157,7 +161,7 @@ Types infer_one(const Call& call) {
   return {{call.dtype(0), shape}, {Dtype::kI64, shape}};
 }
 
-/// Picks element `rank(elements)` in order from each line.
+/// Selects from each line the element at position rank(call, elements) in sorted order.
 template <typename F>
 auto pick_one(F rank) {
   return [rank](HostCall& call) {
@@ -167,11 +171,11 @@ auto pick_one(F rank) {
     const HostArray indices = call.make_output(types[1]);
     const Lines lines(x.type.shape, sorted_axis(call));
     dispatch_all(x.type.dtype, [&]<typename T>() {
-      for_each_line<T>(x, lines, [&](int64_t line, std::vector<Placed<T>>& elements) {
-        const auto place = elements.begin() + rank(call, elements);
-        std::nth_element(elements.begin(), place, elements.end(), placed_order<T>(false));
-        copy_element(x, lines.start(line) + place->index * lines.stride, values, line);
-        indices.as<int64_t>()[line] = place->index;
+      for_each_line<T>(x, lines, [&](int64_t line, std::vector<IndexedElement<T>>& elements) {
+        const auto selected = elements.begin() + rank(call, elements);
+        std::nth_element(elements.begin(), selected, elements.end(), sort_order<T>(false));
+        copy_element(x, lines.start(line) + selected->index * lines.stride, values, line);
+        indices.as<int64_t>()[line] = selected->index;
       });
     });
   };
@@ -180,7 +184,9 @@ auto pick_one(F rank) {
 Op kthvalue() {
   return {
       .signature = "kthvalue(x, k: int, dim: int = -1, keepdim: bool = False) -> values, indices",
-      .doc = R"(The k-th smallest element along a dimension, counted from 1, and its index.
+      .doc = R"(Returns the `k`-th smallest element of `x` along `dim`, counted from 1, as `values` and its i64 index as
+`indices`. `keepdim` keeps the reduced dimension with size 1. NaN counts as larger than every number.
+Raises ValueError if `k` is below 1 or exceeds the size of `dim`.
 
 >>> lucid.kthvalue(lucid.tensor([3, 1, 2]), 2)
 lucid.return_types.kthvalue(values=tensor(2), indices=tensor(2)))",
@@ -201,21 +207,21 @@ lucid.return_types.kthvalue(values=tensor(2), indices=tensor(2)))",
   };
 }
 
-/// The place of the lower median in order; the first NaN's if there is one, which decides.
+/// The position in sorted order of the lower median, or of the first NaN if there is one.
 template <typename T>
-int64_t median_rank(const std::vector<Placed<T>>& elements) {
+int64_t median_rank(const std::vector<IndexedElement<T>>& elements) {
   const auto count = static_cast<int64_t>(elements.size());
   const auto nans = std::count_if(elements.begin(), elements.end(),
-                                  [](const Placed<T>& element) { return element.value != element.value; });
+                                  [](const IndexedElement<T>& element) { return element.value != element.value; });
   return nans ? count - nans : (count - 1) / 2;
 }
 
 Op median_dim() {
   return {
       .signature = "median_dim(x, dim: int, keepdim: bool = False) -> values, indices",
-      .doc =
-          R"(The medians along a dimension and their indices: the lower of the two middle elements if their number is even; NaN if
-there is one.
+      .doc = R"(Returns the medians of `x` along `dim` as `values` and their i64 indices as `indices`. The median of an
+even number of elements is the lower of the two middle ones. NaN is propagated. `keepdim` keeps the
+reduced dimension with size 1. Raises ValueError if there are no elements to reduce.
 
 >>> lucid.median_dim(lucid.tensor([[3, 1, 2]]), 1)
 lucid.return_types.median_dim(values=tensor([2]), indices=tensor([2])))",
@@ -231,8 +237,8 @@ lucid.return_types.median_dim(values=tensor([2]), indices=tensor([2])))",
 Op median() {
   return {
       .signature = "median(x)",
-      .doc =
-          R"(The median of all elements: the lower of the two middle ones if their number is even; NaN if there is one.
+      .doc = R"(Returns the median of all elements of `x`. The median of an even number of elements is the lower of the
+two middle ones. NaN is propagated. Raises ValueError if `x` has no elements.
 
 >>> lucid.median(lucid.tensor([3, 1, 2, 4]))
 tensor(2))",

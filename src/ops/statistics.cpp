@@ -1,4 +1,4 @@
-// Reductions composed of others: variances, norms, counts.
+// Reductions composed of other ops: variances, norms, counts.
 
 #include <cmath>
 #include <limits>
@@ -20,7 +20,7 @@ std::vector<Sample> statistics_samples(Fill fill = Fill::kNormal) {
          with({{{filled({0, 3}, fill)}}}, {{"dim", Dims{1}}});
 }
 
-/// What sums of squares are divided by: never below 0, so that too few elements give infinity or NaN.
+/// The divisor of sums of squares. It is at least 0, so that too few elements yield infinity or NaN.
 double degrees(const Call& call) {
   return std::max(0.0, static_cast<double>(reduced_count(call)) - call.real("correction"));
 }
@@ -39,9 +39,9 @@ Value variance_gradient(Emitter& e, const Call& call, const Value& g, const Valu
 Op var() {
   return {
       .signature = "var(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0)",
-      .doc =
-          R"(The variance over some dimensions, or all: the squared deviations from the mean, summed and divided by their
-number less the correction.
+      .doc = R"(Returns the variance of `x` over the dimensions `dim`, or over all dimensions by default: the sum of
+squared deviations from the mean, divided by max(0, n - correction) for n elements. The default
+`correction` of 1 is Bessel's correction. `keepdim` keeps the reduced dimensions with size 1.
 
 >>> lucid.var(lucid.tensor([1.0, 2.0, 3.0]))
 tensor(1.))",
@@ -60,7 +60,9 @@ tensor(1.))",
 Op standard_deviation() {
   return {
       .signature = "std(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0)",
-      .doc = R"(The standard deviation over some dimensions, or all: the square root of the variance.
+      .doc = R"(Returns the standard deviation of `x` over the dimensions `dim`, or over all dimensions by default: the
+square root of the variance, which is the sum of squared deviations from the mean divided by max(0, n -
+correction) for n elements. `keepdim` keeps the reduced dimensions with size 1.
 
 >>> lucid.std(lucid.tensor([1.0, 2.0, 3.0]))
 tensor(1.))",
@@ -69,7 +71,7 @@ tensor(1.))",
         return {e.sqrt(variance(e, call, in[0], e.mean(in[0], axes_of(call), true)))};
       },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-                     // Equal elements have deviation 0, where the root has no slope: their gradient is 0.
+                     // The square root is not differentiable at 0. If all elements are equal, their gradient is 0.
                      const Value& deviation = call.out();
                      const Value flat = e.eq(deviation, 0);
                      const Value slope = e.where(flat, 0, e.div(g[0], e.mul(e.where(flat, 1, deviation), 2)));
@@ -84,7 +86,9 @@ tensor(1.))",
 Op var_mean() {
   return {
       .signature = "var_mean(x, dim: ints? = None, keepdim: bool = False, *, correction: float = 1.0) -> var, mean",
-      .doc = R"(The variance and the mean over some dimensions, or all.
+      .doc = R"(Returns the variance and the mean of `x` over the dimensions `dim`, or over all dimensions by default,
+as `var` and `mean`. The variance divides by max(0, n - correction) for n elements. `keepdim` keeps the
+reduced dimensions with size 1.
 
 >>> lucid.var_mean(lucid.tensor([1.0, 2.0, 3.0]))
 lucid.return_types.var_mean(var=tensor(1.), mean=tensor(2.)))",
@@ -98,13 +102,15 @@ lucid.return_types.var_mean(var=tensor(1.), mean=tensor(2.)))",
   };
 }
 
-/// x with 0 in place of NaN.
+/// x with NaN replaced by 0.
 Value without_nan(Emitter& e, const Value& x) { return e.where(e.isnan(x), 0, x); }
 
 Op nansum() {
   return {
       .signature = "nansum(x, dim: ints? = None, keepdim: bool = False, *, dtype: dtype? = None)",
-      .doc = R"(The sum over some dimensions, or all, of the elements that are not NaN.
+      .doc = R"(Returns the sum of the elements of `x` that are not NaN over the dimensions `dim`, or over all
+dimensions by default. `keepdim` keeps the reduced dimensions with size 1. Integers and bools are summed
+in i64 unless `dtype` is given.
 
 >>> lucid.nansum(lucid.tensor([1.0, float("nan"), 2.0]))
 tensor(3.))",
@@ -119,7 +125,9 @@ tensor(3.))",
 Op nanmean() {
   return {
       .signature = "nanmean(x, dim: ints? = None, keepdim: bool = False)",
-      .doc = R"(The mean over some dimensions, or all, of the elements that are not NaN.
+      .doc = R"(Returns the mean of the elements of `x` that are not NaN over the dimensions `dim`, or over all
+dimensions by default. `keepdim` keeps the reduced dimensions with size 1. The result is NaN where every
+element is NaN.
 
 >>> lucid.nanmean(lucid.tensor([1.0, float("nan"), 2.0]))
 tensor(1.5000))",
@@ -135,7 +143,8 @@ tensor(1.5000))",
 Op count_nonzero() {
   return {
       .signature = "count_nonzero(x, dim: ints? = None)",
-      .doc = R"(How many elements over some dimensions, or all, are nonzero.
+      .doc = R"(Counts the nonzero elements of `x` over the dimensions `dim`, or over all dimensions by default. The
+result is i64.
 
 >>> lucid.count_nonzero(lucid.tensor([0, 1, 2]))
 tensor(2))",
@@ -161,7 +170,7 @@ Value norm_of(Emitter& e, const Call& call, const Value& x) {
   return e.pow(e.sum(e.pow(size, p), axes, keepdim), 1 / p);
 }
 
-/// 0 where the norm is 0: there it has no slope.
+/// The gradient is 0 where the norm is 0, since the norm is not differentiable there.
 Values norm_gradient(Emitter& e, const GradientCall& call, std::span<const Value> grads) {
   const double p = call.real("p");
   const Value& x = call.in(0);
@@ -189,7 +198,10 @@ Op norm() {
     samples = std::move(samples) + with({{{nonzero({5, 7})}}}, {{"p", p}, {"dim", Dims{1}}});
   return {
       .signature = "norm(x, p: float = 2.0, dim: ints? = None, keepdim: bool = False)",
-      .doc = R"(The p-norm over some dimensions, or all. inf and -inf give the largest and the smallest absolute value.
+      .doc = R"(Computes the vector p-norm (sum of |x|^p)^(1/p) over the dimensions `dim`, or over all dimensions by
+default. p = inf and p = -inf select the largest and the smallest absolute value, and p = 0 counts the
+nonzero elements. `keepdim` keeps the reduced dimensions with size 1. The gradient is 0 where the norm
+is 0.
 
 >>> lucid.norm(lucid.tensor([3.0, 4.0]))
 tensor(5.))",

@@ -58,7 +58,7 @@ void add_ctc_ops(std::vector<Op>& ops);
 void add_attention_ops(std::vector<Op>& ops);
 void add_scaled_attention_ops(std::vector<Op>& ops);
 
-/// All entries, in the order of their numbers.
+/// All entries, in the order of their ids.
 std::vector<Op> standard_ops();
 
 /// The signatures that the build read from the sources, sorted by name. A test compares them with the table.

@@ -1,4 +1,4 @@
-// Other ways to look at the same memory.
+// Views of all elements with another shape or order of dimensions.
 
 #include <algorithm>
 #include <numeric>
@@ -11,14 +11,14 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-/// The gradient of views that keep every element once, in the same row-major order.
+/// The gradient of views that contain every element once, in the same row-major order.
 Gradient reshaped_gradient() {
   return {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
     return {e.reshape(g[0], call.shape(0))};
   }};
 }
 
-/// Views that regroup elements: possible only for some strides.
+/// Completes a view that regroups elements, which is possible only for some strides.
 template <typename F>
 Op reshaping(Op op, F shape_of) {
   op.infer = [shape_of](const Call& call) -> Types { return {{call.dtype(0), shape_of(call)}}; };
@@ -41,7 +41,7 @@ Geometry permuted(const Geometry& operand, DimsView order) {
   return result;
 }
 
-/// Views that put dimensions in another order: result dimension i is operand dimension order(call)[i].
+/// Completes a view that permutes dimensions: result dimension i is operand dimension order_of(call)[i].
 template <typename F>
 Op reordering(Op op, F order_of) {
   op = strided_view(std::move(op), [order_of](const Call& call, const Geometry& operand) {
@@ -66,8 +66,9 @@ Op reshape() {
   return reshaping(
       {
           .signature = "reshape(x, shape: ints*)",
-          .doc =
-              R"(The same elements in row-major order under another shape; one size may be -1. A view if the strides allow it.
+          .doc = R"(Returns the elements of `x` in row-major order with the shape `shape`. One size may be -1 and is
+then inferred. The result is a view if the strides of `x` allow it and a copy otherwise. Raises
+ValueError if the number of elements differs.
 
 >>> lucid.reshape(lucid.tensor([1, 2, 3, 4]), (2, -1))
 tensor([[1, 2],
@@ -84,7 +85,9 @@ Op flatten() {
   return reshaping(
       {
           .signature = "flatten(x, start_dim: int = 0, end_dim: int = -1)",
-          .doc = R"(x with the dimensions from start_dim to end_dim made one.
+          .doc = R"(Returns `x` with the dimensions from `start_dim` to `end_dim`, both included, merged into one. A 0-d
+tensor becomes a vector of one element. The result is a view if the strides of `x` allow it and a
+copy otherwise.
 
 >>> lucid.flatten(lucid.zeros(2, 3, 4), 1).shape
 (2, 12))",
@@ -116,7 +119,8 @@ Op unflatten() {
   return reshaping(
       {
           .signature = "unflatten(x, dim: int, sizes: ints)",
-          .doc = R"(x with one dimension split into several; one size may be -1.
+          .doc = R"(Returns `x` with dimension `dim` split into dimensions of the given `sizes`. One size may be -1 and
+is then inferred. The result is a view.
 
 >>> lucid.unflatten(lucid.zeros(2, 12), 1, (3, -1)).shape
 (2, 3, 4))",
@@ -138,7 +142,8 @@ Op squeeze() {
   Op op = strided_view(
       {
           .signature = "squeeze(x, dim: ints? = None)",
-          .doc = R"(x without its dimensions of size 1, or without those given that have size 1.
+          .doc = R"(Returns a view of `x` without its dimensions of size 1. If `dim` is given, removes only those of the
+given dimensions that have size 1.
 
 >>> lucid.squeeze(lucid.zeros(1, 3, 1)).shape
 (3,))",
@@ -168,7 +173,8 @@ Op unsqueeze() {
   Op op = strided_view(
       {
           .signature = "unsqueeze(x, dim: int)",
-          .doc = R"(x with a dimension of size 1 inserted before position dim.
+          .doc = R"(Returns a view of `x` with a dimension of size 1 inserted at position `dim`. A negative `dim` counts
+from the end of the result.
 
 >>> lucid.unsqueeze(lucid.zeros(3), 0).shape
 (1, 3))",
@@ -203,7 +209,7 @@ Op exchange(Op op) {
 
 Op transpose() {
   return exchange({.signature = "transpose(x, dim0: int, dim1: int)",
-                   .doc = R"(x with two dimensions exchanged.
+                   .doc = R"(Returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 
 >>> lucid.transpose(lucid.zeros(2, 3), 0, 1).shape
 (3, 2))",
@@ -212,7 +218,7 @@ Op transpose() {
 
 Op swapaxes() {
   return exchange({.signature = "swapaxes(x, dim0: int, dim1: int)",
-                   .doc = R"(x with two dimensions exchanged; another name for transpose.
+                   .doc = R"(Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 
 >>> lucid.swapaxes(lucid.zeros(2, 3), 0, 1).shape
 (3, 2))",
@@ -221,7 +227,7 @@ Op swapaxes() {
 
 Op swapdims() {
   return exchange({.signature = "swapdims(x, dim0: int, dim1: int)",
-                   .doc = R"(x with two dimensions exchanged; another name for transpose.
+                   .doc = R"(Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 
 >>> lucid.swapdims(lucid.zeros(2, 3), 0, 1).shape
 (3, 2))",
@@ -232,7 +238,8 @@ Op permute() {
   return reordering(
       {
           .signature = "permute(x, dims: ints*)",
-          .doc = R"(x with its dimensions in another order.
+          .doc = R"(Returns a view of `x` with its dimensions in the order `dims`: dimension i of the result is
+dimension dims[i] of `x`. Raises ValueError if `dims` is not a permutation of all dimensions.
 
 >>> lucid.permute(lucid.zeros(2, 3, 4), (2, 0, 1)).shape
 (4, 2, 3))",
@@ -256,7 +263,8 @@ Op movedim() {
   return reordering(
       {
           .signature = "movedim(x, source: ints, destination: ints)",
-          .doc = R"(x with some dimensions moved to new positions, the others keeping their order.
+          .doc = R"(Returns a view of `x` with the dimensions `source` moved to the positions `destination`. The other
+dimensions keep their order. Raises ValueError if the two differ in length or repeat a dimension.
 
 >>> lucid.movedim(lucid.zeros(2, 3, 4), 0, -1).shape
 (3, 4, 2))",
@@ -297,7 +305,7 @@ Op stretch(Op op) {
     const Dims& wanted = call.ints("size");
     const int64_t lead = wanted.rank() - operand.sizes.rank();
     if (lead < 0 || wanted.rank() > kMaxRank)
-      throw ValueError("{}: size {} must have at least the dimensions of {} and at most {}", call.name(),
+      throw ValueError("{}: size {} must have at least as many dimensions as {} and at most {}", call.name(),
                        to_string(wanted), to_string(call.operand(0).type()), kMaxRank);
     Geometry result{wanted, Dims(wanted.size()), operand.offset};
     for (int64_t d = wanted.rank() - 1; d >= 0; --d) {
@@ -313,7 +321,7 @@ Op stretch(Op op) {
       const auto from = static_cast<size_t>(d - lead);
       const int64_t size = operand.sizes[from];
       if (wanted[i] < -1 || (wanted[i] != -1 && wanted[i] != size && size != 1))
-        throw ValueError("{}: dimension {} of {} cannot become {} in {}", call.name(), from,
+        throw ValueError("{}: dimension {} of {} cannot be expanded to {} in {}", call.name(), from,
                          to_string(call.operand(0).type()), wanted[i], to_string(wanted));
       result.sizes[i] = wanted[i] == -1 ? size : wanted[i];
       result.strides[i] = result.sizes[i] == size ? operand.strides[from] : 0;
@@ -328,7 +336,9 @@ Op stretch(Op op) {
 Op expand() {
   return stretch(
       {.signature = "expand(x, size: ints*)",
-       .doc = R"(x with its dimensions of size 1 repeated to the given sizes without copying; -1 keeps a size.
+       .doc = R"(Returns a view of `x` with dimensions of size 1 expanded to `size` without copying. A size of -1 keeps
+the size of that dimension. `size` may have additional leading dimensions. Raises ValueError if a
+dimension of another size would change.
 
 >>> lucid.expand(lucid.tensor([[1], [2]]), (2, 3))
 tensor([[1, 1, 1],
@@ -338,7 +348,7 @@ tensor([[1, 1, 1],
 Op broadcast_to() {
   return stretch(
       {.signature = "broadcast_to(x, size: ints*)",
-       .doc = R"(x with its dimensions of size 1 repeated to the given sizes without copying; another name for expand.
+       .doc = R"(Alias of expand: returns a view of `x` with dimensions of size 1 expanded to `size` without copying.
 
 >>> lucid.broadcast_to(lucid.tensor([[1], [2]]), (2, 3))
 tensor([[1, 1, 1],

@@ -4,15 +4,16 @@
 
 #include "ir/op.h"
 
-/// What ops that look at the same memory share.
+/// Shared parts of view ops.
 namespace lucid {
 
-/// An attribute as an axis of operand 0.
+/// Attribute `name` as a normalized axis of operand 0.
 inline int64_t view_axis(const Call& call, std::string_view name = "dim") {
   return normalize_axis(call.name(), call.integer(name), call.rank(0));
 }
 
-/// A view rule from one on geometries; the shape rule applies it to a contiguous operand.
+/// Completes a view op from `f`, which maps the geometry of the operand to that of the result. The shape rule applies
+/// `f` to a contiguous operand.
 template <typename F>
 Op strided_view(Op op, F f) {
   op.infer = [f](const Call& call) -> std::vector<TensorType> {

@@ -1,4 +1,4 @@
-// L-BFGS: a quasi-Newton method that remembers some of its last steps. The whole group is one vector.
+// L-BFGS: a quasi-Newton method that keeps a history of its last steps. The whole group is one vector.
 
 #include <lucid/autograd.h>
 #include <lucid/ops.h>
@@ -13,9 +13,9 @@ namespace lucid::optim {
 namespace {
 
 double dot_of(const Tensor& x, const Tensor& y) { return dot(x, y).item<double>(); }
-double largest(const Tensor& x) { return amax(abs(x)).item<double>(); }
+double max_abs(const Tensor& x) { return amax(abs(x)).item<double>(); }
 
-/// The loss and its gradient somewhere along a direction.
+/// The loss and its gradient at some step along a direction.
 struct Point {
   double step = 0;
   double loss = 0;
@@ -23,7 +23,7 @@ struct Point {
   double slope = 0;  // along the direction
 };
 
-/// Where the cubic through two points, with their slopes, has its minimum, held to an interval.
+/// The minimum of the cubic through two points with given slopes, clamped to [low, high].
 double cubic_minimum(const Point& a, const Point& b, double low, double high) {
   const double d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.step - b.step);
   const double square = d1 * d1 - a.slope * b.slope;
@@ -35,7 +35,7 @@ double cubic_minimum(const Point& a, const Point& b, double low, double high) {
   return std::min(std::max(at, low), high);
 }
 
-/// The problem as a function of one vector.
+/// The loss as a function of one vector that holds all parameters.
 class Problem {
  public:
   Problem(ParamGroup& group, const std::function<Tensor()>& closure) : group_(group), closure_(closure) {}
@@ -75,8 +75,8 @@ class Problem {
     for (size_t i = 0; i < values.size(); ++i) group_.params[i].detach().copy_(values[i]);
   }
 
-  /// What it is like some way along a direction; the parameters stay.
-  Point look(const std::vector<Tensor>& from, double step, const Tensor& direction) {
+  /// Evaluates the loss at a step along a direction; restores the parameters.
+  Point probe(const std::vector<Tensor>& from, double step, const Tensor& direction) {
     move(step, direction);
     Point point{step, evaluate().item<double>(), gradient(), 0};
     point.slope = dot_of(point.gradient, direction);
@@ -89,22 +89,26 @@ class Problem {
   const std::function<Tensor()>& closure_;
 };
 
-/// A step length that lowers the loss and the slope enough (the strong Wolfe conditions).
+/// Searches for a step length that satisfies the strong Wolfe conditions.
 class LineSearch {
  public:
-  LineSearch(Problem& problem, const Tensor& direction, Point start, int64_t most)
-      : problem_(problem), direction_(direction), start_(std::move(start)), most_(most), from_(problem.values()) {}
+  LineSearch(Problem& problem, const Tensor& direction, Point start, int64_t max_rounds)
+      : problem_(problem),
+        direction_(direction),
+        start_(std::move(start)),
+        max_rounds_(max_rounds),
+        from_(problem.values()) {}
 
   Point run(double first_step) {
-    Point now = look(first_step);
+    Point now = probe(first_step);
     Point before = start_;
-    while (rounds_ < most_) {
+    while (rounds_ < max_rounds_) {
       if (too_high(now) || (rounds_ > 1 && now.loss >= before.loss)) return refine(before, now);
       if (flat_enough(now)) return now;
       if (now.slope >= 0) return refine(before, now);
       const double step = cubic_minimum(before, now, now.step + 0.01 * (now.step - before.step), now.step * 10);
       before = std::exchange(now, Point());
-      now = look(step);
+      now = probe(step);
       ++rounds_;
     }
     return start_.loss <= now.loss ? start_ : now;
@@ -112,26 +116,28 @@ class LineSearch {
   int64_t evaluations() const { return evaluations_; }
 
  private:
-  static constexpr double kLower = 1e-4;
-  static constexpr double kFlatter = 0.9;
-  static constexpr double kSmallestChange = 1e-9;
+  static constexpr double kSufficientDecrease = 1e-4;
+  static constexpr double kCurvature = 0.9;
+  static constexpr double kMinChange = 1e-9;
 
-  Point look(double step) {
+  Point probe(double step) {
     ++evaluations_;
-    return problem_.look(from_, step, direction_);
+    return problem_.probe(from_, step, direction_);
   }
-  bool too_high(const Point& point) const { return point.loss > start_.loss + kLower * point.step * start_.slope; }
-  bool flat_enough(const Point& point) const { return std::abs(point.slope) <= -kFlatter * start_.slope; }
+  bool too_high(const Point& point) const {
+    return point.loss > start_.loss + kSufficientDecrease * point.step * start_.slope;
+  }
+  bool flat_enough(const Point& point) const { return std::abs(point.slope) <= -kCurvature * start_.slope; }
 
-  /// The bracket holds a good point: shrinks it.
+  /// Shrinks a bracket that contains an acceptable point.
   Point refine(Point a, Point b) {
     Point bracket[] = {std::move(a), std::move(b)};
-    const double length = largest(direction_);
+    const double length = max_abs(direction_);
     bool stuck = false;
     size_t best = bracket[0].loss <= bracket[1].loss ? 0 : 1;
-    while (rounds_ < most_) {
+    while (rounds_ < max_rounds_) {
       const auto [low, high] = std::minmax(bracket[0].step, bracket[1].step);
-      if ((high - low) * length < kSmallestChange) break;
+      if ((high - low) * length < kMinChange) break;
       double step = cubic_minimum(bracket[0], bracket[1], low, high);
       const double margin = 0.1 * (high - low);
       if (std::min(high - step, step - low) < margin) {
@@ -144,7 +150,7 @@ class LineSearch {
       } else {
         stuck = false;
       }
-      Point now = look(step);
+      Point now = probe(step);
       ++rounds_;
       if (too_high(now) || now.loss >= bracket[best].loss) {
         bracket[1 - best] = std::move(now);
@@ -162,13 +168,13 @@ class LineSearch {
   Problem& problem_;
   const Tensor& direction_;
   Point start_;
-  int64_t most_;
+  int64_t max_rounds_;
   std::vector<Tensor> from_;
   int64_t rounds_ = 0;
   int64_t evaluations_ = 0;
 };
 
-/// What is remembered, as it lies in the state of the first parameter.
+/// The history, stored in the state of the first parameter.
 struct Memory {
   explicit Memory(Tree::Dict& state) : state_(state) {
     if (!state.has("n_iter")) state = {{"func_evals", 0}, {"n_iter", 0}};
@@ -197,8 +203,8 @@ struct Memory {
     state_["prev_loss"] = loss;
   }
 
-  /// Learns from the last move, and chooses the next direction.
-  void turn(const Tensor& now, size_t history) {
+  /// Adds the last move to the history and computes the next direction.
+  void update_direction(const Tensor& now, size_t history) {
     if (iterations == 1) {
       direction = -now;
       changes.clear();
@@ -249,17 +255,18 @@ struct Memory {
 };
 
 Tensor step_lbfgs(Optimizer& optimizer, const std::function<Tensor()>& closure) {
-  if (optimizer.param_groups().size() != 1) throw ValueError("LBFGS: works with one parameter group only");
+  if (optimizer.param_groups().size() != 1) throw ValueError("LBFGS: only one parameter group is supported");
   if (!closure) throw TypeError("LBFGS: step() needs a closure that computes the loss and its gradients");
   const NoGrad no_grad;
   ParamGroup& group = *optimizer.param_groups()[0];
   const Options& options = group.options;
   const double rate = options.real("lr");
-  const double least_gradient = options.real("tolerance_grad");
-  const double least_change = options.real("tolerance_change");
-  const int64_t most_rounds = options.get("max_iter").as_integer("max_iter");
-  const Tree most_given = options.get("max_eval");
-  const int64_t most_evaluations = most_given.is_none() ? most_rounds * 5 / 4 : most_given.as_integer("max_eval");
+  const double tolerance_grad = options.real("tolerance_grad");
+  const double tolerance_change = options.real("tolerance_change");
+  const int64_t max_iterations = options.get("max_iter").as_integer("max_iter");
+  const Tree given_max_evaluations = options.get("max_eval");
+  const int64_t max_evaluations =
+      given_max_evaluations.is_none() ? max_iterations * 5 / 4 : given_max_evaluations.as_integer("max_eval");
   const auto history = static_cast<size_t>(options.get("history_size").as_integer("history_size"));
   const Tree search_name = options.get("line_search_fn");
   if (!search_name.is_none() && search_name.as_text("LBFGS: line_search_fn") != "strong_wolfe")
@@ -272,38 +279,38 @@ Tensor step_lbfgs(Optimizer& optimizer, const std::function<Tensor()>& closure) 
   int64_t evaluations = 1;
   ++memory.evaluations;
   Tensor gradient = problem.gradient();
-  if (largest(gradient) <= least_gradient) return first_loss;
+  if (max_abs(gradient) <= tolerance_grad) return first_loss;
 
   double loss_before = loss;
-  for (int64_t round = 1; round <= most_rounds; ++round) {
+  for (int64_t round = 1; round <= max_iterations; ++round) {
     ++memory.iterations;
-    memory.turn(gradient, history);
+    memory.update_direction(gradient, history);
     memory.gradient = gradient;
     loss_before = loss;
     memory.step = memory.iterations == 1 ? std::min(1.0, 1 / sum(abs(gradient)).item<double>()) * rate : rate;
     const double slope = dot_of(gradient, memory.direction);
-    if (slope > -least_change) break;
-    int64_t looked = 0;
+    if (slope > -tolerance_change) break;
+    int64_t probes = 0;
     if (!search_name.is_none()) {
-      LineSearch search(problem, memory.direction, {0, loss, gradient, slope}, most_evaluations - evaluations);
+      LineSearch search(problem, memory.direction, {0, loss, gradient, slope}, max_evaluations - evaluations);
       const Point found = search.run(memory.step);
       memory.step = found.step;
       loss = found.loss;
       gradient = found.gradient;
-      looked = search.evaluations();
+      probes = search.evaluations();
       problem.move(memory.step, memory.direction);
     } else {
       problem.move(memory.step, memory.direction);
-      if (round != most_rounds) {
+      if (round != max_iterations) {
         loss = problem.evaluate().item<double>();
         gradient = problem.gradient();
-        looked = 1;
+        probes = 1;
       }
     }
-    evaluations += looked;
-    memory.evaluations += looked;
-    if (evaluations >= most_evaluations || largest(gradient) <= least_gradient ||
-        largest(memory.direction * memory.step) <= least_change || std::abs(loss - loss_before) < least_change)
+    evaluations += probes;
+    memory.evaluations += probes;
+    if (evaluations >= max_evaluations || max_abs(gradient) <= tolerance_grad ||
+        max_abs(memory.direction * memory.step) <= tolerance_change || std::abs(loss - loss_before) < tolerance_change)
       break;
   }
   memory.store(loss_before);

@@ -14,10 +14,10 @@
 namespace lucid::optim {
 namespace {
 
-/// `given` as an option with this default is kept: integers become floats where the default is one, lists tuples.
-Tree like_default(const Tree& given, const Tree& usual) {
-  if (usual.get_if<double>() && given.get_if<int64_t>()) return given.as_real("");
-  if (usual.get_if<Tree::Tuple>() && given.items_or_null()) {
+/// Converts `given` to the type of the default: an integer to a float, a list to a tuple.
+Tree like_default(const Tree& given, const Tree& default_value) {
+  if (default_value.get_if<double>() && given.get_if<int64_t>()) return given.as_real("");
+  if (default_value.get_if<Tree::Tuple>() && given.items_or_null()) {
     Tree::Tuple tuple;
     for (const Tree& item : *given.items_or_null())
       tuple.items.push_back(item.get_if<int64_t>() ? Tree(item.as_real("")) : item);
@@ -27,9 +27,9 @@ Tree like_default(const Tree& given, const Tree& usual) {
 }
 
 Tensor copy_of_state(const Tensor& value, const std::string& name, const Tensor& param) {
-  const bool follows =
+  const bool takes_param_dtype =
       name != "step" && is_float(value.dtype()) && value.dtype() != param.dtype() && value.shape() == param.shape();
-  return clone(follows ? to(value, param.dtype()) : value);
+  return clone(takes_param_dtype ? to(value, param.dtype()) : value);
 }
 
 Tree copy_of_state(const Tree& value, const std::string& name, const Tensor& param) {
@@ -45,12 +45,12 @@ Tree copy_of_state(const Tree& value, const std::string& name, const Tensor& par
 }  // namespace
 
 struct Optimizer::Hooks {
-  std::map<uint64_t, Hook> by_number;
+  std::map<uint64_t, Hook> by_id;
   uint64_t next = 0;
 
   static void run(const std::shared_ptr<Hooks>& hooks, Optimizer& optimizer) {
     if (!hooks) return;
-    const std::map<uint64_t, Hook> now = hooks->by_number;  // a hook may remove itself
+    const std::map<uint64_t, Hook> now = hooks->by_id;  // a hook may remove itself
     for (const auto& [_, hook] : now) hook(optimizer);
   }
 };
@@ -62,12 +62,12 @@ Optimizer::Optimizer(std::vector<Group> groups, Tree::Dict options) : defaults_(
 
 Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, const Tree::Dict& options) {
   rule_ = find_rule(name);
-  if (!rule_) throw ValueError("optimizer: there is none called '{}'", name);
+  if (!rule_) throw ValueError("optimizer: there is no optimizer named '{}'", name);
   defaults_ = rule_->defaults;
   for (const auto& [key, value] : options) {
-    Tree* usual = defaults_.find(key);
-    if (!usual) throw TypeError("{}: there is no option {}", name, to_string(key));
-    *usual = like_default(value, *usual);
+    Tree* default_value = defaults_.find(key);
+    if (!default_value) throw TypeError("{}: there is no option {}", name, to_string(key));
+    *default_value = like_default(value, *default_value);
   }
   if (groups.empty()) throw ValueError("{}: got an empty list of parameters", name);
   for (Group& group : groups) add_param_group(std::move(group));
@@ -84,15 +84,16 @@ void Optimizer::add_param_group(Group group) {
   for (const Tensor& param : group.params) {
     TensorImpl& impl = unwrap(param);
     if (!is_leaf(impl) && !retains_grad(impl))
-      throw ValueError("{}: {} is the result of an operation: only leaf tensors can be optimized", who,
+      throw ValueError("{}: {} is the result of an operation; only leaf tensors can be optimized", who,
                        to_string(impl.type()));
-    if (!seen.insert(&impl).second) throw ValueError("{}: a parameter appears twice, in one group or in several", who);
+    if (!seen.insert(&impl).second)
+      throw ValueError("{}: a parameter appears more than once, in one group or in several", who);
   }
   added->params = std::move(group.params);
-  for (const auto& [key, usual] : defaults_) {
+  for (const auto& [key, default_value] : defaults_) {
     const auto& name = std::get<std::string>(key);
     const Tree* given = group.options.find(key);
-    added->options.set(name, given ? like_default(*given, usual) : usual);
+    added->options.set(name, given ? like_default(*given, default_value) : default_value);
   }
   for (const auto& [key, value] : group.options)
     if (!defaults_.has(key)) added->options.set(std::get<std::string>(key), value);
@@ -135,7 +136,7 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure) {
 }
 
 void Optimizer::step_group(ParamGroup& group) {
-  if (!rule_) throw NotImplementedError("optimizer: a class of one's own must say what a step does");
+  if (!rule_) throw NotImplementedError("optimizer: a user-defined optimizer must override step_group()");
   for (const Tensor& param : group.params)
     if (const Tensor grad = param.grad(); grad.defined()) rule_->update(group.options, param, grad, *state(param));
 }
@@ -161,13 +162,13 @@ Tree Optimizer::state_dict() const {
   for (const auto& group : groups_) {
     Tree::Dict described;
     for (const std::string& name : group->options.names()) described[name] = group->options.get(name);
-    Tree::List numbers;
+    Tree::List indices;
     for (const Tensor& param : group->params) {
       if (const auto found = states_.find(param.impl()); found != states_.end() && !found->second.state->empty())
         states.push_back({next, *found->second.state});
-      numbers.emplace_back(next++);
+      indices.emplace_back(next++);
     }
-    described["params"] = std::move(numbers);
+    described["params"] = std::move(indices);
     groups.emplace_back(std::move(described));
   }
   return Tree::Dict{{"state", Tree::Dict(std::move(states))}, {"param_groups", std::move(groups)}};
@@ -178,24 +179,26 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
   const Tree::List& groups = dict.at("param_groups").as_items("load_state_dict: param_groups");
   const Tree::Dict& states = dict.at("state").as_dict("load_state_dict: state");
   if (groups.size() != groups_.size())
-    throw ValueError("load_state_dict: the optimizer has {} parameter groups, the state dict {}", groups_.size(),
-                     groups.size());
-  std::map<int64_t, Tensor> by_number;
+    throw ValueError("load_state_dict: the optimizer has {} parameter groups, but the state dict has {}",
+                     groups_.size(), groups.size());
+  std::map<int64_t, Tensor> by_index;
   for (size_t i = 0; i < groups.size(); ++i) {
-    const Tree::List& numbers = groups[i].as_dict("load_state_dict: a group").at("params").as_items("params");
-    if (numbers.size() != groups_[i]->params.size())
-      throw ValueError("load_state_dict: group {} of the optimizer has {} parameters, that of the state dict {}", i,
-                       groups_[i]->params.size(), numbers.size());
-    for (size_t k = 0; k < numbers.size(); ++k)
-      by_number[numbers[k].as_integer("load_state_dict: a parameter's number")] = groups_[i]->params[k];
+    const Tree::List& indices = groups[i].as_dict("load_state_dict: a group").at("params").as_items("params");
+    if (indices.size() != groups_[i]->params.size())
+      throw ValueError(
+          "load_state_dict: group {} of the optimizer has {} parameters, but that of the state dict has {}", i,
+          groups_[i]->params.size(), indices.size());
+    for (size_t k = 0; k < indices.size(); ++k)
+      by_index[indices[k].as_integer("load_state_dict: a parameter's index")] = groups_[i]->params[k];
   }
 
   std::unordered_map<const TensorImpl*, StateEntry> loaded;
   for (const auto& [key, state] : states) {
-    const auto* number = std::get_if<int64_t>(&key);
-    const auto found = number ? by_number.find(*number) : by_number.end();
-    if (found == by_number.end())
-      throw ValueError("load_state_dict: there is state of parameter {}, which is in no group", to_string(key));
+    const auto* index = std::get_if<int64_t>(&key);
+    const auto found = index ? by_index.find(*index) : by_index.end();
+    if (found == by_index.end())
+      throw ValueError("load_state_dict: the state dict has state for parameter {}, which is in no group",
+                       to_string(key));
     std::vector<Tree::Item> copy;
     for (const auto& [name, value] : state.as_dict("load_state_dict: a parameter's state"))
       copy.push_back({name, copy_of_state(value, std::get<std::string>(name), found->second)});
@@ -207,17 +210,17 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
     for (const auto& [key, value] : groups[i].as_dict("")) {
       const auto& name = std::get<std::string>(key);
       if (name == "params") continue;
-      const Tree* usual = defaults_.find(key);
-      groups_[i]->options.set(name, usual ? like_default(value, *usual) : value);
+      const Tree* default_value = defaults_.find(key);
+      groups_[i]->options.set(name, default_value ? like_default(value, *default_value) : value);
     }
 }
 
 std::function<void()> Optimizer::add_hook(std::shared_ptr<Hooks>& hooks, Hook hook) {
   if (!hooks) hooks = std::make_shared<Hooks>();
-  const uint64_t number = hooks->next++;
-  hooks->by_number[number] = std::move(hook);
-  return [weak = std::weak_ptr<Hooks>(hooks), number] {
-    if (const auto held = weak.lock()) held->by_number.erase(number);
+  const uint64_t id = hooks->next++;
+  hooks->by_id[id] = std::move(hook);
+  return [weak = std::weak_ptr<Hooks>(hooks), id] {
+    if (const auto held = weak.lock()) held->by_id.erase(id);
   };
 }
 

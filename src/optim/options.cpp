@@ -9,7 +9,7 @@
 namespace lucid::optim {
 namespace {
 
-/// Whether the items are numbers, one of them at least with a fraction.
+/// Whether the items are numbers, at least one of them a float.
 bool is_tuple_of_reals(const Tree& value) {
   const auto* tuple = value.get_if<Tree::Tuple>();
   if (!tuple || tuple->items.empty()) return false;
@@ -18,7 +18,7 @@ bool is_tuple_of_reals(const Tree& value) {
          std::any_of(tuple->items.begin(), tuple->items.end(), is_real);
 }
 
-/// The number in a cell, of which nobody who records is told: only for what the version says too.
+/// Reads the number in a cell without reporting the read to a recording. Only for facts that version() also covers.
 double peek(const Tensor& cell) {
   const TensorImpl& tensor = unwrap(cell);
   return Scalar::load(tensor.dtype(), tensor.memory().data).to_double();
@@ -54,7 +54,7 @@ void Options::set(const std::string& name, const Tree& value) {
   }
   if (entry->kind == Kind::kNumber && value.is_number()) {
     const double number = value.as_real(name.c_str());
-    // What a step consists of may depend on whether a number is zero.
+    // The ops of a step may depend on whether a number is zero.
     if ((number == 0) != (peek(entry->cells[0]) == 0)) ++version_;
     entry->cells[0].fill_(number);
     return;

@@ -17,7 +17,7 @@ int64_t milestones_up_to(const View& v, int64_t epoch) {
                        [&](const Tree& item) { return item.as_integer("MultiStepLR: a milestone") <= epoch; });
 }
 
-/// Half a wave from 1 at epoch 0 down to 0 at the end.
+/// Half a cosine wave from 1 at epoch 0 to 0 at `length`.
 double wave(double epoch, double length) { return (1 + std::cos(pi * epoch / length)) / 2; }
 
 void require_positive(const View& v, const char* schedule, const char* name) {
@@ -138,7 +138,7 @@ RateRule cosine_annealing_lr() {
                 const double low = v.real("eta_min");
                 if (v.initial) return rate;
                 if (v.steps == 1 && v.epoch > 0) return low + (base - low) * wave(static_cast<double>(v.epoch), total);
-                // At the bottom of the wave the ratio of neighbours is 0 / 0.
+                // At the bottom of the wave the ratio of successive values is 0 / 0.
                 if ((v.epoch - 1 - length) % (2 * length) == 0)
                   return rate + (base - low) * (1 - std::cos(pi / total)) / 2;
                 const double now = 1 + std::cos(pi * static_cast<double>(v.epoch) / total);

@@ -11,32 +11,32 @@
 
 namespace lucid::optim {
 
-/// One optimizer: what it is called, what can be chosen, and how it moves parameters.
+/// One optimizer: its name, its options and its step.
 struct Rule {
   std::string name;
-  /// Every option with its default, in the order in which they are shown. An option is of its default's kind; a float
-  /// may be given as an integer.
+  /// Every option with its default, in display order. An option has the type of its default; a float may be given as an
+  /// integer.
   Tree::Dict defaults;
-  /// Throws ValueError for options that make no sense, naming them.
+  /// Throws ValueError for invalid options and names them.
   void (*check)(const Options& options);
   /// Updates one parameter that has a gradient.
   void (*update)(const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) = nullptr;
-  /// For optimizers that look at the whole group, and may call the closure again. Instead of `update`.
+  /// Replaces `update` for optimizers that work on the whole group and may call the closure again.
   Tensor (*step)(Optimizer& optimizer, const std::function<Tensor()>& closure) = nullptr;
-  /// Fills the state of a new parameter when the optimizer is made, where others do so at the first step.
+  /// Fills the state of a parameter when it is added. Without it, state is created at the first step.
   void (*prepare)(const Options& options, const Tensor& param, Tree::Dict& state) = nullptr;
 };
 
-/// Null when there is none of that name.
+/// Returns null if there is no optimizer of that name.
 const Rule* find_rule(std::string_view name);
 std::vector<std::string> rule_names();
 
-/// Runs an op of ops/optimizer.cpp: `written`, its first operands (undefined where absent), get its results; `read` are
-/// the others.
+/// Runs an op of ops/optimizer.cpp in place. `written` are its first operands (undefined if absent), which receive its
+/// results; `read` are the others.
 void apply_update(const Op& op, std::initializer_list<Tensor> written, std::initializer_list<Tensor> read,
                   const Attributes& attributes);
 
-/// A tensor of the state; made by `make` if there is none.
+/// A tensor of the state, created by `make` if there is none.
 template <typename Make>
 const Tensor& state_tensor(Tree::Dict& state, const char* name, Make make) {
   Tree& entry = state[name];
@@ -46,9 +46,9 @@ const Tensor& state_tensor(Tree::Dict& state, const char* name, Make make) {
   }
   return entry.as_tensor(name);
 }
-/// Zeros of the parameter's shape.
+/// A tensor that is initially zero, with the shape of the parameter.
 const Tensor& zeros_state(Tree::Dict& state, const char* name, const Tensor& param);
-/// A number, 0-d of the default float dtype.
+/// A 0-d tensor of the default float dtype that is initially `value`.
 const Tensor& number_state(Tree::Dict& state, const char* name, double value);
 
 // Checks. Messages follow "Adam: lr must be at least 0, got -1".

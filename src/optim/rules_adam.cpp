@@ -1,4 +1,4 @@
-// Stochastic gradient descent and the family of Adam.
+// Stochastic gradient descent, Adam and AdamW.
 
 #include "base/error.h"
 #include "optim/rules.h"
@@ -20,9 +20,9 @@ void update_sgd(const Options& options, const Tensor& param, const Tensor& grad,
   const Tensor momentum = options.cell_unless_zero("momentum");
   const Tree* buffer = state.find("momentum_buffer");
   const bool first = !buffer || buffer->is_none();
-  Tensor kept;
-  if (momentum.defined()) kept = zeros_state(state, "momentum_buffer", param);
-  apply_update(op, {param, kept},
+  Tensor momentum_buffer;
+  if (momentum.defined()) momentum_buffer = zeros_state(state, "momentum_buffer", param);
+  apply_update(op, {param, momentum_buffer},
                {grad, options.cell("lr"), momentum, momentum.defined() ? options.cell("dampening") : Tensor(),
                 options.cell_unless_zero("weight_decay")},
                {options.flag("nesterov"), options.flag("maximize"), momentum.defined() && first});
@@ -53,9 +53,9 @@ Rule adam_like(const char* name, double weight_decay, bool decoupled) {
                 const Tensor step = number_state(state, "step", 0);
                 const Tensor exp_avg = zeros_state(state, "exp_avg", param);
                 const Tensor exp_avg_sq = zeros_state(state, "exp_avg_sq", param);
-                Tensor largest;
-                if (options.flag("amsgrad")) largest = zeros_state(state, "max_exp_avg_sq", param);
-                apply_update(op, {step, param, exp_avg, exp_avg_sq, largest},
+                Tensor max_exp_avg_sq;
+                if (options.flag("amsgrad")) max_exp_avg_sq = zeros_state(state, "max_exp_avg_sq", param);
+                apply_update(op, {step, param, exp_avg, exp_avg_sq, max_exp_avg_sq},
                              {grad, options.cell("lr"), options.cell("betas", 0), options.cell("betas", 1),
                               options.cell("eps"), options.cell_unless_zero("weight_decay")},
                              {options.flag("decoupled_weight_decay"), options.flag("maximize")});

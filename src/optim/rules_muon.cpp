@@ -9,7 +9,8 @@
 namespace lucid::optim {
 namespace {
 
-/// The matrix with its singular values moved towards 1: a few steps of a quintic iteration that needs products only.
+/// Moves the singular values of a matrix towards 1 by a few steps of a quintic Newton-Schulz iteration, which needs
+/// only matrix products.
 Tensor orthogonalized(const Tensor& matrix, const Options& options) {
   const bool tall = matrix.size(0) > matrix.size(1);
   Tensor x = tall ? transpose(matrix, 0, 1) : matrix;
@@ -37,7 +38,7 @@ double rate_factor(const Tensor& param, const Options& options) {
 
 void update_muon(const Options& options, const Tensor& param, const Tensor& grad, Tree::Dict& state) {
   if (param.dim() != 2)
-    throw ValueError("Muon: parameters must be matrices, got one with {} dimensions; give others to AdamW",
+    throw ValueError("Muon: parameters must be matrices, got one with {} dimensions; use AdamW for the others",
                      param.dim());
   Tensor buffer = zeros_state(state, "momentum_buffer", param);
   const double momentum = options.real("momentum");

@@ -1,4 +1,4 @@
-// The rarer optimizers.
+// The less common optimizers.
 
 #include <lucid/ops.h>
 

@@ -101,7 +101,7 @@ void LRScheduler::load_state_dict(const Tree& state_dict) {
   const Tree::Dict& state = state_dict.as_dict("lr_scheduler: state_dict");
   const std::vector<double> base = numbers_of(state.at("base_lrs"), "base_lrs");
   if (base.size() != group_count())
-    throw ValueError("lr_scheduler: the state is of {} parameter groups, the optimizer has {}", base.size(),
+    throw ValueError("lr_scheduler: the state has {} parameter groups, but the optimizer has {}", base.size(),
                      group_count());
   base_rates_ = base;
   epoch_ = state.at("last_epoch").as_integer("last_epoch");
@@ -113,9 +113,9 @@ void LRScheduler::load_state_dict(const Tree& state_dict) {
 
 Tree::Dict complete(const std::string& name, Tree::Dict defaults, const Tree::Dict& given) {
   for (const auto& [key, value] : given) {
-    Tree* usual = defaults.find(key);
-    if (!usual) throw TypeError("{}: there is no option {}", name, to_string(key));
-    *usual = value;
+    Tree* default_value = defaults.find(key);
+    if (!default_value) throw TypeError("{}: there is no option {}", name, to_string(key));
+    *default_value = value;
   }
   return defaults;
 }
@@ -202,7 +202,7 @@ class CallbackSchedule : public LRScheduler {
   std::function<std::vector<double>(const LRScheduler&)> rates_;
 };
 
-/// Lowers the rates when a metric has stopped getting better.
+/// Lowers the rates when a metric has stopped improving.
 class Plateau : public LRScheduler {
  public:
   Plateau(Optimizer& optimizer, const Tree::Dict& options) : LRScheduler(optimizer) {
@@ -232,7 +232,7 @@ class Plateau : public LRScheduler {
   }
 
   bool needs_metric() const override { return true; }
-  void step() override { throw TypeError("ReduceLROnPlateau: step() needs the metric's value"); }
+  void step() override { throw TypeError("ReduceLROnPlateau: step() needs the value of the metric"); }
   void step_to(int64_t) override { step(); }
 
   void observe(double metric) override {
@@ -285,7 +285,7 @@ std::shared_ptr<LRScheduler> make_scheduler(const std::string& name, Optimizer& 
   if (name == "CyclicLR") return make_cyclic(optimizer, options, std::move(functions));
   if (name == "OneCycleLR") return make_one_cycle(optimizer, options);
   if (name == "ReduceLROnPlateau") return std::make_shared<Plateau>(optimizer, options);
-  throw ValueError("lr_scheduler: there is none called '{}'", name);
+  throw ValueError("lr_scheduler: there is no schedule named '{}'", name);
 }
 
 std::shared_ptr<LRScheduler> make_scheduler(Optimizer& optimizer,

@@ -4,12 +4,12 @@
 
 namespace lucid::optim {
 
-/// A schedule whose rate follows from the epoch, the rate before and the rate at the beginning, group by group.
+/// A schedule whose rate depends only on the epoch, the previous rate and the initial rate of each group.
 struct RateRule {
   std::string name;
-  /// Options with their defaults; None where there is none and one must be given.
+  /// Options with their defaults; None marks an option that must be given.
   Tree::Dict defaults;
-  /// Options as the rule sees them.
+  /// The options and the progress that a rule reads.
   struct View {
     const Tree::Dict& values;
     int64_t epoch;
@@ -18,17 +18,18 @@ struct RateRule {
     double real(const char* name) const { return values.at(name).as_real(name); }
     int64_t integer(const char* name) const { return values.at(name).as_integer(name); }
   };
+  /// The next rate of a group, given its current rate and its initial rate `base`.
   double (*next)(const View& view, double rate, double base);
-  /// May be null.
+  /// The rate at the epoch, given only the initial rate. May be null.
   double (*closed)(const View& view, double base);
   void (*check)(const View& view) = nullptr;
 };
 
 const std::vector<RateRule>& rate_rules();
 
-/// `defaults` with what was given; throws TypeError for options that do not exist.
+/// `defaults` overridden by `given`. Throws TypeError for unknown options.
 Tree::Dict complete(const std::string& name, Tree::Dict defaults, const Tree::Dict& given);
-/// Removes "last_epoch" from the options; -1 if it is not there.
+/// Removes "last_epoch" from the options and returns it, or -1 if it is not there.
 int64_t take_last_epoch(Tree::Dict& options);
 
 std::shared_ptr<LRScheduler> make_warm_restarts(Optimizer& optimizer, const Tree::Dict& options);

@@ -1,4 +1,4 @@
-// Schedules made of schedules.
+// Schedules that combine other schedules.
 
 #include <algorithm>
 
@@ -17,15 +17,16 @@ Tree states_of(const std::vector<std::shared_ptr<LRScheduler>>& schedules) {
 void load_states(const std::vector<std::shared_ptr<LRScheduler>>& schedules, const Tree& states) {
   const Tree::List& list = states.as_items("lr_scheduler: _schedulers");
   if (list.size() != schedules.size())
-    throw ValueError("lr_scheduler: the state is of {} schedules, there are {}", list.size(), schedules.size());
+    throw ValueError("lr_scheduler: the state has {} schedules, but there are {}", list.size(), schedules.size());
   for (size_t i = 0; i < list.size(); ++i) schedules[i]->load_state_dict(list[i]);
 }
 
 void check_parts(const char* name, const Optimizer* optimizer,
                  const std::vector<std::shared_ptr<LRScheduler>>& schedules) {
-  if (schedules.empty()) throw ValueError("{}: give at least one schedule", name);
+  if (schedules.empty()) throw ValueError("{}: pass at least one schedule", name);
   for (const auto& schedule : schedules) {
-    if (&schedule->optimizer() != optimizer) throw ValueError("{}: the schedules must be of one optimizer", name);
+    if (&schedule->optimizer() != optimizer)
+      throw ValueError("{}: all schedules must belong to the same optimizer", name);
     if (schedule->needs_metric())
       throw ValueError("{}: ReduceLROnPlateau needs a metric, so it cannot be part of another schedule", name);
   }
@@ -76,7 +77,7 @@ class SequentialLR : public LRScheduler {
                        schedules_.size() - 1, milestones_.size());
     epoch_ = last_epoch + 1;
     base_rates_ = schedules_[0]->base_lrs();
-    // Each schedule has set its first rate when it was made; only the first of them counts.
+    // Each schedule has set its first rate when it was created; only that of the active one may remain.
     for (size_t i = 0; i < group_count(); ++i) group(i).set("lr", group(i).real("initial_lr"));
     for (const auto& schedule : schedules_) undo(*schedule);
     LRScheduler& first = *schedules_[active(0)];
@@ -132,7 +133,7 @@ std::shared_ptr<LRScheduler> make_sequential(Optimizer& optimizer, std::vector<s
 }
 
 std::shared_ptr<LRScheduler> make_chained(std::vector<std::shared_ptr<LRScheduler>> schedules) {
-  if (schedules.empty()) throw ValueError("ChainedScheduler: give at least one schedule");
+  if (schedules.empty()) throw ValueError("ChainedScheduler: pass at least one schedule");
   return std::make_shared<ChainedSchedule>(std::move(schedules));
 }
 

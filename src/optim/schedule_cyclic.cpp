@@ -1,4 +1,4 @@
-// Schedules that go up and down.
+// Schedules that raise and lower the rate.
 
 #include <cmath>
 #include <numbers>
@@ -9,7 +9,7 @@
 namespace lucid::optim {
 namespace {
 
-/// Cosine waves, each perhaps longer than the one before.
+/// Half cosine waves, each T_mult times as long as the previous one.
 class WarmRestarts : public LRScheduler {
  public:
   WarmRestarts(Optimizer& optimizer, Tree::Dict options) : LRScheduler(optimizer) {
@@ -63,7 +63,7 @@ class WarmRestarts : public LRScheduler {
   }
 };
 
-/// What the two schedules that move the momentum against the rate have in common.
+/// Shared by the two schedules that move the momentum opposite to the rate.
 class CyclicBase : public LRScheduler {
  protected:
   using LRScheduler::LRScheduler;
@@ -176,7 +176,7 @@ class OneCycle : public CyclicBase {
                        options);
     if (values_["total_steps"].is_none()) {
       if (values_["epochs"].is_none() || values_["steps_per_epoch"].is_none())
-        throw ValueError("OneCycleLR: give total_steps, or epochs and steps_per_epoch");
+        throw ValueError("OneCycleLR: pass total_steps, or epochs and steps_per_epoch");
       values_["total_steps"] = integer("epochs") * integer("steps_per_epoch");
     }
     if (integer("total_steps") <= 0)
@@ -196,7 +196,7 @@ class OneCycle : public CyclicBase {
   }
 
  protected:
-  /// From one pair of options of the group to another, until a step.
+  /// Moves rate and momentum from one pair of group options to another, until step `end`.
   struct Phase {
     double end;
     const char* from_rate;
@@ -207,7 +207,7 @@ class OneCycle : public CyclicBase {
 
   std::vector<double> rates() override {
     const int64_t total = integer("total_steps");
-    if (epoch_ > total) throw ValueError("OneCycleLR: step {} was asked for, but the schedule has {}", epoch_, total);
+    if (epoch_ > total) throw ValueError("OneCycleLR: step {} is beyond the {} steps of the schedule", epoch_, total);
     const double first = real("pct_start") * static_cast<double>(total) - 1;
     const auto last = static_cast<double>(total - 1);
     std::vector<Phase> phases = {{first, "initial_lr", "max_lr", "max_momentum", "base_momentum"}};

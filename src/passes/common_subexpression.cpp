@@ -7,8 +7,8 @@
 namespace lucid {
 namespace {
 
-/// Equal for nodes that compute the same. As text, in which 1, 1.0 and true differ, 0.0 differs from -0.0, and a NaN
-/// equals itself.
+/// A key that is equal for nodes that compute the same. It is text, in which 1, 1.0 and true differ, 0.0 differs from
+/// -0.0, and a NaN equals itself.
 std::string key_of(const IRGraph& graph, const IRNode& node) {
   std::string key = fmt::format("{} {}", node.op->id, node.has_gradient);
   for (const IROperand& input : node.inputs) {
@@ -18,14 +18,14 @@ std::string key_of(const IRGraph& graph, const IRNode& node) {
       key += fmt::format(" %{}", input.id);
   }
   for (const Attribute& attribute : node.attributes) key += ' ' + to_string(attribute);
-  // Nodes without operands may differ in this alone.
+  // Nodes without operands may differ in their device only.
   for (const ValueId id : node.outputs) key += " @" + graph.values.at(id).device;
   return key;
 }
 
-bool stands_in(const Substitution& same, const std::vector<ValueId>& gone, const std::vector<ValueId>& ids) {
-  for (size_t i = 0; i < gone.size(); ++i)
-    if (!same.allows(gone[i], ids[i])) return false;
+bool can_replace(const Substitution& same, const std::vector<ValueId>& old_ids, const std::vector<ValueId>& new_ids) {
+  for (size_t i = 0; i < old_ids.size(); ++i)
+    if (!same.allows(old_ids[i], new_ids[i])) return false;
   return true;
 }
 
@@ -42,7 +42,7 @@ bool CommonSubexpressionPass::run(IRGraph& graph, ConstantPool& constants) {
       continue;
     }
     const auto [first, fresh] = seen.try_emplace(key_of(graph, node), node.outputs);
-    if (fresh || !stands_in(same, node.outputs, first->second)) {
+    if (fresh || !can_replace(same, node.outputs, first->second)) {
       kept.push_back(std::move(node));
       continue;
     }

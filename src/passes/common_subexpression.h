@@ -4,9 +4,9 @@
 
 namespace lucid {
 
-/// Computes once what several nodes compute: the same op on the same operands with the same attributes, numbers being
-/// the same when their category and bits are. Graphs are functional, so that includes random draws, which name the
-/// state they draw from, and nodes that can raise: where the first does not, the others would not.
+/// Merges equal nodes: the same op on the same operands with the same attributes. Numbers are equal if their category
+/// and bits are. Graphs are functional, so this includes random ops, whose generator state is an operand, and nodes
+/// that can raise: if the first does not raise, neither would the others.
 class CommonSubexpressionPass : public Pass {
  public:
   std::string name() const override { return "CommonSubexpressionPass"; }

@@ -14,24 +14,24 @@
 namespace lucid {
 namespace {
 
-/// Thrown where the reference is not certain to give a kernel's bits.
+/// Thrown if the reference might not produce the same bits as a kernel.
 struct NotFoldable {};
 
 bool is_subnormal(double value, Dtype dtype) {
   if (!is_float(dtype)) return false;
-  // f16 computes in f32, where its own subnormal numbers are normal ones.
+  // f16 computes in f32, where its own subnormal numbers are normal.
   const double smallest =
       dtype == Dtype::kF64 ? std::numeric_limits<double>::min() : double{std::numeric_limits<float>::min()};
   return value != 0 && std::fabs(value) < smallest;
 }
 
-/// The reference interpreter, for calls that every kernel computes with the same bits.
+/// The reference interpreter, restricted to calls for which kernels produce the same bits.
 class FoldingInterpreter : public Interpreter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
     if (op.host || op.ulp != 0) throw NotFoldable();
     for (const Operand& operand : operands) {
-      // A number may become an f32 in whatever dtype it meets.
+      // A number may be converted to f32, depending on the other operand.
       if (operand.is_scalar() && is_subnormal(operand.scalar().to_double(), Dtype::kF32)) throw NotFoldable();
       if (operand.is_value()) check(Value(Ref<ValueBase>(const_cast<ValueBase*>(operand.value()))));
     }
@@ -60,7 +60,7 @@ class FoldingInterpreter : public Interpreter {
   }
 };
 
-/// Rounding to nearest without traps, and whether results that are subnormal become zero, until the end of a scope.
+/// Sets rounding to nearest, disables traps, and sets whether subnormal results are flushed, until the end of a scope.
 class FlushScope {
  public:
   explicit FlushScope(bool flush) : saved_(_mm_getcsr()) { _mm_setcsr(flush ? 0x9f80 : 0x1f80); }
@@ -102,25 +102,25 @@ class Folder {
   }
 
  private:
-  /// Whether all operands are known, and the results small enough to be.
+  /// Whether all operands are known, and the results are small enough to become constants.
   bool is_known(const IRNode& node) const {
     const auto known = [&](const IROperand& input) {
-      return input.id < 0 || known_.contains(input.id) || made_.contains(input.id);
+      return input.id < 0 || known_.contains(input.id) || deferred_.contains(input.id);
     };
     return std::ranges::all_of(node.inputs, known) &&
            std::ranges::all_of(node.outputs, [&](ValueId id) { return is_small(graph_.type(id)); });
   }
 
-  /// Whether the results should be constants; what only others should read is noted for those.
+  /// Whether the results should become constants. Records nodes that are only computed as operands of folded nodes.
   bool may_fold(const IRNode& node) {
     layouts_.define(node);
-    // Views and tensors made from numbers cost a plan nothing.
+    // Views and tensors created from numbers cost a plan nothing.
     if (node.op->view || std::ranges::none_of(node.inputs, [](const IROperand& input) { return input.id >= 0; })) {
-      for (const ValueId id : node.outputs) made_.emplace(id, node);
+      for (const ValueId id : node.outputs) deferred_.emplace(id, node);
       return false;
     }
     return std::ranges::all_of(node.outputs, [&](ValueId id) {
-      // A result of the graph would only be copied from the constant.
+      // A result of the graph would have to be copied from the constant.
       if (results_.contains(id)) return false;
       return !visible_.contains(id) || layouts_.of(id).strides == contiguous_strides(graph_.type(id).shape);
     });
@@ -129,7 +129,7 @@ class Folder {
   bool fold(const IRNode& node) {
     try {
       const auto flushed = evaluate(node, true);
-      // A sum may pass through a subnormal number and not show it.
+      // A sum may have a subnormal intermediate value that its result does not show.
       if (flushed != evaluate(node, false)) return false;
       for (size_t i = 0; i < node.outputs.size(); ++i) {
         constants_[node.outputs[i]] = flushed[i];
@@ -167,7 +167,7 @@ class Folder {
   }
 
   Value value(ValueId id) {
-    if (const auto node = made_.find(id); node != made_.end()) {
+    if (const auto node = deferred_.find(id); node != deferred_.end()) {
       const auto& outputs = node->second.outputs;
       return interpret(node->second)[static_cast<size_t>(std::ranges::find(outputs, id) - outputs.begin())];
     }
@@ -183,7 +183,7 @@ class Folder {
   std::set<ValueId> visible_;
   LayoutFacts layouts_;
   std::set<ValueId> known_;
-  std::map<ValueId, IRNode> made_;  // values computed only where a node that is folded reads them
+  std::map<ValueId, IRNode> deferred_;  // nodes that are computed only if a folded node reads them
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 namespace lucid {
 
 /// Removes nodes whose results reach neither an output nor an update, and constants that nothing reads. Inputs,
-/// parameters and states stay: callers pass them by position. Nodes that can raise stay too, with what they compute
-/// from: eager code raises whether or not the result is used.
+/// parameters and states are kept, because callers pass them by position. Nodes that can raise are kept too, with
+/// everything they depend on: eager code raises whether or not the result is used.
 class DeadNodeElimPass : public Pass {
  public:
   std::string name() const override { return "DeadNodeElimPass"; }

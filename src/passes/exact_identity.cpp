@@ -34,7 +34,7 @@ class Identities {
   }
 
  private:
-  /// Applies rules until none fits: the node may become one that another rule takes on.
+  /// Applies rules until none matches: one rewrite may enable another.
   bool rewrite(IRNode& node) {
     bool changed = false;
     while (const auto found = first_rewrite(node)) {
@@ -62,7 +62,8 @@ class Identities {
     const LayoutFact before = layouts_.of(node).front();
     const LayoutFact after = rewrite.instead ? layouts_.of(*rewrite.instead).front() : layouts_.of(rewrite.same_as);
     if (before.strides) return before.strides == after.strides;
-    return !rewrite.instead && after.settled && reads_only(node, rewrite.same_as) && node.op->is_pointwise();
+    return !rewrite.instead && after.kept_by_elementwise && reads_only(node, rewrite.same_as) &&
+           node.op->is_pointwise();
   }
 
   static bool reads_only(const IRNode& node, ValueId id) {

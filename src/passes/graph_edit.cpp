@@ -30,20 +30,20 @@ void drop_undefined(IRGraph& graph, ConstantPool& constants) {
 Substitution::Substitution(const IRGraph& graph)
     : graph_(graph), results_(results_of(graph)), leaves_(leaves_of(graph)) {}
 
-bool Substitution::allows(ValueId gone, ValueId id) const {
-  if (graph_.values.at(gone) != graph_.values.at(id)) return false;
-  return !results_.contains(gone) || (!results_.contains(id) && !leaves_.contains(id));
+bool Substitution::allows(ValueId old_id, ValueId new_id) const {
+  if (graph_.values.at(old_id) != graph_.values.at(new_id)) return false;
+  return !results_.contains(old_id) || (!results_.contains(new_id) && !leaves_.contains(new_id));
 }
 
-void Substitution::add(ValueId gone, ValueId id) {
-  LUCID_CHECK(allows(gone, id), "%{} cannot stand in for %{}", id, gone);
-  stand_ins_[gone] = id;
-  if (results_.contains(gone)) results_.insert(id);
+void Substitution::add(ValueId old_id, ValueId new_id) {
+  LUCID_CHECK(allows(old_id, new_id), "%{} cannot replace %{}", new_id, old_id);
+  replacements_[old_id] = new_id;
+  if (results_.contains(old_id)) results_.insert(new_id);
 }
 
 ValueId Substitution::operator()(ValueId id) const {
-  const auto found = stand_ins_.find(id);
-  return found == stand_ins_.end() ? id : found->second;
+  const auto found = replacements_.find(id);
+  return found == replacements_.end() ? id : found->second;
 }
 
 void Substitution::apply(IRNode& node) const {

@@ -9,34 +9,35 @@
 
 namespace lucid {
 
-/// The values that leave a graph: its outputs and the new values of states.
+/// The results of a graph: its outputs and the new values of states.
 std::set<ValueId> results_of(const IRGraph& graph);
 
-/// Removes what is said of values that nothing defines any more.
+/// Removes types and constant data of values that nothing defines any more.
 void drop_undefined(IRGraph& graph, ConstantPool& constants);
 
-/// Values that stand in for others while a pass walks the nodes in order.
+/// Replaces values by others while a pass walks the nodes in order.
 ///
-/// A result of the graph is only stood in for by a value that a node computes and that is no result itself: handles to
-/// results are separate, so those would be copied again when they leave the plan, and an output that is an input would
-/// look like the argument handed back.
+/// A result of the graph may only be replaced by a value that a node computes and that is not itself a result. Every
+/// result is a separate tensor, so a shared value would be copied when it leaves the plan, and an output that is an
+/// input would appear to return the argument itself.
 class Substitution {
  public:
   explicit Substitution(const IRGraph& graph);
-  /// Whether `id` may stand in for `gone`: the types are the same, and the rule above holds.
-  bool allows(ValueId gone, ValueId id) const;
-  void add(ValueId gone, ValueId id);
+  /// Whether `new_id` may replace `old_id`: the types are the same, and the rule above holds.
+  bool allows(ValueId old_id, ValueId new_id) const;
+  void add(ValueId old_id, ValueId new_id);
   ValueId operator()(ValueId id) const;
-  /// Names the stand-ins in a node's operands; in the graph's outputs and updates.
+  /// Substitutes the operands of a node.
   void apply(IRNode& node) const;
+  /// Substitutes the graph's outputs and updates.
   void apply_to_results(IRGraph& graph) const;
-  bool empty() const { return stand_ins_.empty(); }
+  bool empty() const { return replacements_.empty(); }
 
  private:
   const IRGraph& graph_;
   std::set<ValueId> results_;
   std::set<ValueId> leaves_;
-  std::map<ValueId, ValueId> stand_ins_;
+  std::map<ValueId, ValueId> replacements_;
 };
 
 }  // namespace lucid

@@ -1,5 +1,5 @@
-// Elementwise ops and copies that give back an operand. Each keeps subnormal numbers, -0.0 and NaNs, or is for
-// integers.
+// Elementwise ops and copies whose result equals an operand. Each rule either preserves subnormal numbers, -0.0 and
+// NaNs, or applies to integers only.
 
 #include <algorithm>
 #include <array>
@@ -32,11 +32,12 @@ std::optional<Rewrite> copy(const IdentityContext& context, const IRNode& node) 
   return same_as(x);
 }
 
-/// Whether converting from `narrow` to `wide` and back gives the same number, for all of them.
+/// Whether converting any number from `narrow` to `wide` and back preserves it.
 bool survives(Dtype narrow, Dtype wide) {
   if (is_bool(narrow)) return true;
   if (is_bool(wide)) return false;
-  // f32 -> f64 -> f32 is missing: the way back flushes subnormal numbers, and bf16 goes back by way of f32.
+  // f32 -> f64 -> f32 is missing, because the second conversion flushes subnormal numbers; so is bf16 -> f64 -> bf16,
+  // which converts through f32.
   if (is_float(narrow))
     return (is_half(narrow) && wide == Dtype::kF32) || (narrow == Dtype::kF16 && wide == Dtype::kF64);
   const size_t bits = 8 * size_of(narrow);
@@ -45,7 +46,7 @@ bool survives(Dtype narrow, Dtype wide) {
   return bits <= digits;
 }
 
-std::optional<Rewrite> there_and_back(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> round_trip(const IdentityContext& context, const IRNode& node) {
   if (node.op->algebra.copies != Copies::kUnlessOfDtype) return std::nullopt;
   const IRNode* const inner = context.definer(node.inputs[0].id);
   if (!inner || inner->op != node.op) return std::nullopt;
@@ -55,22 +56,22 @@ std::optional<Rewrite> there_and_back(const IdentityContext& context, const IRNo
   return same_as(inner->inputs[0].id);
 }
 
-std::optional<Rewrite> neutral_number(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> neutral_element(const IdentityContext& context, const IRNode& node) {
   const auto& neutral = node.op->algebra.neutral;
   const TensorType& type = context.type(node.outputs[0]);
   if (!neutral || !is_exact_type(type.dtype)) return std::nullopt;
-  const Element wanted = element_of(neutral->number, type.dtype);
+  const Element neutral_element_bits = element_of(neutral->number, type.dtype);
   for (const size_t side : {size_t{1}, size_t{0}}) {
     if (side == 0 && !neutral->either_side) break;
     const ValueId other = node.inputs[1 - side].id;
     if (other < 0 || context.type(other) != type) continue;
     const auto number = context.uniform(node.inputs[side]);
-    if (number && element_of(*number, type.dtype) == wanted) return same_as(other);
+    if (number && element_of(*number, type.dtype) == neutral_element_bits) return same_as(other);
   }
   return std::nullopt;
 }
 
-/// Operand `position` of a node if it may stand for the result; -1 if not, or for a position of -1.
+/// Operand `position` of a node if its type is the type of the result; otherwise, or for a position of -1, -1.
 ValueId operand_like_result(const IdentityContext& context, const IRNode& node, int position) {
   if (position < 0) return -1;
   const ValueId id = node.inputs[static_cast<size_t>(position)].id;
@@ -88,7 +89,7 @@ std::optional<Rewrite> equal_choices(const IdentityContext& context, const IRNod
   return x == operand_like_result(context, node, operands.second) ? same_as(x) : std::nullopt;
 }
 
-std::optional<Rewrite> known_choice(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> known_condition(const IdentityContext& context, const IRNode& node) {
   const auto& choice = node.op->algebra.choice;
   if (!choice) return std::nullopt;
   const auto condition = context.uniform(node.inputs[static_cast<size_t>(choice->condition)]);
@@ -96,33 +97,34 @@ std::optional<Rewrite> known_choice(const IdentityContext& context, const IRNode
   return same_as(operand_like_result(context, node, condition->to_int() != 0 ? choice->if_true : choice->if_false));
 }
 
-/// The node whose result an op is applied to, if it is one of the same op with the same attributes.
+/// The node that computes the operand, if it has the same op and the same attributes; otherwise null.
 const IRNode* applied_twice(const IdentityContext& context, const IRNode& node) {
   const IRNode* const inner = context.definer(node.inputs[0].id);
   return inner && inner->op == node.op && inner->attributes == node.attributes ? inner : nullptr;
 }
 
-std::optional<Rewrite> done_twice(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> involution(const IdentityContext& context, const IRNode& node) {
   if (!node.op->algebra.is_involution) return std::nullopt;
   const IRNode* const inner = applied_twice(context, node);
   return inner ? same_as(operand_like_result(context, *inner, 0)) : std::nullopt;
 }
 
-std::optional<Rewrite> once_is_enough(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> idempotence(const IdentityContext& context, const IRNode& node) {
   if (!node.op->algebra.is_idempotent || node.inputs.size() != 1) return std::nullopt;
   return applied_twice(context, node) ? same_as(node.inputs[0].id) : std::nullopt;
 }
 
 constexpr IdentityRule kRules[] = {
-    {"copy", "elements are read and written as they are", copy},
-    {"there and back", "the dtype between holds every number of the dtype around it, and the way back flushes none",
-     there_and_back},
-    {"neutral number", "integers wrap and have one zero; a divisor of 1 raises nothing", neutral_number},
-    {"equal choices", "whichever is chosen, it is x: no arithmetic is done on it, so NaN and subnormal numbers pass",
+    {"copy", "elements are read and written unchanged", copy},
+    {"round trip", "the wide dtype represents every number of the narrow one, and the conversion back flushes none",
+     round_trip},
+    {"neutral element", "integers wrap and have one zero; a divisor of 1 raises nothing", neutral_element},
+    {"equal choices", "both choices are x, and no arithmetic is done on it, so NaN and subnormal numbers are preserved",
      equal_choices},
-    {"known choice", "the condition is the same for all elements, and the other operand is never read", known_choice},
-    {"done twice", "flips the sign or all bits, without arithmetic, and flips them back", done_twice},
-    {"once is enough", "what it gives it leaves as it is", once_is_enough},
+    {"known condition", "the condition is the same for all elements, and the other operand is never read",
+     known_condition},
+    {"involution", "the sign or all bits are flipped twice, without arithmetic", involution},
+    {"idempotence", "applying the op to its own result does not change it", idempotence},
 };
 
 }  // namespace

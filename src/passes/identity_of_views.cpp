@@ -1,4 +1,4 @@
-// Views that show what another view or nothing would: found by asking what they make of a geometry.
+// Views that are equivalent to no view or to a single other view. Found by applying them to a probe geometry.
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 namespace lucid {
 namespace {
 
-/// Strides that stand for all strides: no step, sum or grouping of some gives another, for each is 1 more than a
-/// multiple of 2^20. Nothing for sizes with which computing with them could overflow.
+/// A geometry whose strides represent all possible strides: each is 1 more than a multiple of 2^20, so no multiple, sum
+/// or grouping of some equals another. Empty for sizes with which computations on them could overflow.
 std::optional<Geometry> probe(const Dims& shape) {
   Geometry geometry{shape, {}, 0};
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -21,7 +21,7 @@ std::optional<Geometry> probe(const Dims& shape) {
 struct ViewPair {
   ValueId source;
   std::optional<Geometry> probed;
-  std::optional<Geometry> seen;  // what the pair makes of it
+  std::optional<Geometry> seen;  // the pair applied to `probed`
 };
 
 const IRNode* inner_view(const IdentityContext& context, const IRNode& node) {
@@ -53,7 +53,7 @@ IRNode viewing(const IRNode& node, const char* op, ValueId source, const Dims& a
   return result;
 }
 
-std::optional<Rewrite> whole_view(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> identity_view(const IdentityContext& context, const IRNode& node) {
   if (!node.op->view) return std::nullopt;
   const ValueId source = node.inputs[0].id;
   const auto probed = probe(context.type(source).shape);
@@ -61,13 +61,13 @@ std::optional<Rewrite> whole_view(const IdentityContext& context, const IRNode& 
   return Rewrite{.same_as = source, .keeps_strides = true};
 }
 
-std::optional<Rewrite> view_undone(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> inverse_views(const IdentityContext& context, const IRNode& node) {
   const auto pair = view_pair(context, node);
   if (!pair || pair->seen != pair->probed) return std::nullopt;
   return Rewrite{.same_as = pair->source, .keeps_strides = true};
 }
 
-std::optional<Rewrite> two_orders(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> composed_permutes(const IdentityContext& context, const IRNode& node) {
   const auto pair = view_pair(context, node);
   if (!pair || pair->seen->strides.size() != pair->probed->strides.size()) return std::nullopt;
   Dims order;
@@ -82,7 +82,7 @@ std::optional<Rewrite> two_orders(const IdentityContext& context, const IRNode& 
   return Rewrite{.instead = viewing(node, "permute", pair->source, order), .keeps_strides = true};
 }
 
-/// Whether a view shows every element once, in row-major order: as many of them, one after another.
+/// Whether a view shows every element once, in row-major order.
 bool keeps_order(const IdentityContext& context, const IRNode& node) {
   if (!node.op->view) return false;
   const Dims& shape = context.type(node.inputs[0].id).shape;
@@ -97,18 +97,19 @@ std::optional<Rewrite> same_shape(const IdentityContext& context, const IRNode& 
   return Rewrite{.same_as = source};
 }
 
-std::optional<Rewrite> two_shapes(const IdentityContext& context, const IRNode& node) {
+std::optional<Rewrite> composed_reshapes(const IdentityContext& context, const IRNode& node) {
   const IRNode* const inner = inner_view(context, node);
   if (!inner || !keeps_order(context, *inner) || !keeps_order(context, node)) return std::nullopt;
   return Rewrite{.instead = viewing(node, "reshape", inner->inputs[0].id, context.type(node.outputs[0]).shape)};
 }
 
 constexpr IdentityRule kRules[] = {
-    {"whole view", "it shows the memory of its operand through the same geometry, whatever the strides", whole_view},
-    {"view undone", "together they show the memory of the first's operand through its own geometry", view_undone},
-    {"two orders", "together they put the dimensions in another order, as one permute does", two_orders},
-    {"same shape", "it shows every element once in row-major order, in the shape that they had", same_shape},
-    {"two shapes", "both show every element once in row-major order, as one reshape does", two_shapes},
+    {"identity view", "it shows the memory of its operand through the same geometry, for any strides", identity_view},
+    {"inverse views", "together they show the memory of the first view's operand through its own geometry",
+     inverse_views},
+    {"composed permutes", "together they permute the dimensions, as one permute does", composed_permutes},
+    {"same shape", "it shows every element once in row-major order, in the operand's shape", same_shape},
+    {"composed reshapes", "both show every element once in row-major order, as one reshape does", composed_reshapes},
 };
 
 }  // namespace

@@ -7,7 +7,7 @@
 
 namespace lucid {
 
-/// What a rule looks at beside the node itself.
+/// The information that a rule uses in addition to the node itself.
 class IdentityContext {
  public:
   IdentityContext(const IRGraph& graph, const ConstantPool& constants) : graph_(graph), constants_(constants) {}
@@ -16,9 +16,9 @@ class IdentityContext {
   NodeCall call(const IRNode& node) const { return NodeCall(graph_, node); }
   /// The node that computes a value; null for leaves.
   const IRNode* definer(ValueId id) const;
-  /// Makes a node known, which has to stay where it is.
+  /// Registers a node, whose address must remain valid.
   void define(const IRNode& node);
-  /// The number that every element of an operand is, as its dtype holds it. Nothing when they differ or are not known.
+  /// The value that all elements of an operand share, converted to its dtype. Empty if they differ or are not known.
   std::optional<Scalar> uniform(const IROperand& operand) const;
 
  private:
@@ -27,25 +27,25 @@ class IdentityContext {
   std::map<ValueId, const IRNode*> definers_;
 };
 
-/// What a node may be replaced with.
+/// A replacement for a node.
 struct Rewrite {
-  /// The value that has the bits of the node's one result; -1 when there is none.
+  /// The value that has the same bits as the node's only result; -1 if there is none.
   ValueId same_as = -1;
   /// Otherwise a node that computes the same, with the same outputs.
   std::optional<IRNode> instead;
-  /// The strides are the same too, whatever the operands' are.
+  /// Whether the strides are the same too, for any strides of the operands.
   bool keeps_strides = false;
 };
 
 struct IdentityRule {
   const char* name;
-  /// Why it keeps every bit.
+  /// Why the rule keeps every bit.
   const char* why;
   std::optional<Rewrite> (*apply)(const IdentityContext& context, const IRNode& node);
 };
 
-/// Rules on views (identity_of_views.cpp) and on elements (identity_of_elements.cpp). Nodes come with one result and
-/// verify.
+/// Rules for views (identity_of_views.cpp) and for elementwise ops (identity_of_elements.cpp). They apply to valid
+/// nodes with one result.
 std::span<const IdentityRule> view_rules();
 std::span<const IdentityRule> element_rules();
 

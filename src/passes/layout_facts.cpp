@@ -8,13 +8,13 @@
 namespace lucid {
 namespace {
 
-/// Whether some dimension is never stepped along, so that its stride may be anything.
+/// Whether some dimension has at most one element, so that its stride is arbitrary.
 bool has_free_strides(const Dims& shape) {
   return std::ranges::any_of(shape, [](int64_t size) { return size <= 1; });
 }
 
-/// Whether the strides of a lowered op's result depend on those of its operands. Eager code takes a contiguous tensor
-/// as its own copy, with its free strides.
+/// Whether the strides of a lowered op's result depend on the strides of its operands. Eager code returns a contiguous
+/// tensor instead of copying it, with its arbitrary strides of dimensions of size 1.
 bool follows_operands(const Op& op, const Dims& shape) {
   return op.is_pointwise() && (!op.contiguous_result || has_free_strides(shape));
 }
@@ -30,8 +30,8 @@ class LayoutValue : public ValueBase {
 
 const LayoutFact& fact_of(const ValueBase* value) { return static_cast<const LayoutValue*>(value)->fact(); }
 
-/// Applies ops to layouts. Eager calls and plans agree on strides but for some free ones, and copy composites' results
-/// in different places; where they may differ, nothing is known.
+/// Applies ops to layouts. Eager calls and plans agree on strides, except for some arbitrary ones, and they copy the
+/// results of composites at different points. Where they may differ, nothing is known.
 class LayoutEmitter : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
@@ -47,8 +47,8 @@ class LayoutEmitter : public Emitter {
   Values decomposed(const Call& call, const std::vector<TensorType>& types) {
     Values results = emit_widened_decomposition(*this, call, types);
     for (size_t i = 0; i < results.size(); ++i) {
-      // Whatever is copied becomes contiguous, so what is contiguous anyway is certain. 16-bit floats are widened, but
-      // not if there are only views.
+      // Copies are contiguous, so a result that is contiguous without a copy is certain. 16-bit floats are widened,
+      // except where the decomposition consists of views only.
       const bool is_certain = fact_of(results[i].get()).strides == contiguous_strides(types[i].shape);
       if (!is_certain || is_half(types[i].dtype)) results[i] = make_ref<LayoutValue>(types[i], LayoutFact{});
     }
@@ -62,9 +62,10 @@ class LayoutEmitter : public Emitter {
     LayoutFact result = elementwise(call, shape);
     if (call.op().algebra.copies == Copies::kUnlessOfDtype && call.operand(0).is_value() &&
         call.dtype_of("dtype") == call.dtype(0)) {
-      // Eager code has nothing to convert and gives back the operand.
+      // Eager code has nothing to convert and returns the operand.
       const LayoutFact& operand = fact_of(call.operand(0).value());
-      if (!result.strides || result.strides != operand.strides) return {.settled = operand.settled};
+      if (!result.strides || result.strides != operand.strides)
+        return {.kept_by_elementwise = operand.kept_by_elementwise};
     }
     return result;
   }
@@ -73,7 +74,7 @@ class LayoutEmitter : public Emitter {
     const LayoutFact& operand = fact_of(call.operand(0).value());
     if (!operand.strides) return {};
     auto geometry = call.op().view(call, {call.shape(0), *operand.strides, 0});
-    // Otherwise a contiguous copy is viewed.
+    // If these strides cannot be viewed, a contiguous copy is.
     if (!geometry) geometry = call.op().view(call, {call.shape(0), contiguous_strides(call.shape(0)), 0});
     return {.strides = geometry->strides};
   }
@@ -93,13 +94,13 @@ class LayoutEmitter : public Emitter {
       if (!operand.is_value()) continue;
       const auto& strides = fact_of(operand.value()).strides;
       if (!strides) {
-        // Dense, and in one dimension that leaves no choice.
+        // The result is dense, so in one dimension its strides are known.
         if (shape.rank() <= 1) return {.strides = contiguous_strides(shape)};
-        return {.settled = !has_free_strides(shape)};
+        return {.kept_by_elementwise = !has_free_strides(shape)};
       }
       geometries.push_back({operand.shape(), *strides, 0});
       if (operand_dtype(call, i) == operand.dtype()) continue;
-      // It is converted first, which is an elementwise op of its own.
+      // The operand is converted first, by a separate elementwise op.
       geometries.back().strides = strides_from(operand.shape(), {&geometries.back(), 1});
     }
     Dims strides = strides_from(shape, geometries);
@@ -185,7 +186,7 @@ std::set<ValueId> values_with_visible_layout(const IRGraph& graph) {
     const IRNode& node = graph.nodes[i];
     const auto shown = std::ranges::find_if(node.outputs, [&](ValueId id) { return visible.contains(id); });
     if (shown == node.outputs.end()) continue;
-    // A composite may follow its operands, so it is taken to.
+    // A composite's strides may depend on its operands, so assume that they do.
     const bool follows = node.op->view || node.op->decompose || follows_operands(*node.op, graph.type(*shown).shape);
     if (!follows) continue;
     for (const IROperand& input : node.inputs)

@@ -8,30 +8,30 @@
 
 namespace lucid {
 
-/// What is known of how a value lies in memory before the strides of inputs are.
+/// What is known about the memory layout of a value before the strides of the inputs are known.
 struct LayoutFact {
-  /// In elements, where they are the same for all strides that inputs may have.
+  /// Strides in elements, if they are the same for all possible strides of the inputs.
   std::optional<Dims> strides;
-  /// An elementwise op on this value alone gives a result with its strides, whatever they are: so for elementwise
-  /// results without dimensions of size 1, whose strides are arbitrary and follow other rules.
-  bool settled = false;
+  /// Whether an elementwise op on this value alone returns a result with the same strides, whatever they are. True for
+  /// elementwise results without dimensions of size 1; the strides of those are arbitrary and follow other rules.
+  bool kept_by_elementwise = false;
 };
 
-/// How values lie, by the rules that plans are laid out with (schedule/layout.cpp). Strides of outputs are visible to
-/// users, so a pass may not change them. Worked out when asked for, since few nodes are.
+/// The layouts of values, by the same rules as in plans (schedule/layout.cpp). Strides of outputs are visible to users,
+/// so a pass may not change them. Facts are computed on demand, since few are needed.
 class LayoutFacts {
  public:
-  /// Knows constants, which are contiguous; nothing of inputs, parameters and states.
+  /// Constants are contiguous. Nothing is known about inputs, parameters and states.
   explicit LayoutFacts(const IRGraph& graph);
-  /// A node that later ones may read. It must outlive the facts, or its values be defined anew.
+  /// Registers a node that later nodes may read. It must outlive this object, unless its values are redefined.
   void define(const IRNode& node);
-  /// Of a value that is defined or a leaf.
+  /// The fact for a leaf or a value of a registered node.
   const LayoutFact& of(ValueId id);
-  /// Of what a node would compute.
+  /// The facts for the results of a node.
   std::vector<LayoutFact> of(const IRNode& node);
 
  private:
-  /// Works out what the node reads, without recursion: chains may be as long as graphs.
+  /// Computes the facts for the operands of a node. Not recursive, because chains may be as long as graphs.
   void find_operands(const IRNode& node);
   std::vector<LayoutFact> apply(const IRNode& node) const;
 
@@ -40,7 +40,7 @@ class LayoutFacts {
   std::map<ValueId, LayoutFact> facts_;
 };
 
-/// The values whose strides an output's or update's may follow.
+/// The values whose strides may affect those of an output or update.
 std::set<ValueId> values_with_visible_layout(const IRGraph& graph);
 
 }  // namespace lucid

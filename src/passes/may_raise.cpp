@@ -5,7 +5,7 @@
 namespace lucid {
 namespace {
 
-/// Follows decompositions for their types and notes what could raise.
+/// Expands decompositions on types alone, and records whether any op could raise.
 class RaiseFinder : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {

@@ -5,10 +5,10 @@
 #include <string>
 #include <string_view>
 
-/// Names that LUCID_DISABLE_PASSES may hold, in addition to those of the passes over graphs (pipeline.h).
+/// Names that LUCID_DISABLE_PASSES may contain, in addition to the names of the graph passes (pipeline.h).
 namespace lucid {
 
-/// Passes over plans, in the order in which they run (compiler/plan_pipeline.cpp).
+/// Plan passes, in the order in which they run (compiler/plan_pipeline.cpp).
 inline constexpr std::string_view kRematerialize = "Rematerialize";
 inline constexpr std::string_view kPlaceInResults = "PlaceInResults";
 inline constexpr std::string_view kFuseSteps = "FuseSteps";
@@ -29,10 +29,10 @@ inline constexpr PassAlias kPassAliases[] = {
 /// The name of the pass that `name` or an alias of it denotes.
 std::string_view canonical_pass_name(std::string_view name);
 
-/// Names of passes; aliases are replaced when they are added.
+/// Canonical names of passes.
 using PassNames = std::set<std::string, std::less<>>;
 
-/// The names in a list separated by commas, as LUCID_DISABLE_PASSES holds it. Unknown names are kept.
+/// Parses a comma-separated list of names, such as LUCID_DISABLE_PASSES. Aliases are replaced; unknown names are kept.
 PassNames parse_pass_names(std::string_view list);
 
 }  // namespace lucid

@@ -4,8 +4,8 @@
 
 namespace lucid {
 
-/// Marks every node as one that no backward pass runs through: for graphs run without gradients, and for those that
-/// hold their gradients already.
+/// Marks all nodes as not taking part in a backward pass. For graphs that run without gradients, and for graphs that
+/// already contain their gradients.
 class NoGradStripPass : public Pass {
  public:
   std::string name() const override { return "NoGradStripPass"; }

@@ -9,14 +9,14 @@
 
 namespace lucid {
 
-/// A rewriting of graphs that users cannot notice: the outputs and updates keep every bit, every stride and every error
-/// (all NaNs count as equal). Nodes that stay keep their order and where the user's code asked for them.
+/// A graph rewrite that users cannot observe: outputs and updates keep every bit, every stride and every error (all
+/// NaNs are equal). The remaining nodes keep their order and their source locations.
 class Pass {
  public:
   virtual ~Pass() = default;
-  /// What reports, logs and LUCID_DISABLE_PASSES call it.
+  /// The name in reports, logs and LUCID_DISABLE_PASSES.
   virtual std::string name() const = 0;
-  /// Rewrites the graph, and the pool with it where constants come or go. Returns whether anything changed.
+  /// Rewrites the graph, and updates the pool if constants are added or removed. Returns whether anything changed.
   virtual bool run(IRGraph& graph, ConstantPool& constants) = 0;
 };
 

@@ -7,10 +7,10 @@
 
 #include "passes/names.h"
 
-/// What graph passes and plan passes have in common: they are switched, timed, logged and verified in one way.
+/// The infrastructure that graph passes and plan passes share: disabling, timing, logging and verification.
 namespace lucid {
 
-/// What one pass did.
+/// Statistics of one run of a pass.
 struct PassRun {
   std::string name;
   double microseconds = 0;
@@ -20,38 +20,38 @@ struct PassRun {
   std::string_view counted = "nodes";  // or "steps"
 };
 
-/// What each pass did that ran, in order.
+/// Statistics of all passes that ran, in order.
 struct PassReport {
   std::vector<PassRun> runs;
   double microseconds() const;
 };
 
-/// A table of the runs, a line each.
+/// A table of the runs, one per line.
 std::string to_text(const PassReport& report);
 
-/// What a list of passes transforms.
+/// The object that a list of passes transforms.
 class PassSubject {
  public:
   virtual ~PassSubject() = default;
   virtual std::string_view name() const = 0;
   virtual size_t size() const = 0;
-  /// What size() counts.
+  /// The unit of size().
   virtual std::string_view counted() const { return "nodes"; }
   virtual std::string text() const = 0;
   /// Throws InternalError naming the rule that is broken.
   virtual void verify() const = 0;
 };
 
-/// Runs the passes of a list one after another.
+/// Runs the passes of a list in order.
 class PassRunner {
  public:
-  /// `disabled` names passes that are left out. With `verify`, the subject is verified after each pass that changes it.
+  /// Passes in `disabled` are skipped. With `verify`, the subject is verified after each pass that changes it.
   PassRunner(const PassSubject& subject, PassNames disabled, bool verify);
 
   /// Runs a pass, which returns whether it changed the subject. With LUCID_LOG=passes, logs the lines that changed.
-  /// Throws InternalError naming the pass that left a subject which does not verify.
+  /// Throws InternalError naming the pass if the subject does not verify afterwards.
   void run(std::string_view name, const std::function<bool()>& pass);
-  /// The same for a transformation that every subject needs: it cannot be disabled, and is not logged.
+  /// The same for a mandatory transformation, which cannot be disabled and is not logged.
   void run_required(std::string_view name, const std::function<bool()>& pass);
 
   PassReport& report() { return report_; }
@@ -66,8 +66,8 @@ class PassRunner {
   PassReport report_;
 };
 
-/// How one text differs from another, as the log shows it: lines gone after "- ", lines come after "+ ". Lines in both
-/// must stand in the same order, as nodes do, and be different from each other.
+/// The difference between two texts, as the log shows it: removed lines after "- ", added lines after "+ ". The lines
+/// of each text must be distinct, and common lines must be in the same order in both, which holds for nodes.
 std::string changed_lines(const std::string& before, const std::string& after);
 
 }  // namespace lucid

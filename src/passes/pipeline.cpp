@@ -10,19 +10,19 @@ namespace lucid {
 
 PassList standard_passes(Gradients gradients) {
   PassList passes;
-  // First, so that no other pass spends time on what nobody asks for.
+  // First, so that no other pass spends time on unused nodes.
   passes.push_back(std::make_shared<DeadNodeElimPass>());
-  // The passes below merge and skip nodes. Autodiff adds the gradients of a value in the order of its uses, so before
-  // it has run they would change the sums' bits.
-  if (gradients == Gradients::kToCome) return passes;
-  // Before nodes are compared, which then no longer differ by what only autodiff asks.
+  // The passes below merge and remove nodes. Autodiff adds the gradients of a value in the order of its uses, so
+  // running them before autodiff would change the bits of the sums.
+  if (gradients == Gradients::kPending) return passes;
+  // Before CommonSubexpressionPass, so that nodes no longer differ in a flag that only autodiff uses.
   passes.push_back(std::make_shared<NoGradStripPass>());
-  // Before identities, some of which need to see a constant where the user wrote a computation.
+  // Before identities, some of which need a constant where the user wrote a computation.
   passes.push_back(std::make_shared<ConstantFoldPass>());
-  // Before common subexpressions, for operands that are the same in fact become the same by name.
+  // Before common subexpressions, because it gives equal operands the same id.
   passes.push_back(std::make_shared<ExactIdentityPass>());
   passes.push_back(std::make_shared<CommonSubexpressionPass>());
-  // Again: the passes above leave behind nodes and constants whose uses they took away.
+  // Again, because the passes above leave nodes and constants without uses.
   passes.push_back(std::make_shared<DeadNodeElimPass>());
   return passes;
 }

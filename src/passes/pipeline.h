@@ -4,13 +4,13 @@
 
 namespace lucid {
 
-/// Whether gradients will still be taken through a graph.
+/// Whether autodiff has yet to run on a graph.
 enum class Gradients {
-  kDone,    // none, or autodiff has run and the graph holds them
-  kToCome,  // autodiff has yet to run
+  kDone,     // there are no gradients, or autodiff has run and the graph contains them
+  kPending,  // autodiff has yet to run
 };
 
-/// The passes that a graph goes through, in order: the one list.
+/// The only list of the standard passes, in order.
 PassList standard_passes(Gradients gradients);
 
 }  // namespace lucid

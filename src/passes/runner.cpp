@@ -9,7 +9,7 @@
 namespace lucid {
 namespace {
 
-/// The names that are switched off. A misspelt one would switch nothing off, so it is refused.
+/// The names of the disabled passes. Throws for an unknown name, because a misspelled one would have no effect.
 PassNames disabled_names(const PassList& passes, const PassOptions& options) {
   PassNames known;
   for (const auto& pass : passes) known.insert(pass->name());
@@ -17,7 +17,7 @@ PassNames disabled_names(const PassList& passes, const PassOptions& options) {
   known.insert(std::begin(kPlanPasses), std::end(kPlanPasses));
   const auto check = [&](std::string_view source, std::string_view name) {
     if (!known.contains(name))
-      throw ValueError("{} names {}, which is no pass; passes are {}", source, name, fmt::join(known, ", "));
+      throw ValueError("{} names {}, which is not a pass; passes are {}", source, name, fmt::join(known, ", "));
   };
   PassNames disabled = parse_pass_names(lucid::options().disable_passes);
   for (const std::string& name : options.disabled) check("PassOptions::disabled", canonical_pass_name(name));

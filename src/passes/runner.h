@@ -9,19 +9,19 @@
 namespace lucid {
 
 struct PassOptions {
-  /// Names of passes to leave out, beside those that LUCID_DISABLE_PASSES names.
+  /// Names of passes to skip, in addition to LUCID_DISABLE_PASSES.
   std::vector<std::string> disabled;
-  /// Whether the graph is verified after each pass. It takes about as long as the passes, far less than generating
-  /// code.
+  /// Whether the graph is verified after each pass. This takes about as long as the passes, and far less than code
+  /// generation.
   bool verify = true;
 };
 
-/// Runs passes over a graph one after another: the standard ones (pipeline.h), or any others. With LUCID_LOG=passes,
-/// logs the lines that each one took away and put in. Throws ValueError for a disabled name that no pass has, and
-/// InternalError naming the pass that left a graph which does not verify.
+/// Runs passes over a graph in order: the standard ones (pipeline.h) or any others. With LUCID_LOG=passes, logs the
+/// lines that each pass removed and added. Throws ValueError for an unknown disabled name, and InternalError naming the
+/// pass if the graph does not verify after it.
 PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassList& passes, const PassOptions& options = {});
 
-/// The same with the standard passes for a graph through which no gradient is still to be taken.
+/// The same with the standard passes for Gradients::kDone.
 PassReport run_passes(IRGraph& graph, ConstantPool& constants, const PassOptions& options = {});
 
 }  // namespace lucid

@@ -15,53 +15,17 @@
 #include "base/memory_reserve.h"
 #include "runtime/block_cache.h"
 #include "runtime/guarded_memory.h"
+#include "runtime/small_blocks.h"
 
 namespace lucid {
 namespace {
 
-/// Multiples of 64 up to 512, then four steps to each power of two.
-constexpr std::array<uint16_t, 20> kClassSizes = {64,  128,  192,  256,  320,  384,  448,  512,  640,  768,
-                                                  896, 1024, 1280, 1536, 1792, 2048, 2560, 3072, 3584, 4096};
-constexpr size_t kClasses = kClassSizes.size();
-static_assert(kClassSizes.back() == kLargestSmallBlock);
-
-/// The class of a size, by how many cache lines it needs.
-constexpr auto kClassOfLines = [] {
-  std::array<uint8_t, kLargestSmallBlock / 64 + 1> table{};
-  for (size_t lines = 0; lines < table.size(); ++lines)
-    while (kClassSizes[table[lines]] < lines * 64) ++table[lines];
-  return table;
-}();
-
-size_t class_of(size_t bytes) { return kClassOfLines[(bytes + 63) / 64]; }
-
 constexpr size_t kSlab = size_t{64} << 10;
-/// How much of one class a thread keeps; a quarter of it moves at a time to or from the shared lists.
+/// How many bytes of one class a thread caches. A quarter of that moves to or from the shared lists at a time.
 constexpr size_t kThreadBytesPerClass = size_t{128} << 10;
 constexpr int64_t kReportEvery = int64_t{64} << 10;
 
-uint32_t most_kept(size_t size_class) { return static_cast<uint32_t>(kThreadBytesPerClass / kClassSizes[size_class]); }
-
-struct FreeBlock {
-  FreeBlock* next;
-};
-
-struct FreeList {
-  FreeBlock* head = nullptr;
-  uint32_t count = 0;
-
-  void push(void* data) {
-    head = new (data) FreeBlock{head};
-    ++count;
-  }
-  void* pop() {
-    FreeBlock* const block = head;
-    if (!block) return nullptr;
-    head = block->next;
-    --count;
-    return block;
-  }
-};
+uint32_t max_cached(size_t size_class) { return static_cast<uint32_t>(kThreadBytesPerClass / kClassSizes[size_class]); }
 
 void add_unshared(std::atomic<int64_t>& counter, int64_t amount) {
   counter.store(counter.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
@@ -70,10 +34,10 @@ void add_unshared(std::atomic<int64_t>& counter, int64_t amount) {
 /// One thread's free lists. Only its thread writes to it; others read the counters.
 struct ThreadCache {
   std::array<FreeList, kClasses> lists;
-  /// What has not been added to the shared counter yet; below zero when this thread frees what others allocated.
+  /// Bytes not yet added to the shared counter; negative when this thread frees blocks that others allocated.
   std::atomic<int64_t> unreported{0};
   std::atomic<int64_t> allocations{0};
-  // Among those of all threads.
+  // Neighbours in the list of all threads.
   ThreadCache* previous = nullptr;
   ThreadCache* next = nullptr;
 };
@@ -84,7 +48,7 @@ size_t machine_memory() {
   return (static_cast<size_t>(info.totalram) + info.totalswap) * info.mem_unit;
 }
 
-/// What the threads share. Never destroyed: tensors may outlive static objects.
+/// The state shared by all threads. Never destroyed: tensors may outlive static objects.
 class Central {
  public:
   static Central& get() {
@@ -109,7 +73,7 @@ class Central {
   void reset_peak();
 
  private:
-  /// `others` are in use too, but not reported yet.
+  /// `others` are bytes in use that threads have not reported yet.
   void add_in_use(int64_t bytes, int64_t others = 0);
   /// Called with the lock held.
   int64_t unreported() const;
@@ -138,8 +102,8 @@ class Central {
                     static_cast<double>(bytes) / (size_t{1} << 30), why);
 }
 
-/// Made when the library is loaded, while there is one thread: a fork during its construction by another thread would
-/// leave the child waiting for that thread.
+/// Created when the library is loaded, while there is one thread: if another thread constructed it during a fork, the
+/// child would wait for that thread forever.
 [[gnu::constructor]] void make_central() { Central::get(); }
 
 void Central::add_in_use(int64_t bytes, int64_t others) {
@@ -174,7 +138,7 @@ void* Central::pop_or_carve(size_t size_class) {
 
 void Central::refill(ThreadCache& cache, size_t size_class) {
   const std::lock_guard lock(mutex_);
-  for (uint32_t left = most_kept(size_class) / 4; left > 0; --left) {
+  for (uint32_t left = max_cached(size_class) / 4; left > 0; --left) {
     void* const block = pop_or_carve(size_class);
     if (!block) break;
     cache.lists[size_class].push(block);
@@ -219,7 +183,7 @@ void* Central::allocate_large(size_t bytes) {
   {
     const std::lock_guard lock(mutex_);
     block = cache_.take(size);
-    // Beside a block of their size, what threads have not reported matters to the peak.
+    // Compared with a block of this size, the bytes that threads have not reported matter for the peak.
     if (static_cast<int64_t>(size) >= kReportEvery) others = unreported();
   }
   if (!block) {
@@ -307,7 +271,7 @@ MemoryStats Central::stats() {
   for (const ThreadCache* cache = first_thread_; cache; cache = cache->next)
     allocations += cache->allocations.load(std::memory_order_relaxed);
   return {.bytes_in_use = in_use,
-          .peak_bytes = raise_peak(in_use),  // what somebody saw in use was in use
+          .peak_bytes = raise_peak(in_use),  // the peak is never below a reported use
           .cached_bytes = from_system_.load(std::memory_order_relaxed) - in_use,
           .allocations = static_cast<uint64_t>(allocations)};
 }
@@ -317,8 +281,8 @@ void Central::reset_peak() { peak_.store(stats().bytes_in_use, std::memory_order
 constinit thread_local ThreadCache* t_cache = nullptr;
 constinit thread_local bool t_thread_ended = false;
 
-/// Returns the thread's lists when it ends. What is freed after that, by destructors that run later still, goes to the
-/// shared lists directly.
+/// Returns the thread's lists when it ends. Blocks freed after that, by destructors that run later, go directly to the
+/// shared lists.
 struct ThreadEnd {
   bool awaited = false;
   ~ThreadEnd() {
@@ -331,10 +295,10 @@ struct ThreadEnd {
 };
 thread_local ThreadEnd t_thread_end;
 
-/// Null in a thread that is ending, and when there is no memory for one: freeing must not fail.
+/// Null in a thread that is ending, and when there is no memory for a cache: freeing must not fail.
 ThreadCache* this_thread_cache() {
   if (t_cache || t_thread_ended || !has_some_memory()) return t_cache;
-  // Using the object is what makes its destructor run when the thread ends.
+  // The first use of the object registers its destructor, which runs when the thread ends.
   t_thread_end.awaited = true;
   auto* const cache = new (std::nothrow) ThreadCache;
   if (cache) Central::get().enter(cache);
@@ -348,7 +312,7 @@ void count_small(ThreadCache& cache, int64_t bytes) {
     Central::get().report(cache);
 }
 
-/// How many reasons there are to leave the common path: a guard mode, living guarded blocks, failure on purpose.
+/// The number of reasons to leave the fast path: an active guard mode, live guarded blocks, a failure scope.
 constinit std::atomic<int64_t> g_special{0};
 constinit std::atomic<GuardMode> g_guard_mode{GuardMode::kOff};
 constinit std::atomic<bool> g_failing{false};
@@ -398,8 +362,8 @@ void deallocate_uncommon(void* data, size_t bytes) {
   if (!cache) return central.deallocate_small(data, size_class);
   cache->lists[size_class].push(data);
   count_small(*cache, -static_cast<int64_t>(kClassSizes[size_class]));
-  if (cache->lists[size_class].count > most_kept(size_class))
-    central.drain(*cache, size_class, most_kept(size_class) * 3 / 4);
+  if (cache->lists[size_class].count > max_cached(size_class))
+    central.drain(*cache, size_class, max_cached(size_class) * 3 / 4);
 }
 
 }  // namespace
@@ -419,7 +383,7 @@ void deallocate(void* data, size_t bytes) noexcept {
   if (bytes <= kLargestSmallBlock && cache && g_special.load(std::memory_order_relaxed) == 0) [[likely]] {
     const size_t size_class = class_of(bytes);
     FreeList& list = cache->lists[size_class];
-    if (list.count < most_kept(size_class)) [[likely]] {
+    if (list.count < max_cached(size_class)) [[likely]] {
       list.push(data);
       return count_small(*cache, -static_cast<int64_t>(kClassSizes[size_class]));
     }
@@ -441,7 +405,7 @@ void set_guard_mode(GuardMode mode) {
 AllocationFailureScope::AllocationFailureScope(int64_t successes, bool only_one) {
   g_successes_left.store(successes);
   g_fails_once.store(only_one);
-  LUCID_CHECK(!g_failing.exchange(true), "two scopes that make allocations fail");
+  LUCID_CHECK(!g_failing.exchange(true), "two AllocationFailureScopes at the same time");
   g_special.fetch_add(1);
 }
 

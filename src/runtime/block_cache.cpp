@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kHugePage = size_t{2} << 20;
 
-/// Where the eighths of the power of two below `bytes` are, as a shift. Sizes are in (2^e, 2^(e+1)].
+/// The binary logarithm of an eighth of the power of two below `bytes`. Sizes are in (2^e, 2^(e+1)].
 int shift_of(size_t bytes) { return std::bit_width(bytes - 1) - 4; }
 
 size_t bucket_of(size_t size) {
@@ -22,7 +22,7 @@ size_t bucket_of(size_t size) {
 }
 
 void* map_in_huge_pages(size_t size) {
-  // The mapping has to begin at a multiple of the huge page, so take more and return the ends.
+  // The mapping must be aligned to the huge page size, so map more than needed and unmap both ends.
   const size_t taken = size + kHugePage;
   void* const mapped = mmap(nullptr, taken, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;

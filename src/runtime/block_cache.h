@@ -6,19 +6,19 @@
 
 namespace lucid {
 
-/// Blocks from here up are mapped on their own, in huge pages where the system has them.
+/// Blocks of at least this size are mapped individually, in huge pages if the system supports them.
 inline constexpr size_t kMappedBlock = size_t{2} << 20;
 
-/// Sizes above this are rounded up to eighths of a power of two, so that blocks of similar sizes can serve each other.
+/// Sizes above this are rounded up to eighths of a power of two, so that a block can be reused for similar sizes.
 inline constexpr size_t kLargestSmallBlock = 4096;
 size_t large_block_size(size_t bytes);
 
-/// Takes a block of a size that large_block_size gave from the system; null if it has none.
+/// Allocates a block from the system. `size` must be a result of large_block_size(). Null if there is no memory.
 void* system_allocate(size_t size);
 void system_release(void* data, size_t size);
 
-/// Blocks that were given back, by size, the most recent first; their memory is likely still in the processor's cache.
-/// It keeps its notes in the blocks themselves. Not synchronised.
+/// Freed blocks by size, the most recent first, because its memory is likely still in the processor's cache. The list
+/// nodes are stored in the blocks themselves. Not synchronised.
 class BlockCache {
  public:
   struct Block {
@@ -33,8 +33,8 @@ class BlockCache {
   /// A block of exactly this size, or null.
   void* take(size_t size);
   void give(void* data, size_t size);
-  /// Removes the blocks that were given back longest ago until no more than `limit` bytes are left, and returns them
-  /// chained by `after`, for release_all.
+  /// Removes the blocks that were freed longest ago until at most `limit` bytes are left. Returns them linked by
+  /// `after`, for release_all().
   Block* shrink(size_t limit);
   static void release_all(Block* blocks);
   size_t bytes() const { return bytes_; }

@@ -39,8 +39,8 @@ std::optional<double> read_v1(const std::string& directory) {
   return cpus_of(quota, period);
 }
 
-/// The tightest limit from a group up to the mount: a parent's limit holds for its children. Inside a container the
-/// path may not exist below the mount, and then only the mount itself is read.
+/// The tightest limit from a group up to the mount: a parent's limit applies to its children. Inside a container the
+/// path may not exist below the mount; then only the mount itself is read.
 template <typename Read>
 std::optional<double> tightest(const std::string& mount, std::string path, Read read) {
   std::optional<double> limit;
@@ -81,7 +81,7 @@ int cgroup_cpu_limit(const std::string& root) {
 int usable_cpus() {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
-  // The call fails when the machine has more CPUs than the set has room for.
+  // The call fails when the machine has more CPUs than the set can represent.
   const bool known = sched_getaffinity(0, sizeof allowed, &allowed) == 0;
   const int cpus = known ? CPU_COUNT(&allowed) : static_cast<int>(std::thread::hardware_concurrency());
   const int limit = cgroup_cpu_limit("");

@@ -7,8 +7,8 @@
 
 namespace lucid {
 
-/// Whether results that are subnormal become zero, which they do by default: hardware takes a hundred times longer for
-/// them. Operands are read as they are in either case, so the flag only changes what is written.
+/// Whether subnormal results become zero. They do by default, because hardware takes a hundred times longer for them.
+/// Subnormal operands are used unchanged in either case, so the flag affects results only.
 bool flush_denormal();
 void set_flush_denormal(bool flush);
 
@@ -25,15 +25,15 @@ extern std::atomic<uint32_t> g_word;
 /// The control part of this thread's MXCSR: rounding, exception masks, treatment of subnormal numbers.
 inline uint32_t current_float_mode() { return _mm_getcsr() & ~float_mode_detail::kStatusBits; }
 
-/// Gives the thread our floating-point environment until the end of a scope, whatever the caller's was: round to
-/// nearest, no traps, flush_denormal(). The word is set whole, because a single foreign bit would change results.
+/// Sets the thread's floating-point environment until the end of the scope: round to nearest, no traps,
+/// flush_denormal(). The whole control word is set, because any bit of the caller's could change results.
 ///
-/// Compilers move arithmetic across changes of the control word, so a scope is for calls of generated kernels; the C++
-/// around them must not depend on it.
+/// Compilers move arithmetic across changes of the control word. A scope is therefore only for calls of generated
+/// kernels; the C++ code around them must not depend on it.
 class FloatModeScope {
  public:
   FloatModeScope() : FloatModeScope(float_mode_detail::g_word.load(std::memory_order_relaxed)) {}
-  /// Sets a word that current_float_mode() gave, on this thread or another.
+  /// Sets a word that current_float_mode() returned on this thread or another.
   explicit FloatModeScope(uint32_t word) : saved_(_mm_getcsr()) {
     changed_ = (saved_ & ~float_mode_detail::kStatusBits) != word;
     if (changed_) _mm_setcsr(word);

@@ -32,7 +32,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   try {
     Ref<codegen::LoadedCode> code;
     with_large_stack([&] { code = make(kernel, target); });
-    codegen::LoadedParts evicted;  // freed after the lock is given back
+    codegen::LoadedParts evicted;  // freed after the lock is released
     const std::lock_guard lock(mutex());
     entry->code = code;
     entry->last_use = ++clock_;
@@ -41,7 +41,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
     if (entries_.size() > evict_beyond_.entries || bytes_ > evict_beyond_.bytes) evicted = evict();
     return code;
   } catch (...) {
-    // Allocates nothing: memory may be what there is no more of.
+    // Does not allocate: the failure may be that memory ran out.
     const std::lock_guard lock(mutex());
     entries_.erase(key);
     entry->failure = std::current_exception();
@@ -51,7 +51,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
 }
 
 Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock) {
-  // Kept alive here: a failed entry leaves the map while we wait.
+  // Keeps the entry alive: a failed entry is removed from the map during the wait.
   const std::shared_ptr<Entry> awaited = entry;
   awaited->done.wait(lock, [&] { return awaited->code || awaited->failure; });
   if (awaited->code) {
@@ -78,7 +78,7 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
       return code;
     } catch (const Error& error) {
       if (error.error_class() == ErrorClass::kMemory) throw;
-      // Intact, and yet not to be used: compiled anew below, and overwritten.
+      // The file is intact but the code cannot be loaded: it is compiled again below, which overwrites the file.
     }
   }
   const auto start = std::chrono::steady_clock::now();
@@ -92,27 +92,27 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
   try {
     store_.put(key, object);
   } catch (const std::bad_alloc&) {
-    // The disk is a cache: the code is there.
+    // The store is only a cache: the code is already loaded.
   }
   return code;
 }
 
-/// Takes out the kernels that are over the limits and returns them. References are only had from the cache, whose lock
-/// is held, so what it alone refers to stays so.
+/// Removes the least recently used kernels beyond the limits and returns them. New references come only from the cache,
+/// whose lock is held, so a kernel that only the cache refers to stays unreferenced.
 codegen::LoadedParts KernelCache::evict() {
-  // A quarter more than needed, so that the search for them is rare.
+  // Evicts a quarter more than needed, so that evictions are rare.
   const KernelCacheLimits wanted{limits_.entries - limits_.entries / 4, limits_.bytes - limits_.bytes / 4};
-  using Place = decltype(entries_)::iterator;
-  std::vector<Place> unused;
+  using Position = decltype(entries_)::iterator;
+  std::vector<Position> unused;
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
     if (entry->second->code && entry->second->code->use_count() == 1) unused.push_back(entry);
-  std::ranges::sort(unused, {}, [](const Place& place) { return place->second->last_use; });
+  std::ranges::sort(unused, {}, [](const Position& position) { return position->second->last_use; });
   codegen::LoadedParts evicted;
-  for (const Place& place : unused) {
+  for (const Position& position : unused) {
     if (entries_.size() <= wanted.entries && bytes_ <= wanted.bytes) break;
-    bytes_ -= place->second->code->memory_bytes();
-    evicted.push_back(std::move(place->second->code));
-    entries_.erase(place);
+    bytes_ -= position->second->code->memory_bytes();
+    evicted.push_back(std::move(position->second->code));
+    entries_.erase(position);
   }
   evict_beyond_ = {std::max(limits_.entries, entries_.size() + limits_.entries / 8),
                    std::max(limits_.bytes, bytes_ + limits_.bytes / 8)};
@@ -138,13 +138,13 @@ KernelCacheStats KernelCache::stats() {
 }
 
 void KernelCache::clear() {
-  decltype(entries_) forgotten;  // freed after the lock is given back
+  decltype(entries_) removed;  // freed after the lock is released
   const std::lock_guard lock(mutex());
-  forgotten.swap(entries_);
-  // Entries under way stay: those who wait for them must hear of the end, and others should not start again.
-  for (auto entry = forgotten.begin(); entry != forgotten.end();) {
+  removed.swap(entries_);
+  // Compilations in progress stay: threads wait for them, and others should not start them again.
+  for (auto entry = removed.begin(); entry != removed.end();) {
     const auto here = entry++;
-    if (!here->second->code) entries_.insert(forgotten.extract(here));
+    if (!here->second->code) entries_.insert(removed.extract(here));
   }
   bytes_ = 0;
 }
@@ -156,7 +156,7 @@ void KernelCache::after_fork_in_child() {
       ++entry;
       continue;
     }
-    // Leaked, for its condition variable remembers waiters that this process does not have.
+    // Leaked, because its condition variable may have waiters that do not exist in this process.
     entry->second->self = entry->second;
     entry = entries_.erase(entry);
   }

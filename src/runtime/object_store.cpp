@@ -34,7 +34,8 @@ constexpr uint64_t kLargestObject = uint64_t{64} << 20;
 constexpr std::string_view kSuffix = ".kernel";
 constexpr std::string_view kTemporaryPrefix = ".writing-";
 constexpr time_t kDay = 24 * 60 * 60;
-// The name of a file is a digest of its key, so the digest within must be another one to tell keys apart.
+// The name of a file is a digest of its key. The header holds a digest with another seed, to distinguish keys whose
+// names collide.
 constexpr uint64_t kNameSeed = 1;
 constexpr uint64_t kContentSeed = 2;
 
@@ -48,7 +49,7 @@ Digest digest(std::string_view bytes, uint64_t seed) {
   return {hash.low64, hash.high64};
 }
 
-/// What a file starts with; the object code follows.
+/// The start of a file; the object code follows.
 struct Header {
   char magic[8];
   uint64_t format;
@@ -118,7 +119,7 @@ void make_directories(const std::string& path) {
   }
 }
 
-/// The directory may be opened again after the program has changed to another one.
+/// Makes a path absolute: the directory may be reopened after the program has changed its working directory.
 std::string absolute(std::string path) {
   if (path.empty() || path.starts_with('/')) return path;
   std::error_code error;
@@ -126,7 +127,7 @@ std::string absolute(std::string path) {
   return error ? path : (here / path).string();
 }
 
-/// Why the directory cannot be trusted, or nothing.
+/// Why the directory cannot be trusted; empty if it can.
 std::string distrust(const std::string& path, const struct stat& link, const struct stat& directory) {
   const uid_t user = ::geteuid();
   if (S_ISLNK(link.st_mode) && link.st_uid != user) return fmt::format("{} is another user's symbolic link", path);
@@ -148,7 +149,7 @@ int ObjectStore::directory() {
   const std::lock_guard lock(mutex_of(LockRank::kObjectStore, this));
   if (!std::exchange(opened_, true)) open_directory();
   if (descriptor_ >= 0 && !is_still_open()) {
-    // Not closed: it is another's.
+    // Not closed: the descriptor now belongs to other code.
     descriptor_ = -1;
     open_directory();
   }
@@ -165,7 +166,7 @@ void ObjectStore::open_directory() {
   make_directories(path_);
   struct stat link{}, target{};
   std::string problem;
-  // All else goes through this descriptor, so the directory cannot be exchanged for another after the check.
+  // All other accesses use this descriptor, so the directory cannot be replaced after the check.
   const int descriptor = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0 || ::lstat(path_.c_str(), &link) != 0 || ::fstat(descriptor, &target) != 0) {
     problem = fmt::format("{}: {}", path_, std::strerror(errno));
@@ -179,7 +180,7 @@ void ObjectStore::open_directory() {
     return;
   }
   if (descriptor >= 0) ::close(descriptor);
-  const std::string warning = fmt::format("lucid: warning: compiled kernels are not kept on disk: {}\n", problem);
+  const std::string warning = fmt::format("lucid: warning: compiled kernels are not stored on disk: {}\n", problem);
   std::fputs(warning.c_str(), stderr);
 }
 
@@ -187,7 +188,7 @@ std::string ObjectStore::path_of(std::string_view key) const { return path_ + "/
 
 std::optional<std::string> ObjectStore::get(std::string_view key) {
   if (directory() < 0) return std::nullopt;
-  // Not blocking, in case someone put a pipe there.
+  // Non-blocking, in case the file is a pipe.
   const File file(::openat(directory(), file_name(key).c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   struct stat status{};
   if (!file || ::fstat(file.get(), &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
@@ -199,7 +200,7 @@ std::optional<std::string> ObjectStore::get(std::string_view key) {
   std::string object(header.object_bytes, '\0');
   if (!file.read(object.data(), object.size())) return std::nullopt;
   if (!(header == make_header(key, object))) return std::nullopt;
-  // A file's age is the time since its last use, to the day: enough to choose what to remove.
+  // The modification time records the last use with a resolution of a day, which is enough to choose files to remove.
   if (std::time(nullptr) - status.st_mtim.tv_sec > kDay) ::futimens(file.get(), nullptr);
   return object;
 }
@@ -219,7 +220,7 @@ void ObjectStore::put(std::string_view key, std::string_view object) {
       return;
     }
   }
-  // Renaming replaces whatever was there at once, so a reader sees the old file or the new one, never half of one.
+  // Renaming is atomic: a reader sees the old file or the new one, never a partial one.
   if (::renameat(directory(), temporary.c_str(), directory(), file_name(key).c_str()) != 0) {
     ::unlinkat(directory(), temporary.c_str(), 0);
     return;
@@ -254,7 +255,7 @@ void ObjectStore::remove_oldest() {
     if ((!temporary && !name.ends_with(kSuffix)) || ::fstatat(listing, name.c_str(), &status, AT_SYMLINK_NOFOLLOW)) {
       continue;
     }
-    // Left by a process that died while writing.
+    // Left behind by a process that died while writing.
     if (temporary && now - status.st_mtim.tv_sec > kDay) ::unlinkat(listing, name.c_str(), 0);
     if (temporary) continue;
     entries.push_back({name, status.st_mtim, static_cast<uint64_t>(status.st_size)});
@@ -264,7 +265,7 @@ void ObjectStore::remove_oldest() {
     std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
       return std::pair(a.used.tv_sec, a.used.tv_nsec) < std::pair(b.used.tv_sec, b.used.tv_nsec);
     });
-    // Below the limit by a quarter, so that the next removal is some way off.
+    // Shrinks to three quarters of the limit, so that removals are rare.
     for (const Entry& entry : entries) {
       if (total <= limit_ - limit_ / 4) break;
       if (::unlinkat(listing, entry.name.c_str(), 0) == 0) total -= entry.bytes;
@@ -283,10 +284,11 @@ std::string default_cache_directory() {
   const auto below = [](const std::string& base, const char* path) {
     struct stat status{};
     if (::stat(base.c_str(), &status) != 0 || status.st_uid == ::geteuid()) return base + path;
-    if (options().logs("cache")) log("cache", fmt::format("nothing is kept on disk: {} belongs to another user", base));
+    if (options().logs("cache"))
+      log("cache", fmt::format("kernels are not stored on disk: {} belongs to another user", base));
     return std::string();
   };
-  // The specification says that a relative path is to be ignored.
+  // The XDG specification requires relative paths to be ignored.
   if (const auto base = variable("XDG_CACHE_HOME"); base && base->starts_with('/')) return below(*base, "/lucid");
   const auto home = variable("HOME");
   return home && home->starts_with('/') ? below(*home, "/.cache/lucid") : "";

@@ -26,11 +26,11 @@ uint64_t mark_of(const PackedForms::Maker& maker) {
 
 }  // namespace
 
-/// All kept forms, the one used last in front.
+/// All cached forms, most recently used first.
 class FormStore {
  public:
   static FormStore& get() {
-    static FormStore& store = *new FormStore;  // outlives buffers that are destroyed at exit
+    static FormStore& store = *new FormStore;  // never destroyed: outlives buffers that are freed at exit
     return store;
   }
 
@@ -43,14 +43,14 @@ class FormStore {
   }
 
   void insert(PackedForms& owner, const PackedForms::Maker& maker, uint32_t changes, const Ref<Storage>& form) {
-    std::list<Entry> dropped;  // given back without the lock
+    std::list<Entry> dropped;  // freed after the lock is released
     std::list<Entry> added;
     added.push_back({&owner, maker.code, {maker.params.begin(), maker.params.end()}, maker.source, form});
     const std::lock_guard lock(mutex_);
     const uint64_t marks = owner.marks_.load(std::memory_order_relaxed);
     if (owner.changes_.load(std::memory_order_relaxed) != changes) return;
     if (marks & kNeverKept || form->bytes() > limit_) return;
-    // Another thread was faster.
+    // Another thread has added it.
     if (entry_of(owner, maker) != entries_.end()) return;
     while (bytes_ + form->bytes() > limit_) take(std::prev(entries_.end()), dropped);
     by_owner_.emplace(&owner, added.begin());
@@ -114,7 +114,7 @@ class FormStore {
 
 namespace {
 
-/// Made while there is one thread: a fork during its construction by another would leave the child waiting for it.
+/// Created while there is one thread: if another thread constructed it during a fork, the child would wait forever.
 [[gnu::constructor]] void make_store() { FormStore::get(); }
 
 }  // namespace
@@ -133,7 +133,7 @@ void PackedForms::keep(const Maker& maker, const Answer& answer, const Ref<Stora
   try {
     FormStore::get().insert(*this, maker, answer.changes, form);
   } catch (const std::bad_alloc&) {
-    // It is made again when it is next asked for.
+    // It is computed again at the next request.
   }
 }
 

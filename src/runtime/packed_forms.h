@@ -10,9 +10,9 @@
 
 namespace lucid {
 
-/// The packed forms of one buffer: what kernels that read nothing else made of its contents, kept until the contents
-/// change or the buffer goes. A form is worth its memory when it is asked for a second time; see
-/// docs/decisions/0004-packed-forms.md. Readers may ask while another thread writes: what they make then is not kept.
+/// The cached packed forms of one buffer: results of kernels that read only its contents, cached until the contents
+/// change or the buffer is freed. A form is cached when it is requested a second time; see
+/// docs/decisions/0004-packed-forms.md. A form that is computed while another thread writes the buffer is not cached.
 class PackedForms {
  public:
   PackedForms() = default;
@@ -20,7 +20,7 @@ class PackedForms {
   PackedForms& operator=(const PackedForms&) = delete;
   ~PackedForms() { drop(); }
 
-  /// What makes a form: the kernel, its parameters, and the address that it reads from.
+  /// Identifies a form: the kernel that computes it, its parameters, and the address that it reads from.
   struct Maker {
     const Ref<codegen::LoadedCode>& code;
     std::span<const int64_t> params;
@@ -28,12 +28,12 @@ class PackedForms {
   };
 
   struct Answer {
-    Ref<Storage> form;     // null when it has to be made
-    bool keep_it = false;  // by whoever makes it, with keep()
-    uint32_t changes = 0;  // of the contents so far
+    Ref<Storage> form;     // null if it must be computed
+    bool keep_it = false;  // whether the caller should pass the computed form to keep()
+    uint32_t changes = 0;  // the number of changes of the contents so far
   };
   Answer ask(const Maker& maker);
-  /// Does nothing if the contents have changed since `answer` was given.
+  /// Caches a form. Does nothing if the contents have changed since ask() returned `answer`.
   void keep(const Maker& maker, const Answer& answer, const Ref<Storage>& form);
 
   /// Must precede every change of the contents.
@@ -41,28 +41,28 @@ class PackedForms {
     if (marks_.load(std::memory_order_relaxed)) [[unlikely]]
       forget();
   }
-  /// Must follow every change of the contents: a reader that asked meanwhile either sees the change or is seen here.
+  /// Must follow every change of the contents: a concurrent reader either sees the change, or its request is seen here.
   void drop_after_write() {
     std::atomic_thread_fence(std::memory_order_seq_cst);
     drop();
   }
-  /// From now on the contents may change without notice, so nothing is kept.
+  /// Disables caching: the contents may change without notice from now on.
   void stop_keeping();
 
  private:
   friend class FormStore;
   void forget();
 
-  /// A bit for each form that was asked for since the last change, by its hash; two forms may share one. The highest
+  /// A bit for each form that was requested since the last change, by its hash; two forms may share a bit. The highest
   /// bits are kKept and kNeverKept.
   std::atomic<uint64_t> marks_{0};
   std::atomic<uint32_t> changes_{0};
 };
 
-/// Bytes of all forms that are kept.
+/// Bytes of all cached forms.
 size_t packed_form_bytes();
 
-/// Sets how many bytes may be kept until the end of a scope; for tests.
+/// Sets the limit of cached bytes until the end of a scope; for tests.
 class PackedFormLimitScope {
  public:
   explicit PackedFormLimitScope(size_t bytes);

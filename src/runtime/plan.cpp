@@ -16,43 +16,43 @@
 namespace lucid {
 namespace {
 
-/// Memory for the scratch of kernels, for as many calls at once as threads may run one. It is allocated before the
-/// first kernel runs: there must be no failure between them.
+/// Scratch memory for kernels, one area for each thread that may run one. It is allocated before the first kernel runs,
+/// since nothing may fail between kernels.
 class Scratch {
  public:
   explicit Scratch(const Plan& plan) : bytes_(plan.scratch_bytes) {
     if (!bytes_) return;
-    int64_t most = 1;
+    int64_t max_threads = 1;
     for (const PlanStep& step : plan.steps)
-      if (!step.host) most = std::max(most, step.items() / std::max<int64_t>(step.grain, 1));
-    places_ = static_cast<size_t>(std::min<int64_t>(most, num_threads()));
+      if (!step.host) max_threads = std::max(max_threads, step.items() / std::max<int64_t>(step.grain, 1));
+    area_count_ = static_cast<size_t>(std::min<int64_t>(max_threads, num_threads()));
     bytes_ = (bytes_ + kAllocationAlignment - 1) / kAllocationAlignment * kAllocationAlignment;
-    memory_ = Storage::allocate(places_ * bytes_);
-    if (places_ > 1) is_taken_ = std::make_unique<std::atomic_flag[]>(places_);
+    memory_ = Storage::allocate(area_count_ * bytes_);
+    if (area_count_ > 1) is_taken_ = std::make_unique<std::atomic_flag[]>(area_count_);
   }
 
   void call(const codegen::LoadedCode& code, void* const* buffers, const int64_t* params, int64_t begin, int64_t end) {
     if (!bytes_) return code.function()(buffers, params, begin, end, nullptr);
-    const size_t place = take();
-    code.function()(buffers, params, begin, end, static_cast<char*>(memory_->data()) + place * bytes_);
-    if (is_taken_) is_taken_[place].clear(std::memory_order_release);
+    const size_t area = acquire();
+    code.function()(buffers, params, begin, end, static_cast<char*>(memory_->data()) + area * bytes_);
+    if (is_taken_) is_taken_[area].clear(std::memory_order_release);
   }
 
  private:
-  size_t take() {
+  size_t acquire() {
     if (!is_taken_) return 0;
-    // There are enough for all threads, unless the number of threads has just been raised: then one waits for another.
-    for (size_t place = 0;; place = (place + 1) % places_)
-      if (!is_taken_[place].test_and_set(std::memory_order_acquire)) return place;
+    // There is an area for each thread, unless the number of threads was just raised: then a thread waits for another.
+    for (size_t area = 0;; area = (area + 1) % area_count_)
+      if (!is_taken_[area].test_and_set(std::memory_order_acquire)) return area;
   }
 
   size_t bytes_;
-  size_t places_ = 0;
+  size_t area_count_ = 0;
   Ref<Storage> memory_;
   std::unique_ptr<std::atomic_flag[]> is_taken_;
 };
 
-/// The memory of one run.
+/// The state of one run.
 class Frame {
  public:
   Frame(const Plan& plan, std::span<void* const> inputs, std::span<void* const> outputs,
@@ -69,7 +69,7 @@ class Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// Must precede the first kernel, which may write to what the caller sees: from then on no memory is asked for.
+  /// Must be called before the first kernel, which may write to memory that the caller sees: no allocation may follow.
   void find_packed_forms() {
     for (const PlanStep& step : plan_.steps) {
       if (step.packs < 0) continue;
@@ -83,10 +83,10 @@ class Frame {
 
   void run(const PlanStep& step) {
     if (step.host) return call_host(step);
-    if (step.packs < 0) return launch(step);
+    if (step.packs < 0) return run_kernel(step);
     const Packed& packed = packed_[packed_index(step)];
     if (packed.answer.form) return;
-    launch(step);
+    run_kernel(step);
     if (packed.answer.keep_it) forms_of(step)->keep(maker_of(step), packed.answer, packed.form);
   }
 
@@ -94,25 +94,25 @@ class Frame {
 
  private:
   struct Packed {
-    /// Has a form if an earlier run made it.
+    /// Has a form if an earlier run computed it.
     PackedForms::Answer answer;
     Ref<Storage> form;
   };
 
   static size_t packed_index(const PlanStep& step) {
-    return static_cast<size_t>(step.parts.front().slots.back().index);
+    return static_cast<size_t>(step.launches.front().slots.back().index);
   }
   PackedForms* forms_of(const PlanStep& step) const {
     return forms_.empty() ? nullptr : forms_[static_cast<size_t>(step.packs)];
   }
   PackedForms::Maker maker_of(const PlanStep& step) const {
-    const PlanStep::Part& part = step.parts.front();
-    return {step.code, part.params, address(part.slots.front())};
+    const PlanStep::Launch& launch = step.launches.front();
+    return {step.code, launch.params, address(launch.slots.front())};
   }
 
   void call_host(const PlanStep& step) {
     SmallVector<void*, 8> buffers;
-    for (const Slot& slot : step.parts.front().slots) buffers.push_back(address(slot));
+    for (const Slot& slot : step.launches.front().slots) buffers.push_back(address(slot));
     const FloatModeScope callers(callers_mode_);
     try {
       step.host(buffers.data());
@@ -121,32 +121,32 @@ class Frame {
     }
   }
 
-  void launch(const PlanStep& step) {
-    if (step.parts.size() > 1) return launch_parts(step);
-    const PlanStep::Part& part = step.parts.front();
+  void run_kernel(const PlanStep& step) {
+    if (step.launches.size() > 1) return run_launches(step);
+    const PlanStep::Launch& launch = step.launches.front();
     SmallVector<void*, 16> buffers;
-    void** buffer = buffers.extend(part.slots.size());
-    for (const Slot& slot : part.slots) *buffer++ = address(slot);
-    parallel_for(part.items, step.grain, [&](int64_t begin, int64_t end) {
-      scratch_.call(*step.code, buffers.data(), part.params.data(), begin, end);
+    void** buffer = buffers.extend(launch.slots.size());
+    for (const Slot& slot : launch.slots) *buffer++ = address(slot);
+    parallel_for(launch.items, step.grain, [&](int64_t begin, int64_t end) {
+      scratch_.call(*step.code, buffers.data(), launch.params.data(), begin, end);
     });
   }
 
-  /// The items of all parts, one part after the other, are handed out together.
-  void launch_parts(const PlanStep& step) {
-    const size_t width = step.parts.front().slots.size();
+  /// Distributes the items of all launches together, one launch after the other.
+  void run_launches(const PlanStep& step) {
+    const size_t width = step.launches.front().slots.size();
     SmallVector<void*, 64> buffers;
-    void** buffer = buffers.extend(step.parts.size() * width);
-    for (const PlanStep::Part& part : step.parts)
-      for (const Slot& slot : part.slots) *buffer++ = address(slot);
+    void** buffer = buffers.extend(step.launches.size() * width);
+    for (const PlanStep::Launch& launch : step.launches)
+      for (const Slot& slot : launch.slots) *buffer++ = address(slot);
     parallel_for(step.items(), step.grain, [&](int64_t begin, int64_t end) {
-      int64_t first = 0;  // item of the part
-      for (size_t i = 0; i < step.parts.size() && first < end; ++i) {
-        const PlanStep::Part& part = step.parts[i];
+      int64_t first = 0;  // index of the launch's first item among all
+      for (size_t i = 0; i < step.launches.size() && first < end; ++i) {
+        const PlanStep::Launch& launch = step.launches[i];
         const int64_t from = std::max(begin - first, int64_t{0});
-        const int64_t to = std::min(end - first, part.items);
-        if (from < to) scratch_.call(*step.code, buffers.data() + i * width, part.params.data(), from, to);
-        first += part.items;
+        const int64_t to = std::min(end - first, launch.items);
+        if (from < to) scratch_.call(*step.code, buffers.data() + i * width, launch.params.data(), from, to);
+        first += launch.items;
       }
     });
   }
@@ -158,13 +158,13 @@ class Frame {
   const Plan& plan_;
   std::span<PackedForms* const> forms_;
   Ref<Storage> arena_;
-  void* const arena_start_;  // null when all that lies there is empty
+  void* const arena_start_;  // null if the arena is empty
   Scratch scratch_;
   std::vector<Packed> packed_;
   SmallVector<void*, 4> packed_starts_;
   int64_t error_ = 0;
   void* const error_word_ = &error_;
-  void* const* const areas_[5];  // the starts in each Slot::Area, in that order
+  void* const* const areas_[5];  // the starts of each Slot::Area, in that order
   const uint32_t callers_mode_;
 };
 
@@ -172,7 +172,7 @@ class Frame {
 
 int64_t PlanStep::items() const {
   int64_t items = 0;
-  for (const Part& part : parts) items += part.items;
+  for (const Launch& launch : launches) items += launch.items;
   return items;
 }
 

@@ -8,8 +8,8 @@
 namespace lucid {
 namespace {
 
-/// Names what lies in a place of the plan, by when it was first met.
-class PlaceNames {
+/// Names the slots of a plan. Arena slots are numbered in the order of their first use.
+class SlotNames {
  public:
   std::string operator()(const Slot& slot) {
     switch (slot.area) {
@@ -34,17 +34,17 @@ class PlaceNames {
 }  // namespace
 
 std::string to_text(const Plan& plan) {
-  PlaceNames name_of;
+  SlotNames name_of;
   std::string text = fmt::format("plan: {} {}, {} bytes of memory while it runs\n", plan.steps.size(),
                                  plan.steps.size() == 1 ? "step" : "steps", plan.arena_bytes);
-  for (size_t number = 0; number < plan.steps.size(); ++number) {
-    const PlanStep& step = plan.steps[number];
-    text += fmt::format("step {}: {}", number, step.name);
-    if (!step.host) text += fmt::format(", {} {}", step.items(), step.items() == 1 ? "unit" : "units");
-    if (step.parts.size() > 1) text += fmt::format(", {} launches", step.parts.size());
+  for (size_t index = 0; index < plan.steps.size(); ++index) {
+    const PlanStep& step = plan.steps[index];
+    text += fmt::format("step {}: {}", index, step.name);
+    if (!step.host) text += fmt::format(", {} {}", step.items(), step.items() == 1 ? "tile" : "tiles");
+    if (step.launches.size() > 1) text += fmt::format(", {} launches", step.launches.size());
     if (step.packs >= 0) text += ", kept until its input is written";
     text += '\n';
-    const std::vector<Slot>& slots = step.parts.front().slots;
+    const std::vector<Slot>& slots = step.launches.front().slots;
     const auto names = [&](const std::vector<uint32_t>& buffers) {
       std::vector<std::string> listed;
       for (uint32_t buffer : buffers)
@@ -52,8 +52,8 @@ std::string to_text(const Plan& plan) {
                                                : fmt::format("local{}", buffer - slots.size()));
       return fmt::format("{}", fmt::join(listed, ", "));
     };
-    for (const PlanStep::Turn& turn : step.turns)
-      text += fmt::format("  {:<24} {} -> {}\n", turn.name, names(turn.reads), names(turn.writes));
+    for (const PlanStep::Stage& stage : step.stages)
+      text += fmt::format("  {:<24} {} -> {}\n", stage.name, names(stage.reads), names(stage.writes));
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "runtime/allocator.h"
+#include "runtime/imported_memory.h"
 
 namespace lucid {
 
@@ -15,14 +16,23 @@ Ref<Storage> Storage::allocate(size_t bytes) {
 
 Ref<Storage> Storage::borrow(void* data, size_t bytes, std::function<void()> release) {
   if (!release) release = [] {};
-  return Ref<Storage>::adopt(new Storage(data, bytes, std::move(release)));
+  add_imported_memory(data, bytes);
+  try {
+    return Ref<Storage>::adopt(new Storage(data, bytes, std::move(release)));
+  } catch (...) {
+    remove_imported_memory(data, bytes);
+    throw;
+  }
 }
 
 Storage::~Storage() {
-  if (release_)
-    release_();
-  else
+  if (!release_) {
     deallocate(data_, bytes_);
+    return;
+  }
+  // Once released, the same addresses may be borrowed again.
+  remove_imported_memory(data_, bytes_);
+  release_();
 }
 
 }  // namespace lucid

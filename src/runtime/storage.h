@@ -13,12 +13,12 @@ class Storage : public RefCounted, public Pooled<Storage> {
  public:
   /// Uninitialised memory from the caching allocator, 64-byte aligned. Throws MemoryError.
   static Ref<Storage> allocate(size_t bytes);
-  /// Memory that somebody else owns; `release` runs when the last reference goes.
+  /// Memory owned by other code; `release` runs when the last reference is dropped.
   static Ref<Storage> borrow(void* data, size_t bytes, std::function<void()> release);
 
   void* data() const { return data_; }
   size_t bytes() const { return bytes_; }
-  /// True for memory that came from outside: it may change behind our back and is never cached.
+  /// True for memory from borrow(): it may change without notice, so nothing derived from it is cached.
   bool borrowed() const { return static_cast<bool>(release_); }
   ~Storage() override;
 

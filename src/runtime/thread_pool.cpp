@@ -32,15 +32,15 @@ namespace {
 
 using thread_pool_detail::g_num_threads;
 
-/// About a millisecond: regions that follow each other faster than that find the workers awake.
+/// About a millisecond: workers are still awake if the next region starts within that time.
 constexpr int kSpins = 20000;
-/// With more threads than CPUs, spinning only keeps the one that has work from running.
+/// With more threads than CPUs, spinning only delays the thread that has work.
 constexpr int kSpinsWhenCrowded = 50;
-/// A few ranges for each thread even out threads that were interrupted.
+/// Several ranges for each thread balance the load when a thread is interrupted.
 constexpr int64_t kChunksPerThread = 4;
 constexpr size_t kCacheLine = 64;
 
-/// True on workers always, and on a caller inside its region.
+/// Always true on workers; true on a caller inside its region.
 constinit thread_local bool t_in_region = false;
 
 long futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
@@ -50,14 +50,14 @@ long futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {
 void sleep_while_equal(std::atomic<uint32_t>& word, uint32_t value) { futex(word, FUTEX_WAIT, value); }
 void wake_one(std::atomic<uint32_t>& word) { futex(word, FUTEX_WAKE, 1); }
 
-/// The chunks that a participant takes first. When they are gone it helps the others, so a late worker delays nobody;
-/// while all are on time, the same thread gets the same part of the data in region after region.
+/// The chunks that a participant runs first. Then it takes chunks of the other lanes, so a late worker does not delay
+/// the region. If all workers are on time, each thread gets the same part of the data in consecutive regions.
 struct alignas(kCacheLine) Lane {
   std::atomic<int64_t> next{0};
   int64_t end = 0;
 };
 
-/// How a sleeping worker is called: its own word, so that a region wakes no more workers than it can use.
+/// Wakes a sleeping worker. Each worker has its own futex word, so that a region wakes only the workers that it uses.
 struct alignas(kCacheLine) Bell {
   std::atomic<uint32_t> rings{0};
   std::atomic<bool> asleep{false};
@@ -74,9 +74,10 @@ struct Worker {
 
 /// The workers and the one region that they can be running.
 ///
-/// The gate is how workers come and go: its low bits count those inside the region, and they may enter only while it is
-/// open. Whoever is inside may read the region's description; the caller closes the gate when no chunks are left and
-/// waits for the count to reach zero. A worker that wakes up too late finds the gate closed, and nobody waited for it.
+/// Workers enter and leave the region through the gate. Its low bits count the workers inside, and workers may enter
+/// only while it is open. A worker inside may read the region's description. The caller closes the gate when no chunks
+/// are left and waits for the count to reach zero. A worker that wakes up too late finds the gate closed, and the
+/// caller has not waited for it.
 class Pool {
  public:
   Pool() { lanes_ = std::make_unique<Lane[]>(1); }
@@ -103,7 +104,7 @@ class Pool {
   static constexpr uint32_t kInside = kCallerSleeps - 1;
 
   void run(int64_t count, int64_t grain, RangeFunction body, int threads);
-  size_t hire(size_t participants);
+  size_t ensure_workers(size_t participants);
   void take_part(size_t number);
   void run_chunk(int64_t chunk);
   void wait_until_empty();
@@ -131,10 +132,10 @@ class Pool {
 };
 
 void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
-  const int64_t most = count / std::max<int64_t>(grain, 1);
-  participants_ = hire(static_cast<size_t>(std::min<int64_t>(threads, most)));
+  const int64_t max_chunks = count / std::max<int64_t>(grain, 1);
+  participants_ = ensure_workers(static_cast<size_t>(std::min<int64_t>(threads, max_chunks)));
   const auto participants = static_cast<int64_t>(participants_);
-  chunks_ = std::min(kChunksPerThread, most / participants) * participants;
+  chunks_ = std::min(kChunksPerThread, max_chunks / participants) * participants;
   count_ = count;
   body_ = &body;
   float_mode_ = current_float_mode();
@@ -149,7 +150,7 @@ void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
   gate_.store(kOpen, std::memory_order_release);
   for (size_t i = 0; i < std::min(participants_ - 1, workers_.size()); ++i) {
     Bell& bell = workers_[i]->bell;
-    // Ordered against the worker's own store and load when it falls asleep: one of the two sees the other.
+    // Sequentially consistent with the worker's store and load when it falls asleep: one of the two sees the other.
     bell.rings.fetch_add(1, std::memory_order_seq_cst);
     if (bell.asleep.load(std::memory_order_seq_cst)) wake_one(bell.rings);
   }
@@ -160,9 +161,9 @@ void Pool::run(int64_t count, int64_t grain, RangeFunction body, int threads) {
   wait_until_empty();
 }
 
-/// Called while nobody is inside the gate. Returns how many can take part. When the system has no more threads or
-/// memory to give, those there are do the work.
-size_t Pool::hire(size_t participants) {
+/// Starts workers for a region; called while no worker is inside the gate. Returns the number of participants. If the
+/// system has no more threads or memory, the existing workers run the region.
+size_t Pool::ensure_workers(size_t participants) {
   if (lane_capacity_ < participants) {
     auto* const lanes = new (std::nothrow) Lane[participants];
     if (!lanes) return lane_capacity_;
@@ -176,7 +177,7 @@ size_t Pool::hire(size_t participants) {
   } catch (const std::bad_alloc&) {
     return participants;
   }
-  // Signals are for the threads of the program, not for ours; workers inherit the mask.
+  // Signals are delivered to the program's own threads: workers inherit a mask that blocks them all.
   sigset_t all, saved;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &saved);
@@ -184,10 +185,10 @@ size_t Pool::hire(size_t participants) {
     std::unique_ptr<Worker> worker(new (std::nothrow) Worker(this, workers_.size() + 1));
     pthread_t thread;
     if (!worker || pthread_create(&thread, nullptr, worker_main, worker.get()) != 0) break;
-    char name[16];  // the longest that Linux keeps
+    char name[16];  // the limit of Linux
     std::snprintf(name, sizeof name, "lucid-%zu", worker->number);
     pthread_setname_np(thread, name);
-    // Never joined: an idle worker touches nothing but this pool, which lives as long as the process.
+    // Never joined: an idle worker accesses only this pool, which is never destroyed.
     pthread_detach(thread);
     workers_.push_back(std::move(worker));
   }
@@ -207,9 +208,9 @@ void Pool::take_part(size_t number) {
 }
 
 void Pool::run_chunk(int64_t chunk) {
-  // Chunks below a failed one still run: the lowest exception is the one that a single thread would have met.
+  // Chunks below a failed one still run: the lowest exception is the one that a single thread would have thrown.
   if (chunk > failed_chunk_.load(std::memory_order_relaxed)) return;
-  // Without the product of chunk and count, which may not fit.
+  // Avoids the product of chunk and count, which may overflow.
   const int64_t size = count_ / chunks_, rest = count_ % chunks_;
   const int64_t begin = chunk * size + std::min(chunk, rest);
   try {
@@ -272,15 +273,15 @@ void* Pool::worker_main(void* argument) {
   return nullptr;
 }
 
-/// Null until the first region, and again in the child of a fork, which has no workers: it leaves the parent's pool
-/// alone, in whatever state it was copied, and hires its own when it needs them.
+/// Null until the first region, and again in the child of a fork, which has no workers. The child abandons the copy of
+/// the parent's pool, whose state is arbitrary, and creates its own pool when it needs one.
 constinit std::atomic<Pool*> g_pool{nullptr};
 
-/// Null if there is no memory for one.
+/// Creates the pool on first use. Null if there is no memory for it.
 Pool* pool() {
   Pool* current = g_pool.load(std::memory_order_acquire);
   if (current) return current;
-  // No lock that a fork could copy while it is held. Registering the handler twice does no harm.
+  // Takes no lock, because a fork could copy it while it is held. Registering the handler twice is harmless.
   pthread_atfork(nullptr, nullptr, [] { g_pool.store(nullptr, std::memory_order_relaxed); });
   try {
     auto made = std::make_unique<Pool>();

@@ -6,7 +6,7 @@
 
 namespace lucid {
 
-/// A reference to something that can be called with a range; two words, never owns, never allocates.
+/// A non-owning reference to a callable that takes a range. Two words; never allocates.
 class RangeFunction {
  public:
   template <typename Body>
@@ -21,15 +21,15 @@ class RangeFunction {
   void (*call_)(const void* object, int64_t begin, int64_t end);
 };
 
-/// How many threads a parallel region may use, the caller's among them. At first LUCID_NUM_THREADS, or else as many as
-/// the process has CPUs (its affinity and its control groups' quota count).
+/// How many threads a parallel region may use, including the caller's. Initially LUCID_NUM_THREADS, or else the number
+/// of CPUs of the process (limited by its affinity and the quota of its control groups).
 int num_threads();
-/// Throws ValueError unless 1 <= threads <= kMaxThreads. More than there are CPUs works, slowly.
+/// Throws ValueError unless 1 <= threads <= kMaxThreads. More threads than CPUs work, but slowly.
 void set_num_threads(int threads);
 
 namespace thread_pool_detail {
 
-/// 0 until the number is first asked for.
+/// 0 until num_threads() is first called.
 extern std::atomic<int> g_num_threads;
 void run(int64_t count, int64_t grain, RangeFunction body);
 
@@ -37,11 +37,11 @@ void run(int64_t count, int64_t grain, RangeFunction body);
 
 /// Calls body(begin, end) on ranges that together cover [0, count), each once, and returns when all are done.
 ///
-/// Ranges hold at least `grain` elements, so up to that many run on the spot, as does everything when there is one
-/// thread, inside another region, or while another thread is using the pool. How the ranges are cut depends on the
-/// number of threads: a body must give the same result for any cut. Workers run with the caller's floating-point
-/// control word. If bodies throw, the exception from the lowest range reaches the caller; ranges after it may not have
-/// run.
+/// Ranges hold at least `grain` elements. The whole range runs on the calling thread if it has at most `grain`
+/// elements, if there is one thread, inside another region, or while another thread is using the pool. The division
+/// into ranges depends on the number of threads: a body must compute the same result for any division. Workers run with
+/// the caller's floating-point control word. If bodies throw, the caller gets the exception of the lowest range; ranges
+/// after it may not have run.
 template <typename Body>
 void parallel_for(int64_t count, int64_t grain, const Body& body) {
   if (count <= 0) return;

@@ -10,9 +10,8 @@
 #include "schedule/kernel_writer.h"
 #include "schedule/kernels.h"
 
-// Attention, in the order of docs/decisions/0005-attention.md. The lanes of a vector are queries: whatever is done to
-// one query is done to its neighbours at once, keys and values are read one number at a time and meet all of them, and
-// no sum runs across lanes.
+// Attention, in the order of docs/decisions/0005-attention.md. The lanes of a vector are queries. Keys and values are
+// loaded one element at a time and broadcast to all queries, so no sum runs across lanes.
 namespace lucid {
 namespace {
 
@@ -22,13 +21,13 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-/// Keys whose scores are held at once.
+/// Number of keys whose scores are computed at once.
 constexpr int64_t kKeys = 64;
-/// A block of a score's chain.
+/// Block size of a score's chain.
 constexpr int64_t kChain = contraction::kChain;
 constexpr double kProductsPerNanosecond = 30;
 
-/// Sizes, and what the kernel's text depends on.
+/// The operands and the parameters that the kernel's text depends on.
 struct Problem {
   MemoryOperand q;
   MemoryOperand k;
@@ -47,11 +46,11 @@ struct Problem {
   int64_t value_width() const { return out.geometry.sizes[3]; }
 };
 
-/// How much of it is in registers at once.
+/// The parts that are in registers at once.
 struct Shape {
   int vectors = 1;  // of queries
-  int keys = 4;     // whose scores are summed side by side
-  int columns = 4;  // of values that are summed side by side
+  int keys = 4;     // whose scores are accumulated together
+  int columns = 4;  // of values that are accumulated together
   int64_t queries() const { return static_cast<int64_t>(vectors) * kLanes; }
 };
 
@@ -62,10 +61,10 @@ Shape choose_shape(const Problem& problem) {
   return {.vectors = two ? 2 : 1, .keys = 8, .columns = 8};
 }
 
-/// The strides of an operand [n, h, rows, columns], at run time.
+/// The run-time strides of an operand [n, h, rows, columns].
 struct Strides {
   Strides(KernelWriter& writer, const MemoryOperand& operand) {
-    for (const int64_t stride : operand.geometry.strides) values.push_back(writer.number(stride));
+    for (const int64_t stride : operand.geometry.strides) values.push_back(writer.param(stride));
   }
   Value head(Value batch, Value head) const { return batch * values[0] + head * values[1]; }
   Value row() const { return values[2]; }
@@ -73,8 +72,8 @@ struct Strides {
   std::vector<Value> values;
 };
 
-/// A power of two, so that kernels for widths near to each other are one.
-int64_t room_for(int64_t width) {
+/// The width rounded up to a power of two, so that similar widths share a kernel.
+int64_t rounded_width(int64_t width) {
   return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(width, 16))));
 }
 
@@ -92,22 +91,22 @@ class AttentionWriter {
         mask_(problem.mask ? writer_.value(*problem.mask) : q_),
         out_(writer_.value(problem.out)),
         logsumexp_(writer_.value(problem.logsumexp)),
-        held_queries_(builder_.scratch(dtype_, room_for(problem.width()) * shape.queries())),
+        query_scratch_(builder_.scratch(dtype_, rounded_width(problem.width()) * shape.queries())),
         scores_(builder_.scratch(dtype_, kKeys * shape.queries())),
-        sums_(builder_.scratch(dtype_, room_for(problem.value_width()) * shape.queries())),
+        sums_(builder_.scratch(dtype_, rounded_width(problem.value_width()) * shape.queries())),
         state_(builder_.scratch(dtype_, 3 * shape.queries())),
         allowed_(builder_.scratch(Dtype::kBool, kKeys * shape.queries())),
         q_strides_(writer_, problem.q),
         k_strides_(writer_, problem.k),
         v_strides_(writer_, problem.v),
         mask_strides_(writer_, problem.mask ? *problem.mask : problem.q),
-        heads_(writer_.number(problem.heads())),
-        queries_(writer_.number(problem.queries())),
-        keys_(writer_.number(problem.keys())),
-        width_(writer_.number(problem.width())),
-        value_width_(writer_.number(problem.value_width())),
-        tiles_(writer_.number(tile_count())),
-        scale_(builder_.convert(builder_.bitcast(writer_.number(std::bit_cast<int64_t>(problem.scale)), Dtype::kF64),
+        heads_(writer_.param(problem.heads())),
+        queries_(writer_.param(problem.queries())),
+        keys_(writer_.param(problem.keys())),
+        width_(writer_.param(problem.width())),
+        value_width_(writer_.param(problem.value_width())),
+        tiles_(writer_.param(tile_count())),
+        scale_(builder_.convert(builder_.bitcast(writer_.param(std::bit_cast<int64_t>(problem.scale)), Dtype::kF64),
                                 dtype_)) {}
 
   KernelStep write() {
@@ -132,19 +131,20 @@ class AttentionWriter {
   int64_t tile_count() const { return (problem_.queries() + shape_.queries() - 1) / shape_.queries(); }
 
   Value index(int64_t i) { return builder_.index(i); }
-  Value least(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }
+  Value min(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }
   Value number(double value) { return builder_.splat(builder_.constant(dtype_, value)); }
-  /// Where vector v of row `row` of a scratch lies.
-  Value place(Value row, int v) { return row * index(shape_.queries()) + index(v * kLanes); }
-  Value held(BufferRef scratch, Value row, int v) { return builder_.load_vector(scratch, place(row, v)); }
-  void hold(BufferRef scratch, Value row, int v, Value value) { builder_.store(scratch, place(row, v), value); }
+  /// The offset of vector v of row `row` in a scratch buffer.
+  Value offset(Value row, int v) { return row * index(shape_.queries()) + index(v * kLanes); }
+  Value load_row(BufferRef scratch, Value row, int v) { return builder_.load_vector(scratch, offset(row, v)); }
+  void store_row(BufferRef scratch, Value row, int v, Value value) { builder_.store(scratch, offset(row, v), value); }
   std::vector<Value> for_each_vector(const std::function<Value(int v)>& f) {
     std::vector<Value> values;
     for (int v = 0; v < shape_.vectors; ++v) values.push_back(f(v));
     return values;
   }
 
-  // Rows of state_: the largest score so far, the sum of the weights, and what the block at hand takes the sums times.
+  // Rows of state_: the largest score so far, the sum of the weights, and the factor that rescales the sums for the
+  // current block.
   static constexpr int64_t kLargest = 0;
   static constexpr int64_t kTotal = 1;
   static constexpr int64_t kFactor = 2;
@@ -154,7 +154,7 @@ class AttentionWriter {
     k_start_ = k_strides_.head(batch, head);
     v_start_ = v_strides_.head(batch, head);
     mask_start_ = mask_strides_.head(batch, head);
-    // Beyond the last query it is computed again and not stored.
+    // Lanes past the last query repeat it and are not stored.
     rows_ = for_each_vector([&](int v) {
       const Value row = builder_.splat(first + index(v * kLanes)) + builder_.iota();
       return builder_.binary(Code::kMin, row, builder_.splat(queries_ - index(1)));
@@ -164,46 +164,46 @@ class AttentionWriter {
     builder_.for_loop(zero, width_, 1, [&](Value e) {
       for (int v = 0; v < shape_.vectors; ++v) {
         const Value at = rows_[static_cast<size_t>(v)] * q_strides_.row() + (q_start + e * q_strides_.column());
-        hold(held_queries_, e, v, builder_.convert(builder_.gather(q_, at), dtype_));
+        store_row(query_scratch_, e, v, builder_.convert(builder_.gather(q_, at), dtype_));
       }
     });
     for (int v = 0; v < shape_.vectors; ++v) {
-      hold(state_, index(kLargest), v, number(-std::numeric_limits<double>::infinity()));
-      hold(state_, index(kTotal), v, number(0));
+      store_row(state_, index(kLargest), v, number(-std::numeric_limits<double>::infinity()));
+      store_row(state_, index(kTotal), v, number(0));
     }
     builder_.for_loop(zero, value_width_, 1, [&](Value d) {
-      for (int v = 0; v < shape_.vectors; ++v) hold(sums_, d, v, number(0));
+      for (int v = 0; v < shape_.vectors; ++v) store_row(sums_, d, v, number(0));
     });
-    // What the last query of the tile does not attend to, no other does.
-    const Value last = problem_.causal ? least(keys_, first + index(shape_.queries())) : keys_;
+    // Keys that the last query of the tile does not attend to are not attended to by any other.
+    const Value last = problem_.causal ? min(keys_, first + index(shape_.queries())) : keys_;
     builder_.for_loop(zero, last, kKeys, [&](Value start) {
-      const Value count = least(last - start, index(kKeys));
+      const Value count = min(last - start, index(kKeys));
       write_scores(start, count);
       if (problem_.mask) {
-        take_block(start, count, true);
+        add_block(start, count, true);
       } else if (problem_.causal) {
         builder_.if_then(
-            start + count <= first + index(1), [&] { take_block(start, count, false); },
-            [&] { take_block(start, count, true); });
+            start + count <= first + index(1), [&] { add_block(start, count, false); },
+            [&] { add_block(start, count, true); });
       } else {
-        take_block(start, count, false);
+        add_block(start, count, false);
       }
     });
     store_results((batch * heads_ + head) * queries_ + first);
   }
 
-  /// Calls f with the first of `step` rows at a time, and one by one for what is left over.
-  void by_steps(Value count, int step, const std::function<void(Value first, int rows)>& f) {
+  /// Calls f with the first of `step` rows at a time, then with the remaining rows one by one.
+  void for_each_block(Value count, int step, const std::function<void(Value first, int rows)>& f) {
     const Value whole = count / index(step) * index(step);
     builder_.for_loop(index(0), whole, step, [&](Value i) { f(i, step); });
     if (step > 1) builder_.for_loop(whole, count, 1, [&](Value i) { f(i, 1); });
   }
 
-  /// The chain of products over [lo, hi) of the queries' and the keys' width, for `rows` keys.
+  /// The chains of products over elements [lo, hi) of queries and keys, for `rows` keys.
   std::vector<Value> chain(Value key_start, int rows, Value lo, Value hi) {
     const std::vector<Value> zeros(static_cast<size_t>(rows * shape_.vectors), number(0));
     return builder_.for_loop(lo, hi, 1, zeros, [&](Value e, std::span<const Value> sums) {
-      const auto query = for_each_vector([&](int v) { return held(held_queries_, e, v); });
+      const auto query = for_each_vector([&](int v) { return load_row(query_scratch_, e, v); });
       const Value column = key_start + e * k_strides_.column();
       std::vector<Value> next;
       for (int i = 0; i < rows; ++i) {
@@ -217,29 +217,29 @@ class AttentionWriter {
   }
 
   void write_scores(Value start, Value count) {
-    by_steps(count, shape_.keys, [&](Value first, int rows) {
+    for_each_block(count, shape_.keys, [&](Value first, int rows) {
       const Value key_start = k_start_ + (start + first) * k_strides_.row();
       std::vector<Value> scores;
       if (problem_.width() <= kChain) {
         scores = chain(key_start, rows, index(0), width_);
       } else {
-        // Added to -0 the first block's sums stay what they are.
+        // Adding to -0 leaves the first block's sums unchanged.
         const std::vector<Value> none(static_cast<size_t>(rows * shape_.vectors), number(-0.0));
         scores = builder_.for_loop(index(0), width_, kChain, none, [&](Value e, std::span<const Value> totals) {
-          std::vector<Value> sums = chain(key_start, rows, e, least(e + index(kChain), width_));
+          std::vector<Value> sums = chain(key_start, rows, e, min(e + index(kChain), width_));
           for (size_t i = 0; i < sums.size(); ++i) sums[i] = totals[i] + sums[i];
           return sums;
         });
       }
       for (int i = 0; i < rows; ++i)
         for (int v = 0; v < shape_.vectors; ++v) {
-          const int place = i * shape_.vectors + v;
-          hold(scores_, first + index(i), v, scores[static_cast<size_t>(place)] * scale_);
+          const int vector = i * shape_.vectors + v;
+          store_row(scores_, first + index(i), v, scores[static_cast<size_t>(vector)] * scale_);
         }
     });
   }
 
-  /// Which queries attend to the key, and its score with a mask of numbers added.
+  /// Stores which queries attend to each key, and adds a mask of numbers to the scores.
   void write_allowed(Value start, Value count) {
     builder_.for_loop(index(0), count, 1, [&](Value j) {
       const Value key = start + j;
@@ -252,37 +252,38 @@ class AttentionWriter {
           if (is_bool(element.dtype())) {
             allowed = allowed & element;
           } else {
-            hold(scores_, j, v, held(scores_, j, v) + builder_.convert(element, dtype_));
+            store_row(scores_, j, v, load_row(scores_, j, v) + builder_.convert(element, dtype_));
           }
         }
-        hold(allowed_, j, v, allowed);
+        store_row(allowed_, j, v, allowed);
       }
     });
   }
 
   Value mask_element(Value row, Value key) {
     const Value start = mask_start_ + key * mask_strides_.column();
-    // A mask for all queries is read once for all.
+    // A mask that is the same for all queries is loaded once.
     if (problem_.mask->geometry.strides[2] == 0) return builder_.splat(builder_.load(mask_, start));
     return builder_.gather(mask_, row * mask_strides_.row() + start);
   }
 
-  /// Takes a block of keys into the running maximum, total and sums. `some`: not every query attends to every key.
-  void take_block(Value start, Value count, bool some) {
-    if (some) write_allowed(start, count);
+  /// Adds a block of keys to the running maximum, total and sums. With `masked`, some queries do not attend to all
+  /// keys.
+  void add_block(Value start, Value count, bool masked) {
+    if (masked) write_allowed(start, count);
     const auto vectors = static_cast<size_t>(shape_.vectors);
-    const auto before = for_each_vector([&](int v) { return held(state_, index(kLargest), v); });
+    const auto before = for_each_vector([&](int v) { return load_row(state_, index(kLargest), v); });
     std::vector<Value> initial = before;
-    if (some)
+    if (masked)
       for (size_t v = 0; v < vectors; ++v)
         initial.push_back(builder_.splat(builder_.constant(Dtype::kBool, int64_t{0})));
     const auto found = builder_.for_loop(index(0), count, 1, initial, [&](Value j, std::span<const Value> current) {
       std::vector<Value> next(current.begin(), current.end());
       for (size_t v = 0; v < vectors; ++v) {
-        const Value score = held(scores_, j, static_cast<int>(v));
+        const Value score = load_row(scores_, j, static_cast<int>(v));
         Value larger = (score > current[v]) | (score != score);
-        if (some) {
-          const Value allowed = held(allowed_, j, static_cast<int>(v));
+        if (masked) {
+          const Value allowed = load_row(allowed_, j, static_cast<int>(v));
           larger = larger & allowed;
           next[vectors + v] = current[vectors + v] | allowed;
         }
@@ -296,57 +297,57 @@ class AttentionWriter {
       const Value largest = found[static_cast<size_t>(v)];
       bases.push_back(base_of(largest));
       factors.push_back(loop::exp(before[static_cast<size_t>(v)] - bases.back()));
-      hold(state_, index(kLargest), v, largest);
-      hold(state_, index(kFactor), v, factors.back());
+      store_row(state_, index(kLargest), v, largest);
+      store_row(state_, index(kFactor), v, factors.back());
     }
     const auto touched = [&](int v) { return found[vectors + static_cast<size_t>(v)]; };
-    const auto totals = write_weights(count, bases, some);
+    const auto totals = write_weights(count, bases, masked);
     for (int v = 0; v < shape_.vectors; ++v) {
-      const Value old = held(state_, index(kTotal), v);
+      const Value old = load_row(state_, index(kTotal), v);
       const Value total = builder_.fma(old, factors[static_cast<size_t>(v)], totals[static_cast<size_t>(v)]);
-      hold(state_, index(kTotal), v, some ? builder_.select(touched(v), total, old) : total);
+      store_row(state_, index(kTotal), v, masked ? builder_.select(touched(v), total, old) : total);
     }
-    by_steps(value_width_, shape_.columns, [&](Value d, int columns) {
-      const std::vector<Value> sums = weighted_sums(start, count, d, columns, some);
+    for_each_block(value_width_, shape_.columns, [&](Value d, int columns) {
+      const std::vector<Value> sums = weighted_sums(start, count, d, columns, masked);
       for (int i = 0; i < columns; ++i)
         for (int v = 0; v < shape_.vectors; ++v) {
-          const Value old = held(sums_, d + index(i), v);
-          const int place = i * shape_.vectors + v;
-          const Value sum = sums[static_cast<size_t>(place)];
-          const Value total = builder_.fma(old, held(state_, index(kFactor), v), sum);
-          hold(sums_, d + index(i), v, some ? builder_.select(touched(v), total, old) : total);
+          const Value old = load_row(sums_, d + index(i), v);
+          const int vector = i * shape_.vectors + v;
+          const Value sum = sums[static_cast<size_t>(vector)];
+          const Value total = builder_.fma(old, load_row(state_, index(kFactor), v), sum);
+          store_row(sums_, d + index(i), v, masked ? builder_.select(touched(v), total, old) : total);
         }
     });
   }
 
-  /// What is subtracted from scores: the largest of them, or 0 while all are -inf.
+  /// The value that is subtracted from scores: the largest of them, or 0 while all are -inf.
   Value base_of(Value largest) {
     return builder_.select(largest == number(-std::numeric_limits<double>::infinity()), number(0), largest);
   }
 
-  /// Replaces the block's scores by their weights; returns the sums of those.
-  std::vector<Value> write_weights(Value count, const std::vector<Value>& bases, bool some) {
+  /// Replaces the block's scores by their weights; returns the sums of the weights.
+  std::vector<Value> write_weights(Value count, const std::vector<Value>& bases, bool masked) {
     const std::vector<Value> zeros(static_cast<size_t>(shape_.vectors), number(0));
     return builder_.for_loop(index(0), count, 1, zeros, [&](Value j, std::span<const Value> current) {
       std::vector<Value> next;
       for (int v = 0; v < shape_.vectors; ++v) {
         const auto at = static_cast<size_t>(v);
-        const Value weight = loop::exp(held(scores_, j, v) - bases[at]);
-        hold(scores_, j, v, weight);
+        const Value weight = loop::exp(load_row(scores_, j, v) - bases[at]);
+        store_row(scores_, j, v, weight);
         const Value sum = current[at] + weight;
-        next.push_back(some ? builder_.select(held(allowed_, j, v), sum, current[at]) : sum);
+        next.push_back(masked ? builder_.select(load_row(allowed_, j, v), sum, current[at]) : sum);
       }
       return next;
     });
   }
 
-  /// The chains of weights times values over the block's keys, for some columns of the values.
-  std::vector<Value> weighted_sums(Value start, Value count, Value column, int columns, bool some) {
+  /// The chains of weights times values over the block's keys, for `columns` columns of the values.
+  std::vector<Value> weighted_sums(Value start, Value count, Value column, int columns, bool masked) {
     const std::vector<Value> zeros(static_cast<size_t>(columns * shape_.vectors), number(0));
     const Value first = v_start_ + start * v_strides_.row() + column * v_strides_.column();
     return builder_.for_loop(index(0), count, 1, zeros, [&](Value j, std::span<const Value> sums) {
-      const auto weights = for_each_vector([&](int v) { return held(scores_, j, v); });
-      const auto allowed = for_each_vector([&](int v) { return some ? held(allowed_, j, v) : Value(); });
+      const auto weights = for_each_vector([&](int v) { return load_row(scores_, j, v); });
+      const auto allowed = for_each_vector([&](int v) { return masked ? load_row(allowed_, j, v) : Value(); });
       const Value row = first + j * v_strides_.row();
       std::vector<Value> next;
       for (int i = 0; i < columns; ++i) {
@@ -354,31 +355,31 @@ class AttentionWriter {
         const Value value = builder_.splat(builder_.convert(element, dtype_));
         for (int v = 0; v < shape_.vectors; ++v) {
           const Value sum = sums[next.size()];
-          const Value more = builder_.fma(weights[static_cast<size_t>(v)], value, sum);
-          next.push_back(some ? builder_.select(allowed[static_cast<size_t>(v)], more, sum) : more);
+          const Value next_sum = builder_.fma(weights[static_cast<size_t>(v)], value, sum);
+          next.push_back(masked ? builder_.select(allowed[static_cast<size_t>(v)], next_sum, sum) : next_sum);
         }
       }
       return next;
     });
   }
 
-  /// `row` is the number of the tile's first query among all of them.
+  /// `row` is the index of the tile's first query among all queries.
   void store_results(Value row) {
     std::vector<Value> exists;
-    std::vector<Value> places;
+    std::vector<Value> addresses;
     for (int v = 0; v < shape_.vectors; ++v) {
-      const Value total = held(state_, index(kTotal), v);
-      const Value base = base_of(held(state_, index(kLargest), v));
+      const Value total = load_row(state_, index(kTotal), v);
+      const Value base = base_of(load_row(state_, index(kLargest), v));
       exists.push_back(builder_.lanes_below(queries_ - first_ - index(v * kLanes)));
       const Value at = row + index(v * kLanes);
       builder_.store(logsumexp_, at, base + loop::log(total), exists.back());
-      places.push_back((builder_.splat(at) + builder_.iota()) * value_width_);
+      addresses.push_back((builder_.splat(at) + builder_.iota()) * value_width_);
     }
     builder_.for_loop(index(0), value_width_, 1, [&](Value d) {
       for (int v = 0; v < shape_.vectors; ++v) {
-        const Value total = held(state_, index(kTotal), v);
-        const Value mean = builder_.select(total == number(0), number(0), held(sums_, d, v) / total);
-        builder_.scatter(out_, places[static_cast<size_t>(v)] + d, builder_.convert(mean, problem_.out.dtype),
+        const Value total = load_row(state_, index(kTotal), v);
+        const Value mean = builder_.select(total == number(0), number(0), load_row(sums_, d, v) / total);
+        builder_.scatter(out_, addresses[static_cast<size_t>(v)] + d, builder_.convert(mean, problem_.out.dtype),
                          exists[static_cast<size_t>(v)]);
       }
     });
@@ -396,8 +397,9 @@ class AttentionWriter {
   BufferRef mask_;
   BufferRef out_;
   BufferRef logsumexp_;
-  // On the stack, a row of the tile's queries for each: element of the queries, key, element of the results.
-  BufferRef held_queries_;
+  // Scratch with one row of the tile's queries for each element of the queries, each key, or each element of the
+  // results.
+  BufferRef query_scratch_;
   BufferRef scores_;
   BufferRef sums_;
   BufferRef state_;
@@ -414,7 +416,7 @@ class AttentionWriter {
   Value tiles_;
   Value scale_;
 
-  // Of the tile being written.
+  // State of the current tile.
   Value first_;
   Value k_start_;
   Value v_start_;

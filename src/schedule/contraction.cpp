@@ -13,8 +13,10 @@ namespace {
 
 contraction::Strides strides_of(const MemoryOperand& operand) {
   const Geometry& geometry = operand.geometry;
-  // The stride of an axis with one element means nothing: a fixed one lets equal cases look equal.
-  auto stride = [&](size_t axis, int64_t alone) { return geometry.sizes[axis] == 1 ? alone : geometry.strides[axis]; };
+  // The stride of an axis of size 1 is irrelevant. A fixed value lets equal cases share kernels.
+  auto stride = [&](size_t axis, int64_t fallback) {
+    return geometry.sizes[axis] == 1 ? fallback : geometry.strides[axis];
+  };
   return {.batch = stride(0, 0), .row = stride(1, 0), .column = stride(2, 1)};
 }
 
@@ -34,7 +36,7 @@ BufferUse use_of(const MemoryOperand& operand) {
 }
 
 Product describe(const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
-  LUCID_CHECK(c.geometry.sizes.size() == 3 && a.geometry.sizes.size() == 3, "contraction: operands need 3 axes");
+  LUCID_CHECK(c.geometry.sizes.size() == 3 && a.geometry.sizes.size() == 3, "contraction: operands must have 3 axes");
   const Product product{.dtype = c.dtype,
                         .batches = c.geometry.sizes[0],
                         .m = c.geometry.sizes[1],
@@ -47,13 +49,13 @@ Product describe(const MemoryOperand& a, const MemoryOperand& b, const MemoryOpe
                         .c_use = use_of(c)};
   check_operand("a", a, c.dtype, product.batches, product.m, product.k);
   check_operand("b", b, c.dtype, product.batches, product.k, product.n);
-  LUCID_CHECK(!is_bool(c.dtype), "contraction: bool has no product");
-  LUCID_CHECK(is_contiguous(c.geometry.sizes, c.geometry.strides), "contraction: c has strides {}",
-              to_string(DimsView(c.geometry.strides)));
+  LUCID_CHECK(!is_bool(c.dtype), "contraction: bool operands are not supported");
+  LUCID_CHECK(is_contiguous(c.geometry.sizes, c.geometry.strides),
+              "contraction: c must be contiguous, but has strides {}", to_string(DimsView(c.geometry.strides)));
   return product;
 }
 
-/// Batches that share b are further rows of one product, when a's rows go on with one stride.
+/// Batches that share b become rows of one product, if the rows of a continue with the same stride.
 void merge_batches(Product& product) {
   if (product.b.batch != 0 || product.batches == 1) return;
   if (product.m == 1) {
@@ -94,7 +96,7 @@ Registers registers_of(CpuLevel level) {
     case CpuLevel::kAvx512:
       return {.count = 32, .bytes = 64};
   }
-  throw InternalError("no CPU level numbered {}", static_cast<int>(level));
+  throw InternalError("unknown CPU level {}", static_cast<int>(level));
 }
 
 Registers current_registers() { return registers_of(chosen_level()); }

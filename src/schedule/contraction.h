@@ -7,18 +7,18 @@
 #include "loop/builder.h"
 #include "schedule/schedule.h"
 
-/// Matrix products as kernels. The orders of accumulation stand in docs/decisions/0002-canonical-orders.md; tiles,
-/// packing and the split into items decide only how fast a product is.
+/// Matrix products as kernels. docs/decisions/0002-canonical-orders.md defines the orders of accumulation. Register
+/// tiles, packing and the split into items affect only speed.
 namespace lucid {
 
-/// The vector registers that a tile of a product may fill.
+/// The vector registers available to a register tile.
 struct Registers {
   int count = 32;
   int bytes = 64;
 };
 
 Registers registers_of(CpuLevel level);
-/// Of the target that the options name, or else of this machine.
+/// The registers of the target that the options name, or of this machine.
 Registers current_registers();
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
@@ -28,7 +28,7 @@ namespace contraction {
 
 /// A block of k whose products are accumulated in one chain.
 inline constexpr int64_t kChain = 512;
-/// A block of the reduction that a product with one column is.
+/// Block size of the reduction that a product with one column is.
 inline constexpr int64_t kColumnBlock = 256;
 
 struct Strides {
@@ -50,28 +50,28 @@ struct Product {
   BufferUse b_use;
   BufferUse c_use;
 
-  /// Multiplications in all.
+  /// Total number of multiplications.
   int64_t work() const { return batches * m * n * k; }
 };
 
-/// What a kernel keeps in registers: `rows` by `vectors` * kLanes accumulators.
-struct Tile {
+/// The accumulators that a kernel keeps in registers: `rows` by `vectors` * kLanes.
+struct RegisterTile {
   int rows = 1;
   int vectors = 1;
   int64_t columns() const { return static_cast<int64_t>(vectors) * loop::kLanes; }
-  bool operator==(const Tile&) const = default;
+  bool operator==(const RegisterTile&) const = default;
 };
 
-/// How a product is cut: tiles of rows by panels of columns, and which rectangle of them makes a work item.
+/// How a product is split: register tiles of rows by panels of columns, and the rectangle of them that is a work item.
 struct Blocking {
-  Tile tile;
+  RegisterTile tile;
   int64_t tiles = 0;
   int64_t panels = 0;
   int64_t tiles_per_item = 1;
   int64_t panels_per_item = 1;
-  /// Tiles whose rows a kernel holds at once, in scratch if it copies them.
+  /// Number of tiles whose rows a kernel uses at once, in scratch if it copies them.
   int64_t held_tiles = 1;
-  /// Are panels of b copied beforehand, and rows of a inside the kernel?
+  /// Whether panels of b are packed by a step before, and rows of a copied inside the kernel.
   bool packs_b = false;
   bool copies_a = true;
 
@@ -79,32 +79,33 @@ struct Blocking {
   int64_t column_blocks() const { return (panels + panels_per_item - 1) / panels_per_item; }
 };
 
-/// The tile that computes m rows of n columns in the fewest cycles. One that may be fused rather divides the rows.
-Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, bool may_be_fused = false);
+/// The tile that computes m rows of n columns in the fewest cycles. If the product may be fused, tiles that divide the
+/// rows are preferred.
+RegisterTile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, bool may_be_fused = false);
 Blocking choose_blocking(const Product& product, const Registers& registers);
 
-/// How the elements that a copy reads lie: adjacent along k, adjacent along the other axis, or neither.
+/// Which elements that a copy reads are adjacent in memory: along k, along the other axis, or neither.
 enum class Adjacent : uint8_t { kAlongK, kAcross, kNeither };
 Adjacent adjacency(int64_t stride_along_k, int64_t stride_across);
 
-// The launches. Sizes and strides are run-time numbers; a kernel's text depends on the dtype, the tile, which elements
-// are adjacent, and whether tiles fit the sizes.
+// The steps. Sizes and strides are run-time numbers. A kernel's text depends on the dtype, the tile, the adjacency of
+// elements, and whether tiles divide the sizes.
 
 /// Copies b into `packed`: panels of the tile's columns, each with panel_rows(k) rows, in the compute dtype.
 KernelStep pack_step(const Product& product, const Blocking& blocking, const BufferUse& packed);
 int64_t panel_rows(int64_t k);
 
-/// The product by tiles; `b` is product.b_use or what pack_step wrote. `totals` is for the partial sums of 16-bit
-/// products whose k has more than one block; otherwise it is not used.
+/// The product by register tiles. `b` is product.b_use or the output of pack_step. `totals` holds the partial sums of
+/// 16-bit products whose k has more than one block; otherwise it is not used.
 KernelStep tile_step(const Product& product, const Blocking& blocking, const Registers& registers, const BufferUse& b,
                      const BufferUse& totals);
 bool needs_totals(const Product& product);
 
-/// A product with one column: a reduction by the 256-block rule.
+/// A product with one column: a reduction in blocks of kColumnBlock.
 KernelStep column_step(const Product& product);
-/// Integers, row by row.
+/// Products of integers, row by row.
 KernelStep integer_step(const Product& product);
-/// Zeros, which a product over an empty k is.
+/// Stores zeros, the product over an empty k.
 KernelStep zero_step(const Product& product);
 
 }  // namespace contraction

@@ -7,43 +7,45 @@
 namespace lucid::contraction {
 namespace {
 
-// Two multiply-adds start in each cycle and take four; two loads start in each cycle.
+// Each cycle starts two multiply-adds, which take four cycles, and two loads.
 constexpr double kPerCycle = 2;
 constexpr double kLatency = 4;
-/// What a vector of b costs beyond its load, since it comes from the second-level cache.
+/// Cost of a vector of b beyond its load, since it comes from the second-level cache.
 constexpr double kStreaming = 0.25;
-/// What it costs when the last tile computes rows of the one above again, since then nothing can be fused with them.
+/// Cost factor if the last tile overlaps the one above, since these rows cannot be fused with other steps.
 constexpr double kSharedRows = 1.03;
 
-/// Bytes of a's rows that a kernel may hold in scratch, and of b's panels that the second-level cache should hold.
+/// Bytes of a's rows that a kernel may hold in scratch, and bytes of b's panels that the second-level cache should
+/// hold.
 constexpr int64_t kHeldBytes = 256 << 10;
 constexpr int64_t kPanelBytes = 1 << 20;
-/// Bytes of b that the tiles must read in all to make up for packing it.
+/// Bytes of b that the tiles must read in total before packing pays.
 constexpr int64_t kPackedTraffic = 8 << 20;
-/// Items that a product should have for each CPU, so that threads finish together, if each is worth at least
-/// kItemProducts. When b is larger than kPanelBytes, every item fetches its panels anew, so there are fewer.
+/// Wanted items per CPU, so that threads finish together, as long as an item has at least kItemProducts
+/// multiplications. If b is larger than kPanelBytes, every item loads its panels again, so fewer items are wanted.
 constexpr int64_t kItemsPerCpu = 16;
 constexpr int64_t kLargeItemsPerCpu = 4;
 constexpr int64_t kItemProducts = 400'000;
-/// Items keep at least this many panels, to share what they copied of a.
-constexpr int64_t kFewPanels = 4;
+/// Items have at least this many panels, which share the copied rows of a.
+constexpr int64_t kMinPanels = 4;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-/// Registers that a vector of kLanes elements takes.
+/// Number of registers that hold a vector of kLanes elements.
 int registers_per_vector(Dtype dtype, const Registers& registers) {
   return std::max(1, static_cast<int>(size_of(dtype)) * loop::kLanes / registers.bytes);
 }
 
-bool fits(Tile tile, int per_vector, const Registers& registers) {
+bool fits(RegisterTile tile, int per_vector, const Registers& registers) {
   const int accumulators = tile.rows * tile.vectors * per_vector;
-  // One row uses each vector of b once, straight from memory, and needs no more than hides the latency.
+  // A single row uses each vector of b once, directly from memory. It needs only enough accumulators to hide the
+  // latency.
   if (tile.rows == 1) return accumulators <= registers.count / 2;
   return accumulators + tile.vectors * per_vector + 1 <= registers.count;
 }
 
-/// Cycles that one step of k takes, by the busiest part of the core.
-double step_cycles(Tile tile, int per_vector) {
+/// Cycles per step of k, determined by the busiest part of the core.
+double step_cycles(RegisterTile tile, int per_vector) {
   const double arithmetic = tile.rows * tile.vectors * per_vector / kPerCycle;
   const double loads = (tile.rows + tile.vectors * per_vector) / kPerCycle;
   return std::max({arithmetic, loads, kLatency}) + kStreaming * tile.vectors * per_vector;
@@ -55,22 +57,22 @@ int64_t wanted_items(const Product& product) {
   return (is_large ? kLargeItemsPerCpu : kItemsPerCpu) * cpus;
 }
 
-/// Rows a multiple of 4 KiB apart fall on the same few lines of the caches.
+/// Rows that are a multiple of 4 KiB apart map to the same few cache lines.
 bool rows_collide(int64_t row_stride, const Product& product) {
   return row_stride * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 && product.k > loop::kLanes;
 }
 
 bool worth_packing(const Product& product, const Blocking& blocking) {
   if (product.b.column != 1) return true;
-  // Packing reads and writes b once: three passes over it must follow.
+  // Packing reads and writes b once, so at least three passes over it must follow.
   if (blocking.tiles < 3) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
   const auto bytes = static_cast<int64_t>(size_of(product.dtype));
   return rows_collide(product.b.row, product) || blocking.tiles * product.k * product.n * bytes >= kPackedTraffic;
 }
 
-/// Rows that are read where they lie cost nothing to copy; rows that collide in the caches, or whose elements are far
-/// apart or in need of conversion, are worth a copy when several panels use it.
+/// Rows are normally read in place. A copy pays if several panels use it and the rows collide in the caches, their
+/// elements are not adjacent, or they need a conversion.
 bool worth_copying(const Product& product, const Blocking& blocking) {
   if (blocking.tile.rows == 1 || blocking.panels == 1) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
@@ -79,14 +81,14 @@ bool worth_copying(const Product& product, const Blocking& blocking) {
 
 }  // namespace
 
-Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, bool may_be_fused) {
+RegisterTile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, bool may_be_fused) {
   const int per_vector = registers_per_vector(compute_dtype(dtype), registers);
-  Tile best;
+  RegisterTile best;
   double best_cycles = std::numeric_limits<double>::infinity();
   const int64_t vectors = ceil_div(n, loop::kLanes);
   for (int rows = 1; rows <= std::min<int64_t>(m, registers.count); ++rows) {
     for (int width = 1; width <= std::min<int64_t>(vectors, registers.count); ++width) {
-      const Tile tile{rows, width};
+      const RegisterTile tile{rows, width};
       if (!fits(tile, per_vector, registers)) break;
       const double cycles = static_cast<double>(ceil_div(m, rows) * ceil_div(vectors, width)) *
                             step_cycles(tile, per_vector) * (may_be_fused && m % rows != 0 ? kSharedRows : 1);
@@ -101,7 +103,7 @@ Tile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& registers, 
 
 Blocking choose_blocking(const Product& product, const Registers& registers) {
   Blocking blocking;
-  // Rows of a product that is not large are joined with what comes before and after it.
+  // Rows of a product that is not large may be fused with the steps before and after it.
   const bool is_large = product.k * product.n * static_cast<int64_t>(size_of(product.dtype)) >= kPanelBytes;
   blocking.tile = choose_tile(product.m, product.n, product.dtype, registers, !is_large);
   blocking.tiles = ceil_div(product.m, blocking.tile.rows);
@@ -120,13 +122,13 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   while (items() < wanted && product.work() / items() > kItemProducts) {
     if (tiles > 1) {
       tiles = ceil_div(tiles, 2);
-    } else if (panels > kFewPanels) {
+    } else if (panels > kMinPanels) {
       panels = ceil_div(panels, 2);
     } else {
       break;
     }
   }
-  // Even shares of what was chosen.
+  // Distributes tiles and panels evenly over the items.
   tiles = ceil_div(blocking.tiles, blocking.row_blocks());
   panels = ceil_div(blocking.panels, blocking.column_blocks());
   return blocking;

@@ -14,12 +14,12 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-/// Rows of k that an item packs.
+/// Number of rows of k that an item packs.
 constexpr int64_t kPackedRows = 128;
 constexpr double kNanosecondsPerByte = 0.1;
 
-/// Packs rows [first, last) of k of one panel. Columns that b does not have are copies of its last one or zeros: nobody
-/// stores what comes of them.
+/// Packs rows [first, last) of k of one panel. Columns past the end of b are copies of its last column or zeros;
+/// results computed from them are never stored.
 class PanelWriter {
  public:
   PanelWriter(KernelWriter& writer, const Product& product, const Blocking& blocking, const BufferUse& packed)
@@ -28,12 +28,12 @@ class PanelWriter {
         tile_(blocking.tile),
         b_(writer.buffer(product.b_use, product.dtype)),
         packed_(writer.buffer(packed, dtype_)),
-        k_(writer.number(product.k)),
-        n_(writer.number(product.n)),
-        row_(writer.number(product.b.row)),
-        column_(writer.number(product.b.column)) {}
+        k_(writer.param(product.k)),
+        n_(writer.param(product.n)),
+        row_(writer.param(product.b.row)),
+        column_(writer.param(product.b.column)) {}
 
-  /// `source` is the index of the batch in b, `target` that of the panel's first element.
+  /// `source` is the index of the batch in b, `target` the index of the panel's first element.
   void write(Adjacent adjacent, Value source, Value target, Value column, Value first, Value last) {
     if (adjacent == Adjacent::kAlongK) {
       write_transposed(source, target, column, first, last);
@@ -83,7 +83,7 @@ class PanelWriter {
 
   Builder& builder_;
   Dtype dtype_;
-  Tile tile_;
+  RegisterTile tile_;
   BufferRef b_;
   BufferRef packed_;
   Value k_;
@@ -104,14 +104,14 @@ KernelStep pack_step(const Product& product, const Blocking& blocking, const Buf
   const int64_t batches = product.b.batch == 0 ? 1 : product.batches;
   const int64_t chunk_count = (product.k + kPackedRows - 1) / kPackedRows;
   const int64_t panel_elements = panel_rows(product.k) * blocking.tile.columns();
-  const Value k = writer.number(product.k);
-  const Value panels = writer.number(blocking.panels);
-  const Value chunks = writer.number(chunk_count);
-  const Value b_batch = writer.number(product.b.batch);
-  const Value panel_size = writer.number(panel_elements);
+  const Value k = writer.param(product.k);
+  const Value panels = writer.param(blocking.panels);
+  const Value chunks = writer.param(chunk_count);
+  const Value b_batch = writer.param(product.b.batch);
+  const Value panel_size = writer.param(panel_elements);
 
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {
-    // Neighbouring items pack neighbouring panels of the same rows.
+    // Consecutive items pack adjacent panels of the same rows.
     const Value panel = builder.binary(Code::kRem, item, panels);
     const Value rest = item / panels;
     const Value chunk = builder.binary(Code::kRem, rest, chunks);

@@ -14,9 +14,9 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-/// Rows that the column kernel sums side by side, to hide the latency of additions.
+/// Number of rows that the column kernel sums together, to hide the latency of additions.
 constexpr int kRows = 4;
-/// Powers of two of blocks that a count of them can hold.
+/// Number of levels: enough for any number of blocks.
 constexpr int64_t kLevels = 56;
 constexpr double kProductsPerNanosecond = 8;
 
@@ -24,19 +24,19 @@ double nanoseconds_per_item(const Product& product, int64_t items) {
   return static_cast<double>(product.work()) / (kProductsPerNanosecond * static_cast<double>(items));
 }
 
-/// The logarithm to base 2, rounded down, of a positive integer below 2^53.
+/// The base-2 logarithm of a positive integer below 2^53, rounded down.
 Value exponent_of(Builder& builder, Value number) {
   const Value bits = builder.bitcast(builder.convert(number, Dtype::kF64), Dtype::kI64);
   return builder.binary(Code::kShr, bits, builder.index(52)) - builder.index(1023);
 }
 
-/// Sums of blocks of kRows rows, kept as the digits of a binary counter: level l holds the sum of 2^l blocks.
+/// Sums of blocks of kRows rows, stored as the digits of a binary counter: level l holds the sum of 2^l blocks.
 class BlockCounter {
  public:
   BlockCounter(Builder& builder, Dtype dtype)
       : builder_(builder), levels_(builder.scratch(dtype, kLevels * kRows * kLanes)) {}
 
-  /// Adds the sums of block number `block`.
+  /// Adds the sums of block `block`.
   void push(Value block, std::vector<Value> sums) {
     const Value one = builder_.index(1);
     const Value carries = exponent_of(builder_, (block ^ (block + one)) + one) - one;
@@ -45,10 +45,10 @@ class BlockCounter {
       for (int i = 0; i < kRows; ++i) next.push_back(load(level, i, {}) + carried[static_cast<size_t>(i)]);
       return next;
     });
-    for (int i = 0; i < kRows; ++i) builder_.store(levels_, place(carries, i), sums[static_cast<size_t>(i)]);
+    for (int i = 0; i < kRows; ++i) builder_.store(levels_, offset(carries, i), sums[static_cast<size_t>(i)]);
   }
 
-  /// The sum of all levels that `blocks` > 0 has digits for, from small to large.
+  /// The sum over all levels that are set in `blocks` > 0, from small to large.
   std::vector<Value> total(Value blocks) {
     const Value one = builder_.index(1);
     const Value lowest = exponent_of(builder_, blocks & (builder_.index(0) - blocks));
@@ -67,8 +67,8 @@ class BlockCounter {
   }
 
  private:
-  Value place(Value level, int row) { return level * builder_.index(kRows * kLanes) + builder_.index(row * kLanes); }
-  Value load(Value level, int row, Value mask) { return builder_.load_vector(levels_, place(level, row), mask); }
+  Value offset(Value level, int row) { return level * builder_.index(kRows * kLanes) + builder_.index(row * kLanes); }
+  Value load(Value level, int row, Value mask) { return builder_.load_vector(levels_, offset(level, row), mask); }
 
   Builder& builder_;
   BufferRef levels_;
@@ -93,14 +93,14 @@ KernelStep column_step(const Product& product) {
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
   BlockCounter counter(builder, dtype);
   const int64_t group_count = (product.m + kRows - 1) / kRows;
-  const Value m = writer.number(product.m);
-  const Value k = writer.number(product.k);
-  const Value groups = writer.number(group_count);
-  const Value a_batch = writer.number(product.a.batch);
-  const Value a_row = writer.number(product.a.row);
-  const Value a_step = adjacent_a ? builder.index(1) : writer.number(product.a.column);
-  const Value b_batch = writer.number(product.b.batch);
-  const Value b_step = adjacent_b ? builder.index(1) : writer.number(product.b.row);
+  const Value m = writer.param(product.m);
+  const Value k = writer.param(product.k);
+  const Value groups = writer.param(group_count);
+  const Value a_batch = writer.param(product.a.batch);
+  const Value a_row = writer.param(product.a.row);
+  const Value a_step = adjacent_a ? builder.index(1) : writer.param(product.a.column);
+  const Value b_batch = writer.param(product.b.batch);
+  const Value b_step = adjacent_b ? builder.index(1) : writer.param(product.b.row);
   const Value blocks = (k + builder.index(kColumnBlock - 1)) / builder.index(kColumnBlock);
 
   auto load = [&](BufferRef buffer, bool adjacent, Value start, Value at, Value step, Value mask) {
@@ -115,7 +115,7 @@ KernelStep column_step(const Product& product) {
     const Value b_start = batch * b_batch;
     std::array<Value, kRows> a_starts;
     for (int i = 0; i < kRows; ++i) {
-      // Past the last row its sum is computed again and not stored.
+      // Rows past the end repeat the last row; their sums are not stored.
       const Value row = builder.binary(Code::kMin, first_row + builder.index(i), m - builder.index(1));
       a_starts[static_cast<size_t>(i)] = batch * a_batch + row * a_row;
     }
@@ -153,15 +153,15 @@ KernelStep integer_step(const Product& product) {
   const BufferRef a = writer.buffer(product.a_use, product.dtype);
   const BufferRef b = writer.buffer(product.b_use, product.dtype);
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
-  const Value m = writer.number(product.m);
-  const Value n = writer.number(product.n);
-  const Value k = writer.number(product.k);
-  const Value a_batch = writer.number(product.a.batch);
-  const Value a_row = writer.number(product.a.row);
-  const Value a_step = writer.number(product.a.column);
-  const Value b_batch = writer.number(product.b.batch);
-  const Value b_row = writer.number(product.b.row);
-  const Value b_step = adjacent_b ? builder.index(1) : writer.number(product.b.column);
+  const Value m = writer.param(product.m);
+  const Value n = writer.param(product.n);
+  const Value k = writer.param(product.k);
+  const Value a_batch = writer.param(product.a.batch);
+  const Value a_row = writer.param(product.a.row);
+  const Value a_step = writer.param(product.a.column);
+  const Value b_batch = writer.param(product.b.batch);
+  const Value b_row = writer.param(product.b.row);
+  const Value b_step = adjacent_b ? builder.index(1) : writer.param(product.b.column);
 
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {
     const Value batch = item / m;
@@ -189,7 +189,7 @@ KernelStep zero_step(const Product& product) {
   Builder& builder = writer.builder();
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
   const int64_t elements = product.batches * product.m * product.n;
-  const Value count = writer.number(elements);
+  const Value count = writer.param(elements);
   const Value zero = builder.splat(builder.constant(product.dtype, 0.0));
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {
     const Value at = item * builder.index(kLanes);

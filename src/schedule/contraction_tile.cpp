@@ -15,16 +15,16 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-/// Multiplications in a nanosecond, with registers of 64 bytes.
+/// Multiplications per nanosecond with registers of 64 bytes.
 constexpr double kProductsPerNanosecond = 75;
 
-/// How far ahead a packed panel is fetched; since panels lie one after another, the end of one fetches the next.
+/// Prefetch distance in rows of a packed panel. Panels are contiguous, so the end of one prefetches the next.
 constexpr int64_t kRowsAhead = 32;
 
-/// Rows that are read from one address: an instruction can add a register to it, or twice that.
+/// Number of rows that share an address: an instruction can add a register to it, or twice that register.
 constexpr int kRowsFromAddress = 3;
 
-/// Where a tile finds its rows of a: element (i, k) at base + i * row + k * step.
+/// The rows of a that a tile reads: element (i, k) is at base + i * row + k * step.
 struct Rows {
   BufferRef buffer;
   Value base;
@@ -32,15 +32,15 @@ struct Rows {
   Value step;
 };
 
-/// Where a tile finds its panel of b: row k at base + k * row.
+/// The panel of b that a tile reads: row k is at base + k * row.
 struct Panel {
   Value base;
   Value row;
-  /// For each vector, the columns that exist; no masks when all do.
+  /// For each vector, the mask of the columns that exist; empty if all do.
   std::vector<Value> masks;
 };
 
-/// Where a tile's results go.
+/// The elements of c that a tile writes.
 struct Target {
   Value index;        // of the tile's first element
   Value first_row;    // rows before it belong to the tile above
@@ -49,8 +49,8 @@ struct Target {
   std::vector<Value> masks;
 };
 
-/// Writes the kernel whose items are rectangles of tiles: within one, for each block of k, rows of a are copied side by
-/// side and then every tile of every panel is accumulated in registers.
+/// Writes the kernel whose items are rectangles of register tiles. Within an item, for each block of k, rows of a are
+/// copied to contiguous scratch, then every tile of every panel is accumulated in registers.
 class TileWriter {
  public:
   TileWriter(const Product& product, const Blocking& blocking, const Registers& registers, const BufferUse& b,
@@ -65,38 +65,38 @@ class TileWriter {
         masks_are_free_(registers.bytes == 64 && blocking.tile.vectors <= 4),
         writer_(name()),
         builder_(writer_.builder()),
-        a_(writer_.buffer(by_units(product.a_use, a_unit()), product.dtype)),
+        a_(writer_.buffer(with_span(product.a_use, a_span()), product.dtype)),
         b_(writer_.buffer(b, blocking.packs_b ? dtype_ : product.dtype)),
-        c_(writer_.buffer(by_units(product.c_use, c_unit()), product.dtype)),
+        c_(writer_.buffer(with_span(product.c_use, c_span()), product.dtype)),
         totals_(needs_totals(product) ? writer_.buffer(totals, dtype_) : c_),
-        m_(writer_.number(product.m)),
-        n_(writer_.number(product.n)),
-        k_(writer_.number(product.k)) {
+        m_(writer_.param(product.m)),
+        n_(writer_.param(product.n)),
+        k_(writer_.param(product.k)) {
     const int64_t panel_elements = panel_rows(product.k) * tile_.columns();
-    tiles_ = writer_.number(blocking.tiles);
-    panels_ = writer_.number(blocking.panels);
-    tiles_per_item_ = writer_.number(blocking.tiles_per_item);
-    panels_per_item_ = writer_.number(blocking.panels_per_item);
-    row_blocks_ = writer_.number(blocking.row_blocks());
-    column_blocks_ = writer_.number(blocking.column_blocks());
-    a_batch_ = writer_.number(product.a.batch);
-    a_row_ = writer_.number(product.a.row);
-    a_step_ = a_adjacent_ == Adjacent::kAlongK ? builder_.index(1) : writer_.number(product.a.column);
+    tiles_ = writer_.param(blocking.tiles);
+    panels_ = writer_.param(blocking.panels);
+    tiles_per_item_ = writer_.param(blocking.tiles_per_item);
+    panels_per_item_ = writer_.param(blocking.panels_per_item);
+    row_blocks_ = writer_.param(blocking.row_blocks());
+    column_blocks_ = writer_.param(blocking.column_blocks());
+    a_batch_ = writer_.param(product.a.batch);
+    a_row_ = writer_.param(product.a.row);
+    a_step_ = a_adjacent_ == Adjacent::kAlongK ? builder_.index(1) : writer_.param(product.a.column);
     if (blocking.packs_b) {
-      b_batch_ = writer_.number(product.b.batch == 0 ? 0 : blocking.panels * panel_elements);
-      b_panel_ = writer_.number(panel_elements);
+      b_batch_ = writer_.param(product.b.batch == 0 ? 0 : blocking.panels * panel_elements);
+      b_panel_ = writer_.param(panel_elements);
       b_row_ = builder_.index(tile_.columns());
     } else {
-      b_batch_ = writer_.number(product.b.batch);
+      b_batch_ = writer_.param(product.b.batch);
       b_panel_ = builder_.index(tile_.columns());
-      b_row_ = writer_.number(product.b.row);
+      b_row_ = writer_.param(product.b.row);
     }
     if (blocking.copies_a) {
       held_row_ = a_adjacent_ == Adjacent::kAcross ? 1 : kChain + kLanes;
       held_step_ = a_adjacent_ == Adjacent::kAcross ? (tile_.rows + kLanes - 1) / kLanes * kLanes : 1;
       held_tile_ = a_adjacent_ == Adjacent::kAcross ? held_step_ * kChain : held_row_ * tile_.rows;
       held_ = builder_.scratch(dtype_, held_tile_ * blocking.held_tiles);
-      tile_rows_ = writer_.number(tile_.rows);
+      tile_rows_ = writer_.param(tile_.rows);
     }
   }
 
@@ -115,24 +115,25 @@ class TileWriter {
   }
 
  private:
-  // A unit is a product of the batch, or some rows of the only one if no other item reads or writes them.
-  bool has_units() const {
-    return product_.batches > 1 || (blocking_.column_blocks() == 1 && product_.m % unit_rows() == 0);
+  // The tile for fusion (TileSpan) is a product of the batch or, if there is only one, some rows that no other item
+  // reads or writes.
+  bool has_tiles() const {
+    return product_.batches > 1 || (blocking_.column_blocks() == 1 && product_.m % span_rows() == 0);
   }
-  int64_t unit_rows() const { return blocking_.tile.rows * blocking_.tiles_per_item; }
-  UnitSpan a_unit() const {
-    const int64_t rows = product_.batches > 1 ? product_.m : unit_rows();
+  int64_t span_rows() const { return blocking_.tile.rows * blocking_.tiles_per_item; }
+  TileSpan a_span() const {
+    const int64_t rows = product_.batches > 1 ? product_.m : span_rows();
     const int64_t stride = product_.batches > 1 ? product_.a.batch : rows * product_.a.row;
     return {stride, (rows - 1) * product_.a.row + (product_.k - 1) * product_.a.column + 1};
   }
-  UnitSpan c_unit() const {
-    const int64_t elements = (product_.batches > 1 ? product_.m : unit_rows()) * product_.n;
+  TileSpan c_span() const {
+    const int64_t elements = (product_.batches > 1 ? product_.m : span_rows()) * product_.n;
     return {elements, elements};
   }
-  /// `unit` is in elements.
-  BufferUse by_units(BufferUse use, UnitSpan unit) const {
+  /// Sets the tile of a use. `span` is in elements.
+  BufferUse with_span(BufferUse use, TileSpan span) const {
     const auto bytes = static_cast<int64_t>(size_of(product_.dtype));
-    if (has_units()) use.unit = {unit.stride * bytes, unit.bytes * bytes};
+    if (has_tiles()) use.tile = {span.stride * bytes, span.bytes * bytes};
     return use;
   }
 
@@ -143,26 +144,26 @@ class TileWriter {
     return name;
   }
 
-  Value least(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }
+  Value min(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }
 
   void write_item(Value first_tile, Value first_panel) {
-    const Value last_tile = least(first_tile + tiles_per_item_, tiles_);
-    const Value last_panel = least(first_panel + panels_per_item_, panels_);
+    const Value last_tile = min(first_tile + tiles_per_item_, tiles_);
+    const Value last_panel = min(first_panel + panels_per_item_, panels_);
     const Value a_start = batch_ * a_batch_;
     const Value b_start = batch_ * b_batch_;
     builder_.for_loop(builder_.index(0), k_, kChain, [&](Value chain) {
-      const Value length = least(k_ - chain, builder_.index(kChain));
+      const Value length = min(k_ - chain, builder_.index(kChain));
       const Value a_chain = a_start + chain * a_step_;
-      // The panels of this block stay in the second-level cache while groups of tiles pass over them.
+      // The panels of this block stay in the second-level cache while groups of tiles use them.
       builder_.for_loop(first_tile, last_tile, blocking_.held_tiles, [&](Value first_held) {
-        const Value last_held = least(first_held + builder_.index(blocking_.held_tiles), last_tile);
+        const Value last_held = min(first_held + builder_.index(blocking_.held_tiles), last_tile);
         if (blocking_.copies_a) {
           builder_.for_loop(first_held, last_held, 1, [&](Value tile) {
             copy_rows(a_chain + first_row(tile) * a_row_, (tile - first_held) * builder_.index(held_tile_), length);
           });
         }
         builder_.for_loop(first_panel, last_panel, 1, [&](Value panel) {
-          const Panel place{.base = b_start + panel * b_panel_ + chain * b_row_, .row = b_row_, .masks = {}};
+          const Panel b_panel{.base = b_start + panel * b_panel_ + chain * b_row_, .row = b_row_, .masks = {}};
           const std::vector<Value> masks = column_masks(panel);
           builder_.for_loop(first_held, last_held, 1, [&](Value tile) {
             const Value row = first_row(tile);
@@ -172,17 +173,17 @@ class TileWriter {
                                 .first_block = chain == builder_.index(0),
                                 .last_block = chain + builder_.index(kChain) >= k_,
                                 .masks = masks};
-            write_tile(panel, rows, place, target, length);
+            write_tile(panel, rows, b_panel, target, length);
           });
         });
       });
     });
   }
 
-  /// The last tile begins early enough to be whole: it computes some rows again, without storing them.
+  /// The last tile starts early enough to be full: it computes some rows twice but does not store them.
   Value first_row(Value tile) {
     const Value row = tile * builder_.index(tile_.rows);
-    return shared_rows_ ? least(row, m_ - builder_.index(tile_.rows)) : row;
+    return shared_rows_ ? min(row, m_ - builder_.index(tile_.rows)) : row;
   }
 
   std::vector<Value> column_masks(Value panel) {
@@ -198,7 +199,7 @@ class TileWriter {
     return {held_, held * builder_.index(held_tile_), builder_.index(held_row_), builder_.index(held_step_)};
   }
 
-  /// Copies a tile's rows, `length` elements of each, to the scratch.
+  /// Copies a tile's rows, `length` elements of each, to scratch.
   void copy_rows(Value source, Value target, Value length) {
     const Value zero = builder_.index(0);
     if (a_adjacent_ == Adjacent::kAcross) {
@@ -235,14 +236,14 @@ class TileWriter {
     builder_.store(held_, to, builder_.convert(builder_.load_vector(a_, from, mask), dtype_));
   }
 
-  void write_tile(Value panel, const Rows& rows, const Panel& place, const Target& target, Value length) {
-    // A product that packs is too large for the caches: what is stored at the end is fetched while the sums are made.
-    if (blocking_.packs_b) fetch_target(target);
+  void write_tile(Value panel, const Rows& rows, const Panel& b_panel, const Target& target, Value length) {
+    // A product that is packed does not fit in the caches: the results' cache lines are prefetched during accumulation.
+    if (blocking_.packs_b) prefetch_target(target);
     if (blocking_.packs_b || !partial_columns_) {
-      store_tile(accumulate(rows, place, length), target);
+      store_tile(accumulate(rows, b_panel, length), target);
       return;
     }
-    Panel masked = place;
+    Panel masked = b_panel;
     masked.masks = target.masks;
     if (masks_are_free_ || product_.n < tile_.columns()) {
       store_tile(accumulate(rows, masked, length), target);
@@ -252,12 +253,12 @@ class TileWriter {
                      [&] {
                        Target whole = target;
                        whole.masks.clear();
-                       store_tile(accumulate(rows, place, length), whole);
+                       store_tile(accumulate(rows, b_panel, length), whole);
                      },
                      [&] { store_tile(accumulate(rows, masked, length), target); });
   }
 
-  void fetch_target(const Target& target) {
+  void prefetch_target(const Target& target) {
     for (int i = 0; i < tile_.rows; ++i) {
       for (int j = 0; j < tile_.vectors; ++j) {
         builder_.prefetch(totals_, target.index + n_ * builder_.index(i) + builder_.index(j * kLanes));
@@ -265,12 +266,12 @@ class TileWriter {
     }
   }
 
-  /// One chain for each element of the tile.
+  /// Accumulates one chain for each element of the tile.
   std::vector<Value> accumulate(const Rows& rows, const Panel& panel, Value length) {
-    // Three rows from one address: a load adds nothing, the distance of rows or twice that.
-    std::vector<Value> group_starts, within;
+    // Three rows share an address: a load adds zero, one or two row strides.
+    std::vector<Value> group_starts, row_offsets;
     for (int i = 0; i < tile_.rows; i += kRowsFromAddress) group_starts.push_back(rows.row * builder_.index(i));
-    for (int i = 0; i < kRowsFromAddress; ++i) within.push_back(rows.row * builder_.index(i));
+    for (int i = 0; i < kRowsFromAddress; ++i) row_offsets.push_back(rows.row * builder_.index(i));
     const std::vector<Value> zeros(static_cast<size_t>(tile_.rows * tile_.vectors),
                                    builder_.splat(builder_.constant(dtype_, 0.0)));
     return builder_.for_loop(builder_.index(0), length, 1, zeros, [&](Value k, std::span<const Value> sums) {
@@ -290,7 +291,8 @@ class TileWriter {
       std::vector<Value> next;
       for (int i = 0; i < tile_.rows; ++i) {
         const Value group = a_index + group_starts[static_cast<size_t>(i / kRowsFromAddress)];
-        const Value element = builder_.load(rows.buffer, group + within[static_cast<size_t>(i % kRowsFromAddress)]);
+        const Value element =
+            builder_.load(rows.buffer, group + row_offsets[static_cast<size_t>(i % kRowsFromAddress)]);
         const Value factor = builder_.splat(builder_.convert(element, dtype_));
         for (int j = 0; j < tile_.vectors; ++j) {
           next.push_back(builder_.fma(factor, columns[static_cast<size_t>(j)], sums[next.size()]));
@@ -300,10 +302,10 @@ class TileWriter {
     });
   }
 
-  /// Adds a block's sums to what the blocks before came to; the last block's result is rounded to c's dtype.
+  /// Adds a block's sums to the totals of the blocks before. The last block's result is rounded to c's dtype.
   void store_tile(const std::vector<Value>& sums, const Target& target) {
     if (totals_.dtype != dtype_) {
-      // 16-bit results of a k that is one block.
+      // 16-bit results with a single block of k.
       store_rows(sums, target, false);
       return;
     }
@@ -323,7 +325,7 @@ class TileWriter {
           store_sum(at, sum, mask, target.last_block);
         }
       };
-      // Every tile owns its last row.
+      // Every tile stores its last row.
       if (shared_rows_ && i + 1 < tile_.rows) {
         builder_.if_then(builder_.index(i) >= target.first_row, store_row);
       } else {
@@ -344,7 +346,7 @@ class TileWriter {
   const Product& product_;
   const Blocking& blocking_;
   Dtype dtype_;
-  Tile tile_;
+  RegisterTile tile_;
   Adjacent a_adjacent_;
   bool partial_columns_;
   bool shared_rows_;
@@ -373,7 +375,7 @@ class TileWriter {
   Value b_row_;
   Value batch_;
 
-  // The copied rows: the distance between elements along m and k and between tiles.
+  // The copied rows: the distances between elements along m, along k, and between tiles.
   BufferRef held_;
   int64_t held_row_ = 0;
   int64_t held_step_ = 0;
@@ -389,8 +391,8 @@ bool needs_totals(const Product& product) {
 
 KernelStep tile_step(const Product& product, const Blocking& blocking, const Registers& registers, const BufferUse& b,
                      const BufferUse& totals) {
-  LUCID_CHECK(blocking.tile.rows <= product.m, "contraction: tiles of {} rows for {} rows", blocking.tile.rows,
-              product.m);
+  LUCID_CHECK(blocking.tile.rows <= product.m, "contraction: tiles have {} rows, but the product has {}",
+              blocking.tile.rows, product.m);
   return TileWriter(product, blocking, registers, b, totals).write();
 }
 

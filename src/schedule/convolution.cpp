@@ -25,8 +25,10 @@ BufferUse use_of(const MemoryOperand& operand) {
 Images images_of(const MemoryOperand& operand) {
   const Geometry& geometry = operand.geometry;
   Images images{.use = use_of(operand), .dtype = operand.dtype};
-  // The stride of an axis with one element means nothing: a fixed one lets equal cases look equal.
-  const auto stride = [&](size_t d, int64_t alone) { return geometry.sizes[d] == 1 ? alone : geometry.strides[d]; };
+  // The stride of an axis of size 1 is irrelevant. A fixed value lets equal cases share kernels.
+  const auto stride = [&](size_t d, int64_t fallback) {
+    return geometry.sizes[d] == 1 ? fallback : geometry.strides[d];
+  };
   images.batch = stride(0, 0);
   images.channel = stride(1, 0);
   const size_t missing = kAxes + 2 - geometry.sizes.size();
@@ -34,9 +36,9 @@ Images images_of(const MemoryOperand& operand) {
   return images;
 }
 
-/// x with zeros around it, as the taps read it, its channels filled up to a multiple of `filled`.
-ChannelsLast padded_input(Schedule& schedule, const Problem& problem, int64_t channels, int64_t filled = 1) {
-  ChannelsLast result{.groups = problem.shape.groups, .channels = round_up(channels, filled)};
+/// x with its padding, as the taps read it, with channels rounded up to a multiple of `multiple`.
+ChannelsLast padded_input(Schedule& schedule, const Problem& problem, int64_t channels, int64_t multiple = 1) {
+  ChannelsLast result{.groups = problem.shape.groups, .channels = round_up(channels, multiple)};
   std::array<CopiedAxis, kAxes> axes;
   for (size_t d = 0; d < kAxes; ++d) {
     const ConvolutionAxis& axis = problem.axis(d);
@@ -48,8 +50,8 @@ ChannelsLast padded_input(Schedule& schedule, const Problem& problem, int64_t ch
   return result;
 }
 
-/// The gradient of the result, its channels filled up to whole vectors, unless there are fewer than one: then a vector
-/// of them reaches into the next pixels, and the last one behind the end.
+/// The gradient of the result, with channels rounded up to whole vectors. Fewer channels than a vector are not rounded
+/// up: a vector load then extends into the next pixels, and the last one past the end.
 ChannelsLast padded_gradient(Schedule& schedule, const Problem& problem) {
   const int64_t channels = problem.shape.out_channels;
   ChannelsLast result{.groups = problem.shape.groups,
@@ -64,7 +66,7 @@ ChannelsLast padded_gradient(Schedule& schedule, const Problem& problem) {
   return result;
 }
 
-/// Does every tap of every output fall on an element of x, and can kernels read x as it lies?
+/// Whether every tap of every output reads an element of x, and kernels can read x in place.
 bool reads_in_place(const Problem& problem) {
   if (problem.dtype != compute_dtype(problem.dtype) || problem.x.axes[2] != 1) return false;
   return std::ranges::all_of(problem.shape.axes, [](const ConvolutionAxis& axis) {
@@ -72,7 +74,7 @@ bool reads_in_place(const Problem& problem) {
   });
 }
 
-/// x with zeros around it, channels apart as in x.
+/// x with its padding, with separate channels as in x.
 Images padded_planes(Schedule& schedule, const Problem& problem) {
   const ConvolutionShape& shape = problem.shape;
   ChannelsLast planes{.groups = shape.groups * shape.in_channels, .channels = 1};
@@ -98,7 +100,7 @@ void schedule_direct(Schedule& schedule, const Problem& problem, const DirectBlo
 }
 
 void schedule_forward(Schedule& schedule, const Problem& problem, const Registers& registers) {
-  const contraction::Tile tile =
+  const contraction::RegisterTile tile =
       contraction::choose_tile(problem.axis(2).output, problem.shape.out_channels, problem.dtype, registers);
   const int64_t panels = (problem.shape.out_channels + tile.columns() - 1) / tile.columns();
   const ChannelsLast x = padded_input(schedule, problem, problem.shape.in_channels);
@@ -112,7 +114,7 @@ void schedule_by_weight(Schedule& schedule, const Problem& given, const Register
   Problem problem = given;
   const bool by_lane = is_depthwise(given);
   if (by_lane) {
-    // Groups as output channels of one group, each with an input channel of its own.
+    // The groups become output channels of one group, each with its own input channel.
     problem.shape.out_channels = problem.shape.groups;
     problem.shape.groups = 1;
     problem.weight_strides.out = problem.weight_strides.group;
@@ -127,7 +129,7 @@ void schedule_by_weight(Schedule& schedule, const Problem& given, const Register
   schedule.steps.push_back(weight_result_step(problem, blocking, sums));
 }
 
-/// A convolution with one tap is a product of the weight with the pixels of each image, in the same order.
+/// Whether the convolution is a product of the weight with the pixels of each image, in the same order: it has one tap.
 bool is_product(const Problem& problem) {
   const ConvolutionShape& shape = problem.shape;
   if (shape.groups != 1 || shape.taps() != 1 || problem.has_bias || shape.outputs() == 1) return false;
@@ -157,16 +159,16 @@ void schedule_product(Schedule& schedule, const Problem& problem) {
       operand(problem.y.use, {shape.batch, shape.out_channels, pixels}, {shape.out_channels * pixels, pixels, 1}, 0));
 }
 
-/// Sums of nothing: zeros, or the bias. `planes` of the result have `size` elements each.
+/// Stores empty sums: zeros, or the bias. The result has `planes` planes of `size` elements each.
 KernelStep empty_sum_step(const Problem& problem, const BufferUse& result, int64_t planes, int64_t size) {
-  KernelWriter writer("convolution_of_nothing");
+  KernelWriter writer("convolution_empty");
   Builder& builder = writer.builder();
   const loop::BufferRef out = writer.buffer(result, problem.dtype);
   std::optional<loop::BufferRef> bias;
   if (problem.has_bias) bias = writer.buffer(problem.bias, problem.dtype);
-  const Value channels = writer.number(problem.shape.groups * problem.shape.out_channels);
-  const Value stride = writer.number(problem.bias_stride);
-  const Value length = writer.number(size);
+  const Value channels = writer.param(problem.shape.groups * problem.shape.out_channels);
+  const Value stride = writer.param(problem.bias_stride);
+  const Value length = writer.param(size);
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value plane) {
     const Value channel = builder.binary(loop::Code::kRem, plane, channels);
     const Value value = bias ? builder.load(*bias, channel * stride)
@@ -220,7 +222,8 @@ void schedule_convolution(Schedule& schedule, const IRGraph& graph, const Group&
   const MemoryOperand second = memory_of(schedule, graph, node.inputs[1].id);
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   const MemoryOperand& weight = by_weight ? result : second;
-  LUCID_CHECK(is_contiguous(result.geometry.sizes, result.geometry.strides), "convolution: the result has strides {}",
+  LUCID_CHECK(is_contiguous(result.geometry.sizes, result.geometry.strides),
+              "convolution: the result must be contiguous, but has strides {}",
               to_string(DimsView(result.geometry.strides)));
   problem.dtype = result.dtype;
   problem.x = convolution::images_of(x);

@@ -9,11 +9,11 @@
 #include "schedule/contraction.h"
 #include "schedule/schedule.h"
 
-/// Convolutions as kernels. The orders of accumulation stand in docs/decisions/0006-convolution.md; layouts, tiles and
-/// the split into items decide only how fast a convolution is.
+/// Convolutions as kernels. docs/decisions/0006-convolution.md defines the orders of accumulation. Layouts, tiles and
+/// the split into items affect only speed.
 namespace lucid::convolution {
 
-/// Three spatial dimensions; a convolution that has fewer has leading ones of size 1.
+/// Number of spatial dimensions. Convolutions with fewer have leading ones of size 1.
 inline constexpr size_t kAxes = 3;
 
 /// A tensor [batch, channels, ...] in memory, by its strides in elements.
@@ -25,14 +25,14 @@ struct Images {
   std::array<int64_t, kAxes> axes = {};
 };
 
-/// The same use with what an image of the batch takes of the buffer, in elements of `dtype`.
+/// The same use with one image of the batch as its tile. `stride` and `elements` are in elements of `dtype`.
 inline BufferUse by_image(BufferUse use, int64_t stride, int64_t elements, Dtype dtype) {
   const auto bytes = static_cast<int64_t>(size_of(dtype));
-  use.unit = {stride * bytes, elements * bytes};
+  use.tile = {stride * bytes, elements * bytes};
   return use;
 }
 
-/// A convolution or its gradient by the weight: what is read and what is written, `result` being one of the three.
+/// A convolution or its gradient with respect to the weight. The result is y or the weight.
 struct Problem {
   ConvolutionShape shape;  // with kAxes axes
   Dtype dtype = Dtype::kF32;
@@ -45,22 +45,22 @@ struct Problem {
   int64_t bias_stride = 1;
 
   const ConvolutionAxis& axis(size_t d) const { return shape.axes[d]; }
-  /// Multiplications in all.
+  /// Total number of multiplications.
   int64_t work() const;
-  /// The contiguous result, by images.
+  /// The contiguous result, with an image as its tile.
   BufferUse y_by_image() const {
     const int64_t elements = shape.groups * shape.out_channels * shape.outputs();
     return by_image(y.use, elements, elements, dtype);
   }
-  /// Products that make one element of the result of a convolution.
+  /// Number of products that are summed for an element of the result of a convolution.
   int64_t terms() const { return shape.taps() * shape.in_channels; }
 };
 
-/// A copy with channels innermost, [batch, group, ..., channels], zeros where the convolution reads zeros.
+/// A copy with channels innermost, [batch, group, ..., channels], padded with the zeros that the convolution reads.
 struct ChannelsLast {
   BufferUse use;
   int64_t groups = 1;
-  /// Elements from one pixel to the next, of which the first are its channels.
+  /// Distance between pixels in elements, of which the first are the pixel's channels.
   int64_t channels = 1;
   std::array<int64_t, kAxes> sizes = {1, 1, 1};
 
@@ -70,7 +70,8 @@ struct ChannelsLast {
   int64_t image() const { return groups * group(); }
 };
 
-/// What channels_last_step copies along one axis: `input` elements, `low` places after the first one, `step` apart.
+/// The elements that channels_last_step copies along one axis: `input` elements, the first to index `low` of the
+/// target, `step` apart.
 struct CopiedAxis {
   int64_t input = 1;
   int64_t low = 0;
@@ -81,59 +82,60 @@ struct CopiedAxis {
 KernelStep channels_last_step(const Problem& problem, const Images& images, int64_t channels,
                               const std::array<CopiedAxis, kAxes>& axes, const ChannelsLast& target);
 
-/// A weight as panels of output channels: for each group and panel, terms() rows of tile columns, in the compute dtype.
+/// Packs a weight into panels of output channels: for each group and panel, terms() rows of tile columns, in the
+/// compute dtype.
 KernelStep pack_weight_step(const Problem& problem, int64_t columns, const BufferUse& packed);
 
-/// The convolution by tiles of neighbouring pixels of a row by vectors of output channels.
-KernelStep tile_step(const Problem& problem, const contraction::Tile& tile, const ChannelsLast& x,
+/// The convolution by register tiles: adjacent pixels of a row by vectors of output channels.
+KernelStep tile_step(const Problem& problem, const contraction::RegisterTile& tile, const ChannelsLast& x,
                      const BufferUse& packed);
 
-/// Few output channels: vectors of neighbouring pixels of a few rows for a few channels at once.
+/// For few output channels: vectors of adjacent pixels, for a few rows and channels at once.
 struct DirectBlocking {
   int outs = 1;
   int rows = 1;
   int vectors = 1;
 };
 
-/// How to compute so, if that is better than tiles.
+/// The blocking of the direct kernel, if it is faster than register tiles.
 std::optional<DirectBlocking> choose_direct_blocking(const Problem& problem, const Registers& registers);
-/// The convolution from images that have the zeros that it reads. `may_overrun`: a vector more than their elements may
-/// be read.
+/// The convolution of images that are already padded. With `may_overrun`, a vector past their last element may be read.
 KernelStep direct_step(const Problem& problem, const DirectBlocking& blocking, const Images& x, bool may_overrun);
 
-/// How the gradient by the weight is cut. Rows of a segment are (tap along the last axis, input channel), neighbours in
-/// memory, or only input channels when the taps are apart; segments are the other taps. Of convolutions with one
-/// channel in a group all groups are done together, as lanes: rows are the taps along the last axis.
+/// How the gradient with respect to the weight is split. The rows of a segment are (tap along the last axis, input
+/// channel), which are adjacent in memory, or only input channels if the taps are not adjacent. Segments are the other
+/// taps. If groups have one channel each, all groups are computed together as lanes, and rows are the taps along the
+/// last axis.
 struct WeightBlocking {
-  contraction::Tile tile;
+  contraction::RegisterTile tile;
   int64_t segments = 1;
   int64_t rows = 1;
   bool by_lane = false;
-  /// The taps of all segments are in one tile.
+  /// Whether one register tile holds the taps of all segments.
   bool whole = false;
-  /// Parts of the sum that items compute separately.
+  /// Number of parts of the sum that are computed by separate items.
   int64_t chunks = 1;
 
-  /// Columns of the sums: output channels, filled up to vectors.
+  /// Columns of the sums: output channels, rounded up to whole vectors.
   int64_t columns = 0;
 
-  /// Segments that are items; within one, its tiles are computed one after another.
+  /// Number of segments that are separate items. Within an item, tiles are computed one after another.
   int64_t item_segments() const { return whole ? 1 : segments; }
 };
 
 WeightBlocking choose_weight_blocking(const Problem& problem, bool by_lane, const Registers& registers);
-/// Sums for each chunk, group, segment, row and column.
+/// Computes the sums for each chunk, group, segment, row and column.
 KernelStep weight_tile_step(const Problem& problem, const WeightBlocking& blocking, const ChannelsLast& x,
                             const ChannelsLast& y, const BufferUse& sums);
-/// Adds the chunks' sums in order and puts them where the weight has them.
+/// Adds the chunks' sums in order and stores them in the layout of the weight.
 KernelStep weight_result_step(const Problem& problem, const WeightBlocking& blocking, const BufferUse& sums);
 
-/// Has each group one input channel and one output channel?
+/// Whether each group has one input channel and one output channel.
 inline bool is_depthwise(const Problem& problem) {
   return problem.shape.groups > 1 && problem.shape.in_channels == 1 && problem.shape.out_channels == 1;
 }
 
-/// Do the taps along the last axis lie side by side, so that taps and channels are one run of memory?
+/// Whether the taps along the last axis are adjacent, so that taps and channels are contiguous.
 inline bool has_merged_taps(const Problem& problem) {
   return problem.axis(2).dilation == 1 || problem.axis(2).kernel == 1;
 }
@@ -141,8 +143,8 @@ inline bool has_merged_taps(const Problem& problem) {
 /// a * b + c: fused for floats; integers wrap.
 loop::Value multiply_add(loop::Builder& builder, loop::Value a, loop::Value b, loop::Value c);
 
-/// One chain for each element of a tile over terms [first, last): the rows' elements lie at a + row_offsets[i] + k *
-/// a_step, the columns at b + k * b_step. `sums` are the chains so far.
+/// The operands of a register tile. The rows' elements are at a + row_offsets[i] + k * a_step, the columns at b + k *
+/// b_step.
 struct TileOperands {
   loop::BufferRef a_buffer;
   loop::BufferRef b_buffer;
@@ -151,20 +153,24 @@ struct TileOperands {
   loop::Value a_step;
   loop::Value b_step;
   std::vector<loop::Value> row_offsets;
-  /// Rows have an element for each column instead of one for all.
+  /// Whether rows have one element for each column instead of one for all.
   bool by_lane = false;
-  /// Fetch b this many terms ahead; 0 for not at all.
-  int64_t ahead = 0;
-  /// Fetch the rows too, which are neighbours.
-  bool fetches_rows = false;
+  /// Prefetch distance for b in terms; 0 for no prefetch.
+  int64_t prefetch_terms = 0;
+  /// Whether to prefetch the rows too, which are adjacent.
+  bool prefetches_rows = false;
 };
-std::vector<loop::Value> accumulate(loop::Builder& builder, const contraction::Tile& tile, const TileOperands& operands,
-                                    loop::Value first, loop::Value last, const std::vector<loop::Value>& sums);
+/// Continues the chains `sums`, one for each element of the tile, over terms [first, last).
+std::vector<loop::Value> accumulate(loop::Builder& builder, const contraction::RegisterTile& tile,
+                                    const TileOperands& operands, loop::Value first, loop::Value last,
+                                    const std::vector<loop::Value>& sums);
 
-/// The chains of terms [first, last) of a sum whose terms come in runs of `length`; `operands` tells where run r lies.
+/// The chains over terms [first, last) of a sum whose terms come in runs of `length`. `operands(r)` returns the
+/// operands of run r.
 template <typename OperandsOf>
-std::vector<loop::Value> accumulate_runs(loop::Builder& builder, const contraction::Tile& tile, loop::Value length,
-                                         loop::Value first, loop::Value last, const OperandsOf& operands) {
+std::vector<loop::Value> accumulate_runs(loop::Builder& builder, const contraction::RegisterTile& tile,
+                                         loop::Value length, loop::Value first, loop::Value last,
+                                         const OperandsOf& operands) {
   const loop::Value zero = builder.index(0);
   const Dtype dtype = operands(zero).b_buffer.dtype;
   const std::vector<loop::Value> zeros(

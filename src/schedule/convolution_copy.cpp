@@ -6,7 +6,7 @@
 #include "schedule/kernel_writer.h"
 #include "schedule/transpose.h"
 
-// Copies between the layout that tensors have and those that convolutions read.
+// Copies tensors into the layouts that convolutions read.
 namespace lucid::convolution {
 namespace {
 
@@ -17,14 +17,14 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kNanosecondsPerByte = 0.15;
-/// What an item of a copy writes, about.
+/// Approximate size in bytes of what an item of a copy writes.
 constexpr int64_t kItemBytes = 16 << 10;
 
-/// The elements of the last axis that a copy has room for, and the place of the first.
+/// The elements of the last axis that fit into the copy, and the position of the first.
 struct Range {
   int64_t first = 0;
   int64_t last = 0;
-  int64_t place = 0;
+  int64_t position = 0;
 };
 
 Range range_of(const CopiedAxis& axis, int64_t size) {
@@ -32,7 +32,7 @@ Range range_of(const CopiedAxis& axis, int64_t size) {
   range.first = axis.low < 0 ? (-axis.low + axis.step - 1) / axis.step : 0;
   range.last = size - 1 < axis.low ? 0 : std::min(axis.input, (size - 1 - axis.low) / axis.step + 1);
   range.last = std::max(range.first, range.last);
-  range.place = range.first == range.last ? size : axis.low + range.first * axis.step;
+  range.position = range.first == range.last ? size : axis.low + range.first * axis.step;
   return range;
 }
 
@@ -55,28 +55,28 @@ class RowCopier {
 
   KernelStep write() {
     const Range range = range_of(axes_[2], target_.sizes[2]);
-    const Value group_count = writer_.number(target_.groups);
-    const Value image_stride = writer_.number(images_.batch);
-    const Value group_stride = writer_.number(images_.channel * channels_);
-    channel_stride_ = writer_.number(images_.channel);
-    pixel_stride_ = adjacent_ ? builder_.index(1) : writer_.number(images_.axes[2]);
-    row_ = writer_.number(target_.row());
-    first_ = writer_.number(range.first);
-    last_ = writer_.number(range.last);
-    place_ = writer_.number(range.place * target_.channels);
-    step_ = writer_.number(axes_[2].step * target_.channels);
-    pitch_ = writer_.number(target_.channels);
-    end_ = writer_.number(channels_ - 1);
+    const Value group_count = writer_.param(target_.groups);
+    const Value image_stride = writer_.param(images_.batch);
+    const Value group_stride = writer_.param(images_.channel * channels_);
+    channel_stride_ = writer_.param(images_.channel);
+    pixel_stride_ = adjacent_ ? builder_.index(1) : writer_.param(images_.axes[2]);
+    row_ = writer_.param(target_.row());
+    first_ = writer_.param(range.first);
+    last_ = writer_.param(range.last);
+    position_ = writer_.param(range.position * target_.channels);
+    step_ = writer_.param(axes_[2].step * target_.channels);
+    pitch_ = writer_.param(target_.channels);
+    end_ = writer_.param(channels_ - 1);
     Value sizes[2], strides[2];
     for (size_t d = 0; d < 2; ++d) {
-      sizes[d] = writer_.number(target_.sizes[d]);
-      strides[d] = writer_.number(images_.axes[d]);
+      sizes[d] = writer_.param(target_.sizes[d]);
+      strides[d] = writer_.param(images_.axes[d]);
     }
     const int64_t row_bytes = target_.row() * static_cast<int64_t>(size_of(dtype_));
     const int64_t rows_in_item = std::clamp<int64_t>(kItemBytes / std::max<int64_t>(row_bytes, 1), 1, target_.sizes[1]);
     const int64_t item_count = (target_.sizes[1] + rows_in_item - 1) / rows_in_item;
-    const Value rows = writer_.number(rows_in_item);
-    const Value blocks = writer_.number(item_count);
+    const Value rows = writer_.param(rows_in_item);
+    const Value blocks = writer_.param(item_count);
     auto copy_rows = [&](Value plane, Value z, Value start, Value y) {
       const Value target = (plane * sizes[1] + y) * row_;
       Value exists;
@@ -119,15 +119,15 @@ class RowCopier {
     return "channels_last_" + std::string(name_of(images_.dtype)) + (adjacent_ ? "" : "_strided");
   }
 
-  /// The source's index along an outer axis, and when there is one.
-  Value source_index(size_t d, Value place, Value& exists) {
+  /// The source's index along an outer axis. Adds the condition that it exists to `exists`.
+  Value source_index(size_t d, Value position, Value& exists) {
     const CopiedAxis& axis = axes_[d];
-    if (axis.low == 0 && axis.step == 1 && target_.sizes[d] <= axis.input) return place;
-    const Value low = writer_.number(axis.low);
-    const Value step = writer_.number(axis.step);
-    const Value offset = place - low;
+    if (axis.low == 0 && axis.step == 1 && target_.sizes[d] <= axis.input) return position;
+    const Value low = writer_.param(axis.low);
+    const Value step = writer_.param(axis.step);
+    const Value offset = position - low;
     const Value index = axis.step == 1 ? offset : offset / step;
-    Value inside = (offset >= builder_.index(0)) & (index < writer_.number(axis.input));
+    Value inside = (offset >= builder_.index(0)) & (index < writer_.param(axis.input));
     if (axis.step != 1) inside = inside & (index * step == offset);
     exists = exists ? exists & inside : inside;
     return index;
@@ -145,8 +145,8 @@ class RowCopier {
     if (axes_[2].step != 1) {
       fill(target, target + row_);
     } else if (count < target_.sizes[2]) {
-      fill(target, target + place_);
-      fill(target + place_ + (last_ - first_) * pitch_, target + row_);
+      fill(target, target + position_);
+      fill(target + position_ + (last_ - first_) * pitch_, target + row_);
     }
   }
 
@@ -154,27 +154,27 @@ class RowCopier {
     if (!adjacent_) {
       copy_pixels(source, target);
     } else if (target_.channels == 1) {
-      spread_line(source + first_, target + place_);
+      spread_line(source + first_, target + position_);
     } else {
-      copy_squares(source, target + place_);
+      copy_squares(source, target + position_);
     }
   }
 
-  /// One channel whose pixels lie side by side in both.
+  /// Whether there is one channel, whose pixels are adjacent in source and target.
   bool is_line() const { return adjacent_ && target_.channels == 1 && axes_[2].step == 1; }
 
-  /// A line with its zeros: lanes beside the pixels load none.
+  /// Copies a line with its padding: lanes outside the pixels load zeros.
   void copy_line(Value source, Value target) {
-    const Value from = source + first_ - place_;
-    const Value end = place_ + (last_ - first_);
+    const Value from = source + first_ - position_;
+    const Value end = position_ + (last_ - first_);
     builder_.for_loop(builder_.index(0), row_, kLanes, [&](Value i) {
-      const Value inside = builder_.lanes_below(end - i) & ~builder_.lanes_below(place_ - i);
+      const Value inside = builder_.lanes_below(end - i) & ~builder_.lanes_below(position_ - i);
       const Value elements = builder_.convert(builder_.load_vector(from_, from + i, inside), dtype_);
       builder_.store(to_, target + i, elements, builder_.lanes_below(row_ - i));
     });
   }
 
-  /// One channel: zeros come between its pixels.
+  /// Copies one channel with zeros between its pixels.
   void spread_line(Value source, Value target) {
     const Value count = last_ - first_;
     builder_.for_loop(builder_.index(0), count, kLanes, [&](Value i) {
@@ -184,23 +184,24 @@ class RowCopier {
     });
   }
 
-  /// Neighbours are channels.
+  /// Copies pixel by pixel, with channels as lanes.
   void copy_pixels(Value source, Value target) {
     const Value channels = end_ + builder_.index(1);
-    const bool beside = images_.channel == 1;
+    const bool is_adjacent = images_.channel == 1;
     builder_.for_loop(first_, last_, 1, [&](Value pixel) {
       const Value from = source + pixel * pixel_stride_;
-      const Value to = target + place_ + (pixel - first_) * step_;
+      const Value to = target + position_ + (pixel - first_) * step_;
       builder_.for_loop(builder_.index(0), channels, kLanes, [&](Value c) {
         const Value mask = builder_.lanes_below(channels - c);
-        const Value elements = beside ? builder_.load_vector(from_, from + c, mask)
-                                      : builder_.gather(from_, from + (c + builder_.iota()) * channel_stride_, mask);
+        const Value elements = is_adjacent
+                                   ? builder_.load_vector(from_, from + c, mask)
+                                   : builder_.gather(from_, from + (c + builder_.iota()) * channel_stride_, mask);
         builder_.store(to_, to + c, builder_.convert(elements, dtype_), mask);
       });
     });
   }
 
-  /// Squares of neighbouring pixels and channels, turned around.
+  /// Copies squares of adjacent pixels and channels, transposed.
   void copy_squares(Value source, Value target) {
     const bool whole = target_.channels % kLanes == 0;
     auto channels_at = [&](Value c) {
@@ -222,16 +223,16 @@ class RowCopier {
       const Value count = pitch_ - c;
       const Value lanes = whole ? Value() : builder_.lanes_below(count);
       const Value full = first_ + ((last_ - first_) & builder_.index(-kLanes));
-      auto place = [&](Value pixel, int i) { return target + c + (pixel - first_ + builder_.index(i)) * step_; };
+      auto position = [&](Value pixel, int i) { return target + c + (pixel - first_ + builder_.index(i)) * step_; };
       builder_.for_loop(first_, full, kLanes, [&](Value pixel) {
         const std::vector<Value> square = square_at(pixel, {});
-        for (int i = 0; i < kLanes; ++i) builder_.store(to_, place(pixel, i), square[static_cast<size_t>(i)], lanes);
+        for (int i = 0; i < kLanes; ++i) builder_.store(to_, position(pixel, i), square[static_cast<size_t>(i)], lanes);
       });
       builder_.if_then(full < last_, [&] {
         const std::vector<Value> square = square_at(full, builder_.lanes_below(last_ - full));
         for (int i = 0; i < kLanes; ++i) {
           const Value some = builder_.select(full + builder_.index(i) < last_, count, builder_.index(0));
-          builder_.store(to_, place(full, i), square[static_cast<size_t>(i)], builder_.lanes_below(some));
+          builder_.store(to_, position(full, i), square[static_cast<size_t>(i)], builder_.lanes_below(some));
         }
       });
     };
@@ -258,13 +259,13 @@ class RowCopier {
   Value row_;
   Value first_;
   Value last_;
-  Value place_;
+  Value position_;
   Value step_;
   Value pitch_;
   Value end_;
 };
 
-/// Does an axis get what it has and nothing else?
+/// Whether an axis is copied as a whole, without padding.
 bool is_whole(const CopiedAxis& axis, int64_t size) { return axis.low == 0 && axis.step == 1 && axis.input == size; }
 
 }  // namespace
@@ -274,14 +275,14 @@ KernelStep channels_last_step(const Problem& problem, const Images& given, int64
   Images images = given;
   std::array<CopiedAxis, kAxes> axes = given_axes;
   ChannelsLast target = given_target;
-  // Rows without zeros that follow each other are one, unless that leaves threads too little to share: fewer squares at
-  // their ends are not full.
+  // Merges contiguous rows without padding, since fewer squares at their ends are then partial, unless this leaves too
+  // little for threads to share.
   for (size_t d : {1, 0}) {
     if (target.row() * target.sizes[d] * static_cast<int64_t>(size_of(compute_dtype(problem.dtype))) > 2 * kItemBytes)
       break;
-    const bool follows = is_whole(axes[2], target.sizes[2]) && is_whole(axes[d], target.sizes[d]) &&
-                         (axes[d].input == 1 || images.axes[d] == images.axes[2] * axes[2].input);
-    if (!follows) break;
+    const bool is_contiguous = is_whole(axes[2], target.sizes[2]) && is_whole(axes[d], target.sizes[d]) &&
+                               (axes[d].input == 1 || images.axes[d] == images.axes[2] * axes[2].input);
+    if (!is_contiguous) break;
     target.sizes[2] *= std::exchange(target.sizes[d], 1);
     axes[2].input *= std::exchange(axes[d].input, 1);
   }

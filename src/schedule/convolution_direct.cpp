@@ -4,7 +4,7 @@
 #include "schedule/convolution.h"
 #include "schedule/kernel_writer.h"
 
-// Convolutions with few output channels in a group: neighbouring pixels fill the vectors, weights are broadcast.
+// Convolutions with few output channels per group: adjacent pixels fill the vectors, weights are broadcast.
 namespace lucid::convolution {
 namespace {
 
@@ -15,17 +15,17 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kProductsPerNanosecond = 40;
-/// Output channels that share the vectors of pixels that were loaded.
-constexpr int64_t kMostChannels = 8;
-constexpr int64_t kMostVectors = 4;
-/// What a vector of pixels that are two or more apart costs, in vectors of neighbours.
-constexpr double kTwoApart = 1.5;
-constexpr double kFarApart = 3;
+/// Maximum number of output channels that share the loaded vectors of pixels.
+constexpr int64_t kMaxChannels = 8;
+constexpr int64_t kMaxVectors = 4;
+/// Cost of loading a vector of pixels with stride 2, and with a larger stride, relative to adjacent pixels.
+constexpr double kStride2Cost = 1.5;
+constexpr double kGatherCost = 3;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-int64_t largest_divisor(int64_t x, int64_t most) {
-  int64_t divisor = std::min(x, most);
+int64_t largest_divisor(int64_t x, int64_t limit) {
+  int64_t divisor = std::min(x, limit);
   while (x % divisor != 0) --divisor;
   return divisor;
 }
@@ -47,22 +47,22 @@ class DirectWriter {
         weight_(writer_.buffer(problem.weight, problem.dtype)),
         out_(writer_.buffer(problem.y_by_image(), problem.dtype)) {
     if (problem.has_bias) bias_ = writer_.buffer(problem.bias, problem.dtype);
-    width_ = writer_.number(problem.axis(2).output);
-    heights_ = writer_.number(problem.axis(1).output);
-    depths_ = writer_.number(problem.axis(0).output);
-    row_blocks_ = writer_.number(ceil_div(problem.axis(1).output, blocking.rows));
-    out_blocks_ = writer_.number(shape_.out_channels / blocking.outs);
-    groups_ = writer_.number(shape_.groups);
-    outs_ = writer_.number(shape_.out_channels);
-    outputs_ = writer_.number(shape_.outputs());
-    x_image_ = writer_.number(x.batch);
-    x_channel_ = writer_.number(x.channel);
-    x_group_ = writer_.number(x.channel * shape_.in_channels);
-    row_step_ = writer_.number(x.axes[1] * problem.axis(1).stride);
-    plane_step_ = writer_.number(x.axes[0] * problem.axis(0).stride);
-    plane_tap_ = writer_.number(x.axes[0] * problem.axis(0).dilation);
-    row_tap_ = writer_.number(x.axes[1] * problem.axis(1).dilation);
-    bias_stride_ = writer_.number(problem.bias_stride);
+    width_ = writer_.param(problem.axis(2).output);
+    heights_ = writer_.param(problem.axis(1).output);
+    depths_ = writer_.param(problem.axis(0).output);
+    row_blocks_ = writer_.param(ceil_div(problem.axis(1).output, blocking.rows));
+    out_blocks_ = writer_.param(shape_.out_channels / blocking.outs);
+    groups_ = writer_.param(shape_.groups);
+    outs_ = writer_.param(shape_.out_channels);
+    outputs_ = writer_.param(shape_.outputs());
+    x_image_ = writer_.param(x.batch);
+    x_channel_ = writer_.param(x.channel);
+    x_group_ = writer_.param(x.channel * shape_.in_channels);
+    row_step_ = writer_.param(x.axes[1] * problem.axis(1).stride);
+    plane_step_ = writer_.param(x.axes[0] * problem.axis(0).stride);
+    plane_tap_ = writer_.param(x.axes[0] * problem.axis(0).dilation);
+    row_tap_ = writer_.param(x.axes[1] * problem.axis(1).dilation);
+    bias_stride_ = writer_.param(problem.bias_stride);
   }
 
   KernelStep write() {
@@ -73,7 +73,7 @@ class DirectWriter {
       const Value plane = builder_.binary(Code::kRem, above, depths_);
       const Value rest = above / depths_;
       const Value out_block = builder_.binary(Code::kRem, rest, out_blocks_);
-      const Value block = rest / out_blocks_;  // an image's group
+      const Value block = rest / out_blocks_;  // index of the image and group
       write_item(block, out_block * builder_.index(blocking_.outs), plane, row_block * builder_.index(blocking_.rows));
     });
     const int64_t items = shape_.batch * shape_.groups * (shape_.out_channels / blocking_.outs) *
@@ -93,7 +93,7 @@ class DirectWriter {
   void write_item(Value block, Value channel, Value plane, Value start_row) {
     const Value group = builder_.binary(Code::kRem, block, groups_);
     const Value image = block / groups_;
-    // The last rows begin early enough to be all there; those that belong to the item above are not stored again.
+    // The last block of rows starts early enough to be full. Rows that belong to the item above are not stored again.
     const Value row = builder_.binary(Code::kMin, start_row, heights_ - builder_.index(blocking_.rows));
     const Value x_base = image * x_image_ + group * x_group_ + plane * plane_step_ + row * row_step_;
     const auto& strides = problem_.weight_strides;
@@ -122,7 +122,7 @@ class DirectWriter {
   }
 
   using Body = std::function<std::vector<Value>(Value i, std::span<const Value> sums)>;
-  /// A loop, unless there is one step only.
+  /// Emits a loop, or the body alone for a single iteration.
   std::vector<Value> repeat(int64_t count, const std::vector<Value>& sums, const Body& body) {
     if (count == 1) return body(builder_.index(0), sums);
     return builder_.for_loop(builder_.index(0), builder_.index(count), 1, sums, body);
@@ -202,8 +202,8 @@ class DirectWriter {
   const ConvolutionShape& shape_;
   const DirectBlocking& blocking_;
   Dtype dtype_;
-  bool narrow_;  // less than a vector of pixels in a row
-  bool masked_;  // and nothing behind it that could be read
+  bool narrow_;  // a row has fewer pixels than a vector
+  bool masked_;  // and memory past its end must not be read
   KernelWriter writer_;
   Builder& builder_;
   BufferRef x_;
@@ -236,22 +236,23 @@ std::optional<DirectBlocking> choose_direct_blocking(const Problem& problem, con
   const int64_t width = problem.axis(2).output;
   const int64_t outs = problem.shape.out_channels;
   const int64_t vectors = ceil_div(width, kLanes);
-  // The share of lanes that compute what is wanted, either way.
+  // The share of useful lanes with channels or with pixels as lanes.
   const double by_channels = static_cast<double>(outs) / static_cast<double>(ceil_div(outs, kLanes) * kLanes);
   double by_pixels = static_cast<double>(width) / static_cast<double>(vectors * kLanes);
   const int64_t stride = problem.axis(2).stride;
-  const double apart = stride == 1 ? 1 : stride == 2 ? kTwoApart : kFarApart;
-  by_pixels /= 1 + (apart - 1) / static_cast<double>(std::min(outs, kMostChannels));
+  const double load_cost = stride == 1 ? 1 : stride == 2 ? kStride2Cost : kGatherCost;
+  by_pixels /= 1 + (load_cost - 1) / static_cast<double>(std::min(outs, kMaxChannels));
   if (by_pixels < 1.25 * by_channels) return std::nullopt;
   const int per_vector =
       std::max<int>(1, static_cast<int>(size_of(compute_dtype(problem.dtype))) * kLanes / registers.bytes);
-  const int64_t room = std::max<int64_t>(1, (registers.count - registers.count / 5) / per_vector);
+  const int64_t accumulators = std::max<int64_t>(1, (registers.count - registers.count / 5) / per_vector);
   DirectBlocking blocking;
-  blocking.outs = static_cast<int>(largest_divisor(outs, std::min(kMostChannels, room)));
-  blocking.vectors = static_cast<int>(std::clamp<int64_t>(room / blocking.outs, 1, std::min(vectors, kMostVectors)));
-  const int64_t rows = std::clamp<int64_t>(room / (blocking.outs * blocking.vectors), 1, 4);
+  blocking.outs = static_cast<int>(largest_divisor(outs, std::min(kMaxChannels, accumulators)));
+  blocking.vectors =
+      static_cast<int>(std::clamp<int64_t>(accumulators / blocking.outs, 1, std::min(vectors, kMaxVectors)));
+  const int64_t rows = std::clamp<int64_t>(accumulators / (blocking.outs * blocking.vectors), 1, 4);
   blocking.rows = static_cast<int>(std::min(rows, problem.axis(1).output));
-  // Rows that divide the image, unless that makes too few chains to hide their latency.
+  // Rows that divide the image, unless this leaves too few chains to hide their latency.
   const int64_t even = largest_divisor(problem.axis(1).output, blocking.rows);
   if (even * blocking.outs * blocking.vectors >= 8) blocking.rows = static_cast<int>(even);
   return blocking;

@@ -5,7 +5,7 @@
 #include "schedule/kernel_writer.h"
 #include "schedule/transpose.h"
 
-// Weights between the layout that tensors have and rows of output channels, one for each tap and input channel.
+// Copies weights between the tensor layout and rows of output channels, one for each tap and input channel.
 namespace lucid::convolution {
 namespace {
 
@@ -16,14 +16,14 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kNanosecondsPerElement = 0.3;
-/// Input channels that an item does.
+/// Number of input channels per item.
 constexpr int64_t kChannels = 16;
-/// Output channels that an item of the result does, so that it reads more than a line of each row.
+/// Number of output channels per item of the result, so that an item reads more than a cache line of each row.
 constexpr int64_t kOuts = 64;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
-/// The distance from one tap to the next if it is the same for all of them, else 0.
+/// The distance between consecutive taps if it is the same for all, else 0.
 int64_t tap_step(const Problem& problem) {
   const Dims& strides = problem.weight_strides.taps;
   int64_t step = 0;
@@ -38,29 +38,29 @@ int64_t tap_step(const Problem& problem) {
   return step == 0 ? 1 : step;
 }
 
-/// Do the input channels and taps of an output channel lie side by side, in this order?
+/// Whether the input channels and taps of an output channel are contiguous, in this order.
 bool is_plain(const Problem& problem) {
   const int64_t taps = problem.shape.taps();
   return tap_step(problem) == 1 && (problem.weight_strides.in == taps || problem.shape.in_channels == 1) &&
          problem.terms() >= kLanes;
 }
 
-/// The numbers of a weight that both directions need.
-class WeightPlaces {
+/// The strides and sizes of a weight that both directions use.
+class WeightLayout {
  public:
-  WeightPlaces(const Problem& problem, KernelWriter& writer) : problem_(problem), builder_(writer.builder()) {
+  WeightLayout(const Problem& problem, KernelWriter& writer) : problem_(problem), builder_(writer.builder()) {
     const auto& strides = problem.weight_strides;
-    start_ = writer.number(strides.start);
-    group_ = writer.number(strides.group);
-    out_ = writer.number(strides.out);
-    in_ = writer.number(strides.in);
-    outs = writer.number(problem.shape.out_channels);
-    ins = writer.number(problem.shape.in_channels);
-    terms = writer.number(problem.terms());
+    start_ = writer.param(strides.start);
+    group_ = writer.param(strides.group);
+    out_ = writer.param(strides.out);
+    in_ = writer.param(strides.in);
+    outs = writer.param(problem.shape.out_channels);
+    ins = writer.param(problem.shape.in_channels);
+    terms = writer.param(problem.terms());
     step_ = tap_step(problem);
     for (size_t d = 0; d < kAxes; ++d) {
-      sizes_[d] = writer.number(problem.axis(d).kernel);
-      tap_strides_[d] = writer.number(strides.taps[d]);
+      sizes_[d] = writer.param(problem.axis(d).kernel);
+      tap_strides_[d] = writer.param(strides.taps[d]);
     }
   }
 
@@ -73,11 +73,11 @@ class WeightPlaces {
     return rest / sizes_[1] * tap_strides_[0] + builder_.binary(Code::kRem, rest, sizes_[1]) * tap_strides_[1] +
            builder_.binary(Code::kRem, tap, sizes_[2]) * tap_strides_[2];
   }
-  /// The row of the channel and tap that are number `place` of an output channel of a plain weight.
-  Value row(Value place) {
+  /// The row of element `position`, a channel and tap, of an output channel of a plain weight.
+  Value row(Value position) {
     const Value taps = builder_.index(problem_.shape.taps());
-    const Value channel = place / taps;
-    return (place - channel * taps) * ins + channel;
+    const Value channel = position / taps;
+    return (position - channel * taps) * ins + channel;
   }
 
   Value outs;
@@ -111,25 +111,26 @@ KernelStep pack_weight_step(const Problem& problem, int64_t columns, const Buffe
   Builder& builder = writer.builder();
   const BufferRef from = writer.buffer(problem.weight, problem.dtype);
   const BufferRef to = writer.buffer(packed, dtype);
-  WeightPlaces places(problem, writer);
-  const Value panels = writer.number(panel_count);
-  const Value blocks = writer.number(block_count);
-  const Value panel_elements = writer.number(problem.terms() * columns);
+  WeightLayout layout(problem, writer);
+  const Value panels = writer.param(panel_count);
+  const Value blocks = writer.param(block_count);
+  const Value panel_elements = writer.param(problem.terms() * columns);
   const bool even = problem.terms() % kLanes == 0;
 
-  // Vectors of one output channel, kLanes channels at a time, turned around.
+  // Loads vectors of kLanes output channels and transposes them.
   auto pack_plain = [&](Value source, Value target, Value column, Value first, Value last) {
-    const Value end = places.outs - builder.index(1);
-    builder.for_loop(first, last, kLanes, [&](Value place) {
-      const Value mask = even ? Value() : builder.lanes_below(places.terms - place);
+    const Value end = layout.outs - builder.index(1);
+    builder.for_loop(first, last, kLanes, [&](Value position) {
+      const Value mask = even ? Value() : builder.lanes_below(layout.terms - position);
       std::vector<Value> rows;
       for (int i = 0; i < kLanes; ++i)
-        rows.push_back(target + places.row(place + builder.index(i)) * builder.index(columns));
+        rows.push_back(target + layout.row(position + builder.index(i)) * builder.index(columns));
       builder.for_loop(builder.index(0), builder.index(columns), kLanes, [&](Value j) {
         std::vector<Value> square;
         for (int i = 0; i < kLanes; ++i) {
           const Value out = builder.binary(Code::kMin, column + j + builder.index(i), end);
-          square.push_back(builder.convert(builder.load_vector(from, source + places.out(out) + place, mask), dtype));
+          square.push_back(
+              builder.convert(builder.load_vector(from, source + layout.out(out) + position, mask), dtype));
         }
         transpose(builder, square);
         for (int i = 0; i < kLanes; ++i) {
@@ -137,7 +138,7 @@ KernelStep pack_weight_step(const Problem& problem, int64_t columns, const Buffe
           if (even) {
             store();
           } else {
-            builder.if_then(place + builder.index(i) < places.terms, store);
+            builder.if_then(position + builder.index(i) < layout.terms, store);
           }
         }
       });
@@ -147,13 +148,13 @@ KernelStep pack_weight_step(const Problem& problem, int64_t columns, const Buffe
     std::vector<Value> masks, lanes;
     for (int64_t j = 0; j < columns; j += kLanes) {
       const Value out = column + builder.index(j);
-      masks.push_back(builder.lanes_below(places.outs - out));
-      lanes.push_back(source + places.out(out + builder.iota()));
+      masks.push_back(builder.lanes_below(layout.outs - out));
+      lanes.push_back(source + layout.out(out + builder.iota()));
     }
     builder.for_loop(first, last, 1, [&](Value in) {
       builder.for_loop(builder.index(0), builder.index(shape.taps()), 1, [&](Value tap) {
-        const Value offset = places.in(in) + places.tap(tap);
-        const Value row = target + (tap * places.ins + in) * builder.index(columns);
+        const Value offset = layout.in(in) + layout.tap(tap);
+        const Value row = target + (tap * layout.ins + in) * builder.index(columns);
         for (size_t j = 0; j < lanes.size(); ++j) {
           const Value elements = builder.gather(from, lanes[j] + offset, masks[j]);
           builder.store(to, row + builder.index(static_cast<int64_t>(j) * kLanes), builder.convert(elements, dtype));
@@ -165,11 +166,11 @@ KernelStep pack_weight_step(const Problem& problem, int64_t columns, const Buffe
     const Value block = builder.binary(Code::kRem, item, blocks);
     const Value rest = item / blocks;
     const Value panel = builder.binary(Code::kRem, rest, panels);
-    const Value source = places.group(rest / panels);
+    const Value source = layout.group(rest / panels);
     const Value target = rest * panel_elements;
     const Value column = panel * builder.index(columns);
     const Value first = block * builder.index(kChannels);
-    const Value last = builder.binary(Code::kMin, first + builder.index(kChannels), places.ins);
+    const Value last = builder.binary(Code::kMin, first + builder.index(kChannels), layout.ins);
     if (is_plain(problem)) {
       const Value taps = builder.index(shape.taps());
       pack_plain(source, target, column, first * taps, last * taps);
@@ -194,12 +195,12 @@ KernelStep weight_result_step(const Problem& problem, const WeightBlocking& bloc
   Builder& builder = writer.builder();
   const BufferRef from = writer.buffer(sums, dtype);
   const BufferRef to = writer.buffer(problem.weight, problem.dtype);
-  WeightPlaces places(problem, writer);
-  const Value channels = writer.number(blocking.columns);
-  const Value chunks = writer.number(blocking.chunks);
-  const Value chunk_elements = writer.number(shape.groups * problem.terms() * blocking.columns);
-  const Value blocks = writer.number(block_count);
-  const Value panels = writer.number(panel_count);
+  WeightLayout layout(problem, writer);
+  const Value channels = writer.param(blocking.columns);
+  const Value chunks = writer.param(blocking.chunks);
+  const Value chunk_elements = writer.param(shape.groups * problem.terms() * blocking.columns);
+  const Value blocks = writer.param(block_count);
+  const Value panels = writer.param(panel_count);
 
   auto total = [&](Value at) {
     const std::vector<Value> first{builder.load_vector(from, at)};
@@ -210,19 +211,19 @@ KernelStep weight_result_step(const Problem& problem, const WeightBlocking& bloc
                             })[0];
   };
   auto put_plain = [&](Value source, Value target, Value out, Value out_end, Value first, Value last) {
-    builder.for_loop(first, last, kLanes, [&](Value place) {
-      const Value end = places.terms - builder.index(1);
+    builder.for_loop(first, last, kLanes, [&](Value position) {
+      const Value end = layout.terms - builder.index(1);
       std::vector<Value> rows;
       for (int i = 0; i < kLanes; ++i)
-        rows.push_back(source + places.row(builder.binary(Code::kMin, place + builder.index(i), end)) * channels);
-      const Value count = last - place;
+        rows.push_back(source + layout.row(builder.binary(Code::kMin, position + builder.index(i), end)) * channels);
+      const Value count = last - position;
       builder.for_loop(out, out_end, kLanes, [&](Value o) {
         std::vector<Value> square;
         for (const Value& row : rows) square.push_back(total(row + o));
         transpose(builder, square);
         for (int i = 0; i < kLanes; ++i) {
-          const Value some = builder.select(o + builder.index(i) < places.outs, count, builder.index(0));
-          builder.store(to, target + places.out(o + builder.index(i)) + place,
+          const Value some = builder.select(o + builder.index(i) < layout.outs, count, builder.index(0));
+          builder.store(to, target + layout.out(o + builder.index(i)) + position,
                         builder.convert(square[static_cast<size_t>(i)], problem.dtype), builder.lanes_below(some));
         }
       });
@@ -231,11 +232,11 @@ KernelStep weight_result_step(const Problem& problem, const WeightBlocking& bloc
   auto put_strided = [&](Value source, Value target, Value out, Value out_end, Value first, Value last) {
     builder.for_loop(first, last, 1, [&](Value in) {
       builder.for_loop(builder.index(0), builder.index(shape.taps()), 1, [&](Value tap) {
-        const Value row = source + (tap * places.ins + in) * channels;
-        const Value place = target + places.in(in) + places.tap(tap);
+        const Value row = source + (tap * layout.ins + in) * channels;
+        const Value position = target + layout.in(in) + layout.tap(tap);
         builder.for_loop(out, out_end, kLanes, [&](Value o) {
-          builder.scatter(to, place + places.out(o + builder.iota()), builder.convert(total(row + o), problem.dtype),
-                          builder.lanes_below(places.outs - o));
+          builder.scatter(to, position + layout.out(o + builder.iota()), builder.convert(total(row + o), problem.dtype),
+                          builder.lanes_below(layout.outs - o));
         });
       });
     });
@@ -244,16 +245,16 @@ KernelStep weight_result_step(const Problem& problem, const WeightBlocking& bloc
     const Value block = builder.binary(Code::kRem, item, blocks);
     const Value rest = item / blocks;
     const Value out = builder.binary(Code::kRem, rest, panels) * builder.index(kOuts);
-    const Value out_end = builder.binary(Code::kMin, out + builder.index(kOuts), places.outs);
+    const Value out_end = builder.binary(Code::kMin, out + builder.index(kOuts), layout.outs);
     const Value group = rest / panels;
-    const Value source = group * places.terms * channels;
+    const Value source = group * layout.terms * channels;
     const Value first = block * builder.index(kChannels);
-    const Value last = builder.binary(Code::kMin, first + builder.index(kChannels), places.ins);
+    const Value last = builder.binary(Code::kMin, first + builder.index(kChannels), layout.ins);
     if (is_plain(problem)) {
       const Value taps = builder.index(shape.taps());
-      put_plain(source, places.group(group), out, out_end, first * taps, last * taps);
+      put_plain(source, layout.group(group), out, out_end, first * taps, last * taps);
     } else {
-      put_strided(source, places.group(group), out, out_end, first, last);
+      put_strided(source, layout.group(group), out, out_end, first, last);
     }
   });
   const int64_t items = shape.groups * panel_count * block_count;

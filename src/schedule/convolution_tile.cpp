@@ -9,7 +9,7 @@ namespace lucid::convolution {
 namespace {
 
 using contraction::kChain;
-using contraction::Tile;
+using contraction::RegisterTile;
 using loop::BufferRef;
 using loop::Builder;
 using loop::Code;
@@ -17,15 +17,15 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kProductsPerNanosecond = 60;
-/// How many terms ahead a packed panel is fetched.
-constexpr int64_t kTermsAhead = 8;
-/// A panel that is no larger stays in the first-level cache.
-constexpr int64_t kNearBytes = 24 << 10;
+/// Prefetch distance in terms of a packed panel.
+constexpr int64_t kPrefetchTerms = 8;
+/// A panel up to this size stays in the first-level cache.
+constexpr int64_t kL1PanelBytes = 24 << 10;
 
 /// Writes the kernel whose items are rows of pixels of one panel of output channels.
 class TileWriter {
  public:
-  TileWriter(const Problem& problem, const Tile& tile, const ChannelsLast& x, const BufferUse& packed)
+  TileWriter(const Problem& problem, const RegisterTile& tile, const ChannelsLast& x, const BufferUse& packed)
       : problem_(problem),
         shape_(problem.shape),
         tile_(tile),
@@ -39,26 +39,26 @@ class TileWriter {
         out_(writer_.buffer(problem.y_by_image(), problem.dtype)) {
     if (problem.has_bias) bias_ = writer_.buffer(problem.bias, problem.dtype);
     if (problem.terms() > kChain) totals_ = builder_.scratch(dtype_, tile.rows * tile.columns());
-    panels_ = writer_.number(panel_count_);
-    groups_ = writer_.number(shape_.groups);
-    rows_ = writer_.number(problem.axis(1).output);
-    planes_ = writer_.number(problem.axis(0).output);
-    width_ = writer_.number(problem.axis(2).output);
-    outs_ = writer_.number(shape_.out_channels);
-    outputs_ = writer_.number(shape_.outputs());
-    terms_ = writer_.number(problem.terms());
-    panel_elements_ = writer_.number(problem.terms() * tile.columns());
-    group_ = writer_.number(x.group());
-    plane_step_ = writer_.number(x.plane() * problem.axis(0).stride);
-    row_step_ = writer_.number(x.row() * problem.axis(1).stride);
-    run_ = writer_.number(has_merged_taps(problem) ? shape_.in_channels * problem.axis(2).kernel : shape_.in_channels);
-    plane_tap_ = writer_.number(x.plane() * problem.axis(0).dilation);
-    row_tap_ = writer_.number(x.row() * problem.axis(1).dilation);
-    pixel_tap_ = writer_.number(x.channels * problem.axis(2).dilation);
-    kernel_rows_ = writer_.number(problem.axis(1).kernel);
-    kernel_columns_ = writer_.number(problem.axis(2).kernel);
-    bias_stride_ = writer_.number(problem.bias_stride);
-    tile_width_ = writer_.number(tile.rows);
+    panels_ = writer_.param(panel_count_);
+    groups_ = writer_.param(shape_.groups);
+    rows_ = writer_.param(problem.axis(1).output);
+    planes_ = writer_.param(problem.axis(0).output);
+    width_ = writer_.param(problem.axis(2).output);
+    outs_ = writer_.param(shape_.out_channels);
+    outputs_ = writer_.param(shape_.outputs());
+    terms_ = writer_.param(problem.terms());
+    panel_elements_ = writer_.param(problem.terms() * tile.columns());
+    group_ = writer_.param(x.group());
+    plane_step_ = writer_.param(x.plane() * problem.axis(0).stride);
+    row_step_ = writer_.param(x.row() * problem.axis(1).stride);
+    run_ = writer_.param(has_merged_taps(problem) ? shape_.in_channels * problem.axis(2).kernel : shape_.in_channels);
+    plane_tap_ = writer_.param(x.plane() * problem.axis(0).dilation);
+    row_tap_ = writer_.param(x.row() * problem.axis(1).dilation);
+    pixel_tap_ = writer_.param(x.channels * problem.axis(2).dilation);
+    kernel_rows_ = writer_.param(problem.axis(1).kernel);
+    kernel_columns_ = writer_.param(problem.axis(2).kernel);
+    bias_stride_ = writer_.param(problem.bias_stride);
+    tile_width_ = writer_.param(tile.rows);
   }
 
   KernelStep write() {
@@ -69,7 +69,7 @@ class TileWriter {
       const Value plane = builder_.binary(Code::kRem, above, planes_);
       const Value rest = above / planes_;
       const Value panel = builder_.binary(Code::kRem, rest, panels_);
-      const Value block = rest / panels_;  // an image's group
+      const Value block = rest / panels_;  // index of the image and group
       const Value group = builder_.binary(Code::kRem, block, groups_);
       write_item(block, group, panel, plane, row);
     });
@@ -93,7 +93,7 @@ class TileWriter {
     const Value out_row = (block * outs_ + channel) * outputs_ + (plane * rows_ + row) * width_;
     const std::vector<Value> biases = load_bias(group * outs_ + channel, outs_ - channel);
     const Value last = width_ - builder_.index(tile_.rows);
-    // The last tile begins early enough to be whole.
+    // The last tile starts early enough to be full.
     builder_.for_loop(builder_.index(0), width_, tile_.rows, [&](Value start) {
       const Value pixel = builder_.binary(Code::kMin, start, last);
       const Value base = x_row + pixel * builder_.index(pixel_step());
@@ -116,7 +116,7 @@ class TileWriter {
     return biases;
   }
 
-  /// Where run `run` of the terms lies: a kernel row, or a single tap.
+  /// The operands of run `run` of the terms: a kernel row, or a single tap.
   TileOperands operands(Value base, Value weights, Value run) {
     Value tap = run;
     Value offset = builder_.index(0);
@@ -135,7 +135,7 @@ class TileWriter {
                         .a_step = builder_.index(1),
                         .b_step = builder_.index(tile_.columns()),
                         .row_offsets = {},
-                        .ahead = panel_bytes() > kNearBytes ? kTermsAhead : 0};
+                        .prefetch_terms = panel_bytes() > kL1PanelBytes ? kPrefetchTerms : 0};
     for (int i = 0; i < tile_.rows; ++i) result.row_offsets.push_back(builder_.index(i * pixel_step()));
     return result;
   }
@@ -146,24 +146,24 @@ class TileWriter {
       return accumulate_runs(builder_, tile_, run_, builder_.index(0), terms_, operands_of);
     }
     const int count = tile_.rows * tile_.vectors;
-    auto place = [&](int i) { return builder_.index(i * kLanes); };
+    auto offset = [&](int i) { return builder_.index(i * kLanes); };
     builder_.for_loop(builder_.index(0), terms_, kChain, [&](Value chain) {
       const Value end = builder_.binary(Code::kMin, chain + builder_.index(kChain), terms_);
       const std::vector<Value> sums = accumulate_runs(builder_, tile_, run_, chain, end, operands_of);
       auto store = [&](bool add) {
         for (int i = 0; i < count; ++i) {
           const Value sum = sums[static_cast<size_t>(i)];
-          builder_.store(totals_, place(i), add ? builder_.load_vector(totals_, place(i)) + sum : sum);
+          builder_.store(totals_, offset(i), add ? builder_.load_vector(totals_, offset(i)) + sum : sum);
         }
       };
       builder_.if_then(chain == builder_.index(0), [&] { store(false); }, [&] { store(true); });
     });
     std::vector<Value> totals;
-    for (int i = 0; i < count; ++i) totals.push_back(builder_.load_vector(totals_, place(i)));
+    for (int i = 0; i < count; ++i) totals.push_back(builder_.load_vector(totals_, offset(i)));
     return totals;
   }
 
-  /// Turns tiles of pixels by channels around, for pixels are neighbours in the result.
+  /// Transposes tiles of pixels by channels, since pixels are adjacent in the result.
   void store_tile(const std::vector<Value>& sums, const std::vector<Value>& biases, Value out, Value channels) {
     for (int j = 0; j < tile_.vectors; ++j) {
       for (int first = 0; first < tile_.rows; first += kLanes) {
@@ -195,7 +195,7 @@ class TileWriter {
 
   const Problem& problem_;
   const ConvolutionShape& shape_;
-  Tile tile_;
+  RegisterTile tile_;
   const ChannelsLast& images_;
   Dtype dtype_;
   int64_t panel_count_;
@@ -234,21 +234,21 @@ Value multiply_add(Builder& builder, Value a, Value b, Value c) {
   return is_float(a.dtype()) ? builder.fma(a, b, c) : a * b + c;
 }
 
-std::vector<Value> accumulate(Builder& builder, const Tile& tile, const TileOperands& operands, Value first, Value last,
-                              const std::vector<Value>& sums) {
+std::vector<Value> accumulate(Builder& builder, const RegisterTile& tile, const TileOperands& operands, Value first,
+                              Value last, const std::vector<Value>& sums) {
   return builder.for_loop(first, last, 1, sums, [&](Value k, std::span<const Value> current) {
     const Value b_index = operands.b + k * operands.b_step;
     std::vector<Value> columns;
     for (int j = 0; j < tile.vectors; ++j) {
       columns.push_back(builder.load_vector(operands.b_buffer, b_index + builder.index(j * kLanes)));
     }
-    for (int j = 0; operands.ahead > 0 && j < tile.vectors; ++j) {
+    for (int j = 0; operands.prefetch_terms > 0 && j < tile.vectors; ++j) {
       builder.prefetch(operands.b_buffer,
-                       b_index + operands.b_step * builder.index(operands.ahead) + builder.index(j * kLanes));
+                       b_index + operands.b_step * builder.index(operands.prefetch_terms) + builder.index(j * kLanes));
     }
     const Value a_index = operands.a + k * operands.a_step;
-    if (operands.fetches_rows) {
-      builder.prefetch(operands.a_buffer, a_index + operands.a_step * builder.index(operands.ahead));
+    if (operands.prefetches_rows) {
+      builder.prefetch(operands.a_buffer, a_index + operands.a_step * builder.index(operands.prefetch_terms));
     }
     std::vector<Value> next;
     for (int i = 0; i < tile.rows; ++i) {
@@ -263,7 +263,7 @@ std::vector<Value> accumulate(Builder& builder, const Tile& tile, const TileOper
   });
 }
 
-KernelStep tile_step(const Problem& problem, const Tile& tile, const ChannelsLast& x, const BufferUse& packed) {
+KernelStep tile_step(const Problem& problem, const RegisterTile& tile, const ChannelsLast& x, const BufferUse& packed) {
   return TileWriter(problem, tile, x, packed).write();
 }
 

@@ -4,13 +4,13 @@
 #include "schedule/convolution.h"
 #include "schedule/kernel_writer.h"
 
-// The gradient by the weight: for each tap and input channel a row of sums over all pixels, one for each output
-// channel.
+// The gradient with respect to the weight: for each tap and input channel, a row of sums over all pixels, one for each
+// output channel.
 namespace lucid::convolution {
 namespace {
 
 using contraction::kChain;
-using contraction::Tile;
+using contraction::RegisterTile;
 using loop::BufferRef;
 using loop::Builder;
 using loop::Code;
@@ -18,13 +18,13 @@ using loop::kLanes;
 using loop::Value;
 
 constexpr double kProductsPerNanosecond = 60;
-/// With fewer items than this, each chain of the sum is an item of its own, if their sums take at most so many bytes.
-constexpr int64_t kManyItems = 16;
-constexpr int64_t kSumBytes = 32 << 20;
-/// How many pixels ahead operands are fetched.
-constexpr int64_t kPixelsAhead = 8;
-/// Accumulators of a tile whose rows are vectors.
-constexpr int64_t kLaneTile = 20;
+/// With fewer items than this, each chain of the sum becomes a separate item, if all their sums fit into kMaxSumBytes.
+constexpr int64_t kMinItems = 16;
+constexpr int64_t kMaxSumBytes = 32 << 20;
+/// Prefetch distance in pixels.
+constexpr int64_t kPrefetchPixels = 8;
+/// Number of accumulators of a tile whose rows are vectors.
+constexpr int64_t kLaneAccumulators = 20;
 
 int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
 
@@ -48,28 +48,28 @@ class WeightTileWriter {
         x_(writer_.buffer(x.use, dtype_)),
         y_(writer_.buffer(y.use, dtype_)),
         sums_(writer_.buffer(sums, dtype_)) {
-    pixels_ = writer_.number(pixels_of(problem));
-    width_ = writer_.number(problem.axis(2).output);
-    heights_ = writer_.number(problem.axis(1).output);
-    depths_ = writer_.number(problem.axis(0).output);
-    x_image_ = writer_.number(x.image());
-    x_group_ = writer_.number(x.group());
-    plane_step_ = writer_.number(x.plane() * problem.axis(0).stride);
-    row_step_ = writer_.number(x.row() * problem.axis(1).stride);
-    plane_tap_ = writer_.number(x.plane() * problem.axis(0).dilation);
-    row_tap_ = writer_.number(x.row() * problem.axis(1).dilation);
-    pixel_tap_ = writer_.number(x.channels * problem.axis(2).dilation);
-    y_image_ = writer_.number(y.image());
-    y_group_ = writer_.number(y.group());
-    y_row_ = writer_.number(y.row());
-    columns_ = writer_.number(blocking.columns);
-    kernel_rows_ = writer_.number(problem.axis(1).kernel);
-    kernel_columns_ = writer_.number(problem.axis(2).kernel);
-    rows_ = writer_.number(blocking.rows);
-    segments_ = writer_.number(blocking.item_segments());
-    panels_ = writer_.number(panel_count_);
-    groups_ = writer_.number(problem.shape.groups);
-    group_rows_ = writer_.number(blocking.segments * blocking.rows);
+    pixels_ = writer_.param(pixels_of(problem));
+    width_ = writer_.param(problem.axis(2).output);
+    heights_ = writer_.param(problem.axis(1).output);
+    depths_ = writer_.param(problem.axis(0).output);
+    x_image_ = writer_.param(x.image());
+    x_group_ = writer_.param(x.group());
+    plane_step_ = writer_.param(x.plane() * problem.axis(0).stride);
+    row_step_ = writer_.param(x.row() * problem.axis(1).stride);
+    plane_tap_ = writer_.param(x.plane() * problem.axis(0).dilation);
+    row_tap_ = writer_.param(x.row() * problem.axis(1).dilation);
+    pixel_tap_ = writer_.param(x.channels * problem.axis(2).dilation);
+    y_image_ = writer_.param(y.image());
+    y_group_ = writer_.param(y.group());
+    y_row_ = writer_.param(y.row());
+    columns_ = writer_.param(blocking.columns);
+    kernel_rows_ = writer_.param(problem.axis(1).kernel);
+    kernel_columns_ = writer_.param(problem.axis(2).kernel);
+    rows_ = writer_.param(blocking.rows);
+    segments_ = writer_.param(blocking.item_segments());
+    panels_ = writer_.param(panel_count_);
+    groups_ = writer_.param(problem.shape.groups);
+    group_rows_ = writer_.param(blocking.segments * blocking.rows);
   }
 
   KernelStep write() {
@@ -90,19 +90,19 @@ class WeightTileWriter {
   }
 
  private:
-  /// All tiles of a segment, chain by chain, so that what a chain reads stays in the caches.
+  /// Computes all tiles of a segment, chain by chain, so that the data of a chain stays in the caches.
   void write_item(Value chunk, Value group, Value panel, Value segment) {
     const Value zero = builder_.index(0);
     const Value column = panel * builder_.index(tile_.columns());
     const Value base = tap_offset(segment) + (blocking_.by_lane ? column : group * x_group_);
     const Value columns = group * y_group_ + column;
-    const Value place = ((chunk * groups_ + group) * group_rows_ + segment * rows_) * columns_ + column;
+    const Value target = ((chunk * groups_ + group) * group_rows_ + segment * rows_) * columns_ + column;
     auto write_chain = [&](Value first) {
       const Value last = builder_.binary(Code::kMin, first + builder_.index(kChain), pixels_);
       auto write_tile = [&](Value row, Value first_row) {
         const std::vector<Value> sums = accumulate_pixels(base + row, columns, first, last);
-        const Value at = place + row * columns_;
-        // An item that adds up one chain has nothing to add to.
+        const Value at = target + row * columns_;
+        // An item with a single chain has no earlier sums to add to.
         if (blocking_.chunks > 1 || pixels_of(problem_) <= kChain) {
           store(sums, at, first_row, false);
         } else {
@@ -114,7 +114,7 @@ class WeightTileWriter {
         write_tile(zero, zero);
       } else {
         builder_.for_loop(zero, rows_, tile_.rows, [&](Value start) {
-          // The last tile begins early enough to be whole; rows before `start` belong to the one above.
+          // The last tile starts early enough to be full; rows before `start` belong to the tile above.
           const Value row = builder_.binary(Code::kMin, start, rows_ - builder_.index(tile_.rows));
           write_tile(row, start - row);
         });
@@ -142,7 +142,7 @@ class WeightTileWriter {
     return offset + tap * row_tap_;
   }
 
-  /// The sums over pixels [first, last), whose runs are rows of the result.
+  /// The sums over pixels [first, last). A run is a row of the result.
   std::vector<Value> accumulate_pixels(Value base, Value columns, Value first, Value last) {
     return accumulate_runs(builder_, tile_, width_, first, last, [&](Value run) {
       const Value y = builder_.binary(Code::kRem, run, heights_);
@@ -163,8 +163,8 @@ class WeightTileWriter {
                             .b_step = builder_.index(gradients_.channels),
                             .row_offsets = {},
                             .by_lane = blocking_.by_lane,
-                            .ahead = kPixelsAhead,
-                            .fetches_rows = !blocking_.by_lane && !blocking_.whole};
+                            .prefetch_terms = kPrefetchPixels,
+                            .prefetches_rows = !blocking_.by_lane && !blocking_.whole};
       for (int i = 0; i < tile_.rows; ++i) {
         if (blocking_.by_lane) {
           operands.row_offsets.push_back(builder_.index(i * images_.channels * problem_.axis(2).dilation));
@@ -178,18 +178,18 @@ class WeightTileWriter {
     });
   }
 
-  void store(const std::vector<Value>& sums, Value place, Value first_row, bool add) {
+  void store(const std::vector<Value>& sums, Value target, Value first_row, bool add) {
     const bool shared = !blocking_.whole && blocking_.rows % tile_.rows != 0;
     for (int i = 0; i < tile_.rows; ++i) {
       auto store_row = [&] {
         for (int j = 0; j < tile_.vectors; ++j) {
-          const Value at = place + columns_ * builder_.index(i) + builder_.index(j * kLanes);
+          const Value at = target + columns_ * builder_.index(i) + builder_.index(j * kLanes);
           const int vector = i * tile_.vectors + j;
           const Value sum = sums[static_cast<size_t>(vector)];
           builder_.store(sums_, at, add ? builder_.load_vector(sums_, at) + sum : sum);
         }
       };
-      // Every tile owns its last row.
+      // Every tile stores its last row.
       if (shared && i + 1 < tile_.rows) {
         builder_.if_then(builder_.index(i) >= first_row, store_row);
       } else {
@@ -200,7 +200,7 @@ class WeightTileWriter {
 
   const Problem& problem_;
   const WeightBlocking& blocking_;
-  Tile tile_;
+  RegisterTile tile_;
   const ChannelsLast& images_;
   const ChannelsLast& gradients_;
   Dtype dtype_;
@@ -234,17 +234,17 @@ class WeightTileWriter {
   Value group_rows_;
 };
 
-/// How many parts of the sum are items of their own: one, or as many as there are chains.
+/// The number of parts of the sum that are separate items: one, or the number of chains.
 int64_t choose_chunks(const Problem& problem, const WeightBlocking& blocking) {
   const int64_t panels = blocking.columns / blocking.tile.columns();
   const int64_t items = problem.shape.groups * panels * blocking.item_segments();
   const int64_t chains = ceil_div(pixels_of(problem), kChain);
   const int64_t bytes = problem.shape.groups * problem.terms() * blocking.columns *
                         static_cast<int64_t>(size_of(compute_dtype(problem.dtype)));
-  return items < kManyItems && bytes * chains <= kSumBytes ? chains : 1;
+  return items < kMinItems && bytes * chains <= kMaxSumBytes ? chains : 1;
 }
 
-/// All groups as lanes: a tile is the taps along the last axis by a few vectors.
+/// All groups are lanes: a tile is the taps along the last axis by a few vectors.
 WeightBlocking choose_lane_blocking(const Problem& problem) {
   WeightBlocking blocking;
   const ConvolutionShape& shape = problem.shape;
@@ -255,7 +255,7 @@ WeightBlocking choose_lane_blocking(const Problem& problem) {
   blocking.columns = vectors * kLanes;
   blocking.tile.rows = static_cast<int>(blocking.rows);
   blocking.tile.vectors =
-      static_cast<int>(std::clamp<int64_t>(kLaneTile / blocking.rows, 1, std::min<int64_t>(vectors, 4)));
+      static_cast<int>(std::clamp<int64_t>(kLaneAccumulators / blocking.rows, 1, std::min<int64_t>(vectors, 4)));
   while (vectors % blocking.tile.vectors != 0) --blocking.tile.vectors;
   blocking.chunks = choose_chunks(problem, blocking);
   return blocking;
@@ -271,14 +271,14 @@ WeightBlocking choose_weight_blocking(const Problem& problem, bool by_lane, cons
   blocking.rows = merged ? shape.in_channels * problem.axis(2).kernel : shape.in_channels;
   blocking.segments = shape.taps() / (merged ? problem.axis(2).kernel : 1);
   const int64_t all_rows = blocking.rows * blocking.segments;
-  const Tile all = contraction::choose_tile(all_rows, shape.out_channels, problem.dtype, registers);
+  const RegisterTile all = contraction::choose_tile(all_rows, shape.out_channels, problem.dtype, registers);
   if (merged && blocking.segments > 1 && problem.axis(0).kernel == 1 && all.rows == all_rows) {
     blocking.whole = true;
     blocking.tile = all;
   } else {
     blocking.tile = contraction::choose_tile(blocking.rows, shape.out_channels, problem.dtype, registers);
   }
-  // Panels of whole tiles: channels of the gradient are filled up to vectors only.
+  // Panels consist of whole tiles: the gradient's channels are only rounded up to vectors.
   const int64_t vectors = ceil_div(shape.out_channels, kLanes);
   blocking.columns = vectors * kLanes;
   while (vectors % blocking.tile.vectors != 0) --blocking.tile.vectors;

@@ -12,8 +12,8 @@ namespace lucid {
 
 namespace {
 
-// Merging dimension d into d - 1 needs every operand to step over all of d when it takes one step of d - 1.
-bool runs_on(int64_t outer_stride, int64_t inner_stride, int64_t inner_size) {
+// Dimension d can be merged into d - 1 if, for every operand, one step along d - 1 equals the whole extent of d.
+bool is_contiguous_with(int64_t outer_stride, int64_t inner_stride, int64_t inner_size) {
   return outer_stride == inner_stride * inner_size;
 }
 
@@ -23,8 +23,8 @@ loop::Value round_to(loop::Builder& b, loop::Value value, Dtype dtype) {
   return b.convert(b.convert(value, dtype), compute_dtype(dtype));
 }
 
-// What one index of the first dimension reaches.
-UnitSpan span_of(DimsView strides, DimsView sizes, int64_t element_bytes) {
+// The bytes that one index of the first dimension covers.
+TileSpan span_of(DimsView strides, DimsView sizes, int64_t element_bytes) {
   int64_t last = 0;
   for (size_t d = 1; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
   return {strides[0] * element_bytes, (last + 1) * element_bytes};
@@ -51,7 +51,7 @@ ElementTree::ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& 
     operands_.push_back({std::move(memory), std::move(strides), {}, {}});
   };
 
-  // Walks the expressions from their roots, so that only what they need is read.
+  // Walks the expressions from their roots, so that only needed values are read.
   std::vector<ValueId> pending = values_;
   std::map<ValueId, bool> seen;
   while (!pending.empty()) {
@@ -106,13 +106,14 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
   Dims kept;  // the innermost dimension of each merged one
   for (size_t position = 0; position < order.size(); ++position) {
     const auto d = static_cast<size_t>(order[position]);
-    // Indexed nodes ask for the index along each axis: none is merged or left out.
+    // Indexed nodes need the index along each axis, so no axis is merged or dropped.
     if (!indexed_ && shape[d] == 1) continue;
     const bool first_inner = position >= outer && kept.size() == outer_count_;
-    const bool merges = !indexed_ && !kept.empty() && !first_inner &&
-                        std::all_of(operands_.begin(), operands_.end(), [&](const Access& access) {
-                          return runs_on(access.strides[static_cast<size_t>(kept.back())], access.strides[d], shape[d]);
-                        });
+    const bool merges =
+        !indexed_ && !kept.empty() && !first_inner &&
+        std::all_of(operands_.begin(), operands_.end(), [&](const Access& access) {
+          return is_contiguous_with(access.strides[static_cast<size_t>(kept.back())], access.strides[d], shape[d]);
+        });
     if (merges) {
       sizes_.back() *= shape[d];
       kept.back() = static_cast<int64_t>(d);
@@ -133,18 +134,18 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
   }
 }
 
-UnitSpan ElementTree::unit_of(const Access& access) const {
+TileSpan ElementTree::tile_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
   if (std::any_of(access.strides.begin(), access.strides.end(), [](int64_t stride) { return stride < 0; })) return {};
-  if (units_ == Units::kVectors) {
+  if (tiling_ == Tiling::kVectors) {
     if (sizes_[0] % loop::kLanes != 0) return {};
     return {loop::kLanes * access.strides[0] * bytes, ((loop::kLanes - 1) * access.strides[0] + 1) * bytes};
   }
-  if (units_ == Units::kPanels) return panel_of(access);
+  if (tiling_ == Tiling::kPanels) return panel_of(access);
   return span_of(access.strides, sizes_, bytes);
 }
 
-UnitSpan ElementTree::panel_of(const Access& access) const {
+TileSpan ElementTree::panel_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
   const int64_t step = access.strides[0];
   const int64_t pitch = access.strides[1];
@@ -153,17 +154,17 @@ UnitSpan ElementTree::panel_of(const Access& access) const {
   return {kPanelColumns * step * bytes, ((kPanelColumns - 1) * step + 1) * bytes, rows, pitch * bytes};
 }
 
-void ElementTree::declare(KernelWriter& writer, Units units) {
+void ElementTree::declare(KernelWriter& writer, Tiling tiling) {
   writer_ = &writer;
-  units_ = units;
+  tiling_ = tiling;
   for (Access& access : operands_)
-    access.buffer = writer.value(access.memory, units == Units::kUnknown ? UnitSpan{} : unit_of(access));
+    access.buffer = writer.value(access.memory, tiling == Tiling::kUnknown ? TileSpan{} : tile_of(access));
   for (auto& [_, access] : indexed_inputs_) access.buffer = writer.value(access.memory);
   if (has_checks_) writer.declare_error();
   auto make_strides = [&](Access& access) {
     access.stride_values.resize(access.strides.size());
     for (size_t d = 0; d < access.strides.size(); ++d)
-      if (step(access, d) == Step::kAny) access.stride_values[d] = writer.number(access.strides[d]);
+      if (stride_of(access, d) == Stride::kAny) access.stride_values[d] = writer.param(access.strides[d]);
   };
   for (Access& access : operands_) make_strides(access);
   for (auto& [_, access] : indexed_inputs_) make_strides(access);
@@ -185,16 +186,16 @@ void ElementTree::declare_elements() {
   }
 }
 
-void ElementTree::declare_indexed_units() {
-  if (units_ != Units::kFirstDimension || indexed_inputs_.empty() || positions_.empty() || positions_[0] != 0) return;
+void ElementTree::declare_indexed_tiles() {
+  if (tiling_ != Tiling::kFirstDimension || indexed_inputs_.empty() || positions_.empty() || positions_[0] != 0) return;
   for (const auto& [_, access] : indexed_inputs_) {
     const Geometry& geometry = access.memory.geometry;
-    if (!access.follows || geometry.sizes.empty()) continue;
-    const UnitSpan unit = span_of(access.strides, geometry.sizes, static_cast<int64_t>(size_of(access.memory.dtype)));
+    if (!access.follows_point || geometry.sizes.empty()) continue;
+    const TileSpan tile = span_of(access.strides, geometry.sizes, static_cast<int64_t>(size_of(access.memory.dtype)));
     const bool agrees = std::all_of(operands_.begin(), operands_.end(), [&](const Access& other) {
-      return other.buffer.index != access.buffer.index || unit_of(other) == unit;
+      return other.buffer.index != access.buffer.index || tile_of(other) == tile;
     });
-    if (agrees) writer_->set_unit(access.buffer, unit);
+    if (agrees) writer_->set_tile(access.buffer, tile);
   }
 }
 
@@ -202,8 +203,9 @@ loop::Value ElementTree::base_address(Access& access, const Point& point) {
   loop::Builder& b = writer_->builder();
   loop::Value sum = b.index(0);
   for (size_t d = 0; d < access.strides.size(); ++d) {
-    if (static_cast<int64_t>(d) == point.lane_axis || step(access, d) == Step::kZero) continue;
-    const loop::Value term = step(access, d) == Step::kOne ? point.index[d] : point.index[d] * access.stride_values[d];
+    if (static_cast<int64_t>(d) == point.lane_axis || stride_of(access, d) == Stride::kZero) continue;
+    const loop::Value term =
+        stride_of(access, d) == Stride::kOne ? point.index[d] : point.index[d] * access.stride_values[d];
     sum = sum + term;
   }
   return sum;
@@ -222,14 +224,14 @@ loop::Value ElementTree::load(Access& access, const Point& point) {
   } else {
     const auto lane = static_cast<size_t>(point.lane_axis);
     const loop::Value start = point.index[lane];
-    switch (step(access, lane)) {
-      case Step::kZero:
+    switch (stride_of(access, lane)) {
+      case Stride::kZero:
         value = b.load(access.buffer, base);
         break;
-      case Step::kOne:
+      case Stride::kOne:
         value = b.load_vector(access.buffer, base + start, point.mask);
         break;
-      case Step::kAny:
+      case Stride::kAny:
         value = b.gather(access.buffer, (b.splat(start) + b.iota()) * access.stride_values[lane] + base, point.mask);
         break;
     }
@@ -241,11 +243,11 @@ loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const P
                                  std::map<ValueId, loop::Value>& known) {
   loop::Builder& b = writer_->builder();
   if (operand.number) {
-    // Passed at run time: kernels that differ only in such numbers are one.
+    // Passed at run time, so that kernels that differ only in these numbers share their text.
     loop::Value& bits = constants_[&operand];
     const bool real = is_float(wanted);
     if (!bits)
-      bits = writer_->number(real ? std::bit_cast<int64_t>(operand.number->to_double()) : operand.number->to_int());
+      bits = writer_->param(real ? std::bit_cast<int64_t>(operand.number->to_double()) : operand.number->to_int());
     return b.convert(real ? b.bitcast(bits, Dtype::kF64) : bits, compute_dtype(wanted));
   }
   const auto found = known.find(operand.id);
@@ -301,10 +303,10 @@ void ElementTree::store(size_t which, const Point& point, loop::Value value) {
   }
   if (!value.is_vector()) value = b.splat(value);
   const auto lane = static_cast<size_t>(point.lane_axis);
-  if (step(access, lane) == Step::kOne) {
+  if (stride_of(access, lane) == Stride::kOne) {
     b.store(access.buffer, base + point.index[lane], value, point.mask);
   } else {
-    const loop::Value stride = step(access, lane) == Step::kZero ? b.index(0) : access.stride_values[lane];
+    const loop::Value stride = stride_of(access, lane) == Stride::kZero ? b.index(0) : access.stride_values[lane];
     b.scatter(access.buffer, (b.splat(point.index[lane]) + b.iota()) * stride + base, value, point.mask);
   }
 }
@@ -314,7 +316,7 @@ void ElementTree::prefetch(const Point& point, int64_t rows) {
   const auto lane = static_cast<size_t>(point.lane_axis);
   for (size_t i = 0; i < extra_begin_; ++i) {
     Access& access = operands_[i];
-    if (step(access, lane) != Step::kOne || step(access, 0) != Step::kAny) continue;
+    if (stride_of(access, lane) != Stride::kOne || stride_of(access, 0) != Stride::kAny) continue;
     const loop::Value ahead = access.stride_values[0] * b.index(rows);
     b.prefetch(access.buffer, base_address(access, point) + ahead + point.index[lane]);
   }
@@ -322,7 +324,7 @@ void ElementTree::prefetch(const Point& point, int64_t rows) {
 
 bool ElementTree::reads_adjacent(size_t dimension) const {
   return std::all_of(operands_.begin(), operands_.begin() + static_cast<std::ptrdiff_t>(extra_begin_),
-                     [&](const Access& access) { return step(access, dimension) != Step::kAny; });
+                     [&](const Access& access) { return stride_of(access, dimension) != Stride::kAny; });
 }
 
 }  // namespace lucid

@@ -9,64 +9,64 @@
 
 namespace lucid {
 
-/// How an operand's address moves along one dimension of the iteration space: the two cases that have instructions of
-/// their own, and the rest.
-enum class Step : uint8_t { kZero, kOne, kAny };
+/// The stride of an operand along one dimension of the iteration space. Strides 0 and 1 have dedicated instructions.
+enum class Stride : uint8_t { kZero, kOne, kAny };
 
-/// The fused pointwise and indexed nodes of one group, as an expression that kernels evaluate at points of an iteration
-/// space. Dimensions through which every operand runs as if they were one are merged, so most kernels have one
-/// dimension.
+/// The fused pointwise and indexed nodes of one group, as expressions that kernels evaluate at points of an iteration
+/// space. Dimensions that are contiguous in every operand are merged, so most kernels have one dimension.
 class ElementTree {
  public:
   /// The expressions for `values` over a space of shape `shape`. `extra` are further accesses (results to be stored),
   /// which take part in merging. `order` lists the dimensions from the outermost to the innermost loop; the first
-  /// `outer` of them are not merged with the others. Indexed expressions keep every dimension where it is.
+  /// `outer` of them are not merged with the others. If a node is indexed, no dimensions are merged.
   ElementTree(const IRGraph& graph, const std::map<ValueId, Layout>& layouts, const Group& group,
               std::span<const ValueId> values, DimsView shape, std::span<const MemoryOperand> extra, DimsView order,
               size_t outer = 0);
 
-  /// The expression that only reads `source`, over its own shape.
+  /// The expression that reads `source` over its own shape.
   ElementTree(const IRGraph& graph, const MemoryOperand& source, std::span<const MemoryOperand> extra, DimsView order,
               size_t outer = 0);
 
-  /// The merged sizes, and how many of them came from the first `outer` dimensions.
+  /// The merged sizes, and the number of them that came from the first `outer` dimensions.
   const Dims& sizes() const { return sizes_; }
   size_t outer_count() const { return outer_count_; }
   bool is_indexed() const { return indexed_; }
 
-  /// What a unit of work is: anything; an index along the first merged dimension; of the only one, kLanes of them; a
-  /// panel of kPanelColumns of the first of two.
-  enum class Units : uint8_t { kUnknown, kFirstDimension, kVectors, kPanels };
-  /// Declares the buffers. Must come before anything else is emitted into the writer.
-  void declare(KernelWriter& writer, Units units = Units::kUnknown);
-  /// Says of the operands that lie as the extra accesses do that they are used element by element.
+  /// What a tile is: unknown; one index along the first merged dimension; kLanes indices along the only dimension; a
+  /// panel of kPanelColumns indices along the first of two dimensions.
+  enum class Tiling : uint8_t { kUnknown, kFirstDimension, kVectors, kPanels };
+  /// Declares the buffers. Must be called before anything else is emitted into the writer.
+  void declare(KernelWriter& writer, Tiling tiling = Tiling::kUnknown);
+  /// Declares that operands with the same strides as an extra access are used element by element.
   void declare_elements();
-  /// Declares what a unit touches of the operands of indexed nodes, after everything was evaluated.
-  void declare_indexed_units();
+  /// Declares the tiles of the operands of indexed nodes. Must be called after everything was evaluated.
+  void declare_indexed_tiles();
 
-  /// One element, or kLanes neighbours along `lane_axis`.
+  /// One element, or kLanes adjacent elements along `lane_axis`.
   struct Point {
-    std::vector<loop::Value> index;  // scalar i64 for each merged dimension; along lane_axis that of lane 0
+    std::vector<loop::Value> index;  // scalar i64 for each merged dimension; lane 0's index along lane_axis
     int64_t lane_axis = -1;          // -1: one element
     loop::Value mask;                // lanes that exist; empty for all
   };
-  /// Computes what evaluate() and store() need of the address that does not change along lane_axis, so that a loop over
-  /// lanes that follows finds it ready. Only the point's other indices are looked at.
+  /// Computes the parts of the addresses that are constant along lane_axis, so that a following loop over lanes reuses
+  /// them. Reads only the point's other indices.
   void hoist(const Point& point);
-  /// Evaluates the first expression. The result has the compute dtype of the value.
+  /// Evaluates the first expression. The result has the value's compute dtype.
   loop::Value evaluate(const Point& point) { return evaluate_all(point, 1).front(); }
-  /// Evaluates the first `count` expressions, or all, each part that they share once.
+  /// Evaluates the first `count` expressions, by default all. Shared subexpressions are evaluated once.
   std::vector<loop::Value> evaluate_all(const Point& point, size_t count = SIZE_MAX);
-  /// Fetches what the operands have `rows` further along the first dimension; whether it exists does not matter.
+  /// Prefetches the operands `rows` further along the first dimension, which may be out of bounds.
   void prefetch(const Point& point, int64_t rows);
-  /// Stores to extra access number `which`, converting from the compute dtype.
+  /// Stores to extra access `which`, converting from the compute dtype.
   void store(size_t which, const Point& point, loop::Value value);
-  /// How extra access `which`, or the operands before it, move along a merged dimension.
-  Step extra_step(size_t which, size_t dimension) const { return step(operands_[extra_begin_ + which], dimension); }
-  /// True when every operand read moves by 0 or 1 along the dimension.
+  /// The stride of extra access `which` along a merged dimension.
+  Stride extra_stride(size_t which, size_t dimension) const {
+    return stride_of(operands_[extra_begin_ + which], dimension);
+  }
+  /// True if every operand that is read has stride 0 or 1 along the dimension.
   bool reads_adjacent(size_t dimension) const;
 
-  /// A rough count of instructions for each element, for splitting work.
+  /// A rough count of instructions per element, for splitting work.
   double cost() const { return cost_; }
 
  private:
@@ -74,19 +74,19 @@ class ElementTree {
     MemoryOperand memory;
     Dims strides;  // along each merged dimension
     loop::BufferRef buffer;
-    std::vector<loop::Value> stride_values;  // run-time strides, made when first asked for
-    bool follows = true;                     // of an indexed input: its first index is always that of the point
+    std::vector<loop::Value> stride_values;  // run-time values, for strides other than 0 and 1
+    bool follows_point = true;               // for indexed inputs: the first index is always the point's
   };
   class NodeContext;
 
-  static Step step(const Access& access, size_t dimension) {
+  static Stride stride_of(const Access& access, size_t dimension) {
     const int64_t stride = access.strides[dimension];
-    return stride == 0 ? Step::kZero : stride == 1 ? Step::kOne : Step::kAny;
+    return stride == 0 ? Stride::kZero : stride == 1 ? Stride::kOne : Stride::kAny;
   }
   void add_extra(std::span<const MemoryOperand> extra, DimsView shape);
   void merge_dimensions(DimsView shape, DimsView order, size_t outer);
-  UnitSpan unit_of(const Access& access) const;
-  UnitSpan panel_of(const Access& access) const;
+  TileSpan tile_of(const Access& access) const;
+  TileSpan panel_of(const Access& access) const;
   loop::Value base_address(Access& access, const Point& point);
   loop::Value load(Access& access, const Point& point);
   loop::Value evaluate_node(size_t node, const Point& point, std::map<ValueId, loop::Value>& known);
@@ -98,25 +98,25 @@ class ElementTree {
   std::vector<ValueId> values_;
   Dims sizes_;
   size_t outer_count_ = 0;
-  /// Where each axis is among the dimensions, if indexed nodes ask for it.
+  /// The merged dimension of each axis, if there are indexed nodes.
   Dims positions_;
   bool indexed_ = false;
   bool has_checks_ = false;
   double cost_ = 0;
   std::vector<Access> operands_;  // reads, then the extra accesses
   size_t extra_begin_ = 0;
-  std::map<ValueId, size_t> reads_;                            // leaf value -> access
-  std::map<ValueId, Access> indexed_inputs_;                   // of indexed nodes: strides along the operand's own axes
-  std::map<const IRNode*, std::vector<loop::Value>> numbers_;  // run-time numbers that indexed nodes asked for
+  std::map<ValueId, size_t> reads_;           // leaf value -> access
+  std::map<ValueId, Access> indexed_inputs_;  // for indexed nodes: strides along the operand's own axes
+  std::map<const IRNode*, std::vector<loop::Value>> numbers_;  // run-time numbers of indexed nodes
   std::map<const IROperand*, loop::Value> constants_;
   KernelWriter* writer_ = nullptr;
-  Units units_ = Units::kUnknown;
+  Tiling tiling_ = Tiling::kUnknown;
 };
 
-/// 0, 1, 2, ...: loops nested as the shape is written.
+/// 0, 1, 2, ...: loops nested in the order of the shape.
 Dims natural_order(int64_t rank);
 
-/// Writes the kernel that stores each value of a tree to its extra access, at every point of the space.
+/// Writes the kernel that stores each value of a tree to its extra access at every point of the space.
 void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string& name);
 
 }  // namespace lucid

@@ -13,24 +13,24 @@ using loop::kLanes;
 
 namespace {
 
-// The dimensions by descending stride: iterating so makes stores adjacent whatever the result's strides.
+// The dimensions by descending stride. Iterating in this order makes stores adjacent, whatever the result's strides.
 Dims memory_order(const Geometry& geometry) {
   Dims order = natural_order(geometry.sizes.rank());
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const int64_t step_a = geometry.strides[static_cast<size_t>(a)];
-    const int64_t step_b = geometry.strides[static_cast<size_t>(b)];
-    return step_a != step_b ? step_a > step_b : a < b;
+    const int64_t stride_a = geometry.strides[static_cast<size_t>(a)];
+    const int64_t stride_b = geometry.strides[static_cast<size_t>(b)];
+    return stride_a != stride_b ? stride_a > stride_b : a < b;
   });
   return order;
 }
 
-// Rows on which there is much to compute leave time to fetch those that come next, when steps before and after this one
-// go over a few rows at a time.
-constexpr double kWorthFetching = 20;
-constexpr int64_t kBytesAhead = 16 << 10;
+// Rows with much arithmetic leave time to prefetch the next ones, if the steps before and after this one work on a few
+// rows at a time.
+constexpr double kMinPrefetchCost = 20;
+constexpr int64_t kPrefetchBytes = 16 << 10;
 
-// All points are computed before the first is stored, so that code generation may compute them side by side. A result
-// may lie where an operand does, element by element: no point is stored over what another reads.
+// All points are computed before the first is stored, so that code generation may interleave them. A result may share
+// an operand's memory element by element: no store overwrites an element that another point still reads.
 void compute_points(ElementTree& tree, std::span<const ElementTree::Point> points) {
   std::vector<std::vector<loop::Value>> values;
   for (const ElementTree::Point& at : points) values.push_back(tree.evaluate_all(at));
@@ -43,7 +43,7 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
   const int64_t elements = tree.sizes().empty() ? 1 : tree.sizes()[0];
   const bool point = tree.sizes().empty();
-  const loop::Value size = writer.number(elements);
+  const loop::Value size = writer.param(elements);
   const loop::Value lo = b.begin() * b.index(kLanes);
   const loop::Value hi = b.binary(loop::Code::kMin, b.end() * b.index(kLanes), size);
   if (point) {
@@ -58,7 +58,7 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
 }
 
-// The last dimension of more than one element.
+// The last dimension with more than one element.
 size_t row_dimension(const Dims& sizes) {
   size_t last = sizes.size() - 1;
   while (last > 0 && sizes[last] == 1) --last;
@@ -74,12 +74,12 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   std::vector<loop::Value> size_values;
   for (size_t d = 0; d < last; ++d) {
     rows *= sizes[d];
-    size_values.push_back(writer.number(sizes[d]));
+    size_values.push_back(writer.param(sizes[d]));
   }
-  const loop::Value length = writer.number(sizes[last]);
-  const bool fetches = sizes.size() == 2 && tree.cost() >= kWorthFetching;
-  const int64_t rows_ahead =
-      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kBytesAhead / (sizes[last] * 4)))));
+  const loop::Value length = writer.param(sizes[last]);
+  const bool prefetches = sizes.size() == 2 && tree.cost() >= kMinPrefetchCost;
+  const int64_t rows_ahead = static_cast<int64_t>(
+      std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kPrefetchBytes / (sizes[last] * 4)))));
   for_each_row(b, b.begin(), b.end(), size_values, [&](loop::Value, std::span<const loop::Value> index) {
     ElementTree::Point at{{index.begin(), index.end()}, static_cast<int64_t>(last), {}};
     at.index.resize(sizes.size(), b.index(0));
@@ -90,12 +90,12 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
                std::vector<ElementTree::Point> points(starts.size(), at);
                for (size_t k = 0; k < starts.size(); ++k) {
                  points[k].index[last] = starts[k];
-                 if (fetches) tree.prefetch(points[k], rows_ahead);
+                 if (prefetches) tree.prefetch(points[k], rows_ahead);
                }
                compute_points(tree, points);
              });
   });
-  tree.declare_indexed_units();
+  tree.declare_indexed_tiles();
   const int64_t vectors = (sizes[last] + kLanes - 1) / kLanes;
   return writer.finish(rows, 5 + static_cast<double>(vectors) * (1 + 0.4 * tree.cost()),
                        last > 0 ? rows / sizes[0] : 1);
@@ -113,11 +113,12 @@ void write_elementwise(Schedule& schedule, ElementTree& tree, const std::string&
   KernelWriter writer(name);
   const Dims& sizes = tree.sizes();
   if (sizes.size() <= 1) {
-    tree.declare(writer, sizes.empty() ? ElementTree::Units::kUnknown : ElementTree::Units::kVectors);
+    tree.declare(writer, sizes.empty() ? ElementTree::Tiling::kUnknown : ElementTree::Tiling::kVectors);
     tree.declare_elements();
     schedule.steps.push_back(write_flat(tree, writer));
   } else {
-    tree.declare(writer, row_dimension(sizes) > 0 ? ElementTree::Units::kFirstDimension : ElementTree::Units::kUnknown);
+    tree.declare(writer,
+                 row_dimension(sizes) > 0 ? ElementTree::Tiling::kFirstDimension : ElementTree::Tiling::kUnknown);
     tree.declare_elements();
     schedule.steps.push_back(write_rows(tree, writer));
   }
@@ -137,10 +138,10 @@ void schedule_elementwise(Schedule& schedule, const IRGraph& graph, const Group&
 }
 
 void copy_operand(Schedule& schedule, const IRGraph& graph, const Group& group, ValueId operand,
-                  const MemoryOperand& place, const std::string& name) {
-  if (numel(place.geometry.sizes) == 0) return;
-  ElementTree tree(graph, schedule.layouts, group, {&operand, 1}, place.geometry.sizes, {&place, 1},
-                   natural_order(place.geometry.sizes.rank()));
+                  const MemoryOperand& target, const std::string& name) {
+  if (numel(target.geometry.sizes) == 0) return;
+  ElementTree tree(graph, schedule.layouts, group, {&operand, 1}, target.geometry.sizes, {&target, 1},
+                   natural_order(target.geometry.sizes.rank()));
   write_elementwise(schedule, tree, name);
 }
 

@@ -11,28 +11,28 @@ bool is_fusible(const IRNode& node) {
   return node.op->is_pointwise() || std::holds_alternative<IndexedLowering>(node.op->lowering);
 }
 
-// Computing a pointwise value again costs less than writing it out and reading it back, unless it is a math function's;
-// an indexed one may read anywhere.
+// Computing a pointwise value twice costs less than storing and loading it, unless it is the result of a math function.
+// An indexed node may read anywhere.
 bool is_cheap(const IRNode& node) { return node.op->is_pointwise() && !node.op->is_costly(); }
-constexpr size_t kMostHomes = 2;
+constexpr size_t kMaxConsumerGroups = 2;
 
-// Whether a node can take an operand as it is computed. Indexed nodes read theirs at any index, so those must lie in
-// memory.
+// Whether a node can read an operand from registers. Indexed nodes read theirs at any index, so their operands must be
+// in memory.
 bool takes_registers(const IRNode& node) {
   return node.op->is_pointwise() || std::holds_alternative<ReduceLowering>(node.op->lowering);
 }
 
-// The shape that a group rooted at `node` iterates over, or nothing when producers cannot join it.
+// The iteration shape of a group with root `node`, or null if producers cannot join it.
 const Dims* iteration_shape(const IRGraph& graph, const IRNode& node) {
   if (node.op->is_pointwise()) return &graph.type(node.outputs[0]).shape;
   if (std::holds_alternative<ReduceLowering>(node.op->lowering)) return &graph.type(node.inputs[0].id).shape;
   return nullptr;
 }
 
-constexpr size_t kMostRoots = 8;
+constexpr size_t kMaxRoots = 8;
 
-/// Joins pointwise kernels of one shape, later into earlier reads: what both read is read once, and what one computes
-/// the other has in registers.
+/// Joins pointwise groups of one shape. What both read is then loaded once, and what one computes stays in registers
+/// for the other.
 class Merger {
  public:
   Merger(const IRGraph& graph, std::vector<Group> groups) : graph_(graph), groups_(std::move(groups)) {
@@ -82,7 +82,7 @@ class Merger {
   bool can_join(size_t earlier, size_t later) const {
     const Group& first = groups_[earlier];
     const Group& second = groups_[later];
-    if (first.roots.size() + second.roots.size() > kMostRoots || shape_of(first) != shape_of(second)) return false;
+    if (first.roots.size() + second.roots.size() > kMaxRoots || shape_of(first) != shape_of(second)) return false;
     const bool related = numel(shape_of(first)) == 1 || reads_result(later, earlier) ||
                          std::any_of(reads_[earlier].begin(), reads_[earlier].end(), [&](ValueId id) {
                            return reads_[later].contains(id) && graph_.type(id).shape == shape_of(first);
@@ -110,46 +110,46 @@ class Merger {
   const IRGraph& graph_;
   std::vector<Group> groups_;
   std::vector<bool> eligible_;
-  std::vector<std::set<ValueId>> reads_;  // values that a group takes from memory
+  std::vector<std::set<ValueId>> reads_;  // values that a group loads from memory
 };
 
 }  // namespace
 
-std::vector<std::set<size_t>> homes_of(const IRGraph& graph) {
+std::vector<std::set<size_t>> consumer_groups_of(const IRGraph& graph) {
   const size_t count = graph.nodes.size();
   std::map<ValueId, std::set<size_t>> consumers;
   for (size_t i = 0; i < count; ++i)
     for (const IROperand& input : graph.nodes[i].inputs)
       if (input.id >= 0) consumers[input.id].insert(i);
-  std::set<ValueId> kept(graph.output_ids.begin(), graph.output_ids.end());
-  for (const auto& [state, value] : graph.updates) kept.insert(value);
+  std::set<ValueId> stored(graph.output_ids.begin(), graph.output_ids.end());
+  for (const auto& [state, value] : graph.updates) stored.insert(value);
 
-  std::vector<std::set<size_t>> homes(count);
+  std::vector<std::set<size_t>> consumer_groups(count);
   for (size_t i = count; i-- > 0;) {
-    homes[i] = {i};
+    consumer_groups[i] = {i};
     const IRNode& node = graph.nodes[i];
-    if (!is_fusible(node) || kept.contains(node.outputs[0])) continue;
+    if (!is_fusible(node) || stored.contains(node.outputs[0])) continue;
     const auto users = consumers.find(node.outputs[0]);
     if (users == consumers.end()) continue;
     std::set<size_t> roots;
-    for (size_t user : users->second) roots.insert(homes[user].begin(), homes[user].end());
+    for (size_t user : users->second) roots.insert(consumer_groups[user].begin(), consumer_groups[user].end());
     const bool joins = std::all_of(users->second.begin(), users->second.end(),
                                    [&](size_t user) { return takes_registers(graph.nodes[user]); }) &&
-                       roots.size() <= (is_cheap(node) ? kMostHomes : 1) &&
+                       roots.size() <= (is_cheap(node) ? kMaxConsumerGroups : 1) &&
                        std::all_of(roots.begin(), roots.end(), [&](size_t root) {
                          const Dims* shape = iteration_shape(graph, graph.nodes[root]);
                          return shape && *shape == graph.type(node.outputs[0]).shape;
                        });
-    if (joins) homes[i] = std::move(roots);
+    if (joins) consumer_groups[i] = std::move(roots);
   }
-  return homes;
+  return consumer_groups;
 }
 
 std::vector<Group> group_nodes(const IRGraph& graph) {
-  const std::vector<std::set<size_t>> homes = homes_of(graph);
+  const std::vector<std::set<size_t>> consumer_groups = consumer_groups_of(graph);
   std::map<size_t, Group> groups;
-  for (size_t i = 0; i < homes.size(); ++i)
-    for (size_t root : homes[i]) groups[root].nodes.push_back(i);
+  for (size_t i = 0; i < consumer_groups.size(); ++i)
+    for (size_t root : consumer_groups[i]) groups[root].nodes.push_back(i);
   std::vector<Group> result;
   result.reserve(groups.size());
   for (auto& [root, group] : groups) {

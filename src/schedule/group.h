@@ -9,22 +9,22 @@
 
 namespace lucid {
 
-/// Nodes that become one kernel: roots, whose results are stored, and pointwise or indexed nodes before them whose
+/// Nodes that become one kernel: roots, whose results are stored, and the pointwise or indexed nodes before them, whose
 /// results exist only in registers. Nodes are indices into the graph, ascending. Only pointwise kernels have more than
-/// one root, all of one shape; the last root is the last node.
+/// one root, all of the same shape; the last root is the last node.
 struct Group {
   std::vector<size_t> nodes;
   std::vector<size_t> roots;
   size_t root() const { return roots.back(); }
 };
 
-/// The groups that each node is computed in, named by their roots: itself alone if its result is stored.
-std::vector<std::set<size_t>> homes_of(const IRGraph& graph);
+/// For each node, the groups that compute it, named by their roots. A node whose result is stored is its own group.
+std::vector<std::set<size_t>> consumer_groups_of(const IRGraph& graph);
 
-/// Assigns the nodes of a graph of primitives to kernels. A pointwise or indexed node joins its consumers' group when
-/// it has the root's iteration shape and nobody outside needs its result; a cheap pointwise one is computed again in a
-/// second group rather than stored for it. Pointwise groups of one shape that read the same things become one kernel,
-/// as long as nobody needs the result of the first before the second.
+/// Assigns the nodes of a graph of primitives to kernels. A pointwise or indexed node joins its consumers' group if it
+/// has the root's iteration shape and its result is not needed outside the group. A cheap pointwise node is computed in
+/// two groups rather than stored. Pointwise groups of one shape that share inputs become one kernel, unless a group
+/// between them needs the results of the first.
 std::vector<Group> group_nodes(const IRGraph& graph);
 
 }  // namespace lucid

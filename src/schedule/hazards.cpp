@@ -3,7 +3,7 @@
 namespace lucid {
 namespace {
 
-constexpr size_t kNear = 4;
+constexpr size_t kNearSteps = 4;
 constexpr int64_t kSmallBytes = 16 << 10;
 
 std::set<MemoryKey> keys_of(const KernelStep& step) {
@@ -23,27 +23,27 @@ int64_t bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype) {
 Users::Users(std::span<const KernelStep> steps) {
   for (const KernelStep& step : steps)
     for (const MemoryKey& key : keys_of(step)) ++all_[key];
-  left_ = all_;
+  remaining_ = all_;
 }
 
 void Users::remove(const KernelStep& step) {
-  for (const MemoryKey& key : keys_of(step)) --left_.at(key);
+  for (const MemoryKey& key : keys_of(step)) --remaining_.at(key);
 }
 
 bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, const std::vector<bool>& writes,
-                           const std::set<ValueId>& outside, size_t others) const {
-  if (others <= kNear) return true;
-  int64_t more = 0;
+                           const std::set<ValueId>& outside, size_t skipped) const {
+  if (skipped <= kNearSteps) return true;
+  int64_t added_bytes = 0;
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     const MemoryKey key = key_of(step.buffers[i]);
     if (key.first == BufferUse::Kind::kValue && outside.contains(key.second)) continue;
     const int64_t bytes = bytes_of(schedule, key, step.kernel.buffers[i].dtype);
     if (writes[i])
-      more += bytes;
-    else if (left_.at(key) == 1)
-      more -= bytes;
+      added_bytes += bytes;
+    else if (remaining_.at(key) == 1)
+      added_bytes -= bytes;
   }
-  return more <= kSmallBytes;
+  return added_bytes <= kSmallBytes;
 }
 
 std::vector<bool> writes_of(const KernelStep& step) {

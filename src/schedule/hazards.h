@@ -10,40 +10,41 @@
 
 namespace lucid {
 
-/// Which memory a use is of.
+/// Identifies the memory of a buffer use.
 using MemoryKey = std::pair<BufferUse::Kind, int32_t>;
 inline MemoryKey key_of(const BufferUse& use) { return {use.kind, use.index}; }
 
-/// For each buffer of a step, whether it writes there. A host function does not say, so it writes everywhere.
+/// For each buffer of a step, whether the step writes to it. Host functions do not declare this, so they count as
+/// writing to all.
 std::vector<bool> writes_of(const KernelStep& step);
 
-/// How large what a use is of is, if all its elements are of this dtype.
+/// Size in bytes of the buffer that `key` names, assuming elements of `dtype`.
 int64_t bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype);
 
-/// How many steps that are still to come use each memory.
+/// For each memory, the number of steps that use it.
 class Users {
  public:
   explicit Users(std::span<const KernelStep> steps);
-  /// Of all steps, those that have run among them.
-  size_t in_all(const MemoryKey& key) const { return all_.at(key); }
-  /// The step has run.
+  /// Users among all steps, including those that were removed.
+  size_t total(const MemoryKey& key) const { return all_.at(key); }
+  /// Removes a step that has been scheduled.
   void remove(const KernelStep& step);
-  /// Whether a step may be taken forward past so many others without the plan holding more for long: it is not far, or
-  /// what it writes is the caller's, or not much more than what it is the last to use. `outside` are the values whose
-  /// memory the caller knows.
+  /// Whether moving a step forward past `skipped` others keeps the plan's memory low: the distance is small, or the
+  /// caller provides the memory that it writes, or it writes not much more than the memory whose last user it is.
+  /// `outside` are the values whose memory the caller passes.
   bool may_come_early(const Schedule& schedule, const KernelStep& step, const std::vector<bool>& writes,
-                      const std::set<ValueId>& outside, size_t others) const;
+                      const std::set<ValueId>& outside, size_t skipped) const;
 
  private:
   std::map<MemoryKey, size_t> all_;
-  std::map<MemoryKey, size_t> left_;
+  std::map<MemoryKey, size_t> remaining_;
 };
 
-/// What some steps read and write: whoever changes places with them must not change it, or depend on it.
+/// The reads and writes of a set of steps. A step that is reordered with them must not conflict with these accesses.
 class Accesses {
  public:
   void add(const KernelStep& step, const std::vector<bool>& writes);
-  /// Whether the step may run before or beside the others.
+  /// Whether the step may run before the steps of the set, or at the same time.
   bool allows(const KernelStep& step, const std::vector<bool>& writes) const;
 
  private:

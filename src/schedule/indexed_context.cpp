@@ -9,14 +9,14 @@ using loop::Code;
 
 namespace {
 
-/// A vector index that is base + step * lane, or, if each stands in two lanes, base + lane / 2.
+/// A vector index of the form base + step * lane or, if `twice`, base + lane / 2.
 struct Affine {
   loop::Value base;
   int64_t step = 0;
   bool twice = false;
 };
 
-/// The number that every lane is, if it is constant.
+/// The value of all lanes, if it is a constant.
 std::optional<int64_t> constant_of(loop::Builder& b, loop::Value value) {
   const loop::Instruction& definition = b.definition(value);
   if (definition.code == Code::kSplat) return constant_of(b, b.value(definition.operands[0]));
@@ -81,10 +81,10 @@ loop::Value ElementTree::NodeContext::index(int64_t axis) {
 }
 
 loop::Value ElementTree::NodeContext::number(int64_t value) {
-  // A node asks for the same numbers in the same order at every point, so each is declared once.
+  // A node requests the same numbers in the same order at every point, so each is declared once.
   std::vector<loop::Value>& numbers = tree_.numbers_[&node_];
-  if (numbers_asked_ == numbers.size()) numbers.push_back(tree_.writer_->number(value));
-  return numbers[numbers_asked_++];
+  if (next_number_ == numbers.size()) numbers.push_back(tree_.writer_->param(value));
+  return numbers[next_number_++];
 }
 
 loop::Value ElementTree::NodeContext::input_size(int input, int64_t axis) {
@@ -101,22 +101,22 @@ loop::Value ElementTree::NodeContext::load(int input, std::span<const loop::Valu
                            : b.constant(dtype, operand.number->to_int());
   }
   Access& access = tree_.indexed_inputs_.at(operand.id);
-  access.follows =
-      access.follows && !index.empty() && !tree_.positions_.empty() && index[0].id() == this->index(0).id();
-  // The address as a scalar, and, if one dimension alone moves from lane to lane in a way that has an instruction, that
-  // dimension; else as a vector.
+  access.follows_point =
+      access.follows_point && !index.empty() && !tree_.positions_.empty() && index[0].id() == this->index(0).id();
+  // The address is a scalar plus, if a single dimension varies from lane to lane in a way that has a load instruction,
+  // that dimension. Otherwise it is a vector.
   loop::Value scalar_part = b.index(0);
   loop::Value vector_part;
   std::optional<Affine> lanes;
   loop::Value lanes_index;
   for (size_t d = 0; d < access.strides.size(); ++d) {
-    const Step stride_step = ElementTree::step(access, d);
-    if (stride_step == Step::kZero) continue;
-    auto scaled = [&](loop::Value v) { return stride_step == Step::kOne ? v : v * access.stride_values[d]; };
+    const Stride stride = ElementTree::stride_of(access, d);
+    if (stride == Stride::kZero) continue;
+    auto scaled = [&](loop::Value v) { return stride == Stride::kOne ? v : v * access.stride_values[d]; };
     const auto form = affine(b, index[d]);
     if (form && form->step == 0 && !form->twice) {
       scalar_part = scalar_part + scaled(form->base);
-    } else if (form && has_load(*form) && stride_step == Step::kOne && !vector_part && !lanes) {
+    } else if (form && has_load(*form) && stride == Stride::kOne && !vector_part && !lanes) {
       lanes = form;
       lanes_index = index[d];
     } else {
@@ -137,7 +137,7 @@ loop::Value ElementTree::NodeContext::load(int input, std::span<const loop::Valu
   } else if (valid.is_vector()) {
     value = b.gather(access.buffer, b.splat(scalar_part), mask);
   } else {
-    // A single element under a condition: read element 0's place of a one-lane gather, so that no branch is needed.
+    // A conditional scalar load: a gather with one active lane needs no branch.
     value = b.extract(b.gather(access.buffer, b.splat(scalar_part), b.splat(valid) & b.lanes_below(b.index(1))), 0);
   }
   return b.convert(value, compute_dtype(access.memory.dtype));

@@ -7,7 +7,7 @@
 
 namespace lucid {
 
-/// What an indexed lowering sees of the point that a kernel is at.
+/// The point of the iteration space that an indexed lowering is evaluated at.
 class ElementTree::NodeContext : public ElementContext {
  public:
   NodeContext(ElementTree& tree, const IRNode& node, const Point& point) : tree_(tree), node_(node), point_(point) {}
@@ -23,7 +23,7 @@ class ElementTree::NodeContext : public ElementContext {
   ElementTree& tree_;
   const IRNode& node_;
   const Point& point_;
-  size_t numbers_asked_ = 0;
+  size_t next_number_ = 0;
 };
 
 }  // namespace lucid

@@ -9,7 +9,7 @@ loop::BufferRef KernelWriter::buffer(const BufferUse& use, Dtype dtype) {
     BufferUse& other = uses_[i];
     if (other.kind == use.kind && other.index == use.index && other.byte_offset == use.byte_offset &&
         refs_[i].dtype == dtype) {
-      if (other.unit != use.unit) other.unit = {};
+      if (other.tile != use.tile) other.tile = {};
       return refs_[i];
     }
   }
@@ -18,13 +18,13 @@ loop::BufferRef KernelWriter::buffer(const BufferUse& use, Dtype dtype) {
   return refs_.back();
 }
 
-KernelStep KernelWriter::finish(int64_t items, double nanoseconds_per_item, int64_t unit_items) {
+KernelStep KernelWriter::finish(int64_t items, double nanoseconds_per_item, int64_t tile_items) {
   KernelStep step;
   step.kernel = builder_.finish();
   step.buffers = std::move(uses_);
   step.params = std::move(params_);
   step.items = items;
-  step.unit_items = unit_items;
+  step.tile_items = tile_items;
   step.nanoseconds = nanoseconds_per_item;
   return step;
 }

@@ -3,7 +3,7 @@
 #include "schedule/group.h"
 #include "schedule/schedule.h"
 
-/// Writers of kernels, one for each kind of root. Each appends its launches to the schedule. The layouts of everything
+/// Kernel writers, one for each kind of root. Each appends its steps to the schedule. The layouts of everything that
 /// the group reads and of the root's result are known.
 namespace lucid {
 
@@ -16,14 +16,14 @@ void schedule_convolution(Schedule& schedule, const IRGraph& graph, const Group&
 void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& group);
 void schedule_attention(Schedule& schedule, const IRGraph& graph, const Group& group);
 
-/// Copies an operand of the group's root to `place`, all or a part of its result.
+/// Copies an operand of the group's root to `target`, which is the root's result or a part of it.
 void copy_operand(Schedule& schedule, const IRGraph& graph, const Group& group, ValueId operand,
-                  const MemoryOperand& place, const std::string& name);
+                  const MemoryOperand& target, const std::string& name);
 
-/// The memory of a value that has some.
+/// The memory of a value that is stored.
 MemoryOperand memory_of(const Schedule& schedule, const IRGraph& graph, ValueId id);
 
-/// A name that says what the kernel computes, for profiles: the ops of the group, at most a few.
+/// A kernel name for profiles: the last few ops of the group.
 std::string kernel_name(const IRGraph& graph, const Group& group);
 
 }  // namespace lucid

@@ -9,9 +9,9 @@
 #include "schedule/reduce_tree.h"
 #include "schedule/row_loop.h"
 
-// Every schedule here computes the same tree, the canonical order: element i goes to lane i mod 16 of block i / 256;
-// each lane of a block is a chain from the identity; block vectors combine pairwise as a binary counter carries,
-// leftovers from small to large; lanes fold last.
+// All schedules in this file compute the same tree, the canonical order. Element i goes to lane i mod 16 of block i /
+// 256. Each lane of a block is a chain that starts from the identity. Block vectors combine pairwise the way a binary
+// counter carries, leftovers from small to large. Lanes fold last.
 namespace lucid {
 
 using loop::Code;
@@ -20,19 +20,19 @@ using loop::kLanes;
 namespace {
 
 constexpr int64_t kBlock = 256;
-// Blocks whose chains run side by side, to hide the latency of addition.
+// Number of blocks whose chains are interleaved, to hide the latency of addition.
 constexpr int64_t kInFlight = 4;
-// Columns are reduced in panels of this many vectors, so that rows far apart are read a cache line or more at a time.
+// Columns are reduced in panels of this many vectors, so that each row access reads at least a cache line.
 constexpr int kPanel = kPanelColumns / kLanes;
-// Long reductions with few results are cut into chunks of 2^6 blocks, for threads to share.
+// Long reductions with few results are split into chunks of 2^6 blocks, which threads share.
 constexpr int kChunkLevel = 6;
 constexpr int64_t kChunk = kBlock << kChunkLevel;
-constexpr int64_t kLongEnoughToCut = 4 * kChunk;
-constexpr int64_t kFewRows = 16;
+constexpr int64_t kMinChunkedLength = 4 * kChunk;
+constexpr int64_t kMaxChunkedRows = 16;
 
 int levels_for(int64_t blocks) { return std::bit_width(static_cast<uint64_t>(std::max<int64_t>(blocks, 1))); }
 
-/// One reduction being written: the expression to reduce, its arithmetic, and where results go.
+/// One reduction: the expression to reduce, its arithmetic, and its result.
 class ReduceKernel {
  public:
   ReduceKernel(Schedule& schedule, const IRGraph& graph, const Group& group)
@@ -47,7 +47,7 @@ class ReduceKernel {
     Dims order = axes.kept;
     for (int64_t axis : axes.reduced) order.push_back(axis);
     if (numel(shape) == 0) {
-      read_nothing(axes, shape, order);
+      read_empty(axes, shape, order);
     } else {
       tree_.emplace(graph, schedule.layouts, group, std::span(&node_.inputs[0].id, 1), shape,
                     std::span<const MemoryOperand>{}, order, axes.kept.size());
@@ -68,7 +68,7 @@ class ReduceKernel {
                          tree_->reads_adjacent(static_cast<size_t>(reduced_ - 1));
     if (columns)
       write_columns();
-    else if (rows_ <= kFewRows && length_ >= kLongEnoughToCut)
+    else if (rows_ <= kMaxChunkedRows && length_ >= kMinChunkedLength)
       write_chunks();
     else
       write_rows();
@@ -77,8 +77,8 @@ class ReduceKernel {
  private:
   using Writer = KernelWriter;
 
-  // There are no elements: rows of none, however many axes are reduced.
-  void read_nothing(const ReduceAxes& axes, const Dims& shape, const Dims& order) {
+  // There are no elements: all rows are empty, however many axes are reduced.
+  void read_empty(const ReduceAxes& axes, const Dims& shape, const Dims& order) {
     Dims sizes = shape;
     for (int64_t axis : axes.reduced) sizes[static_cast<size_t>(axis)] = axis == axes.reduced.back() ? 0 : 1;
     const auto area = static_cast<int32_t>(schedule_.scratch_bytes.size());
@@ -88,7 +88,7 @@ class ReduceKernel {
     tree_.emplace(graph_, rows, std::span<const MemoryOperand>{}, order, axes.kept.size());
   }
 
-  // The reduced axes do not run on into one another: the elements are first brought into rows.
+  // The reduced axes cannot be merged into one: the elements are copied into contiguous rows first.
   void gather_rows(const ReduceAxes& axes, const Dims& shape, const Dims& order) {
     const Dtype dtype = graph_.type(node_.inputs[0].id).dtype;
     Dims sizes;
@@ -114,7 +114,7 @@ class ReduceKernel {
     return {value, lanes_from};
   }
 
-  // Along rows, lanes are neighbours of the reduced dimension.
+  // Along rows, lanes are adjacent elements of the reduced dimension.
   ReduceState row_element(ElementTree::Point& point, loop::Value i, loop::Value mask) {
     point.lane_axis = has_lane_axis_ ? reduced_ : -1;
     point.mask = has_lane_axis_ ? mask : loop::Value();
@@ -137,7 +137,7 @@ class ReduceKernel {
     });
   }
 
-  // Four blocks from `start`, combined.
+  // Four blocks starting at `start`, combined.
   ReduceState four_blocks(const Reducer& reducer, ElementTree::Point& point, loop::Value start) {
     loop::Builder& b = start.builder();
     const ReduceState identity = reducer.identity();
@@ -162,7 +162,7 @@ class ReduceKernel {
     return reducer.combine(reducer.combine(part(0), part(1)), reducer.combine(part(2), part(3)));
   }
 
-  // The tree over [lo, hi), which starts at a multiple of the chunk.
+  // The tree over [lo, hi). `lo` is a multiple of the chunk size.
   ReduceState tree_of(const Reducer& reducer, CarryStack& stack, ElementTree::Point& point, loop::Value lo,
                       loop::Value hi, loop::Value levels) {
     loop::Builder& b = lo.builder();
@@ -192,11 +192,11 @@ class ReduceKernel {
 
   std::vector<loop::Value> outer_sizes(Writer& writer, size_t count) {
     std::vector<loop::Value> sizes;
-    for (size_t d = 0; d < count; ++d) sizes.push_back(writer.number(tree_->sizes()[d]));
+    for (size_t d = 0; d < count; ++d) sizes.push_back(writer.param(tree_->sizes()[d]));
     return sizes;
   }
 
-  // The state's components agree in their first: its value, or for arg-reductions the index.
+  // The last component of the state is the result: the value or, for arg-reductions, the index.
   loop::Value finished(const ReduceState& state, loop::Value count) {
     loop::Builder& b = count.builder();
     loop::Value total = state.back();
@@ -210,14 +210,14 @@ class ReduceKernel {
 
   void write_rows() {
     Writer writer(kernel_name(graph_, group_));
-    const bool has_units = has_lane_axis_ && reduced_ > 0;
-    tree_->declare(writer, has_units ? ElementTree::Units::kFirstDimension : ElementTree::Units::kUnknown);
-    const int64_t unit_rows = has_units ? rows_ / tree_->sizes()[0] : 1;
-    const int64_t unit_bytes = unit_rows * static_cast<int64_t>(size_of(result_.dtype));
-    const loop::BufferRef out = writer.value(result_, has_units ? UnitSpan{unit_bytes, unit_bytes} : UnitSpan{});
+    const bool has_tiles = has_lane_axis_ && reduced_ > 0;
+    tree_->declare(writer, has_tiles ? ElementTree::Tiling::kFirstDimension : ElementTree::Tiling::kUnknown);
+    const int64_t tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : 1;
+    const int64_t tile_bytes = tile_rows * static_cast<int64_t>(size_of(result_.dtype));
+    const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{tile_bytes, tile_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();
     const auto sizes = outer_sizes(writer, tree_->outer_count());
-    const loop::Value length = writer.number(length_);
+    const loop::Value length = writer.param(length_);
     const Reducer reducer(b, lowering_.combine, element_dtype_);
     const int64_t blocks = (length_ + kBlock - 1) / kBlock;
     if (blocks <= 1) {
@@ -227,7 +227,7 @@ class ReduceKernel {
         b.store(out, row, finished(state, length));
       });
     } else {
-      const loop::Value levels = writer.number(levels_for(blocks));
+      const loop::Value levels = writer.param(levels_for(blocks));
       CarryStack stack(b, reducer, 48, 1);
       b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
         ElementTree::Point point = row_point(b, row, sizes);
@@ -235,11 +235,11 @@ class ReduceKernel {
         b.store(out, row, finished(state, length));
       });
     }
-    tree_->declare_indexed_units();
-    schedule_.steps.push_back(writer.finish(rows_, row_cost(length_), unit_rows));
+    tree_->declare_indexed_tiles();
+    schedule_.steps.push_back(writer.finish(rows_, row_cost(length_), tile_rows));
   }
 
-  // Two launches: partial results of chunks, then their tree.
+  // Two launches: partial results of chunks, then the tree over them.
   void write_chunks() {
     const int64_t chunks = (length_ + kChunk - 1) / kChunk;
     std::vector<int32_t> areas;
@@ -258,8 +258,8 @@ class ReduceKernel {
       for (size_t k = 0; k < areas.size(); ++k) partial.push_back(writer.scratch(areas[k], scratch_dtypes[k]));
       loop::Builder& b = writer.builder();
       const auto sizes = outer_sizes(writer, tree_->outer_count());
-      const loop::Value length = writer.number(length_);
-      const loop::Value count = writer.number(chunks);
+      const loop::Value length = writer.param(length_);
+      const loop::Value count = writer.param(chunks);
       const Reducer reducer(b, lowering_.combine, element_dtype_);
       CarryStack stack(b, reducer, kChunkLevel + 2, 1);
       b.for_loop(b.begin(), b.end(), 1, [&](loop::Value item) {
@@ -277,10 +277,10 @@ class ReduceKernel {
     for (size_t k = 0; k < areas.size(); ++k) partial.push_back(writer.scratch(areas[k], scratch_dtypes[k]));
     const loop::BufferRef out = writer.value(result_);
     loop::Builder& b = writer.builder();
-    const loop::Value length = writer.number(length_);
-    const loop::Value count = writer.number(chunks);
+    const loop::Value length = writer.param(length_);
+    const loop::Value count = writer.param(chunks);
     const loop::Value full = length / b.index(kChunk);
-    const loop::Value levels = writer.number(levels_for(chunks));
+    const loop::Value levels = writer.param(levels_for(chunks));
     const Reducer reducer(b, lowering_.combine, element_dtype_);
     CarryStack stack(b, reducer, 48, 1);
     auto chunk_state = [&](loop::Value item) {
@@ -302,7 +302,7 @@ class ReduceKernel {
     schedule_.steps.push_back(writer.finish(rows_, 10.0 * static_cast<double>(chunks)));
   }
 
-  // The elements of `width` neighbouring vectors of columns at reduced position r.
+  // The elements of `width` adjacent vectors of columns at reduced position r.
   std::vector<ReduceState> column_elements(ElementTree::Point& point, loop::Value column, loop::Value r, int width) {
     std::vector<ReduceState> states;
     loop::Builder& b = r.builder();
@@ -327,8 +327,8 @@ class ReduceKernel {
     return states;
   }
 
-  // Down a panel of columns the lanes of the canonical order are rows l, l + 16, ...: they are taken lane by lane, in
-  // the order in which folding pairs them, so that a small stack holds the partial folds.
+  // In a panel of columns, the lanes of the canonical order are rows l, l + 16, and so on. They are processed lane by
+  // lane, in the order in which folding pairs them, so that a small stack holds the partial folds.
   std::vector<ReduceState> panel(const Reducer& reducer, CarryStack& blocks, CarryStack& lanes,
                                  ElementTree::Point& point, loop::Value column, loop::Value length, loop::Value levels,
                                  int width) {
@@ -362,19 +362,19 @@ class ReduceKernel {
 
   void write_columns() {
     Writer writer(kernel_name(graph_, group_) + "_columns");
-    const bool has_units = tree_->sizes().size() == 2 && !tree_->is_indexed();
-    tree_->declare(writer, has_units ? ElementTree::Units::kPanels : ElementTree::Units::kUnknown);
+    const bool has_tiles = tree_->sizes().size() == 2 && !tree_->is_indexed();
+    tree_->declare(writer, has_tiles ? ElementTree::Tiling::kPanels : ElementTree::Tiling::kUnknown);
     const int64_t panel_bytes = kPanelColumns * static_cast<int64_t>(size_of(result_.dtype));
-    const loop::BufferRef out = writer.value(result_, has_units ? UnitSpan{panel_bytes, panel_bytes} : UnitSpan{});
+    const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{panel_bytes, panel_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();
     const auto outer = static_cast<size_t>(reduced_ - 1);
     const int64_t columns = tree_->sizes()[outer];
     const int64_t panels = (columns + kPanel * kLanes - 1) / (kPanel * kLanes);
     const auto sizes = outer_sizes(writer, outer);
-    const loop::Value column_count = writer.number(columns);
-    const loop::Value panel_count = writer.number(panels);
-    const loop::Value length = writer.number(length_);
-    const loop::Value levels = writer.number(levels_for((length_ + kBlock - 1) / kBlock));
+    const loop::Value column_count = writer.param(columns);
+    const loop::Value panel_count = writer.param(panels);
+    const loop::Value length = writer.param(length_);
+    const loop::Value levels = writer.param(levels_for((length_ + kBlock - 1) / kBlock));
     const Reducer reducer(b, lowering_.combine, element_dtype_);
     CarryStack wide_blocks(b, reducer, 48, kPanel);
     CarryStack wide_lanes(b, reducer, 5, kPanel);
@@ -418,8 +418,8 @@ class ReduceKernel {
   std::optional<ElementTree> tree_;
   int64_t length_ = 0;
   int64_t rows_ = 0;
-  int64_t reduced_ = 0;         // the merged dimension that is reduced: the last one
-  bool has_lane_axis_ = false;  // false when every reduced axis has size 1
+  int64_t reduced_ = 0;         // the reduced merged dimension, which is the last one
+  bool has_lane_axis_ = false;  // false if every reduced axis has size 1
   Dtype element_dtype_ = Dtype::kF32;
 };
 

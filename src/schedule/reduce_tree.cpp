@@ -25,7 +25,7 @@ loop::Value extreme(loop::Builder& b, Dtype dtype, bool largest) {
   return b.constant(dtype, largest ? ~smallest : smallest);
 }
 
-// The number of ones at the low end of c: the exponent of the lowest zero bit, read off its value as a double.
+// The number of trailing ones of c: the exponent of its lowest zero bit, read from that bit's value as a double.
 loop::Value trailing_ones(loop::Builder& b, loop::Value c) {
   const loop::Value lowest_zero = ~c & (c + b.index(1));
   const loop::Value bits = b.bitcast(b.convert(lowest_zero, Dtype::kF64), Dtype::kI64);
@@ -64,11 +64,11 @@ ReduceState Reducer::best(const ReduceState& left, const ReduceState& right) con
   loop::Builder& b = builder_;
   const loop::Value x = left[0];
   const loop::Value y = right[0];
-  // NaN beats every number, and what came first beats what is equal. Bools have no order of their own.
+  // NaN beats every number, and the earlier of two equal elements wins. Bools have no ordering instructions.
   const auto less = [&](loop::Value a, loop::Value c) { return is_bool(element_) ? ~a & c : a < c; };
   loop::Value takes_right = takes_largest(combine_) ? less(x, y) : less(y, x);
   if (!is_arg(combine_)) {
-    // The inner choice is one instruction, and keeps a NaN on the left.
+    // The inner select is one instruction and keeps a NaN on the left.
     const loop::Value best = b.select(takes_right, y, x);
     return {is_float(element_) ? b.select(y != y, y, best) : best};
   }
@@ -153,11 +153,11 @@ void CarryStack::push(std::span<const ReduceState> states, loop::Value count, in
   };
   const auto carried =
       b.for_loop(b.index(level), top, 1, flat, [&](loop::Value l, std::span<const loop::Value> current) {
-        const std::vector<ReduceState> held = slot(l);
+        const std::vector<ReduceState> stored = slot(l);
         const std::vector<ReduceState> pushed = unflatten(current);
         std::vector<loop::Value> next;
         for (size_t w = 0; w < pushed.size(); ++w) {
-          const ReduceState sum = reducer_.combine(held[w], pushed[w]);
+          const ReduceState sum = reducer_.combine(stored[w], pushed[w]);
           next.insert(next.end(), sum.begin(), sum.end());
         }
         return next;
@@ -173,7 +173,7 @@ std::vector<ReduceState> CarryStack::finish(loop::Value count, loop::Value level
     const ReduceState state = first.empty() ? reducer_.identity() : first[static_cast<size_t>(w)];
     initial.insert(initial.end(), state.begin(), state.end());
   }
-  // Whether anything has been taken yet, as an integer: 0 or 1.
+  // Whether any slot has been combined yet, as 0 or 1.
   initial.push_back(first.empty() ? b.index(0) : b.convert(has_first, Dtype::kI64));
   const size_t parts = buffers_.size();
   const auto carried =
@@ -181,14 +181,14 @@ std::vector<ReduceState> CarryStack::finish(loop::Value count, loop::Value level
         const loop::Value bit = b.binary(Code::kShr, count, l) & b.index(1);
         const loop::Value used = bit != b.index(0);
         const loop::Value taken = current.back() != b.index(0);
-        const std::vector<ReduceState> held = slot(l);
+        const std::vector<ReduceState> stored = slot(l);
         std::vector<loop::Value> next;
-        for (size_t w = 0; w < held.size(); ++w) {
+        for (size_t w = 0; w < stored.size(); ++w) {
           const ReduceState so_far(current.begin() + static_cast<std::ptrdiff_t>(w * parts),
                                    current.begin() + static_cast<std::ptrdiff_t>((w + 1) * parts));
-          const ReduceState both = reducer_.combine(held[w], so_far);
+          const ReduceState both = reducer_.combine(stored[w], so_far);
           for (size_t k = 0; k < parts; ++k)
-            next.push_back(b.select(used, b.select(taken, both[k], held[w][k]), so_far[k]));
+            next.push_back(b.select(used, b.select(taken, both[k], stored[w][k]), so_far[k]));
         }
         next.push_back(current.back() | bit);
         return next;

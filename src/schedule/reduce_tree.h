@@ -9,20 +9,21 @@
 
 namespace lucid {
 
-/// What a reduction carries: one value, or a value and its index for argmax and argmin. All scalar or all vector.
+/// The state that a reduction carries: one value, or a value and its index for argmax and argmin. All scalar or all
+/// vector.
 using ReduceState = std::vector<loop::Value>;
 
-/// The arithmetic of a reduction: where it starts and how two partial results become one.
+/// The arithmetic of a reduction: the identity, and how two partial results are combined.
 class Reducer {
  public:
-  /// `element` is the dtype that elements have when they are combined.
+  /// `element` is the dtype in which elements are combined.
   Reducer(loop::Builder& builder, Combine combine, Dtype element)
       : builder_(builder), combine_(combine), element_(element) {}
 
   std::vector<Dtype> dtypes() const;
-  /// A partial result of nothing, as vectors.
+  /// The partial result of no elements, as vectors.
   ReduceState identity() const;
-  /// Later elements on the right.
+  /// Combines two partial results; later elements are on the right.
   ReduceState combine(const ReduceState& left, const ReduceState& right) const;
   /// `next` in the lanes of the mask, `previous` elsewhere; an empty mask means everywhere.
   ReduceState select(loop::Value mask, const ReduceState& next, const ReduceState& previous) const;
@@ -37,16 +38,17 @@ class Reducer {
   Dtype element_;
 };
 
-/// Partial results added pairwise, as a binary counter carries: after pushing c of them, a slot is in use for each bit
-/// of c. The slots lie in scratch memory; a state may be several vectors wide.
+/// Combines partial results pairwise, the way a binary counter carries: after c pushes, one slot is in use for each bit
+/// of c. The slots are in scratch memory. A state may be several vectors wide.
 class CarryStack {
  public:
   CarryStack(loop::Builder& builder, const Reducer& reducer, int levels, int width);
 
-  /// Pushes the states of a block group: `count` groups of 2^level were pushed before it, and nothing smaller since.
+  /// Pushes the states of a group of 2^level blocks. `count` groups of this size were pushed before it, and no smaller
+  /// ones since.
   void push(std::span<const ReduceState> states, loop::Value count, int level);
-  /// Everything pushed, leftovers taken from the smallest to the largest; `count` blocks in all. `first`, if it has
-  /// states, stands before the smallest leftover where `has_first` holds.
+  /// Combines everything that was pushed, `count` blocks in total, from the smallest slot to the largest. `first`, if
+  /// not empty, comes before the smallest slot where `has_first` holds.
   std::vector<ReduceState> finish(loop::Value count, loop::Value levels, std::span<const ReduceState> first = {},
                                   loop::Value has_first = {});
   /// The states in one slot.

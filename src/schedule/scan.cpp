@@ -40,16 +40,16 @@ void schedule_scan(Schedule& schedule, const IRGraph& graph, const Group& group)
   KernelWriter writer(kernel_name(graph, group));
   tree.declare(writer);
   loop::Builder& b = writer.builder();
-  // Chains side by side in memory advance together, one in each lane.
-  const bool lanes = outer > 0 && tree.reads_adjacent(outer - 1) && tree.extra_step(0, outer - 1) == Step::kOne &&
+  // Chains that are adjacent in memory advance together, one in each lane.
+  const bool lanes = outer > 0 && tree.reads_adjacent(outer - 1) && tree.extra_stride(0, outer - 1) == Stride::kOne &&
                      tree.sizes()[outer - 1] >= kLanes / 2;
   const int64_t width = lanes ? tree.sizes()[outer - 1] : 1;
   const int64_t groups = (width + kLanes - 1) / kLanes;
   std::vector<loop::Value> sizes;
-  for (size_t d = 0; d < outer - (lanes ? 1 : 0); ++d) sizes.push_back(writer.number(tree.sizes()[d]));
-  const loop::Value group_count = writer.number(groups);
-  const loop::Value width_value = writer.number(width);
-  const loop::Value length_value = writer.number(length);
+  for (size_t d = 0; d < outer - (lanes ? 1 : 0); ++d) sizes.push_back(writer.param(tree.sizes()[d]));
+  const loop::Value group_count = writer.param(groups);
+  const loop::Value width_value = writer.param(width);
+  const loop::Value length_value = writer.param(length);
   b.for_loop(b.begin(), b.end(), 1, [&](loop::Value item) {
     ElementTree::Point point{split_index(b, lanes ? item / group_count : item, sizes), -1, {}};
     if (lanes) {

@@ -13,7 +13,7 @@ using loop::kLanes;
 
 namespace {
 
-/// One operand in memory with its run-time strides.
+/// An operand in memory and its run-time strides.
 struct ScatterOperand {
   MemoryOperand memory;
   loop::BufferRef buffer;
@@ -26,7 +26,7 @@ struct ScatterOperand {
   }
 };
 
-/// The source element that the scatter is at; everything is scalar.
+/// The source element that is being scattered; everything is scalar.
 class SourceContext : public ElementContext {
  public:
   SourceContext(KernelWriter& writer, const IRGraph& graph, const IRNode& node,
@@ -35,10 +35,10 @@ class SourceContext : public ElementContext {
 
   loop::Builder& builder() override { return writer_.builder(); }
   loop::Value index(int64_t axis) override { return index_[static_cast<size_t>(axis)]; }
-  loop::Value number(int64_t value) override { return writer_.number(value); }
+  loop::Value number(int64_t value) override { return writer_.param(value); }
   loop::Value input_size(int input, int64_t axis) override {
     const ValueId id = node_.inputs[static_cast<size_t>(input)].id;
-    return writer_.number(graph_.type(id).shape[static_cast<size_t>(axis)]);
+    return writer_.param(graph_.type(id).shape[static_cast<size_t>(axis)]);
   }
   loop::Value load(int input, std::span<const loop::Value> index, loop::Value valid) override {
     loop::Builder& b = builder();
@@ -58,7 +58,7 @@ class SourceContext : public ElementContext {
     if (reports_) b.if_then(condition, [&] { b.store(writer_.error(), b.index(0), b.index(code)); });
     failed_ = failed_ ? failed_ | condition : condition;
   }
-  /// Holds when some check failed, in which case the target may be out of range; empty when nothing was checked.
+  /// True at run time if a check failed, in which case the target may be out of range. Empty if nothing is checked.
   loop::Value failed() const { return failed_; }
 
  private:
@@ -71,51 +71,51 @@ class SourceContext : public ElementContext {
   loop::Value failed_;
 };
 
-loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value held, loop::Value next) {
-  if (is_bool(held.dtype()) && combine != ScatterCombine::kReplace) {
+loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value current, loop::Value next) {
+  if (is_bool(current.dtype()) && combine != ScatterCombine::kReplace) {
     // Bools are 0 and 1: the sum and the maximum are "or", the product and the minimum "and".
-    return combine == ScatterCombine::kAdd || combine == ScatterCombine::kMax ? held | next : held & next;
+    return combine == ScatterCombine::kAdd || combine == ScatterCombine::kMax ? current | next : current & next;
   }
   switch (combine) {
     case ScatterCombine::kReplace:
       return next;
     case ScatterCombine::kAdd:
-      return held + next;
+      return current + next;
     case ScatterCombine::kMul:
-      return held * next;
+      return current * next;
     case ScatterCombine::kMax:
-      return b.select((next > held) | (next != next), next, held);
+      return b.select((next > current) | (next != next), next, current);
     case ScatterCombine::kMin:
-      return b.select((next < held) | (next != next), next, held);
+      return b.select((next < current) | (next != next), next, current);
   }
   return next;
 }
 
-/// Whether a node takes elements by indices along a dimension, each of which it checks.
-bool goes_along(const IRNode& node) {
+/// Whether a node selects elements by indices along a dimension and checks each index.
+bool is_indexed_along(const IRNode& node) {
   return !node.op->errors.empty() && node.op->schema.operand_index("index") == 1 &&
          node.op->schema.attribute_index("dim") >= 0;
 }
 
-/// The size that the indices of such a node are below.
+/// The exclusive upper bound of a node's indices.
 int64_t bound_of(const IRGraph& graph, const IRNode& node) {
   const NodeCall call(graph, node);
   return call.call().rank(0) == 0 ? 1 : call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))];
 }
 
-/// Whether another node says if an index of this one is out of range: the one whose gradient this is, mostly.
+/// Whether another node already checks the indices of this one. Usually it is the node whose gradient this is.
 bool is_checked_elsewhere(const Schedule& schedule, const IRGraph& graph, const IRNode& node) {
-  if (!goes_along(node)) return false;
+  if (!is_indexed_along(node)) return false;
   const Layout& index = schedule.layouts.at(node.inputs[1].id);
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const IRNode& other) {
-    if (!std::holds_alternative<IndexedLowering>(other.op->lowering) || !goes_along(other)) return false;
+    if (!std::holds_alternative<IndexedLowering>(other.op->lowering) || !is_indexed_along(other)) return false;
     const Layout& its = schedule.layouts.at(other.inputs[1].id);
     return its.storage == index.storage && its.geometry == index.geometry &&
            numel(graph.type(other.outputs[0]).shape) > 0 && bound_of(graph, other) == bound_of(graph, node);
   });
 }
 
-/// A scatter being written: the nodes' operands, and where elements go.
+/// Writes the kernel of one scatter.
 class ScatterWriter {
  public:
   ScatterWriter(Schedule& schedule, const IRGraph& graph, const Group& group)
@@ -134,21 +134,21 @@ class ScatterWriter {
     out_.buffer = writer_.value(out_.memory);
     if (reports_) writer_.declare_error();
     for (ScatterOperand& operand : operands_)
-      for (int64_t stride : operand.memory.geometry.strides) operand.strides.push_back(writer_.number(stride));
-    for (int64_t stride : out_.memory.geometry.strides) out_.strides.push_back(writer_.number(stride));
-    for (int64_t size : source().memory.geometry.sizes) sizes_.push_back(writer_.number(size));
+      for (int64_t stride : operand.memory.geometry.strides) operand.strides.push_back(writer_.param(stride));
+    for (int64_t stride : out_.memory.geometry.strides) out_.strides.push_back(writer_.param(stride));
+    for (int64_t size : source().memory.geometry.sizes) sizes_.push_back(writer_.param(size));
   }
 
-  /// Whether elements go where their neighbours along the last axis go, at their own place in the row: then the target
-  /// of the first holds for all.
+  /// Whether whole rows move: all elements of a row along the last axis go to the same target row and keep their
+  /// position in it, so that the target of the first element holds for all.
   bool moves_rows() {
     const Geometry& from = source().memory.geometry;
     const Geometry& to = out_.memory.geometry;
     if (from.sizes.size() < 2 || from.sizes.back() < kLanes / 2 || from.sizes.back() != to.sizes.back() ||
         from.strides.back() != 1 || to.strides.back() != 1)
       return false;
-    std::vector<loop::Value> index(sizes_.size(), writer_.number(0));
-    index.back() = writer_.number(0);
+    std::vector<loop::Value> index(sizes_.size(), writer_.param(0));
+    index.back() = writer_.param(0);
     SourceContext context(writer_, graph_, node_, operands_, index, reports_);
     const std::vector<loop::Value> target = lowering_.target(context, call_.call());
     if (target.back().id() != index.back().id()) return false;
@@ -157,29 +157,29 @@ class ScatterWriter {
     return std::none_of(others.begin(), others.end(), [&](loop::Value value) { return depends(value, index.back()); });
   }
 
-  /// One item: elements that meet in one place must arrive in order.
+  /// A single item: elements with the same target must be combined in order.
   KernelStep write_elements(int64_t elements) {
     loop::Builder& b = writer_.builder();
-    const loop::Value count = writer_.number(elements);
+    const loop::Value count = writer_.param(elements);
     b.for_loop(b.begin(), b.end(), 1, [&](loop::Value) {
       b.for_loop(b.index(0), count, 1, [&](loop::Value position) {
         const std::vector<loop::Value> index = split_index(b, position, sizes_);
         at_target(index, [&](loop::Value from, loop::Value to) {
           const loop::Value next = b.convert(b.load(source().buffer, from), dtype());
-          const loop::Value held = b.convert(b.load(out_.buffer, to), dtype());
-          b.store(out_.buffer, to, b.convert(combined(lowering_.combine, b, held, next), out_.memory.dtype));
+          const loop::Value current = b.convert(b.load(out_.buffer, to), dtype());
+          b.store(out_.buffer, to, b.convert(combined(lowering_.combine, b, current, next), out_.memory.dtype));
         });
       });
     });
     return writer_.finish(1, 4.0 * static_cast<double>(elements));
   }
 
-  /// An item is some columns of all rows, which arrive in order.
+  /// An item is some columns of all rows. Rows with the same target are combined in order.
   KernelStep write_rows(int64_t elements) {
     loop::Builder& b = writer_.builder();
     const int64_t width = source().memory.geometry.sizes.back();
-    const loop::Value row_count = writer_.number(elements / width);
-    const loop::Value columns = writer_.number(width);
+    const loop::Value row_count = writer_.param(elements / width);
+    const loop::Value columns = writer_.param(width);
     const std::vector<loop::Value> outer(sizes_.begin(), sizes_.end() - 1);
     b.for_loop(b.begin(), b.end(), 1, [&](loop::Value item) {
       const loop::Value first = item * b.index(kColumns);
@@ -191,8 +191,8 @@ class ScatterWriter {
           row_loop(b, b.index(0), left, 1, [&](std::span<const loop::Value> starts, loop::Value mask) {
             const loop::Value i = starts.front();
             const loop::Value next = b.convert(b.load_vector(source().buffer, from + i, mask), dtype());
-            const loop::Value held = b.convert(b.load_vector(out_.buffer, to + i, mask), dtype());
-            b.store(out_.buffer, to + i, b.convert(combined(lowering_.combine, b, held, next), out_.memory.dtype),
+            const loop::Value current = b.convert(b.load_vector(out_.buffer, to + i, mask), dtype());
+            b.store(out_.buffer, to + i, b.convert(combined(lowering_.combine, b, current, next), out_.memory.dtype),
                     mask);
           });
         });
@@ -204,13 +204,13 @@ class ScatterWriter {
   }
 
  private:
-  /// Columns of an item of write_rows.
+  /// Number of columns of an item of write_rows.
   static constexpr int64_t kColumns = 4 * kLanes;
 
   const ScatterOperand& source() const { return operands_[static_cast<size_t>(lowering_.source)]; }
   Dtype dtype() const { return compute_dtype(out_.memory.dtype); }
 
-  /// Calls f with the address of a source element and that of its place, unless a check failed.
+  /// Calls f with the addresses of a source element and its target, unless a check failed.
   template <typename F>
   void at_target(const std::vector<loop::Value>& index, F f) {
     loop::Builder& b = writer_.builder();

@@ -20,8 +20,8 @@ void schedule_host(Schedule& schedule, const IRGraph& graph, size_t index) {
   step.host = static_cast<int64_t>(index);
   const auto add = [&](ValueId id) {
     const MemoryOperand memory = memory_of(schedule, graph, id);
-    LUCID_CHECK(is_contiguous(memory.geometry.sizes, memory.geometry.strides), "{} is given memory with gaps",
-                node.op->name());
+    LUCID_CHECK(is_contiguous(memory.geometry.sizes, memory.geometry.strides),
+                "{}: operands and results of a host function must be contiguous", node.op->name());
     const auto bytes = static_cast<int64_t>(size_of(memory.dtype));
     step.buffers.push_back({memory.kind, memory.id, memory.geometry.offset * bytes, {}});
   };
@@ -57,9 +57,9 @@ MemoryOperand memory_of(const Schedule& schedule, const IRGraph& graph, ValueId 
 }
 
 std::string kernel_name(const IRGraph& graph, const Group& group) {
-  constexpr size_t kMostNames = 4;
+  constexpr size_t kMaxNames = 4;
   std::string name;
-  const size_t first = group.nodes.size() > kMostNames ? group.nodes.size() - kMostNames : 0;
+  const size_t first = group.nodes.size() > kMaxNames ? group.nodes.size() - kMaxNames : 0;
   for (size_t i = first; i < group.nodes.size(); ++i) {
     if (!name.empty()) name += '_';
     name += graph.nodes[group.nodes[i]].op->name();
@@ -77,7 +77,7 @@ Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts)
       schedule_host(schedule, graph, group.root());
       continue;
     }
-    LUCID_CHECK(root.op->view || root.op->is_lowered(), "{} is no primitive", root.op->name());
+    LUCID_CHECK(root.op->view || root.op->is_lowered(), "{} is not a primitive", root.op->name());
     std::visit(KindScheduler{schedule, graph, group}, root.op->lowering);
   }
   return schedule;

@@ -27,11 +27,10 @@ KernelStage host_stage(const IRNode& node, size_t buffers) {
   return stage;
 }
 
-std::string names_of(std::span<const uint32_t> numbers, const std::vector<BufferUse>& buffers) {
+std::string names_of(std::span<const uint32_t> indices, const std::vector<BufferUse>& buffers) {
   std::vector<std::string> names;
-  for (uint32_t number : numbers)
-    names.push_back(number < buffers.size() ? name_of(buffers[number])
-                                            : fmt::format("local{}", number - buffers.size()));
+  for (uint32_t index : indices)
+    names.push_back(index < buffers.size() ? name_of(buffers[index]) : fmt::format("local{}", index - buffers.size()));
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
@@ -70,7 +69,7 @@ std::string to_text(const IRGraph& graph, const Schedule& schedule) {
                             names_of(stage.writes, buffers));
     };
     add(step.buffers);
-    for (const Launch& launch : step.beside) {
+    for (const Launch& launch : step.more_launches) {
       text += fmt::format("  fused launch, {} {}\n", launch.items, launch.items == 1 ? "item" : "items");
       add(launch.buffers);
     }

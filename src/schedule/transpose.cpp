@@ -14,9 +14,9 @@ void transpose(loop::Builder& builder, std::vector<loop::Value>& rows) {
       const int partner = i + size;
       loop::Value& high = rows[static_cast<size_t>(partner)];
       if (low && high) {
-        const loop::Value kept = low;
+        const loop::Value old_low = low;
         low = builder.select(upper, low, builder.rotate(high, kLanes - size));
-        high = builder.select(upper, builder.rotate(kept, size), high);
+        high = builder.select(upper, builder.rotate(old_low, size), high);
       } else if (low) {
         high = builder.rotate(low, size);
       }

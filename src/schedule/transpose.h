@@ -6,8 +6,8 @@
 
 namespace lucid {
 
-/// Turns kLanes rows into kLanes columns by exchanging ever smaller squares across the diagonal. Rows at the end may be
-/// empty: what the columns hold in their lanes is undefined.
+/// Transposes kLanes rows by exchanging ever smaller squares across the diagonal. Trailing rows may be empty; the
+/// corresponding lanes of the columns are undefined.
 void transpose(loop::Builder& builder, std::vector<loop::Value>& rows);
 
 }  // namespace lucid

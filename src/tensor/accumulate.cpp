@@ -16,7 +16,7 @@ TensorRef take_ref(Value value) {
   return tensor;
 }
 
-/// A tensor of its own with the gradient's value and, if the pass creates a graph, its place there.
+/// The gradient in a tensor of its own: with a position in the graph if the pass creates one.
 TensorRef own_gradient(Value gradient, DimsView strides) {
   TensorRef tensor = take_ref(std::move(gradient));
   const bool fits = strides.empty() || Dims(strides) == tensor->strides();
@@ -48,7 +48,7 @@ void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->gradient_read(nullptr, &slot);
   const BusyScope adding(slot.adding);
-  // If another thread clears or replaces it meanwhile, this sum goes to what was there, or takes its place.
+  // If another thread clears or replaces the gradient meanwhile, this adds to the old one or replaces the new one.
   const TensorRef before = slot.grad.load();
   if (!before) {
     slot.grad.store(own_gradient(std::move(gradient), slot.strides));

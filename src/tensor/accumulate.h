@@ -4,13 +4,13 @@
 
 namespace lucid {
 
-/// a + b, in the memory of `a` when nobody else can see it and nothing is recorded.
+/// a + b. Computed in place in `a` if nothing else can see its memory and nothing is recorded.
 Value add_gradients(Value a, Value b);
 
-/// Adds a gradient to a leaf's `.grad`: in place, so that handles on it see the sum, unless the pass creates a graph.
+/// Adds a gradient to a leaf's `.grad`: in place, so that handles to it see the sum, unless the pass creates a graph.
 void accumulate_gradient(GradSlot& slot, Value gradient, bool create_graph);
 
-/// Adds a gradient to the `.grad` of a tensor that asked to keep it.
+/// Adds a gradient to the `.grad` of a non-leaf tensor that retains it.
 void retain_gradient(GradSlot& slot, const Value& gradient);
 
 }  // namespace lucid

@@ -34,7 +34,7 @@ Index index_of(const IndexItem& item) {
     case IndexItem::Kind::kTensor:
       return TensorRef(&unwrap(item.tensor()));
   }
-  LUCID_CHECK(false, "an index item of unknown kind");
+  LUCID_CHECK(false, "unknown kind of index item");
   return {};
 }
 
@@ -80,7 +80,7 @@ Operand operand_of(const Argument& argument) {
     case Argument::Kind::kReal:
       return Operand(argument.real());
   }
-  LUCID_CHECK(false, "an argument of unknown kind");
+  LUCID_CHECK(false, "unknown kind of argument");
   return {};
 }
 
@@ -131,7 +131,7 @@ void* Tensor::write_pointer(Dtype dtype) {
   check_stored_as(unwrap(*this), dtype);
   note_escape(*impl_, "writes values of a tensor");
   impl_->before_write();
-  // Nothing tells when the caller writes through the pointer, or for how long.
+  // The library cannot know when, or for how long, the caller writes through the pointer.
   impl_->cell()->packed_forms().stop_keeping();
   return impl_->data();
 }

@@ -16,8 +16,8 @@ GradSlot& ensure_slot(TensorImpl& tensor) {
   return *meta.slot;
 }
 
-/// Keeps the gradient that arrives at the tensor's node, until the tensor gets another node; of a view, `version` is
-/// its graph version with this one.
+/// Keeps the gradient that arrives at the tensor's node until the tensor gets another node. For a view, `version` is
+/// its graph version with this node.
 void attach_retained(TensorImpl& tensor, const Edge& edge, uint32_t version) {
   GradSlot& slot = ensure_slot(tensor);
   slot.retained_from = edge.node.get();
@@ -44,8 +44,8 @@ void bump_version(TensorImpl& root) {
   if (AutogradMeta* meta = root.autograd(); meta && meta->version) meta->version->number = root.graph_version();
 }
 
-/// Where the new node of a view stands whose root was rebased to `whole`: right behind that, several in the order of
-/// the nodes they had.
+/// The position of the new node of a view whose root was rebased to `whole`: right after `whole`. New nodes of several
+/// views are ordered like their old nodes.
 NodeOrder order_of_stale(const AutogradMeta& view, const AutogradMeta& root, const Edge& whole) {
   const uint64_t fresh = GradNode::reserve_number();
   if (root.views_number <= whole.node->order().number) return {fresh, 0};
@@ -54,18 +54,17 @@ NodeOrder order_of_stale(const AutogradMeta& view, const AutogradMeta& root, con
   return {root.views_number, old.within ? old.within : old.number};
 }
 
-/// Whether the root of a view got another place in the graph after the view's node was made. A view whose root was
-/// bound to other memory stays where it was.
+/// Whether the root of a view moved to another position in the graph after the view's node was created. A view whose
+/// root was bound to other memory keeps its position.
 bool is_stale(const TensorImpl& view) {
   const TensorImpl& root = *view.root();
   return view.view_kind() == ViewKind::kRecorded && view.graph_version() != root.graph_version() &&
          view.cell() == root.cell() && requires_grad(root);
 }
 
-/// Gives a stale view its new node. Several threads may ask for it first: recording on a view only reads it for its
-/// user.
+/// Gives a stale view its new node. Several threads may do so at once: to the user, recording on a view only reads it.
 void renew_node(TensorImpl& view) {
-  Edge old;  // goes after the lock: what it frees may be Python's
+  Edge old;  // destroyed after the lock is released: destruction may run Python code
   const std::lock_guard lock(mutex_of(LockRank::kViewNode));
   if (!is_stale(view)) return;
   TensorImpl& root = *view.root();
@@ -81,7 +80,7 @@ void renew_node(TensorImpl& view) {
 }  // namespace
 
 bool requires_grad(const TensorImpl& tensor) {
-  // A view's root comes first: other threads may be giving the view a new node.
+  // Check the view's root first: other threads may be giving the view a new node.
   if (tensor.is_view())
     if (const AutogradMeta* root = tensor.root()->autograd(); root && (root->requires_grad || root->edge)) return true;
   const AutogradMeta* meta = tensor.autograd();
@@ -143,7 +142,7 @@ void set_requires_grad(TensorImpl& tensor, bool wanted) {
 void retain_grad(TensorImpl& tensor) {
   if (!requires_grad(tensor))
     throw RuntimeError("retain_grad: the tensor does not require grad, so it will have no gradient to keep");
-  note_escape(tensor, "asks to retain a gradient");
+  note_escape(tensor, "calls retain_grad");
   const Edge edge = gradient_node(tensor);
   if (!edge) return;
   AutogradMeta& meta = tensor.ensure_autograd();
@@ -204,12 +203,12 @@ TensorRef detach(const TensorImpl& tensor) {
 
 void set_data(TensorImpl& tensor, const TensorImpl& source) {
   if (requires_grad(tensor) && !is_float(source.dtype()))
-    throw RuntimeError("data: {} requires grad and cannot be bound to {}, which is no float", to_string(tensor.type()),
-                       to_string(source.type()));
-  note_change(tensor, "gives a tensor from outside other memory");
+    throw RuntimeError("data: {} requires grad and cannot be bound to {}, which is not floating point",
+                       to_string(tensor.type()), to_string(source.type()));
+  note_change(tensor, "binds a tensor from outside to other memory");
   const bool same_type = tensor.type() == source.type();
   tensor.rebind(source.dtype(), source.sizes(), source.strides(), source.offset(), source.cell());
-  // The end of the graph expects gradients of the old type: recorded uses keep it, new ones get another.
+  // The accumulator expects gradients of the old type. Recorded uses keep it; new uses get another one.
   if (AutogradMeta* meta = tensor.autograd(); meta && meta->accumulator && !same_type) meta->accumulator.reset();
 }
 

@@ -20,16 +20,16 @@ TensorRef ones(const TensorImpl& like) {
   return tensor;
 }
 
-/// Checks outputs and the gradients given for them. Outputs whose gradient would be dropped are left out.
+/// Checks the outputs and the gradients given for them. Skips outputs whose gradient would be dropped.
 Start check_outputs(const char* name, std::span<const TensorRef> outputs, std::span<const TensorRef> gradients) {
   if (!gradients.empty() && gradients.size() != outputs.size())
-    throw RuntimeError("{}: got {} gradients for {} outputs; give one for each, or none", name, gradients.size(),
+    throw RuntimeError("{}: got {} gradients for {} outputs; pass one for each, or none", name, gradients.size(),
                        outputs.size());
   Start start;
   for (size_t i = 0; i < outputs.size(); ++i) {
     TensorImpl& output = *outputs[i];
     if (!requires_grad(output))
-      throw RuntimeError("{}: output {}, {}, does not require grad and was not made by a recorded op", name, i,
+      throw RuntimeError("{}: output {}, {}, does not require grad and was not computed by a recorded op", name, i,
                          to_string(output.type()));
     TensorRef gradient = gradients.empty() ? TensorRef() : gradients[i];
     if (!gradient) {
@@ -49,7 +49,7 @@ Start check_outputs(const char* name, std::span<const TensorRef> outputs, std::s
   return start;
 }
 
-/// Runs a pass, which takes long: other threads of the caller go on meanwhile.
+/// Runs a pass. Releases the caller's global lock (Python's GIL) meanwhile, because a pass may take long.
 Values run(const BackwardPass::Settings& settings, Start start) {
   const BlockingScope running;
   return BackwardPass(settings).run(start.edges, std::move(start.gradients));
@@ -107,7 +107,7 @@ std::vector<TensorRef> grad(std::span<const TensorRef> outputs, std::span<const 
             to_string(inputs[i]->type()));
       continue;
     }
-    // Gradients that share memory, with each other or with what the caller passed, are told apart.
+    // Copy gradients that share memory with each other or with tensors that the caller passed.
     const bool shared = tensor_of(found[i])->cell()->use_count() > 1 || found[i].get()->use_count() > 1;
     results[i] = TensorRef(tensor_of(shared ? eager().clone(found[i]) : found[i]));
   }

@@ -33,9 +33,9 @@ void check_borrowed(std::string_view op, BorrowedMemory& memory) {
          !__builtin_mul_overflow(last, static_cast<int64_t>(element), &bytes) &&
          !__builtin_add_overflow(reinterpret_cast<uintptr_t>(memory.data), static_cast<uintptr_t>(bytes), &end);
   if (!fits)
-    throw ValueError("{}: an array of shape {} and strides {} reaches beyond all addresses", op,
+    throw ValueError("{}: an array of shape {} and strides {} exceeds the address space", op,
                      to_string(DimsView(memory.sizes)), to_string(DimsView(memory.strides)));
-  if (!memory.data) throw ValueError("{}: {} elements, but no address of any", op, count);
+  if (!memory.data) throw ValueError("{}: the array has {} elements, but a null address", op, count);
 }
 
 bool is_aligned(const BorrowedMemory& memory) {

@@ -7,7 +7,7 @@
 
 namespace lucid {
 
-/// Memory of another library, with strides in elements.
+/// Memory that another library owns. Strides are in elements.
 struct BorrowedMemory {
   void* data = nullptr;
   Dtype dtype = Dtype::kF32;
@@ -15,18 +15,18 @@ struct BorrowedMemory {
   Dims strides;
 };
 
-/// Throws ValueError naming `op` when no tensor can lie on such memory: negative sizes or strides, more elements or a
-/// longer reach than addresses allow, elements at no address. Gives dimensions of one element or none the strides of a
-/// contiguous tensor, since theirs mean nothing.
+/// Throws ValueError, naming `op`, if the memory cannot hold a tensor: negative sizes or strides, more elements or a
+/// larger extent than the address space allows, or elements at a null address. Strides of dimensions with zero or one
+/// element are meaningless; they are replaced by those of a contiguous tensor.
 void check_borrowed(std::string_view op, BorrowedMemory& memory);
 
-/// Whether every element lies at a multiple of its size, as kernels expect.
+/// Whether the address of every element is a multiple of its size, as kernels require.
 bool is_aligned(const BorrowedMemory& memory);
 
-/// A tensor on checked and aligned memory; `release` runs when nobody uses it any more.
+/// A tensor on checked and aligned memory. `release` runs after its last use.
 TensorRef borrow_tensor(const BorrowedMemory& memory, std::function<void()> release);
 
-/// A tensor of its own with the values of checked memory.
+/// A tensor with its own memory and a copy of the values in checked memory.
 TensorRef copy_borrowed(const BorrowedMemory& memory);
 
 }  // namespace lucid

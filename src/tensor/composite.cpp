@@ -11,7 +11,7 @@
 namespace lucid {
 namespace {
 
-/// Expands a call to see what it is made of.
+/// Expands a call to find out what it consists of.
 class Probe : public GraphEmitter {
  public:
   struct RunsOnHost {};
@@ -67,7 +67,7 @@ bool must_emit_parts(const Call& call) {
 namespace {
 
 Values decomposed(EagerEmitter& e, const Call& call) {
-  // A plan computes composites of 16-bit floats in f32 and rounds once; so must their parts, to give the same bits.
+  // A plan computes composites of 16-bit floats in f32 and rounds once. For the same bits, their parts must do so too.
   bool half = false;
   for (const Operand& operand : call.operands()) half |= operand.is_value() && is_half(operand.dtype());
   Values results = half && !must_emit_parts(call) ? emit_widened_decomposition(e, call, infer_types(call))
@@ -83,7 +83,7 @@ Values EagerEmitter::decompose(const Call& call) {
   try {
     return decomposed(*this, call);
   } catch (const Error& error) {
-    // What a part complains of is said by the op that was called.
+    // An error raised by a part is reported in the name of the op that was called.
     const std::string_view message = error.what();
     const size_t colon = std::min(message.find(": "), message.size());
     const Op* part = op_table().find(message.substr(0, colon));

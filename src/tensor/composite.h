@@ -4,8 +4,8 @@
 
 namespace lucid {
 
-/// True for composites that cannot be computed by one plan: those made of views alone, whose results share memory, and
-/// those with a part that runs on the host. Found out by expanding the first call of each op.
+/// True for composites that one plan cannot compute: those that consist of views only, whose results share memory, and
+/// those with a part that runs on the host. Determined by expanding the first call of each op.
 bool must_emit_parts(const Call& call);
 
 }  // namespace lucid

@@ -20,7 +20,7 @@ Dtype dtype_of(const DataType& type) {
 
 BorrowedMemory memory_of(const Tensor& in) {
   if (in.device.type != kCpu)
-    throw ValueError("from_dlpack: the data lies on device type {}; only the CPU's (1) can be read", in.device.type);
+    throw ValueError("from_dlpack: the data is on device type {}; only the CPU (1) is supported", in.device.type);
   BorrowedMemory memory;
   memory.dtype = dtype_of(in.dtype);
   if (in.rank < 0 || in.rank > kMaxRank)
@@ -31,8 +31,8 @@ BorrowedMemory memory_of(const Tensor& in) {
   memory.strides = in.strides ? Dims(DimsView(in.strides, rank)) : contiguous_strides(memory.sizes);
   uintptr_t address = 0;
   if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(in.data), in.byte_offset, &address))
-    throw ValueError("from_dlpack: the byte offset {} reaches beyond all addresses", in.byte_offset);
-  // An offset from nowhere leads nowhere.
+    throw ValueError("from_dlpack: the byte offset {} exceeds the address space", in.byte_offset);
+  // An offset from a null address stays null.
   if (in.data) memory.data = reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
   check_borrowed("from_dlpack", memory);
   return memory;
@@ -49,7 +49,7 @@ DataType data_type_of(Dtype dtype) {
 }
 
 TensorRef import_tensor(const Tensor& in, bool read_only, std::function<void()> release) {
-  // Runs `release` whatever happens from here on.
+  // Runs `release` on every path from here on.
   Ref<Storage> owner = Storage::borrow(nullptr, 0, std::move(release));
   const BorrowedMemory memory = memory_of(in);
   if (read_only || !is_aligned(memory)) return copy_borrowed(memory);

@@ -5,7 +5,7 @@
 
 #include "tensor/tensor_impl.h"
 
-// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), as other libraries lay them out.
+// The structures of DLPack 1.0 (https://dmlc.github.io/dlpack/latest/c_api.html), with its memory layout.
 
 namespace lucid::dlpack {
 
@@ -62,9 +62,9 @@ inline constexpr const char* kUsedVersionedName = "used_dltensor_versioned";
 
 DataType data_type_of(Dtype dtype);
 
-/// A tensor on the memory that another library describes, or a copy where it may not be shared: it is read-only, or an
-/// element lies across its natural alignment. What is described is believed only as far as it makes sense: throws
-/// ValueError or TypeError naming from_dlpack otherwise. `release` gives the memory back, also when this throws.
+/// A tensor on memory that another library describes. It is a copy if the memory cannot be shared: it is read-only or
+/// its elements are not naturally aligned. The description is validated: throws ValueError or TypeError, naming
+/// from_dlpack. `release` returns the memory to its owner, also when this throws.
 TensorRef import_tensor(const Tensor& in, bool read_only, std::function<void()> release);
 
 }  // namespace lucid::dlpack

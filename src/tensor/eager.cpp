@@ -18,7 +18,7 @@ bool any_requires_grad(std::span<const Operand> operands) {
   return false;
 }
 
-/// Whether the op gives back its operand, since there is nothing to copy.
+/// Whether the op returns its operand, because there is nothing to copy.
 bool is_identity(const Call& call) {
   const Copies copies = call.op().algebra.copies;
   if (copies == Copies::kNever || copies == Copies::kAlways || !call.operand(0).is_value()) return false;

@@ -8,17 +8,17 @@
 
 namespace lucid {
 
-/// Computes ops at once, on tensors. Results of view ops share their operand's memory. Ops on tensors that require
-/// gradients are recorded, if gradients are enabled.
+/// Executes ops immediately, on tensors. Results of view ops share their operand's memory. Ops on tensors that require
+/// grad are recorded if gradients are enabled.
 class EagerEmitter : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override;
 
-  /// Applies a composite by applying what it consists of, so that each part is recorded or viewed.
+  /// Executes a composite by executing its parts, so that each part is recorded, or is a view.
   Values decompose(const Call& call);
 
  private:
-  /// The call with 0-d tensors in place of numbers where the op expects tensors.
+  /// Executes the call with 0-d tensors in place of numbers for operands that must be tensors.
   Values emit_with_tensors(const Call& call);
   Value emit_view(const Call& call);
   Values record(const Call& call);
@@ -26,26 +26,26 @@ class EagerEmitter : public Emitter {
 
 EagerEmitter& eager();
 
-// Computing without recording: what the rest of this folder is made of. All of it passes by the observer.
+// Computation without recording gradients, used by the rest of this folder. The observer sees all of it.
 
 Values compute(const Call& call);
-/// Writes the results into tensors' memory, one for each; the caller has announced the write (TensorImpl::before_write)
-/// if anybody else can see it.
+/// Writes the results to the memory of `destinations`, one for each result. If anything else can see that memory, the
+/// caller has announced the write (TensorImpl::before_write).
 void compute_into(const Call& call, std::span<TensorImpl* const> destinations);
 inline void compute_into(const Call& call, TensorImpl& destination) {
   TensorImpl* const destinations[] = {&destination};
   compute_into(call, destinations);
 }
 
-/// A copy with these strides.
+/// A copy with the given strides.
 TensorRef copy_of(const TensorImpl& source, DimsView strides);
-/// destination = source, converted and stretched to the destination's dtype and shape.
+/// destination = source, converted to the destination's dtype and broadcast to its shape.
 void copy_into(const TensorImpl& source, TensorImpl& destination);
-/// destination += source, of the same shape.
+/// destination += source. Both have the same shape.
 void add_into(const TensorImpl& source, TensorImpl& destination);
 void fill_into(TensorImpl& destination, const Scalar& value);
 
-/// A contiguous tensor with the operand's value: itself if it is one.
+/// The tensor itself if it is contiguous, otherwise a contiguous copy.
 TensorRef contiguous(const TensorRef& tensor);
 
 }  // namespace lucid

@@ -12,7 +12,7 @@
 namespace lucid {
 namespace {
 
-/// Brings a gradient to the type of what it is the gradient of.
+/// Converts a gradient to the shape and dtype of the tensor it belongs to.
 Value fit(Emitter& e, Value gradient, const TensorType& type) {
   if (gradient.shape() != type.shape) {
     LUCID_CHECK(gradient.rank() >= type.shape.rank(), "a gradient {} arrived for {}", to_string(gradient.type()),
@@ -52,7 +52,7 @@ void BackwardPass::add(const Edge& edge, Value gradient) {
 void BackwardPass::add_region(const Edge& edge, Region region, Value gradient) {
   if (!gradient || !needs(edge)) return;
   if (has_internal_overlap(region.part.sizes, region.part.strides)) {
-    // Elements that the view showed repeatedly: the gradients of each are summed first.
+    // The view repeats elements: sum the gradients of each element first.
     for (size_t i = 0; i < region.part.sizes.size(); ++i)
       if (region.part.strides[i] == 0) region.part.sizes[i] = 1;
     gradient = emitter().sum_to(gradient, region.part.sizes);
@@ -91,7 +91,7 @@ Values BackwardPass::run(std::span<const Edge> roots, Values gradients) {
   if (settings_.inputs) {
     find_needed(roots);
     captured_.resize(settings_.inputs->size());
-    // Hooks of the outputs run even when no input lies behind them.
+    // Hooks of the outputs run even if no input depends on them.
     for (const Edge& root : roots) needed_.insert(root.node.get());
   }
   for (size_t i = 0; i < roots.size(); ++i) add(roots[i], std::move(gradients[i]));

@@ -12,19 +12,19 @@ namespace lucid {
 
 struct Region;
 
-/// One run backward through the graph. Nodes run from the last recorded to the first, so gradients are summed in one
-/// fixed order. Ops of gradient rules are recorded in turn when the pass creates a graph.
+/// One backward pass through the graph. Nodes run from the last recorded to the first, so gradients are summed in a
+/// fixed order. If the pass creates a graph, the ops of gradient rules are recorded too.
 class BackwardPass {
  public:
   struct Settings {
     bool create_graph = false;
     bool retain_graph = false;
-    /// When given: gradients are returned for these places instead of accumulated in leaves.
+    /// If set, the pass returns the gradients of these positions instead of accumulating gradients in leaves.
     const std::vector<Edge>* inputs = nullptr;
   };
   explicit BackwardPass(const Settings& settings) : settings_(settings) {}
 
-  /// Runs until nothing is left; returns the gradients of the inputs, empty where none arrived.
+  /// Runs until no node is ready. Returns the gradients of `inputs`, empty where none arrived.
   Values run(std::span<const Edge> roots, Values gradients);
 
   // For nodes while they run.
@@ -33,7 +33,7 @@ class BackwardPass {
   bool creates_graph() const { return settings_.create_graph; }
   /// Whether a gradient passed to this edge would be used.
   bool needs(const Edge& edge) const { return edge && (!settings_.inputs || needed_.contains(edge.node.get())); }
-  /// Adds to the gradient of an edge, after summing stretched dimensions and converting to the dtype found there.
+  /// Adds to the gradient of an edge, after summing broadcast dimensions and converting to the dtype expected there.
   void add(const Edge& edge, Value gradient);
   /// Adds to a part of the gradient of an edge.
   void add_region(const Edge& edge, Region region, Value gradient);
@@ -41,20 +41,20 @@ class BackwardPass {
   // For groups of nodes while they run.
 
   const Settings& settings() const { return settings_; }
-  /// A node that has a gradient and did not run yet, and its place.
+  /// A node that has a gradient and has not run yet, with its position.
   using Ready = std::pair<NodeOrder, const GradNode*>;
-  /// In no order.
+  /// Unordered.
   std::span<const Ready> ready() const { return ready_; }
-  /// The sum that a place has so far; null where none was begun.
+  /// The gradient accumulated for a node output so far; null if there is none.
   Value* find_sum(const GradNode& node, uint32_t output);
-  /// Gives a place its sum, whatever it had.
+  /// Replaces the accumulated gradient of a node output.
   void set_sum(const Edge& edge, Value sum) { gradient_of(edge) = std::move(sum); }
-  /// Runs the nodes of a group one by one, from `first` on, and nothing that stands between them: they are observed by
-  /// nobody. Adds each to `ran` before it runs.
+  /// Runs the nodes of a group one by one, starting at position `first`, and skips ready nodes outside the group. Hooks
+  /// do not run, so the group's nodes must not be observed. Appends each node to `ran` before it runs.
   void run_nodes(const NodeGroup& group, const NodeOrder& first, std::vector<GradNode*>& ran);
-  /// Runs whatever else is ready and stands after a place.
+  /// Runs all other ready nodes ordered after a position.
   void run_after(const NodeOrder& place);
-  /// What is ready of the group was run.
+  /// Discards the ready nodes of a group, which have been run.
   void drop(const NodeGroup& group);
 
  private:
@@ -63,7 +63,7 @@ class BackwardPass {
     Values gradients;
   };
   Value& gradient_of(const Edge& edge);
-  /// Takes what is ready and stands last.
+  /// Removes and returns the ready node that is last in the order.
   Task next();
   void find_needed(std::span<const Edge> roots);
   void process(Task task);
@@ -72,9 +72,9 @@ class BackwardPass {
 
   Settings settings_;
   std::unordered_map<const GradNode*, Task> tasks_;
-  /// A heap.
+  /// A heap, last node first.
   std::vector<Ready> ready_;
-  /// The group whose nodes run one by one.
+  /// The group that declined to run as one; its nodes run one by one.
   const NodeGroup* declined_ = nullptr;
   std::unordered_set<const GradNode*> needed_;
   Values captured_;
@@ -86,11 +86,12 @@ struct BackwardOptions {
 };
 
 /// Adds the gradients of `outputs` to the `.grad` of the leaves they depend on, or only of `inputs` if any are given.
-/// An absent gradient means 1 for an output of one element.
+/// A missing gradient means 1 for an output of one element.
 void backward(std::span<const TensorRef> outputs, std::span<const TensorRef> gradients, const BackwardOptions& options,
               std::span<const TensorRef> inputs = {});
 
-/// The gradients of `outputs` with respect to `inputs`. Null where an input has no part in them, if `allow_unused`.
+/// The gradients of `outputs` with respect to `inputs`. With `allow_unused`, null for inputs that the outputs do not
+/// depend on.
 std::vector<TensorRef> grad(std::span<const TensorRef> outputs, std::span<const TensorRef> inputs,
                             std::span<const TensorRef> gradients, const BackwardOptions& options, bool allow_unused);
 

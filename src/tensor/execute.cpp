@@ -4,14 +4,16 @@
 
 #include "base/error.h"
 #include "base/ref_list.h"
+#include "runtime/imported_memory.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/observer.h"
 #include "tensor/plan_cache.h"
 
 namespace lucid {
 namespace {
 
-/// The addresses a plan reads from, and what keeps them valid. Numbers lie in the frame itself.
+/// The addresses that a plan reads from, and the references that keep them valid. The frame itself stores numbers.
 class Frame {
  public:
   Frame(const Call& call, const EagerPlan& plan) {
@@ -34,7 +36,7 @@ class Frame {
     }
   }
   std::span<void* const> inputs() const { return {inputs_.data(), inputs_.size()}; }
-  /// Of each input, if the plan packs any.
+  /// The packed forms of each input, if the plan packs any.
   std::span<PackedForms* const> forms() const { return {forms_.data(), forms_.size()}; }
 
  private:
@@ -44,17 +46,20 @@ class Frame {
     return &cell->packed_forms();
   }
 
-  SmallVector<int64_t, 6> numbers_;  // extended once: addresses stay
+  SmallVector<int64_t, 6> numbers_;  // extended only once, so that addresses stay valid
   SmallVector<void*, 8> inputs_;
   SmallVector<PackedForms*, 8> forms_;
-  RefList<Cell, 2> cells_;  // whose forms these are
+  RefList<Cell, 2> cells_;  // the owners of forms_
   RefList<Storage, 8> held_;
 };
 
 [[noreturn]] void raise_kernel_error(const Call& call, int64_t code) {
+  // The program may catch the error, and then go on in a way that depends on the values.
+  for (const Operand& operand : call.operands())
+    if (operand.is_value()) note_escape(*tensor_of(operand), "catches an error that depends on the values of a tensor");
   const auto& errors = call.op().errors;
   if (call.op().decompose && errors.empty()) {
-    // The check belongs to one of its parts, which fails again when they are computed one by one.
+    // The check belongs to one of its parts, which fails again when the parts run one by one.
     const GradModeScope no_grad(false);
     eager().decompose(call);
   }
@@ -68,8 +73,18 @@ void run(const Call& call, const EagerPlan& plan, std::span<void* const> outputs
   if (const int64_t code = plan.plan->run(frame.inputs(), outputs, frame.forms())) raise_kernel_error(call, code);
 }
 
-bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {
-  if (a.cell()->storage_address() != b.cell()->storage_address()) return false;
+/// The bytes from one tensor's memory to another's: zero if they share a storage, nullopt if their storages do not
+/// overlap.
+std::optional<int64_t> distance_between(const TensorImpl& a, const TensorImpl& b) {
+  if (a.cell()->storage_address() == b.cell()->storage_address()) return 0;
+  if (!imports_may_overlap()) return std::nullopt;
+  const Ref<Storage> from = a.cell()->storage(), to = b.cell()->storage();
+  const auto distance = static_cast<int64_t>(identity_of(to->data()) - identity_of(from->data()));
+  const bool overlaps = distance < static_cast<int64_t>(from->bytes()) && -distance < static_cast<int64_t>(to->bytes());
+  return overlaps ? std::optional<int64_t>(distance) : std::nullopt;
+}
+
+bool ranges_overlap(const TensorImpl& a, const TensorImpl& b, int64_t distance) {
   const auto bytes = [](const TensorImpl& t) {
     const auto [low, high] = element_range(t.geometry());
     const auto size = static_cast<int64_t>(size_of(t.dtype()));
@@ -77,18 +92,20 @@ bool ranges_overlap(const TensorImpl& a, const TensorImpl& b) {
   };
   const auto [a_low, a_high] = bytes(a);
   const auto [b_low, b_high] = bytes(b);
-  return a_low < b_high && b_low < a_high;
+  return a_low < b_high + distance && b_low + distance < a_high;
 }
 
-bool same_place(const TensorImpl& a, const TensorImpl& b) {
-  return a.dtype() == b.dtype() && a.geometry() == b.geometry();
+bool same_memory(const TensorImpl& a, const TensorImpl& b, int64_t distance) {
+  return a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides() &&
+         (a.offset() - b.offset()) * static_cast<int64_t>(size_of(a.dtype())) == distance;
 }
 
-/// Whether an operand, plan input number `input`, would change before it was read.
+/// Whether an operand, which is input `input` of the plan, would be overwritten before it was read.
 bool must_copy(const Plan& plan, size_t input, const TensorImpl& operand, std::span<TensorImpl* const> destinations) {
   for (size_t i = 0; i < destinations.size(); ++i) {
-    if (!ranges_overlap(operand, *destinations[i])) continue;
-    if (!same_place(operand, *destinations[i]) || !plan.may_share(input, i)) return true;
+    const std::optional<int64_t> distance = distance_between(operand, *destinations[i]);
+    if (!distance || !ranges_overlap(operand, *destinations[i], *distance)) continue;
+    if (!same_memory(operand, *destinations[i], *distance) || !plan.may_share(input, i)) return true;
   }
   return false;
 }
@@ -112,7 +129,7 @@ Values execute(const Call& call) {
     outputs.push_back(tensor->data());
     results.emplace_back(std::move(tensor));
   }
-  // Only another call of this thread takes the plan out of its list, after this one has returned.
+  // The plan stays alive: only a later call on this thread can remove it from the thread's list of recent plans.
   run(call, plan, {outputs.data(), outputs.size()});
   return results;
 }

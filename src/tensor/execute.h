@@ -5,14 +5,13 @@
 
 namespace lucid {
 
-/// Computes a call now. Operands are tensors or numbers; results are new roots. Knows nothing of gradients: the caller
-/// records. View ops are computed too (their result is a copy). Throws what the op's shape rule or its kernels' checks
-/// raise.
+/// Computes a call immediately. Operands are tensors or numbers; results are new roots. Does not record gradients: the
+/// caller does. View ops are computed too, as copies. Throws the errors of the op's shape rule and of its kernels.
 Values execute(const Call& call);
 
-/// Computes a call into the memory of `destinations`, one for each result, whose shapes the results must have; they are
-/// converted to the destinations' dtypes. Destinations do not overlap one another. Operands that overlap them in any
-/// way are read before they are written. The caller has taken care of snapshots.
+/// Computes a call into the memory of `destinations`, one for each result. The results must have their shapes and are
+/// converted to their dtypes. Destinations must not overlap each other. They may overlap operands in any way: operands
+/// are read before they are overwritten. The caller has dealt with snapshots.
 void execute_into(const Call& call, std::span<TensorImpl* const> destinations);
 
 }  // namespace lucid

@@ -49,7 +49,7 @@ class FunctionNode : public GradNode {
   void release_saved() override {
     if (saved_.empty() || is_released()) return;
     set_released();
-    // The list stays: another thread may be going through it.
+    // Keep the list itself: another thread may be iterating over it.
     for (const Saved& saved : saved_)
       if (saved.snapshot) saved.snapshot->drop();
   }
@@ -73,8 +73,8 @@ class FunctionNode : public GradNode {
     return tensors;
   }
 
-  /// Keeps what forward asked for. Results are remembered by number: their own place is this node.
-  /// `returned` are the handles that forward returned, `results` those that the caller gets.
+  /// Saves the tensors that forward passed to save_for_backward. Results are stored by index, because their position in
+  /// the graph is this node. `returned` are the handles that forward returned, `results` those that the caller gets.
   void finish(FunctionContext context, std::span<const TensorRef> returned, std::span<const TensorRef> results) {
     std::vector<TensorType> types;
     for (const TensorRef& result : results) types.push_back(result->type());
@@ -159,7 +159,7 @@ const CustomFunction* custom_function_of(const GradNode& node) {
 
 std::vector<TensorRef> FunctionContext::saved_tensors() const { return node_ ? node_->unpack() : to_save_; }
 
-/// Gives apply_function the context's contents.
+/// Gives apply_function access to the context's private members.
 struct FunctionCall {
   static std::vector<bool>& needed(FunctionContext& context) { return context.needed_; }
   static bool is_marked(const FunctionContext& context, const TensorRef& tensor) {
@@ -184,7 +184,7 @@ std::vector<TensorRef> apply_function(const CustomFunction& function, std::span<
     const GradModeScope no_grad(false);
     returned = function.forward(context, inputs);
     results = returned;
-    // A result that is an input or a view gets a handle of its own, because its place in the graph is this function.
+    // A result that is an input or a view gets its own handle, because its position in the graph is this function.
     for (TensorRef& result : results) {
       if (!result) throw TypeError("{}: forward must return tensors", function.name);
       const bool is_input = std::find(inputs.begin(), inputs.end(), result) != inputs.end();

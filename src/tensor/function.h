@@ -8,17 +8,17 @@
 
 namespace lucid {
 
-/// What a custom function keeps between its forward and its backward.
+/// The state of a custom function between its forward and its backward.
 class FunctionContext {
  public:
-  /// Keeps tensors as they are now. Those among the results are recognised as such.
+  /// Saves the current values of tensors. Results among them are recognized.
   void save_for_backward(std::vector<TensorRef> tensors) { to_save_ = std::move(tensors); }
-  /// The saved tensors, in order; throws RuntimeError when they were freed. Null entries stay null.
+  /// The saved tensors, in order. Null entries stay null. Throws RuntimeError if they were freed.
   std::vector<TensorRef> saved_tensors() const;
-  /// Whether the gradient of input i is wanted.
+  /// Whether the gradient of input i is needed.
   bool needs_input_grad(size_t i) const { return i < needed_.size() && needed_[i]; }
   const std::vector<bool>& needed() const { return needed_; }
-  /// Results for which no gradient is computed.
+  /// Marks results that get no gradient.
   void mark_non_differentiable(std::vector<TensorRef> tensors) { non_differentiable_ = std::move(tensors); }
   /// Whether missing gradients are passed to backward as zeros (the default) or as empty values.
   void set_materialize_grads(bool on) { materialize_ = on; }
@@ -33,18 +33,18 @@ class FunctionContext {
   class FunctionNode* node_ = nullptr;
 };
 
-/// Operations with a gradient of their own: `forward` computes without being recorded, `backward` returns one gradient
-/// for each input, empty where there is none. Gradients of the gradient work if backward is made of recorded ops.
+/// An operation with a custom gradient. `forward` computes without being recorded; `backward` returns one gradient for
+/// each input, empty where there is none. Higher derivatives work if backward consists of recorded ops.
 struct CustomFunction {
   std::string name;
   std::function<std::vector<TensorRef>(FunctionContext& context, std::span<const TensorRef> inputs)> forward;
   std::function<std::vector<TensorRef>(FunctionContext& context, std::span<const TensorRef> gradients)> backward;
-  /// Makes the function of another call that did the same; only its backward will run. Absent where what backward reads
-  /// besides the context may differ from call to call.
+  /// Creates the function for a later call that does the same; only its backward will run. Absent if backward reads
+  /// anything outside the context that may differ between calls.
   std::function<CustomFunction(NodeCloner& cloner)> copy;
 };
 
-/// Null inputs stand for arguments that are no tensors.
+/// Null inputs stand for non-tensor arguments.
 std::vector<TensorRef> apply_function(const CustomFunction& function, std::span<const TensorRef> inputs);
 
 /// The function whose backward a node runs; null for other nodes.

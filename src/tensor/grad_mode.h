@@ -2,12 +2,12 @@
 
 namespace lucid {
 
-/// Whether ops on tensors that require gradients are recorded. Each thread has its own setting; it starts enabled.
+/// Whether ops on tensors that require grad are recorded. Each thread has its own setting, initially enabled.
 class GradMode {
  public:
   static bool enabled() { return state().enabled; }
   static void set_enabled(bool enabled) { state().enabled = enabled; }
-  /// True inside inference_mode: no_grad whose user promises to use no result for gradients later.
+  /// True inside inference_mode: like no_grad, with the user's promise not to use results for gradients later.
   static bool inference() { return state().inference; }
   static void set_inference(bool inference) { state().inference = inference; }
 
@@ -22,7 +22,7 @@ class GradMode {
   }
 };
 
-/// Sets the mode until the end of a scope.
+/// Sets the mode for the duration of a scope.
 class GradModeScope {
  public:
   explicit GradModeScope(bool enabled) : GradModeScope(enabled, GradMode::inference()) {}

@@ -10,7 +10,7 @@ GradientHook RegisteredHook::get() const {
 }
 
 void RegisteredHook::remove() {
-  GradientHook removed;  // goes after the lock: it may be Python's
+  GradientHook removed;  // destroyed after the lock is released: it may hold Python objects
   const std::lock_guard lock(mutex_of(LockRank::kHooks, this));
   removed.swap(function_);
   is_removed_.store(true, std::memory_order_release);

@@ -13,7 +13,7 @@
 
 namespace lucid {
 
-/// Sees the gradient of a tensor during backward and may replace it: an empty value leaves it as it is.
+/// Called with the gradient of a tensor during backward. May return a replacement; an empty value keeps the gradient.
 using GradientHook = std::function<Value(const Value& gradient)>;
 
 /// A hook that may be removed while other threads run it.
@@ -21,11 +21,11 @@ class RegisteredHook {
  public:
   explicit RegisteredHook(GradientHook function) : function_(std::move(function)) {}
 
-  /// A copy, to be called without any lock; empty once the hook is removed.
+  /// A copy, to be called without holding a lock. Empty once the hook is removed.
   GradientHook get() const;
   void remove();
   bool is_removed() const { return is_removed_.load(std::memory_order_acquire); }
-  /// For callers that know that nobody removes it meanwhile.
+  /// For callers that know that no other thread removes it meanwhile.
   const GradientHook& peek() const { return function_; }
 
  private:
@@ -35,27 +35,26 @@ class RegisteredHook {
 
 using HookRef = std::shared_ptr<RegisteredHook>;
 
-/// Hooks in the order in which they were registered. Any thread may add to it or remove what it added while others run
-/// them.
+/// Hooks in order of registration. Any thread may add hooks, or remove its own, while others run them.
 class HookList {
  public:
   struct Entry {
-    /// Which of a node's results the hook watches.
+    /// The node output that the hook observes.
     uint32_t output = 0;
     HookRef hook;
-    /// Whether copies of the node may share the function: it holds nothing of the call that registered it.
+    /// Whether copies of the node may share the function: it holds no state of the call that registered it.
     bool may_copy = false;
-    /// Grows from entry to entry.
+    /// Increases from entry to entry.
     uint64_t number = 0;
   };
 
   void add(uint32_t output, HookRef hook, bool may_copy);
-  /// The first one after a number that is still there. A hook may remove itself, remove others or add some.
+  /// The first remaining entry after number `after`. A hook may remove itself, remove other hooks or add hooks.
   std::optional<Entry> next(uint64_t after) const;
-  /// Those that are still there.
+  /// The remaining entries.
   std::vector<Entry> entries() const;
   bool empty() const { return count_.load(std::memory_order_acquire) == 0 || !next(0); }
-  /// Calls `visit(entry)` for each, with the list's lock held, until it returns something other than 0; returns that.
+  /// Calls `visit(entry)` for each entry, holding the list's lock, until it returns nonzero; returns that value.
   template <typename Visit>
   int for_each(const Visit& visit) const {
     const std::lock_guard lock(mutex());

@@ -12,7 +12,7 @@
 namespace lucid {
 namespace {
 
-/// From this many elements on, other threads of the caller go on while the host computes.
+/// From this many elements on, the caller's global lock (Python's GIL) is released while the host computes.
 constexpr int64_t kManyElements = 1 << 13;
 
 }  // namespace
@@ -22,7 +22,7 @@ Values compute_on_host(const Call& call) {
   if (call.op().infer) infer_types(call);  // for its checks
   RefList<Storage, 4> storages;
   int64_t elements = 0;
-  std::deque<int64_t> numbers;  // addresses stay
+  std::deque<int64_t> numbers;  // a deque keeps addresses valid
   std::vector<HostArray> inputs;
   for (size_t i = 0; i < call.count(); ++i) {
     const Operand& operand = call.operand(i);

@@ -4,7 +4,7 @@
 
 namespace lucid {
 
-/// Runs an op's host function on contiguous copies of its operands, numbers as 0-d arrays.
+/// Runs an op's host function on contiguous copies of its operands; numbers are passed as 0-d arrays.
 Values compute_on_host(const Call& call);
 
 }  // namespace lucid

@@ -16,7 +16,7 @@ bool is_mask(const Index& item) {
   return tensor && is_bool((*tensor)->dtype());
 }
 
-/// How many dimensions of the indexed tensor an item stands for.
+/// How many dimensions of the indexed tensor an item consumes.
 int64_t consumed_by(const Index& item) {
   if (std::holds_alternative<int64_t>(item) || std::holds_alternative<Slice>(item)) return 1;
   if (const TensorRef* tensor = std::get_if<TensorRef>(&item))
@@ -32,7 +32,7 @@ Value select(const Value& x, int64_t axis, int64_t index) {
   return eager().select(x, axis, index < 0 ? index + size : index);
 }
 
-/// Applies an index item by item: what can be a view is applied to `view` at once, tensors are collected.
+/// Applies an index item by item: basic items are applied to `view` immediately, tensors are collected.
 class Indexer {
  public:
   Indexer(Value x, std::span<const Index> items) : view_(std::move(x)) {
@@ -57,7 +57,7 @@ class Indexer {
   const Value& view() const { return view_; }
   bool is_basic() const { return tensors_.empty(); }
 
-  /// Brings the indexed dimensions to the front and the index tensors to one shape.
+  /// Moves the indexed dimensions to the front and broadcasts the index tensors to one shape.
   void gather_indices() {
     Emitter& e = eager();
     Dims shape;
@@ -87,7 +87,7 @@ class Indexer {
 
   const Values& indices() const { return indices_; }
 
-  /// The dimensions of the indexed tensor with the indices' results first, in the order of the final result.
+  /// The permutation from the gathered result, whose index dimensions come first, to the final result.
   Dims to_result_order() const {
     const int64_t rank = index_rank_ + view_.rank() - static_cast<int64_t>(tensors_.size());
     Dims order;
@@ -126,7 +126,7 @@ class Indexer {
   void apply(const NewAxis&) { view_ = eager().unsqueeze(view_, axis_++); }
   void apply(const EllipsisIndex&) { axis_ += skipped_; }
 
-  /// True keeps everything in a new dimension of size 1, false nothing.
+  /// True inserts a dimension of size 1, false one of size 0.
   void apply(bool keep) {
     mark_advanced();
     view_ = eager().unsqueeze(view_, axis_);
@@ -156,7 +156,7 @@ class Indexer {
     for (int64_t d = 0; d < mask->sizes().rank(); ++d) tensors_.emplace_back(axis_++, select(found, 1, d));
   }
 
-  // Integers count as tensor indices when it is decided whether these stand together.
+  // Integers count as tensor indices when deciding whether these are adjacent.
   void mark_advanced() {
     if (first_ < 0) first_ = ordinal_;
     last_ = ordinal_;
@@ -184,14 +184,14 @@ Dims inverse(const Dims& order) {
   return result;
 }
 
-/// Drops leading dimensions of size 1 that the target does not have.
+/// Removes leading dimensions of size 1 that the target does not have.
 Value strip_leading(Value value, int64_t rank) {
   Dims shape = value.shape();
   while (shape.rank() > rank && shape[0] == 1) shape.erase(0);
   return shape.rank() == value.rank() ? value : eager().reshape(value, shape);
 }
 
-/// A mask alone with a single value: no need to find out which elements it selects.
+/// Handles x[mask] = single value as masked_fill, without finding out which elements the mask selects.
 bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& value) {
   if (items.size() != 1 || !is_mask(items[0]) || value.rank() != 0) return false;
   const TensorRef& mask = std::get<TensorRef>(items[0]);
@@ -214,7 +214,7 @@ Value get_item(const Value& x, std::span<const Index> items) {
     if (const int64_t* index = std::get_if<int64_t>(&items[0])) return select(x, 0, *index);
   Indexer indexer(x, items);
   if (indexer.is_basic()) {
-    // Even an index that changes nothing gives a view, not the handle itself.
+    // Even an index that changes nothing returns a view, not the handle itself.
     if (indexer.view() == x) return eager().reshape(x, x.shape());
     return indexer.view();
   }
@@ -230,7 +230,7 @@ void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value)
     Value target = indexer.view();
     if (value.is_scalar()) return fill_(*tensor_of(target), value);
     const Value source = strip_leading(value_of(value), target.rank());
-    // What a slice selects is no longer the tensor itself, which alone may be copied onto itself however it overlaps.
+    // Only the tensor itself may be copied onto itself when its elements overlap; the result of a slice is a view.
     const auto is_slice = [](const Index& item) { return std::holds_alternative<Slice>(item); };
     if (source == target && std::any_of(items.begin(), items.end(), is_slice))
       target = eager().reshape(target, target.shape());

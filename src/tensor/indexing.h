@@ -14,16 +14,16 @@ struct Slice {
   std::optional<int64_t> stop;
   std::optional<int64_t> step;
 };
-/// `None`: a new dimension of size 1.
+/// `None`: inserts a dimension of size 1.
 struct NewAxis {};
-/// `...`: as many full slices as there are dimensions left.
+/// `...`: expands to full slices for the dimensions that other items do not index.
 struct EllipsisIndex {};
 
-/// One item of an index. Tensors hold integers, or are bool masks that stand for as many dimensions as they have.
+/// One item of an index. A tensor holds integers, or is a bool mask that indexes as many dimensions as it has.
 using Index = std::variant<int64_t, Slice, NewAxis, EllipsisIndex, bool, TensorRef>;
 
-/// x[items]: a view for integers, slices and new axes, a copy as soon as there is a tensor with dimensions or a bool.
-/// Results of tensor indices stand where NumPy puts them: in place of the indexed dimensions if these stood together,
+/// x[items]: a view for integers, slices and new axes; a copy if any item is a bool or a tensor with dimensions.
+/// The dimensions of tensor indices are placed as in NumPy: in place of the indexed dimensions if these are adjacent,
 /// otherwise first.
 Value get_item(const Value& x, std::span<const Index> items);
 

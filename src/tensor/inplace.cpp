@@ -13,7 +13,7 @@
 namespace lucid {
 namespace {
 
-/// The result of copying: what was there gets a gradient of zeros, the source gets the whole.
+/// The result of copy_: the old value gets a gradient of zeros, the source the whole gradient.
 class CopyNode : public GradNode {
  public:
   CopyNode(Edge self, Edge source, TensorType type)
@@ -30,10 +30,10 @@ class CopyNode : public GradNode {
   }
 };
 
-/// One write: who is written, and where it stands in the graph.
+/// One in-place write: the handle that is written and its position in the graph.
 class Write {
  public:
-  /// Raises what must be raised before anything happens. Messages call the operation by its in-place name.
+  /// Raises errors before anything changes. Messages use the in-place name of the op.
   Write(std::string_view op, TensorImpl& self, std::span<const Operand> sources, bool allow_overlap)
       : self_(self), root_(self.is_view() ? *self.root() : self) {
     const bool wants = requires_grad(self);
@@ -44,14 +44,14 @@ class Write {
     overlaps_ = has_internal_overlap(self.sizes(), self.strides());
     if (overlaps_ && !allow_overlap)
       throw RuntimeError(
-          "{}_: several elements of the written tensor {} are one place in memory, because it was expanded; clone() it "
-          "first",
+          "{}_: several elements of the written tensor {} share one memory location, because it was expanded; clone() "
+          "it first",
           op, to_string(self.type()));
   }
 
   bool recorded() const { return recorded_; }
 
-  /// The memory to write: self, or for expanded tensors each place once.
+  /// The memory to write: self, or for expanded tensors each location once.
   TensorRef target() const {
     if (!overlaps_) return TensorRef(&self_);
     Geometry narrow = self_.geometry();
@@ -60,7 +60,7 @@ class Write {
     return alias_of(self_, narrow);
   }
 
-  /// Where the value that is there now stands in the graph: always read off the root, never through the view's own
+  /// The position in the graph of the current value. It is always read from the root, never through the view's own
   /// node.
   Edge self_edge() {
     if (requires_grad(root_)) root_edge_ = gradient_edge(root_);
@@ -69,7 +69,7 @@ class Write {
     return root_edge_ ? Edge{make_ref<GatherNode>(root_edge_, root_.type(), region_), 0} : Edge();
   }
 
-  /// Gives the root its new place; `written` is that of the new value. After self_edge().
+  /// Moves the root to its new position; `written` is the position of the new value. Call after self_edge().
   void finish(Edge written) {
     if (!self_.is_view()) return rebase(root_, std::move(written));
     if (!written && !root_edge_) return;
@@ -81,17 +81,16 @@ class Write {
     if (self_.is_view()) {
       if (self_.view_kind() != ViewKind::kRecorded)
         throw RuntimeError(
-            "{}_: a view that was made under no_grad is written by an operation that is recorded; make the view with "
-            "gradients enabled, or write under no_grad",
+            "{}_: a recorded in-place operation writes to a view created under no_grad; create the view with gradients "
+            "enabled, or write under no_grad",
             op);
       if (wants && is_leaf(root_))
         throw RuntimeError(
             "{}_: a view of a leaf tensor that requires grad is used in an in-place operation; do it under no_grad or "
-            "on a "
-            "clone",
+            "on a clone",
             op);
       if (self_.cell() != root_.cell())
-        throw RuntimeError("{}_: the tensor that this is a view of was given other memory through .data", op);
+        throw RuntimeError("{}_: the tensor that this is a view of was bound to other memory through .data", op);
     }
     if (wants && is_leaf(self_))
       throw RuntimeError(
@@ -107,14 +106,14 @@ class Write {
   Region region_;
 };
 
-/// PyTorch's rule for in-place results: a float does not become an integer, nor a number a bool.
+/// PyTorch's rule for in-place results: a float is not stored in an integer tensor, nor a number in a bool tensor.
 bool can_store(Dtype from, Dtype to) {
   if (is_float(from)) return is_float(to);
   return !(is_integer(from) && is_bool(to));
 }
 
-/// Whether the result has self's type for a reason that needs no inference: every other operand has it too, or is a
-/// number of no higher category.
+/// Whether the result has self's type without inferring it: every other operand has that type too, or is a number of no
+/// higher category.
 bool surely_fits(const Call& call, const TensorImpl& self) {
   if (call.op().promote != Promote::kSame) return false;
   for (const Operand& operand : call.operands()) {
@@ -141,8 +140,8 @@ void check_result(const Call& call, const TensorImpl& self) {
 
 Edge edge_of(const Operand& operand) { return requires_grad(operand) ? gradient_edge(handle_of(operand)) : Edge(); }
 
-/// The op applied to a stand-in for self with the given place in the graph; then copied. For ops that are not recorded
-/// as one.
+/// Applies the op to an alias of self at the given position in the graph, then copies the result. For ops that are not
+/// recorded as a single node.
 Edge write_by_parts(const Call& call, TensorImpl& self, Edge self_edge) {
   const TensorRef current = alias_of(self);
   if (self_edge) set_gradient_node(*current, std::move(self_edge));
@@ -175,10 +174,10 @@ void view_in_place(const Op& op, TensorImpl& self, const Attributes& attributes)
   const Write check(op.name(), self, {}, true);
   const std::optional<Geometry> geometry = op.view(call, self.geometry());
   if (!geometry)
-    throw RuntimeError("{}_: {} with strides {} cannot be seen so without a copy", op.name(), to_string(self.type()),
-                       to_string(DimsView(self.strides())));
+    throw RuntimeError("{}_: {} with strides {} cannot be viewed this way without a copy", op.name(),
+                       to_string(self.type()), to_string(DimsView(self.strides())));
   note_change(self, "changes the shape of a tensor from outside");
-  // Recorded even under no_grad: the tensor's place in the graph has its new shape, and the same values.
+  // Recorded even under no_grad: the tensor's position in the graph gets the new shape, with the same values.
   Edge node = gradient_node(self);
   if (node) node = {make_ref<ViewNode>(call, std::move(node), geometry->sizes), 0};
   self.rebind(self.dtype(), geometry->sizes, geometry->strides, geometry->offset, self.cell());
@@ -210,7 +209,7 @@ void in_place(const Op& op, TensorImpl& self, std::span<const Operand> others, c
   }
   Edge self_edge = write.self_edge();
   const bool one_node = one_plan && !(op.decompose && !op.gradient);
-  // Values that are written have their place in the graph.
+  // Once values are written, their position in the graph must be updated too.
   const CommitScope commit;
   write.finish(one_node ? write_recorded(call, self, std::move(self_edge))
                         : write_by_parts(call, self, std::move(self_edge)));
@@ -244,7 +243,7 @@ void fill_(TensorImpl& self, const Operand& value) {
   const TensorRef target = write.target();
   Edge node;
   if (write.recorded()) {
-    // An expanded root is filled whole; through a view, each place is filled once.
+    // An expanded root is filled whole; through a view, each location is filled once.
     const TensorType type = self.is_view() ? target->type() : self.type();
     node = {make_ref<CopyNode>(write.self_edge(), edge_of(value), type), 0};
   }

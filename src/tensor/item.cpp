@@ -9,8 +9,8 @@ namespace lucid {
 
 Scalar item(const TensorImpl& tensor) {
   if (tensor.numel() != 1)
-    throw RuntimeError("item: {} has {} elements; only a tensor of one element is a number", to_string(tensor.type()),
-                       tensor.numel());
+    throw RuntimeError("item: {} has {} elements; only a one-element tensor can be converted to a number",
+                       to_string(tensor.type()), tensor.numel());
   note_escape(tensor, "reads a value of a tensor");
   return Scalar::load(tensor.dtype(), tensor.memory().data);
 }

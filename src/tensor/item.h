@@ -5,9 +5,9 @@
 
 namespace lucid {
 
-/// The value of a tensor of one element. Throws RuntimeError for any other number of elements.
+/// The value of a one-element tensor. Throws RuntimeError for any other number of elements.
 Scalar item(const TensorImpl& tensor);
-/// A contiguous tensor of the given type with these elements copied in.
+/// A contiguous tensor of the given dtype and sizes, with the elements copied from `data`.
 TensorRef tensor_from(const void* data, Dtype dtype, DimsView sizes);
 /// A 0-d tensor.
 TensorRef tensor_from(const Scalar& value, Dtype dtype);

@@ -13,14 +13,14 @@ std::atomic<uint64_t> g_next_number = 1;
 
 constinit thread_local int64_t t_live_nodes = 0;
 
-/// The last of the nodes that wait to be destroyed, and whether a loop further up the stack is destroying them.
+/// The last node of the list that waits to be destroyed, and whether a caller up the stack is destroying the list.
 constinit thread_local GradNode* t_last_waiting = nullptr;
 constinit thread_local bool t_is_destroying = false;
 
 }  // namespace
 
 void release_later(Ref<GradNode> node) {
-  // Others still hold it: giving up this reference destroys nothing.
+  // Others still refer to it: dropping this reference destroys nothing.
   if (!node || node->use_count() > 1) return;
   node->next_to_destroy_ = t_last_waiting;
   t_last_waiting = node.detach();
@@ -73,8 +73,8 @@ std::vector<GradNode::Retained> GradNode::retained() const {
 
 void GradNode::fail_released() const {
   throw RuntimeError(
-      "backward: trying to go through the graph a second time, at {}: what it saved was freed by the first pass. Pass "
-      "retain_graph=True to the first backward or grad call",
+      "backward: trying to go through the graph a second time, at {}: its saved tensors were freed by the first pass. "
+      "Pass retain_graph=True to the first backward or grad call",
       name());
 }
 

@@ -22,7 +22,7 @@ class BackwardPass;
 class GradNode;
 class Snapshot;
 
-/// A place in the graph: result number `output` of a node. Empty where no gradient flows.
+/// A position in the graph: output `output` of a node. Empty where no gradient flows.
 struct Edge {
   Ref<GradNode> node;
   uint32_t output = 0;
@@ -30,40 +30,39 @@ struct Edge {
   bool operator==(const Edge&) const = default;
 };
 
-/// Where a tensor's `.grad` lies. Shared between the handle and the node that fills it, so that neither needs the
-/// other.
+/// Holds a tensor's `.grad`. Shared by the handle and the node that fills it, so that neither keeps the other alive.
 struct GradSlot : RefCounted {
   /// Set while a gradient is added: several threads may run backward into one leaf.
   BusyFlag adding;
   /// Any thread may replace or clear it at any time.
   AtomicRef<TensorImpl> grad;
-  /// Cleared when the tensor stops being a leaf that wants a gradient.
+  /// Cleared when the tensor stops being a leaf that requires grad.
   std::atomic<bool> requires_grad = false;
-  /// Set when a recorded in-place operation gave the leaf a gradient node.
+  /// Set when a recorded in-place operation turned the leaf into an interior tensor.
   std::atomic<bool> became_interior = false;
-  /// The layout that a fresh gradient gets.
+  /// Strides of a newly created gradient.
   Dims strides;
-  /// Whose gradient it keeps, for retain_grad; compared, never followed.
+  /// For retain_grad: the node whose gradient it keeps. Only compared, never dereferenced.
   std::atomic<const GradNode*> retained_from = nullptr;
-  /// Called with the whole gradient after it was accumulated.
+  /// Called with the total gradient after each accumulation.
   HookList after_accumulate;
 };
 
-/// Counts how often a root was given another node; shared with those that must notice.
+/// Counts the rebases of a root. Shared with everything that must detect them.
 struct RootVersion : RefCounted {
   std::atomic<uint32_t> number = 0;
 };
 
-/// Says what copies of nodes are connected to.
+/// Supplies the connections of cloned nodes.
 class NodeCloner {
  public:
   virtual ~NodeCloner() = default;
   virtual Edge edge(const Edge& edge) = 0;
-  /// Gives a copy what its original saved.
+  /// Gives a clone the tensor that its original saved.
   virtual void save(const Snapshot& from, Snapshot& to) = 0;
-  /// Says why a node can have no copy.
+  /// Called with the reason why a node cannot be cloned.
   virtual void refuse(const std::string& /*why*/) {}
-  /// The copy of what several nodes of a graph share: one for all of them.
+  /// The clone of an object that several nodes of a graph share: created once for all of them.
   template <typename T>
   std::shared_ptr<T> shared(const std::shared_ptr<T>& original, const std::function<std::shared_ptr<T>()>& make) {
     std::shared_ptr<void>& copy = shared_[original.get()];
@@ -82,64 +81,64 @@ class NodeCloner {
   std::unordered_map<const void*, std::shared_ptr<void>> shared_;
 };
 
-/// A node's place in the order of all nodes. `within` tells apart those that were given one number.
+/// A node's position in the total order of nodes. `within` orders nodes with the same number.
 struct NodeOrder {
   uint64_t number = 0;
   uint64_t within = 0;
   auto operator<=>(const NodeOrder&) const = default;
 };
 
-/// One recorded operation: where its gradients go, and how they are computed. Nodes are ordered as they were made;
-/// edges lead to earlier ones, and backward runs from the latest to the first.
+/// One recorded operation: how its gradients are computed, and the edges that they flow to. Nodes are ordered by
+/// creation. Edges lead to earlier nodes; backward runs from the latest node to the earliest.
 class GradNode : public RefCounted {
  public:
   GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs);
-  /// With a place that was set aside before.
+  /// With a position that was reserved earlier.
   GradNode(std::vector<Edge> edges, std::vector<TensorType> outputs, NodeOrder order);
-  /// Destroys long chains without recursion.
+  /// Destroys long chains iteratively, without recursion.
   ~GradNode() override;
 
-  /// The op's name, or what else the node stands for: "mul", "accumulate_grad".
+  /// The op's name, or a name for another kind of node: "mul", "accumulate_grad".
   virtual std::string_view name() const = 0;
-  /// Takes the gradients of the results (empty where there is none) and passes on those of the edges.
+  /// Receives the gradients of the outputs (empty where there is none) and passes gradients on to the edges.
   virtual void run(BackwardPass& pass, Values gradients) = 0;
-  /// Drops what was saved; running again is an error if anything was.
+  /// Drops the saved tensors. Running the node again is then an error, if it had any.
   virtual void release_saved() {}
   bool is_released() const { return is_released_.load(std::memory_order_acquire); }
-  /// Whether running it does nothing but compute by ops, so that a recording holds all of it.
+  /// Whether running it only calls ops, so that a recording captures all of its effect.
   virtual bool is_made_of_ops() const { return false; }
-  /// A node that does the same elsewhere in a graph; null if there can be none.
+  /// An equivalent node for another graph; null if the node cannot be cloned.
   virtual Ref<GradNode> clone(NodeCloner& /*cloner*/) const { return nullptr; }
-  /// Places that it refers to besides its edges.
+  /// Positions that it refers to in addition to its edges.
   virtual std::vector<Edge> saved_edges() const { return {}; }
 
   const NodeOrder& order() const { return order_; }
-  /// The number that the next node will get, or a smaller one.
+  /// The number of the next node, or a lower bound on it if other threads create nodes.
   static uint64_t next_number();
-  /// Sets a number aside for nodes that are made later but stand here.
+  /// Reserves a number for nodes that are created later but ordered here.
   static uint64_t reserve_number();
   const std::vector<Edge>& edges() const { return edges_; }
   const std::vector<TensorType>& outputs() const { return outputs_; }
 
-  /// The group that it is part of, or null, and its number there.
+  /// Its group, or null, and its index in the group.
   NodeGroup* group() const { return group_.get(); }
-  uint32_t number_in_group() const { return number_in_group_; }
-  void join(Ref<NodeGroup> group, uint32_t number) {
+  uint32_t index_in_group() const { return index_in_group_; }
+  void join(Ref<NodeGroup> group, uint32_t index) {
     group_ = std::move(group);
-    number_in_group_ = number;
+    index_in_group_ = index;
   }
 
   struct Retained {
     uint32_t output;
     Ref<GradSlot> slot;
-    /// For views: stale once the root's number differs.
+    /// For views: the entry is stale once the root's version differs from `number`.
     Ref<RootVersion> version;
     uint32_t number = 0;
   };
   void add_hook(uint32_t output, HookRef hook, bool may_copy) {
     ensure_extras().hooks.add(output, std::move(hook), may_copy);
   }
-  /// Null where there never was one.
+  /// Null if no hook or retained gradient was ever registered.
   const HookList* hook_list() const { return extras() ? &extras()->hooks : nullptr; }
   std::vector<HookList::Entry> hooks() const {
     return extras() ? extras()->hooks.entries() : std::vector<HookList::Entry>();
@@ -147,14 +146,14 @@ class GradNode : public RefCounted {
   void add_retained(Retained retained);
   std::vector<Retained> retained() const;
   bool retains() const { return extras() && !retained().empty(); }
-  /// Whether anybody asked to see this node's gradients.
+  /// Whether a hook or retain_grad observes this node's gradients.
   bool is_observed() const { return extras() && (!extras()->hooks.empty() || retains()); }
 
-  /// Nodes that this thread made and did not destroy. For leak tests.
+  /// Number of nodes created but not destroyed by this thread. For leak tests.
   static int64_t live();
 
  protected:
-  /// Throws when backward came here a second time after what it needs was dropped.
+  /// Throws the error for a second backward pass after the saved tensors were released.
   [[noreturn]] void fail_released() const;
   void set_outputs(std::vector<TensorType> outputs) { outputs_ = std::move(outputs); }
   void set_released(bool is_released = true) { is_released_.store(is_released, std::memory_order_release); }
@@ -170,21 +169,21 @@ class GradNode : public RefCounted {
 
   std::vector<Edge> edges_;
   std::vector<TensorType> outputs_;
-  std::atomic<Extras*> extras_ = nullptr;  // owned; made by whoever first observes the node
+  std::atomic<Extras*> extras_ = nullptr;  // owned; created by the first hook or retain_grad
   NodeOrder order_;
   Ref<NodeGroup> group_;
-  uint32_t number_in_group_ = 0;
+  uint32_t index_in_group_ = 0;
   std::atomic<bool> is_released_ = false;
   GradNode* next_to_destroy_ = nullptr;
 };
 
-/// The end of the graph at a leaf: adds the gradient to its `.grad`.
+/// The accumulator of a leaf: adds incoming gradients to its `.grad`.
 class AccumulateNode : public GradNode {
  public:
   AccumulateNode(TensorType type, Ref<GradSlot> slot);
   std::string_view name() const override { return "accumulate_grad"; }
   void run(BackwardPass& pass, Values gradients) override;
-  /// The end of a graph at another leaf, without a gradient.
+  /// The accumulator of another leaf, without a gradient.
   Ref<GradNode> clone(NodeCloner& cloner) const override;
   const Ref<GradSlot>& slot() const { return slot_; }
 
@@ -192,8 +191,8 @@ class AccumulateNode : public GradNode {
   Ref<GradSlot> slot_;
 };
 
-/// Destroys references to nodes one after the other instead of each inside the one before. For members that lead to
-/// nodes. Needs no memory: destructors call it.
+/// Releases a reference to a node without recursion: nodes destroyed as a consequence are destroyed one after the
+/// other. Destructors use it for members that refer to nodes. Does not allocate.
 void release_later(Ref<GradNode> node);
 
 }  // namespace lucid

@@ -6,11 +6,11 @@ namespace lucid {
 
 class BackwardPass;
 
-/// Nodes that were made one after the other and can be run as one, as those of a compiled call are.
+/// Nodes created one after the other that can run as one, such as the nodes of a compiled call.
 class NodeGroup : public RefCounted {
  public:
-  /// Asked when a pass comes to the first of them: runs all that the pass needs of them and leaves the sums where their
-  /// edges end. Returns false, and nothing has happened, where they must run one by one.
+  /// Called when a pass reaches the first node of the group. Runs all nodes that the pass needs and adds the resulting
+  /// gradients at their edges. Returns false, without any effect, if the nodes must run one by one.
   virtual bool run(BackwardPass& pass) = 0;
 };
 

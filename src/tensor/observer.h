@@ -12,39 +12,44 @@ namespace lucid {
 class GradNode;
 struct GradSlot;
 
-/// Sees everything that this thread does to tensors, in order; installed by whoever records a trace.
+/// Observes everything that this thread does to tensors, in order. Installed by recorders of traces.
 class EagerObserver {
  public:
   virtual ~EagerObserver() = default;
-  /// A tensor with new memory. What it holds is said by the next event about it; if there is none, it was filled by the
-  /// host.
+  /// A tensor with new memory was created. The next event about it tells its contents; without one, the host filled it.
   virtual void made(const TensorImpl& /*tensor*/) {}
-  /// Results with memory of their own.
+  /// Results with their own memory were computed.
   virtual void computed(const Call& call, const Values& results) = 0;
-  /// A result that shows the memory of the call's first operand.
+  /// A result was created that views the memory of the call's first operand.
   virtual void viewed(const Call& call, const TensorImpl& result) = 0;
-  /// Results are about to be written to memory that existed before, and were.
+  /// Called before and after results are written to existing memory.
   virtual void writes(const Call& /*call*/, std::span<TensorImpl* const> /*destinations*/) {}
   virtual void written(const Call& call, std::span<TensorImpl* const> destinations) = 0;
-  /// What a snapshot held was moved out of the way of a write: `copy`, of new memory, holds what `source` held.
+  /// A snapshot was moved out of the way of a write: `copy`, on new memory, holds the value that `source` held.
   virtual void moved(const TensorImpl& /*source*/, const TensorImpl& /*copy*/) {}
-  /// A leaf's `.grad` is about to be read, or replaced whatever it is. The slot is null where there never was one.
+  /// A leaf's `.grad` is about to be read, or replaced regardless of its value. The slot is null if there is none yet.
   virtual void gradient_read(const TensorImpl* /*leaf*/, const GradSlot* /*slot*/) {}
   virtual void gradient_replaced(const TensorImpl* /*leaf*/, const GradSlot* /*slot*/) {}
-  /// A handle outside the gradient graph on the memory of another.
+  /// A handle outside the gradient graph was created on the memory of another.
   virtual void detached(const TensorImpl& /*source*/, const TensorImpl& /*result*/) {}
-  /// A root is about to get another place in the gradient graph.
+  /// A root is about to move to another position in the gradient graph.
   virtual void rebases(TensorImpl& /*root*/) {}
-  /// A hook is about to be registered at a node, or, where it is null, for when a leaf has its gradient.
+  /// A hook is about to be registered: on a node, or, if `node` is null, to run after a leaf accumulates its gradient.
   virtual void hooked(const GradNode* /*node*/) {}
   /// A node of the gradient graph is about to run.
   virtual void ran(const GradNode& /*node*/) {}
-  /// The tensor is used in a way that no graph shows, for instance its values reach the program. `how` completes "the
-  /// call ...".
+  /// The tensor is used in a way that no graph can represent; for instance its values reach the program. `how`
+  /// completes the sentence "the call ...".
   virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
-  /// The call makes something that later calls will find, such as the state of an optimizer. They do something else.
+  /// The call creates something that later calls will find, such as the state of an optimizer, so later calls behave
+  /// differently.
   virtual void sets_up() {}
-  /// Something about the tensor besides its values changes, which matters if others know it.
+  /// Something other than the values of a tensor is read, such as its place in the gradient graph. `how` completes "the
+  /// call ...".
+  virtual void inspected(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
+  /// The hash of a tensor is read, which depends on its address.
+  virtual void hashed(const TensorImpl& /*tensor*/) {}
+  /// A property of the tensor other than its values changes. This matters if code outside the call can see the tensor.
   virtual void changed(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
 };
 
@@ -52,19 +57,27 @@ namespace observer_detail {
 inline constinit thread_local EagerObserver* t_observer = nullptr;
 }
 
-/// This thread's, or null.
+/// The observer of this thread, or null.
 inline EagerObserver* eager_observer() { return observer_detail::t_observer; }
 
-/// Installs an observer for this thread, or none; returns the one before.
+/// Installs an observer for this thread, or removes it if null. Returns the previous one.
 inline EagerObserver* set_eager_observer(EagerObserver* observer) {
   return std::exchange(observer_detail::t_observer, observer);
 }
 
-// Tell the observer, if there is one.
+// Notify the observer of this thread, if there is one.
 
 inline void note_escape(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->escaped(tensor, how);
+}
+inline void note_inspection(const TensorImpl& tensor, std::string_view how) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->inspected(tensor, how);
+}
+inline void note_hash(const TensorImpl& tensor) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->hashed(tensor);
 }
 inline void note_setup() {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]

@@ -13,16 +13,15 @@ namespace {
 
 Value zeros(Emitter& e, const TensorType& type) { return e.full(type.shape, 0, type.dtype); }
 
-/// A handle on what was saved; null if another pass has released it. It takes part in the graph only when the pass
-/// records.
+/// A handle on a saved tensor; null if another pass has released it. Part of the graph only if the pass creates one.
 Value unpack(const Snapshot& saved, const BackwardPass& pass, const Edge& edge) {
   TensorRef tensor = saved.tensor();
   if (tensor && edge && pass.creates_graph()) set_gradient_node(*tensor, edge);
   return tensor;
 }
 
-/// Where gradients of a view made under no_grad end: the view requires grad, and what is computed from it does too, but
-/// nothing flows on.
+/// Ends the gradient of a view created under no_grad. The view and everything computed from it require grad, but no
+/// gradient flows past it.
 class DropNode : public GradNode {
  public:
   explicit DropNode(TensorType type) : GradNode({}, {std::move(type)}) {}
@@ -32,7 +31,7 @@ class DropNode : public GradNode {
   Ref<GradNode> clone(NodeCloner&) const override { return make_ref<DropNode>(outputs()[0]); }
 };
 
-/// A gradient that depends with slope 0 on what its rule read: passes on its own gradient, and zeros to that.
+/// A gradient that depends with slope 0 on a value that its rule read. Passes its gradient on, and zeros to that value.
 class FlatNode : public GradNode {
  public:
   FlatNode(Edge gradient, Edge read, TensorType type)
@@ -74,7 +73,7 @@ OpNode::OpNode(const Call& call, std::vector<Edge> edges)
   is_wanted_ = wanted != 0;
   for (const SavedInput& input : op_.gradient.saved_inputs) {
     const auto i = static_cast<size_t>(input.operand);
-    // As PyTorch does, what the rule reads for every gradient is saved even if none is wanted.
+    // As in PyTorch, operands that the rule reads for every gradient are saved even if no gradient is needed.
     const bool is_read = ~input.readers == 0 || input.is_read(wanted);
     if (i >= call.count() || !call.operand(i).is_value() || !is_read) continue;
     arguments_[i].saved.take(*tensor_of(call.operand(i)));
@@ -121,7 +120,7 @@ void OpNode::set_results(std::span<const Value> results) {
 void OpNode::release_saved() {
   if (!saves_ || is_released()) return;
   set_released();
-  // The snapshots stay where they are, empty: another thread may be running the node.
+  // The snapshots stay in place, empty: another thread may be running the node.
   for (size_t i = 0; results_ && i < outputs().size(); ++i) results_[i].drop();
   for (size_t i = 0; i < edges().size(); ++i) arguments_[i].saved.drop();
 }
@@ -150,7 +149,7 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
     const Edge edge = is_float(outputs()[i].dtype) ? Edge{Ref<GradNode>(this), static_cast<uint32_t>(i)} : Edge();
     results.push_back(results_[i].empty() ? Value() : unpack(results_[i], pass, edge));
   }
-  // Another pass may have released the node since: what looked as if it had not been saved may be gone.
+  // Another pass may have released the node meanwhile: a snapshot that looked unused may have been dropped.
   if (is_released()) fail_released();
   for (size_t i = 0; i < gradients.size(); ++i)
     if (!gradients[i]) gradients[i] = zeros(e, outputs()[i]);
@@ -158,7 +157,7 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
   Values found = op_.gradient.rule(e, call, gradients);
   LUCID_CHECK(found.size() <= count, "the gradient rule of {} returned {} gradients for {} operands", name(),
               found.size(), count);
-  // Given up before they are passed on, so that what nobody else holds can be added to where it lies.
+  // Released before gradients are passed on, so that a gradient without other references can be added to in place.
   gradients.clear();
   for (size_t i = 0; i < found.size(); ++i) {
     if (!needed[i] || !found[i]) continue;

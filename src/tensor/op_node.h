@@ -8,12 +8,12 @@
 
 namespace lucid {
 
-/// An op of the table, recorded: its gradient rule runs on what was saved of the call.
+/// A recorded op. Its gradient rule runs on the saved operands and results.
 class OpNode : public GradNode, public Pooled<OpNode> {
  public:
-  /// Saves the operands that the op's gradient rule reads, as they are now. `edges` has one entry for each operand.
+  /// Saves the current values of the operands that the op's gradient rule reads. `edges` has one entry per operand.
   OpNode(const Call& call, std::vector<Edge> edges);
-  /// Tells the results, which are saved if the rule reads them.
+  /// Sets the results. They are saved if the rule reads them.
   void set_results(std::span<const Value> results);
 
   std::string_view name() const override { return op_.name(); }
@@ -25,12 +25,12 @@ class OpNode : public GradNode, public Pooled<OpNode> {
  private:
   OpNode(const OpNode& original, NodeCloner& cloner);
 
-  /// What is kept of an operand: a number, a type, and the value if the rule reads it.
+  /// The saved part of an operand: a number or a type, and the value if the rule reads it.
   struct Argument {
     std::optional<ValueBase> type;
     std::optional<Scalar> number;
     Snapshot saved;
-    /// It required grad as a view made under no_grad does.
+    /// It is a view created under no_grad: it required grad, but drops its gradient.
     bool drops_gradient = false;
     Operand operand() const { return type ? Operand(&*type) : number ? Operand(*number) : Operand(); }
   };
@@ -39,12 +39,12 @@ class OpNode : public GradNode, public Pooled<OpNode> {
   Attributes attributes_;
   std::unique_ptr<Argument[]> arguments_;
   std::unique_ptr<Snapshot[]> results_;
-  /// Whether a gradient of any operand goes anywhere.
+  /// Whether the gradient of any operand has a destination.
   bool is_wanted_ = false;
   bool saves_ = false;
 };
 
-/// A view, recorded where it was made: its gradient chains to the handle it was made from.
+/// A view, recorded at its creation. Its gradient flows to the handle that it was created from.
 class ViewNode : public GradNode, public Pooled<ViewNode> {
  public:
   ViewNode(const Call& call, Edge edge, const Dims& view_sizes);

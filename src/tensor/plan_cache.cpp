@@ -72,8 +72,8 @@ bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
   return plan.hash == hash && plan.key.size() == key.size() && std::equal(key.begin(), key.end(), plan.key.begin());
 }
 
-// A number keeps the precision that kernels compute in. Among 16-bit tensors without dimensions it thereby promotes the
-// op to f32, which is what kernels compute these in anyway; the result is rounded to the type that the call has.
+// A number has the precision that kernels compute in. With 0-d 16-bit tensors it thereby promotes the op to f32, in
+// which kernels compute 16-bit floats anyway; the result is rounded to the type of the call.
 Dtype number_dtype(const Call& call, size_t i) {
   if (call.op().promote == Promote::kNone) return call.operand(i).scalar().kind();
   return compute_dtype(operand_dtype(call, i));
@@ -81,7 +81,7 @@ Dtype number_dtype(const Call& call, size_t i) {
 
 Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   const BlockingScope compiling;
-  // Checks the call while its operands are still numbers, so that messages speak of them.
+  // Check the call while its operands are still numbers, so that messages show them as numbers.
   const std::vector<TensorType> types = infer_types(call);
   auto entry = make_ref<EagerPlan>();
   IRGraph graph;
@@ -109,12 +109,11 @@ Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destina
   }
   for (size_t i = 0; i < call.count(); ++i) operands.push_back(held[i] ? Operand(held[i]) : call.operand(i));
   Values results = emitter.emit(call.op(), operands, call.attributes());
-  // A number that became a tensor may have changed what dtype the op gives.
+  // A number that became a tensor may have changed the dtype of the result.
   for (size_t i = 0; i < results.size(); ++i) results[i] = emitter.cast(results[i], types[i].dtype);
   std::vector<Geometry> geometries;
   for (size_t i = 0; i < destinations.size(); ++i) {
-    // An explicit conversion, also between equal dtypes: its layout is the destination's, and what can be fused into it
-    // is.
+    // An explicit conversion, even between equal dtypes: it has the destination's layout, and nodes are fused into it.
     const Operand result[] = {results[i]};
     results[i] = emitter.emit_one(op_table().at("to"), result, {destinations[i]->dtype()});
     geometries.push_back({destinations[i]->sizes(), destinations[i]->strides(), 0});
@@ -124,8 +123,8 @@ Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destina
   return entry;
 }
 
-/// All plans, shared by the threads; the oldest go first.
-class PlanStore {
+/// All plans of eager ops, shared by all threads. The oldest plans are evicted first.
+class EagerPlanCache {
  public:
   Ref<EagerPlan> find(uint64_t hash, const PlanKey& key) {
     const std::lock_guard lock(mutex_);
@@ -135,15 +134,15 @@ class PlanStore {
     return nullptr;
   }
   void insert(const Ref<EagerPlan>& plan) {
-    std::vector<Ref<EagerPlan>> evicted;  // destroyed after the lock is given back
+    std::vector<Ref<EagerPlan>> evicted;  // destroyed after the lock is released
     const std::lock_guard lock(mutex_);
     plans_.emplace(plan->hash, plan);
     order_.push_back(plan->hash);
     size_t spared = 0;
-    while (order_.size() > most_plans_) {
+    while (order_.size() > max_plans_) {
       const auto oldest = plans_.find(order_.front());
       order_.pop_front();
-      if (oldest->second->use_count() > 1 && spared++ < kMostSpared) {
+      if (oldest->second->use_count() > 1 && spared++ < kMaxSpared) {
         order_.push_back(oldest->first);
         continue;
       }
@@ -158,35 +157,35 @@ class PlanStore {
     order_.clear();
     epoch_.fetch_add(1, std::memory_order_relaxed);
   }
-  void set_limit(size_t most_plans) {
+  void set_limit(size_t max_plans) {
     const std::lock_guard lock(mutex_);
-    most_plans_ = most_plans;
+    max_plans_ = max_plans;
   }
   uint64_t epoch() const { return epoch_.load(std::memory_order_relaxed); }
 
  private:
-  /// Plans that a thread has used of late stay, if they are not too many to look through.
-  static constexpr size_t kMostSpared = 64;
-  size_t most_plans_ = kMostEagerPlans;
-  Mutex& mutex_ = mutex_of(LockRank::kPlanStore);
+  /// Eviction skips plans that a thread used recently, but at most this many per insertion.
+  static constexpr size_t kMaxSpared = 64;
+  size_t max_plans_ = kMaxEagerPlans;
+  Mutex& mutex_ = mutex_of(LockRank::kEagerPlanCache);
   std::unordered_multimap<uint64_t, Ref<EagerPlan>> plans_;
   std::deque<uint64_t> order_;
   std::atomic<uint64_t> epoch_{0};
 };
 
-PlanStore& plan_store() {
-  static PlanStore& store = *new PlanStore;  // outlives threads that still run at exit
-  return store;
+EagerPlanCache& eager_plan_cache() {
+  static EagerPlanCache& cache = *new EagerPlanCache;  // outlives threads that still run at exit
+  return cache;
 }
 
-/// The plans that a thread used last, found without a lock.
+/// The plans that this thread used recently. Looking them up takes no lock.
 struct RecentPlans {
   static constexpr size_t kCount = 1024;
   uint64_t epoch = 0;
   std::array<Ref<EagerPlan>, kCount> plans;
 };
 
-// Behind a pointer: a Python module may have only a little memory of the thread's own.
+// Allocated on the heap: a Python module may have only little thread-local storage.
 constinit thread_local RecentPlans* t_recent = nullptr;
 
 RecentPlans& make_recent_plans() {
@@ -209,27 +208,27 @@ const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> desti
   PlanKey key;
   build_key(key, call, destinations);
   const uint64_t hash = hash_span(std::span<const int64_t>(key));
-  PlanStore& store = plan_store();
-  if (recent.epoch != store.epoch()) {
+  EagerPlanCache& cache = eager_plan_cache();
+  if (recent.epoch != cache.epoch()) {
     recent.plans.fill(nullptr);
-    recent.epoch = store.epoch();
+    recent.epoch = cache.epoch();
   }
   Ref<EagerPlan>& slot = recent.plans[hash % RecentPlans::kCount];
   if (slot && matches(*slot, hash, key)) [[likely]]
     return *slot;
-  Ref<EagerPlan> plan = store.find(hash, key);
+  Ref<EagerPlan> plan = cache.find(hash, key);
   if (!plan) {
     plan = build_plan(call, destinations);
     plan->hash = hash;
     plan->key.assign(key.begin(), key.end());
-    store.insert(plan);
+    cache.insert(plan);
   }
   slot = std::move(plan);
   return *slot;
 }
 
-void clear_eager_plans() { plan_store().clear(); }
+void clear_eager_plans() { eager_plan_cache().clear(); }
 
-void set_most_eager_plans(size_t most) { plan_store().set_limit(most); }
+void set_max_eager_plans(size_t max_plans) { eager_plan_cache().set_limit(max_plans); }
 
 }  // namespace lucid

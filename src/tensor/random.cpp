@@ -23,7 +23,7 @@ Ref<Cell> state_cell(uint64_t seed) {
 
 }  // namespace
 
-// The words are read and written under the lock, all else is done without it: what an observer does may be anything.
+// The lock is held only while the words are read or written: an observer may do anything.
 
 GeneratorState::GeneratorState(uint64_t seed)
     : TensorImpl(Dtype::kI64, Dims{2}, Dims{1}, 0, state_cell(seed)), offset_(alias_of(*this, {{}, {}, 1})) {
@@ -62,7 +62,7 @@ TensorRef GeneratorState::copy() {
   return copy;
 }
 
-TensorRef GeneratorState::take(int64_t count) {
+TensorRef GeneratorState::reserve(int64_t count) {
   before_write();
   EagerObserver* const observer = eager_observer();
   if (!observer) [[likely]]
@@ -79,10 +79,10 @@ TensorRef GeneratorState::take(int64_t count) {
   return copy;
 }
 
-void GeneratorState::give_back(const TensorImpl& taken, int64_t count) {
-  note_escape(*this, "fails to draw random numbers");
+void GeneratorState::give_back(const TensorImpl& reserved, int64_t count) {
+  note_escape(*this, "fails to sample random numbers");
   const PinnedMemory memory = this->memory();
-  const auto* before = static_cast<const int64_t*>(taken.data());
+  const auto* before = static_cast<const int64_t*>(reserved.data());
   const std::lock_guard lock(mutex_of(LockRank::kGenerator, this));
   auto* now = static_cast<int64_t*>(memory.data);
   if (now[0] == before[0] && now[1] == before[1] + count) now[1] = before[1];
@@ -128,12 +128,12 @@ void Generator::set_state(const TensorImpl& state) {
   if (observer) observer->written(call, {&destination, 1});
 }
 
-Values Generator::draw(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
+Values Generator::sample(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
   std::vector<Operand> operands = {Operand(state_.get())};
   operands.insert(operands.end(), others.begin(), others.end());
   int64_t count = 0;
   for (const TensorType& type : infer_types(Call(op, operands, attributes))) count += numel(type.shape);
-  TakenNumbers numbers(*state_, count);
+  ReservedNumbers numbers(*state_, count);
   operands[0] = Operand(numbers.state().get());
   Values results = eager().emit(op, operands, attributes);
   numbers.keep();

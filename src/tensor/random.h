@@ -9,8 +9,8 @@
 
 namespace lucid {
 
-/// The tensor i64[2] that a generator's state lies in: its seed and its offset. Draws read copies of it, so that no
-/// thread waits for another's kernel, and no two draws see the same numbers.
+/// The i64[2] tensor that holds a generator's state: its seed and its offset. Random ops read a copy of it, so that no
+/// thread waits for another thread's kernel and no two ops use the same random numbers.
 class GeneratorState : public TensorImpl {
  public:
   explicit GeneratorState(uint64_t seed);
@@ -19,12 +19,12 @@ class GeneratorState : public TensorImpl {
   Words words() const;
   void set(const Words& words);
 
-  /// A copy of the state, of which a recording knows that it is one.
+  /// A copy of the state. A recording knows it as a copy of this tensor.
   TensorRef copy();
-  /// The same, and moves the offset on by `count`: the numbers in between are the caller's.
-  TensorRef take(int64_t count);
-  /// Undoes take(), unless others have drawn since.
-  void give_back(const TensorImpl& taken, int64_t count);
+  /// Returns a copy and advances the offset by `count`: the random numbers in between are reserved for the caller.
+  TensorRef reserve(int64_t count);
+  /// Undoes reserve(), unless others have sampled since.
+  void give_back(const TensorImpl& reserved, int64_t count);
 
  private:
   TensorRef copy_and_advance(int64_t count);
@@ -32,14 +32,15 @@ class GeneratorState : public TensorImpl {
   TensorRef offset_;  // a view of the state
 };
 
-/// What a draw takes from a generator; given back at the end of the scope if nothing was drawn after all.
-class TakenNumbers {
+/// The random numbers reserved for an op. They are returned at the end of the scope unless keep() was called, so that a
+/// failed op leaves the generator unchanged.
+class ReservedNumbers {
  public:
-  TakenNumbers(GeneratorState& state, int64_t count) : owner_(&state), state_(state.take(count)), count_(count) {}
-  TakenNumbers(TakenNumbers&& other) noexcept
+  ReservedNumbers(GeneratorState& state, int64_t count) : owner_(&state), state_(state.reserve(count)), count_(count) {}
+  ReservedNumbers(ReservedNumbers&& other) noexcept
       : owner_(std::exchange(other.owner_, nullptr)), state_(std::move(other.state_)), count_(other.count_) {}
-  TakenNumbers& operator=(TakenNumbers&&) = delete;
-  ~TakenNumbers() {
+  ReservedNumbers& operator=(ReservedNumbers&&) = delete;
+  ~ReservedNumbers() {
     if (owner_) owner_->give_back(*state_, count_);
   }
   const TensorRef& state() const { return state_; }
@@ -51,9 +52,9 @@ class TakenNumbers {
   int64_t count_;
 };
 
-/// A source of random numbers: Philox4x32-10. Its state, seed and offset, lies in a tensor i64[2], so that a draw is an
-/// op on it. A number depends on the seed, the offset at the draw and its index in the result; a draw moves the offset
-/// on by the number of elements drawn. Any thread may draw at any time.
+/// A random number generator: Philox4x32-10. Its state, a seed and an offset, is a tensor i64[2], so that sampling is
+/// an op on it. A random number depends on the seed, the offset at the time of the op and its index in the result. An
+/// op advances the offset by the number of elements sampled. Any thread may sample at any time.
 class Generator : public RefCounted {
  public:
   explicit Generator(uint64_t seed = kDefaultSeed);
@@ -66,11 +67,11 @@ class Generator : public RefCounted {
   /// A copy of the state.
   TensorRef state() const;
   void set_state(const TensorImpl& state);
-  /// The state itself, for whoever records a trace.
+  /// The state itself, for recorders of traces.
   const Ref<GeneratorState>& state_cell() const { return state_; }
 
-  /// Applies an op whose first operand is the state, and moves the offset on.
-  Values draw(const Op& op, std::span<const Operand> others, const Attributes& attributes);
+  /// Applies a random op, whose first operand is the state, and advances the offset.
+  Values sample(const Op& op, std::span<const Operand> others, const Attributes& attributes);
 
   static constexpr uint64_t kDefaultSeed = 67280421310721;
 
@@ -78,9 +79,9 @@ class Generator : public RefCounted {
   Ref<GeneratorState> state_;
 };
 
-/// The generator that draws use when none is given.
+/// The generator that random ops use by default.
 Generator& default_generator();
-/// Seeds the default generator; defined with the public functions, in api_random.cpp.
+/// Seeds the default generator. Defined with the public functions, in api_random.cpp.
 void manual_seed(uint64_t seed);
 
 }  // namespace lucid

@@ -23,7 +23,7 @@ TensorRef part_of(const TensorImpl& whole, const Region& region) {
   return alias_of(whole, part);
 }
 
-/// A tensor with the region's layout whose memory nobody else sees, about to be written: `whole` itself if it is one.
+/// A writable tensor with the region's layout, whose memory nothing else can see: `whole` itself if possible.
 TensorRef writable(Value whole, const Region& region) {
   TensorRef tensor(tensor_of(whole));
   whole = Value();
@@ -57,7 +57,7 @@ Region region_of(const TensorImpl& root, const TensorImpl& view) {
 
 Value take_region(const Value& whole, const Region& region) {
   const TensorImpl& tensor = *tensor_of(whole);
-  // Where the whole is laid out otherwise, it is first copied into the layout that the region speaks of.
+  // A tensor with another layout is first copied to the region's layout.
   const TensorRef source =
       tensor.strides() == region.strides ? TensorRef(tensor_of(whole)) : copy_of(tensor, region.strides);
   TensorRef part = copy_of(*part_of(*source, region), contiguous_strides(region.part.sizes));

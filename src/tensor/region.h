@@ -4,32 +4,32 @@
 
 namespace lucid {
 
-/// Some of the elements of a tensor: those that a view of it shows.
+/// The subset of a tensor's elements that a view of it covers.
 struct Region {
-  /// The whole as it lies in memory, without repeated elements; its first element is at 0.
+  /// Layout of the whole tensor, without repeated elements; its first element is at offset 0.
   Dims sizes;
   Dims strides;
-  /// The part, in the same memory.
+  /// Layout of the part, in the same memory.
   Geometry part;
 };
 
-/// The part of `root` that its view shows. Throws RuntimeError when the root repeats elements: then a part of it is not
-/// a part of its gradient.
+/// The part of `root` that a view of it covers. Throws RuntimeError if the root repeats elements: then a part of it
+/// does not correspond to a part of its gradient.
 Region region_of(const TensorImpl& root, const TensorImpl& view);
 
-// Functions on regions, recorded when gradients are enabled and an operand requires one. Those that change `whole` do
-// so where it lies if nobody else can see it.
+// Functions on regions. They are recorded if gradients are enabled and an operand requires grad. Those that change
+// `whole` work in place if nothing else can see its memory.
 
 /// A copy of the part.
 Value take_region(const Value& whole, const Region& region);
-/// `whole` with the part replaced; an empty `part` means zeros.
+/// `whole` with the part replaced. An empty `part` means zeros.
 Value set_region(Value whole, const Region& region, const Value& part);
 /// `whole` with `part` added to the part.
 Value add_to_region(Value whole, const Region& region, const Value& part);
-/// Zeros outside the part. The result has the dtype of `part`.
+/// A tensor with `part` in the region and zeros elsewhere. It has the dtype of `part`.
 Value embed_region(const Region& region, const Value& part);
 
-/// A view read off its root: passes its gradient on to that part of the root's.
+/// A view read from its root: adds its gradient to the corresponding part of the root's gradient.
 class GatherNode : public GradNode {
  public:
   GatherNode(Edge root, TensorType root_type, Region region);
@@ -44,7 +44,7 @@ class GatherNode : public GradNode {
   Region region_;
 };
 
-/// A root after a part of it was replaced: the part's gradient goes to what replaced it, the rest to what was there.
+/// A root after a part was replaced. The gradient of the part flows to the replacement, the rest to the old value.
 class SetRegionNode : public GradNode {
  public:
   SetRegionNode(Edge root, Edge part, TensorType root_type, Region region);
@@ -57,7 +57,7 @@ class SetRegionNode : public GradNode {
   Region region_;
 };
 
-/// The same for a write by the user. As in PyTorch, it is part of what a backward pass without retain_graph frees.
+/// The same for a write by the user. As in PyTorch, a backward pass without retain_graph releases it.
 class WriteRegionNode : public SetRegionNode {
  public:
   using SetRegionNode::SetRegionNode;

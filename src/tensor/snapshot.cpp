@@ -13,10 +13,10 @@
 namespace lucid {
 namespace {
 
-/// From this many snapshots on, a cell finds those that a write hits by an index instead of looking at each.
+/// From this many snapshots on, a cell uses an index to find the snapshots that a write overlaps.
 constexpr uint32_t kIndexFrom = 32;
 
-// A snapshot that is moved to another cell stays with its lock, because the cells share it.
+// A snapshot that moves to another cell keeps its lock: both cells use the same stripe.
 Mutex& lock_of(uint8_t stripe) { return mutex_of(LockRank::kCell, size_t{stripe}); }
 
 std::pair<int64_t, int64_t> byte_range(const Geometry& geometry, Dtype dtype) {
@@ -25,7 +25,7 @@ std::pair<int64_t, int64_t> byte_range(const Geometry& geometry, Dtype dtype) {
   return {first * bytes, last * bytes};
 }
 
-/// Strides for a copy of a region: as they were when the region is dense, otherwise contiguous. Repeated elements stay
+/// Layout of a copy of a region: the same strides if the region is dense, otherwise contiguous. Repeated elements stay
 /// repeated.
 Geometry geometry_of_copy(const Geometry& geometry) {
   Geometry copy{geometry.sizes, geometry.strides, 0};
@@ -63,7 +63,7 @@ void Cell::link(Snapshot& snapshot) {
       for (Snapshot* s = first_snapshot_; s; s = s->next_) index_->insert(*s);
     }
   } catch (const std::bad_alloc&) {
-    // The list has them all.
+    // The list still has all snapshots.
     delete std::exchange(index_, nullptr);
   }
 }
@@ -78,12 +78,12 @@ void Cell::unlink(Snapshot& snapshot) {
 }
 
 bool Cell::is_exclusive() const {
-  // Nobody else can replace the storage of a cell that one handle knows.
+  // No other thread can replace the storage of a cell with a single handle.
   return use_count() == 1 && !has_snapshots() && storage_.get()->use_count() == 1 && !storage_.get()->borrowed();
 }
 
-/// Snapshots that were moved to other memory while the cell's lock was held. Their observer hears of it afterwards, and
-/// the cells that they leave behind die afterwards: both may be anybody's code.
+/// Snapshots that were moved to other memory while the cell's lock was held. The observer is notified, and the cells
+/// that they leave are destroyed, after the lock is released: both may run arbitrary code.
 class Cell::Moves {
  public:
   Moves() = default;
@@ -91,7 +91,7 @@ class Cell::Moves {
   Moves& operator=(const Moves&) = delete;
   ~Moves() = default;
 
-  /// Called before the snapshot changes, with what it will be on.
+  /// Called before the snapshot moves, with its new geometry and cell.
   void add(Snapshot& snapshot, const Geometry& geometry, const Ref<Cell>& cell) {
     if (eager_observer()) [[unlikely]]
       moves_.push_back(
@@ -148,7 +148,7 @@ void Cell::replace_storage(Ref<Storage> storage) {
   packed_forms_.drop();
   Moves moves;
   {
-    // Also without snapshots: one that is taken and pinned meanwhile must find its memory kept.
+    // Lock even if there are no snapshots: one may be taken and pinned meanwhile, and must keep its memory.
     const std::lock_guard guard(lock_of(stripe_));
     if (first_snapshot_)
       leave_memory_to_snapshots(std::move(storage), moves);
@@ -195,7 +195,7 @@ void Snapshot::take(const TensorImpl& tensor) {
 
 void Snapshot::drop() {
   if (!is_taken_.exchange(false, std::memory_order_acq_rel)) return;
-  Ref<Cell> last;  // goes after the lock
+  Ref<Cell> last;  // destroyed after the lock is released
   const std::lock_guard guard(lock_of(stripe_));
   cell_->unlink(*this);
   last = std::move(cell_);
@@ -261,7 +261,7 @@ void copy_strided(DimsView sizes, size_t element_bytes, const void* source, Dims
                   DimsView destination_strides) {
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end()) return;
   const auto element = static_cast<int64_t>(element_bytes);
-  // The innermost dimensions that both sides walk without gaps are copied as one block.
+  // The innermost dimensions that are contiguous on both sides are copied as one block.
   size_t rank = sizes.size();
   int64_t block = 1;
   while (rank > 0 &&

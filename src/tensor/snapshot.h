@@ -7,12 +7,13 @@
 
 namespace lucid {
 
-/// What a handle's memory held when the snapshot was taken, for as long as the snapshot lives. It costs nothing until
-/// somebody writes to that memory: then it is copied out, once. If its pointer left us (pinned), the cell moves
-/// instead. Memory that came from outside is copied at once, because it may change behind our back.
+/// The value of a handle at the time the snapshot was taken, available for as long as the snapshot lives. It costs
+/// nothing until the memory is written: then the value is copied out, once. If the snapshot is pinned (its pointer was
+/// exported), the cell moves to new memory instead. Borrowed memory is copied at once, because its owner may change it
+/// without notice.
 ///
-/// Snapshots do not move in memory: the cell keeps a list of them. Any thread may drop one or ask for its tensor, while
-/// others write to the cell.
+/// Snapshots cannot be moved: the cell keeps a list of them. Any thread may drop a snapshot or call tensor() while
+/// other threads write to the cell.
 class Snapshot {
  public:
   Snapshot() = default;
@@ -25,27 +26,27 @@ class Snapshot {
   void drop();
   bool empty() const { return !is_taken_.load(std::memory_order_acquire); }
 
-  /// Keeps the memory where it is from now on, and gives its address: for NumPy, DLPack and running plans.
+  /// Fixes the memory at its current address, which is returned. For NumPy, DLPack and running plans.
   const void* pin();
   bool pinned() const { return pinned_; }
 
   Dtype dtype() const { return dtype_; }
-  /// Once it is pinned: until then a write may give it other memory.
+  /// Stable only once the snapshot is pinned: until then a write may move it to other memory.
   const Geometry& geometry() const { return geometry_; }
-  /// A new root on what was taken; null after drop().
+  /// A new root with the saved value; null after drop().
   TensorRef tensor() const;
 
  private:
   friend class Cell;
   friend class SnapshotIndex;
 
-  /// Gives it memory of its own. With the cell's lock.
+  /// Moves the value to memory of its own. The caller holds the cell's lock.
   void copy_out(Cell::Moves& moves);
   void set_range();
 
   Ref<Cell> cell_;
   Geometry geometry_;
-  // The bytes of the cell that it may cover.
+  // The range of bytes of the cell that it covers.
   int64_t begin_ = 0;
   int64_t end_ = 0;
   Snapshot* previous_ = nullptr;
@@ -56,7 +57,7 @@ class Snapshot {
   std::atomic<bool> is_taken_ = false;
 };
 
-/// Finds the snapshots that a write hits, for cells that have many: sorted by where they begin.
+/// Finds the snapshots that overlap a write, in cells with many snapshots. Sorted by first byte.
 class SnapshotIndex {
  public:
   void insert(Snapshot& snapshot);
@@ -68,7 +69,7 @@ class SnapshotIndex {
   int64_t longest_ = 0;
 };
 
-/// Copies elements between strided arrays of one shape that do not overlap.
+/// Copies elements between strided arrays of the same shape. The arrays must not overlap.
 void copy_strided(DimsView sizes, size_t element_bytes, const void* source, DimsView source_strides, void* destination,
                   DimsView destination_strides);
 

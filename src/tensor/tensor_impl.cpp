@@ -40,7 +40,7 @@ void TensorImpl::become_root() {
 }
 
 TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides) {
-  // The last element that strides reach, without making a geometry of them.
+  // The extent of the strides, computed without building a Geometry.
   int64_t elements = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0) {

@@ -13,7 +13,7 @@ namespace {
 
 }  // namespace
 
-// Dicts are behind a pointer because they hold trees; copies must not share them.
+// A dict is held by pointer because it contains trees. Copies of a tree must not share it.
 Tree::Tree(Dict items) : value_(std::make_shared<Dict>(std::move(items))) {}
 
 const Tree::Dict* Tree::dict_or_null() const {

@@ -1,6 +1,6 @@
-// Measures the math functions of the loop language and the compositions of them: every f32 argument of the unary ones,
-// random arguments of the others and of f64, with and without flushing of subnormal results. Prints a table in
-// Markdown. See docs/accuracy.md.
+// Measures the accuracy of the loop language's math functions and of their compositions: all f32 arguments of unary
+// functions, random arguments of binary functions and of f64, with and without flushing of subnormal results. Prints a
+// Markdown table. See docs/accuracy.md.
 
 #include <fmt/format.h>
 
@@ -18,8 +18,8 @@ namespace lucid::math_reference {
 namespace {
 
 struct Options {
-  uint64_t stride = 1;             // take every so manieth f32 argument
-  uint64_t pairs = 1'000'000'000;  // of a binary f32 function
+  uint64_t stride = 1;             // step between f32 arguments
+  uint64_t pairs = 1'000'000'000;  // random arguments of a binary f32 function
   uint64_t doubles = 10'000'000;   // random f64 arguments
   unsigned threads = 1;
   std::vector<std::string> names;  // all if empty
@@ -36,16 +36,16 @@ struct Worst {
   void take(const Worst& other) { take(other.error, other.x, other.y); }
 };
 
-/// Without and with flushing.
+/// The worst errors without and with flushing.
 using Result = std::array<Worst, 2>;
 
-/// Arguments, and the kernel's results for them.
+/// Arguments and the kernel's results.
 template <typename T>
 struct Block {
   std::vector<T> x = std::vector<T>(kBlock), y = std::vector<T>(kBlock), out = std::vector<T>(kBlock);
 };
 
-/// Fills the results of a block, with or without flushing.
+/// Computes the results of a block, with or without flushing.
 template <typename T>
 using Run = std::function<void(Block<T>& block, bool flushed)>;
 
@@ -74,7 +74,7 @@ void measure(const Function& function, const Run<T>& run, Block<T>& block, Resul
     const bool flushed = mode == 1;
     run(block, flushed);
     if constexpr (std::is_same_v<T, float>) {
-      // Only a block that may hold a new worst is compared with the scalar functions.
+      // Compare with the slow scalar functions only if the block may contain a new worst error.
       const double limit = result[mode].error * (1 - 1e-6);
       if (!any_above(limit, block.out.data(), truth.data(), kBlock, flushed)) continue;
     }
@@ -90,7 +90,7 @@ void measure(const Function& function, const Run<T>& run, Block<T>& block, Resul
   }
 }
 
-/// Runs `part(index, result)` on every thread and joins the results.
+/// Runs `part(index, result)` on every thread and combines the results.
 template <typename Part>
 Result on_threads(unsigned count, const Part& part) {
   std::vector<Result> results(count);
@@ -109,7 +109,7 @@ Result sweep_all(const Unary& function, const Run<float>& run, const Options& op
     Block<float> block;
     const uint64_t total = (uint64_t{1} << 32) / options.stride;
     for (uint64_t start = thread * kBlock; start < total; start += options.threads * kBlock) {
-      // The last block may go round to the first arguments again.
+      // The last block may wrap around to the first arguments.
       for (size_t i = 0; i < kBlock; ++i) {
         block.x[i] = std::bit_cast<float>(static_cast<uint32_t>((start + i) * options.stride));
       }
@@ -125,7 +125,7 @@ Result sweep_random(const Function& function, const Run<T>& run, uint64_t count,
     std::mt19937_64 generator(thread + 1);
     Block<T> block;
     for (uint64_t done = thread * kBlock; done < count; done += options.threads * kBlock) {
-      // All pairs of special values come first; later blocks mix some in.
+      // The first blocks hold all pairs of special values. Later blocks contain some of them.
       for (size_t i = 0; i < kBlock; ++i) {
         const uint64_t pair = done + i;
         const bool both = pair < special.size() * special.size();
@@ -169,7 +169,7 @@ void run(const Options& options) {
     report(function.name, sweep_all(function, run_kernel<float>(f32, false), options),
            sweep_random(function, run_kernel<double>(f64, false), options.doubles, options), false);
   }
-  // Flushing is a setting of the process for these, so they take one thread.
+  // Flushing is a process-wide setting for compositions, so they run on one thread.
   Options alone = options;
   alone.threads = 1;
   for (const Composition& composition : compositions()) {

@@ -7,8 +7,8 @@
 
 #include "math_reference.h"
 
-// The C library's vector forms, four doubles at a time (glibc 2.35 and later, AVX2). They are right to 4 units in the
-// last place of double, which is nothing beside f32, and ten times faster than the scalar ones.
+// The C library's vector functions, four doubles at a time (glibc 2.35 and later, AVX2). Their error is at most 4 ulp
+// of double, which is negligible for f32, and they are ten times faster than the scalar functions.
 #define LUCID_VECTOR_UNARY(name) extern "C" __m256d _ZGVdN4v_##name(__m256d)
 LUCID_VECTOR_UNARY(exp);
 LUCID_VECTOR_UNARY(exp2);
@@ -92,7 +92,7 @@ inline __m256d vector_tanhshrink(__m256d x) {
   return choose(above(magnitude, 0.125), _mm256_sub_pd(x, _ZGVdN4v_tanh(x)), near);
 }
 
-/// Null for a function that has no vector form.
+/// The vector form of a function, or null.
 inline VectorUnary vector_form(const Unary& function) {
   static constexpr struct {
     const char* name;
@@ -128,7 +128,7 @@ inline VectorBinary vector_form(const Binary& function) {
   return nullptr;
 }
 
-/// Fills `truth` for f32 arguments; `count` is a multiple of 4.
+/// Computes the reference results `truth` for f32 arguments. `count` is a multiple of 4.
 inline void fill_truth(const Unary& function, const float* x, const float*, double* truth, size_t count) {
   const VectorUnary form = vector_form(function);
   for (size_t i = 0; i < count; i += 4) {
@@ -152,20 +152,20 @@ inline void fill_truth(const Binary& function, const float* x, const float* y, d
   }
 }
 
-/// Whether some f32 result may have an error of more than `limit`: the error of ordinary values is ulp_error's, and
-/// special ones must be those of the truth. Written without branches, to be vectorised.
+/// Whether any f32 result may have an error above `limit`. The error of ordinary values is that of ulp_error; special
+/// values must equal the reference. Branch-free so that it vectorizes.
 inline bool any_above(double limit, const float* got, const double* truth, size_t count, bool flushed) {
   const double flush_below = flushed ? std::numeric_limits<float>::min() : 0;
   uint64_t found = 0;
   for (size_t i = 0; i < count; ++i) {
     const double t = truth[i], g = got[i];
     const double magnitude = std::fabs(t);
-    // A unit in the last place of t, which is at least that of the smallest normal number: 2^-149.
+    // One ulp of t, at least the ulp of the smallest normal number: 2^-149.
     const uint64_t exponent = std::bit_cast<uint64_t>(magnitude) & (uint64_t{0x7ff} << 52);
     const double unit = std::max(std::bit_cast<double>(exponent) * 0x1p-23, 0x1p-149);
     const uint64_t close = std::fabs(g - t) <= limit * unit;
-    // Equal bits as f32, which covers infinities and the signs of zeros; or a zero of the right sign where it may be
-    // one.
+    // Equal bits as f32, which covers infinities and signed zeros, or a zero of the right sign where flushing is
+    // allowed.
     const uint32_t bits = std::bit_cast<uint32_t>(got[i]);
     const float rounded = static_cast<float>(magnitude < flush_below ? t * 0.0 : t);
     const uint64_t same = std::bit_cast<uint32_t>(rounded) == bits;

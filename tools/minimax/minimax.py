@@ -9,7 +9,7 @@ from remez import Problem, round_to
 TINY = mpf(2) ** -40
 SQRT = mp.sqrt
 
-# Ranges that the reductions leave, widened by what rounding may add.
+# Ranges after argument reduction, widened by the possible rounding error.
 EXP = mp.log(2) / 2 * mpf("1.001")
 EXP2 = mpf("0.5005")
 LOG_LO, LOG_HI = SQRT(mpf(1) / 2) - 1 - mpf(2) ** -18, SQRT(2) - 1 + mpf(2) ** -18
@@ -43,7 +43,7 @@ def expm1_tail(r):
 
 
 def log_quotient(z):
-    """R of log((1 + s) / (1 - s)) = 2 s + s z R(z), z = s^2."""
+    """R(z) in log((1 + s) / (1 - s)) = 2 s + s z R(z), z = s^2."""
     s = SQRT(z)
     return (mp.log1p(s) - mp.log1p(-s) - 2 * s) / (s * z)
 
@@ -178,7 +178,7 @@ def number(value):
 
 
 def split(value, *bits):
-    """Leading parts of the given widths (53 and less) and so on; their sum is the value, nearly."""
+    """Splits a value into parts of the given widths in bits (at most 53), whose sum is nearly the value."""
     parts = []
     for width in bits:
         exponent = mp.floor(mp.log(abs(value), 2)) + 1 - width
@@ -205,7 +205,7 @@ def constants():
         ("GeluCubic", "2 sqrt(2 / pi) 0.044715", 2 * SQRT(2 / mp.pi) * mpf("0.044715")),
     ):
         parts = split(value, 53, 53, 53)
-        yield f"k{name}", meaning + ", and what its rounding leaves", parts[0]
+        yield f"k{name}", meaning + ", and its rounding error", parts[0]
         yield f"k{name}Lo", None, parts[1]
         if name == "HalfPi":
             yield "kHalfPiLowest", None, parts[2]
@@ -215,7 +215,7 @@ def constants():
 
 
 def inverse_two_pi(limb, count):
-    """The bits of 1 / (2 pi) in limbs, after one limb of zeros."""
+    """The bits of 1 / (2 pi) in `count` limbs, preceded by one limb of zeros."""
     with mp.workprec(limb * count + 100):
         rest, words = 1 / (2 * mp.pi), [0]
         for _ in range(count):
@@ -229,7 +229,7 @@ LOG_ENTRIES = 128
 
 
 def log_table():
-    """For 128 intervals of [0.6953125, 1.390625): 1/c with so few bits that m / c - 1 is exact, and -log(1/c)."""
+    """For 128 intervals of [0.6953125, 1.390625): 1/c with few enough bits that m / c - 1 is exact, and -log(1/c)."""
     start = struct.unpack("<q", struct.pack("<d", 0.6953125))[0]
     rows = []
     for k in range(LOG_ENTRIES):
@@ -252,7 +252,7 @@ ERF_DEGREE = 5
 
 
 def erf_table():
-    """For 16 intervals, the k-th around k / ERF_SCALE: erf(x) / x as a polynomial of x * ERF_SCALE - k."""
+    """For 16 intervals, the k-th centered at k / ERF_SCALE: erf(x) / x as a polynomial in x * ERF_SCALE - k."""
     rows, largest = [], 0
     for k in range(ERF_ENTRIES):
 
@@ -280,12 +280,12 @@ def normal_tail(x):
 
 
 def near_bound(k):
-    """Where NORMAL_SCALE * x * (x + 2) is k."""
+    """The x at which NORMAL_SCALE * x * (x + 2) is k."""
     return SQRT(1 + k / NORMAL_SCALE) - 1
 
 
 def exact_center(f, lo, hi):
-    """A number of few bits near the middle where f is nearly an f32: so the constant term hardly rounds."""
+    """A number with few bits near the middle at which f is almost an f32, so that the constant term barely rounds."""
     step = mpf(2) ** -12
     middle = mp.nint((lo + hi) / 2 / step)
 
@@ -296,7 +296,7 @@ def exact_center(f, lo, hi):
 
 
 def normal_near_table():
-    """For 16 intervals, the k-th where NORMAL_SCALE * x * (x + 2) is near k: a center and the tail by x - center."""
+    """For 16 intervals, the k-th where NORMAL_SCALE * x * (x + 2) is near k: a center, and the tail in x - center."""
     for k in range(NORMAL_ENTRIES):
         lo, hi = near_bound(max(mpf(k) - mpf("0.501"), 0)), near_bound(mpf(k) + mpf("0.501"))
         center = exact_center(normal_tail, lo, hi)
@@ -310,8 +310,8 @@ def normal_near_table():
 
 
 def normal_far_table():
-    """For 16 intervals of [4, 16), eight in each octave, by bits 20 to 23 of x as an f32: a center, and 2^-64 times
-    exp(x^2 / 2) times the tail by x - center. The factor 2^-64 keeps products among normal numbers."""
+    """For 16 intervals of [4, 16), eight per octave, indexed by bits 20 to 23 of x as an f32: a center, and 2^-64 times
+    exp(x^2 / 2) times the tail as a polynomial in x - center. The factor 2^-64 keeps products in the normal range."""
 
     def quotient(x):
         return mp.exp(x * x / 2) * normal_tail(x) * mpf(2) ** -64
@@ -343,13 +343,13 @@ def wrapped(items, indent="    ", width=118):
 
 
 def tables(name, rows):
-    """The declarations of a table of centers and one of coefficients in f32, from rows of both with their errors."""
+    """Declarations of a table of centers and a table of f32 coefficients, from rows of both with their errors."""
     worst = float(mp.log(max(error for _, error in rows), 2))
     print(f"k{name:14}f32 degree {len(rows[0][0]) - 2:2}: rounded 2^{worst:.1f}", flush=True)
     columns = [wrapped([number(row[j]) for row, _ in rows], " " * 8) for j in range(len(rows[0][0]))]
     body = ",\n".join(f"    {{\n{column}\n    }}" for column in columns[1:])
     yield f"// 2^{worst:.1f}"
-    yield f"inline constexpr double k{name}Places[] = {{\n{columns[0]}\n}};"
+    yield f"inline constexpr double k{name}Centers[] = {{\n{columns[0]}\n}};"
     yield f"inline constexpr double k{name}[][{len(rows)}] = {{\n{body},\n}};"
 
 
@@ -399,7 +399,7 @@ def main():
     out.append(f"inline constexpr double kErfTableF32[][{ERF_ENTRIES}] = {{\n{columns},\n}};")
     out.append("")
     out.append(
-        "// For 16 intervals, the k-th where kNormalScale x (x + 2) is near k: a place c and P(t), t = x - c, for the"
+        "// For 16 intervals, the k-th where kNormalScale x (x + 2) is near k: a center c and P(t), t = x - c, for the"
     )
     out.append("// probability that a normal variable exceeds x")
     out.append(f"inline constexpr double kNormalScale = {number(NORMAL_SCALE)};")

@@ -1,8 +1,8 @@
-"""Best polynomial approximations whose coefficients are machine numbers.
+"""Minimax polynomial approximations whose coefficients are machine numbers.
 
-The exchange algorithm runs on a fine grid in high precision. Coefficients are then rounded to the target format one at
-a time, the most significant first, and the others fitted again, so that each rounding is absorbed by what is still
-free; where that is no better than rounding them all at once, they are.
+The Remez exchange algorithm runs on a fine grid in high precision. Coefficients are then rounded to the target format
+one at a time, the most significant first, and the remaining ones are fitted again, so that they absorb the rounding
+error. If that is no better than rounding all coefficients at once, the latter is used.
 """
 
 import numpy
@@ -18,13 +18,13 @@ def round_to(value, fmt):
 
 
 def _grid(lo, hi, count):
-    """Chebyshev points: dense at the ends, where the error of a polynomial moves fastest."""
+    """Chebyshev points: dense at the ends, where the error of a polynomial changes fastest."""
     middle, half = (lo + hi) / 2, (hi - lo) / 2
     return [middle - half * mp.cos(mp.pi * k / (count - 1)) for k in range(count)]
 
 
 def _extrema(errors, count):
-    """Indices of the `count` largest alternating local extrema, or None when the signs do not alternate enough."""
+    """Indices of the `count` largest alternating local extrema, or None if the signs do not alternate often enough."""
     groups = []
     for k, error in enumerate(errors):
         if error == 0:
@@ -44,7 +44,7 @@ def _extrema(errors, count):
 
 
 class Problem:
-    """Minimise the largest |weight * (target - polynomial)| over [lo, hi] for a polynomial of the given degree."""
+    """Minimizes the maximum of |weight * (target - polynomial)| over [lo, hi] for a polynomial of the given degree."""
 
     def __init__(self, target, weight, lo, hi, degree):
         self.xs = _grid(mpf(lo), mpf(hi), 40 * (degree + 2) + 1)
@@ -59,7 +59,7 @@ class Problem:
         return [w * (t - mp.fdot(zip(coefficients, p))) for w, t, p in zip(self.weights, self.targets, self.powers)]
 
     def solve(self, fixed):
-        """Coefficients with the first len(fixed) given."""
+        """Returns the best coefficients whose first len(fixed) are given."""
         free = list(range(len(fixed), self.degree + 1))
         residue = [t - mp.fdot(zip(fixed, p)) for t, p in zip(self.targets, self.powers)]
         count = len(free) + 1
@@ -88,7 +88,7 @@ class Problem:
         return best
 
     def fit(self, fmt):
-        """Machine-number coefficients and the base-2 logarithm of the largest error, before and after rounding."""
+        """Returns rounded coefficients and the base-2 logarithm of the maximum error, before and after rounding."""
         exact = self.solve([])
         ideal = self.worst(exact)
         plain = [round_to(c, fmt) for c in exact]

@@ -1,6 +1,6 @@
-// Writes all signatures of the op table, parsed, as JSON. The build runs it first: tools/generate makes the methods of
-// Emitter and the public functions from what it writes, and the files of src/ops, which hold the signatures, include
-// those methods. So it links the parser, and reads the literals from the sources.
+// Writes the parsed signatures of the op table as JSON. The build runs it first: tools/generate generates the methods
+// of Emitter and the public functions from its output, and the files of src/ops, which contain the signatures, include
+// those methods. It therefore links only the parser and reads the string literals from the sources.
 //
 //   dump_signatures <output> <source>...
 
@@ -29,7 +29,7 @@ std::string read_file(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Leaves an equal file untouched: its time tells the build what to do again.
+/// Leaves an unchanged file untouched, so that the build does not rerun what depends on it.
 void write_if_different(const std::filesystem::path& path, const std::string& text) {
   if (std::filesystem::exists(path) && read_file(path) == text) return;
   std::ofstream file(path, std::ios::binary);
@@ -53,7 +53,7 @@ std::string dump(const std::vector<std::filesystem::path>& sources) {
   std::ranges::sort(ops, {}, name);
   const auto twin = std::ranges::adjacent_find(ops, {}, name);
   if (twin != ops.end()) throw std::runtime_error("two ops are named " + name(*twin));
-  // One op on each line, for whoever compares two dumps.
+  // One op per line, so that two dumps can be compared.
   std::string text = "[\n";
   for (const Json& op : ops) text += op.dump() + (&op == &ops.back() ? "\n" : ",\n");
   return text + "]\n";

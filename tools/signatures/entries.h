@@ -9,15 +9,15 @@
 
 namespace lucid::signatures {
 
-/// What an entry of the op table says in string literals.
+/// The string literals of an entry of the op table.
 struct Entry {
   std::string signature;
   std::string doc;
 };
 
-/// Finds the entries of a source file of src/ops. It knows string literals and nothing of what they say; parse_schema
-/// reads them. Throws std::runtime_error where an entry does not have both, the documentation right after the
-/// signature, as literals.
+/// Finds the entries of a source file of src/ops. It reads string literals but does not interpret them; parse_schema
+/// does. Throws std::runtime_error if an entry does not have both a signature and, right after it, the documentation as
+/// literals.
 class EntryReader {
  public:
   EntryReader(std::string_view file, std::string_view text) : file_(file), text_(text) {}
@@ -55,14 +55,14 @@ class EntryReader {
     return true;
   }
 
-  /// One literal or several in a row, joined as the compiler joins them.
+  /// One or more adjacent literals, concatenated as the compiler does.
   std::string literals() {
     std::string result;
     bool found = false;
     for (;; found = true) {
       if (take("R\"(")) {
         const size_t begin = at_;
-        if (!find(")\"")) fail("the literal does not end");
+        if (!find(")\"")) fail("unterminated string literal");
         result += text_.substr(begin, at_ - begin - 2);
       } else if (take("\"")) {
         result += plain_literal();
@@ -89,11 +89,11 @@ class EntryReader {
         if (c == 'n')
           c = '\n';
         else if (c != '"' && c != '\\' && c != '\'')
-          fail("the only escapes here are \\n, \\\", \\' and \\\\");
+          fail("supported escapes are \\n, \\\", \\' and \\\\");
       }
       result += c;
     }
-    fail("the literal does not end");
+    fail("unterminated string literal");
   }
 
   std::string_view file_;

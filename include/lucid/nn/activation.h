@@ -8,7 +8,7 @@ struct Op;
 }
 namespace lucid::nn {
 
-/// An op of the table applied to each element, perhaps in place.
+/// Applies an elementwise op, optionally in place.
 class Activation : public Module {
  public:
   bool inplace = false;
@@ -18,14 +18,14 @@ class Activation : public Module {
 
  protected:
   virtual const char* op_name() const = 0;
-  /// The op's attributes, in order.
+  /// The values of the op's attributes, in order.
   virtual std::vector<Item> settings() const { return {}; }
 
  private:
   const Op* op_ = nullptr;
 };
 
-/// One without settings but `inplace`. Self names itself and its op.
+/// An activation whose only setting is `inplace`. Self defines kName and kOp.
 template <typename Self>
 class SimpleActivation : public Layer<Self, Activation> {
  public:
@@ -35,75 +35,87 @@ class SimpleActivation : public Layer<Self, Activation> {
   const char* op_name() const override { return Self::kOp; }
 };
 
+/// max(x, 0); NaN stays NaN.
 class ReLU : public SimpleActivation<ReLU> {
  public:
   static constexpr const char* kName = "ReLU";
   static constexpr const char* kOp = "relu";
   using SimpleActivation::SimpleActivation;
 };
+/// Clamps x to [0, 6].
 class ReLU6 : public SimpleActivation<ReLU6> {
  public:
   static constexpr const char* kName = "ReLU6";
   static constexpr const char* kOp = "relu6";
   using SimpleActivation::SimpleActivation;
 };
+/// x * sigmoid(x), also called swish.
 class SiLU : public SimpleActivation<SiLU> {
  public:
   static constexpr const char* kName = "SiLU";
   static constexpr const char* kOp = "silu";
   using SimpleActivation::SimpleActivation;
 };
+/// x * tanh(softplus(x)).
 class Mish : public SimpleActivation<Mish> {
  public:
   static constexpr const char* kName = "Mish";
   static constexpr const char* kOp = "mish";
   using SimpleActivation::SimpleActivation;
 };
+/// ELU with constants that preserve mean 0 and variance 1 through many layers.
 class SELU : public SimpleActivation<SELU> {
  public:
   static constexpr const char* kName = "SELU";
   static constexpr const char* kOp = "selu";
   using SimpleActivation::SimpleActivation;
 };
+/// x * hardsigmoid(x).
 class Hardswish : public SimpleActivation<Hardswish> {
  public:
   static constexpr const char* kName = "Hardswish";
   static constexpr const char* kOp = "hardswish";
   using SimpleActivation::SimpleActivation;
 };
+/// x / 6 + 1/2, clamped to [0, 1].
 class Hardsigmoid : public SimpleActivation<Hardsigmoid> {
  public:
   static constexpr const char* kName = "Hardsigmoid";
   static constexpr const char* kOp = "hardsigmoid";
   using SimpleActivation::SimpleActivation;
 };
+/// 1 / (1 + exp(-x)).
 class Sigmoid : public SimpleActivation<Sigmoid> {
  public:
   static constexpr const char* kName = "Sigmoid";
   static constexpr const char* kOp = "sigmoid";
 };
+/// The hyperbolic tangent.
 class Tanh : public SimpleActivation<Tanh> {
  public:
   static constexpr const char* kName = "Tanh";
   static constexpr const char* kOp = "tanh";
 };
+/// log(sigmoid(x)), without overflow.
 class LogSigmoid : public SimpleActivation<LogSigmoid> {
  public:
   static constexpr const char* kName = "LogSigmoid";
   static constexpr const char* kOp = "logsigmoid";
 };
+/// x / (1 + |x|).
 class Softsign : public SimpleActivation<Softsign> {
  public:
   static constexpr const char* kName = "Softsign";
   static constexpr const char* kOp = "softsign";
 };
+/// x - tanh(x).
 class Tanhshrink : public SimpleActivation<Tanhshrink> {
  public:
   static constexpr const char* kName = "Tanhshrink";
   static constexpr const char* kOp = "tanhshrink";
 };
 
-/// One with a number as its setting, named as the op names it.
+/// An activation with one number as its setting. Self also defines kSetting, the op's attribute, and kDefault.
 template <typename Self>
 class ScaledActivation : public Layer<Self, Activation> {
  public:
@@ -121,6 +133,7 @@ class ScaledActivation : public Layer<Self, Activation> {
   std::vector<Item> settings() const override { return {value}; }
 };
 
+/// x where it is above 0, otherwise x * negative_slope.
 class LeakyReLU : public ScaledActivation<LeakyReLU> {
  public:
   static constexpr const char* kName = "LeakyReLU";
@@ -129,6 +142,7 @@ class LeakyReLU : public ScaledActivation<LeakyReLU> {
   static constexpr double kDefault = 0.01;
   using ScaledActivation::ScaledActivation;
 };
+/// x where it is above 0, otherwise alpha * (exp(x) - 1).
 class ELU : public ScaledActivation<ELU> {
  public:
   static constexpr const char* kName = "ELU";
@@ -137,6 +151,7 @@ class ELU : public ScaledActivation<ELU> {
   static constexpr double kDefault = 1;
   using ScaledActivation::ScaledActivation;
 };
+/// x where it is above 0, otherwise alpha * (exp(x / alpha) - 1).
 class CELU : public ScaledActivation<CELU> {
  public:
   static constexpr const char* kName = "CELU";
@@ -145,6 +160,7 @@ class CELU : public ScaledActivation<CELU> {
   static constexpr double kDefault = 1;
   using ScaledActivation::ScaledActivation;
 };
+/// x, but 0 where |x| <= lambd.
 class Hardshrink : public ScaledActivation<Hardshrink> {
  public:
   static constexpr const char* kName = "Hardshrink";
@@ -153,6 +169,7 @@ class Hardshrink : public ScaledActivation<Hardshrink> {
   static constexpr double kDefault = 0.5;
   using ScaledActivation::ScaledActivation;
 };
+/// x moved towards 0 by lambd, and 0 where |x| <= lambd.
 class Softshrink : public ScaledActivation<Softshrink> {
  public:
   static constexpr const char* kName = "Softshrink";
@@ -162,7 +179,7 @@ class Softshrink : public ScaledActivation<Softshrink> {
   using ScaledActivation::ScaledActivation;
 };
 
-/// x times the probability that a normal variable is below x; approximate is "none" or "tanh".
+/// x times the probability that a standard normal variable is below x. `approximate` is "none" or "tanh".
 class GELU : public Layer<GELU, Activation> {
  public:
   static constexpr const char* kName = "GELU";
@@ -175,6 +192,7 @@ class GELU : public Layer<GELU, Activation> {
   std::vector<Item> settings() const override { return {approximate}; }
 };
 
+/// Clamps x to [min_val, max_val].
 class Hardtanh : public Layer<Hardtanh, Activation> {
  public:
   static constexpr const char* kName = "Hardtanh";
@@ -191,6 +209,7 @@ class Hardtanh : public Layer<Hardtanh, Activation> {
   std::vector<Item> settings() const override { return {min_val, max_val}; }
 };
 
+/// log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold.
 class Softplus : public Layer<Softplus, Activation> {
  public:
   static constexpr const char* kName = "Softplus";
@@ -204,6 +223,7 @@ class Softplus : public Layer<Softplus, Activation> {
   std::vector<Item> settings() const override { return {beta, threshold}; }
 };
 
+/// x where it is above the threshold, otherwise `value`.
 class Threshold : public Layer<Threshold, Activation> {
  public:
   static constexpr const char* kName = "Threshold";
@@ -220,7 +240,7 @@ class Threshold : public Layer<Threshold, Activation> {
   std::vector<Item> settings() const override { return {threshold, value}; }
 };
 
-/// x where it is above 0, else weight * x, with a learned weight for all or for each channel.
+/// x where it is above 0, otherwise weight * x. The weight is learned: one for all channels, or one for each channel.
 class PReLU : public Layer<PReLU> {
  public:
   static constexpr const char* kName = "PReLU";
@@ -235,7 +255,7 @@ class PReLU : public Layer<PReLU> {
   void reset_parameters() override;
 };
 
-/// leaky_relu with slopes drawn from [lower, upper] while training, and their mean otherwise.
+/// leaky_relu with slopes sampled uniformly from [lower, upper] in training mode, and their mean otherwise.
 class RReLU : public Layer<RReLU> {
  public:
   static constexpr const char* kName = "RReLU";
@@ -249,7 +269,7 @@ class RReLU : public Layer<RReLU> {
   void fields(Fields& visit) override;
 };
 
-/// The first half of a dimension times the sigmoid of the second.
+/// The first half of dimension `dim` times the sigmoid of the second half.
 class GLU : public Layer<GLU> {
  public:
   static constexpr const char* kName = "GLU";
@@ -260,6 +280,7 @@ class GLU : public Layer<GLU> {
   void fields(Fields& visit) override;
 };
 
+/// exp(x), scaled to sum to 1 along `dim`.
 class Softmax : public Layer<Softmax> {
  public:
   static constexpr const char* kName = "Softmax";
@@ -269,6 +290,7 @@ class Softmax : public Layer<Softmax> {
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
 };
+/// The logarithm of the softmax, without underflow.
 class LogSoftmax : public Layer<LogSoftmax> {
  public:
   static constexpr const char* kName = "LogSoftmax";
@@ -288,7 +310,7 @@ class Softmin : public Layer<Softmin> {
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
 };
-/// The softmax over the channels of images.
+/// The softmax over the channels of images, (batch, channels, height, width) or without a batch.
 class Softmax2d : public Layer<Softmax2d> {
  public:
   static constexpr const char* kName = "Softmax2d";

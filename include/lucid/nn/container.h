@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Modules that run one after another, each on the result of the one before.
+/// Runs modules one after another, each on the result of the previous one.
 class Sequential : public Layer<Sequential> {
  public:
   static constexpr const char* kName = "Sequential";
@@ -19,10 +19,10 @@ class Sequential : public Layer<Sequential> {
   Module& operator[](size_t i) const { return *child_slots().at(i).module; }
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
-  bool gives_one_tensor() const override { return false; }
+  bool returns_one_tensor() const override { return false; }
 };
 
-/// Modules by number. It only holds them: it has no forward().
+/// A list of modules. It only holds them: it has no forward().
 class ModuleList : public Layer<ModuleList> {
  public:
   static constexpr const char* kName = "ModuleList";
@@ -36,21 +36,21 @@ class ModuleList : public Layer<ModuleList> {
   bool repeats_in_repr() const override { return true; }
 };
 
-/// Modules by name. It only holds them.
+/// A dict of modules. It only holds them.
 class ModuleDict : public Layer<ModuleDict> {
  public:
   static constexpr const char* kName = "ModuleDict";
   Module& operator[](std::string_view name) const { return child(name); }
 };
 
-/// Parameters by number.
+/// A list of parameters.
 class ParameterList : public Layer<ParameterList> {
  public:
   static constexpr const char* kName = "ParameterList";
   std::string extra_repr() const override;
 };
 
-/// Parameters by name.
+/// A dict of parameters.
 class ParameterDict : public Layer<ParameterDict> {
  public:
   static constexpr const char* kName = "ParameterDict";

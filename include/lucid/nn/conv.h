@@ -5,22 +5,22 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// How a convolution goes over its input. One number stands for all dimensions. `padding` is numbers, "same" or
-/// "valid".
+/// Options of convolutions. A single number applies to all dimensions.
 struct ConvOptions {
   Shape stride = {1};
+  /// Numbers, "same" or "valid".
   Item padding = Item(0);
   Shape dilation = {1};
   int64_t groups = 1;
   bool bias = true;
   /// "zeros", "reflect", "replicate" or "circular".
   std::string padding_mode = "zeros";
-  /// Of transposed convolutions.
+  /// For transposed convolutions: extra size on one side of the output.
   Shape output_padding = {0};
   std::optional<Dtype> dtype = std::nullopt;
 };
 
-/// What all convolutions have in common.
+/// Base of all convolutions.
 class ConvBase : public Module {
  public:
   int64_t in_channels = 0;
@@ -50,7 +50,7 @@ class ConvBase : public Module {
   bool has_bias_ = true;
 };
 
-/// `Conv2d(3, 16, {5}, {.padding = 2})`.
+/// Defines the constructors: `Conv2d(3, 16, {5}, {.padding = 2})`.
 template <typename Self, int64_t kSpatial, bool kTransposed>
 class ConvLayer : public Layer<Self, ConvBase> {
  public:

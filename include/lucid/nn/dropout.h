@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Sets elements to zero with probability p while training, and scales the others up.
+/// In training mode, sets elements to zero with probability p and scales the others by 1 / (1 - p).
 class DropoutBase : public Module {
  public:
   double p = 0.5;
@@ -17,7 +17,7 @@ class DropoutBase : public Module {
 
  protected:
   virtual const char* op_name() const = 0;
-  /// How many dimensions a channel has that is dropped as a whole; none if elements are dropped.
+  /// If whole channels are dropped, the number of dimensions of a channel.
   virtual std::optional<int64_t> spatial() const { return std::nullopt; }
 };
 
@@ -34,50 +34,55 @@ class DropoutLayer : public Layer<Self, DropoutBase> {
   const char* op_name() const override { return Self::kOp; }
 };
 
+/// Drops single elements.
 class Dropout : public DropoutLayer<Dropout> {
  public:
   static constexpr const char* kName = "Dropout";
-  static constexpr const char* kOp = "draw_dropout";
+  static constexpr const char* kOp = "random_dropout";
   using DropoutLayer::DropoutLayer;
 };
+/// Drops whole channels of (batch, channels, length).
 class Dropout1d : public DropoutLayer<Dropout1d> {
  public:
   static constexpr const char* kName = "Dropout1d";
-  static constexpr const char* kOp = "draw_feature_dropout";
+  static constexpr const char* kOp = "random_feature_dropout";
   using DropoutLayer::DropoutLayer;
 
  protected:
   std::optional<int64_t> spatial() const override { return 1; }
 };
+/// Drops whole channels of (batch, channels, height, width).
 class Dropout2d : public DropoutLayer<Dropout2d> {
  public:
   static constexpr const char* kName = "Dropout2d";
-  static constexpr const char* kOp = "draw_feature_dropout";
+  static constexpr const char* kOp = "random_feature_dropout";
   using DropoutLayer::DropoutLayer;
 
  protected:
   std::optional<int64_t> spatial() const override { return 2; }
 };
+/// Drops whole channels of (batch, channels, depth, height, width).
 class Dropout3d : public DropoutLayer<Dropout3d> {
  public:
   static constexpr const char* kName = "Dropout3d";
-  static constexpr const char* kOp = "draw_feature_dropout";
+  static constexpr const char* kOp = "random_feature_dropout";
   using DropoutLayer::DropoutLayer;
 
  protected:
   std::optional<int64_t> spatial() const override { return 3; }
 };
-/// Keeps mean and variance of inputs that are normal, for networks of SELU.
+/// Dropout for networks with SELU: preserves the mean and variance of normally distributed inputs.
 class AlphaDropout : public DropoutLayer<AlphaDropout> {
  public:
   static constexpr const char* kName = "AlphaDropout";
-  static constexpr const char* kOp = "draw_alpha_dropout";
+  static constexpr const char* kOp = "random_alpha_dropout";
   using DropoutLayer::DropoutLayer;
 };
+/// AlphaDropout of whole channels.
 class FeatureAlphaDropout : public DropoutLayer<FeatureAlphaDropout> {
  public:
   static constexpr const char* kName = "FeatureAlphaDropout";
-  static constexpr const char* kOp = "draw_feature_alpha_dropout";
+  static constexpr const char* kOp = "random_feature_alpha_dropout";
   using DropoutLayer::DropoutLayer;
 };
 

@@ -5,18 +5,20 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of Embedding and EmbeddingBag.
 struct EmbeddingOptions {
-  /// A row that is zero at first and gets no gradient.
+  /// Index of a row that is initialized to zero and gets no gradient.
   std::optional<int64_t> padding_idx = std::nullopt;
-  /// Rows that are longer are scaled down when they are used.
+  /// Rows whose norm is larger are scaled down, in place, when they are used.
   std::optional<double> max_norm = std::nullopt;
+  /// The p of that norm.
   double norm_type = 2;
-  /// Divides gradients by how often the row was used.
+  /// Divides the gradient of each row by the number of its uses in the batch.
   bool scale_grad_by_freq = false;
   std::optional<Dtype> dtype = std::nullopt;
 };
 
-/// A learned row for each of num_embeddings integers.
+/// A lookup table: maps integers below num_embeddings to learned rows.
 class Embedding : public Layer<Embedding> {
  public:
   static constexpr const char* kName = "Embedding";
@@ -36,7 +38,7 @@ class Embedding : public Layer<Embedding> {
   void reset_parameters() override;
 };
 
-/// Sums, means or maxima of rows, one for each bag of integers.
+/// Reduces the rows of each bag of integers: `mode` is "sum", "mean" or "max".
 class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
   static constexpr const char* kName = "EmbeddingBag";
@@ -52,6 +54,7 @@ class EmbeddingBag : public Layer<EmbeddingBag> {
   bool sparse = false;
   std::string mode = "mean";
   bool include_last_offset = false;
+  /// `input` is 2-d with one bag per row, or 1-d with the start of each bag in `offsets`.
   Tensor forward(const Tensor& input) override { return forward(input, Tensor()); }
   Tensor forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights = Tensor());
   Item forward_with(const Arguments& arguments) override;

@@ -36,8 +36,8 @@ void from_item(const Item& item, std::optional<T>& value) {
   }
 }
 
-/// Visits a module's settings: Module::fields() calls it with the name and the place of each. It lists them all, reads
-/// one or writes one.
+/// Visits the settings of a module. Module::fields() calls it with the name and a reference to each setting. A visitor
+/// lists all settings, reads one or writes one.
 class Fields {
  public:
   static std::vector<std::pair<std::string, Item>> list(Module& module) {
@@ -50,7 +50,7 @@ class Fields {
     module.fields(visitor);
     return visitor.found_ ? std::optional<Item>(std::move(visitor.item_)) : std::nullopt;
   }
-  /// False if there is no such setting. Moves the module's version.
+  /// Returns whether the setting exists. Increments the module's version.
   static bool set(Module& module, std::string_view name, const Item& item);
   static bool has(Module& module, std::string_view name) {
     Fields visitor(Mode::kFind, name);

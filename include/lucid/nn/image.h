@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Elements added before and after each of the last dimensions, as many as `padding` says, the last dimension first.
+/// Pads the last dimensions. `padding` holds the sizes to add before and after each dimension, last dimension first.
 class Pad : public Module {
  public:
   Shape padding;
@@ -158,7 +158,7 @@ class CircularPad3d : public PadLayer<CircularPad3d> {
   using PadLayer::PadLayer;
 };
 
-/// The input at another size; `size` or `scale_factor` is given.
+/// Resizes the input. Give either `size` or `scale_factor`.
 class Upsample : public Layer<Upsample> {
  public:
   static constexpr const char* kName = "Upsample";
@@ -177,6 +177,7 @@ class Upsample : public Layer<Upsample> {
   void fields(Fields& visit) override;
 };
 
+/// Rearranges (..., channels * r * r, height, width) to (..., channels, height * r, width * r).
 class PixelShuffle : public OpLayer<PixelShuffle> {
  public:
   static constexpr const char* kName = "PixelShuffle";
@@ -184,6 +185,7 @@ class PixelShuffle : public OpLayer<PixelShuffle> {
   static Settings defaults() { return {{"upscale_factor", 1}}; }
   using OpLayer::OpLayer;
 };
+/// The inverse of PixelShuffle.
 class PixelUnshuffle : public OpLayer<PixelUnshuffle> {
  public:
   static constexpr const char* kName = "PixelUnshuffle";
@@ -191,6 +193,7 @@ class PixelUnshuffle : public OpLayer<PixelUnshuffle> {
   static Settings defaults() { return {{"downscale_factor", 1}}; }
   using OpLayer::OpLayer;
 };
+/// Interleaves the channels of `groups` groups.
 class ChannelShuffle : public OpLayer<ChannelShuffle> {
  public:
   static constexpr const char* kName = "ChannelShuffle";
@@ -198,7 +201,7 @@ class ChannelShuffle : public OpLayer<ChannelShuffle> {
   static Settings defaults() { return {{"groups", 1}}; }
   using OpLayer::OpLayer;
 };
-/// The windows of images, as columns.
+/// Extracts sliding windows of images as columns.
 class Unfold : public OpLayer<Unfold> {
  public:
   static constexpr const char* kName = "Unfold";
@@ -206,7 +209,7 @@ class Unfold : public OpLayer<Unfold> {
   static Settings defaults() { return {{"kernel_size", 1}, {"dilation", 1}, {"padding", 0}, {"stride", 1}}; }
   using OpLayer::OpLayer;
 };
-/// Images from columns, overlapping windows being added.
+/// Combines columns into images. Overlapping windows are added.
 class Fold : public OpLayer<Fold> {
  public:
   static constexpr const char* kName = "Fold";

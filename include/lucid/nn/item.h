@@ -13,18 +13,18 @@ namespace lucid::nn {
 
 class Item;
 
-/// An object of another language that passes through unchanged, and can say what it is to us.
+/// An object of another language that passes through unchanged and can convert itself to an Item.
 class Foreign {
  public:
   virtual ~Foreign() = default;
-  /// The object as a number, a string, a tensor, none or a tuple of objects. Throws TypeError for anything else.
+  /// The object as a number, string, tensor, none or tuple of objects. Throws TypeError for any other object.
   virtual Item convert() const = 0;
-  /// Calls it, if it is a function. Throws TypeError otherwise.
+  /// Calls the object if it is a function. Throws TypeError otherwise.
   virtual Item call(const std::vector<Item>& arguments) const = 0;
 };
 
-/// What modules take and give besides single tensors: nothing, a number, a string, a dtype, a tensor, a tuple of such,
-/// or an object of another language. The readers convert, and throw TypeError when they cannot.
+/// An argument or result of a module: none, a number, a string, a dtype, a tensor, a tuple of items, or an object of
+/// another language. The to_* functions convert, and throw TypeError if they cannot.
 class Item {
  public:
   using Tuple = std::vector<Item>;
@@ -46,20 +46,20 @@ class Item {
   bool is_tensor() const;
   bool is_string() const;
   bool is_number() const;
-  /// A tuple, also one of another language.
+  /// Whether it is a tuple, of this or of another language.
   bool is_tuple() const;
   bool to_bool() const;
   int64_t to_int() const;
   double to_double() const;
   std::string to_string() const;
   Dtype to_dtype() const;
-  /// None gives no tensor.
+  /// Returns an undefined tensor for none.
   Tensor to_tensor() const;
   Tuple to_tuple() const;
-  /// One integer or a tuple of them.
+  /// From one integer or a tuple of integers.
   Shape to_shape() const;
 
-  /// The object of another language, if it is one.
+  /// The object of another language; null if it is not one.
   const Foreign* foreign() const;
 
   using Value = std::variant<std::monostate, bool, int64_t, double, std::string, Dtype, Tensor, Tuple,
@@ -67,7 +67,7 @@ class Item {
   const Value& value() const { return value_; }
 
  private:
-  /// Itself, or what a foreign object converts to.
+  /// The item itself, or the conversion of a foreign object.
   Item native() const;
   [[noreturn]] void fail(const char* wanted) const;
 
@@ -82,8 +82,8 @@ struct Arguments {
   Arguments() = default;
   Arguments(std::vector<Item> items) : positional(std::move(items)) {}  // NOLINT
 
-  /// The arguments in the order of these names, none where one is missing. Throws TypeError, naming the function, for
-  /// unknown and repeated arguments, and when one of the first `required` is missing.
+  /// The arguments in the order of `names`, none for missing ones. Throws TypeError, naming the function, for unknown
+  /// or repeated arguments, or if one of the first `required` is missing.
   std::vector<Item> bind(const std::string& function, const std::vector<std::string>& names, size_t required) const;
 };
 

@@ -5,8 +5,8 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Base of our own modules: `class ReLU : public Layer<ReLU>` with a constant kName and a constructor without
-/// arguments, which makes a module without settings and parameters for copies to be filled in.
+/// Base of the library's own modules: `class ReLU : public Layer<ReLU>`. Self defines kName and a default constructor,
+/// which creates a module without settings and parameters; copying fills them in.
 template <typename Self, typename Base = Module>
 class Layer : public Base {
  public:
@@ -15,7 +15,7 @@ class Layer : public Base {
   Ptr<Module> blank() const override { return Ptr<Module>(make<Self>()); }
 };
 
-/// A module that Python knows by name.
+/// A module type that Python can look up by name.
 struct LayerType {
   std::string name;
   Ptr<Module> (*make_blank)();
@@ -26,7 +26,7 @@ void add_layer_types(std::vector<LayerType>& types) {
   (types.push_back({Types::kName, [] { return Ptr<Module>(make<Types>()); }}), ...);
 }
 
-/// All of ours.
+/// All module types of the library.
 const std::vector<LayerType>& layer_types();
 
 }  // namespace lucid::nn

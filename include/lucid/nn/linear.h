@@ -19,14 +19,14 @@ class Linear : public Layer<Linear> {
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
-  /// Draws weight and bias from the uniform distribution on +-1 / sqrt(in_features).
+  /// Samples weight and bias uniformly from +-1 / sqrt(in_features).
   void reset_parameters() override;
 
  protected:
   bool has_bias_ = true;
 };
 
-/// A Linear that takes the number of its inputs from the first one it sees.
+/// A Linear whose in_features is determined by the first input.
 class LazyLinear : public Layer<LazyLinear, Linear> {
  public:
   static constexpr const char* kName = "LazyLinear";
@@ -39,7 +39,8 @@ class LazyLinear : public Layer<LazyLinear, Linear> {
   void reset_parameters() override;
 
  private:
-  void settle(int64_t features);
+  /// Allocates and initializes the parameters for inputs of this size.
+  void materialize(int64_t features);
 };
 
 /// x1 @ weight[o] @ x2 + bias[o].
@@ -66,7 +67,7 @@ class Bilinear : public Layer<Bilinear> {
   bool has_bias_ = true;
 };
 
-/// The input itself, whatever else is passed.
+/// Returns its input and ignores other arguments.
 class Identity : public Layer<Identity> {
  public:
   static constexpr const char* kName = "Identity";
@@ -74,7 +75,7 @@ class Identity : public Layer<Identity> {
   Item forward_with(const Arguments& arguments) override;
 };
 
-/// The dimensions from start_dim to end_dim made one.
+/// Merges the dimensions from start_dim to end_dim into one.
 class Flatten : public Layer<Flatten> {
  public:
   static constexpr const char* kName = "Flatten";
@@ -86,7 +87,7 @@ class Flatten : public Layer<Flatten> {
   void fields(Fields& visit) override;
 };
 
-/// One dimension split into several.
+/// Splits one dimension into several.
 class Unflatten : public Layer<Unflatten> {
  public:
   static constexpr const char* kName = "Unflatten";

@@ -5,8 +5,8 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// A number, or one for each element with reduction "none", that says how far an input is from a target. Modules are
-/// called with the tensors that `kInputs` names; `reduction` is "mean", "sum" or "none".
+/// A loss: the distance of an input from a target. `reduction` is "mean", "sum" or "none"; "none" returns one number
+/// for each element. inputs() names the tensors that a loss is called with.
 class Loss : public OpModule {
  public:
   using OpModule::forward;
@@ -18,15 +18,16 @@ class Loss : public OpModule {
   bool shows_settings() const override { return false; }
 };
 
-/// A loss with weights for classes or elements, kept as a buffer.
+/// A loss with weights for classes or elements, stored as the buffer "weight".
 class WeightedLoss : public Loss {
  public:
   using Loss::Loss;
-  /// Sets the weights; none for all equal.
+  /// Sets the weights. An undefined tensor means equal weights.
   void set_weight(const Tensor& weight) { register_buffer("weight", weight); }
   void build(std::optional<Dtype> dtype) override;
 };
 
+/// The squared error (x - target) ** 2.
 class MSELoss : public OpLayer<MSELoss, Loss> {
  public:
   static constexpr const char* kName = "MSELoss";
@@ -34,6 +35,7 @@ class MSELoss : public OpLayer<MSELoss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The absolute error |x - target|.
 class L1Loss : public OpLayer<L1Loss, Loss> {
  public:
   static constexpr const char* kName = "L1Loss";
@@ -41,6 +43,7 @@ class L1Loss : public OpLayer<L1Loss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// d ** 2 / (2 * beta) where d = |x - target| is below beta, and d - beta / 2 elsewhere.
 class SmoothL1Loss : public OpLayer<SmoothL1Loss, Loss> {
  public:
   static constexpr const char* kName = "SmoothL1Loss";
@@ -48,6 +51,7 @@ class SmoothL1Loss : public OpLayer<SmoothL1Loss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}, {"beta", 1.0}}; }
   using OpLayer::OpLayer;
 };
+/// d ** 2 / 2 where d = |x - target| is below delta, and delta * (d - delta / 2) elsewhere.
 class HuberLoss : public OpLayer<HuberLoss, Loss> {
  public:
   static constexpr const char* kName = "HuberLoss";
@@ -55,6 +59,7 @@ class HuberLoss : public OpLayer<HuberLoss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}, {"delta", 1.0}}; }
   using OpLayer::OpLayer;
 };
+/// log(1 + exp(-target * x)), for targets 1 and -1.
 class SoftMarginLoss : public OpLayer<SoftMarginLoss, Loss> {
  public:
   static constexpr const char* kName = "SoftMarginLoss";
@@ -62,6 +67,8 @@ class SoftMarginLoss : public OpLayer<SoftMarginLoss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The Kullback-Leibler divergence target * (log(target) - x), for log probabilities x. `log_target` means that the
+/// target holds log probabilities too. The reduction "batchmean" divides the sum by the batch size.
 class KLDivLoss : public OpLayer<KLDivLoss, Loss> {
  public:
   static constexpr const char* kName = "KLDivLoss";
@@ -69,6 +76,8 @@ class KLDivLoss : public OpLayer<KLDivLoss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}, {"log_target", false}}; }
   using OpLayer::OpLayer;
 };
+/// The negative log likelihood of targets with a Poisson distribution: exp(x) - target * x, or x - target * log(x +
+/// eps) without `log_input`. `full` adds Stirling's approximation of log(target!).
 class PoissonNLLLoss : public OpLayer<PoissonNLLLoss, Loss> {
  public:
   static constexpr const char* kName = "PoissonNLLLoss";
@@ -76,6 +85,8 @@ class PoissonNLLLoss : public OpLayer<PoissonNLLLoss, Loss> {
   static Settings defaults() { return {{"log_input", true}, {"full", false}, {"eps", 1e-8}, {"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The negative log likelihood of targets with a normal distribution of mean x and variance `var`, which is at least
+/// eps. `full` adds the constant term.
 class GaussianNLLLoss : public OpLayer<GaussianNLLLoss, Loss> {
  public:
   static constexpr const char* kName = "GaussianNLLLoss";
@@ -86,6 +97,7 @@ class GaussianNLLLoss : public OpLayer<GaussianNLLLoss, Loss> {
  protected:
   std::vector<std::string> inputs() const override { return {"input", "target", "var"}; }
 };
+/// The binary cross entropy of probabilities x. Logarithms are clamped to at least -100.
 class BCELoss : public OpLayer<BCELoss, WeightedLoss> {
  public:
   static constexpr const char* kName = "BCELoss";
@@ -93,6 +105,7 @@ class BCELoss : public OpLayer<BCELoss, WeightedLoss> {
   static Settings defaults() { return {{"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The binary cross entropy of sigmoid(x), without overflow. The buffer "pos_weight" weights positive targets.
 class BCEWithLogitsLoss : public OpLayer<BCEWithLogitsLoss, WeightedLoss> {
  public:
   static constexpr const char* kName = "BCEWithLogitsLoss";
@@ -101,6 +114,8 @@ class BCEWithLogitsLoss : public OpLayer<BCEWithLogitsLoss, WeightedLoss> {
   using OpLayer::OpLayer;
   void build(std::optional<Dtype> dtype) override;
 };
+/// The cross entropy of softmax(x). The target holds class indices, or probabilities of all classes. Targets equal to
+/// `ignore_index` do not count.
 class CrossEntropyLoss : public OpLayer<CrossEntropyLoss, WeightedLoss> {
  public:
   static constexpr const char* kName = "CrossEntropyLoss";
@@ -108,6 +123,8 @@ class CrossEntropyLoss : public OpLayer<CrossEntropyLoss, WeightedLoss> {
   static Settings defaults() { return {{"ignore_index", -100}, {"reduction", "mean"}, {"label_smoothing", 0.0}}; }
   using OpLayer::OpLayer;
 };
+/// The negative log likelihood: minus x at the target class, for log probabilities x. Targets equal to `ignore_index`
+/// do not count.
 class NLLLoss : public OpLayer<NLLLoss, WeightedLoss> {
  public:
   static constexpr const char* kName = "NLLLoss";
@@ -115,6 +132,7 @@ class NLLLoss : public OpLayer<NLLLoss, WeightedLoss> {
   static Settings defaults() { return {{"ignore_index", -100}, {"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The mean over the classes of max(0, margin - x[target] + x[class]) ** p, without the target class.
 class MultiMarginLoss : public OpLayer<MultiMarginLoss, WeightedLoss> {
  public:
   static constexpr const char* kName = "MultiMarginLoss";
@@ -122,6 +140,8 @@ class MultiMarginLoss : public OpLayer<MultiMarginLoss, WeightedLoss> {
   static Settings defaults() { return {{"p", 1}, {"margin", 1.0}, {"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The sum of max(0, 1 - x[i] + x[j]) over all target classes i and other classes j, divided by the number of classes.
+/// Targets are the class indices before the first -1.
 class MultiLabelMarginLoss : public OpLayer<MultiLabelMarginLoss, Loss> {
  public:
   static constexpr const char* kName = "MultiLabelMarginLoss";
@@ -129,6 +149,7 @@ class MultiLabelMarginLoss : public OpLayer<MultiLabelMarginLoss, Loss> {
   static Settings defaults() { return {{"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// The mean over the classes of the binary cross entropy of sigmoid(x).
 class MultiLabelSoftMarginLoss : public OpLayer<MultiLabelSoftMarginLoss, WeightedLoss> {
  public:
   static constexpr const char* kName = "MultiLabelSoftMarginLoss";
@@ -136,6 +157,7 @@ class MultiLabelSoftMarginLoss : public OpLayer<MultiLabelSoftMarginLoss, Weight
   static Settings defaults() { return {{"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// x where the target is 1, and max(0, margin - x) where it is -1.
 class HingeEmbeddingLoss : public OpLayer<HingeEmbeddingLoss, Loss> {
  public:
   static constexpr const char* kName = "HingeEmbeddingLoss";
@@ -143,6 +165,7 @@ class HingeEmbeddingLoss : public OpLayer<HingeEmbeddingLoss, Loss> {
   static Settings defaults() { return {{"margin", 1.0}, {"reduction", "mean"}}; }
   using OpLayer::OpLayer;
 };
+/// max(0, margin - target * (input1 - input2)). Target 1 means that input1 should be larger, -1 that input2 should.
 class MarginRankingLoss : public OpLayer<MarginRankingLoss, Loss> {
  public:
   static constexpr const char* kName = "MarginRankingLoss";
@@ -153,6 +176,7 @@ class MarginRankingLoss : public OpLayer<MarginRankingLoss, Loss> {
  protected:
   std::vector<std::string> inputs() const override { return {"input1", "input2", "target"}; }
 };
+/// 1 - c where the target is 1, and max(0, c - margin) where it is -1, for the cosine similarity c.
 class CosineEmbeddingLoss : public OpLayer<CosineEmbeddingLoss, Loss> {
  public:
   static constexpr const char* kName = "CosineEmbeddingLoss";
@@ -163,6 +187,8 @@ class CosineEmbeddingLoss : public OpLayer<CosineEmbeddingLoss, Loss> {
  protected:
   std::vector<std::string> inputs() const override { return {"input1", "input2", "target"}; }
 };
+/// max(0, margin + d(anchor, positive) - d(anchor, negative)), where d is the pairwise distance. With `swap`,
+/// d(positive, negative) is used instead of d(anchor, negative) where it is smaller.
 class TripletMarginLoss : public OpLayer<TripletMarginLoss, Loss> {
  public:
   static constexpr const char* kName = "TripletMarginLoss";
@@ -175,7 +201,8 @@ class TripletMarginLoss : public OpLayer<TripletMarginLoss, Loss> {
  protected:
   std::vector<std::string> inputs() const override { return {"anchor", "positive", "negative"}; }
 };
-/// Called with log_probs, targets, input_lengths and target_lengths, the lengths being tensors or tuples.
+/// Connectionist temporal classification. Called with log_probs, targets, input_lengths and target_lengths; the lengths
+/// are tensors or tuples.
 class CTCLoss : public OpLayer<CTCLoss, Loss> {
  public:
   static constexpr const char* kName = "CTCLoss";
@@ -189,6 +216,7 @@ class CTCLoss : public OpLayer<CTCLoss, Loss> {
     return {"log_probs", "targets", "input_lengths", "target_lengths"};
   }
 };
+/// The cosine of the angle between vectors along `dim`.
 class CosineSimilarity : public OpLayer<CosineSimilarity> {
  public:
   static constexpr const char* kName = "CosineSimilarity";
@@ -200,6 +228,7 @@ class CosineSimilarity : public OpLayer<CosineSimilarity> {
   std::vector<std::string> inputs() const override { return {"x1", "x2"}; }
   bool shows_settings() const override { return false; }
 };
+/// The p-norm of x1 - x2 + eps along the last dimension.
 class PairwiseDistance : public OpLayer<PairwiseDistance> {
  public:
   static constexpr const char* kName = "PairwiseDistance";

@@ -20,8 +20,8 @@ class Module;
 class StateDict;
 struct HookEntry;
 
-/// A counted reference to a module; one pointer wide. Where Python has an object for the module, the count is that
-/// object's.
+/// A reference-counted pointer to a module, one pointer wide. If Python has an object for the module, that object holds
+/// the count.
 template <typename T>
 class Ptr {
  public:
@@ -52,13 +52,14 @@ class Ptr {
   T* pointer_ = nullptr;
 };
 
+/// Creates a module: `make<Linear>(4, 2)`.
 template <typename T, typename... Args>
 Ptr<T> make(Args&&... args) {
   return Ptr<T>(new T(std::forward<Args>(args)...));
 }
 
-/// A tensor that a module holds: counted here or, once Python has an object for it, kept alive by that object, so that
-/// the tensor is the same object as long as the module has it.
+/// A tensor that a module holds. The slot holds a reference to the tensor or, once Python has an object for it, to that
+/// object. The tensor therefore stays the same Python object for as long as the module holds it.
 class TensorSlot {
  public:
   TensorSlot() = default;
@@ -72,11 +73,11 @@ class TensorSlot {
   }
   ~TensorSlot();
 
-  /// None if the slot is empty.
+  /// The tensor; undefined if the slot is empty.
   Tensor get() const { return Tensor(tensor_); }
   TensorImpl* impl() const { return tensor_; }
   void* object() const { return object_; }
-  /// Takes over a reference to the object that keeps the tensor alive.
+  /// Takes ownership of a reference to the Python object, which keeps the tensor alive from now on.
   void adopt_object(void* object);
 
  private:
@@ -95,7 +96,7 @@ struct NamedChild {
   Ptr<Module> module;
 };
 
-// Hooks. What they return, if anything, replaces what they were given.
+// Hooks. If a hook returns a value, the value replaces the one that the hook was called with.
 
 using ForwardPreHook = std::function<std::optional<Arguments>(Module& module, const Arguments& arguments)>;
 using ForwardHook = std::function<std::optional<Item>(Module& module, const Arguments& arguments, const Item& result)>;
@@ -103,23 +104,24 @@ using Gradients = std::vector<Tensor>;
 using BackwardHook =
     std::function<std::optional<Gradients>(Module& module, const Gradients& grad_input, const Gradients& grad_output)>;
 using BackwardPreHook = std::function<std::optional<Gradients>(Module& module, const Gradients& grad_output)>;
-/// Before the state of a module, or of a module below it, is written.
+/// Called before the state of the module is written.
 using StateDictPreHook = std::function<void(Module& module, const std::string& prefix, bool keep_vars)>;
-/// After it was written.
+/// Called after the state of the module, including its submodules, was written.
 using StateDictHook = std::function<void(Module& module, StateDict& state, const std::string& prefix)>;
 
-/// Which keys a state dict lacked, and which it had too many.
+/// The keys that a state dict lacked, and those that the module does not have.
 struct LoadResult {
   std::vector<std::string> missing_keys;
   std::vector<std::string> unexpected_keys;
 };
 
-/// Before a module is loaded; may change the state.
+/// Called before the state of a module is loaded. It may change the state.
 using LoadStateDictPreHook =
     std::function<void(Module& module, StateDict& state, const std::string& prefix, LoadResult& result)>;
+/// Called after the state of a module was loaded.
 using LoadStateDictPostHook = std::function<void(Module& module, LoadResult& result)>;
 
-/// Removes the hook that it was returned for; more than once does no harm.
+/// Removes the hook whose registration returned it. Removing it again has no effect.
 class HookRemover {
  public:
   HookRemover() = default;
@@ -130,7 +132,7 @@ class HookRemover {
   std::weak_ptr<HookEntry> entry_;
 };
 
-/// Names of what is saved, with tensors or, for extra state, other items; in order.
+/// The saved state of a module: an ordered map from names to tensors or, for extra state, other items.
 class StateDict {
  public:
   virtual ~StateDict() = default;
@@ -142,9 +144,19 @@ class StateDict {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
 
-/// A part of a network: parameters that are learned, buffers that are not, and modules below it. Derive from it,
-/// register parts in the constructor and override forward(). Every change to a module, or to one below it, moves its
-/// version.
+/// A part of a network: it holds parameters, which are learned, buffers, which are not, and submodules. Derive from it,
+/// register parameters, buffers and submodules in the constructor, and override forward():
+///
+///     class Net : public Module {
+///      public:
+///       Net() { hidden_ = register_module("hidden", make<Linear>(4, 2)); }
+///       Tensor forward(const Tensor& x) override { return relu((*hidden_)(x)); }
+///
+///      private:
+///       Ptr<Linear> hidden_;
+///     };
+///
+/// Every change to a module or to one of its submodules increments its version.
 class Module {
  public:
   Module() = default;
@@ -152,37 +164,40 @@ class Module {
   Module& operator=(const Module&) = delete;
   virtual ~Module();
 
-  // What derived classes say.
+  // Overridden by derived classes.
 
-  /// The result for one tensor.
+  /// The result for a single tensor.
   virtual Tensor forward(const Tensor& input);
-  /// The result for any arguments. Modules that take more than one tensor override this one.
+  /// The result for any arguments. Modules that take more than one tensor override this.
   virtual Item forward_with(const Arguments& arguments);
-  /// Whether forward() says what the module does with one tensor. Modules whose result is more than a tensor do not.
-  virtual bool gives_one_tensor() const { return true; }
+  /// Whether forward() computes the whole result for one tensor. False if the result is more than one tensor.
+  virtual bool returns_one_tensor() const { return true; }
+  /// The class name in repr() and messages.
   virtual std::string type_name() const { return "Module"; }
-  /// What stands between the brackets when the module is printed.
+  /// The text between the parentheses of repr().
   virtual std::string extra_repr() const { return {}; }
-  /// Whether equal modules below it are printed as one line.
+  /// Whether repr() merges equal consecutive submodules into one line.
   virtual bool repeats_in_repr() const { return false; }
-  /// Names the settings of the module: what copies and files of it must have.
+  /// Visits the settings of the module, which copies and files must contain.
   virtual void fields(Fields&) {}
-  /// Makes parameters and buffers according to the settings.
+  /// Creates the parameters and buffers according to the settings.
   virtual void build(std::optional<Dtype>) {}
-  /// Draws the parameters anew.
+  /// Initializes the parameters again.
   virtual void reset_parameters() {}
-  /// A new module of the same class without settings. Needed for clone().
+  /// A new module of the same class without settings. Required by clone().
   virtual Ptr<Module> blank() const;
 
-  // Calling: runs the hooks around forward.
+  // Calls. They run forward with the hooks around it.
 
   Tensor operator()(const Tensor& input);
   Item call(const Tensor& input);
   Item call(const Arguments& arguments);
 
-  // Parts. Names must not be empty, contain dots or be taken.
+  // Parameters, buffers and submodules. Names must be unique, not empty and without dots.
 
+  /// Adds or replaces a parameter and returns it. An undefined tensor reserves the name.
   Tensor register_parameter(const std::string& name, const Tensor& tensor);
+  /// Adds or replaces a buffer and returns it. Buffers that are not persistent are left out of state_dict().
   Tensor register_buffer(const std::string& name, const Tensor& tensor, bool persistent = true);
   void add_module(const std::string& name, Ptr<Module> module);
   template <typename T>
@@ -190,16 +205,17 @@ class Module {
     add_module(name, module);
     return module;
   }
-  /// A parameter or buffer by its own name; none if it is none. Throws when there is no such name.
+  /// A parameter or buffer of this module; undefined if it was registered as an undefined tensor. Throws ValueError if
+  /// there is no such name.
   Tensor parameter(std::string_view name) const;
   Tensor buffer(std::string_view name) const;
   Module& child(std::string_view name) const;
-  /// By a path with dots; "" is the module itself.
+  /// A parameter, buffer or submodule by a path with dots; "" is the module itself.
   Tensor get_parameter(const std::string& path) const;
   Tensor get_buffer(const std::string& path) const;
   Ptr<Module> get_submodule(const std::string& path);
 
-  // Walks, the module first, each tensor and module once.
+  // Traversal: the module first, then its submodules. Each tensor and module appears once.
 
   std::vector<Tensor> parameters(bool recurse = true);
   NamedTensors named_parameters(const std::string& prefix = "", bool recurse = true, bool remove_duplicate = true);
@@ -207,33 +223,38 @@ class Module {
   std::vector<std::pair<std::string, Ptr<Module>>> named_modules(const std::string& prefix = "",
                                                                  bool remove_duplicate = true);
   std::vector<std::pair<std::string, Ptr<Module>>> named_children();
-  /// Calls a function with every module below, then with this one.
+  /// Calls a function with every submodule, then with this module.
   void apply(const std::function<void(Module&)>& function);
 
   // State.
 
   bool training() const { return training_; }
-  /// Of this module only.
+  /// Sets the mode of this module only.
   void set_training(bool training);
+  /// Sets training mode, or evaluation mode, of this module and its submodules.
   void train(bool mode = true);
   void eval() { train(false); }
+  /// Sets requires_grad of all parameters.
   void requires_grad_(bool requires_grad = true);
+  /// Clears all gradients, or sets them to zeros.
   void zero_grad(bool set_to_none = true);
-  /// Converts floating-point parameters and buffers in place; parameters stay the same tensors.
+  /// Converts floating-point parameters and buffers to a dtype. Parameters stay the same tensors.
   void to(Dtype dtype);
-  /// Replaces the memory of every parameter and gradient, and every buffer, by what a function gives.
+  /// Replaces the memory of every parameter and gradient, and every buffer, by the result of a function.
   void transform(const std::function<Tensor(const Tensor&)>& function);
 
+  /// All parameters and persistent buffers by name. They are detached unless `keep_vars` is set.
   NamedTensors state_dict(const std::string& prefix = "", bool keep_vars = false);
-  /// Copies tensors into the parameters and buffers of these names. Throws RuntimeError naming every key that is
-  /// missing (if strict), unexpected (if strict) or has another shape.
+  /// Copies tensors into the parameters and buffers of the same names, or, with `assign`, makes these use the memory of
+  /// the tensors. Throws RuntimeError that lists every key that is missing or unexpected (if `strict`), or that has a
+  /// different shape.
   LoadResult load_state_dict(const NamedTensors& state, bool strict = true, bool assign = false);
   void save_state(StateDict& state, const std::string& prefix, bool keep_vars);
   LoadResult load_state(StateDict& state, bool strict, bool assign);
 
-  /// A deep copy, hooks included.
+  /// A deep copy, including hooks.
   Ptr<Module> clone();
-  /// The tree of modules, as text.
+  /// The tree of modules as text.
   std::string repr() const;
 
   // Hooks.
@@ -247,9 +268,10 @@ class Module {
   HookRemover register_load_state_dict_pre_hook(LoadStateDictPreHook hook);
   HookRemover register_load_state_dict_post_hook(LoadStateDictPostHook hook);
 
-  /// Moves whenever anything about the module or one below it changes: a part, a mode, a hook, a setting.
+  /// Increases whenever the module or one of its submodules changes: a parameter, buffer or submodule, the mode, a hook
+  /// or a setting.
   uint64_t version() const { return version_; }
-  /// Moves the version here and in every module above.
+  /// Increments the version of this module and of every module above it.
   void changed();
 
   // For the library itself.
@@ -257,11 +279,11 @@ class Module {
   void retain() const;
   void release() const;
   uint32_t use_count() const { return count_.load(std::memory_order_acquire); }
-  /// The object that another language has for this module, which then owns it.
+  /// The object of another language that owns this module; null if there is none.
   void* object() const { return object_; }
-  /// Hands the module, and every reference to it, over to an object.
+  /// Transfers ownership of the module, with every reference to it, to an object.
   void set_object(void* object);
-  /// The object is gone, and with it the last reference.
+  /// Called when the owning object, which held the last reference, is destroyed.
   void destroy() { delete this; }
 
   const std::vector<NamedSlot>& parameter_slots() const { return parameters_; }
@@ -271,23 +293,23 @@ class Module {
   NamedSlot* find_parameter(std::string_view name);
   NamedSlot* find_buffer(std::string_view name);
   NamedChild* find_child(std::string_view name);
-  /// Sets a part without looking whether the name is taken, keeping its place in the order; other kinds of parts of
-  /// that name are removed.
+  /// Sets a part without checking whether the name is taken. An existing part of the same kind keeps its position;
+  /// parts of another kind with that name are removed.
   void set_parameter(std::string_view name, const Tensor& tensor);
   void set_buffer(std::string_view name, const Tensor& tensor, bool persistent);
   void set_child(std::string_view name, Ptr<Module> module);
-  /// Whether there was such a part.
+  /// Returns whether the part existed.
   bool remove_part(std::string_view name);
-  /// Removes everything, as the last step of a module that is being destroyed together with what refers to it.
+  /// Removes all parts and hooks. The last step before a module is destroyed as part of a reference cycle.
   void clear_parts();
   bool has_call_hooks() const { return call_hooks_ > 0; }
   HookRemover add_hook(std::shared_ptr<HookEntry> entry, bool prepend);
   void remove_hook(const HookEntry& entry);
-  /// What calls run inside the hooks: forward, as Python may have overridden it.
+  /// The call without hooks: forward, or its override in Python.
   Item run_forward(const Arguments& arguments);
-  /// The module's own forward of one tensor, without hooks.
+  /// The module's own forward of one tensor, without hooks or overrides in Python.
   Item forward_one(const Tensor& input) {
-    return gives_one_tensor() ? Item(forward(input)) : forward_with(Arguments({Item(input)}));
+    return returns_one_tensor() ? Item(forward(input)) : forward_with(Arguments({Item(input)}));
   }
 
  private:
@@ -296,14 +318,14 @@ class Module {
   void unlink(Module& child);
   void load_own(StateDict& state, const std::string& prefix, bool assign, LoadResult& result,
                 std::vector<std::string>& errors);
-  /// The modules that a walk is inside of.
+  /// The modules that a traversal is inside of.
   struct Path;
   void save_tree(StateDict& state, const std::string& prefix, bool keep_vars, Path& path);
   void load_tree(StateDict& state, const std::string& prefix, bool assign, LoadResult& result,
                  std::vector<std::string>& errors, Path& path);
-  /// Deletes the module, then those that only it referred to, one after the other: they may be nested deeper than the
+  /// Deletes the module, then the modules that only it referred to, without recursion: their nesting may exceed the
   /// stack.
-  void delete_in_turn() const;
+  void delete_iteratively() const;
   Item call_with_backward_hooks(const Arguments& arguments);
   friend class Bridge;
 
@@ -311,20 +333,20 @@ class Module {
   std::vector<NamedSlot> buffers_;
   std::vector<NamedChild> children_;
   std::vector<std::shared_ptr<HookEntry>> hooks_;
-  std::vector<Module*> parents_;  // one entry for each place below a module
+  std::vector<Module*> parents_;  // one entry for each occurrence in a parent
   uint64_t version_ = 0;
   void* object_ = nullptr;
   mutable std::atomic<uint32_t> count_{0};
   uint32_t call_hooks_ = 0;
   bool training_ = true;
-  /// The next in a list of modules: those that changed, or those to be deleted.
+  /// The next module in a temporary list: of changed modules, or of modules to delete.
   mutable Module* next_ = nullptr;
-  // End walks through a module that lies below itself.
+  // End traversals of a module that contains itself.
   bool being_changed_ = false;
   bool being_walked_ = false;
 };
 
-/// Hooks that run around every module's call, before its own.
+/// Hooks that run for every module's call, before the module's own hooks.
 HookRemover register_module_forward_pre_hook(ForwardPreHook hook);
 HookRemover register_module_forward_hook(ForwardHook hook, bool always_call = false);
 HookRemover register_module_full_backward_hook(BackwardHook hook);

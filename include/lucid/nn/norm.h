@@ -5,7 +5,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Mean 0 and variance 1 over the last dimensions, times weight plus bias.
+/// Normalizes the last dimensions to mean 0 and variance 1, then multiplies by weight and adds bias.
 class LayerNorm : public Layer<LayerNorm> {
  public:
   static constexpr const char* kName = "LayerNorm";
@@ -25,7 +25,7 @@ class LayerNorm : public Layer<LayerNorm> {
   bool has_bias_ = true;
 };
 
-/// x divided by the root of its mean square over the last dimensions, times weight.
+/// Divides x by the root mean square over the last dimensions, then multiplies by weight.
 class RMSNorm : public Layer<RMSNorm> {
  public:
   static constexpr const char* kName = "RMSNorm";
@@ -42,7 +42,7 @@ class RMSNorm : public Layer<RMSNorm> {
   void reset_parameters() override;
 };
 
-/// Mean 0 and variance 1 over each group of channels, times weight plus bias.
+/// Normalizes each group of channels to mean 0 and variance 1, then multiplies by weight and adds bias.
 class GroupNorm : public Layer<GroupNorm> {
  public:
   static constexpr const char* kName = "GroupNorm";
@@ -60,6 +60,7 @@ class GroupNorm : public Layer<GroupNorm> {
   void reset_parameters() override;
 };
 
+/// Divides x by (k + alpha * m) ** beta, where m is the mean of squares over `size` neighboring channels.
 class LocalResponseNorm : public OpLayer<LocalResponseNorm> {
  public:
   static constexpr const char* kName = "LocalResponseNorm";
@@ -69,16 +70,17 @@ class LocalResponseNorm : public OpLayer<LocalResponseNorm> {
   std::string extra_repr() const override;
 };
 
+/// Options of batch and instance norms.
 struct StatisticsOptions {
   double eps = 1e-5;
-  /// How much of each batch the running statistics take in; none for the mean over all batches.
+  /// Weight of each batch in the running statistics. None means the average over all batches.
   std::optional<double> momentum = 0.1;
   bool affine = true;
   bool track_running_stats = true;
   std::optional<Dtype> dtype = std::nullopt;
 };
 
-/// What batch and instance norms have in common: running statistics, used when the module is not training.
+/// Base of batch and instance norms: keeps running statistics, which are used in evaluation mode.
 class StatisticsNorm : public Module {
  public:
   int64_t num_features = 0;
@@ -96,14 +98,14 @@ class StatisticsNorm : public Module {
   void configure(int64_t features, const StatisticsOptions& options);
   void check_rank(const Tensor& input, std::initializer_list<int64_t> ranks) const;
   virtual bool counts_batches() const { return false; }
-  /// The op's result; running statistics take in what it found.
+  /// Applies the op and updates the running statistics from its results.
   using StatisticsOp = std::vector<Tensor> (*)(const Argument& x, const Argument& mean, const Argument& variance,
                                                const Argument& weight, const Argument& bias, bool from_input,
                                                double momentum, double eps);
   Tensor normalized(StatisticsOp op, bool from_input, const Tensor& input);
 };
 
-/// Mean 0 and variance 1 for each channel over a batch. spatial() dimensions follow the channels.
+/// Normalizes each channel over the batch to mean 0 and variance 1. spatial() dimensions follow the channels.
 class BatchNorm : public StatisticsNorm {
  public:
   Tensor forward(const Tensor& input) override;
@@ -147,7 +149,7 @@ class BatchNorm3d : public Layer<BatchNorm3d, BatchNorm> {
   int64_t spatial() const override { return 3; }
 };
 
-/// Mean 0 and variance 1 for each channel of each element of a batch.
+/// Normalizes each channel of each sample to mean 0 and variance 1.
 class InstanceNorm : public StatisticsNorm {
  public:
   InstanceNorm() { affine = track_running_stats = false; }

@@ -8,8 +8,8 @@ namespace lucid::nn {
 /// Settings by name: `MSELoss({{"reduction", "sum"}})`.
 using Settings = std::vector<std::pair<std::string, Item>>;
 
-/// A module that applies one op of the table. Its settings are those of the op's attributes that it names; tensors of
-/// the op that are no inputs are its parameters and buffers of the same names.
+/// A module that applies one op of the op table. Its settings are attributes of the op. Tensors of the op that are not
+/// inputs are parameters and buffers of the module with the same names.
 class OpModule : public Module {
  public:
   OpModule(Settings defaults, const Settings& given);
@@ -18,12 +18,12 @@ class OpModule : public Module {
   Item forward_with(const Arguments& arguments) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
-  /// Checks the settings.
+  /// Validates the settings.
   void build(std::optional<Dtype>) override;
 
  protected:
   virtual std::string op_name() const = 0;
-  /// What the op's first tensors are called in calls.
+  /// The names of the op's first tensors in calls.
   virtual std::vector<std::string> inputs() const { return {"input"}; }
   virtual bool shows_settings() const { return true; }
   const Item& setting(std::string_view name) const;
@@ -32,7 +32,7 @@ class OpModule : public Module {
   Settings settings_;
 };
 
-/// An OpModule for an op: Self has kName, kOp and a function defaults().
+/// An OpModule for one op. Self defines kName, kOp and defaults().
 template <typename Self, typename Base = OpModule>
 class OpLayer : public Layer<Self, Base> {
  public:

@@ -5,13 +5,13 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// The largest element of each window, and, if the setting return_indices says so, where it was.
+/// The largest element of each window and, with the setting return_indices, its position.
 class MaxPool : public OpModule {
  public:
   using OpModule::OpModule;
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
-  bool gives_one_tensor() const override { return !setting("return_indices").to_bool(); }
+  bool returns_one_tensor() const override { return !setting("return_indices").to_bool(); }
   static Settings defaults() {
     return {{"kernel_size", 1}, {"stride", Item()},   {"padding", 0},
             {"dilation", 1},    {"ceil_mode", false}, {"return_indices", false}};
@@ -30,14 +30,14 @@ class AvgPool : public OpModule {
   std::string extra_repr() const override;
 };
 
-/// Windows chosen so that the result has the setting output_size; none among its numbers keeps a size.
+/// Pools with windows chosen so that the result has the setting output_size. None for a dimension keeps its size.
 class AdaptivePool : public OpModule {
  public:
   using OpModule::OpModule;
   static Settings defaults() { return {{"output_size", 1}, {"return_indices", false}}; }
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
-  bool gives_one_tensor() const override { return !setting("return_indices").to_bool(); }
+  bool returns_one_tensor() const override { return !setting("return_indices").to_bool(); }
   std::string extra_repr() const override;
   void build(std::optional<Dtype>) override {}
 
@@ -46,7 +46,7 @@ class AdaptivePool : public OpModule {
   std::vector<Tensor> pooled(const Tensor& input);
 };
 
-/// The p-norm of each window, p being the setting norm_type.
+/// The p-norm of each window, where p is the setting norm_type.
 class LPPool : public OpModule {
  public:
   using OpModule::OpModule;
@@ -55,7 +55,7 @@ class LPPool : public OpModule {
   }
 };
 
-/// The inverse of MaxPool, from its result and where the elements were.
+/// The partial inverse of MaxPool, from its result and the indices. Other elements are zero.
 class MaxUnpool : public OpModule {
  public:
   using OpModule::OpModule;

@@ -5,17 +5,18 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of RNN, LSTM and GRU.
 struct RecurrentOptions {
   int64_t num_layers = 1;
   bool bias = true;
-  /// Whether the batch comes first, instead of time.
+  /// Whether the batch comes first, before time.
   bool batch_first = false;
-  /// Between layers, while training.
+  /// Probability of dropping an element between layers in training mode.
   double dropout = 0;
   bool bidirectional = false;
-  /// Of LSTM: the size that hidden states are projected to; 0 for none.
+  /// For LSTM: the size that hidden states are projected to; 0 for no projection.
   int64_t proj_size = 0;
-  /// Of RNN: "tanh" or "relu".
+  /// For RNN: "tanh" or "relu".
   std::string nonlinearity = "tanh";
   std::optional<Dtype> dtype = std::nullopt;
 };
@@ -23,8 +24,8 @@ struct RecurrentOptions {
 /// The state of one layer in one direction: (h) or, for LSTM, (h, c).
 using RecurrentState = std::vector<Tensor>;
 
-/// Layers that go through a sequence step by step. Called with the sequence and the first state, or none for zeros;
-/// gives the sequence of hidden states and the last state, of shape (num_layers * directions, batch, size).
+/// Recurrent layers over a sequence. Called with the sequence and the initial state, which is zeros if omitted. Returns
+/// the sequence of hidden states and the final state, of shape (num_layers * directions, batch, size).
 class Recurrent : public Module {
  public:
   int64_t input_size = 0;
@@ -41,11 +42,12 @@ class Recurrent : public Module {
     RecurrentState state;
   };
   Result run(const Tensor& input, const RecurrentState& first = {});
-  /// For sequences of different lengths: the steps of all, longest first, packed one after another.
+  /// For sequences of different lengths. `data` holds the time steps one after another; step t has the elements of the
+  /// first batch_sizes[t] sequences, which are sorted by decreasing length.
   Result run_packed(const Tensor& data, const std::vector<int64_t>& batch_sizes, const RecurrentState& first);
 
   Item forward_with(const Arguments& arguments) override;
-  bool gives_one_tensor() const override { return false; }
+  bool returns_one_tensor() const override { return false; }
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
@@ -53,11 +55,11 @@ class Recurrent : public Module {
 
  protected:
   void configure(int64_t input, int64_t hidden, const RecurrentOptions& options);
-  /// How many times the hidden size the gates are.
+  /// The number of gates: rows of a weight divided by the hidden size.
   virtual int64_t gates() const = 0;
   virtual size_t states() const { return 1; }
   virtual bool projects() const { return false; }
-  /// The next state, from what the input contributes to the gates and the state before.
+  /// The next state, from the input's contribution to the gates and the previous state.
   virtual RecurrentState step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
                               const Tensor& bias_hh, const Tensor& weight_hr) const = 0;
 
@@ -73,6 +75,7 @@ class Recurrent : public Module {
                        RecurrentState state, bool reverse) const;
 };
 
+/// An Elman network: h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
 class RNN : public Layer<RNN, Recurrent> {
  public:
   static constexpr const char* kName = "RNN";
@@ -91,6 +94,7 @@ class RNN : public Layer<RNN, Recurrent> {
                       const Tensor& bias_hh, const Tensor& weight_hr) const override;
 };
 
+/// Long short-term memory. The state is (h, c).
 class LSTM : public Layer<LSTM, Recurrent> {
  public:
   static constexpr const char* kName = "LSTM";
@@ -107,6 +111,7 @@ class LSTM : public Layer<LSTM, Recurrent> {
                       const Tensor& bias_hh, const Tensor& weight_hr) const override;
 };
 
+/// Gated recurrent units.
 class GRU : public Layer<GRU, Recurrent> {
  public:
   static constexpr const char* kName = "GRU";
@@ -121,7 +126,8 @@ class GRU : public Layer<GRU, Recurrent> {
                       const Tensor& bias_hh, const Tensor& weight_hr) const override;
 };
 
-/// One step. Called with the input and the state before, or none for zeros; gives the next state.
+/// One step of a recurrent layer. Called with the input and the previous state (default: zeros); returns the next
+/// state.
 class RecurrentCell : public Module {
  public:
   int64_t input_size = 0;
@@ -129,7 +135,7 @@ class RecurrentCell : public Module {
   bool bias = true;
   RecurrentState run(const Tensor& input, const RecurrentState& state = {});
   Item forward_with(const Arguments& arguments) override;
-  bool gives_one_tensor() const override { return false; }
+  bool returns_one_tensor() const override { return false; }
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;

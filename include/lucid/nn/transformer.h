@@ -6,6 +6,7 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of transformers and their layers.
 struct TransformerOptions {
   int64_t dim_feedforward = 2048;
   double dropout = 0.1;
@@ -13,20 +14,20 @@ struct TransformerOptions {
   std::string activation = "relu";
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
-  /// Whether norms come before what they belong to, instead of after it.
+  /// Whether each norm comes before its attention or feed-forward block, instead of after it.
   bool norm_first = false;
   bool bias = true;
   std::optional<Dtype> dtype = std::nullopt;
 };
 
-/// What layers of encoders and decoders have in common.
+/// Base of the encoder and decoder layers.
 class TransformerLayer : public Module {
  public:
   int64_t d_model = 0;
   int64_t nhead = 1;
   int64_t dim_feedforward = 2048;
   double dropout_probability = 0.1;
-  /// A name, or a function of another language. A module "activation" goes before it.
+  /// A name, or a function of another language. A submodule named "activation" takes precedence.
   Item activation = Item("relu");
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
@@ -36,18 +37,18 @@ class TransformerLayer : public Module {
 
  protected:
   void configure(int64_t model, int64_t heads, const TransformerOptions& options);
-  /// How many norms and dropouts there are, and which attentions.
+  /// The number of norms and dropouts, and the names of the attentions.
   virtual int64_t parts() const = 0;
   virtual std::vector<std::string> attentions() const = 0;
-  Tensor norm(int64_t number, const Tensor& x) const;
-  Tensor attended(const char* name, int64_t number, const Tensor& x, const Tensor& memory, const Item& mask,
+  Tensor norm(int64_t index, const Tensor& x) const;
+  Tensor attended(const char* name, int64_t index, const Tensor& x, const Tensor& memory, const Item& mask,
                   const Item& padding, const Item& is_causal) const;
-  Tensor fed_forward(int64_t number, const Tensor& x) const;
+  Tensor fed_forward(int64_t index, const Tensor& x) const;
 
   bool has_bias_ = true;
 };
 
-/// Attention of a sequence to itself, then a network of two layers for each of its elements.
+/// Self-attention, followed by a two-layer feed-forward network.
 class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, TransformerLayer> {
  public:
   static constexpr const char* kName = "TransformerEncoderLayer";
@@ -55,7 +56,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, Transforme
   TransformerEncoderLayer(int64_t d_model, int64_t nhead, const TransformerOptions& options = {}) {
     configure(d_model, nhead, options);
   }
-  /// src, src_mask, src_key_padding_mask, is_causal.
+  /// Arguments: src, src_mask, src_key_padding_mask, is_causal.
   Item forward_with(const Arguments& arguments) override;
   Tensor forward(const Tensor& src) override { return forward_with(Arguments({Item(src)})).to_tensor(); }
 
@@ -64,7 +65,7 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, Transforme
   std::vector<std::string> attentions() const override { return {"self_attn"}; }
 };
 
-/// The same with attention to a memory in between.
+/// Self-attention, attention to the encoder's output (memory), then a two-layer feed-forward network.
 class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, TransformerLayer> {
  public:
   static constexpr const char* kName = "TransformerDecoderLayer";
@@ -72,7 +73,7 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, Transforme
   TransformerDecoderLayer(int64_t d_model, int64_t nhead, const TransformerOptions& options = {}) {
     configure(d_model, nhead, options);
   }
-  /// tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
+  /// Arguments: tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
   /// memory_is_causal.
   Item forward_with(const Arguments& arguments) override;
 
@@ -81,31 +82,32 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, Transforme
   std::vector<std::string> attentions() const override { return {"self_attn", "multihead_attn"}; }
 };
 
-/// Copies of a layer one after another, and a norm after them if there is one.
+/// A stack of copies of a layer, with an optional final norm.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   static constexpr const char* kName = "TransformerEncoder";
   TransformerEncoder() = default;
   TransformerEncoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm = nullptr);
   int64_t num_layers = 0;
-  /// src, mask, src_key_padding_mask, is_causal.
+  /// Arguments: src, mask, src_key_padding_mask, is_causal.
   Item forward_with(const Arguments& arguments) override;
   Tensor forward(const Tensor& src) override { return forward_with(Arguments({Item(src)})).to_tensor(); }
   void fields(Fields& visit) override;
 };
 
+/// A stack of copies of a decoder layer, with an optional final norm.
 class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   static constexpr const char* kName = "TransformerDecoder";
   TransformerDecoder() = default;
   TransformerDecoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm = nullptr);
   int64_t num_layers = 0;
-  /// As of the layer.
+  /// Arguments: as for TransformerDecoderLayer.
   Item forward_with(const Arguments& arguments) override;
   void fields(Fields& visit) override;
 };
 
-/// An encoder and a decoder that attends to what it gives.
+/// An encoder, and a decoder that attends to its output.
 class Transformer : public Layer<Transformer> {
  public:
   static constexpr const char* kName = "Transformer";
@@ -115,15 +117,15 @@ class Transformer : public Layer<Transformer> {
   int64_t d_model = 512;
   int64_t nhead = 8;
   bool batch_first = false;
-  /// src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask, memory_key_padding_mask,
-  /// src_is_causal, tgt_is_causal, memory_is_causal.
+  /// Arguments: src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
+  /// memory_key_padding_mask, src_is_causal, tgt_is_causal, memory_is_causal.
   Item forward_with(const Arguments& arguments) override;
   void fields(Fields& visit) override;
-  /// Draws all matrices anew.
+  /// Samples all matrices again with xavier_uniform_().
   void reset_parameters() override;
 };
 
-/// -inf above the diagonal, 0 elsewhere.
+/// A causal mask: -inf above the diagonal, 0 elsewhere.
 Tensor square_subsequent_mask(int64_t size, std::optional<Dtype> dtype = std::nullopt);
 
 }  // namespace lucid::nn

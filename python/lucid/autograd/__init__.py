@@ -1,4 +1,4 @@
-"""Differentiation: backward passes, modes, and operations with gradients of their own."""
+"""Automatic differentiation: backward passes, gradient modes and custom functions."""
 
 from ._backward import backward, grad
 from ._modes import (

@@ -20,6 +20,7 @@ def _as_tuple(value: Any) -> tuple[Any, ...]:
     return (value,) if isinstance(value, Tensor) else tuple(value)
 
 
+@_effects.backward
 def backward(
     tensors: _Tensors,
     grad_tensors: _Gradients = None,
@@ -27,7 +28,14 @@ def backward(
     create_graph: bool = False,
     inputs: _Tensors | None = None,
 ) -> None:
-    """Adds the gradients of tensors to the `.grad` of the leaves they depend on, or only of `inputs`.
+    """Computes the gradients of tensors and adds them to the `.grad` of the leaves that they depend on.
+
+    Args:
+        tensors: The tensors to differentiate.
+        grad_tensors: The gradient of each tensor; may be left out for tensors with one element.
+        retain_graph: Whether to keep the graph for another backward pass. By default, if `create_graph`.
+        create_graph: Whether to record the backward pass, for higher derivatives.
+        inputs: The leaves to accumulate gradients into; by default all.
 
     >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
     >>> lucid.autograd.backward((x * x).sum())
@@ -37,9 +45,9 @@ def backward(
     outputs = _as_tuple(tensors)
     gradients = _as_tuple(grad_tensors)
     if inputs is not None and not _as_tuple(inputs):
-        raise RuntimeError("backward: inputs is empty; leave it out to reach all leaves")
+        raise RuntimeError("backward: inputs is empty; omit it to accumulate into all leaves")
     if gradients and len(gradients) != len(outputs):
-        raise RuntimeError(f"backward: {len(outputs)} tensors need as many gradients, got {len(gradients)}")
+        raise RuntimeError(f"backward: got {len(gradients)} gradients for {len(outputs)} tensors")
     _core.backward(
         outputs,
         gradients or (None,) * len(outputs),
@@ -49,6 +57,7 @@ def backward(
     )
 
 
+@_effects.backward
 def grad(
     outputs: _Tensors,
     inputs: _Tensors,
@@ -57,7 +66,15 @@ def grad(
     create_graph: bool = False,
     allow_unused: bool = False,
 ) -> tuple[Tensor | None, ...]:
-    """The gradients of outputs with respect to inputs, weighted by grad_outputs; `.grad` stays as it is.
+    """Returns the gradients of outputs with respect to inputs. Does not change any `.grad`.
+
+    Args:
+        outputs: The tensors to differentiate.
+        inputs: The tensors to differentiate with respect to.
+        grad_outputs: The gradient of each output; may be left out for outputs with one element.
+        retain_graph: Whether to keep the graph for another backward pass. By default, if `create_graph`.
+        create_graph: Whether to record the backward pass, for higher derivatives.
+        allow_unused: Whether to return None for inputs that the outputs do not depend on, instead of raising an error.
 
     >>> x = lucid.tensor(3.0, requires_grad=True)
     >>> lucid.autograd.grad(x * x, x)
@@ -66,7 +83,7 @@ def grad(
     results = _as_tuple(outputs)
     weights = _as_tuple(grad_outputs)
     if weights and len(weights) != len(results):
-        raise RuntimeError(f"grad: {len(results)} outputs need as many gradients, got {len(weights)}")
+        raise RuntimeError(f"grad: got {len(weights)} gradients for {len(results)} outputs")
     return _core.grad(
         results,
         _as_tuple(inputs),
@@ -77,6 +94,7 @@ def grad(
     )
 
 
+@_effects.backward
 def _tensor_backward(
     self: Tensor,
     gradient: Tensor | None = None,
@@ -84,7 +102,13 @@ def _tensor_backward(
     create_graph: bool = False,
     inputs: _Tensors | None = None,
 ) -> None:
-    """Adds the gradients of this tensor to the `.grad` of the leaves it depends on.
+    """Computes the gradients of this tensor and adds them to the `.grad` of the leaves that it depends on.
+
+    Args:
+        gradient: The gradient of this tensor; may be left out if it has one element.
+        retain_graph: Whether to keep the graph for another backward pass. By default, if `create_graph`.
+        create_graph: Whether to record the backward pass, for higher derivatives.
+        inputs: The leaves to accumulate gradients into; by default all.
 
     >>> x = lucid.tensor([1.0, 2.0], requires_grad=True)
     >>> (x * x).sum().backward()
@@ -98,18 +122,21 @@ def _tensor_backward(
 
 
 def _tensor_register_hook(self: Tensor, hook: Callable[[Tensor], Tensor | None]) -> _core.HookHandle:
-    """Calls hook(gradient) during backward; what it returns, if not None, replaces the gradient.
+    """Registers `hook(gradient)` to run during backward. A result other than None replaces the gradient.
 
-    The returned object's remove() takes the hook away.
+    Returns a handle whose remove() unregisters the hook.
     """
     return _core.register_hook(self, hook)
 
 
 def _tensor_register_post_accumulate_grad_hook(self: Tensor, hook: Callable[[Tensor], None]) -> _core.HookHandle:
-    """Calls hook(tensor) after a gradient was added to this leaf's `.grad`."""
+    """Registers `hook(tensor)` to run after a gradient is added to this leaf's `.grad`.
+
+    Returns a handle whose remove() unregisters the hook.
+    """
     import weakref
 
-    # The hook lives in the tensor, so it must not keep it alive.
+    # The tensor owns the hook, so the hook must not own the tensor.
     reference = weakref.ref(self)
 
     def call(gradient: Tensor) -> None:

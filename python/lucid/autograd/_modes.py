@@ -1,4 +1,4 @@
-"""Switching the recording of gradients on and off."""
+"""Gradient modes: context managers and decorators that enable and disable gradient recording."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from .. import _core, _effects
 _effects.pure_module()
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_IS_GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect would take longer than all of this package
+_IS_GENERATOR = 0x20  # inspect.CO_GENERATOR; importing inspect would take longer than importing this package
 
 
 class _Mode:
-    """Sets the mode between enter and exit; decorates functions, whose calls then run in it."""
+    """Sets a mode in a `with` block. As a decorator, sets it during each call of the function."""
 
     def __init__(self) -> None:
         self._saved: list[tuple[bool, bool]] = []
 
     def _wanted(self) -> tuple[bool, bool]:
+        """Returns the mode to set: (gradients enabled, inference mode enabled)."""
         raise NotImplementedError
 
     def _fresh(self) -> _Mode:
+        """Returns a new instance, for one call of a decorated function."""
         return type(self)()
 
     def __enter__(self) -> None:
@@ -48,7 +50,7 @@ class _Mode:
 
 
 def _wrap_generator(function: Any, fresh: Callable[[], _Mode]) -> Any:
-    """The mode holds while the generator runs, and not while its consumer does."""
+    """Sets the mode while the generator runs, but not while its consumer does."""
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
@@ -66,7 +68,7 @@ def _wrap_generator(function: Any, fresh: Callable[[], _Mode]) -> Any:
                     resume = functools.partial(generator.send, sent)
                 except GeneratorExit:
                     raise
-                except BaseException as error:  # the consumer threw: the generator decides
+                except BaseException as error:  # thrown by the consumer: forward it to the generator
                     resume = functools.partial(generator.throw, error)
         finally:
             generator.close()
@@ -75,7 +77,7 @@ def _wrap_generator(function: Any, fresh: Callable[[], _Mode]) -> Any:
 
 
 class _PlainMode(_Mode):
-    """A mode without arguments: also decorates without parentheses."""
+    """A mode without arguments. It also works as a decorator without parentheses."""
 
     def __new__(cls, function: _F | None = None) -> Any:
         mode = super().__new__(cls)
@@ -89,7 +91,7 @@ class _PlainMode(_Mode):
 
 
 class no_grad(_PlainMode):
-    """Operations inside are not recorded, so they cost no memory for backward. A context manager and a decorator.
+    """Disables gradient recording: ops inside save nothing for backward. A context manager and a decorator.
 
     >>> x = lucid.ones(2, requires_grad=True)
     >>> with lucid.no_grad():
@@ -103,14 +105,17 @@ class no_grad(_PlainMode):
 
 
 class enable_grad(_PlainMode):
-    """Operations inside are recorded, also inside no_grad. A context manager and a decorator."""
+    """Enables gradient recording, also inside no_grad. A context manager and a decorator."""
 
     def _wanted(self) -> tuple[bool, bool]:
         return True, False
 
 
 class inference_mode(_Mode):
-    """no_grad for code whose results are never differentiated later. A context manager and a decorator."""
+    """Like no_grad, for results that are never differentiated later. A context manager and a decorator.
+
+    `mode=False` disables inference mode.
+    """
 
     def __new__(cls, mode: bool | Callable[..., Any] = True) -> Any:
         instance = super().__new__(cls)
@@ -131,7 +136,10 @@ class inference_mode(_Mode):
 
 
 class set_grad_enabled(_Mode):
-    """Switches recording on or off: at once when called, and back at the end of a `with` block."""
+    """Enables or disables gradient recording.
+
+    As a function, takes effect immediately. As a context manager, restores the previous mode at the end of the block.
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
@@ -150,12 +158,12 @@ class set_grad_enabled(_Mode):
         _core.set_grad_mode(*self._wanted())
 
     def __call__(self, function: _F) -> _F:
-        _core.set_grad_mode(*self._before)  # a decorator switches nothing before its function is called
+        _core.set_grad_mode(*self._before)  # a decorator must not change the mode until its function is called
         return super().__call__(function)
 
 
 def is_grad_enabled() -> bool:
-    """Whether operations are recorded for gradients."""
+    """Returns whether gradient recording is enabled."""
     return _core.is_grad_enabled()
 
 
@@ -163,5 +171,5 @@ grad_enabled = is_grad_enabled
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether code runs inside inference_mode."""
+    """Returns whether inference mode is enabled."""
     return _core.is_inference_mode_enabled()

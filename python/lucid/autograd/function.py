@@ -1,4 +1,4 @@
-"""Operations with a gradient of their own."""
+"""Custom functions with their own gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _effects.pure_module()
 
 
 class Function:
-    """An operation whose gradient you write. Subclass it, write both methods, and call `apply`.
+    """The base class of custom differentiable functions. Define forward and backward, and call `apply`.
 
     >>> class Cube(lucid.autograd.Function):
     ...     @staticmethod
@@ -27,29 +27,29 @@ class Function:
     >>> x.grad
     tensor(12.)
 
-    Inside forward and backward, `ctx` offers `save_for_backward`, `saved_tensors`, `needs_input_grad`,
-    `mark_non_differentiable` and `set_materialize_grads`, and takes any attribute. A class may define
-    `setup_context(ctx, inputs, output)`; then forward is called without ctx.
+    In forward and backward, `ctx` has `save_for_backward`, `saved_tensors`, `needs_input_grad`,
+    `mark_non_differentiable` and `set_materialize_grads`, and accepts any other attribute. If the class defines
+    `setup_context(ctx, inputs, output)`, forward is called without ctx.
     """
 
     @staticmethod
     def forward(*args: Any, **kwargs: Any) -> Any:
-        """Computes the result, one tensor or several. Not recorded."""
+        """Computes the result, a tensor or several. Its ops are not recorded."""
         raise NotImplementedError("a Function must define forward")
 
     @staticmethod
     def backward(ctx: FunctionCtx, *grads: Tensor) -> Any:
-        """Returns a gradient for each argument of forward, None where there is none."""
+        """Returns a gradient for each argument of forward, or None for arguments without one."""
         raise NotImplementedError("a Function must define backward to be differentiated")
 
     @classmethod
     def apply(cls, *args: Any) -> Any:
-        """Runs forward; the gradients of its results will go through backward."""
+        """Runs forward on the arguments. Gradients of the result are computed by backward."""
         return _core.apply_function(cls, args)
 
 
 def once_differentiable(function: Any) -> Any:
-    """Decorates a backward that cannot itself be differentiated: it runs without being recorded."""
+    """Decorates a backward method that is not differentiable itself: it runs without gradient recording."""
     from ._modes import no_grad
 
     return no_grad(function)

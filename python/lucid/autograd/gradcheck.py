@@ -1,4 +1,4 @@
-"""Gradients compared with differences."""
+"""Numerical checks of gradients."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._modes import enable_grad, no_grad
 
 
 class GradcheckError(RuntimeError):
-    """A gradient differs from the differences."""
+    """A gradient differs from its numerical approximation."""
 
 
 def _outputs(result: Any) -> list[Tensor]:
@@ -20,7 +20,7 @@ def _outputs(result: Any) -> list[Tensor]:
 
 
 def _numerical(function: Callable[..., Any], inputs: Sequence[Any], which: int, eps: float) -> list[list[list[float]]]:
-    """For each output, the rows d(output)/d(element of the input), by central differences."""
+    """Returns, for each output, the rows d(output) / d(element of the input), by central differences."""
     base = inputs[which].detach()
     flat = base.reshape(-1).tolist()
     columns: list[list[list[float]]] = []
@@ -47,7 +47,15 @@ def gradcheck(
     rtol: float = 1e-3,
     raise_exception: bool = True,
 ) -> bool:
-    """Compares the gradients of a function with central differences. Inputs that require grad must be float64.
+    """Compares the gradients of a function with central differences.
+
+    Args:
+        function: The function to check. It returns a tensor or several.
+        inputs: Its arguments. Tensors that require grad are checked and must be float64.
+        eps: Step of the differences.
+        atol: Absolute tolerance.
+        rtol: Relative tolerance.
+        raise_exception: Whether a mismatch raises GradcheckError instead of returning False.
 
     >>> x = lucid.tensor([0.5, 1.5], dtype=lucid.float64, requires_grad=True)
     >>> lucid.autograd.gradcheck(lambda x: x.exp(), x)
@@ -59,7 +67,7 @@ def gradcheck(
         raise ValueError("gradcheck: no input requires grad")
     for i in checked:
         if arguments[i].dtype is not float64:
-            raise ValueError(f"gradcheck: input {i} is {arguments[i].dtype}; differences need float64")
+            raise ValueError(f"gradcheck: input {i} is {arguments[i].dtype}; numerical gradients need float64")
     with enable_grad():
         outputs = _outputs(function(*arguments))
     for i in checked:
@@ -81,6 +89,6 @@ def gradcheck(
                             return False
                         raise GradcheckError(
                             f"gradcheck: d(output {o})[{row}] / d(input {i})[{column}] is {actual:.8g} by backward, "
-                            f"{expected:.8g} by differences"
+                            f"{expected:.8g} by central differences"
                         )
     return True

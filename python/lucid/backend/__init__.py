@@ -1,4 +1,4 @@
-"""Ways into the machinery."""
+"""Lower-level access to tracing and compiling."""
 
 from . import jit
 

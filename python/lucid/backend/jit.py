@@ -1,7 +1,7 @@
-"""Explicit tracing: what ran is what runs again, whatever Python would decide by then.
+"""Explicit tracing: a traced graph always runs the recorded ops, whatever the Python code would do.
 
-`lucid.compile` also sees when something else should run. A traced graph does not: it is for looking at what a model
-does, and for code that is known to do the same at each call.
+`lucid.compile` also checks whether the Python code would do something else. A traced graph does not: use it to inspect
+a model, or for code that is known to do the same at each call.
 
 >>> from lucid.backend.jit import Tracer
 >>> x, w = lucid.ones(2, 3), lucid.ones(4, 3)
@@ -22,14 +22,14 @@ from typing import Any
 
 from .. import _core
 from ..autograd import enable_grad, grad_enabled
-from ..compiler._results import CannotRebuild, take_apart
+from ..compiler._results import CannotRebuild, flatten_result
 from ..compiler._tracing import OpRecord, TracingContext
 
 __all__ = ["OpRecord", "TracedGraph", "Tracer", "trace"]
 
 
 class TracedGraph:
-    """What was recorded, compiled. It runs on other inputs of the same types; parameters are read when it runs."""
+    """A compiled recording. It runs on other inputs of the same types; parameters are read when it runs."""
 
     def __init__(
         self,
@@ -47,14 +47,14 @@ class TracedGraph:
 
     @property
     def graph(self) -> _core.IRGraph:
-        """What runs, after the passes."""
+        """The graph that runs, after the passes."""
         return self._program.graph
 
     def __len__(self) -> int:
         return len(self.ops)
 
     def summary(self) -> str:
-        """A line for each op: the numbers of the tensors it read, of what it made, and the shape of that."""
+        """One line for each op: the numbers of its inputs and outputs, and the shape of the first output."""
         lines = [f"TracedGraph: {len(self.ops)} ops"]
         for number, op in enumerate(self.ops):
             made = ", ".join(map(str, op.outputs))
@@ -79,7 +79,7 @@ class TracedGraph:
             )
         results = self._program.run(list(inputs))
         if results is None:
-            raise ValueError("TracedGraph: what it computes fails, or a tensor that it uses has changed: trace again")
+            raise ValueError("TracedGraph: a check failed, or a tensor that it uses has changed; trace again")
         return results
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class TracedGraph:
 
 
 class Tracer:
-    """Records the code inside `with`; `build` makes a graph of it."""
+    """Records the code inside `with`; `build` returns its graph."""
 
     def __init__(self) -> None:
         self._context = TracingContext()
@@ -102,7 +102,7 @@ class Tracer:
         self._context.__exit__(*error)
 
     def register_input(self, tensor: _core.Tensor) -> _core.Tensor:
-        """Says that a tensor is an input: in later runs another takes its place. Returns it."""
+        """Declares a tensor as an input, which later runs replace by another tensor. Returns it."""
         if not any(tensor is known for known in self._inputs):
             self._inputs.append(tensor)
         return tensor
@@ -110,7 +110,7 @@ class Tracer:
     def build(self, outputs: Any) -> TracedGraph:
         """The graph from the inputs to the outputs: a tensor, or tensors nested in lists, tuples and dicts."""
         try:
-            tensors, make_result = take_apart(outputs, ())
+            tensors, make_result = flatten_result(outputs)
         except CannotRebuild as error:
             raise TypeError(f"Tracer.build: {error}") from None
         if isinstance(outputs, list) and len(outputs) == 1:
@@ -125,11 +125,11 @@ class Tracer:
 def _describe(tensor: _core.Tensor) -> str:
     dims = ",".join(map(str, tensor.shape))
     name = str(tensor.dtype).rpartition(".")[2]
-    return f"{name}[{dims}]" + (" requiring a gradient" if tensor.requires_grad else "")
+    return f"{name}[{dims}]" + (" requires grad" if tensor.requires_grad else "")
 
 
 def trace(function: Callable[..., Any], *examples: _core.Tensor) -> TracedGraph:
-    """Runs a function or a module once and makes a graph of what it did.
+    """Runs a function or a module once and returns the graph of the ops that ran.
 
     >>> traced = lucid.backend.jit.trace(lambda x: (x * 2).sum(), lucid.ones(3))
     >>> traced(lucid.tensor([1.0, 2.0, 3.0]))
@@ -137,8 +137,8 @@ def trace(function: Callable[..., Any], *examples: _core.Tensor) -> TracedGraph:
     """
     tracer = Tracer()
     with tracer:
-        # One tensor may be several arguments.
+        # The same tensor may be passed as several arguments.
         tracer._inputs = list(examples)
         result = function(*examples)
-    tensors, make_result = take_apart(result, ())
+    tensors, make_result = flatten_result(result)
     return tracer._build(tensors, make_result)

@@ -1,4 +1,5 @@
-"""What arguments must look like for a plan to be used again, as python/capture/arguments.h reads it."""
+"""Descriptions of arguments, which later arguments must match for a plan to be used; python/capture/arguments.h checks
+them."""
 
 from __future__ import annotations
 
@@ -7,8 +8,10 @@ from typing import Any
 
 import lucid
 
-from ._kinds import ATOMS, derives
-from ._walk import Walk, field_names
+from .. import _core
+from ._kinds import ATOMS, ByType, derives, item_of, printable
+from ._members import field_names, field_value, is_record
+from ._walk import Walk
 
 Description = tuple[Any, ...]
 
@@ -22,29 +25,53 @@ class Descriptions:
         self._walk = walk
         self._names = frozenset(walk.names)
         self._all_names = walk.knowledge.all_names
+        self._compares_identity = walk.compares_identity
         self._numbers: dict[int, int] = {}
+        # Types of containers that the call reaches otherwise than by its arguments: one of those may be passed later.
+        containers = [value for value in walk.seen.values() if _is_container(type(value))]
+        self._known: ByType[None] = ByType({})
+        for container in containers:
+            self._known[type(container)] = None
+        walk.guards.know(containers)
 
     def of(self, value: Any, inside: bool = False) -> Description:
-        """`inside` says that it is an attribute of an argument. Other numbers and text are part of the plan's key."""
+        """Describes a value. `inside` is true for attributes of an argument. Other numbers and strings are part of the
+        plan's key."""
         cls = type(value)
         if cls in ATOMS:
+            if _is_nan(value) or (self._compares_identity and _may_be_copied(value)):
+                return ("same", value)
             return ("value", value) if inside else _ANY
         if derives(cls, lucid.Tensor):
-            return _ANY
-        if cls in (list, tuple) or (derives(cls, tuple) and hasattr(cls, "_fields")):
-            parts = tuple(self.of(item, inside) for item in value)
-            # Where only the key's business is left, so is the container itself.
-            if not inside and all(part is _ANY for part in parts):
-                return _ANY
-            return ("items", cls, parts)
-        if cls is dict:
-            parts = tuple(self.of(item, inside) for item in value.values())
-            if not inside and all(part is _ANY for part in parts):
-                return _ANY
-            return ("entries", cls, tuple(value), parts)
+            # The class is part of the key, and so is whether there are attributes.
+            return self._instance(value) if id(value) in self._walk.arguments else _ANY
+        if _is_container(cls):
+            return ("same", value) if value and id(value) in self._walk.seen else self._container(value, inside)
         if id(value) in self._walk.arguments and id(value) not in self._walk.seen:
             return self._instance(value)
         return ("same", value)
+
+    def _container(self, value: Any, inside: bool) -> Description:
+        cls = type(value)
+        # Whether two tuples are one shows only by `is`.
+        is_numbered = cls is list or cls is dict or (self._compares_identity and len(value) > 0)
+        number = self._numbers.get(id(value))
+        if number is not None:
+            return ("again", number)
+        if is_numbered:
+            number = self._numbers[id(value)] = len(self._numbers)
+        items = value.values() if cls is dict else list.__iter__(value) if cls is list else tuple.__iter__(value)
+        parts = tuple(self.of(item, inside) for item in items)
+        # A container whose parts are all compared by the key is, too, unless the call reaches others like it.
+        is_keyed = not inside and not self._walk.arguments and cls not in self._known
+        if cls is dict:
+            is_keyed = is_keyed and all(type(key) in ATOMS and not _is_nan(key) for key in value)
+        if is_keyed and all(part is _ANY for part in parts):
+            self._numbers.pop(id(value), None)
+            return _ANY
+        if cls is dict:
+            return ("entries", number, cls, tuple(value), parts)
+        return ("items", number, cls, parts)
 
     def _instance(self, value: Any) -> Description:
         if (number := self._numbers.get(id(value))) is not None:
@@ -52,21 +79,42 @@ class Descriptions:
         number = self._numbers[id(value)] = len(self._numbers)
         instance = self._walk.arguments[id(value)]
         entries = instance.dict or {}
-        keys = tuple(name for name in entries if self._all_names or name in self._names)
-        parts = tuple(self.of(entries[name], True) for name in keys)
-        members = [member for name, member in instance.members.items() if self._all_names or name in self._names]
+        everything = self._all_names or instance.whole
+        read = [
+            (name, part) for name, part in entries.items() if everything or (type(name) is str and name in self._names)
+        ]
+        keys = tuple(name for name, _ in read)
+        parts = tuple(self.of(part, True) for _, part in read)
+        members = [member for name, member in instance.members if everything or name in self._names]
         slots = []
         for member in members:
             try:
                 slots.append(self.of(member.__get__(value), True))
             except AttributeError:
                 slots.append(("missing",))
-        names = None if self._all_names else self._names
+        names = None if everything else self._names
         return ("instance", number, type(value), names, keys, parts, tuple(members), tuple(slots))
 
 
+def _is_container(cls: type) -> bool:
+    return cls is list or cls is dict or is_record(cls)
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a number does not equal itself: containers find it by identity."""
+    return bool(value != value)
+
+
+def _may_be_copied(value: Any) -> bool:
+    """Whether an equal number or text may be another object."""
+    if type(value) is int:
+        return not -5 <= value <= 256
+    return type(value) in (float, complex, str, bytes) and value not in ("", b"")
+
+
 class Contents:
-    """The lists, dicts and dataclasses among the arguments, to see whether a call changes them."""
+    """The lists, dicts, dataclasses and tensors with attributes among the arguments, to detect whether a call changes
+    them."""
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any], names: list[str]) -> None:
         self._before: list[tuple[Any, list[Any], str]] = []
@@ -74,27 +122,25 @@ class Contents:
             self._add(value, name)
 
     def _add(self, value: Any, place: str) -> None:
-        if type(value) in (list, tuple):
-            items = list(value)
-            if type(value) is list:
-                self._before.append((value, items, place))
+        if type(value) is list or derives(type(value), tuple):
+            items = list(value) if type(value) is list else list(tuple.__iter__(value))
+            self._before.append((value, items, place))
             for number, item in enumerate(items):
                 self._add(item, f"{place}[{number}]")
         elif type(value) is dict:
             self._before.append((value, _parts(value), place))
             for key, item in value.items():
-                self._add(item, f"{place}[{key!r}]" if type(key) in ATOMS else f"{place}[...]")
+                self._add(item, item_of(place, key))
+        elif derives(type(value), lucid.Tensor):
+            if type(value) is not lucid.Tensor:
+                self._before.append((value, _parts(value), f"an attribute of {place}"))
         elif names := field_names(type(value)):
             self._before.append((value, _parts(value), place))
             for name, item in zip(names, _parts(value)):
                 self._add(item, f"{place}.{name}")
 
-    def objects(self) -> list[int]:
-        """By identity."""
-        return [id(value) for value, _, _ in self._before]
-
     def changed(self) -> str | None:
-        """The place of one that is not as it was."""
+        """The place of a container that has changed; None if none has."""
         for value, before, place in self._before:
             now = _parts(value)
             if len(now) != len(before) or any(a is not b for a, b in zip(now, before)):
@@ -105,17 +151,21 @@ class Contents:
 def _parts(value: Any) -> list[Any]:
     if type(value) is list:
         return list(value)
+    if derives(type(value), tuple):
+        return list(tuple.__iter__(value))
     if type(value) is dict:
         return [part for entry in value.items() for part in entry]
-    return [getattr(value, name, None) for name in field_names(type(value))]
+    if derives(type(value), lucid.Tensor):
+        return [part for entry in (_core.attributes_of(value) or {}).items() for part in entry]
+    return [field_value(value, name) for name in field_names(type(value))]
 
 
 def parameter_names(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
-    """What the function calls each of the arguments."""
+    """The name of the parameter of each argument."""
     skipped = 0
-    while type(function) in (types.MethodType,):
+    while type(function) is types.MethodType:
         function, skipped = function.__func__, skipped + 1
     code = getattr(function, "__code__", None)
-    known: tuple[str, ...] = code.co_varnames[skipped : code.co_argcount] if isinstance(code, types.CodeType) else ()
+    known: tuple[str, ...] = code.co_varnames[skipped : code.co_argcount] if type(code) is types.CodeType else ()
     positional = [known[i] if i < len(known) else f"argument {i}" for i in range(len(args))]
-    return [*positional, *kwargs]
+    return [*positional, *map(printable, kwargs)]

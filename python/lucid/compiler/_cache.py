@@ -1,4 +1,4 @@
-"""The plans of a compiled function or module, and what they are found by."""
+"""The plans of a compiled function or module, and their keys."""
 
 from __future__ import annotations
 
@@ -12,8 +12,15 @@ from ..autograd import grad_enabled
 _ATOMS = (type(None), bool, int, float, str, bytes)
 
 
+# Attributes of tensors as they are when Lucid is imported: classes of users may define others.
+_shape, _dtype, _device, _requires_grad = (
+    _core.Tensor.__dict__[name].__get__ for name in ("shape", "dtype", "device", "requires_grad")
+)
+_stride = _core.Tensor.stride
+
+
 class InputKey(NamedTuple):
-    """What a plan depends on of a tensor that is an argument."""
+    """The properties of an argument tensor that a plan depends on."""
 
     shape: tuple[int, ...]
     dtype: _core.dtype
@@ -23,10 +30,10 @@ class InputKey(NamedTuple):
 
 
 class CacheKey(NamedTuple):
-    """What a plan is found by, to be read. Guards say more: what the call reads of everything else."""
+    """The key of a plan in readable form. The guards check everything else that the call reads."""
 
     inputs: tuple[InputKey, ...]
-    # Numbers and text among the arguments, by position or name.
+    # Numbers and strings among the arguments, by position or name.
     values: tuple[tuple[int | str, Any], ...]
     grad_enabled: bool
     training: bool
@@ -35,38 +42,39 @@ class CacheKey(NamedTuple):
     def of(cls, tensors: list[_core.Tensor], args: tuple[Any, ...], kwargs: dict[str, Any], training: bool) -> CacheKey:
         """The key of a call."""
         inputs = tuple(
-            InputKey(tuple(x.shape), x.dtype, str(x.device), tuple(x.stride()), x.requires_grad) for x in tensors
+            InputKey(tuple(_shape(x)), _dtype(x), str(_device(x)), tuple(_stride(x)), _requires_grad(x))
+            for x in tensors
         )
         named: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
-        values = tuple((name, value) for name, value in named if type(value) in _ATOMS)
+        values = tuple((name, value) for name, value in named if any(type(value) is atom for atom in _ATOMS))
         return cls(inputs, values, grad_enabled(), training)
 
 
 @dataclass(eq=False)
 class ForwardExecutor:
-    """A plan: runs what was recorded with the tensors of another call, and with parameters as they are by then."""
+    """A plan. Runs the recorded call on the tensors of another call, with the current values of parameters."""
 
     key: CacheKey
     program: _core.Program
     guards: _core.GuardSet
-    # Where the tensors were found that it uses besides the arguments.
+    # The places where the captured tensors were found.
     places: list[str]
 
     @property
     def graph(self) -> _core.IRGraph:
-        """What it computes, after the passes."""
+        """The graph after the passes."""
         return self.program.graph
 
     @property
     def state(self) -> dict[str, _core.Tensor]:
-        """The tensors that it reads or writes besides the arguments, by place."""
+        """The captured tensors by place: those that it reads or writes and that are not arguments."""
         return dict(zip(self.places, self.program.state))
 
     def __call__(self, *tensors: _core.Tensor) -> list[_core.Tensor]:
-        """The tensors that a call with these would return. Guards are not asked."""
+        """Runs the plan on these tensors and returns the resulting tensors. The guards are not checked."""
         results = self.program.run(list(tensors))
         if results is None:
-            raise ValueError("the plan does not fit these tensors: call the compiled function")
+            raise ValueError("the plan does not match these tensors; call the compiled function instead")
         return results
 
     def __repr__(self) -> str:
@@ -74,8 +82,8 @@ class ForwardExecutor:
 
 
 class PlanCache(Sequence[ForwardExecutor]):
-    """The plans of a compiled function or module, the oldest first; it leaves when there are more than `max_entries`.
-    Reading it waits for the plans that are being made."""
+    """The plans of a compiled function or module, oldest first. The oldest is evicted when there are more than
+    `max_entries`. Reading the cache waits for the plans that are being compiled."""
 
     def __init__(self, table: _core.CompiledCallable, max_entries: int) -> None:
         self.max_entries = max_entries
@@ -89,15 +97,15 @@ class PlanCache(Sequence[ForwardExecutor]):
         return len(self._plans)
 
     @overload
-    def __getitem__(self, number: int) -> ForwardExecutor: ...
+    def __getitem__(self, index: int) -> ForwardExecutor: ...
     @overload
-    def __getitem__(self, number: slice) -> list[ForwardExecutor]: ...
-    def __getitem__(self, number: int | slice) -> ForwardExecutor | list[ForwardExecutor]:
-        return self._plans[number]
+    def __getitem__(self, index: slice) -> list[ForwardExecutor]: ...
+    def __getitem__(self, index: int | slice) -> ForwardExecutor | list[ForwardExecutor]:
+        return self._plans[index]
 
     @property
     def keys(self) -> list[CacheKey]:
-        """The oldest first."""
+        """The keys of the plans, oldest first."""
         return [plan.key for plan in self._plans]
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Finds what a call reads of Python's state, so that a plan made from it is never stale.
+"""Finds the Python state that a call reads, so that its plan is never stale.
 
 capture = Capture(function)
 recording = capture.begin(args, kwargs)
@@ -21,32 +21,42 @@ from typing import Any, Self
 import lucid
 
 from .. import _core, _effects
-from . import _kinds
+from ._argument_walk import visit_argument
 from ._arguments import Contents, Descriptions, parameter_names
-from ._code import LIBRARIES, OWN, is_library, is_numpy, is_own, named_by, site
-from ._kept import Kept
-from ._walk import Knowledge, Walk
+from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, named_by, site
+from ._functions import is_reflecting, reason_for
+from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
+from ._knowledge import Knowledge, Learned
+from ._results import Known
+from ._shared import SharedObjects
+from ._walk import Walk
 
-# How often a call that writes to objects is looked at again: the first may only have set something up. Also how many
-# functions of one code are learned.
+# How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
+# maximum number of functions remembered for one code object.
 _TRIES = 3
 
 
 @dataclass
 class Outcome:
-    """What a recording has found out."""
+    """The result of a recording."""
 
-    # None when the call cannot be replayed, for the reason given, or when it must be recorded again.
+    # None if the call cannot be replayed, for the given reason, or must be recorded again.
     guards: _core.GuardSet | None
     reason: str | None
-    # Whether the next call should be recorded, since this one taught something.
+    # Whether the next call should be recorded, because this one found code that the walk did not know.
     learned: bool
-    # By identity, every tensor that the walk found, with its place.
+    # Every tensor that the walk found and its place, by id.
     tensors: dict[int, tuple[lucid.Tensor, str]] = field(default_factory=dict)
 
 
+@_effects.pure
+def _modes() -> tuple[bool, bool]:
+    """The modes of this thread that a replayed call does not set."""
+    return _core.is_grad_enabled(), _core.is_inference_mode_enabled()
+
+
 class Capture:
-    """What recordings of one function have taught. Keeps nothing of the arguments alive."""
+    """What earlier recordings of one function have found. It does not keep arguments alive."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -54,12 +64,12 @@ class Capture:
         self.writes = 0
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Recording:
-        """Walks from the function and the arguments. To be called right before the call."""
+        """Walks from the function and the arguments. Must be called right before the call."""
         return Recording(self, args, kwargs or {})
 
 
 class Recording:
-    """One call that is watched."""
+    """One call under observation."""
 
     def __init__(self, capture: Capture, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self._capture = capture
@@ -70,27 +80,31 @@ class Recording:
         function = capture.function
         if type(function) is types.MethodType:
             walk.start(function.__self__, "self")
-            walk.start(function.__func__, function.__func__.__qualname__)
-        elif isinstance(function, types.FunctionType):
-            walk.start(function, function.__qualname__)
+            walk.start(function.__func__, printable(getattr(function.__func__, "__qualname__", None)))
+        elif type(function) is types.FunctionType:
+            walk.start(function, printable(function.__qualname__))
         else:
             walk.start(function, "self")
         self._contents = Contents((), {}, [])
-        # A walk makes many objects and no garbage.
+        # A walk creates many objects and no garbage.
         collects = gc.isenabled()
         gc.disable()
         try:
             for name, value in zip(names, (*args, *kwargs.values())):
-                walk.argument(value, name)
+                visit_argument(walk, value, name)
             walk.run()
             self._describe(names)
             self._contents = Contents(args, kwargs, names)
         except RecursionError:
-            walk.refuse("", "takes an argument that lies in itself")
+            walk.refuse("", "takes an argument that contains itself")
         finally:
             if collects:
                 gc.enable()
+        # Not a dict: a metaclass may define how its classes are hashed.
+        self._subclasses = [(cls, _subclasses_of(cls)) for cls in walk.classes]
         self._watch = _core.Watch(OWN, LIBRARIES)
+        self._modes = _modes()
+        self._changes_modes = False
 
     def _describe(self, names: list[str]) -> None:
         """Guards the arguments that are objects."""
@@ -101,30 +115,37 @@ class Recording:
             if description[0] != "any":
                 self._walk.guards.argument(where, name, description)
 
-    @property
-    def known(self) -> set[int]:
-        """The objects that the call could reach when it began, by identity."""
-        return {*self._walk.seen, *self._walk.arguments, *self._contents.objects()}
+    def known(self, tensors: list[lucid.Tensor]) -> Known:
+        """The objects that the call could reach when it began; `tensors` are its arguments."""
+        walk = self._walk
+        return Known(
+            {*walk.seen, *walk.arguments, *walk.containers},
+            {*walk.tensors, *map(id, tensors)},
+            {code for code, _ in self._watch.ran},
+            walk.classes,
+        )
 
-    def kept(self, program: _core.Program) -> str | None:
-        """Why gradient graphs of later calls cannot share what that of this one holds of Python."""
-        why = Kept(self._walk).reason(program.kept)
-        return self._words("", why, {}) if why is not None else None
+    def sharing_obstacle(self, program: _core.Program) -> str | None:
+        """Why the gradient graphs of later calls cannot share the Python objects that this call's graph holds."""
+        why = SharedObjects(self._walk).reason(program.kept)
+        return self._message("", why, {}) if why is not None else None
 
     def __enter__(self) -> Self:
+        self._modes = _modes()
         self._watch.start()
         return self
 
     @_effects.pure
     def __exit__(self, *exception: object) -> None:
         self._watch.stop()
+        self._changes_modes = _modes() != self._modes
 
     def finish(self, result: Any = None) -> Outcome:
-        """Says what the call read, or why it cannot be replayed."""
+        """Returns guards for everything that the call read, or why it cannot be replayed."""
         try:
             return self._finish()
         finally:
-            # A recording that somebody keeps must not keep the arguments.
+            # A recording that outlives the call must not keep the arguments alive.
             self._args, self._kwargs = (), {}
             self._watch = _core.Watch(OWN, LIBRARIES)
 
@@ -135,52 +156,92 @@ class Recording:
         sites = self._sites(codes)
         facts = self._effects(ran)
         walk.guards.set_sites(sites)
+        self._guard_numpy(ran)
 
+        self._guard_own(ran)
         late = codes - walk.codes - knowledge.ran
+        skipped_hooks = walk.skips_hooks and any(_effects.runs_backward(code) for code, _ in ran)
         late |= self._learn_functions(ran, late)
+        if skipped_hooks:
+            knowledge.runs_backward = True
+            late |= codes
         imports = any(code.co_filename.startswith("<frozen importlib") for code in codes)
         knowledge.ran |= {code for code in codes if not code.co_filename.startswith("<frozen importlib")}
         called = self._watch.called
-        reflects = any(_kinds.is_reflecting(function) and not is_numpy(code) for function, code, _, _ in called)
+        reflects = any(is_reflecting(function) and not is_numpy(code) for function, code, _, _ in called)
         if reflects and not knowledge.all_names:
             knowledge.all_names = True
             late |= codes
 
         if imports:
-            # Code that runs for the first time may import what is there from then on.
-            learned, knowledge.settled = not knowledge.settled, True
-            return Outcome(None, self._words("", "imports a module while it runs", sites), learned)
+            # Code that runs for the first time may import a module that stays imported.
+            learned = not knowledge.only_ran_code
+            knowledge.forget_other_code(reflects)
+            return Outcome(None, self._message("", "imports a module while it runs", sites), learned)
         if facts:
             return Outcome(None, facts, False)
         written = self._written()
         if written:
             capture.writes += 1
-            knowledge.settled = True
+            knowledge.forget_other_code(reflects)
             return Outcome(None, written, capture.writes < _TRIES)
         if late:
-            knowledge.settled = True
+            knowledge.forget_other_code(reflects)
             return Outcome(None, None, True)
         if walk.reasons:
-            # Code that did not run may have led there: look again at the code that did.
-            learned = not knowledge.settled
-            knowledge.settled = True
-            return Outcome(None, self._words(*walk.reasons[0], sites), learned)
+            # Only code that did not run may have led to the obstacle: walk again with the code that ran.
+            learned = not knowledge.only_ran_code
+            knowledge.forget_other_code(reflects)
+            return Outcome(None, self._message(*walk.reasons[0], sites), learned)
         return Outcome(walk.guards, None, False, walk.tensors)
 
+    def _guard_numpy(self, ran: list[tuple[CodeType, Any]]) -> None:
+        """Guards the globals that NumPy's functions name, and attributes of modules among them. Nothing behind them is
+        visited."""
+        named: dict[int, tuple[dict[str, Any], set[str]]] = {}
+        for code, function in ran:
+            if type(function) is types.FunctionType and is_numpy(code):
+                entries, uses = function.__globals__, named_by(code)
+                named.setdefault(id(entries), (entries, set()))[1].update(uses.globals)
+                for module in (entries.get(name) for name in uses.globals):
+                    if type(module) is types.ModuleType:
+                        named.setdefault(id(vars(module)), (vars(module), set()))[1].update(uses.attributes)
+        for entries, names in named.values():
+            self._walk.guards.named(entries, frozenset(names), "NumPy's ", "global")
+
+    def _guard_own(self, ran: list[tuple[CodeType, Any]]) -> None:
+        """Guards functions of Lucid that ran, and the globals that they read: programs may have replaced them."""
+        guards, knowledge = self._walk.guards, self._capture.knowledge
+        read: dict[int, tuple[dict[str, Any], set[str]]] = {}
+        for code, function in ran:
+            if is_own(code) and type(function) is types.FunctionType:
+                guards.function(function, code.co_qualname)
+                _, names = read.setdefault(id(function.__globals__), (function.__globals__, set()))
+                names.update(code.co_names)
+        for entries, names in read.values():
+            guards.named(entries, frozenset(names), f"{entries['__name__']}.", "global")
+            for value in [entries[name] for name in sorted(names) if name in entries]:
+                if type(value) is types.ModuleType:
+                    guards.named(vars(value), frozenset(names), f"{value.__name__}.", "global")
+                elif derives(type(value), type):
+                    for base in filter(is_heap_class, mro_of(value)):
+                        guards.class_(base, simple_name_of(base))
+            knowledge.own_globals.setdefault(id(entries), (entries, set()))[1].update(names)
+
     def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
-        """Remembers functions that ran although the walk did not find them, and returns their codes."""
+        """Remembers functions that ran although the walk did not find them. Returns their code objects."""
         walk, functions = self._walk, self._capture.knowledge.functions
         news = set()
         while ran:
             code, function = ran.pop()
             if type(function) is not types.FunctionType or id(function) in walk.seen or is_own(code) or is_numpy(code):
                 continue
-            # Another function of a code that is known. If the call itself made it, it is gone by now: only the watch,
-            # `function` and the argument of getrefcount refer to it. One that refers to itself is still there, and a
-            # new one at each call: so there is an end to learning.
+            # A new function with a known code object. If the call itself created it, nothing else refers to it now:
+            # only the watch, `function` and the argument of getrefcount do. A function that refers to itself is still
+            # alive, and there is a new one at each call; hence the limit of _TRIES.
             is_new = function.__closure__ is not None and sys.getrefcount(function) > 3
             if code in late or (is_new and len(functions.get(code, ())) < _TRIES):
-                functions.setdefault(code, []).append(function)
+                functions.setdefault(code, []).append(Learned(function))
                 news.add(code)
         return news
 
@@ -193,43 +254,50 @@ class Recording:
                 function = function.func
             else:
                 break
-        if not isinstance(function, types.FunctionType):
-            function = getattr(type(function), "forward" if isinstance(function, _core.Module) else "__call__", None)
-        return getattr(function, "__code__", None)
+        if type(function) is not types.FunctionType:
+            name = "forward" if derives(type(function), _core.Module) else "__call__"
+            classes = [_core.class_dict(base) for base in mro_of(type(function))]
+            function = next((entries[name] for entries in classes if name in entries), None)
+        return function.__code__ if type(function) is types.FunctionType else None
 
     def _sites(self, codes: set[CodeType]) -> dict[str, str]:
-        """Where the user's code names what."""
+        """The first line of the user's code that reads each name."""
         sites: dict[str, str] = {}
         for code in _in_order(codes):
             for name, line in named_by(code).reads.items():
                 sites.setdefault(name, site(code, line))
         return sites
 
-    def _words(self, name: str, words: str, sites: dict[str, str]) -> str:
-        """A reason with the line that it is about: where the name occurs, or where the function begins."""
-        # What stands before the first bracket ends in a name that code has.
+    def _message(self, name: str, reason: str, sites: dict[str, str]) -> str:
+        """A reason, prefixed with the line where the name occurs or, failing that, where the function begins."""
+        # The part before the first bracket ends in a name that occurs in code.
         names = re.findall(r"[A-Za-z_]\w*", name.partition("[")[0])
         where = next((sites[part] for part in reversed(names) if part in sites), None)
         if where is None:
             root = self._root()
             where = site(root) if root is not None else None
-        return f"{where}: {words}" if where else words
+        return printable(f"{where}: {reason}" if where else reason)
 
     def _effects(self, ran: list[tuple[CodeType, Any]]) -> str | None:
-        """What ran that guards cannot stand for."""
+        """A side effect of the call that no guard can represent; None if there is none."""
         if not self._watch.saw_everything:
             return "sets a profile function"
+        if self._changes_modes:
+            return self._message("", "leaves the grad mode changed", {})
         for function, code, user_code, line in self._watch.called:
-            reason = _kinds.reason_for(function)
+            reason = None if is_lock(function.__self__) and is_caching(code) else reason_for(function)
             if reason is not None and not code.co_filename.startswith("<frozen importlib"):
-                return f"{site(user_code, line)}: {reason}"
+                return printable(f"{site(user_code, line)}: {reason}")
+        for cls, before in self._subclasses:
+            if not _subclasses_of(cls) <= before:
+                return self._message("", f"derives a class from {name_of(cls)}", {})
         for code, _ in ran:
             if is_own(code) and (effect := _effects.effect_of(code)) is not None:
-                return self._words("", f"calls {code.co_qualname}, which {effect}", {})
+                return self._message("", f"calls {code.co_qualname}, which {effect}", {})
         return None
 
     def _written(self) -> str | None:
-        """A place that the call changed."""
+        """A place that the call wrote to; None if there is none."""
         walk = self._walk
         writes: dict[str, str] = {}
         for code in _in_order(walk.codes | walk.knowledge.ran):
@@ -239,9 +307,14 @@ class Recording:
         difference = walk.guards.difference() or walk.guards.argument_difference(self._args, self._kwargs)
         if difference is not None:
             place, name, _, _ = difference
-            return self._words(name, f"the call writes {place}", sites)
+            return self._message(name, f"the call writes {place}", sites)
         changed = self._contents.changed()
-        return self._words(changed, f"the call writes {changed}, which was passed to it", sites) if changed else None
+        return self._message(changed, f"the call writes {changed}, which was passed to it", sites) if changed else None
+
+
+def _subclasses_of(cls: type) -> set[int]:
+    """The ids of the classes that derive from a class defined in Python."""
+    return set(map(id, type.__subclasses__(cls))) if is_heap_class(cls) else set()
 
 
 def _in_order(codes: set[CodeType]) -> list[CodeType]:

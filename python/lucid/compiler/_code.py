@@ -1,4 +1,4 @@
-"""What a code object names: globals, attributes and imports, and on which lines."""
+"""The names that a code object uses: globals, attributes and imports, and their lines."""
 
 from __future__ import annotations
 
@@ -14,12 +14,20 @@ _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
 _CELLS = {"LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FROM_DICT_OR_DEREF"}
 _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_DEREF", "DELETE_DEREF"}
 
-_LOADS = _GLOBALS | _ATTRIBUTES | _CELLS
-# What follows a load of something that is not handed on.
+_SETS = {"BUILD_SET", "SET_ADD", "SET_UPDATE"}
+_FORMATS = {"FORMAT_VALUE", "CONVERT_VALUE", "FORMAT_SIMPLE"}
+# Functions and methods whose results may contain the address or the hash of an object.
+_TEXTS = {"ascii", "format", "format_map", "hash", "repr", "str", "__format__", "__hash__", "__repr__", "__str__"}
+
+# Instructions that load local variables: two of them load two.
+_LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"}
+_PAIRS = {"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
+_LOADS = _GLOBALS | _ATTRIBUTES | _CELLS | _LOCALS
+# Instructions after a load which show that the value is not passed on.
 _USES = {"PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
 _NOTHING = {"CACHE", "EXTENDED_ARG", "NOP"}
 
-# Attributes by which code may get at attributes that it does not name.
+# Attributes through which code can reach attributes that it does not name.
 REFLECTING = {
     "__dict__",
     "__getattribute__",
@@ -32,10 +40,13 @@ REFLECTING = {
     "format_map",
 }
 
+# Attributes that count as named by code that has their names as text, for getattr().
+_BY_TEXT = ("__globals__", "__builtins__")
+
 _HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# The folder that the package was imported from: that of the files in its code objects.
+# The folder that the package was imported from, as it appears in the file names of its code objects.
 OWN = os.path.dirname(sys.modules["lucid"].__file__ or _HERE) + os.sep
-# Where code lies that is not the user's: the standard library, with what is installed below it, and other packages.
+# The folders of code that is not the user's: the standard library, packages installed below it, and other packages.
 LIBRARIES = (
     os.path.dirname(os.__file__) + os.sep,
     *(path + os.sep for path in sys.path if path.endswith(("site-packages", "dist-packages"))),
@@ -43,37 +54,64 @@ LIBRARIES = (
 )
 
 
-def _is_called(instructions: list[dis.Instruction], number: int) -> bool:
-    """Whether what is loaded is called then and there, or only its attributes are used."""
-    after = instructions[number + 1].opname if number + 1 < len(instructions) else ""
-    if instructions[number].opname == "LOAD_METHOD" or after in _USES:
+_CACHING = tuple(os.path.join(os.path.dirname(os.__file__), name) for name in ("functools.py", "logging" + os.sep))
+
+
+def _is_called(instructions: list[dis.Instruction], index: int) -> bool:
+    """Whether the loaded value is called immediately, or only its attributes are used."""
+    after = instructions[index + 1].opname if index + 1 < len(instructions) else ""
+    if instructions[index].opname == "LOAD_METHOD" or after in _USES:
         return True
-    # `time.sleep(1)`: the mark that a call follows lies before `time`.
-    if instructions[number].opname == "LOAD_ATTR" and _is_flagged(instructions[number]):
+    # `time.sleep(1)`: the mark that a call follows comes before `time`.
+    if instructions[index].opname == "LOAD_ATTR" and _is_flagged(instructions[index]):
         return True
-    while number > 0 and instructions[number].opname == "LOAD_ATTR":
-        number -= 1
-    return _is_flagged(instructions[number]) or (number > 0 and instructions[number - 1].opname == "PUSH_NULL")
+    while index > 0 and instructions[index].opname == "LOAD_ATTR":
+        index -= 1
+    return _is_flagged(instructions[index]) or (index > 0 and instructions[index - 1].opname == "PUSH_NULL")
 
 
 def _is_flagged(load: dis.Instruction) -> bool:
-    """Whether the instruction prepares a call, too."""
+    """Whether the instruction also prepares a call."""
     if load.opname == "LOAD_ATTR" and sys.version_info < (3, 12):
         return False
     return load.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and bool((load.arg or 0) & 1)
 
 
 def _line_of(instruction: dis.Instruction) -> int | None:
-    """The line that begins here, as far as the version of Python says."""
+    """The line of the instruction. Before Python 3.13 it is known only for the first instruction of a line."""
     if sys.version_info >= (3, 13):
         return instruction.line_number
     return instruction.starts_line
 
 
+def _right_operand(instructions: list[dis.Instruction], index: int) -> tuple[str, str | None] | None:
+    """The names of what the instruction takes last, if it is a global or an attribute of one."""
+    last = instructions[index - 1]
+    if last.opname == "LOAD_GLOBAL":
+        return last.argval, None
+    if last.opname == "LOAD_ATTR" and instructions[index - 2].opname == "LOAD_GLOBAL":
+        return instructions[index - 2].argval, last.argval
+    return None
+
+
 class Named:
     """The names in a code object and in the code objects inside it."""
 
-    __slots__ = ("attributes", "codes", "globals", "imports", "passed", "reads", "reflects", "writes")
+    __slots__ = (
+        "attributes",
+        "codes",
+        "formats",
+        "globals",
+        "identities",
+        "imports",
+        "passed",
+        "reads",
+        "reflects",
+        "shows_values",
+        "texts",
+        "uses_hashes",
+        "writes",
+    )
 
     def __init__(self, code: CodeType) -> None:
         self.globals: set[str] = set()
@@ -82,21 +120,34 @@ class Named:
         self.codes: set[CodeType] = set()
         self.reads: dict[str, int] = {}
         self.writes: dict[str, int] = {}
-        # Names of values that are used otherwise than by calling them, or by reading or writing their attributes.
+        # Names of values that are used in other ways than by calling them or by reading or writing their attributes.
         self.passed: set[str] = set()
-        # Whether names that are not to be seen here may be looked up.
+        # Whether the code may look up names that do not occur in it.
         self.reflects = False
+        # Whether code may read the address of an object from its text or its hash.
+        self.shows_values = False
+        # Whether a value is formatted as a specification says.
+        self.formats = False
+        # Constants that may be names.
+        self.texts: set[str] = set()
+        # Whether the hashes of objects may matter, which depend on addresses.
+        self.uses_hashes = False
+        # What values are compared with by `is`, except None and other constants: a global, or an attribute of one, or
+        # None for anything else.
+        self.identities: set[tuple[str, str | None] | None] = set()
         self._add(code)
 
     def _add(self, code: CodeType) -> None:
         self.codes.add(code)
         line = code.co_firstlineno
         instructions = [each for each in dis.get_instructions(code) if each.opname not in _NOTHING]
-        for number, instruction in enumerate(instructions):
+        for index, instruction in enumerate(instructions):
             line = _line_of(instruction) or line
             operation, name = instruction.opname, instruction.argval
-            if operation in _LOADS and not _is_called(instructions, number):
+            if operation in _LOADS and not _is_called(instructions, index):
                 self.passed.add(name)
+            elif operation in _PAIRS:
+                self.passed.update(name)
             if operation in _WRITES:
                 self.writes.setdefault(name, line)
                 if operation.endswith("ATTR"):
@@ -114,12 +165,32 @@ class Named:
             elif operation == "IMPORT_NAME":
                 self.imports.add(name)
                 self.globals.add("__import__")
+            elif operation in _SETS:
+                self.uses_hashes = True
+            elif operation == "FORMAT_WITH_SPEC" or (operation == "FORMAT_VALUE" and (instruction.arg or 0) & 4):
+                self.formats = self.shows_values = True
+            elif operation in _FORMATS or (operation == "BINARY_OP" and instruction.argrepr in ("%", "%=")):
+                self.shows_values = True
+            elif operation == "IS_OP" and instructions[index - 1].opname != "LOAD_CONST":
+                self.identities.add(_right_operand(instructions, index))
             elif operation == "MATCH_CLASS":
-                # The names of the attributes are constants.
+                # The attribute names are constants of the code.
                 self.reflects = True
-        for constant in code.co_consts:
+        constants = list(code.co_consts)
+        while constants:
+            constant = constants.pop()
             if isinstance(constant, CodeType):
                 self._add(constant)
+            elif type(constant) is str:
+                self.texts.add(constant)
+                if constant in _BY_TEXT:
+                    self.attributes.add(constant)
+            elif type(constant) in (tuple, frozenset):
+                constants += constant
+        names = self.globals | self.attributes
+        self.uses_hashes = self.uses_hashes or not names.isdisjoint(("set", "frozenset", "hash", "__hash__"))
+        self.shows_values = self.shows_values or not _TEXTS.isdisjoint(names)
+        self.formats = self.formats or not names.isdisjoint(("format", "__format__"))
         self.reflects = self.reflects or not self.attributes.isdisjoint(REFLECTING)
 
 
@@ -127,7 +198,7 @@ _known: weakref.WeakKeyDictionary[CodeType, Named] = weakref.WeakKeyDictionary()
 
 
 def named_by(code: CodeType) -> Named:
-    """What the code names; remembered as long as the code lives."""
+    """The names that the code uses; cached as long as the code is alive."""
     found = _known.get(code)
     if found is None:
         found = _known[code] = Named(code)
@@ -146,7 +217,10 @@ def _folder_of(name: str) -> str | None:
 
 
 def is_numpy(code: CodeType) -> bool:
-    """Whether the code is NumPy's, that of random numbers excepted: what it computes depends on its arguments only."""
+    """Whether the code belongs to NumPy, except numpy.random.
+
+    Its results depend on the arguments, on NumPy's modes, which are guarded, and on the globals that it names.
+    """
     folder = _folder_of("numpy")
     if folder is None or not code.co_filename.startswith(folder):
         return False
@@ -154,12 +228,17 @@ def is_numpy(code: CodeType) -> bool:
 
 
 def is_library(code: CodeType) -> bool:
-    """Whether the code is that of the standard library or of an installed package."""
+    """Whether the code belongs to the standard library or to an installed package."""
     return code.co_filename.startswith(LIBRARIES)
 
 
+def is_caching(code: CodeType) -> bool:
+    """Whether the code takes locks only to protect Python objects that a plan does not use."""
+    return code.co_filename.startswith(_CACHING)
+
+
 def is_library_file(file: str) -> bool:
-    """Whether a file is ours, or one of the standard library or of an installed package."""
+    """Whether a file belongs to Lucid, to the standard library or to an installed package."""
     return file.startswith((OWN, *LIBRARIES))
 
 

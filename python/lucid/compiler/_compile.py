@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import copy
 import functools
+import sys
 import types
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Generic, ParamSpec, TypeVar, overload
 
-from .. import _core
+from .. import _core, _effects
 from ..nn import Module
 from ._compiled import CacheInfo, Compiled
+from ._forward import WrapperClasses, special_methods
+from ._kinds import is_heap_class, printable, simple_name_of
 from ._module import JITModule
 from ._passes import Pass
 
@@ -17,8 +21,24 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
+# Attributes of the class, which would hide those of the function.
+_HIDDEN = ("__module__", "__doc__", "__annotations__")
+_own: Any = _core.class_dict(_core.CompiledCallable)["__dict__"].__get__
+
+
 class JITFunction(_core.CompiledCallable, Generic[P, R]):
-    """A compiled function. What it returns is what the function would, bit for bit."""
+    """A compiled function. It returns what the function would return, bit for bit.
+
+    It behaves like the function: attributes are read from and written to the function, and copying and pickling treat
+    it as they would treat the function. A compiled object has the special methods of the object.
+    """
+
+    __wrapped__: Callable[P, R]
+    _compiled: Compiled
+
+    def __new__(cls, function: Callable[P, R], *options: Any, **named: Any) -> JITFunction[P, R]:
+        made: Any = _class_for(type(function)) if cls is JITFunction else cls
+        return super().__new__(made)
 
     def __init__(
         self,
@@ -26,35 +46,108 @@ class JITFunction(_core.CompiledCallable, Generic[P, R]):
         max_cache_entries: int = 8,
         passes: Sequence[Pass | type[Pass]] | None = None,
     ) -> None:
-        functools.update_wrapper(self, function)
-        name = getattr(function, "__name__", type(function).__name__)
-        self._compiled = Compiled(self, function, name, max_cache_entries, passes)
+        own = _own(self)
+        own["__wrapped__"] = function
+        own.update({name: getattr(function, name) for name in _HIDDEN if hasattr(function, name)})
+        name = getattr(function, "__name__", None)
+        name = printable(name if type(name) is str else simple_name_of(type(function)))
+        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes)
 
     if TYPE_CHECKING:
 
         def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R: ...
 
+    @_effects.pure
     def __get__(self, instance: object, owner: type | None = None) -> Any:
-        return self if instance is None else types.MethodType(self, instance)
+        # Only functions become methods.
+        is_bound = instance is None or type(self.__wrapped__) is not types.FunctionType
+        return self if is_bound else types.MethodType(self, instance)
+
+    @_effects.pure
+    def __getattr__(self, name: str) -> Any:
+        # A copy that is being made has no function yet.
+        if name == "__wrapped__":
+            raise AttributeError(name)
+        return getattr(self.__wrapped__, name)
+
+    @_effects.pure
+    def __setattr__(self, name: str, value: Any) -> None:
+        setattr(self.__wrapped__, name, value)
+        # What the class defines would hide it.
+        if any(name in _core.class_dict(base) for base in JITFunction.__mro__):
+            _own(self)[name] = value
+
+    @_effects.pure
+    def __delattr__(self, name: str) -> None:
+        delattr(self.__wrapped__, name)
+        _own(self).pop(name, None)
+
+    @property
+    @_effects.pure
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        return vars(self.__wrapped__)
+
+    @property  # type: ignore[misc]
+    @_effects.pure
+    def __class__(self) -> Any:
+        # To isinstance it is a function, or a method, as well as a JITFunction.
+        return type(_own(self)["__wrapped__"]) if "__wrapped__" in _own(self) else JITFunction
 
     def __repr__(self) -> str:
         return f"JITFunction({self._compiled.name})"
 
+    def __copy__(self) -> JITFunction[P, R]:
+        return self._around(copy.copy(self.__wrapped__))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> JITFunction[P, R]:
+        return self._around(copy.deepcopy(self.__wrapped__, memo))
+
+    def _around(self, function: Callable[P, R]) -> JITFunction[P, R]:
+        """The same for a copy of the function. Most functions are copied as themselves."""
+        if function is self.__wrapped__:
+            return self
+        return JITFunction(function, self._compiled.max_cache_entries, self._compiled.passes)
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        # A decorated function is found by its name, like any other; elsewhere its function is.
+        found: Any = sys.modules.get(self.__module__)
+        name = getattr(self, "__qualname__", None)
+        for part in name.split(".") if isinstance(name, str) else ():
+            found = getattr(found, part, None)
+        if found is self:
+            return name
+        return JITFunction, (self.__wrapped__, self._compiled.max_cache_entries, self._compiled.passes)
+
     def invalidate_cache(self) -> None:
-        """Forgets all plans; the next call is recorded again."""
+        """Removes all plans; the next call is recorded again."""
         self._compiled.invalidate()
 
     def cache_info(self) -> CacheInfo:
-        """How often plans were made and used."""
+        """How many plans were compiled, and how often they were used."""
         return self._compiled.cache_info()
 
     def explain(self) -> str:
-        """Plans, their sizes, and why calls were recorded again or run eagerly."""
+        """A report of the plans, their sizes, and why calls were recorded again or run eagerly."""
         return self._compiled.explain()
 
     def graph(self, *args: P.args, **kwargs: P.kwargs) -> _core.IRGraph:
-        """The graph of the plan that such a call runs; printing it shows its text."""
+        """The graph of the plan that a call with these arguments runs; printing it shows its text."""
         return self._compiled.program(args, kwargs).graph
+
+
+_classes = WrapperClasses()
+
+
+@_effects.pure
+def _class_for(cls: type) -> type[JITFunction[..., Any]]:
+    """The class of compiled objects of a class. Functions, and whatever else is written in C, need no special one."""
+    return _classes.of(cls, _make_class) if is_heap_class(cls) else JITFunction
+
+
+@_effects.pure
+def _make_class(cls: type) -> type:
+    methods = special_methods(cls, frozenset({object}), lambda wrapper: wrapper.__wrapped__)
+    return type("JITFunction", (JITFunction,), {"__module__": __name__, **methods})
 
 
 _Passes = Sequence[Pass | type[Pass]] | None
@@ -69,13 +162,12 @@ def compile(
     target: None = None, *, max_cache_entries: int = 8, passes: _Passes = None
 ) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
 def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes = None) -> Any:
-    """Makes a function or a module fast. Results, gradients, random numbers and state stay the same, bit for bit.
+    """Compiles a function or a module. Results, gradients, random numbers and state stay the same, bit for bit.
 
-    Nothing happens before the first call, which runs as ever while it is recorded; a plan is made of it on another
-    thread. Later calls with arguments of the same types wait for that plan if need be, and run it. What cannot be
-    compiled runs as it is written, and `explain()` says why. At most `max_cache_entries` plans are kept; the oldest
-    leaves first. Graphs go through `passes` in place of the standard ones: classes or objects derived from
-    `lucid.compiler.Pass`.
+    The first call runs eagerly and is recorded; another thread compiles the recording to a plan. Later calls with
+    arguments of the same types wait for that plan if necessary, and run it. A call that cannot be compiled runs
+    eagerly, and `explain()` says why. The cache holds at most `max_cache_entries` plans and evicts the oldest first.
+    `passes`, classes or objects derived from `lucid.compiler.Pass`, replace the standard passes.
 
     >>> @lucid.compile
     ... def f(x, y):

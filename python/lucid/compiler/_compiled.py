@@ -1,4 +1,4 @@
-"""How calls of one compiled function or module are recorded. Its plan table, in C++, finds, runs and keeps plans."""
+"""Recording the calls of one compiled function or module. Its plan table, in C++, finds, runs and stores plans."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from .. import _core
 from ..nn import Module
 from ._cache import CacheKey, PlanCache
 from ._capture import Capture, Recording
+from ._kinds import derives, printable
 from ._passes import Pass, to_core
-from ._results import CannotRebuild, take_apart
+from ._results import CannotRebuild, UnknownClass, flatten_result
+
+# As it is when Lucid is imported: classes of users may define another.
+_gradient: Any = _core.Tensor.__dict__["grad"].__get__
 
 
 class CacheInfo(NamedTuple):
-    """What a compiled function or module has done so far."""
+    """Counters of a compiled function or module."""
 
     hits: int
     misses: int
@@ -28,23 +32,24 @@ class CacheInfo(NamedTuple):
 
 
 class Counters(NamedTuple):
-    """What all compiled functions and modules of the process have done so far."""
+    """Counters of all compiled functions and modules of the process."""
 
     hits: int
     misses: int
     compiles: int
-    # Compiles for arguments that a plan had been made for already.
+    # Compiles for arguments that already had a plan.
     recompiles: int
     eager_calls: int
-    # Plans for backward passes that run outside what is compiled, and their runs.
+    # Plans for backward passes outside compiled code, and how often they ran.
     backward_plans: int
     backward_runs: int
 
 
 def wait() -> None:
-    """Waits until the plans of all calls so far, and of backward passes, have been made, on the thread that makes them.
+    """Waits until the compile thread has compiled the plans of all calls so far, and of backward passes.
 
-    Nothing needs it: a call waits for its plan. It is for measuring, and for a server that wants no call to wait.
+    It is never required, because a call waits for its plan. It is meant for benchmarks, and for servers in which no
+    call should wait.
 
     >>> f = lucid.compile(lambda x: x * 2)
     >>> y = f(lucid.ones(3))
@@ -53,12 +58,12 @@ def wait() -> None:
     _core.finish_all_recordings()
 
 
-# The interpreter may end while plans are being made.
+# The interpreter may exit while plans are being compiled.
 atexit.register(_core.stop_compile_thread)
 
 
 def counters() -> Counters:
-    """What all compiled functions and modules of this process have done so far."""
+    """The counters of all compiled functions and modules of this process."""
     return Counters(*_core.call_counters(), *_core.backward_counters())
 
 
@@ -78,9 +83,7 @@ class Compiled:
             raise TypeError(f"lucid.compile(): max_cache_entries must be an int, got {kind}")
         max_cache_entries = min(max_cache_entries, sys.maxsize)
         if max_cache_entries < 1:
-            raise ValueError(
-                f"lucid.compile() needs room for at least one plan, got max_cache_entries={max_cache_entries}"
-            )
+            raise ValueError(f"lucid.compile(): max_cache_entries must be at least 1, got {max_cache_entries}")
         self.table = table
         self.target = target
         self.name = name
@@ -89,47 +92,51 @@ class Compiled:
         self.capture = Capture(target)
         table.connect(target, self, name, max_cache_entries, to_core(passes))
 
-    # What the table calls around a call that it records.
+    # The table calls these before and after a call that it records.
 
     def begin(
         self, args: tuple[Any, ...], kwargs: dict[str, Any], tensors: list[_core.Tensor]
     ) -> tuple[Recording, CacheKey]:
-        """Walks from the target and the arguments. The call follows, inside the recording."""
-        training = isinstance(self.target, Module) and self.target.training
+        """Walks from the target and the arguments. The call then runs inside the recording."""
+        training = derives(type(self.target), Module) and self.target.training
         key = CacheKey.of(tensors, args, kwargs, training)
         return self.capture.begin(args, kwargs), key
 
     def finish(
         self, recording: Recording, key: CacheKey, tracing: _core.Tracing, tensors: list[_core.Tensor], result: Any
     ) -> tuple[Any, ...] | str | None:
-        """What a plan is made of: key, program, guards, how to rebuild results, places of state. Or why there can be
-        none. Or None where this call taught something, and the next is to be recorded."""
+        """Returns the parts of a plan: key, program, guards, a function that rebuilds results, places of captured
+        tensors. Returns a string with the reason if there is no plan, or None if the next call is to be recorded."""
         try:
-            results, make_result = take_apart(result, recording.known)
+            results, make_result = flatten_result(result, recording.known(tensors))
         except CannotRebuild as error:
-            return str(error)
+            learned = isinstance(error, UnknownClass) and recording.finish(result).learned
+            return None if learned else printable(str(error))
         outcome = recording.finish(result)
         if outcome.learned:
             return None
         if outcome.guards is None:
-            # What the call did with tensors says more than what it might have read.
+            # An obstacle in the use of tensors is more specific than state that the call might have read.
             return tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
+        leaves = [*tensors, *(tensor for tensor, _ in found)]
+        if any(_gradient(leaf) is result for result in results for leaf in leaves):
+            return "returns the gradient of a tensor"
         program, obstacle = _core.record_trace(tracing, tensors, results, [tensor for tensor, _ in found], self.name)
         if program is None:
             return str(obstacle)
-        if (why := recording.kept(program)) is not None:
+        if (why := recording.sharing_obstacle(program)) is not None:
             return str(why)
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
-        rebuild = None if isinstance(result, _core.Tensor) else make_result
+        rebuild = None if derives(type(result), _core.Tensor) else make_result
         return key, program, outcome.guards, rebuild, used
 
-    # Queries. They wait for the plans that are being made.
+    # Queries. They wait for the plans that are being compiled.
 
     @property
     def plans(self) -> PlanCache:
-        """The plans, as they are when somebody looks."""
+        """The plans, read from the table at each access."""
         return PlanCache(self.table, self.max_cache_entries)
 
     def invalidate(self) -> None:
@@ -140,17 +147,21 @@ class Compiled:
         return CacheInfo(*self.table.counters())
 
     def explain(self) -> str:
-        """What was compiled, and why what was not."""
+        """A report of the plans, and of the reasons why other calls run eagerly."""
         return self.table.explain_plans()
 
     def explain_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        """What a call with these arguments would do now. Nothing is called."""
+        """What a call with these arguments would do now. The function is not called."""
         return self.table.explain_call(args, kwargs)
 
     def program(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _core.Program:
-        """What a call with these arguments would run now."""
+        """The program that a call with these arguments would run now."""
         program = self.table.find(args, kwargs)
         if program is not None:
             return program
         reason = self.table.eager_reason(args, kwargs) or "call it with these arguments first"
         raise ValueError(f"{self.name} has no plan for these arguments: {reason}")
+
+
+# A function that reads the compiled functions among its state does not depend on how their calls are recorded.
+_core.pure.add(Compiled)

@@ -1,4 +1,4 @@
-"""Looking at compiled functions and modules from outside."""
+"""Functions that inspect compiled functions and modules."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ._picture import Plan
 def _compiled(function: Any) -> Compiled:
     if isinstance(function, (JITFunction, JITModule)):
         return function._compiled
-    raise TypeError(f"expected what lucid.compile() returns, got {type(function)}")
+    raise TypeError(f"expected a function or module compiled by lucid.compile(), got {type(function)}")
 
 
 def cache_info(function: Any) -> CacheInfo:
-    """How often plans of a compiled function or module were made and used."""
+    """How many plans of a compiled function or module were compiled, and how often they were used."""
     return _compiled(function).cache_info()
 
 
@@ -29,11 +29,12 @@ def plan_cache(function: Any) -> PlanCache:
 
 
 def explain(function: Any, *args: Any, **kwargs: Any) -> str:
-    """What was compiled, and why what was not; with arguments, what a call with them would do. Nothing is called."""
+    """A report of the plans, and of the reasons why other calls run eagerly. With arguments, what a call with them
+    would do; the function is not called."""
     compiled = _compiled(function)
     if not args and not kwargs:
         return compiled.explain()
-    return f"{compiled.name}: such a call {compiled.explain_call(args, kwargs)}"
+    return f"{compiled.name}: this call {compiled.explain_call(args, kwargs)}"
 
 
 def graph(function: Any, *args: Any, **kwargs: Any) -> _core.IRGraph:

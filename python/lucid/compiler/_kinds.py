@@ -1,4 +1,4 @@
-"""Which types hold no state that changes, and which C functions do nothing but compute."""
+"""What a class is: how its instances store their state, and which types hold no state that changes."""
 
 from __future__ import annotations
 
@@ -7,202 +7,192 @@ import builtins
 import collections
 import datetime
 import enum
-import fractions
-import operator
+import functools
 import re
+import sys
 import threading
+import time
 import types
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Generic, TypeVar
 
 import lucid
 
-from .. import _core, _effects
+from .. import _core
 from .._imported import imported
 
-ATOMS: frozenset[type] = frozenset(
-    {int, float, bool, str, bytes, complex, type(None), type(Ellipsis), type(NotImplemented)}
-)
+_Value = TypeVar("_Value")
+
+
+class ByType(Generic[_Value]):
+    """A dict of types. It compares them by identity: a metaclass may define `__eq__` and `__hash__`."""
+
+    def __init__(self, entries: dict[type, _Value]) -> None:
+        self._types = {id(cls): cls for cls in entries}
+        self._values = {id(cls): value for cls, value in entries.items()}
+
+    def __setitem__(self, cls: type, value: _Value) -> None:
+        self._types[id(cls)] = cls
+        self._values[id(cls)] = value
+
+    def __getitem__(self, cls: type) -> _Value:
+        return self._values[id(cls)]
+
+    def __contains__(self, cls: object) -> bool:
+        return id(cls) in self._values
+
+    def __iter__(self) -> Iterator[type]:
+        return iter(self._types.values())
+
+    def __len__(self) -> int:
+        return len(self._types)
+
+    def get(self, cls: type) -> _Value | None:
+        return self._values.get(id(cls))
+
+    def keys(self) -> list[type]:
+        return list(self._types.values())
+
+    def items(self) -> list[tuple[type, _Value]]:
+        return list(zip(self._types.values(), self._values.values()))
+
+
+def type_set(*types: type) -> ByType[None]:
+    """A set of types, compared by identity."""
+    return ByType(dict.fromkeys(types))
+
+
+ATOMS = type_set(int, float, bool, str, bytes, complex, type(None), type(Ellipsis), type(NotImplemented))
+
+
+_OUR_METACLASSES = type_set(type, abc.ABCMeta, type(lucid.Tensor))
 
 
 class _Abstract(abc.ABC):  # noqa: B024
     pass
 
 
-# Looking at these tells everything there is to know, and they never change. Not decimal.Decimal: its operators round as
-# the thread's context says at that moment, and no hook sees them.
-IMMUTABLE: frozenset[type] = frozenset(
-    {
-        object,
-        range,
-        slice,
-        re.Pattern,
-        datetime.date,
-        datetime.datetime,
-        datetime.time,
-        datetime.timedelta,
-        datetime.timezone,
-        operator.itemgetter,
-        types.CodeType,
-        types.GenericAlias,
-        types.UnionType,
-        types.MethodDescriptorType,
-        types.WrapperDescriptorType,
-        types.MemberDescriptorType,
-        types.GetSetDescriptorType,
-        types.MethodWrapperType,
-        types.ClassMethodDescriptorType,
-        type(collections.namedtuple("_Pair", "a b").a),  # type: ignore[attr-defined]
-        # Who holds a lock does not matter to a thread that gets it.
-        type(threading.Lock()),
-        type(threading.RLock()),
-        # Guarded by the number of classes that were registered.
-        type(_Abstract.__dict__["_abc_impl"]),
-        # Ours.
-        type(lucid.add),
-        type(lucid.Tensor.sum),
-        type(lucid.tensor),
-        type(_core.Generator.__init__),
-        type(lucid.float32),
-        lucid.device,
-        lucid.finfo,
-        lucid.iinfo,
-    }
+# Types whose instances never change, and all that there is to know is their identity or their value. Not
+# decimal.Decimal: its operators round as the thread's context says at that moment, and no hook sees them.
+IMMUTABLE: ByType[str] = ByType({
+    object: "has no state",
+    range: "three integers",
+    re.Pattern: "the pattern and its flags",
+    datetime.timedelta: "three integers",
+    datetime.timezone: "an offset and a name",
+    types.CodeType: "code does not change",
+    types.WrapperDescriptorType: "an operator of a builtin class: what it changes is guarded",
+    type(collections.namedtuple("_Pair", "a b").a): "the index of a field",  # type: ignore[attr-defined]
+    type(_Abstract.__dict__["_abc_impl"]): "caches; a guard counts the classes that are registered with abstract ones",
+    # Ours.
+    type(lucid.add): "an op, which is recorded",
+    type(lucid.Tensor.sum): "an op, which is recorded",
+    type(lucid.tensor): "a function in C++: it must be declared pure",
+    type(_core.Generator.__init__): "a method in C++: it must be declared pure",
+    type(lucid.float32): "a dtype",
+    lucid.device: "a value",
+})  # fmt: skip
+
+LOCKS = type_set(type(threading.Lock()), type(threading.RLock()))
+
+# Modules whose types written in C may be called, and why their constructors have no effects. NumPy's datetime64 is not
+# among them: it reads the clock if it is called with "now".
+PURE_TYPES: dict[str, str] = {
+    "builtins": "a new object, made from the arguments; only types that `builtins` and `types` name",
+    "collections": "a new container",
+    "datetime": "a new value; methods that read the clock are refused",
+    "functools": "a new object that calls its function, which is visited",
+    "itertools": "a new iterator over the arguments",
+    "nanobind": "types of functions that C++ binds; each function is checked",
+    "numpy": "a new array, scalar or iterator",
+    "numpy.dtypes": "a new dtype",
+    "operator": "a new getter; attributes and methods that it names are guarded",
+    "re": "cannot be called",
+    "types": "a new object, made from the arguments",
+    "typing": "a new description of types",
+    "weakref": "a new reference to an object of the call or to one that is guarded",
+}
+_IMPURE_TYPES = {("numpy", "datetime64")}
+_BUILTIN_TYPES = type_set(
+    *(value for module in (builtins, types) for value in vars(module).values() if isinstance(value, type))
 )
 
-# Functions and methods that C++ binds.
-_BOUND = (type(lucid.tensor), type(_core.Generator.__init__))
-# Functions by which code gets at attributes that it does not name.
-REFLECTING = {"getattr", "setattr", "delattr", "hasattr", "vars", "dir"}
-# Builtin functions whose results or effects the guards cannot know.
-_IMPURE_BUILTINS = {
-    "breakpoint",
-    "compile",
-    "eval",
-    "exec",
-    "globals",
-    "id",
-    "input",
-    "locals",
-    "open",
-    "print",
-    "__import__",
-}
-
-_PURE_MODULES = {
-    "math",
-    "cmath",
-    "_operator",
-    "itertools",
-    "_functools",
-    "_collections",
-    "_bisect",
-    "_heapq",
-    "_struct",
-    "_abc",
-    "_string",
-    "_json",
-    "_statistics",
-    "binascii",
-    "_sre",
-    "numpy",
-    "numpy.core._multiarray_umath",
-    "numpy._core._multiarray_umath",
-}
-# Modules whose types only hold what they are given.
-_PURE_TYPE_MODULES = {
-    "builtins",
-    "collections",
-    "functools",
-    "itertools",
-    "fractions",
-    "datetime",
-    "operator",
-    "re",
-    "types",
-    "typing",
-    "abc",
-    "enum",
-    "numpy",
-    "numpy.dtypes",
-    "nanobind",
-    "weakref",
-}
-_IMPURE_NUMPY = {
-    "fromfile",
-    "tofile",
-    "dump",
-    "geterrobj",
-    "seterrobj",
-    "_get_extobj_dict",
-    "_make_extobj",
-    "setbufsize",
-    "set_string_function",
-    "set_typeDict",
-}
-# They read the clock, the time zone, or which classes there are.
-_IMPURE_METHODS = {"now", "today", "utcnow", "fromtimestamp", "astimezone", "timestamp", "__subclasses__"}
-
-_PURE_SELF: tuple[type, ...] = (
-    list,
-    dict,
-    set,
-    frozenset,
-    tuple,
-    str,
-    bytes,
-    bytearray,
-    int,
-    float,
-    complex,
-    range,
-    slice,
-    type(None),
-    collections.deque,
-    re.Pattern,
-    re.Match,
-    types.GeneratorType,
-    fractions.Fraction,
-    datetime.date,
-    datetime.timedelta,
-    types.MappingProxyType,
-    BaseException,
-    property,
-    type(threading.Lock()),
-    type(threading.RLock()),
+# What the attributes of builtin classes are.
+BUILTIN_DESCRIPTORS = (
+    types.MethodDescriptorType,
+    types.WrapperDescriptorType,
+    types.GetSetDescriptorType,
+    types.ClassMethodDescriptorType,
 )
 
+# Attributes of classes, without asking their metaclasses.
 mro_of: Any = type.__dict__["__mro__"].__get__
+simple_name_of: Any = type.__dict__["__name__"].__get__
+_flags_of: Any = type.__dict__["__flags__"].__get__
+_size_of: Any = type.__dict__["__basicsize__"].__get__
+_weak_offset_of: Any = type.__dict__["__weakrefoffset__"].__get__
+_dict_offset_of: Any = type.__dict__["__dictoffset__"].__get__
+_module_of: Any = type.__dict__["__module__"].__get__
+_qualified_name_of: Any = type.__dict__["__qualname__"].__get__
 _HEAP = 1 << 9
 _IMMUTABLE_TYPE = 1 << 8
 
 
-def derives(cls: type, *bases: type) -> bool:
-    """Whether a class derives from one of these, without asking its metaclass."""
-    order = mro_of(cls)
-    return any(base in order for base in bases)
+derives = _core.derives
 
 
 def module_of(cls: type) -> str:
     """The module that a class names."""
-    name = cls.__module__
-    return name if isinstance(name, str) else "lucid"
+    try:
+        name = _module_of(cls)
+    except AttributeError:
+        return "lucid"
+    return name if type(name) is str else "lucid"
+
+
+def printable(name: Any) -> str:
+    """A name in a message. Names of attributes and files may have characters that cannot be encoded."""
+    text = name if type(name) is str else "..."
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode()
+
+
+def item_of(place: str, key: Any) -> str:
+    """The place of an item of a dict. Python refuses to print large integers."""
+    is_short = type(key) in ATOMS and not (type(key) is int and key.bit_length() > 64)
+    return f"{place}[{key!r}]" if is_short else f"{place}[...]"
 
 
 def is_own_class(cls: type) -> bool:
     """Whether the class is one of the package's Python code."""
     name = module_of(cls)
-    return name.startswith("lucid.") and name != "lucid._core"
+    return name.startswith("lucid.") and name != "lucid._core" and library_of(cls) == "lucid"
+
+
+def library_of(cls: type) -> str | None:
+    """The package whose module has the class under its name; None for a class that only says so, or was made by a
+    function."""
+    module = sys.modules.get(name := module_of(cls))
+    found: Any = module
+    for part in _qualified_name_of(cls).split("."):
+        if type(found) is types.ModuleType or derives(type(found), types.ModuleType):
+            found = (_core.attributes_of(found) or {}).get(part)
+        elif derives(type(found), type):
+            found = _core.class_dict(found).get(part)
+        else:
+            return None
+    return name.partition(".")[0] if found is cls else None
 
 
 def name_of(cls: type) -> str:
     """A class in a message."""
     module = module_of(cls)
-    return cls.__qualname__ if module in ("builtins", "__main__") else f"{module}.{cls.__qualname__}"
+    name: str = _qualified_name_of(cls)
+    return name if module in ("builtins", "__main__") else f"{module}.{name}"
 
 
 def is_heap_class(cls: type) -> bool:
     """Whether the class has attributes that can be set."""
-    return bool(cls.__flags__ & _HEAP) and not cls.__flags__ & _IMMUTABLE_TYPE
+    return bool(_flags_of(cls) & (_HEAP | _IMMUTABLE_TYPE) == _HEAP)
 
 
 def is_python_class(cls: type) -> bool:
@@ -211,12 +201,12 @@ def is_python_class(cls: type) -> bool:
         return False
     base, slots = 16, 0
     for ancestor in mro_of(cls):
-        if ancestor.__flags__ & _HEAP:
+        if _flags_of(ancestor) & _HEAP:
             slots += sum(type(value) is types.MemberDescriptorType for value in _core.class_dict(ancestor).values())
         elif ancestor is not object:
-            base = max(base, ancestor.__basicsize__)
-    spare = (1 if cls.__weakrefoffset__ else 0) + (1 if cls.__dictoffset__ else 0)
-    return cls.__basicsize__ <= base + 8 * (slots + spare)
+            base = max(base, _size_of(ancestor))
+    spare = (1 if _weak_offset_of(cls) else 0) + (1 if _dict_offset_of(cls) else 0)
+    return bool(_size_of(cls) <= base + 8 * (slots + spare))
 
 
 def builtin_bases(cls: type) -> list[type]:
@@ -229,14 +219,26 @@ def is_enum(cls: type) -> bool:
     return derives(cls, enum.Enum)
 
 
+def is_lock(value: Any) -> bool:
+    """Whether a value is a lock."""
+    return type(value) in LOCKS
+
+
 def is_pure_type(cls: type) -> bool:
     """Whether a type of ours was declared pure, or one that it derives from."""
-    return not _core.pure.isdisjoint(mro_of(cls))
+    # Other metaclasses may define `__hash__`.
+    return any(type(base) in _OUR_METACLASSES and base in _core.pure for base in mro_of(cls))
 
 
 def is_known_type(cls: type) -> bool:
     """Whether making an instance of a type written in C has no effects."""
-    return module_of(cls) in _PURE_TYPE_MODULES or issubclass(cls, BaseException) or is_pure_type(cls)
+    if derives(cls, BaseException) or is_pure_type(cls):
+        return True
+    module = module_of(cls)
+    if module == "builtins":
+        # Types of extensions whose names have no dot are in this module, too.
+        return cls in _BUILTIN_TYPES
+    return module in PURE_TYPES and (module, simple_name_of(cls)) not in _IMPURE_TYPES
 
 
 def numpy_kind(cls: type) -> str | None:
@@ -246,58 +248,35 @@ def numpy_kind(cls: type) -> str | None:
         return None
     if cls is numpy.ndarray:
         return "array"
-    if derives(cls, numpy.generic, numpy.dtype, numpy.ufunc) or cls.__name__ == "_ArrayFunctionDispatcher":
+    if is_heap_class(cls):
+        return None
+    # Records, numpy.void, can be written to.
+    is_scalar = derives(cls, numpy.generic) and not derives(cls, numpy.void)
+    if is_scalar or derives(cls, numpy.dtype, numpy.ufunc) or cls is type(numpy.sum):
         return "constant"
     return None
 
 
-def own_effect(function: Any) -> str | None:
-    """The public name of a function of ours that is known to be not pure before it runs; None for all others.
-
-    Calls of Python functions are seen when they run, so only those count that declare an effect; calls of bound C++
-    functions are not seen, so all count that are not declared pure.
-    """
-    if isinstance(function, types.FunctionType):
-        is_pure = _effects.declared_effect(function.__code__) is None
-    else:
-        is_pure = not isinstance(function, _BOUND) or function in _core.pure
-    return None if is_pure else f"lucid.{function.__name__}"
-
-
-def reason_for(function: Any) -> str | None:
-    """Why a C function that was called makes the call run eagerly; None if it only computes."""
-    name = function.__name__
-    owner = function.__self__
-    if owner is None or isinstance(owner, types.ModuleType):
-        module = owner.__name__ if owner is not None else str(function.__module__)
-        if module == "builtins":
-            return f"calls {name}" if name in _IMPURE_BUILTINS else None
-        if function in _core.pure:
-            return None
-        if function is open:
-            return "calls open"
-        if module in _PURE_MODULES and name not in _IMPURE_NUMPY:
-            return None
-        return f"calls {module.lstrip('_')}.{name}"
-    if isinstance(owner, type):
-        if name in _IMPURE_METHODS or not (is_python_class(owner) or is_known_type(owner)):
-            return f"calls {name_of(owner)}.{name}"
-        return None
-    cls = type(owner)
+def has_fields(value: Any) -> bool:
+    """Whether a value is a structured dtype of NumPy."""
     numpy: Any = imported("numpy")
-    if derives(cls, datetime.date) and name in _IMPURE_METHODS:
-        return f"calls {name_of(cls)}.{name}"
-    if is_pure_type(cls) or derives(cls, *_PURE_SELF) or isinstance(owner, type):
-        return None
-    if numpy is not None and derives(cls, numpy.ndarray, numpy.generic, numpy.ufunc, numpy.dtype):
-        return f"calls {name_of(cls)}.{name}" if name in _IMPURE_NUMPY else None
-    if is_python_class(cls) and hasattr(object, name):
-        return None
-    return f"calls {name_of(cls)}.{name}"
+    return numpy is not None and derives(type(value), numpy.dtype) and value.fields is not None
 
 
-def is_reflecting(function: Any) -> bool:
-    """Whether a C function gets at attributes by names that it is given."""
-    if function.__self__ is builtins:
-        return function.__name__ in REFLECTING
-    return type(function.__self__) is str and function.__name__ in ("format", "format_map")
+def is_numpy_function(value: Any) -> bool:
+    """False for a ufunc that is not one of NumPy's: it may call any function."""
+    numpy: Any = imported("numpy")
+    return not derives(type(value), numpy.ufunc) or vars(numpy).get(value.__name__) is value
+
+
+def numpy_error_mode() -> Any:
+    """The context variable that says what NumPy does about floating-point errors; None before NumPy 2."""
+    umath: Any = imported("numpy._core.umath")
+    return getattr(umath, "_extobj_contextvar", None)
+
+
+# C functions without arguments whose results depend on the locale and on the time zone of the process.
+LOCAL_TEXTS = [
+    functools.partial(time.strftime, "%A%B%c%p%s%x%X%Z", time.struct_time((2024, month, 1, 0, 0, 0, 0, 1, -1)))
+    for month in (1, 7)
+]

@@ -10,32 +10,38 @@ from typing import Any
 from .. import _core, _effects
 from ..nn import Module
 from ._compiled import CacheInfo, Compiled
+from ._forward import WrapperClasses, special_methods
+from ._kinds import mro_of
 from ._passes import Pass
 
-# Names of the wrapper itself; the wrapped module's come first.
+# Names of the wrapper itself. A name that the wrapped module defines takes precedence.
 _OWN = frozenset({"invalidate_cache", "cache_info", "explain", "graph", "compile"})
-_SPECIAL = frozenset({"__class__", "__dict__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
+_SPECIAL = frozenset({"__copy__", "__deepcopy__", "__reduce__", "__reduce_ex__"})
+_MODULE_BASES = frozenset(mro_of(Module))
 
 
 @_effects.pure
 class JITModule(Module):
-    """A compiled module. It is the module that it wraps, but for how calls run: attributes are read and written there,
-    and methods that call the module run compiled."""
+    """A compiled module. It behaves like the module that it wraps: attributes are read from and written to that module.
+    Calls run compiled, including calls from the module's own methods."""
 
     _compiled: Compiled
     _wrapped: Module
+
+    def __new__(cls, module: Module, *options: Any, **named: Any) -> JITModule:
+        return super().__new__(_class_for(type(module)))
 
     def __init__(
         self, module: Module, max_cache_entries: int = 8, passes: Sequence[Pass | type[Pass]] | None = None
     ) -> None:
         super().__init__()
         compiled = Compiled(_core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes)
-        # Not as attributes: the wrapped module is no part of this one.
+        # Stored directly in the dict: the wrapped module is not a submodule of this one.
         own = object.__getattribute__(self, "__dict__")
         own["_wrapped"] = module
         own["_compiled"] = compiled
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         return self._compiled.table(*args, **kwargs)
 
     def __getattribute__(self, name: str) -> Any:
@@ -45,6 +51,8 @@ class JITModule(Module):
         wrapped: Module | None = get(self, "__dict__").get("_wrapped")
         if wrapped is None:
             return get(self, name)
+        if name == "__class__":
+            return type(wrapped)
         if name in _OWN and not hasattr(wrapped, name):
             return get(self, name)
         if name in _OWN and getattr(type(wrapped), name, None) is getattr(Module, name, None):
@@ -68,17 +76,8 @@ class JITModule(Module):
     def __dir__(self) -> list[str]:
         return sorted({*dir(type(self)), *dir(self._wrapped)})
 
-    def __getitem__(self, key: Any) -> Any:
-        return _any(self._wrapped)[key]
-
-    def __len__(self) -> int:
-        return len(_any(self._wrapped))
-
-    def __iter__(self) -> Any:
-        return iter(_any(self._wrapped))
-
-    def __contains__(self, item: Any) -> bool:
-        return item in _any(self._wrapped)
+    def __copy__(self) -> JITModule:
+        return JITModule(copy.copy(self._wrapped), self._compiled.max_cache_entries, self._compiled.passes)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> JITModule:
         return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.max_cache_entries, self._compiled.passes)
@@ -87,42 +86,51 @@ class JITModule(Module):
         return JITModule, (self._wrapped, self._compiled.max_cache_entries, self._compiled.passes)
 
     def compile(self, **kwargs: Any) -> JITModule:
-        """Itself: it is compiled."""
+        """Returns itself: it is already compiled."""
         return self
 
-    @_effects.effect("forgets plans")
+    @_effects.effect("clears the plan cache")
     def invalidate_cache(self) -> None:
-        """Forgets all plans; the next call is recorded again."""
+        """Removes all plans; the next call is recorded again."""
         self._compiled.invalidate()
 
     @_effects.effect("reads the counters of plans")
     def cache_info(self) -> CacheInfo:
-        """How often plans were made and used."""
+        """How many plans were compiled, and how often they were used."""
         return self._compiled.cache_info()
 
     @_effects.effect("reads the counters of plans")
     def explain(self) -> str:
-        """Plans, their sizes, and why calls were recorded again or run eagerly."""
+        """A report of the plans, their sizes, and why calls were recorded again or run eagerly."""
         return self._compiled.explain()
 
-    @_effects.effect("shows a plan")
+    @_effects.effect("reads a plan")
     def graph(self, *args: Any, **kwargs: Any) -> _core.IRGraph:
-        """The graph of the plan that such a call runs; printing it shows its text."""
+        """The graph of the plan that a call with these arguments runs; printing it shows its text."""
         return self._compiled.program(args, kwargs).graph
 
 
 _core.register_wrapper(JITModule)
 
+_classes = WrapperClasses()
+
 
 @_effects.pure
-def _any(module: Any) -> Any:
-    """A module of which more is known than its class says."""
-    return module
+def _class_for(module: type) -> type[JITModule]:
+    """The class of compiled modules of a class: JITModule under that class's name."""
+    return _classes.of(module, _make_class)
+
+
+@_effects.pure
+def _make_class(module: type) -> type:
+    names = {name: getattr(module, name) for name in ("__module__", "__qualname__", "__doc__")}
+    names |= special_methods(module, _MODULE_BASES, lambda wrapper: wrapper._wrapped)
+    return type(module.__name__, (JITModule,), names)
 
 
 @_effects.pure
 def _answering(method: Any, wrapped: Module, wrapper: JITModule) -> Any:
-    """A method of the wrapped module that gives back the wrapper where it would give back itself."""
+    """A method of the wrapped module that returns the wrapper where the original returns the module."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         result = method(*args, **kwargs)

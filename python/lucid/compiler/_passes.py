@@ -1,4 +1,4 @@
-"""Passes over graphs: ours, and what others are written from."""
+"""Passes over graphs: the standard ones, and the base class for custom ones."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from .. import _core
 
 
 class Pass:
-    """A rewriting of a graph that nobody can notice by its results.
+    """A rewrite of a graph that does not change its results.
 
-    Subclasses define `run`, which may take nodes away with `graph.remove(node)` and have a value read in place of
-    another with `graph.replace(gone, by)`. The graph is checked afterwards.
+    Subclasses define `run`, which may remove nodes with `graph.remove(node)` and replace all uses of a value by another
+    with `graph.replace(gone, by)`. The graph is verified afterwards.
     """
 
     def run(self, graph: _core.IRGraph) -> bool:
-        """Changes the graph; returns whether it did."""
-        raise NotImplementedError(f"{type(self).__name__} does not say what run(graph) does")
+        """Rewrites the graph. Returns whether it changed."""
+        raise NotImplementedError(f"{type(self).__name__} does not define run(graph)")
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
 
 class _Standard(Pass):
-    """One of the library's own."""
+    """A standard pass, implemented in C++."""
 
     def run(self, graph: _core.IRGraph) -> bool:
         return _core.run_pass(type(self).__name__, graph)
@@ -35,23 +35,23 @@ class DeadNodeElimPass(_Standard):
 
 
 class NoGradStripPass(_Standard):
-    """Marks every node as one that no backward pass runs through."""
+    """Marks every node as not differentiated: no backward pass runs through it."""
 
 
 class ConstantFoldPass(_Standard):
-    """Computes what depends on constants alone."""
+    """Evaluates nodes whose operands are all constants."""
 
 
 class ExactIdentityPass(_Standard):
-    """Skips nodes that give back their operand, bit for bit."""
+    """Removes nodes that return their operand bit for bit."""
 
 
 class CommonSubexpressionPass(_Standard):
-    """Computes once what would be computed twice."""
+    """Merges nodes that compute the same value."""
 
 
 def to_core(passes: Sequence[Pass | type[Pass]] | None) -> list[Any] | None:
-    """Passes as the library takes them: its own by name."""
+    """Passes in the form that the C++ core expects: standard passes by name."""
     if passes is None:
         return None
     found: list[Any] = []

@@ -26,49 +26,49 @@ _CHARACTER = 7.3  # of the font below, at its size
 _FONT = 'font-family="ui-monospace, SFMono-Regular, Menlo, Consolas, monospace" font-size="12"'
 
 
-class Place(NamedTuple):
+class Location(NamedTuple):
     """Memory that a kernel reads or writes."""
 
     kind: str
     name: str
 
 
-class Turn(NamedTuple):
+class Stage(NamedTuple):
     """One of the kernels that a step takes its work through."""
 
     name: str
-    reads: list[Place]
-    writes: list[Place]
+    reads: list[Location]
+    writes: list[Location]
 
 
 class Step(NamedTuple):
-    """What is launched at once."""
+    """A step of the plan; its launches run together."""
 
     name: str
-    units: int
+    tiles: int
     launches: int
-    turns: list[Turn]
+    stages: list[Stage]
 
 
 def steps_of(program: _core.Program) -> list[Step]:
     memory: dict[int, int] = {}
 
-    def place(slot: tuple[str, int, int]) -> Place:
+    def location(slot: tuple[str, int, int]) -> Location:
         kind, index, offset = slot
         if kind == "checks":
-            return Place(kind, kind)
+            return Location(kind, kind)
         number = memory.setdefault(offset, len(memory)) if kind == "memory" else index
-        return Place(kind, f"{_PREFIX.get(kind, kind)}{number}")
+        return Location(kind, f"{_PREFIX.get(kind, kind)}{number}")
 
     steps = []
-    for name, units, launches, slots, turns in program.steps:
-        known = [place(slot) for slot in slots]
+    for name, tiles, launches, slots, stages in program.steps:
+        known = [location(slot) for slot in slots]
 
-        def named(numbers: list[int], known: list[Place] = known) -> list[Place]:
-            return [known[n] if n < len(known) else Place("local", f"local{n - len(known)}") for n in numbers]
+        def named(numbers: list[int], known: list[Location] = known) -> list[Location]:
+            return [known[n] if n < len(known) else Location("local", f"local{n - len(known)}") for n in numbers]
 
-        listed = [Turn(turn, named(reads), named(writes)) for turn, reads, writes in turns]
-        steps.append(Step(name, units, launches, listed))
+        listed = [Stage(stage, named(reads), named(writes)) for stage, reads, writes in stages]
+        steps.append(Step(name, tiles, launches, listed))
     return steps
 
 
@@ -76,39 +76,39 @@ def _text(x: float, y: float, words: str, weight: int = 400) -> str:
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{_TEXT}" font-weight="{weight}">{escape(words)}</text>'
 
 
-def _row(x: float, y: float, turn: Turn) -> tuple[str, int]:
-    """What a kernel reads and writes, as one line of text, and how many characters it has."""
+def _row(x: float, y: float, stage: Stage) -> tuple[str, int]:
+    """The memory that a kernel reads and writes as one line of text, and the number of characters in it."""
 
-    def spans(places: list[Place]) -> list[str]:
-        return [f'<tspan fill="{_COLOURS[place.kind]}">{place.name}</tspan>' for place in places]
+    def spans(locations: list[Location]) -> list[str]:
+        return [f'<tspan fill="{_COLOURS[location.kind]}">{location.name}</tspan>' for location in locations]
 
-    words = spans(turn.reads) + (["→"] if turn.writes else []) + spans(turn.writes)
-    length = sum(len(place.name) + 1 for place in turn.reads + turn.writes) + 2
+    words = spans(stage.reads) + (["→"] if stage.writes else []) + spans(stage.writes)
+    length = sum(len(location.name) + 1 for location in stage.reads + stage.writes) + 2
     return f'<text x="{x:.1f}" y="{y:.1f}" fill="{_TEXT}">{" ".join(words)}</text>', length
 
 
 def _title(step: Step, number: int) -> str:
     launches = f", {step.launches} launches" if step.launches > 1 else ""
-    host = "" if step.turns else ", on the host"
-    return f"step {number}: {step.units:,} {'unit' if step.units == 1 else 'units'}{launches}{host}"
+    host = "" if step.stages else ", on the host"
+    return f"step {number}: {step.tiles:,} {'tile' if step.tiles == 1 else 'tiles'}{launches}{host}"
 
 
 def _between(steps: list[Step]) -> list[tuple[int, int]]:
-    """Which step reads what another wrote into the plan's memory or results."""
-    writers: dict[Place, int] = {}
+    """Pairs of steps (writer, reader): the reader uses memory or results that the writer wrote."""
+    writers: dict[Location, int] = {}
     pairs = set()
     for number, step in enumerate(steps):
-        for turn in step.turns:
-            for place in turn.reads:
-                writer = writers.get(place)
+        for stage in step.stages:
+            for location in stage.reads:
+                writer = writers.get(location)
                 if writer is not None and writer != number:
                     pairs.add((writer, number))
-            writers.update((place, number) for place in turn.writes if place.kind not in ("local", "checks"))
+            writers.update((location, number) for location in stage.writes if location.kind not in ("local", "checks"))
     return sorted(pairs)
 
 
 class Plan:
-    """What a compiled call runs. Printing it lists its steps; `svg()` draws them, and notebooks show the drawing.
+    """The plan of a compiled call. Printing it lists its steps; `svg()` draws them, and notebooks show the drawing.
 
     Example:
         >>> import lucid
@@ -116,7 +116,7 @@ class Plan:
         >>> _ = double(lucid.ones(4))
         >>> print(lucid.compiler.plan(double, lucid.ones(4)))
         plan: 1 step, 0 bytes of memory while it runs
-        step 0: mul, 1 unit
+        step 0: mul, 1 tile
           mul                      in0 -> out0
     """
 
@@ -144,7 +144,7 @@ class Plan:
 def draw(program: _core.Program) -> str:
     """The drawing as an SVG document."""
     steps = steps_of(program)
-    names = [turn.name for step in steps for turn in step.turns] + ["kernel"]
+    names = [stage.name for step in steps for stage in step.stages] + ["kernel"]
     reads_at = _LEFT + _PAD + (max(map(len, names)) + 2) * _CHARACTER
     parts: list[str] = []
     boxes: list[tuple[float, float]] = []
@@ -154,10 +154,10 @@ def draw(program: _core.Program) -> str:
         top = y
         y += _ROW
         parts.append(_text(_LEFT + _PAD, y - 4, _title(step, number), weight=600))
-        for turn in step.turns or [Turn(step.name, [], [])]:
+        for stage in step.stages or [Stage(step.name, [], [])]:
             y += _ROW
-            row, length = _row(reads_at, y - 4, turn)
-            parts += [_text(_LEFT + _PAD, y - 4, turn.name), row]
+            row, length = _row(reads_at, y - 4, stage)
+            parts += [_text(_LEFT + _PAD, y - 4, stage.name), row]
             widest = max(widest, reads_at + length * _CHARACTER)
         y += 6
         boxes.append((top, y))

@@ -1,4 +1,4 @@
-"""Recording calls by hand."""
+"""Recording calls explicitly."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._passes import Pass, to_core
 
 
 class OpRecord(NamedTuple):
-    """One op that ran. Tensors are numbered in the order of being met, inputs first."""
+    """One op that ran. Tensors are numbered in the order of their first use, inputs first."""
 
     name: str
     inputs: list[int]
@@ -21,7 +21,7 @@ class OpRecord(NamedTuple):
 
 
 class TracingContext:
-    """Records what this thread does to tensors. The code inside runs as ever.
+    """Records what this thread does to tensors. The code inside runs eagerly.
 
     >>> x = lucid.ones(3)
     >>> with lucid.compiler.TracingContext() as context:
@@ -58,7 +58,7 @@ class TracingContext:
 
     @property
     def obstacle(self) -> str | None:
-        """Why no graph can be made of it, if none can."""
+        """Why the recording cannot become a graph; None if it can."""
         return self._recorded().obstacle or None
 
     def records(self, inputs: Sequence[_core.Tensor] = ()) -> list[OpRecord]:
@@ -68,7 +68,7 @@ class TracingContext:
     def graph(
         self, inputs: Sequence[_core.Tensor], outputs: Sequence[_core.Tensor], passes: Sequence[Any] | None = None
     ) -> _core.IRGraph:
-        """What was recorded, as a graph from the inputs to the outputs."""
+        """The recording as a graph from the inputs to the outputs."""
         return self.program(inputs, outputs, passes=passes).graph
 
     def program(
@@ -78,12 +78,12 @@ class TracingContext:
         name: str = "graph",
         passes: Sequence[Pass | type[Pass]] | None = None,
     ) -> _core.Program:
-        """What was recorded, compiled. Every tensor from outside that was met is its state."""
+        """The compiled recording. Every other tensor from outside that the recording used is captured as state."""
         tracing = self._recorded()
         state = [tensor for tensor in tracing.met if all(tensor is not given for given in inputs)]
         program, obstacle = _core.record_trace(tracing, list(inputs), list(outputs), state, name)
         if program is not None:
             obstacle = program.compile_now(to_core(passes))
         if program is None or obstacle is not None:
-            raise RuntimeError(f"no graph can be made of what was recorded: it {obstacle}")
+            raise RuntimeError(f"the recording cannot become a graph: it {obstacle}")
         return program

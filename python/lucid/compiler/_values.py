@@ -1,15 +1,11 @@
-"""What the walk does with each kind of value: what of it is guarded, and where it leads."""
+"""What the walk does with values of families of types, such as tensors, modules and classes defined in Python."""
 
 from __future__ import annotations
 
 import collections
-import functools
-import gc
-import operator
-import re
+import datetime
 import types
-from collections.abc import Callable
-from types import FunctionType
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import lucid
@@ -18,14 +14,16 @@ from .. import _core
 from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
 from . import _kinds
-from ._kinds import ATOMS, IMMUTABLE, derives, mro_of, name_of
+from ._functions import own_effect, reason_for
+from ._kinds import ATOMS, IMMUTABLE, derives, mro_of, simple_name_of, type_set
 
 if TYPE_CHECKING:
     from ._walk import Walk
 
-_MOST_ITEMS = 5_000
-_MOST_BYTES = 4_096
-_MODULE_BASES = frozenset(mro_of(lucid.nn.Module))
+from ._rules import MAX_BYTES, RULES, Rule, array, refuse_state, visit_class, visit_constants
+
+_MODULE_BASES = type_set(*mro_of(lucid.nn.Module))
+
 _CONTAINERS = (
     list,
     tuple,
@@ -38,26 +36,12 @@ _CONTAINERS = (
 )
 
 
-def _function(walk: Walk, function: FunctionType, place: str) -> None:
-    walk.add_function(function, place)
-
-
-def _class(walk: Walk, cls: type, place: str) -> None:
-    walk.add_class(cls, place)
-
-
-def _refuse_state(walk: Walk, value: Any, place: str) -> None:
-    if type(value).__name__ == "cython_function_or_method":
-        walk.refuse(place, f"may call {place}, whose effects cannot be known")
-        return
-    walk.refuse(place, f"reads {place}, a {name_of(type(value))} whose state cannot be checked")
-
-
 def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
     walk.tensors.setdefault(id(tensor), (tensor, place))
     walk.visible.append((tensor, place))
+    walk.backward_hooks(_core.tensor_hooks(tensor), place)
     if type(tensor) is not lucid.Tensor:
-        walk.add_class(type(tensor), type(tensor).__name__)
+        walk.add_class(type(tensor), simple_name_of(type(tensor)))
         if type(tensor) is lucid.nn.Parameter and not _core.attributes_of(tensor):
             walk.bare.append((tensor, place))
         else:
@@ -65,50 +49,58 @@ def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
 
 
 def _constant(walk: Walk, value: Any, place: str) -> None:
-    if name := _kinds.own_effect(value):
+    if name := own_effect(value):
         walk.refuse(name.rpartition(".")[2], f"may call {name}")
 
 
-def _nothing(walk: Walk, value: Any, place: str) -> None:
-    """A schedule: running one is noticed."""
+def _schedule(walk: Walk, value: Any, place: str) -> None:
+    walk.add_class(type(value), type(value).__name__)
+    walk.add_instance(value, place)
 
 
-def _namespace(walk: Walk, value: Any, place: str) -> None:
+def _python_module(walk: Walk, value: Any, place: str) -> None:
+    if type(value) is not types.ModuleType:
+        walk.add_class(type(value), simple_name_of(type(value)))
     walk.add_instance(value, place)
 
 
 def _object(walk: Walk, value: Any, place: str) -> None:
     cls = type(value)
-    walk.add_class(cls, cls.__name__)
-    walk.add_instance(value, place)
+    walk.add_class(cls, simple_name_of(cls))
+    # The names in NumPy's code are not collected.
+    walk.add_instance(value, place, whole=_kinds.library_of(cls) == "numpy")
     for base in _kinds.builtin_bases(cls):
         if base in _CONTAINERS:
-            VISITS[base](walk, value, place)
+            RULES[base].visit(walk, value, place)
             return
-        if base not in (int, float, str, bytes, complex):
-            _refuse_state(walk, value, place)
+        # Of these, nothing but the value can be read.
+        if base not in (int, float, str, bytes, complex, datetime.tzinfo):
+            refuse_state(walk, value, place)
             return
 
 
 def _own(walk: Walk, value: Any, place: str) -> None:
     """An object of one of Lucid's other classes: everything that it holds may matter."""
-    inner = getattr(value, "__wrapped__", None)
-    if inner is not None:
-        walk.start(inner, place)
+    if _kinds.is_pure_type(type(value)):
+        return
+    if derives(type(value), _core.CompiledCallable):
+        walk.add_instance(value, place)
+        walk.start(value.__wrapped__, place)
     elif _kinds.is_python_class(type(value)):
         walk.add_instance(value, place, whole=True)
-    elif not _kinds.is_pure_type(type(value)):
-        _refuse_state(walk, value, place)
+    else:
+        refuse_state(walk, value, place)
 
 
 def _module(walk: Walk, module: Any, place: str) -> None:
-    walk.add_class(type(module), type(module).__name__)
+    walk.add_class(type(module), simple_name_of(type(module)))
     try:
         walk.guards.module(module, place)
     except AttributeError:
         walk.refuse(place, f"reads {place}, a module that is not initialised")
         return
-    parameters, buffers, modules, hooks = _core.describe_module(module)
+    parameters, buffers, modules, hooks, backward_hooks = _core.describe_module(module)
+    walk.backward_hooks(backward_hooks, place)
     for name, tensor in (*parameters, *buffers):
         # This place says more than that of an optimizer.
         walk.tensors[id(tensor)] = (tensor, f"{place}.{name}")
@@ -126,11 +118,13 @@ def _module(walk: Walk, module: Any, place: str) -> None:
 
 
 def _optimizer(walk: Walk, optimizer: Any, place: str) -> None:
-    walk.add_class(type(optimizer), type(optimizer).__name__)
+    walk.add_class(type(optimizer), simple_name_of(type(optimizer)))
     for tensor, where in walk.guards.optimizer(optimizer, place):
         walk.tensors.setdefault(id(tensor), (tensor, where))
         if type(tensor) is not lucid.Tensor:
             walk.start(tensor, where)
+    for value, where in _kept_by(optimizer, place):
+        walk.start(value, where)
     walk.add_instance(optimizer, place)
     # Which hooks run is not named by anybody's code but ours.
     for name in ("_pre_hooks", "_post_hooks"):
@@ -138,182 +132,166 @@ def _optimizer(walk: Walk, optimizer: Any, place: str) -> None:
             walk.start(hooks, f"{place}.{name}")
 
 
-def _items(walk: Walk, value: Any, place: str) -> None:
-    size = sum(1 for _ in _iterate(value))
-    if size > _MOST_ITEMS:
-        walk.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
-        return
-    walk.guards.sequence(value, place)
-    for number, item in enumerate(_iterate(value)):
-        walk.start(item, f"{place}[{number}]")
+def _kept_by(optimizer: Any, place: str) -> Iterator[tuple[Any, str]]:
+    """The objects among the options and the state of an optimizer that are neither data nor tensors."""
+    base: Any = _core.OptimizerBase
+    for number, group in enumerate(base.param_groups.__get__(optimizer)):
+        for name in group:
+            if name != "params":
+                yield from _foreign(group[name], f"{place}.param_groups[{number}][{name!r}]")
+    for state in base.state.__get__(optimizer).values():
+        for name in state:
+            yield from _foreign(state[name], f"{place}.state[...][{name!r}]")
+    yield from _foreign(base.defaults.__get__(optimizer), f"{place}.defaults")
 
 
-def _constants(walk: Walk, value: Any, place: str) -> None:
-    for number, item in enumerate(_iterate(value)):
-        walk.start(item, f"{place}[{number}]")
+def _foreign(value: Any, place: str) -> Iterator[tuple[Any, str]]:
+    # Lists, tuples and dicts are copied at each access.
+    cls = type(value)
+    if cls in (list, tuple):
+        for number, item in enumerate(value):
+            yield from _foreign(item, f"{place}[{number}]")
+    elif cls is dict:
+        for key, item in value.items():
+            yield from _foreign(item, f"{place}[{key!r}]")
+    elif cls not in ATOMS and not derives(cls, lucid.Tensor):
+        yield value, place
 
 
-def _entries(walk: Walk, value: dict[Any, Any], place: str) -> None:
-    if dict.__len__(value) > _MOST_ITEMS:
-        walk.refuse(place, f"reads {place}, a dict of {dict.__len__(value)} entries")
-        return
-    walk.guards.whole(value, place, "item")
-    if derives(type(value), collections.OrderedDict):
-        walk.guards.sequence(value, place)
-    if derives(type(value), collections.defaultdict):
-        factory: Any = collections.defaultdict.__dict__["default_factory"]
-        walk.guards.slot(value, factory, f"{place}.default_factory")
-        walk.start(factory.__get__(value), f"{place}.default_factory")
-    for key, item in dict.items(value):
-        walk.start(key, f"a key of {place}")
-        walk.start(item, f"{place}[{key!r}]" if type(key) in ATOMS else f"{place}[...]")
+def _numpy_array(walk: Walk, value: Any, place: str) -> None:
+    walk.uses_numpy = True
+    walk.kinds[type(value)] = None
+    walk.views.append((value, place, "base"))
+    array(walk, value, place)
 
 
-def _cell(walk: Walk, cell: types.CellType, place: str) -> None:
-    walk.guards.cell(cell, place)
-    try:
-        walk.start(cell.cell_contents, place)
-    except ValueError:
-        return
+def _numpy_constant(walk: Walk, value: Any, place: str) -> None:
+    walk.uses_numpy = True
+    # The names of the fields of a dtype can be changed.
+    if _kinds.has_fields(value):
+        refuse_state(walk, value, place)
+    elif not _kinds.is_numpy_function(value):
+        walk.refuse(place, f"may call {place}, whose effects cannot be known")
+    # Calls of functions of NumPy that are written in C are not seen.
+    elif (
+        type(function := getattr(value, "_implementation", None)) is types.BuiltinFunctionType
+        and (reason := reason_for(function)) is not None
+    ):
+        walk.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
 
 
-def _array(walk: Walk, value: Any, place: str) -> None:
-    if (value.nbytes if hasattr(value, "nbytes") else len(value)) > _MOST_BYTES:
-        walk.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
-        return
-    if getattr(getattr(value, "dtype", None), "hasobject", False):
-        _refuse_state(walk, value, place)
-        return
-    try:
-        walk.guards.bytes(value, place)
-    except TypeError:
-        _refuse_state(walk, value, place)
+def _is_own(cls: type) -> bool:
+    return _kinds.is_heap_class(cls) and _kinds.library_of(cls) == "lucid"
 
 
-def _builtin(walk: Walk, function: Any, place: str) -> None:
-    owner = function.__self__
-    if _kinds.is_reflecting(function):
-        walk.knowledge.all_names = True
-    elif owner is None or isinstance(owner, types.ModuleType) or derives(type(owner), type):
-        if (reason := _kinds.reason_for(function)) is not None:
-            walk.impure.append((place, _last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
-    elif type(owner) in (list, dict, set, collections.deque, lucid.Tensor, collections.OrderedDict):
-        walk.start(owner, place)
-    elif type(owner) not in ATOMS and type(owner) is not tuple and type(owner) not in IMMUTABLE:
-        walk.refuse(place, f"may call {place}, a method of a {name_of(type(owner))} whose state cannot be checked")
+# The first predicate that accepts a type decides.
+FAMILIES: list[tuple[Callable[[type], bool], Rule]] = [
+    (
+        lambda cls: derives(cls, lucid.Tensor),
+        Rule(
+            "`lucid.Tensor`",
+            "identity, class, dtype, shape, strides, aliasing, `requires_grad`, hooks and attributes that code names",
+            "the plan reads and writes the values",
+            _tensor,
+        ),
+    ),
+    (
+        lambda cls: derives(cls, _core.Module),
+        Rule(
+            "`nn.Module`",
+            "class, mode, settings, parameters, buffers, children, hooks and attributes that code names",
+            "Lucid's own code reads nothing else of it",
+            _module,
+        ),
+    ),
+    (
+        lambda cls: derives(cls, Optimizer),
+        Rule(
+            "`optim.Optimizer`",
+            "groups, options, state, hooks and attributes that code names",
+            "learning rates and counts of steps are inputs of the plan",
+            _optimizer,
+        ),
+    ),
+    (
+        lambda cls: derives(cls, LRScheduler),
+        Rule(
+            "`LRScheduler`",
+            "attributes that code names",
+            "a call that runs one of its methods runs eagerly",
+            _schedule,
+        ),
+    ),
+    (
+        lambda cls: derives(cls, type),
+        Rule("classes with a metaclass", "as other classes", "the metaclass is visited too", visit_class),
+    ),
+    (
+        lambda cls: cls in IMMUTABLE,
+        Rule("immutable types", "identity or equal value", "listed below", _constant),
+    ),
+    (
+        lambda cls: _kinds.numpy_kind(cls) == "constant",
+        Rule(
+            "NumPy's scalars, dtypes and functions",
+            "identity, NumPy's error mode and the warning filters",
+            "they do not change; a dtype with named fields does, and is refused",
+            _numpy_constant,
+        ),
+    ),
+    (
+        lambda cls: _kinds.numpy_kind(cls) == "array",
+        Rule(
+            "`numpy.ndarray`",
+            f"the bytes, up to {MAX_BYTES:,}, format, shape, strides, whether they can be written to, "
+            "NumPy's error mode and the warning filters",
+            "the array behind it is visited if code names `base`; arrays of objects are refused",
+            _numpy_array,
+        ),
+    ),
+    (
+        lambda cls: derives(cls, tuple) and not _kinds.is_heap_class(cls),
+        Rule(
+            "tuples with named fields that are written in C, such as `sys.version_info`",
+            "identity",
+            "they do not change; their items are visited",
+            visit_constants,
+        ),
+    ),
+    (
+        lambda cls: derives(cls, types.ModuleType),
+        Rule(
+            "Python modules",
+            "attributes that code names",
+            "a module of a library that code passes on, where names do not show in code, is guarded as a whole",
+            _python_module,
+        ),
+    ),
+    (
+        _is_own,
+        Rule(
+            "other classes of Lucid",
+            "every attribute",
+            "the names in Lucid's own code are not collected",
+            _own,
+        ),
+    ),
+    (
+        _kinds.is_python_class,
+        Rule(
+            "classes defined in Python",
+            "the class, attributes and slots that code names, and the contents of a container",
+            "an instance holds nothing but its attributes, its slots and what a builtin base class holds",
+            _object,
+        ),
+    ),
+]
+
+UNKNOWN = Rule("any other type", "refused", "nothing is known of its state", refuse_state)
 
 
-def _view(walk: Walk, view: Any, place: str) -> None:
-    """Shows what another object holds, always the same one."""
-    for value in gc.get_referents(view):
-        if type(value) is not type:
-            walk.start(value, place)
-
-
-def visit_generator(walk: Walk, generator: lucid.Generator | None, place: str) -> None:
-    state = _core.generator_state(generator)
-    walk.tensors[id(state)] = (state, f"the state of {place}")
-
-
-def _method(walk: Walk, method: types.MethodType, place: str) -> None:
-    walk.start(method.__self__, _owner(place))
-    walk.start(method.__func__, place)
-
-
-def _partial(walk: Walk, partial: functools.partial[Any], place: str) -> None:
-    walk.start(partial.func, f"{place}()")
-    walk.start(partial.args, f"{place}.args")
-    walk.start(partial.keywords, f"{place}.keywords")
-    walk.add_instance(partial, place)
-
-
-def _wrapper(walk: Walk, wrapper: Any, place: str) -> None:
-    walk.start(wrapper.__func__, place)
-
-
-def _property(walk: Walk, wrapper: property, place: str) -> None:
-    for function in (wrapper.fget, wrapper.fset, wrapper.fdel):
-        if function is not None:
-            walk.start(function, place)
-
-
-def _getter(walk: Walk, function: Any, place: str) -> None:
-    walk.knowledge.all_names = True
-
-
-def _cached(walk: Walk, function: Any, place: str) -> None:
-    walk.refuse(place, f"may call {place}, which keeps results in a cache that cannot be checked")
-
-
-VISITS: dict[type, Any] = {
-    FunctionType: _function,
-    types.MethodType: _method,
-    types.BuiltinFunctionType: _builtin,
-    types.CellType: _cell,
-    staticmethod: _wrapper,
-    classmethod: _wrapper,
-    property: _property,
-    functools.partial: _partial,
-    type(functools.lru_cache(lambda: None)): _cached,
-    list: _items,
-    collections.deque: _items,
-    set: _items,
-    frozenset: _constants,
-    tuple: _constants,
-    dict: _entries,
-    collections.OrderedDict: _entries,
-    collections.defaultdict: _entries,
-    bytearray: _array,
-    memoryview: _array,
-    types.MappingProxyType: _view,
-    type({}.keys()): _view,
-    type({}.values()): _view,
-    type({}.items()): _view,
-    lucid.Generator: visit_generator,
-    operator.attrgetter: _getter,
-    operator.methodcaller: _getter,
-    type: _class,
-}
-
-
-def choose(cls: type) -> Callable[[Walk, Any, str], None]:
-    """What is done with instances of a class that VISITS does not name."""
-    if derives(cls, lucid.Tensor):
-        return _tensor
-    if derives(cls, _core.Module):
-        return _module
-    if derives(cls, Optimizer):
-        return _optimizer
-    if derives(cls, LRScheduler):
-        return _nothing
-    if derives(cls, type):
-        return _class
-    if cls in IMMUTABLE or _kinds.numpy_kind(cls) == "constant":
-        return _constant
-    if _kinds.numpy_kind(cls) == "array":
-        return _array
-    if derives(cls, types.ModuleType) or cls is types.SimpleNamespace:
-        return _namespace
-    if cls.__flags__ & 1 << 9 and _kinds.module_of(cls).split(".")[0] == "lucid":
-        return _own
-    return _object if _kinds.is_python_class(cls) else _refuse_state
-
-
-def _iterate(value: Any) -> Any:
-    """The items of a container, whatever a subclass makes of iterating."""
-    for cls in (list, tuple, set, frozenset, collections.deque):
-        if derives(type(value), cls):
-            return cls.__iter__(value)
-    raise TypeError(f"{type(value)} is no container")
-
-
-def _last_name(place: str) -> str | None:
-    """What code calls the value in a place; None for items of containers and the like."""
-    found = re.fullmatch(r"(?:global |closure )?(?:\w+\.)*(\w+)", place)
-    return found[1] if found else None
-
-
-def _owner(place: str) -> str:
-    """What stands before the last dot of a place."""
-    owner, dot, _ = place.rpartition(".")
-    return owner if dot else f"{place}.__self__"
+def rule_for(cls: type) -> Rule:
+    """The rule for values of a class."""
+    if (found := RULES.get(cls)) is not None:
+        return found
+    return next((rule for accepts, rule in FAMILIES if accepts(cls)), UNKNOWN)

@@ -1,71 +1,61 @@
-"""The walk: finds, before a call, every place that the call can read, and guards it.
+"""The walk: finds every place that a call can read, before the call, and guards it.
 
-It starts at the function and goes through closures, defaults, globals that code names, imports, attributes and
-containers. It does not follow what the code does: attribute names are the union over all code that may run, and any
-object that can be reached is guarded at those names. Nothing of the user's runs meanwhile.
+It starts at the function and follows closures, defaults, globals that code names, imports, attributes and containers.
+It does not analyze control flow: attribute names are the union over all code that may run, and every reachable object
+is guarded at those names. The walk runs no user code.
 """
 
 from __future__ import annotations
 
 import abc
 import collections
-import dataclasses
+import datetime
+import functools
 import operator
 import sys
 import types
-from collections.abc import Callable
+import weakref
 from types import CodeType, FunctionType
 from typing import Any
 
 import lucid
 
 from .. import _core
-from ..optim import Optimizer
-from ..optim.lr_scheduler import LRScheduler
 from . import _kinds
-from ._code import is_library, is_library_file, is_numpy, is_own, named_by
-from ._kinds import ATOMS, IMMUTABLE, derives, mro_of, name_of
-from ._values import VISITS, choose, visit_generator
+from ._argument_walk import visit_argument
+from ._code import is_caching, is_library, is_library_file, is_numpy, is_own, named_by
+from ._functions import own_effect, reason_for
+from ._kinds import ATOMS, IMMUTABLE, ByType, derives, mro_of, name_of, printable, simple_name_of, type_set
+from ._knowledge import Knowledge
+from ._members import (
+    ONLY_NAMED,
+    Instance,
+    Members,
+    is_function_of_module,
+    is_object,
+    is_singleton,
+    members_of,
+    patched,
+)
+from ._rules import RULES, Visit, visit_generator
+from ._unseen import identify_arguments, open_modules, refuse_hashes_of_arguments, refuse_impure_functions
+from ._values import rule_for
 
 _MISSING: Any = object()
-_MOST_OBJECTS = 20_000
-_BASE_NAMES = {"forward", "__call__", "__getattr__"}
-# Classes of these modules are as good as builtin.
-_TRUSTED_CLASSES = {"enum", "abc", "typing", "numbers", "collections.abc", "dataclasses", "functools"}
+_MAX_OBJECTS = 20_000
+# Attributes that C code reads although no code names them.
+_BASE_NAMES = {"forward", "__call__", "__getattr__", "__bases__"}
+# All attributes of classes of these packages are guarded, but only those that programs have put there are visited: the
+# rest is code that matters once it has run.
+_LIBRARY_CLASSES = {"lucid", "enum", "abc", "typing", "numbers", "collections", "dataclasses", "functools"}
+_OF_LIBRARIES = type_set(property, staticmethod, classmethod, *_kinds.BUILTIN_DESCRIPTORS, *IMMUTABLE)
+_OWN_METACLASSES = type_set(type, type(lucid.Tensor))
+# Attributes through which code reads the variables of other code.
+_FRAMES = {"f_back", "f_builtins", "f_globals", "f_locals", "__globals__"}
 
 
-class Knowledge:
-    """What recordings of one function have taught: which code runs, and whether it hides the names it looks up."""
-
-    def __init__(self) -> None:
-        self.ran: set[CodeType] = set()
-        # Functions that ran although no walk found them.
-        self.functions: dict[CodeType, list[FunctionType]] = {}
-        # Whether only code that ran before is looked at.
-        self.settled = False
-        self.all_names = False
-
-
-class _Instance:
-    """An object whose attributes are guarded by name."""
-
-    __slots__ = ("by_path", "dict", "fields", "is_closed", "is_module", "members", "object", "place", "whole")
-
-    def __init__(self, object: Any, place: str, members: dict[str, Any], whole: bool, by_path: bool) -> None:
-        self.object = object
-        self.place = place
-        self.dict: dict[str, Any] | None = _core.attributes_of(object)
-        self.members = members
-        self.whole = whole
-        self.by_path = by_path
-        # Of an argument: the names of what is taken apart like the items of a tuple.
-        self.fields: frozenset[str] = frozenset()
-        # One of ours; guards of modules look at the class and the dict themselves.
-        self.is_module = derives(type(object), _core.Module)
-        # A module of a library: what code does not name there is not looked into.
-        self.is_closed = derives(type(object), types.ModuleType) and (
-            self.dict is None or _is_library(self.dict.get("__file__"))
-        )
+# The attributes of the class as they are when Lucid is imported.
+_TENSOR_ATTRIBUTES = dict(_core.class_dict(lucid.Tensor))
 
 
 class Walk:
@@ -74,56 +64,84 @@ class Walk:
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
         self.guards = _core.GuardSet()
-        # By identity: the tensor and its place.
+        # By id: the tensor and its place.
         self.tensors: dict[int, tuple[lucid.Tensor, str]] = {}
-        # What cannot be guarded: a name in the code, and words.
+        # What cannot be guarded: a name in the code, and the reason.
         self.reasons: list[tuple[str, str]] = []
         self.codes: set[CodeType] = set()
         self.seen: dict[int, Any] = {}
-        self.arguments: dict[int, _Instance] = {}
+        self.arguments: dict[int, Instance] = {}
+        # The containers among the arguments and in their attributes, by id.
+        self.containers: set[int] = set()
         self.names: set[str] = set(_BASE_NAMES)
         self._pending: list[tuple[Any, str]] = []
-        self._instances: list[_Instance] = []
-        self._new_instances: list[_Instance] = []
+        self._instances: list[Instance] = []
+        self._new_instances: list[Instance] = []
         self._new_classes: list[type] = []
-        # Tensors that code can look at.
+        # Tensors that code can access.
         self.visible: list[tuple[lucid.Tensor, str]] = []
-        # Parameters without attributes, which is what most are.
+        # Parameters without Python attributes, the common case.
         self.bare: list[tuple[lucid.Tensor, str]] = []
-        self._classes: dict[type, str] = {}
+        self._classes: ByType[str] = ByType({})
         self._globals: dict[int, tuple[dict[str, Any], set[str], str]] = {}
-        self._members: dict[type, dict[str, Any]] = {}
-        self._visits: dict[type, Callable[[Walk, Any, str], None]] = dict(VISITS)
-        self._walked_classes: set[type] = set()
-        # Whether modules of a class are run by code of ours.
-        self.own_modules: dict[type, bool] = {}
+        self._members: ByType[Members] = ByType({})
+        self._visits: ByType[Visit] = ByType({cls: rule.visit for cls, rule in RULES.items()})
+        # Classes that the call could reach when it began.
+        self.classes: ByType[None] = ByType({})
+        # For each class of modules: whether Lucid's own code runs them.
+        self.own_modules: ByType[bool] = ByType({})
         self._uses_abstract_classes = False
-        # C functions with effects: a call by Python code is seen, one by C code that was handed the function is not.
+        # C functions with effects. The watch sees a call by Python code, but not one by C code that was passed the
+        # function.
         self.impure: list[tuple[str, str | None, str]] = []
-        self._passed: set[str] = set()
+        self.passed: set[str] = set()
+        # The same without code that takes locks for its own sake.
+        self.passed_on: set[str] = set()
+        self.locks: list[tuple[str, str | None, str]] = []
+        # Strings in the code, which may name attributes.
+        self.texts: set[str] = set()
+        # Types of which some methods are impure.
+        self.kinds: ByType[None] = ByType({})
+        # Arrays and views, and the name of the attribute that gives what is behind them.
+        self.views: list[tuple[Any, str, str]] = []
+        self.deques: list[tuple[Any, str]] = []
+        self.uses_numpy = False
+        # Whether there are hooks that would run during backward and were not visited.
+        self.skips_hooks = False
+        self.uses_dates = False
+        # Whether code compares constants by `is`.
+        self.compares_identity = False
+        # Modules that code imports, and those of libraries of which everything has been visited, by id.
+        self.imported: set[int] = set()
+        self.opened: set[int] = set()
+        # Whether functions of libraries that ran although no walk found them are still to be visited, and other ones.
+        self._seeds = [False, True]
 
     # The walk itself.
 
     def start(self, value: Any, place: str) -> None:
-        """Adds a place to begin at."""
+        """Adds a value from which to walk."""
         self._pending.append((value, place))
 
     def run(self) -> None:
         """Walks until nothing new is found, then guards what was found."""
-        for code, functions in self.knowledge.functions.items():
-            for function in functions:
-                self.start(function, code.co_qualname)
         visit_generator(self, None, "the default generator")
-        for function in _core.global_hook_functions():
+        self._visit_tensor_class()
+        for entries, names in self.knowledge.own_globals.values():
+            for key in names & patched(entries):
+                self.start(entries[key], key)
+        hooks, backward_hooks = _core.global_hook_functions()
+        for function in hooks:
             self.start(function, "the hooks of all modules")
+        self.backward_hooks(backward_hooks, "all modules")
         looked_up: set[str] = set()
         saw_all = False
-        instances: list[_Instance] = []
+        instances: list[Instance] = []
         classes: list[type] = []
-        while self._pending or self._new_instances or self._new_classes or self.names != looked_up:
+        while self._has_work(looked_up):
             while self._pending:
                 self._visit(*self._pending.pop())
-            # What is new is looked at for all names, what was there before for those that are new.
+            # New objects are searched for all names, known objects for new names only.
             names, all_names = set(self.names), self.knowledge.all_names
             fresh = names - looked_up
             if fresh or all_names != saw_all:
@@ -132,6 +150,12 @@ class Walk:
                 for cls in classes:
                     self._look_up_class(cls, fresh, all_names)
             looked_up, saw_all = names, all_names
+            for view, place, name in self.views:
+                if name in names or all_names:
+                    self.start(getattr(view, name), f"{place}.{name}")
+            self.views = [] if all_names else [view for view in self.views if view[2] not in names]
+            if all_names:
+                open_modules(self, (*instances, *self._new_instances))
             instances += self._new_instances
             classes += self._new_classes
             new_instances, self._new_instances = self._new_instances, []
@@ -140,141 +164,229 @@ class Walk:
                 self._look_up(instance, names, all_names)
             for cls in new_classes:
                 self._look_up_class(cls, names, all_names)
+            if not self._pending:
+                identify_arguments(self)
         self._instances = instances
-        for place, name, words in self.impure:
-            if name is None or name in self._passed:
-                self.refuse(place, words)
+        refuse_hashes_of_arguments(self)
+        refuse_impure_functions(self)
         self._guard()
+
+    def backward_hooks(self, hooks: list[Any], place: str) -> None:
+        """Visits hooks that run during backward, if a call that was recorded has run it."""
+        if hooks and not self.knowledge.runs_backward:
+            self.skips_hooks = True
+            return
+        for hook in hooks:
+            self.start(hook, f"a hook of {place}")
+
+    def _has_work(self, looked_up: set[str]) -> bool:
+        if self._pending or self._new_instances or self._new_classes or self.names != looked_up:
+            return True
+        # Code of libraries may lead to other functions.
+        while self._seeds and not self._pending:
+            of_libraries = self._seeds.pop()
+            for code, functions in self.knowledge.functions.items():
+                if is_library(code) is not of_libraries:
+                    continue
+                # C code has called it, and keeps it in a place that cannot be guarded.
+                if code not in self.codes and not of_libraries:
+                    self.refuse("", f"runs {printable(code.co_qualname)}, which was not found before the call")
+                for function in functions:
+                    self.start(function.get(), printable(code.co_qualname))
+        return bool(self._pending)
+
+    def _visit_tensor_class(self) -> None:
+        """Guards the class Tensor, and visits what programs have put there."""
+        self._classes[lucid.Tensor] = "Tensor"
+        for name, value in list(_core.class_dict(lucid.Tensor).items()):
+            if _TENSOR_ATTRIBUTES.get(name) is not value:
+                self.start(value, f"Tensor.{name}")
 
     def _guard(self) -> None:
         guards, all_names = self.guards, self.knowledge.all_names
         names = frozenset(self.names)
         for entries, wanted, place in self._globals.values():
+            if not _core.has_only_names(entries):
+                self.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
+                continue
             guards.named(entries, frozenset(wanted), place, "global")
         for instance in self._instances:
             if instance.by_path:
                 continue
             place = instance.place
+            reads_all = all_names or instance.whole
             if not instance.is_module:
                 guards.instance(instance.object, place)
             if instance.dict is not None:
-                if all_names or instance.whole:
+                if reads_all:
                     guards.whole(instance.dict, place, "attribute")
-                else:
+                elif _core.has_only_names(instance.dict):
                     guards.named(instance.dict, names, place, "attribute")
-            for name, member in instance.members.items():
-                if all_names or instance.whole or name in names:
+                else:
+                    self.refuse(place, f"reads attributes of {place}, whose names are not all strings")
+            for name, member in instance.members:
+                is_read = name in names or (reads_all and name not in ONLY_NAMED)
+                if is_read and type(member) is types.MemberDescriptorType:
                     guards.slot(instance.object, member, f"{place}.{name}")
-        guards.tensors(self.visible, all_names or "grad" in names)
+        reads_gradients = all_names or "grad" in names
+        guards.tensors(self.visible, reads_gradients)
+        for tensor, place in self.visible if reads_gradients else ():
+            found = type(_TENSOR_ATTRIBUTES["grad"].__get__(tensor))
+            if found not in (lucid.Tensor, type(None)):
+                self.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
         guards.bare(self.bare, None if all_names else names)
         for cls, place in self._classes.items():
             guards.class_(cls, place)
+        if all_names or "maxlen" in names:
+            read: Any = _core.class_dict(collections.deque)["maxlen"].__get__
+            for value, place in self.deques:
+                guards.call(functools.partial(read, value), f"{place}.maxlen")
         guards.global_hooks()
+        if self.uses_numpy:
+            if (mode := _kinds.numpy_error_mode()) is not None:
+                guards.context(mode, "NumPy's error mode")
+            # NumPy warns where it does not raise.
+            guards.call(_core.warning_filters, "the warning filters")
+        if self.uses_dates:
+            for text in _kinds.LOCAL_TEXTS:
+                guards.call(text, "the locale or the time zone")
+        guards.compare_identity(self.compares_identity)
         if self._uses_abstract_classes:
             guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
-    def refuse(self, place: str, words: str) -> None:
+    def refuse(self, place: str, reason: str) -> None:
         """Notes that something cannot be guarded."""
-        self.reasons.append((place, words))
+        self.reasons.append((place, reason))
 
-    # Looking up names in what was found so far, and in what is found now.
+    # Looking up names in known and in new objects.
 
-    def _look_up(self, instance: _Instance, names: set[str], all_names: bool) -> None:
+    def _look_up(self, instance: Instance, names: set[str], all_names: bool) -> None:
         entries = instance.dict
         everything = (all_names or instance.whole) and not instance.is_closed
         if entries is not None:
-            chosen = [name for name in entries if everything or name in names]
-            for name in chosen:
-                self._attribute(instance, entries[name], name)
-        for name, member in instance.members.items():
-            if everything or name in names:
+            if instance.by_path and not _core.has_only_names(entries):
+                self.refuse(instance.place, f"takes {instance.place}, whose attributes do not all have plain names")
+            for name, value in list(entries.items()):
+                if everything or (type(name) is str and name in names):
+                    self._attribute(instance, value, name)
+        for name, member in instance.members:
+            if (everything and name not in ONLY_NAMED) or name in names:
                 try:
                     value = member.__get__(instance.object)
                 except AttributeError:
                     continue
                 self._attribute(instance, value, name)
 
-    def _attribute(self, instance: _Instance, value: Any, name: str) -> None:
-        place = f"{instance.place}.{name}"
+    def _attribute(self, instance: Instance, value: Any, name: str) -> None:
+        place = f"{instance.place}.{printable(name)}"
+        if instance.whole and type(value) is types.BuiltinFunctionType:
+            # The names in the code that uses it are not collected.
+            self.passed.add(name)
         if instance.by_path:
-            self.argument(value, place, inside=name not in instance.fields)
+            visit_argument(self, value, place, inside=name not in instance.fields)
         else:
             self._pending.append((value, place))
 
     def _look_up_class(self, cls: type, names: set[str], all_names: bool) -> None:
         place = self._classes[cls]
+        of_library = _kinds.library_of(cls) in _LIBRARY_CLASSES
         for name, value in list(_core.class_dict(cls).items()):
-            if name in names or all_names or self._ran(value):
-                self._pending.append((value, f"{place}.{name}"))
+            if type(value) is types.MemberDescriptorType:
+                continue
+            # Operators and the like call special methods that no code names.
+            is_implicit = name.startswith("__") and is_object(value)
+            if name.startswith("__") and is_function_of_module(value) and (reason := reason_for(value)) is not None:
+                self.refuse(name, f"may call {place}.{name}, which {reason}")
+            if not (name in names or all_names or is_implicit or self._ran(value)):
+                continue
+            if of_library and (
+                type(value) in _OF_LIBRARIES
+                or (type(value) is FunctionType and is_library_file(value.__code__.co_filename))
+            ):
+                continue
+            self._pending.append((value, f"{place}.{name}"))
 
     def _ran(self, value: Any) -> bool:
-        if type(value) in (staticmethod, classmethod):
+        if type(value) is staticmethod or type(value) is classmethod:
             value = value.__func__
         elif type(value) is property:
             value = value.fget
         return type(value) is FunctionType and value.__code__ in self.knowledge.ran
 
-    def add_instance(self, value: Any, place: str, *, whole: bool = False, by_path: bool = False) -> _Instance:
-        """Guards the attributes of an object: those that code names, or the whole of them."""
+    def add_instance(self, value: Any, place: str, *, whole: bool = False, by_path: bool = False) -> Instance:
+        """Guards the attributes of an object: those that code names, or all of them if `whole`."""
         members = self._members.get(type(value))
         if members is None:
-            members = self._members[type(value)] = _members_of(type(value))
-        instance = _Instance(value, place, members, whole, by_path)
+            members = self._members[type(value)] = members_of(type(value))
+        instance = Instance(value, place, members, whole, by_path)
         self._new_instances.append(instance)
         return instance
 
-    # What is done with values: _values.py says it for most kinds.
+    # Visiting values. The visitors for most kinds are in _values.py.
 
     def _visit(self, value: Any, place: str) -> None:
         cls = type(value)
         if cls in ATOMS or id(value) in self.seen:
             return
         self.seen[id(value)] = value
-        if len(self.seen) > _MOST_OBJECTS:
-            if len(self.seen) == _MOST_OBJECTS + 1:
-                self.refuse(place, f"can reach more than {_MOST_OBJECTS} objects")
+        if len(self.seen) > _MAX_OBJECTS:
+            if len(self.seen) == _MAX_OBJECTS + 1:
+                self.refuse(place, f"can reach more than {_MAX_OBJECTS} objects")
             return
         visit = self._visits.get(cls)
         if visit is None:
-            visit = self._visits[cls] = choose(cls)
+            visit = self._visits[cls] = rule_for(cls).visit
         visit(self, value, place)
 
     def add_function(self, function: FunctionType, place: str) -> None:
-        """Guards a function and looks at what its code names."""
+        """Guards a function and visits what its code names."""
         code = function.__code__
         cells = function.__closure__ or ()
         if is_own(code):
-            if name := _kinds.own_effect(function):
-                self.refuse(function.__name__, f"may call {name}")
-            # What we wrap, with no_grad() for instance, is the user's.
+            if name := own_effect(function):
+                self.refuse(name, f"may call {name}")
+            # A function that Lucid wraps, for instance with no_grad(), is the user's. Hooks keep weak references to
+            # their tensors.
             for cell in cells:
-                self._pending.append((cell, place))
+                if not _is_weak_tensor(cell):
+                    self._pending.append((cell, place))
             return
         self.guards.function(function, place)
+        self.add_instance(function, place)
         knowledge = self.knowledge
-        if is_numpy(code) or ((knowledge.settled or is_library(code)) and code not in knowledge.ran):
+        if is_numpy(code) or ((knowledge.only_ran_code or is_library(code)) and code not in knowledge.ran):
             return
         named = named_by(code)
         if "__annotations__" in named.attributes and not is_library(code):
             self.refuse("__annotations__", "reads __annotations__, which may change unseen")
+        if not self.compares_identity and not is_library(code):
+            self.compares_identity = any(not is_singleton(function, names) for names in named.identities)
+        for name in sorted(_FRAMES & named.attributes):
+            self.refuse(name, f"reads {name}, which shows variables that are not guarded")
         self.codes |= named.codes
         self.names |= named.attributes
-        self._passed |= named.passed
+        self.passed |= named.passed
+        if not is_caching(code):
+            self.passed_on |= named.passed
+        self.texts |= named.texts
         knowledge.all_names = knowledge.all_names or named.reflects
         self._name_globals(function, named.globals)
         for name in sorted(named.imports):
             self._import(name, function.__globals__)
         for name, cell in zip(code.co_freevars, cells):
             self._pending.append((cell, f"closure {name}"))
+        function_name = printable(function.__name__)
         for default in function.__defaults__ or ():
-            self._pending.append((default, f"a default of {function.__name__}"))
+            self._pending.append((default, f"a default of {function_name}"))
         for name, default in (function.__kwdefaults__ or {}).items():
-            self._pending.append((default, f"the default {name} of {function.__name__}"))
-        self.add_instance(function, place)
+            self._pending.append((default, f"the default {printable(name)} of {function_name}"))
 
     def _name_globals(self, function: FunctionType, names: set[str]) -> None:
         entries: dict[str, Any] = function.__globals__
         builtins: Any = function.__builtins__  # type: ignore[attr-defined]
+        if type(entries) is not dict or type(builtins) is not dict:
+            self.refuse(function.__name__, f"calls {function.__name__}, whose globals are not a plain dict")
+            return
         _, wanted, _ = self._globals.setdefault(id(entries), (entries, set(), "global "))
         _, shadowed, _ = self._globals.setdefault(id(builtins), (builtins, set(), "builtin "))
         wanted |= names
@@ -300,102 +412,40 @@ class Walk:
             while candidate:
                 wanted.add(candidate)
                 if (module := sys.modules.get(candidate)) is not None:
+                    self.imported.add(id(module))
                     self._pending.append((module, candidate))
                 candidate = candidate.rpartition(".")[0]
 
     def add_class(self, cls: type, place: str) -> None:
         """Guards a class, the classes that it derives from, and its metaclass."""
-        if cls in self._walked_classes:
+        if cls in self.classes:
             return
-        self._walked_classes.add(cls)
-        if cls in (operator.attrgetter, operator.methodcaller):
+        self.classes[cls] = None
+        if cls is operator.attrgetter or cls is operator.methodcaller:
             self.knowledge.all_names = True
+        module = _kinds.module_of(cls)
+        self.uses_numpy = self.uses_numpy or module.split(".")[0] == "numpy"
+        self.uses_dates = self.uses_dates or module == "datetime"
         metaclass = type(cls)
         if derives(metaclass, abc.ABCMeta):
             self._uses_abstract_classes = True
-        if metaclass not in (type, abc.ABCMeta) and _kinds.module_of(metaclass) not in ("enum", "nanobind"):
-            self.add_class(metaclass, metaclass.__name__)
-        if not _kinds.is_heap_class(cls) and not _kinds.is_known_type(cls):
-            self.refuse(place, f"may make a {name_of(cls)}, whose state cannot be checked")
+        if metaclass not in _OWN_METACLASSES:
+            self.add_class(metaclass, simple_name_of(metaclass))
+        if not _kinds.is_heap_class(cls) and derives(cls, datetime.date, datetime.time):
+            self.kinds[cls] = None
         for base in mro_of(cls):
-            if not _kinds.is_heap_class(base) or base in self._classes or _kinds.module_of(base) in _TRUSTED_CLASSES:
+            if not _kinds.is_heap_class(base):
+                if not _kinds.is_known_type(base):
+                    self.refuse(place, f"may create a {name_of(cls)}, whose state cannot be checked")
                 continue
-            self._classes[base] = base.__name__
-            if _kinds.module_of(base).split(".")[0] == "lucid":
-                continue
-            self._new_classes.append(base)
-
-    # Arguments: what they hold is compared part by part, so that another object with the same values will do.
-
-    def argument(self, value: Any, place: str, inside: bool = False) -> None:
-        """Walks from an argument. `inside` says that it is an attribute of one."""
-        cls = type(value)
-        if cls in ATOMS:
-            return
-        if derives(cls, lucid.Tensor):
-            if inside:
-                self.refuse(place, f"reads {place}, a tensor in an attribute of an argument: pass it by itself")
-        elif cls in (list, tuple) or (derives(cls, tuple) and hasattr(cls, "_fields")):
-            for number, item in enumerate(value):
-                self.argument(item, f"{place}[{number}]", inside)
-            if cls not in (list, tuple):
-                self.add_class(cls, cls.__name__)
-        elif cls is dict:
-            for key, item in value.items():
-                self.argument(key, f"a key of {place}", inside)
-                self.argument(item, f"{place}[{key!r}]" if type(key) in ATOMS else f"{place}[...]", inside)
-        elif self._is_compared(cls):
-            if id(value) not in self.arguments and id(value) not in self.seen:
-                self.add_class(cls, cls.__name__)
-                # Known before what it holds is walked: it may hold itself.
-                self.arguments[id(value)] = _PENDING
-                instance = self.arguments[id(value)] = self.add_instance(value, place, by_path=True)
-                if not inside:
-                    instance.fields = frozenset(field_names(cls))
-        elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
-            self.refuse(
-                place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers"
-            )
-        else:
-            self._pending.append((value, place))
-
-    def _is_compared(self, cls: type) -> bool:
-        if cls is types.SimpleNamespace:
-            return True
-        if derives(cls, _core.Module, Optimizer, LRScheduler, type) or _kinds.module_of(cls).split(".")[0] == "lucid":
-            return False
-        if cls in VISITS or cls in IMMUTABLE or _kinds.is_enum(cls):
-            return False
-        return _kinds.is_python_class(cls) and not _kinds.builtin_bases(cls)
+            if base not in self._classes:
+                self._classes[base] = simple_name_of(base)
+                self._new_classes.append(base)
 
 
-_PENDING: Any = None
-
-
-_REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
-
-
-# What code may read of functions and rarely does; what they do and their names are guarded anyway.
-_OF_FUNCTIONS = ("__doc__", "__module__")
-
-
-def field_names(cls: type) -> list[str]:
-    """The fields of a dataclass; none for other classes."""
-    return [field.name for field in dataclasses.fields(cls)] if dataclasses.is_dataclass(cls) else []
-
-
-def _members_of(cls: type) -> dict[str, Any]:
-    """The descriptors of the slots of a class."""
-    members: dict[str, Any] = {}
-    if cls is FunctionType:
-        return {name: _core.class_dict(cls)[name] for name in _OF_FUNCTIONS}
-    for base in mro_of(cls):
-        if _kinds.is_heap_class(base) and "__slots__" in _core.class_dict(base):
-            for name, member in _core.class_dict(base).items():
-                if type(member) is types.MemberDescriptorType and name not in members:
-                    members[name] = member
-    return members
-
-
-def _is_library(file: Any) -> bool:
-    return not isinstance(file, str) or is_library_file(file)
+def _is_weak_tensor(cell: types.CellType) -> bool:
+    try:
+        reference = cell.cell_contents
+    except ValueError:
+        return False
+    return type(reference) is weakref.ref and derives(type(reference()), lucid.Tensor)

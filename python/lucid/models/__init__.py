@@ -1,4 +1,4 @@
-"""Networks that people know by name, with random weights.
+"""Well-known network architectures, with random weights.
 
 >>> model = lucid.models.lenet_5()
 >>> model(lucid.zeros(2, 1, 32, 32)).shape

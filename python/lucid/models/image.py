@@ -1,4 +1,4 @@
-"""Networks for images, and the plain one for anything."""
+"""Networks for images, and multilayer perceptrons."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _effects.pure_module()
 
 
 def mlp(sizes: Sequence[int] = (784, 256, 128, 10)) -> Sequential:
-    """Linear layers of these sizes with ReLU between them.
+    """Returns a multilayer perceptron: linear layers of the given sizes with ReLU between them.
 
     >>> lucid.models.mlp([4, 8, 2])
     Sequential(
@@ -26,7 +26,7 @@ def mlp(sizes: Sequence[int] = (784, 256, 128, 10)) -> Sequential:
 
 
 def lenet_5(num_classes: int = 10) -> Sequential:
-    """The classic network for images of one channel and 32 by 32 pixels, with tanh and average pooling.
+    """Returns LeNet-5, for images of one channel and 32 x 32 pixels. It uses tanh and average pooling.
 
     >>> lucid.models.lenet_5()(lucid.zeros(1, 1, 32, 32)).shape
     (1, 10)
@@ -37,7 +37,7 @@ def lenet_5(num_classes: int = 10) -> Sequential:
 
 @layer
 class ResidualBlock(Module):
-    """Two convolutions, or three in a bottleneck, whose result is added to their input.
+    """A residual block: two convolutions, or three in a bottleneck, whose output is added to the input.
 
     >>> lucid.models.ResidualBlock(4, 8, stride=2)(lucid.zeros(1, 4, 6, 6)).shape
     (1, 8, 3, 3)
@@ -49,7 +49,12 @@ class ResidualBlock(Module):
 
 @layer
 class ResNet(Module):
-    """Four stages of residual blocks, for images of three channels.
+    """A residual network of four stages, for images of three channels.
+
+    Args:
+        layers: Number of residual blocks in each stage.
+        bottleneck: Whether the blocks are bottlenecks.
+        num_classes: Size of the output.
 
     >>> lucid.models.ResNet([1, 1, 1, 1], num_classes=5)(lucid.zeros(2, 3, 32, 32)).shape
     (2, 5)
@@ -60,23 +65,23 @@ class ResNet(Module):
 
 
 def resnet_18(num_classes: int = 1000) -> ResNet:
-    """A ResNet of 18 layers."""
+    """Returns a ResNet with 18 layers."""
     return ResNet([2, 2, 2, 2], num_classes=num_classes)
 
 
 def resnet_34(num_classes: int = 1000) -> ResNet:
-    """A ResNet of 34 layers."""
+    """Returns a ResNet with 34 layers."""
     return ResNet([3, 4, 6, 3], num_classes=num_classes)
 
 
 def resnet_50(num_classes: int = 1000) -> ResNet:
-    """A ResNet of 50 layers, made of bottlenecks."""
+    """Returns a ResNet with 50 layers, built from bottleneck blocks."""
     return ResNet([3, 4, 6, 3], bottleneck=True, num_classes=num_classes)
 
 
 @layer
 class InvertedResidual(Module):
-    """A pointwise convolution that widens, one for each channel alone, and one that narrows again.
+    """An inverted residual block: pointwise expansion, depthwise convolution and pointwise projection.
 
     >>> lucid.models.InvertedResidual(4, 4)(lucid.zeros(1, 4, 6, 6)).shape
     (1, 4, 6, 6)
@@ -88,20 +93,20 @@ class InvertedResidual(Module):
 
 @layer
 class MobileNetV2(Module):
-    """A small network for images, made of inverted residuals."""
+    """MobileNetV2: a small network for images of three channels, built from inverted residual blocks."""
 
     def __init__(self, num_classes: int = 1000, dropout: float = 0.2) -> None:
         self._build(None, num_classes=num_classes, dropout=dropout)
 
 
 def mobilenet_v2(num_classes: int = 1000) -> MobileNetV2:
-    """A MobileNetV2."""
+    """Returns a MobileNetV2."""
     return MobileNetV2(num_classes)
 
 
 @layer
 class VisionTransformer(Module):
-    """A transformer over the patches of an image.
+    """A vision transformer (ViT): a transformer encoder over the patches of an image.
 
     >>> sizes = dict(image_size=8, patch_size=4, dim=16, heads=2, layers=1, hidden=32, num_classes=5)
     >>> lucid.models.VisionTransformer(**sizes)(lucid.zeros(1, 3, 8, 8)).shape
@@ -133,5 +138,5 @@ class VisionTransformer(Module):
 
 
 def vit(**sizes: int) -> VisionTransformer:
-    """A VisionTransformer, by default of the base size with patches of 16."""
+    """Returns a VisionTransformer, by default ViT-Base with patches of 16 x 16 pixels."""
     return VisionTransformer(**sizes)

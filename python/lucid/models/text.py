@@ -12,7 +12,7 @@ _effects.pure_module()
 
 @layer
 class GPTBlock(Module):
-    """Causal attention, then two linear layers, each added to its input.
+    """A GPT block: causal self-attention, then a feedforward network, each with a residual connection.
 
     >>> lucid.models.GPTBlock(8, 2)(lucid.zeros(1, 5, 8)).shape
     (1, 5, 8)
@@ -24,7 +24,7 @@ class GPTBlock(Module):
 
 @layer
 class GPT(Module):
-    """A decoder of text: from integers of shape (batch, time) to a score for each that may come next.
+    """A GPT decoder. Maps token indices of shape (batch, time) to next-token scores of shape (batch, time, vocab_size).
 
     >>> lucid.models.GPT(vocab_size=10, context=8, dim=16, heads=2, layers=1)(lucid.tensor([[1, 2, 3]])).shape
     (1, 3, 10)
@@ -43,20 +43,20 @@ class GPT(Module):
 
 
 def gpt(**sizes: Any) -> GPT:
-    """A GPT, by default of 0.8 million parameters: what trains on a laptop."""
+    """Returns a GPT, by default with 0.8 million parameters, which train on a laptop."""
     return GPT(**sizes)
 
 
 def gpt2_small() -> GPT:
-    """A GPT of the sizes of GPT-2, with a head of its own."""
+    """Returns a GPT of the size of GPT-2 small, with an output layer that is not tied to the embedding."""
     return GPT(vocab_size=50257, context=1024, dim=768, heads=12, layers=12)
 
 
 @layer
 class Bert(Module):
-    """An encoder of text: a vector for each token and, with a pooler, one for each text.
+    """A BERT encoder. Returns a vector for each token and, with `pooler`, one for each text.
 
-    Parameters are called as in the files of such models, and the default sizes are those of MiniLM-L6.
+    Parameter names match the published weights of BERT models. The default sizes are those of MiniLM-L6.
 
     >>> model = lucid.models.Bert(vocab_size=10, context=8, dim=16, heads=2, layers=1, hidden=32)
     >>> tokens, text = model(lucid.tensor([[1, 2, 3]]))
@@ -93,5 +93,5 @@ class Bert(Module):
 
 
 def bert(**sizes: Any) -> Bert:
-    """A Bert, by default of the sizes of MiniLM-L6."""
+    """Returns a Bert, by default of the size of MiniLM-L6."""
     return Bert(**sizes)

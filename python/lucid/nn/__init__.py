@@ -1,4 +1,4 @@
-"""Modules: parts of networks, which hold what is learned.
+"""Neural network modules: layers, losses and containers.
 
 >>> net = lucid.nn.Sequential(lucid.nn.Linear(2, 8), lucid.nn.Tanh(), lucid.nn.Linear(8, 1))
 >>> net(lucid.ones(3, 2)).shape

@@ -1,4 +1,4 @@
-"""Nonlinearities."""
+"""Activation functions as modules."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ _effects.pure_module()
 
 @layer
 class ReLU(Module):
-    """The larger of x and 0.
+    """Applies the rectified linear unit elementwise: `max(x, 0)`.
+
+    `inplace` overwrites the input with the result.
 
     >>> lucid.nn.ReLU()(lucid.tensor([-1.0, 2.0]))
     tensor([0., 2.])
@@ -26,7 +28,7 @@ class ReLU(Module):
 
 @layer
 class ReLU6(Module):
-    """x held between 0 and 6.
+    """Clamps each element to [0, 6].
 
     >>> lucid.nn.ReLU6()(lucid.tensor([-1.0, 8.0]))
     tensor([0., 6.])
@@ -40,7 +42,7 @@ class ReLU6(Module):
 
 @layer
 class SiLU(Module):
-    """x * sigmoid(x).
+    """Applies the sigmoid linear unit elementwise: `x * sigmoid(x)`. Also known as swish.
 
     >>> lucid.nn.SiLU()(lucid.zeros(1))
     tensor([0.])
@@ -54,7 +56,7 @@ class SiLU(Module):
 
 @layer
 class Mish(Module):
-    """x * tanh(softplus(x)).
+    """Applies `x * tanh(softplus(x))` elementwise.
 
     >>> lucid.nn.Mish()(lucid.zeros(1))
     tensor([0.])
@@ -68,7 +70,7 @@ class Mish(Module):
 
 @layer
 class SELU(Module):
-    """elu scaled so that activations keep mean 0 and variance 1.
+    """Applies ELU scaled so that activations keep mean 0 and variance 1.
 
     >>> lucid.nn.SELU()(lucid.zeros(1))
     tensor([0.])
@@ -82,7 +84,7 @@ class SELU(Module):
 
 @layer
 class Hardswish(Module):
-    """x * hardsigmoid(x).
+    """Applies `x * hardsigmoid(x)` elementwise.
 
     >>> lucid.nn.Hardswish()(lucid.tensor([-4.0, 4.0]))
     tensor([-0., 4.])
@@ -96,7 +98,7 @@ class Hardswish(Module):
 
 @layer
 class Hardsigmoid(Module):
-    """x / 6 + 1/2, held between 0 and 1.
+    """Applies `x / 6 + 1/2`, clamped to [0, 1], elementwise.
 
     >>> lucid.nn.Hardsigmoid()(lucid.tensor([-4.0, 0.0]))
     tensor([0.0000, 0.5000])
@@ -110,7 +112,7 @@ class Hardsigmoid(Module):
 
 @layer
 class Sigmoid(Module):
-    """1 / (1 + exp(-x)).
+    """Applies the logistic function elementwise: `1 / (1 + exp(-x))`.
 
     >>> lucid.nn.Sigmoid()(lucid.zeros(1))
     tensor([0.5000])
@@ -119,7 +121,7 @@ class Sigmoid(Module):
 
 @layer
 class Tanh(Module):
-    """The hyperbolic tangent.
+    """Applies the hyperbolic tangent elementwise.
 
     >>> lucid.nn.Tanh()(lucid.zeros(1))
     tensor([0.])
@@ -128,7 +130,7 @@ class Tanh(Module):
 
 @layer
 class LogSigmoid(Module):
-    """log(sigmoid(x)).
+    """Applies `log(sigmoid(x))` elementwise.
 
     >>> lucid.nn.LogSigmoid()(lucid.zeros(1))
     tensor([-0.6931])
@@ -137,7 +139,7 @@ class LogSigmoid(Module):
 
 @layer
 class Softsign(Module):
-    """x / (1 + |x|).
+    """Applies `x / (1 + |x|)` elementwise.
 
     >>> lucid.nn.Softsign()(lucid.ones(1))
     tensor([0.5000])
@@ -146,7 +148,7 @@ class Softsign(Module):
 
 @layer
 class Tanhshrink(Module):
-    """x - tanh(x).
+    """Applies `x - tanh(x)` elementwise.
 
     >>> lucid.nn.Tanhshrink()(lucid.zeros(1))
     tensor([0.])
@@ -155,7 +157,7 @@ class Tanhshrink(Module):
 
 @layer
 class LeakyReLU(Module):
-    """x where it is above 0, else negative_slope * x.
+    """Applies `x` where it is positive and `negative_slope * x` elsewhere.
 
     >>> lucid.nn.LeakyReLU()(lucid.tensor([-1.0, 2.0]))
     tensor([-0.0100,  2.0000])
@@ -170,7 +172,7 @@ class LeakyReLU(Module):
 
 @layer
 class ELU(Module):
-    """x where it is above 0, else alpha * (exp(x) - 1).
+    """Applies `x` where it is positive and `alpha * (exp(x) - 1)` elsewhere.
 
     >>> lucid.nn.ELU()(lucid.zeros(1))
     tensor([0.])
@@ -185,7 +187,7 @@ class ELU(Module):
 
 @layer
 class CELU(Module):
-    """x where it is above 0, else alpha * (exp(x / alpha) - 1).
+    """Applies `x` where it is positive and `alpha * (exp(x / alpha) - 1)` elsewhere.
 
     >>> lucid.nn.CELU()(lucid.zeros(1))
     tensor([0.])
@@ -200,7 +202,7 @@ class CELU(Module):
 
 @layer
 class Hardshrink(Module):
-    """x, but 0 where |x| is at most lambd.
+    """Sets elements with `|x| <= lambd` to 0 and keeps the others.
 
     >>> lucid.nn.Hardshrink()(lucid.tensor([0.25, 1.0]))
     tensor([0., 1.])
@@ -214,7 +216,7 @@ class Hardshrink(Module):
 
 @layer
 class Softshrink(Module):
-    """x moved towards 0 by lambd.
+    """Moves each element towards 0 by `lambd`, and to 0 if it is closer than that.
 
     >>> lucid.nn.Softshrink()(lucid.tensor([0.25, 1.0]))
     tensor([0.0000, 0.5000])
@@ -228,7 +230,10 @@ class Softshrink(Module):
 
 @layer
 class GELU(Module):
-    """x times the probability that a normal variable is below x. approximate='tanh' is what old models have.
+    """Applies the Gaussian error linear unit: `x` times the probability that a standard normal variable is below `x`.
+
+    Args:
+        approximate: 'none', or 'tanh' for the tanh approximation that older models use.
 
     >>> lucid.nn.GELU()(lucid.zeros(1))
     tensor([0.])
@@ -242,7 +247,7 @@ class GELU(Module):
 
 @layer
 class Hardtanh(Module):
-    """x held between two bounds.
+    """Clamps each element to [min_val, max_val].
 
     >>> lucid.nn.Hardtanh()(lucid.tensor([-3.0, 0.5]))
     tensor([-1.0000,  0.5000])
@@ -258,7 +263,7 @@ class Hardtanh(Module):
 
 @layer
 class Softplus(Module):
-    """log(1 + exp(beta * x)) / beta, and x where beta * x is above the threshold.
+    """Applies `log(1 + exp(beta * x)) / beta` elementwise, and `x` where `beta * x` is above `threshold`.
 
     >>> lucid.nn.Softplus()(lucid.zeros(1))
     tensor([0.6931])
@@ -273,7 +278,7 @@ class Softplus(Module):
 
 @layer
 class Threshold(Module):
-    """x where it is above the threshold, else value.
+    """Keeps elements above `threshold` and replaces the others with `value`.
 
     >>> lucid.nn.Threshold(0.5, 9.0)(lucid.tensor([0.25, 1.0]))
     tensor([9., 1.])
@@ -289,7 +294,11 @@ class Threshold(Module):
 
 @layer
 class PReLU(Module):
-    """x where it is above 0, else weight * x, with one learned weight or one for each channel.
+    """Applies `x` where it is positive and `weight * x` elsewhere, with a learned weight.
+
+    Args:
+        num_parameters: 1 for a single weight, or the number of channels for one weight per channel.
+        init: Initial value of the weights.
 
     >>> lucid.nn.PReLU()(lucid.tensor([-4.0, 4.0])).detach()
     tensor([-1.,  4.])
@@ -304,7 +313,9 @@ class PReLU(Module):
 
 @layer
 class RReLU(Module):
-    """leaky_relu with slopes drawn from [lower, upper] while training, and their mean otherwise.
+    """Applies LeakyReLU with random slopes.
+
+    In training, each slope is sampled uniformly from [lower, upper]. In evaluation, the slope is their mean.
 
     >>> lucid.nn.RReLU(0.5, 0.5)(lucid.tensor([-4.0, 4.0]))
     tensor([-2.,  4.])
@@ -320,7 +331,7 @@ class RReLU(Module):
 
 @layer
 class GLU(Module):
-    """The first half of a dimension times the sigmoid of the second.
+    """Gated linear unit: the first half of dimension `dim` times the sigmoid of the second half.
 
     >>> lucid.nn.GLU()(lucid.tensor([4.0, 0.0]))
     tensor([2.])
@@ -334,7 +345,7 @@ class GLU(Module):
 
 @layer
 class Softmax(Module):
-    """exp(x), divided by its sum over a dimension.
+    """Applies softmax along dimension `dim`: `exp(x) / sum(exp(x))`.
 
     >>> lucid.nn.Softmax(dim=0)(lucid.zeros(2))
     tensor([0.5000, 0.5000])
@@ -348,7 +359,7 @@ class Softmax(Module):
 
 @layer
 class LogSoftmax(Module):
-    """The logarithm of softmax.
+    """Applies the logarithm of softmax along dimension `dim`.
 
     >>> lucid.nn.LogSoftmax(dim=0)(lucid.zeros(2))
     tensor([-0.6931, -0.6931])
@@ -362,7 +373,7 @@ class LogSoftmax(Module):
 
 @layer
 class Softmin(Module):
-    """The softmax of -x.
+    """Applies softmax to `-x` along dimension `dim`.
 
     >>> lucid.nn.Softmin(dim=0)(lucid.zeros(2))
     tensor([0.5000, 0.5000])
@@ -376,7 +387,7 @@ class Softmin(Module):
 
 @layer
 class Softmax2d(Module):
-    """The softmax over the channels of images.
+    """Applies softmax over the channels of images of shape (N, C, H, W) or (C, H, W).
 
     >>> lucid.nn.Softmax2d()(lucid.zeros(2, 1, 1)).flatten()
     tensor([0.5000, 0.5000])

@@ -1,4 +1,4 @@
-"""Modules that hold others."""
+"""Modules that contain other modules or parameters."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from .parameter import Parameter
 _effects.pure_module()
 
 
-class _Numbered(Module):
-    """What modules that hold others by number have in common."""
+class _IndexedModules(Module):
+    """The base class of modules that hold submodules by index."""
 
     def _index(self, index: Any) -> int:
-        number = operator.index(index)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"{type(self).__name__}: no module {number} among {len(self)}")
-        return number % len(self)
+        position = operator.index(index)
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"{type(self).__name__}: index {position} is out of range for {len(self)} modules")
+        return position % len(self)
 
     def _values(self) -> list[Module]:
         return list(self._parts()[3].values())
 
     def _replace(self, modules: Iterable[Module]) -> None:
-        kept = list(modules)
+        listed = list(modules)
         self._clear()
-        for number, module in enumerate(kept):
-            self.add_module(str(number), module)
+        for index, module in enumerate(listed):
+            self.add_module(str(index), module)
 
     def __len__(self) -> int:
         return self._part_counts()[2]
@@ -58,33 +58,33 @@ class _Numbered(Module):
         self._replace(modules)
 
     def append(self, module: Module) -> Self:
-        """Adds a module at the end."""
+        """Appends a module."""
         self.add_module(str(len(self)), module)
         return self
 
     def extend(self, modules: Iterable[Module]) -> Self:
-        """Adds modules at the end."""
+        """Appends all modules of an iterable."""
         for module in modules:
             self.append(module)
         return self
 
     def insert(self, index: int, module: Module) -> Self:
-        """Puts a module before the one with this number."""
+        """Inserts a module before the given index."""
         modules = self._values()
         modules.insert(index, module)
         self._replace(modules)
         return self
 
     def pop(self, index: int = -1) -> Module:
-        """Takes out a module."""
+        """Removes and returns the module at an index, by default the last."""
         module = self[index]
         del self[index]
         return module
 
 
 @layer
-class Sequential(_Numbered):
-    """Modules that run one after another, each on the result of the one before.
+class Sequential(_IndexedModules):
+    """A chain of modules: each is called on the output of the previous one.
 
     >>> net = lucid.nn.Sequential(lucid.nn.Linear(4, 8), lucid.nn.ReLU(), lucid.nn.Linear(8, 2))
     >>> net(lucid.ones(3, 4)).shape
@@ -92,7 +92,7 @@ class Sequential(_Numbered):
     >>> net[0]
     Linear(in_features=4, out_features=8, bias=True)
 
-    A dict gives the modules names:
+    A dict names the modules:
 
     >>> lucid.nn.Sequential({"fc": lucid.nn.Linear(4, 8), "act": lucid.nn.ReLU()}).fc.out_features
     8
@@ -104,8 +104,8 @@ class Sequential(_Numbered):
             for name, module in args[0].items():
                 self.add_module(name, module)
         else:
-            for number, module in enumerate(args):
-                self.add_module(str(number), module)
+            for index, module in enumerate(args):
+                self.add_module(str(index), module)
 
     def __getitem__(self, index: Any) -> Any:
         if isinstance(index, slice):
@@ -126,8 +126,8 @@ class Sequential(_Numbered):
 
 
 @layer
-class ModuleList(_Numbered):
-    """Modules in a list. It only holds them: it cannot be called.
+class ModuleList(_IndexedModules):
+    """A list of modules. It registers them, but cannot be called.
 
     >>> layers = lucid.nn.ModuleList(lucid.nn.Linear(4, 4) for _ in range(3))
     >>> len(layers), len(list(layers.parameters()))
@@ -157,7 +157,7 @@ class ModuleList(_Numbered):
 
 @layer
 class ModuleDict(Module):
-    """Modules by name. It only holds them.
+    """A dict of modules by name. It registers them, but cannot be called.
 
     >>> choices = lucid.nn.ModuleDict({"relu": lucid.nn.ReLU(), "tanh": lucid.nn.Tanh()})
     >>> choices["tanh"](lucid.zeros(1))
@@ -194,25 +194,25 @@ class ModuleDict(Module):
         self._clear()
 
     def pop(self, key: str) -> Module:
-        """Takes out a module."""
+        """Removes and returns a module."""
         module = self[key]
         del self[key]
         return module
 
     def keys(self) -> Iterable[str]:
-        """The names."""
+        """Returns the names."""
         return self._parts()[3].keys()
 
     def items(self) -> Iterable[tuple[str, Module]]:
-        """Names and modules."""
+        """Returns (name, module) pairs."""
         return self._parts()[3].items()
 
     def values(self) -> Iterable[Module]:
-        """The modules."""
+        """Returns the modules."""
         return self._parts()[3].values()
 
     def update(self, modules: Any) -> None:
-        """Adds modules from a dict or from pairs of names and modules."""
+        """Adds modules from a dict or from (name, module) pairs."""
         pairs = modules.items() if isinstance(modules, Mapping | ModuleDict) else modules
         for name, module in pairs:
             self[name] = module
@@ -226,7 +226,7 @@ def _as_parameter(value: Any) -> Any:
 
 @layer
 class ParameterList(Module):
-    """Parameters in a list; tensors become parameters.
+    """A list of parameters. Tensors added to it become parameters.
 
     >>> weights = lucid.nn.ParameterList([lucid.ones(2), lucid.zeros(3)])
     >>> [name for name, _ in weights.named_parameters()]
@@ -239,10 +239,10 @@ class ParameterList(Module):
             self.extend(values)
 
     def _name(self, index: Any) -> str:
-        number = operator.index(index)
-        if not -len(self) <= number < len(self):
-            raise IndexError(f"ParameterList: no parameter {number} among {len(self)}")
-        return str(number % len(self))
+        position = operator.index(index)
+        if not -len(self) <= position < len(self):
+            raise IndexError(f"ParameterList: index {position} is out of range for {len(self)} parameters")
+        return str(position % len(self))
 
     def __len__(self) -> int:
         return self._part_counts()[0]
@@ -259,12 +259,12 @@ class ParameterList(Module):
         setattr(self, self._name(index), _as_parameter(value))
 
     def append(self, value: Any) -> Self:
-        """Adds a parameter at the end."""
+        """Appends a parameter."""
         self.register_parameter(str(len(self)), _as_parameter(value))
         return self
 
     def extend(self, values: Iterable[Any]) -> Self:
-        """Adds parameters at the end."""
+        """Appends all parameters of an iterable."""
         for value in values:
             self.append(value)
         return self
@@ -275,7 +275,7 @@ class ParameterList(Module):
 
 @layer
 class ParameterDict(Module):
-    """Parameters by name; tensors become parameters.
+    """A dict of parameters by name. Tensors added to it become parameters.
 
     >>> weights = lucid.nn.ParameterDict({"left": lucid.ones(2)})
     >>> weights["left"].requires_grad
@@ -312,35 +312,35 @@ class ParameterDict(Module):
         self._clear()
 
     def pop(self, key: str) -> Any:
-        """Takes out a parameter."""
+        """Removes and returns a parameter."""
         value = self[key]
         del self[key]
         return value
 
     def get(self, key: str, default: Any = None) -> Any:
-        """The parameter of a name, or something else."""
+        """Returns the parameter with this name, or `default` if there is none."""
         return self._parts()[0].get(key, default)
 
     def setdefault(self, key: str, default: Any = None) -> Any:
-        """The parameter of a name, set if there is none."""
+        """Returns the parameter with this name, after adding `default` if there is none."""
         if key not in self:
             self[key] = default
         return self[key]
 
     def keys(self) -> Iterable[str]:
-        """The names."""
+        """Returns the names."""
         return self._parts()[0].keys()
 
     def items(self) -> Iterable[tuple[str, Any]]:
-        """Names and parameters."""
+        """Returns (name, parameter) pairs."""
         return self._parts()[0].items()
 
     def values(self) -> Iterable[Any]:
-        """The parameters."""
+        """Returns the parameters."""
         return self._parts()[0].values()
 
     def update(self, parameters: Any) -> None:
-        """Adds parameters from a dict or from pairs of names and tensors."""
+        """Adds parameters from a dict or from (name, tensor) pairs."""
         pairs = parameters.items() if isinstance(parameters, Mapping | ParameterDict) else parameters
         for name, value in pairs:
             self[name] = value

@@ -1,4 +1,4 @@
-"""Convolutions."""
+"""Convolution layers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _Sizes = int | Sequence[int]
 
 
 class _Conv(Module):
-    """What convolutions have in common."""
+    """The attributes that all convolutions share."""
 
     in_channels: int
     out_channels: int
@@ -28,12 +28,12 @@ class _Conv(Module):
     bias: Any
 
     def reset_parameters(self) -> None:
-        """Draws weight and bias anew."""
+        """Initializes weight and bias again."""
         self._reset()
 
 
 class _PlainConv(_Conv):
-    """A convolution over any number of dimensions."""
+    """The base class of convolutions over any number of dimensions."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class _PlainConv(_Conv):
 
 
 class _ConvTranspose(_Conv):
-    """The transpose of one."""
+    """The base class of transposed convolutions over any number of dimensions."""
 
     output_padding: tuple[int, ...]
 
@@ -100,8 +100,21 @@ class _ConvTranspose(_Conv):
 
 @layer
 class Conv1d(_PlainConv):
-    """Learned kernels moved over sequences. padding is numbers, 'same' or 'valid'; padding_mode 'zeros', 'reflect',
-    'replicate' or 'circular'.
+    """Applies a convolution to sequences of shape (N, C, L). The batch dimension is optional.
+
+    `weight` has shape (out_channels, in_channels / groups, *kernel_size). Weight and bias are initialized from the
+    uniform distribution on +-1 / sqrt(fan_in), where fan_in is the number of inputs of an output element.
+
+    Args:
+        in_channels: Number of channels of the input.
+        out_channels: Number of channels of the output.
+        kernel_size: Size of the kernel: one number, or one per dimension.
+        stride: Step between windows.
+        padding: Padding on both sides: numbers, 'same' (stride 1 only) or 'valid' (none).
+        dilation: Distance between kernel elements.
+        groups: Number of groups of channels that are convolved separately.
+        bias: Whether to add a bias per output channel.
+        padding_mode: 'zeros', 'reflect', 'replicate' or 'circular'.
 
     >>> lucid.nn.Conv1d(3, 6, 3)(lucid.ones(1, 3, 8)).shape
     (1, 6, 6)
@@ -110,8 +123,21 @@ class Conv1d(_PlainConv):
 
 @layer
 class Conv2d(_PlainConv):
-    """Learned kernels moved over images. padding is numbers, 'same' or 'valid'; padding_mode 'zeros', 'reflect',
-    'replicate' or 'circular'.
+    """Applies a convolution to images of shape (N, C, H, W). The batch dimension is optional.
+
+    `weight` has shape (out_channels, in_channels / groups, *kernel_size). Weight and bias are initialized from the
+    uniform distribution on +-1 / sqrt(fan_in), where fan_in is the number of inputs of an output element.
+
+    Args:
+        in_channels: Number of channels of the input.
+        out_channels: Number of channels of the output.
+        kernel_size: Size of the kernel: one number, or one per dimension.
+        stride: Step between windows.
+        padding: Padding on both sides: numbers, 'same' (stride 1 only) or 'valid' (none).
+        dilation: Distance between kernel elements.
+        groups: Number of groups of channels that are convolved separately.
+        bias: Whether to add a bias per output channel.
+        padding_mode: 'zeros', 'reflect', 'replicate' or 'circular'.
 
     >>> lucid.nn.Conv2d(3, 6, 3)(lucid.ones(1, 3, 8, 8)).shape
     (1, 6, 6, 6)
@@ -120,8 +146,21 @@ class Conv2d(_PlainConv):
 
 @layer
 class Conv3d(_PlainConv):
-    """Learned kernels moved over volumes. padding is numbers, 'same' or 'valid'; padding_mode 'zeros', 'reflect',
-    'replicate' or 'circular'.
+    """Applies a convolution to volumes of shape (N, C, D, H, W). The batch dimension is optional.
+
+    `weight` has shape (out_channels, in_channels / groups, *kernel_size). Weight and bias are initialized from the
+    uniform distribution on +-1 / sqrt(fan_in), where fan_in is the number of inputs of an output element.
+
+    Args:
+        in_channels: Number of channels of the input.
+        out_channels: Number of channels of the output.
+        kernel_size: Size of the kernel: one number, or one per dimension.
+        stride: Step between windows.
+        padding: Padding on both sides: numbers, 'same' (stride 1 only) or 'valid' (none).
+        dilation: Distance between kernel elements.
+        groups: Number of groups of channels that are convolved separately.
+        bias: Whether to add a bias per output channel.
+        padding_mode: 'zeros', 'reflect', 'replicate' or 'circular'.
 
     >>> lucid.nn.Conv3d(3, 6, 3)(lucid.ones(1, 3, 8, 8, 8)).shape
     (1, 6, 6, 6, 6)
@@ -130,7 +169,10 @@ class Conv3d(_PlainConv):
 
 @layer
 class ConvTranspose1d(_ConvTranspose):
-    """The transpose of a convolution of sequences, as its gradient computes it. A call takes output_size too.
+    """Applies a transposed convolution to sequences: the gradient of Conv1d with respect to its input.
+
+    Takes the arguments of Conv1d and `output_padding`, the number of elements added to one side of each dimension of
+    the output. A call also takes `output_size`, which selects one of the possible output sizes.
 
     >>> lucid.nn.ConvTranspose1d(3, 6, 3, stride=2)(lucid.ones(1, 3, 8)).shape
     (1, 6, 17)
@@ -139,7 +181,10 @@ class ConvTranspose1d(_ConvTranspose):
 
 @layer
 class ConvTranspose2d(_ConvTranspose):
-    """The transpose of a convolution of images, as its gradient computes it. A call takes output_size too.
+    """Applies a transposed convolution to images: the gradient of Conv2d with respect to its input.
+
+    Takes the arguments of Conv2d and `output_padding`, the number of elements added to one side of each dimension of
+    the output. A call also takes `output_size`, which selects one of the possible output sizes.
 
     >>> lucid.nn.ConvTranspose2d(3, 6, 3, stride=2)(lucid.ones(1, 3, 8, 8)).shape
     (1, 6, 17, 17)
@@ -148,7 +193,10 @@ class ConvTranspose2d(_ConvTranspose):
 
 @layer
 class ConvTranspose3d(_ConvTranspose):
-    """The transpose of a convolution of volumes, as its gradient computes it. A call takes output_size too.
+    """Applies a transposed convolution to volumes: the gradient of Conv3d with respect to its input.
+
+    Takes the arguments of Conv3d and `output_padding`, the number of elements added to one side of each dimension of
+    the output. A call also takes `output_size`, which selects one of the possible output sizes.
 
     >>> lucid.nn.ConvTranspose3d(3, 6, 3, stride=2)(lucid.ones(1, 3, 8, 8, 8)).shape
     (1, 6, 17, 17, 17)

@@ -1,4 +1,4 @@
-"""Modules that drop elements at random while training."""
+"""Dropout layers. They act in training mode only; in evaluation mode they return their input."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _effects.pure_module()
 
 
 class _Dropout(Module):
-    """What all that drop have in common."""
+    """The base class of dropout layers."""
 
     p: float
     inplace: bool
@@ -20,7 +20,11 @@ class _Dropout(Module):
 
 @layer
 class Dropout(_Dropout):
-    """Each element zero with probability p while training, the others scaled up by 1 / (1 - p).
+    """In training, sets each element to zero with probability `p` and scales the others by 1 / (1 - p).
+
+    Args:
+        p: Probability that an element is zeroed.
+        inplace: Whether to overwrite the input with the result.
 
     >>> lucid.nn.Dropout().eval()(lucid.ones(2, 3)).min()
     tensor(1.)
@@ -29,7 +33,9 @@ class Dropout(_Dropout):
 
 @layer
 class Dropout1d(_Dropout):
-    """The same for whole channels of sequences.
+    """In training, sets whole channels of sequences to zero with probability `p` and scales the others by 1 / (1 - p).
+
+    The input has shape (N, C, L) or (C, L).
 
     >>> lucid.nn.Dropout1d().eval()(lucid.ones(2, 3, 4)).min()
     tensor(1.)
@@ -38,7 +44,9 @@ class Dropout1d(_Dropout):
 
 @layer
 class Dropout2d(_Dropout):
-    """The same for whole channels of images.
+    """In training, sets whole channels of images to zero with probability `p` and scales the others by 1 / (1 - p).
+
+    The input has shape (N, C, H, W) or (C, H, W).
 
     >>> lucid.nn.Dropout2d().eval()(lucid.ones(2, 3, 4, 4)).min()
     tensor(1.)
@@ -47,7 +55,9 @@ class Dropout2d(_Dropout):
 
 @layer
 class Dropout3d(_Dropout):
-    """The same for whole channels of volumes.
+    """In training, sets whole channels of volumes to zero with probability `p` and scales the others by 1 / (1 - p).
+
+    The input has shape (N, C, D, H, W) or (C, D, H, W).
 
     >>> lucid.nn.Dropout3d().eval()(lucid.ones(2, 3, 4, 4, 4)).min()
     tensor(1.)
@@ -56,7 +66,7 @@ class Dropout3d(_Dropout):
 
 @layer
 class AlphaDropout(_Dropout):
-    """Dropout that keeps mean and variance of normal inputs, for networks of SELU.
+    """Dropout that preserves the mean and variance of normally distributed inputs. Intended for networks with SELU.
 
     >>> lucid.nn.AlphaDropout().eval()(lucid.ones(2, 3)).min()
     tensor(1.)

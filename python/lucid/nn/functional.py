@@ -1,7 +1,7 @@
-"""What modules compute, as functions.
+"""Functional forms of the modules.
 
-Every op of the table that networks use is here under its name; this module adds those whose arguments decide between
-several ops, and those that draw.
+All ops that networks use are available here. This module also defines functions whose arguments choose between several
+ops, and functions that use random numbers.
 
 >>> lucid.nn.functional.relu(lucid.tensor([-1.0, 2.0]))
 tensor([0., 2.])
@@ -19,7 +19,7 @@ from .._core import Tensor
 _effects.pure_module()
 
 _ops = _core.ops
-_draws = _core.draws
+_random_ops = _core.random_ops
 
 
 def __getattr__(name: str) -> Any:
@@ -60,7 +60,7 @@ globals().update({name: _activation(name) for name in _core.inplace_functions})
 
 
 def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Each element zero with probability p while training, the others scaled up by 1 / (1 - p).
+    """In training, sets each element to zero with probability `p` and scales the others by 1 / (1 - p).
 
     >>> lucid.nn.functional.dropout(lucid.ones(2), training=False)
     tensor([1., 1.])
@@ -68,7 +68,7 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool 
     _check("dropout", p)
     if not training or p == 0:
         return input
-    return _in_place(input, _draws["draw_dropout"](input, float(p)), inplace)
+    return _in_place(input, _random_ops["random_dropout"](input, float(p)), inplace)
 
 
 def _channel_dropout(name: str, spatial: int, input: Tensor, p: float, training: bool, inplace: bool) -> Tensor:
@@ -78,14 +78,14 @@ def _channel_dropout(name: str, spatial: int, input: Tensor, p: float, training:
     if not training or p == 0:
         return input
     if input.dim() == spatial + 1:
-        result = _draws["draw_feature_dropout"](input.unsqueeze(0), float(p)).squeeze(0)
+        result = _random_ops["random_feature_dropout"](input.unsqueeze(0), float(p)).squeeze(0)
     else:
-        result = _draws["draw_feature_dropout"](input, float(p))
+        result = _random_ops["random_feature_dropout"](input, float(p))
     return _in_place(input, result, inplace)
 
 
 def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of sequences zero with probability p while training.
+    """In training, sets whole channels of sequences to zero with probability `p` and scales the others by 1 / (1 - p).
 
     >>> lucid.nn.functional.dropout1d(lucid.ones(1, 2, 3), 1.0).sum()
     tensor(0.)
@@ -94,7 +94,7 @@ def dropout1d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of images zero with probability p while training.
+    """In training, sets whole channels of images to zero with probability `p` and scales the others by 1 / (1 - p).
 
     >>> lucid.nn.functional.dropout2d(lucid.ones(1, 2, 3, 3), 1.0).sum()
     tensor(0.)
@@ -103,7 +103,7 @@ def dropout2d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
-    """Whole channels of volumes zero with probability p while training.
+    """In training, sets whole channels of volumes to zero with probability `p` and scales the others by 1 / (1 - p).
 
     >>> lucid.nn.functional.dropout3d(lucid.ones(1, 2, 3, 3, 3), 1.0).sum()
     tensor(0.)
@@ -112,7 +112,7 @@ def dropout3d(input: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 
 
 def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
-    """Dropout that keeps mean and variance of normal inputs, for networks of selu.
+    """Dropout that preserves the mean and variance of normally distributed inputs. Intended for networks with selu.
 
     >>> lucid.nn.functional.alpha_dropout(lucid.ones(2))
     tensor([1., 1.])
@@ -120,7 +120,7 @@ def alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace
     _check("alpha_dropout", p)
     if not training or p == 0:
         return input
-    return _in_place(input, _draws["draw_alpha_dropout"](input, float(p)), inplace)
+    return _in_place(input, _random_ops["random_alpha_dropout"](input, float(p)), inplace)
 
 
 def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False) -> Tensor:
@@ -132,28 +132,36 @@ def feature_alpha_dropout(input: Tensor, p: float = 0.5, training: bool = False,
     _check("feature_alpha_dropout", p)
     if not training or p == 0:
         return input
-    return _in_place(input, _draws["draw_feature_alpha_dropout"](input, float(p)), inplace)
+    return _in_place(input, _random_ops["random_feature_alpha_dropout"](input, float(p)), inplace)
 
 
 def rrelu(
     input: Tensor, lower: float = 1.0 / 8, upper: float = 1.0 / 3, training: bool = False, inplace: bool = False
 ) -> Tensor:
-    """leaky_relu with slopes drawn from [lower, upper] while training, and their mean otherwise.
+    """Applies leaky_relu with random slopes.
+
+    In training, each slope is sampled uniformly from [lower, upper]. Otherwise the slope is their mean.
 
     >>> lucid.nn.functional.rrelu(lucid.tensor([-4.0]), 0.5, 0.5)
     tensor([-2.])
     """
-    result = _draws["draw_rrelu"](input, lower, upper) if training else _ops["rrelu"](input, lower, upper)
+    result = _random_ops["random_rrelu"](input, lower, upper) if training else _ops["rrelu"](input, lower, upper)
     return _in_place(input, result, inplace)
 
 
 def gumbel_softmax(logits: Tensor, tau: float = 1.0, hard: bool = False, dim: int = -1) -> Tensor:
-    """Samples of a categorical distribution, softened by a temperature, that have a gradient.
+    """Samples from the Gumbel-softmax distribution, a differentiable approximation of a categorical distribution.
+
+    Args:
+        logits: Unnormalized log-probabilities.
+        tau: The temperature.
+        hard: Whether to return one-hot samples, with the gradient of the soft ones.
+        dim: The dimension of the categories.
 
     >>> lucid.nn.functional.gumbel_softmax(lucid.zeros(3), hard=True).sum()
     tensor(1.)
     """
-    return _draws["draw_gumbel_softmax"](logits, float(tau), hard, dim)
+    return _random_ops["random_gumbel_softmax"](logits, float(tau), hard, dim)
 
 
 def embedding(
@@ -165,7 +173,7 @@ def embedding(
     scale_grad_by_freq: bool = False,
     sparse: bool = False,
 ) -> Tensor:
-    """The rows of weight at the indices in input.
+    """Returns the rows of `weight` at the indices in `input`. See nn.Embedding for the arguments.
 
     >>> lucid.nn.functional.embedding(lucid.tensor([1]), lucid.eye(2))
     tensor([[0., 1.]])
@@ -186,7 +194,9 @@ def embedding_bag(
     include_last_offset: bool = False,
     padding_idx: int | None = None,
 ) -> Tensor:
-    """Means, sums or maxima of rows of weight, one for each bag of indices.
+    """Reduces each bag of rows of `weight` to its mean, sum or maximum. See nn.EmbeddingBag for the arguments.
+
+    `per_sample_weights` scales the rows before a sum.
 
     >>> lucid.nn.functional.embedding_bag(lucid.tensor([[0, 1]]), lucid.eye(2), mode="sum")
     tensor([[1., 1.]])
@@ -225,7 +235,9 @@ def batch_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Mean 0 and variance 1 for each channel. While training, running statistics take in those of the batch.
+    """Normalizes each channel over the batch to mean 0 and variance 1.
+
+    In training, updates the running statistics with those of the batch; otherwise uses the running statistics.
 
     >>> mean = lucid.zeros(1)
     >>> lucid.nn.functional.batch_norm(lucid.tensor([[1.0], [3.0]]), mean, lucid.ones(1), training=True).flatten()
@@ -247,7 +259,7 @@ def instance_norm(
     momentum: float = 0.1,
     eps: float = 1e-5,
 ) -> Tensor:
-    """Mean 0 and variance 1 for each channel of each element of a batch.
+    """Normalizes each channel of each sample to mean 0 and variance 1.
 
     >>> lucid.nn.functional.instance_norm(lucid.tensor([[[1.0, 3.0]]]))
     tensor([[[-1.0000,  1.0000]]])
@@ -266,7 +278,15 @@ def scaled_dot_product_attention(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> Tensor:
-    """softmax(query @ key.mT * scale + mask) @ value; with dropout_p, weights are dropped.
+    """Computes `softmax(query @ key.mT * scale + attn_mask) @ value`.
+
+    Args:
+        query, key, value: Tensors of shape (..., time, size).
+        attn_mask: Added to the scores, or boolean: true where attention is allowed.
+        dropout_p: Probability of dropout on the attention weights.
+        is_causal: Whether to mask positions after the query.
+        scale: 1 / sqrt(size) by default.
+        enable_gqa: Whether several query heads may share a key and value head.
 
     >>> x = lucid.ones(1, 2, 4)
     >>> lucid.nn.functional.scaled_dot_product_attention(x, x, x).shape
@@ -292,13 +312,13 @@ def interpolate(
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
 ) -> Tensor:
-    """The input at another size, or scaled by a factor.
+    """Resamples the input to a given size, or by a scale factor. See nn.Upsample for the arguments.
 
     >>> lucid.nn.functional.interpolate(lucid.ones(1, 1, 2), scale_factor=2).shape
     (1, 1, 4)
     """
     if antialias:
-        raise NotImplementedError("interpolate: antialias is not there yet")
+        raise NotImplementedError("interpolate: antialias is not supported")
     if scale_factor is not None and (recompute_scale_factor or not isinstance(scale_factor, int | float)):
         factors = [scale_factor] * (input.dim() - 2) if isinstance(scale_factor, int | float) else list(scale_factor)
         size = [int(old * factor) for old, factor in zip(input.shape[2:], factors)]

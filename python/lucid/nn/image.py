@@ -1,4 +1,4 @@
-"""Pads, and modules that move or resample the pixels of images."""
+"""Padding layers, and layers that rearrange or resample the pixels of images."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ _Sizes = int | Sequence[int]
 
 @layer
 class ZeroPad1d(Module):
-    """Zeros put before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads sequences with zeros.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ZeroPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -29,7 +31,9 @@ class ZeroPad1d(Module):
 
 @layer
 class ZeroPad2d(Module):
-    """Zeros put before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads images with zeros.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ZeroPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -43,7 +47,9 @@ class ZeroPad2d(Module):
 
 @layer
 class ZeroPad3d(Module):
-    """Zeros put before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads volumes with zeros.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ZeroPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -57,7 +63,9 @@ class ZeroPad3d(Module):
 
 @layer
 class ConstantPad1d(Module):
-    """One value put before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads sequences with a constant value.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ConstantPad1d(1, 3.5)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -72,7 +80,9 @@ class ConstantPad1d(Module):
 
 @layer
 class ConstantPad2d(Module):
-    """One value put before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads images with a constant value.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ConstantPad2d(1, 3.5)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -87,7 +97,9 @@ class ConstantPad2d(Module):
 
 @layer
 class ConstantPad3d(Module):
-    """One value put before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads volumes with a constant value.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ConstantPad3d(1, 3.5)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -102,7 +114,9 @@ class ConstantPad3d(Module):
 
 @layer
 class ReflectionPad1d(Module):
-    """The elements reflected before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads sequences with their reflection at each edge.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ReflectionPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -116,7 +130,9 @@ class ReflectionPad1d(Module):
 
 @layer
 class ReflectionPad2d(Module):
-    """The elements reflected before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads images with their reflection at each edge.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ReflectionPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -130,7 +146,9 @@ class ReflectionPad2d(Module):
 
 @layer
 class ReflectionPad3d(Module):
-    """The elements reflected before and after each dimension: one number, or two for each, the last dimension first.
+    """Pads volumes with their reflection at each edge.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ReflectionPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -144,7 +162,9 @@ class ReflectionPad3d(Module):
 
 @layer
 class ReplicationPad1d(Module):
-    """The outermost elements repeated before and after each dimension: one number, or two for each, the last one first.
+    """Pads sequences with copies of the elements at the edge.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ReplicationPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -158,7 +178,9 @@ class ReplicationPad1d(Module):
 
 @layer
 class ReplicationPad2d(Module):
-    """The outermost elements repeated before and after each dimension: one number, or two for each, the last one first.
+    """Pads images with copies of the elements at the edge.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ReplicationPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -172,7 +194,9 @@ class ReplicationPad2d(Module):
 
 @layer
 class ReplicationPad3d(Module):
-    """The outermost elements repeated before and after each dimension: one number, or two for each, the last one first.
+    """Pads volumes with copies of the elements at the edge.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.ReplicationPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -186,7 +210,9 @@ class ReplicationPad3d(Module):
 
 @layer
 class CircularPad1d(Module):
-    """The elements from the other end before and after each dimension: one number, or two for each, the last one first.
+    """Pads sequences with the elements of the opposite end, as if the input were periodic.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.CircularPad1d(1)(lucid.ones(1, 2, 8)).shape
     (1, 2, 10)
@@ -200,7 +226,9 @@ class CircularPad1d(Module):
 
 @layer
 class CircularPad2d(Module):
-    """The elements from the other end before and after each dimension: one number, or two for each, the last one first.
+    """Pads images with the elements of the opposite end, as if the input were periodic.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.CircularPad2d(1)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 10, 10)
@@ -214,7 +242,9 @@ class CircularPad2d(Module):
 
 @layer
 class CircularPad3d(Module):
-    """The elements from the other end before and after each dimension: one number, or two for each, the last one first.
+    """Pads volumes with the elements of the opposite end, as if the input were periodic.
+
+    `padding` is one number for all sides, or the numbers before and after each dimension, last dimension first.
 
     >>> lucid.nn.CircularPad3d(1)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 10, 10, 10)
@@ -228,8 +258,13 @@ class CircularPad3d(Module):
 
 @layer
 class Upsample(Module):
-    """The input at another size, or scaled by a factor. mode is 'nearest', 'nearest-exact', 'linear', 'bilinear',
-    'bicubic', 'trilinear' or 'area'.
+    """Resamples the input to a given size, or by a scale factor.
+
+    Args:
+        size: Size of the output.
+        scale_factor: Output size divided by input size, if `size` is not given.
+        mode: 'nearest', 'nearest-exact', 'linear', 'bilinear', 'bicubic', 'trilinear' or 'area'.
+        align_corners: Whether the corner pixels of input and output are aligned (linear and cubic modes).
 
     >>> lucid.nn.Upsample(scale_factor=2)(lucid.ones(1, 2, 3, 3)).shape
     (1, 2, 6, 6)
@@ -251,7 +286,7 @@ class Upsample(Module):
 
 
 class UpsamplingNearest2d(Upsample):
-    """Images at another size, each pixel being the nearest one.
+    """Resamples images by nearest-neighbour interpolation.
 
     >>> lucid.nn.UpsamplingNearest2d(scale_factor=2)(lucid.ones(1, 2, 3, 3)).shape
     (1, 2, 6, 6)
@@ -262,7 +297,7 @@ class UpsamplingNearest2d(Upsample):
 
 
 class UpsamplingBilinear2d(Upsample):
-    """Images at another size, each pixel being a mean of four.
+    """Resamples images by bilinear interpolation with aligned corners.
 
     >>> lucid.nn.UpsamplingBilinear2d(scale_factor=2)(lucid.ones(1, 2, 3, 3)).shape
     (1, 2, 6, 6)
@@ -280,7 +315,7 @@ def _floats(factor: Any) -> Any:
 
 @layer
 class PixelShuffle(Module):
-    """Channels made pixels: (r * r * c, h, w) becomes (c, r * h, r * w).
+    """Rearranges channels into pixels: (r * r * C, H, W) becomes (C, r * H, r * W), where r is `upscale_factor`.
 
     >>> lucid.nn.PixelShuffle(2)(lucid.ones(1, 4, 3, 3)).shape
     (1, 1, 6, 6)
@@ -292,7 +327,7 @@ class PixelShuffle(Module):
 
 @layer
 class PixelUnshuffle(Module):
-    """Pixels made channels: the inverse of PixelShuffle.
+    """Rearranges pixels into channels. The inverse of PixelShuffle.
 
     >>> lucid.nn.PixelUnshuffle(2)(lucid.ones(1, 1, 6, 6)).shape
     (1, 4, 3, 3)
@@ -304,7 +339,7 @@ class PixelUnshuffle(Module):
 
 @layer
 class ChannelShuffle(Module):
-    """Channels taken from each group in turn.
+    """Splits the channels into groups and interleaves them.
 
     >>> lucid.nn.ChannelShuffle(2)(lucid.arange(4).reshape(1, 4, 1)).flatten()
     tensor([0, 2, 1, 3])
@@ -316,7 +351,7 @@ class ChannelShuffle(Module):
 
 @layer
 class Unfold(Module):
-    """The windows of images, as columns.
+    """Extracts the windows of images, each as a column of the output.
 
     >>> lucid.nn.Unfold(2)(lucid.ones(1, 3, 4, 4)).shape
     (1, 12, 9)
@@ -328,7 +363,7 @@ class Unfold(Module):
 
 @layer
 class Fold(Module):
-    """Images from columns, overlapping windows being added.
+    """Combines columns, as Unfold returns them, into images. Overlapping windows are added.
 
     >>> lucid.nn.Fold(4, 2)(lucid.ones(1, 12, 9)).shape
     (1, 3, 4, 4)

@@ -1,4 +1,4 @@
-"""Fills tensors with what networks start from. All write in place and return the tensor."""
+"""Initialization of parameters. The functions write their tensor in place, without gradients, and return it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _init = _core.initializers
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
-    """The recommended gain for a nonlinearity.
+    """Returns the recommended gain for a nonlinearity. `param` is the slope of 'leaky_relu'.
 
     >>> lucid.nn.init.calculate_gain("tanh")
     1.6666666666666667
@@ -22,7 +22,7 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform numbers in [a, b).
+    """Fills the tensor with samples of the uniform distribution on [a, b).
 
     >>> lucid.nn.init.uniform_(lucid.empty(2), 3.0, 3.0)
     tensor([3., 3.])
@@ -31,7 +31,7 @@ def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0, generator: Generato
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal numbers.
+    """Fills the tensor with samples of a normal distribution.
 
     >>> lucid.nn.init.normal_(lucid.empty(2), 3.0, 0.0)
     tensor([3., 3.])
@@ -47,7 +47,7 @@ def trunc_normal_(
     b: float = 2.0,
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal numbers, those outside of [a, b] drawn again.
+    """Fills the tensor with samples of a normal distribution truncated to [a, b].
 
     >>> bool((lucid.nn.init.trunc_normal_(lucid.empty(1000)).abs() <= 2).all())
     True
@@ -56,7 +56,7 @@ def trunc_normal_(
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
-    """One value everywhere.
+    """Fills the tensor with one value.
 
     >>> lucid.nn.init.constant_(lucid.empty(2), 3)
     tensor([3., 3.])
@@ -65,7 +65,7 @@ def constant_(tensor: Tensor, val: float) -> Tensor:
 
 
 def ones_(tensor: Tensor) -> Tensor:
-    """Ones.
+    """Fills the tensor with ones.
 
     >>> lucid.nn.init.ones_(lucid.empty(2))
     tensor([1., 1.])
@@ -74,7 +74,7 @@ def ones_(tensor: Tensor) -> Tensor:
 
 
 def zeros_(tensor: Tensor) -> Tensor:
-    """Zeros.
+    """Fills the tensor with zeros.
 
     >>> lucid.nn.init.zeros_(lucid.ones(2))
     tensor([0., 0.])
@@ -83,7 +83,7 @@ def zeros_(tensor: Tensor) -> Tensor:
 
 
 def eye_(tensor: Tensor) -> Tensor:
-    """The identity matrix.
+    """Fills a matrix with the identity matrix.
 
     >>> lucid.nn.init.eye_(lucid.empty(2, 2))
     tensor([[1., 0.],
@@ -93,7 +93,9 @@ def eye_(tensor: Tensor) -> Tensor:
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
-    """Kernels of convolutions that pass as many channels as possible through.
+    """Fills the weight of a convolution with kernels that pass as many channels as possible through unchanged.
+
+    The weight has 3, 4 or 5 dimensions. With `groups`, each group of output channels passes channels through.
 
     >>> lucid.nn.init.dirac_(lucid.empty(1, 1, 3))
     tensor([[[0., 1., 0.]]])
@@ -102,7 +104,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Uniform numbers on +-gain * sqrt(6 / (fan_in + fan_out)).
+    """Fills the tensor with samples of the uniform distribution on +-gain * sqrt(6 / (fan_in + fan_out)).
 
     >>> bool((lucid.nn.init.xavier_uniform_(lucid.empty(3, 3)).abs() <= 1).all())
     True
@@ -111,7 +113,7 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0, generator: Generator | No
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Normal numbers of standard deviation gain * sqrt(2 / (fan_in + fan_out)).
+    """Fills the tensor with normal samples of standard deviation gain * sqrt(2 / (fan_in + fan_out)).
 
     >>> lucid.nn.init.xavier_normal_(lucid.empty(2, 3), gain=0.0).sum()
     tensor(0.)
@@ -126,7 +128,12 @@ def kaiming_uniform_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Uniform numbers on +-gain * sqrt(3 / fan).
+    """Fills the tensor with samples of the uniform distribution on +-gain * sqrt(3 / fan).
+
+    Args:
+        a: Slope of the leaky ReLU that follows, if `nonlinearity` is 'leaky_relu'.
+        mode: 'fan_in' or 'fan_out'.
+        nonlinearity: The nonlinearity that follows; determines the gain.
 
     >>> bool((lucid.nn.init.kaiming_uniform_(lucid.empty(3, 6), nonlinearity="relu").abs() <= 1).all())
     True
@@ -141,7 +148,9 @@ def kaiming_normal_(
     nonlinearity: str = "leaky_relu",
     generator: Generator | None = None,
 ) -> Tensor:
-    """Normal numbers of standard deviation gain / sqrt(fan).
+    """Fills the tensor with normal samples of standard deviation gain / sqrt(fan).
+
+    Takes the same arguments as kaiming_uniform_.
 
     >>> lucid.nn.init.kaiming_normal_(lucid.empty(2, 3)).shape
     (2, 3)
@@ -150,7 +159,9 @@ def kaiming_normal_(
 
 
 def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
-    """Rows, or columns if there are fewer, that are orthogonal and of length gain.
+    """Fills the tensor with orthogonal rows of length `gain`, or columns if there are fewer columns than rows.
+
+    Dimensions after the first are flattened.
 
     >>> q = lucid.nn.init.orthogonal_(lucid.empty(2, 3))
     >>> lucid.allclose(q @ q.T, lucid.eye(2), atol=1e-6)
@@ -160,7 +171,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None =
 
 
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01, generator: Generator | None = None) -> Tensor:
-    """Normal numbers, a fraction of each column being zero.
+    """Fills a matrix with normal samples, and sets the fraction `sparsity` of each column to zero.
 
     >>> int((lucid.nn.init.sparse_(lucid.empty(10, 3), 0.5) == 0).sum())
     15

@@ -1,4 +1,4 @@
-"""Modules that multiply by matrices or change shapes."""
+"""Linear layers, and modules that change shapes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,15 @@ _effects.pure_module()
 
 @layer
 class Linear(Module):
-    """x @ weight.T + bias, over the last dimension.
+    """Applies an affine transformation to the last dimension: `x @ weight.T + bias`.
 
-    `weight` has the shape (out_features, in_features), `bias` (out_features,); both start uniform on
-    +-1 / sqrt(in_features).
+    `weight` has shape (out_features, in_features) and `bias` shape (out_features,). Both are initialized from the
+    uniform distribution on +-1 / sqrt(in_features).
+
+    Args:
+        in_features: Size of the last dimension of the input.
+        out_features: Size of the last dimension of the output.
+        bias: Whether to add a bias.
 
     >>> lucid.nn.Linear(3, 2)(lucid.ones(5, 3)).shape
     (5, 2)
@@ -32,13 +37,13 @@ class Linear(Module):
         self._build(dtype, in_features=in_features, out_features=out_features, _bias=bias)
 
     def reset_parameters(self) -> None:
-        """Draws weight and bias anew."""
+        """Initializes weight and bias again."""
         self._reset()
 
 
 @layer
 class LazyLinear(Linear):
-    """A Linear that takes in_features from the first input it sees.
+    """A Linear that takes `in_features` from the first input.
 
     >>> layer = lucid.nn.LazyLinear(2)
     >>> _ = layer(lucid.ones(5, 3))
@@ -52,7 +57,13 @@ class LazyLinear(Linear):
 
 @layer
 class Bilinear(Module):
-    """x1 @ weight[o] @ x2 + bias[o] for each output o.
+    """Applies a bilinear transformation to two inputs: `y[o] = x1 @ weight[o] @ x2 + bias[o]`.
+
+    Args:
+        in1_features: Size of the last dimension of the first input.
+        in2_features: Size of the last dimension of the second input.
+        out_features: Size of the last dimension of the output.
+        bias: Whether to add a bias.
 
     >>> lucid.nn.Bilinear(2, 3, 4)(lucid.ones(5, 2), lucid.ones(5, 3)).shape
     (5, 4)
@@ -78,7 +89,7 @@ class Bilinear(Module):
 
 @layer
 class Identity(Module):
-    """The input itself. Takes any arguments, and ignores all but the first when called.
+    """Returns its input. The constructor accepts and ignores any arguments; calls ignore all but the first.
 
     >>> lucid.nn.Identity(54, unused=True)(lucid.ones(2))
     tensor([1., 1.])
@@ -90,7 +101,7 @@ class Identity(Module):
 
 @layer
 class Flatten(Module):
-    """The dimensions from start_dim to end_dim made one.
+    """Flattens the dimensions from `start_dim` to `end_dim` into one. By default, keeps the batch dimension.
 
     >>> lucid.nn.Flatten()(lucid.ones(2, 3, 4)).shape
     (2, 12)
@@ -105,7 +116,7 @@ class Flatten(Module):
 
 @layer
 class Unflatten(Module):
-    """One dimension split into several.
+    """Expands dimension `dim` to the shape `unflattened_size`. The inverse of Flatten.
 
     >>> lucid.nn.Unflatten(1, (3, 4))(lucid.ones(2, 12)).shape
     (2, 3, 4)

@@ -1,4 +1,4 @@
-"""Losses: how far an input is from a target. All take reduction='mean', 'sum' or 'none'."""
+"""Loss functions. `reduction` is 'mean', 'sum' or 'none'; 'none' returns a loss per element or sample."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ _effects.pure_module()
 
 
 class _Loss(Module):
-    """What losses have in common."""
+    """The base class of losses."""
 
     reduction: str
 
 
 class _WeightedLoss(_Loss):
-    """A loss with a buffer of weights."""
+    """The base class of losses with a buffer of weights."""
 
     weight: Tensor | None
 
@@ -26,7 +26,7 @@ class _WeightedLoss(_Loss):
 
 @layer
 class MSELoss(_Loss):
-    """The mean of the squared differences.
+    """Mean squared error: `(input - target) ** 2`.
 
     >>> lucid.nn.MSELoss()(lucid.tensor([1.0, 3.0]), lucid.zeros(2))
     tensor(5.)
@@ -38,7 +38,7 @@ class MSELoss(_Loss):
 
 @layer
 class L1Loss(_Loss):
-    """The mean of the absolute differences.
+    """Mean absolute error: `|input - target|`.
 
     >>> lucid.nn.L1Loss()(lucid.tensor([1.0, 3.0]), lucid.zeros(2))
     tensor(2.)
@@ -50,7 +50,7 @@ class L1Loss(_Loss):
 
 @layer
 class SmoothL1Loss(_Loss):
-    """Squared differences below beta, absolute ones above it.
+    """With d = |input - target|: `d ** 2 / (2 * beta)` where d is below `beta`, and `d - beta / 2` elsewhere.
 
     >>> lucid.nn.SmoothL1Loss()(lucid.tensor([1.0, 3.0]), lucid.zeros(2))
     tensor(1.5000)
@@ -62,7 +62,7 @@ class SmoothL1Loss(_Loss):
 
 @layer
 class HuberLoss(_Loss):
-    """Squared differences below delta, absolute ones, times delta, above it.
+    """With d = |input - target|: `d ** 2 / 2` where d is below `delta`, and `delta * (d - delta / 2)` elsewhere.
 
     >>> lucid.nn.HuberLoss()(lucid.tensor([1.0, 3.0]), lucid.zeros(2))
     tensor(1.5000)
@@ -74,7 +74,7 @@ class HuberLoss(_Loss):
 
 @layer
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-target * input)), targets being 1 or -1.
+    """Logistic loss for targets of 1 or -1: `log(1 + exp(-target * input))`.
 
     >>> lucid.nn.SoftMarginLoss()(lucid.zeros(2), lucid.ones(2))
     tensor(0.6931)
@@ -86,7 +86,9 @@ class SoftMarginLoss(_Loss):
 
 @layer
 class KLDivLoss(_Loss):
-    """The Kullback-Leibler divergence; the input is a logarithm. reduction='batchmean' is its mean over a batch.
+    """Kullback-Leibler divergence. The input, and with `log_target` the target, are log-probabilities.
+
+    The reduction 'batchmean' divides the sum by the batch size, which is the mathematical definition.
 
     >>> lucid.nn.KLDivLoss(reduction="sum")(lucid.tensor([0.5]).log(), lucid.tensor([0.5]))
     tensor(0.)
@@ -98,7 +100,12 @@ class KLDivLoss(_Loss):
 
 @layer
 class PoissonNLLLoss(_Loss):
-    """The negative log likelihood of counts.
+    """Negative log-likelihood of counts under a Poisson distribution.
+
+    Args:
+        log_input: Whether the input is the logarithm of the rate.
+        full: Whether to add Stirling's approximation of log(target!) for targets above 1.
+        eps: Added to the rate before the logarithm, if `log_input` is false.
 
     >>> lucid.nn.PoissonNLLLoss()(lucid.zeros(2), lucid.ones(2))
     tensor(1.)
@@ -110,7 +117,11 @@ class PoissonNLLLoss(_Loss):
 
 @layer
 class GaussianNLLLoss(_Loss):
-    """The negative log likelihood of normal variables; called with input, target and variance.
+    """Negative log-likelihood under normal distributions. A call takes input, target and variance.
+
+    Args:
+        full: Whether to add the constant log(2 * pi) / 2.
+        eps: Lower bound of the variance.
 
     >>> lucid.nn.GaussianNLLLoss()(lucid.zeros(2), lucid.ones(2), lucid.ones(2))
     tensor(0.5000)
@@ -122,7 +133,7 @@ class GaussianNLLLoss(_Loss):
 
 @layer
 class BCELoss(_WeightedLoss):
-    """The cross-entropy of probabilities and targets between 0 and 1.
+    """Binary cross-entropy between probabilities and targets in [0, 1].
 
     >>> lucid.nn.BCELoss()(lucid.full((2,), 0.5), lucid.ones(2))
     tensor(0.6931)
@@ -136,7 +147,11 @@ class BCELoss(_WeightedLoss):
 
 @layer
 class BCEWithLogitsLoss(_WeightedLoss):
-    """The cross-entropy of sigmoid(input) and targets between 0 and 1.
+    """Binary cross-entropy between sigmoid(input) and targets in [0, 1].
+
+    Args:
+        weight: Weight of each element, broadcast to the input.
+        pos_weight: Weight of the positive part of the loss.
 
     >>> lucid.nn.BCEWithLogitsLoss()(lucid.zeros(2), lucid.ones(2))
     tensor(0.6931)
@@ -151,7 +166,15 @@ class BCEWithLogitsLoss(_WeightedLoss):
 
 @layer
 class CrossEntropyLoss(_WeightedLoss):
-    """The cross-entropy of softmax(input) and classes, or probabilities of classes.
+    """Cross-entropy between softmax(input) and a target.
+
+    The input has shape (N, C) or (N, C, ...) and holds a score per class. The target holds class indices, in the
+    input's shape without C, or class probabilities, in the input's shape.
+
+    Args:
+        weight: Weight of each class.
+        ignore_index: A class index whose samples are left out of the loss.
+        label_smoothing: Amount of the uniform distribution mixed into the target.
 
     >>> lucid.nn.CrossEntropyLoss()(lucid.zeros(1, 2), lucid.tensor([1]))
     tensor(0.6931)
@@ -171,7 +194,11 @@ class CrossEntropyLoss(_WeightedLoss):
 
 @layer
 class NLLLoss(_WeightedLoss):
-    """The negative log likelihood of classes; the input is logarithms of probabilities.
+    """Negative log-likelihood of classes. The input holds log-probabilities, the target class indices.
+
+    Args:
+        weight: Weight of each class.
+        ignore_index: A class index whose samples are left out of the loss.
 
     >>> lucid.nn.NLLLoss()(lucid.tensor([[-1.0, -2.0]]), lucid.tensor([1]))
     tensor(2.)
@@ -185,7 +212,7 @@ class NLLLoss(_WeightedLoss):
 
 @layer
 class MultiMarginLoss(_WeightedLoss):
-    """How much other classes come within a margin of the right one.
+    """Multi-class hinge loss: the mean over the wrong classes of `max(0, margin - x[target] + x[class]) ** p`.
 
     >>> lucid.nn.MultiMarginLoss()(lucid.zeros(1, 2), lucid.tensor([1]))
     tensor(0.5000)
@@ -199,7 +226,7 @@ class MultiMarginLoss(_WeightedLoss):
 
 @layer
 class MultiLabelMarginLoss(_Loss):
-    """How much wrong classes come within a margin of the right ones, which the target lists up to a -1.
+    """Multi-label hinge loss. A row of the target lists the correct classes; -1 ends the list.
 
     >>> lucid.nn.MultiLabelMarginLoss()(lucid.zeros(1, 2), lucid.tensor([[1, -1]]))
     tensor(0.5000)
@@ -211,7 +238,7 @@ class MultiLabelMarginLoss(_Loss):
 
 @layer
 class MultiLabelSoftMarginLoss(_WeightedLoss):
-    """The mean over classes of the cross-entropy of sigmoid(input) and targets.
+    """Binary cross-entropy between sigmoid(input) and the target, averaged over the classes.
 
     >>> lucid.nn.MultiLabelSoftMarginLoss()(lucid.zeros(1, 2), lucid.ones(1, 2))
     tensor(0.6931)
@@ -225,7 +252,7 @@ class MultiLabelSoftMarginLoss(_WeightedLoss):
 
 @layer
 class HingeEmbeddingLoss(_Loss):
-    """The input where the target is 1, and how much it is below the margin where it is -1.
+    """`x` where the target is 1, and `max(0, margin - x)` where it is -1.
 
     >>> lucid.nn.HingeEmbeddingLoss()(lucid.tensor([0.25]), lucid.tensor([-1.0]))
     tensor(0.7500)
@@ -237,7 +264,7 @@ class HingeEmbeddingLoss(_Loss):
 
 @layer
 class MarginRankingLoss(_Loss):
-    """How much the first input fails to exceed the second, or the other way round where the target is -1.
+    """`max(0, margin - target * (x1 - x2))`: target 1 ranks x1 above x2, target -1 below.
 
     >>> lucid.nn.MarginRankingLoss()(lucid.zeros(1), lucid.ones(1), lucid.ones(1))
     tensor(1.)
@@ -249,7 +276,7 @@ class MarginRankingLoss(_Loss):
 
 @layer
 class CosineEmbeddingLoss(_Loss):
-    """1 - cosine where the target is 1, and the cosine above the margin where it is -1.
+    """`1 - cos` where the target is 1, and `max(0, cos - margin)` where it is -1, for the cosine of two inputs.
 
     >>> lucid.nn.CosineEmbeddingLoss()(lucid.ones(1, 2), lucid.ones(1, 2), lucid.tensor([-1]))
     tensor(1.)
@@ -261,7 +288,10 @@ class CosineEmbeddingLoss(_Loss):
 
 @layer
 class TripletMarginLoss(_Loss):
-    """How much nearer than a margin the negative is than the positive; called with anchor, positive and negative.
+    """`max(0, d(anchor, positive) - d(anchor, negative) + margin)`, where d is the p-norm distance.
+
+    A call takes anchor, positive and negative. With `swap`, the smaller of d(anchor, negative) and
+    d(positive, negative) is used.
 
     >>> lucid.nn.TripletMarginLoss()(lucid.zeros(1, 2), lucid.zeros(1, 2), lucid.zeros(1, 2))
     tensor(1.)
@@ -275,7 +305,13 @@ class TripletMarginLoss(_Loss):
 
 @layer
 class CTCLoss(_Loss):
-    """The negative log likelihood of label sequences, summed over all alignments.
+    """Connectionist temporal classification: negative log-likelihood of label sequences, summed over all alignments.
+
+    A call takes log_probs (T, N, C), targets, input_lengths and target_lengths.
+
+    Args:
+        blank: The index of the blank label.
+        zero_infinity: Whether to set infinite losses, and their gradients, to zero.
 
     >>> log_probs = lucid.zeros(2, 1, 3).log_softmax(2)
     >>> lucid.nn.CTCLoss()(log_probs, lucid.tensor([[1]]), (2,), (1,))
@@ -288,7 +324,7 @@ class CTCLoss(_Loss):
 
 @layer
 class CosineSimilarity(Module):
-    """The cosine of the angle between two tensors along a dimension.
+    """Computes the cosine of the angle between two tensors along dimension `dim`.
 
     >>> lucid.nn.CosineSimilarity()(lucid.ones(1, 2), lucid.ones(1, 2))
     tensor([1.0000])
@@ -300,7 +336,7 @@ class CosineSimilarity(Module):
 
 @layer
 class PairwiseDistance(Module):
-    """The p-norm of the difference along the last dimension.
+    """Computes the p-norm of `x1 - x2 + eps` along the last dimension.
 
     >>> lucid.nn.PairwiseDistance(eps=0.0)(lucid.ones(1, 4), lucid.zeros(1, 4))
     tensor([2.])

@@ -1,4 +1,4 @@
-"""The base of all modules."""
+"""The base class of all modules."""
 
 from __future__ import annotations
 
@@ -16,20 +16,22 @@ _T = TypeVar("_T", bound="type[Module]")
 
 
 class IncompatibleKeys(NamedTuple):
-    """What load_state_dict found: keys that the state lacks, and keys that it has too many."""
+    """The result of load_state_dict: keys that the state lacks, and keys of the state that the module does not have."""
 
     missing_keys: list[str]
     unexpected_keys: list[str]
 
 
 def _rebuild(cls: type[Module]) -> Module:
-    """Makes a module for a copy or a pickle to be filled in."""
+    """Creates an empty module, which a copy or a pickle then fills in."""
     module: Module = _core.blank_module(cls)
     return module
 
 
 class Module(Hooked):
-    """A part of a network. Subclass it, assign parameters and modules to attributes, and define forward().
+    """The base class of all neural network modules.
+
+    Subclass it, assign parameters and submodules to attributes in __init__(), and define forward().
 
     >>> class Net(lucid.nn.Module):
     ...     def __init__(self):
@@ -47,15 +49,15 @@ class Module(Hooked):
       (out): Linear(in_features=8, out_features=2, bias=True)
     )
 
-    Every change to a module or to one below it (an attribute, a parameter, a hook, a mode, a module) moves its
-    `_version`. Values written straight into `__dict__` do not.
+    Every change to a module or to one of its submodules (an attribute, a parameter, a hook, a mode, a module) changes
+    its `_version`. Values written directly into `__dict__` do not.
     """
 
     def __init__(self) -> None:
         super().__init__()
 
     def compile(self, *, max_cache_entries: int = 8) -> Any:
-        """This module, compiled: the same as lucid.compile(module).
+        """Returns the compiled module. Equivalent to `lucid.compile(module)`.
 
         >>> net = lucid.nn.Linear(3, 2).compile()
         >>> net(lucid.ones(4, 3)).shape
@@ -65,17 +67,22 @@ class Module(Hooked):
 
         return lucid.compiler.compile(self, max_cache_entries=max_cache_entries)
 
-    # Parts.
+    # Parameters, buffers and submodules.
 
     def register_parameter(self, name: str, param: Parameter | None) -> None:
-        """Adds a parameter, or None to say that there could be one."""
+        """Adds a parameter. None registers the name without a parameter."""
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(f"register_parameter: '{name}' must be a lucid.nn.Parameter or None, not {type(param)}")
         self._check_free("parameter", name)
         self._register_parameter(name, param)
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
-        """Adds a tensor that is kept but not learned. One that is not persistent is left out of state_dict().
+        """Adds a buffer: a tensor that is part of the module's state but is not trained.
+
+        Args:
+            name: The attribute that holds the buffer.
+            tensor: The buffer, or None.
+            persistent: Whether state_dict() contains the buffer.
 
         >>> module = lucid.nn.Module()
         >>> module.register_buffer("mean", lucid.zeros(2))
@@ -88,7 +95,7 @@ class Module(Hooked):
         self._register_buffer(name, tensor, persistent)
 
     def add_module(self, name: str, module: Module | None) -> None:
-        """Adds a module under a name."""
+        """Adds a submodule as the attribute `name`."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"add_module: '{name}' must be a lucid.nn.Module or None, not {type(module)}")
         self._check_free("module", name)
@@ -106,7 +113,7 @@ class Module(Hooked):
             raise KeyError(f"attribute '{name}' already exists")
 
     def get_submodule(self, target: str) -> Module:
-        """The module at a path with dots; "" is the module itself."""
+        """Returns the submodule at a dotted path, such as "encoder.0". The empty path is the module itself."""
         try:
             module: Module = self._get_submodule(target)
         except ValueError as error:
@@ -114,7 +121,7 @@ class Module(Hooked):
         return module
 
     def set_submodule(self, target: str, module: Module) -> None:
-        """Replaces the module at a path with dots."""
+        """Replaces the submodule at a dotted path."""
         path, _, name = target.rpartition(".")
         setattr(self.get_submodule(path), name, module)
 
@@ -128,11 +135,11 @@ class Module(Hooked):
         return found
 
     def get_parameter(self, target: str) -> Tensor:
-        """The parameter at a path with dots."""
+        """Returns the parameter at a dotted path."""
         return self._get_part("parameter", target)
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer at a path with dots."""
+        """Returns the buffer at a dotted path."""
         return self._get_part("buffer", target)
 
     @property
@@ -147,12 +154,17 @@ class Module(Hooked):
     def _modules(self) -> dict[str, Any]:
         return self._parts()[3]
 
-    # Walks.
+    # Iteration.
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Parameter]]:
-        """Names and parameters of the module and those below it, each once.
+        """Iterates over (name, parameter) pairs of the module and its submodules.
+
+        Args:
+            prefix: Prepended to every name.
+            recurse: Whether to include submodules.
+            remove_duplicate: Whether a shared parameter appears only once.
 
         >>> [name for name, _ in lucid.nn.Linear(2, 2).named_parameters(prefix="fc")]
         ['fc.weight', 'fc.bias']
@@ -160,23 +172,31 @@ class Module(Hooked):
         return iter(self._named_tensors(True, prefix, recurse, remove_duplicate))
 
     def parameters(self, recurse: bool = True) -> Iterator[Parameter]:
-        """The parameters of the module and those below it, each once."""
+        """Iterates over the parameters of the module and its submodules. A shared parameter appears once."""
         return (parameter for _, parameter in self._named_tensors(True, "", recurse, True))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """Names and buffers of the module and those below it, each once."""
+        """Iterates over (name, buffer) pairs of the module and its submodules.
+
+        Takes the same arguments as named_parameters().
+        """
         return iter(self._named_tensors(False, prefix, recurse, remove_duplicate))
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """The buffers of the module and those below it, each once."""
+        """Iterates over the buffers of the module and its submodules. A shared buffer appears once."""
         return (buffer for _, buffer in self._named_tensors(False, "", recurse, True))
 
     def named_modules(
         self, memo: set[Any] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """Names of the module and those below it, and these, each once; the module itself first, without a name.
+        """Iterates over (name, module) pairs: the module itself first, under the empty name, then all submodules.
+
+        Args:
+            memo: Modules to skip; visited modules are added to it.
+            prefix: Prepended to every name.
+            remove_duplicate: Whether a shared module appears only once.
 
         >>> [name for name, _ in lucid.nn.Sequential(lucid.nn.Linear(2, 2)).named_modules()]
         ['', '0']
@@ -189,51 +209,56 @@ class Module(Hooked):
             yield name, module
 
     def modules(self) -> Iterator[Module]:
-        """The module itself and those below it, each once."""
+        """Iterates over the module and all its submodules. A shared module appears once."""
         return (module for _, module in self._named_modules("", True))
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """Names and modules right below this one, each once."""
+        """Iterates over (name, module) pairs of the direct submodules. A shared module appears once."""
         return iter(self._named_children())
 
     def children(self) -> Iterator[Module]:
-        """The modules right below this one, each once."""
+        """Iterates over the direct submodules. A shared module appears once."""
         return (module for _, module in self._named_children())
 
     def apply(self, fn: Callable[[Module], Any]) -> Self:
-        """Calls a function with every module below, then with this one."""
+        """Calls `fn` on every submodule, then on the module itself. Returns the module."""
         self._apply_to_modules(fn)
         return self
 
     def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> Self:
-        """Replaces the memory of all parameters and gradients, and all buffers, by what a function makes of them."""
+        """Replaces the data of all parameters, gradients and buffers with the result of `fn`."""
         self._transform(fn)
         return self
 
     # Modes and dtypes.
 
     def train(self, mode: bool = True) -> Self:
-        """Sets whether the module and those below it are being trained, which dropout and batch norm look at."""
+        """Sets training mode for the module and its submodules. Returns the module.
+
+        Dropout and batch norm depend on the mode.
+        """
         if not isinstance(mode, bool):
             raise ValueError("train: mode must be a bool")
         self._train(mode)
         return self
 
     def eval(self) -> Self:
-        """The same as train(False)."""
+        """Sets evaluation mode. Equivalent to `train(False)`."""
         return self.train(False)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Sets whether gradients of the parameters are computed."""
+        """Sets requires_grad of all parameters. Returns the module."""
         self._requires_grad(requires_grad)
         return self
 
     def zero_grad(self, set_to_none: bool = True) -> None:
-        """Forgets the gradients of all parameters, or sets them to zero."""
+        """Resets the gradients of all parameters to None, or to zero if `set_to_none` is false."""
         self._zero_grad(set_to_none)
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Self:
-        """Converts floating-point parameters and buffers; parameters stay the same objects.
+        """Converts floating-point parameters and buffers to a dtype, or to the dtype of a tensor.
+
+        Parameters keep their identity, so optimizers that hold them stay valid. Returns the module.
 
         >>> lucid.nn.Linear(2, 2).to(lucid.float64).weight.dtype
         lucid.float64
@@ -272,7 +297,7 @@ class Module(Hooked):
         return self
 
     def cpu(self) -> Self:
-        """The module itself: all memory is the CPU's."""
+        """Returns the module unchanged: all tensors are in CPU memory."""
         return self
 
     # State.
@@ -280,7 +305,12 @@ class Module(Hooked):
     def state_dict(
         self, *, destination: dict[str, Any] | None = None, prefix: str = "", keep_vars: bool = False
     ) -> dict[str, Any]:
-        """Parameters and persistent buffers by name, detached unless keep_vars. They share the module's memory.
+        """Returns the parameters and persistent buffers by name. They share the module's memory.
+
+        Args:
+            destination: The dict to fill; a new one by default.
+            prefix: Prepended to every name.
+            keep_vars: Whether to return the tensors themselves instead of detached views.
 
         >>> list(lucid.nn.Linear(2, 2).state_dict())
         ['weight', 'bias']
@@ -292,10 +322,12 @@ class Module(Hooked):
     def load_state_dict(
         self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:
-        """Copies a state into the parameters and buffers of the same names.
+        """Copies a state dict into the parameters and buffers of the same names. Returns the keys that did not match.
 
-        If strict, keys that are missing or too many raise RuntimeError; shapes that differ always do. With assign
-        the parameters take over the state's memory and dtype.
+        Args:
+            state_dict: Tensors by name, as state_dict() returns them.
+            strict: Whether missing or unexpected keys raise RuntimeError. Shapes that differ always raise it.
+            assign: Whether parameters adopt the memory and dtype of the state instead of copying its values.
 
         >>> a, b = lucid.nn.Linear(2, 2), lucid.nn.Linear(2, 2)
         >>> b.load_state_dict(a.state_dict())
@@ -306,7 +338,7 @@ class Module(Hooked):
         return IncompatibleKeys(*self._load_state(dict(state_dict), strict, assign))
 
     def _save_to_state_dict(self, destination: dict[str, Any], prefix: str, keep_vars: bool) -> None:
-        """Writes the module's own state; override it to save something else."""
+        """Writes the module's own state, without submodules. Override it to save something else."""
         self._save_own(destination, prefix, keep_vars)
 
     def _load_from_state_dict(
@@ -319,21 +351,21 @@ class Module(Hooked):
         unexpected_keys: list[str],
         error_msgs: list[str],
     ) -> None:
-        """Reads the module's own state; override it to read something else."""
+        """Reads the module's own state, without submodules. Override it to read something else."""
         missing, unexpected, errors = self._load_own(state_dict, prefix)
         missing_keys += missing
         unexpected_keys += unexpected
         error_msgs += errors
 
     def get_extra_state(self) -> Any:
-        """What state_dict() saves besides tensors; override it together with set_extra_state."""
+        """Returns state other than tensors that state_dict() should save. Override it together with set_extra_state."""
         raise RuntimeError(f"{type(self).__name__} has no extra state: override get_extra_state and set_extra_state")
 
     def set_extra_state(self, state: Any) -> None:
-        """Takes what get_extra_state() gave."""
+        """Restores the value that get_extra_state() returned."""
         raise RuntimeError(f"{type(self).__name__} has no extra state: override get_extra_state and set_extra_state")
 
-    # Copies.
+    # Copying and pickling.
 
     def __getstate__(self) -> dict[str, Any]:
         parameters, buffers, transient, modules = self._parts()
@@ -377,6 +409,6 @@ _core.register_nn(Module, Parameter, Buffer)
 
 
 def layer(cls: _T) -> _T:
-    """Marks a class whose instances are modules of the C++ class of the same name."""
+    """Registers a class whose instances are implemented by the C++ module of the same name."""
     _core.register_layer(cls, cls.__name__)
     return cls

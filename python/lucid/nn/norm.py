@@ -1,4 +1,4 @@
-"""Modules that give what passes through them mean 0 and variance 1."""
+"""Normalization layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,13 @@ _effects.pure_module()
 
 @layer
 class LayerNorm(Module):
-    """Mean 0 and variance 1 over the last dimensions, times weight plus bias.
+    """Normalizes the last dimensions to mean 0 and variance 1, then applies `* weight + bias`.
+
+    Args:
+        normalized_shape: Sizes of the dimensions to normalize over.
+        eps: Added to the variance for numerical stability.
+        elementwise_affine: Whether to learn a weight and a bias of shape `normalized_shape`.
+        bias: Whether to learn a bias, if `elementwise_affine`.
 
     >>> lucid.nn.LayerNorm(2)(lucid.tensor([[1.0, 3.0]])).detach()
     tensor([[-1.0000,  1.0000]])
@@ -39,13 +45,18 @@ class LayerNorm(Module):
         )
 
     def reset_parameters(self) -> None:
-        """Sets weight to one and bias to zero."""
+        """Resets weight to one and bias to zero."""
         self._reset()
 
 
 @layer
 class RMSNorm(Module):
-    """x divided by the root of its mean square over the last dimensions, times weight. eps=None is that of the dtype.
+    """Divides the input by its root mean square over the last dimensions, then multiplies by `weight`.
+
+    Args:
+        normalized_shape: Sizes of the dimensions to normalize over.
+        eps: Added to the mean square for numerical stability; by default the epsilon of the dtype.
+        elementwise_affine: Whether to learn a weight of shape `normalized_shape`.
 
     >>> lucid.nn.RMSNorm(2)(lucid.tensor([[1.0, -1.0]])).detach()
     tensor([[ 1., -1.]])
@@ -67,13 +78,19 @@ class RMSNorm(Module):
         self._build(dtype, normalized_shape=normalized_shape, eps=eps, elementwise_affine=elementwise_affine)
 
     def reset_parameters(self) -> None:
-        """Sets weight to one and bias to zero."""
+        """Resets weight to one."""
         self._reset()
 
 
 @layer
 class GroupNorm(Module):
-    """Mean 0 and variance 1 over each group of channels, times weight plus bias.
+    """Normalizes each group of channels to mean 0 and variance 1, then applies `* weight + bias` per channel.
+
+    Args:
+        num_groups: Number of groups; divides `num_channels`.
+        num_channels: Number of channels of the input, of shape (N, C, ...).
+        eps: Added to the variance for numerical stability.
+        affine: Whether to learn a weight and a bias per channel.
 
     >>> lucid.nn.GroupNorm(2, 4)(lucid.ones(1, 4, 3)).abs().sum().detach()
     tensor(0.)
@@ -98,13 +115,15 @@ class GroupNorm(Module):
         self._build(dtype, num_groups=num_groups, num_channels=num_channels, eps=eps, affine=affine)
 
     def reset_parameters(self) -> None:
-        """Sets weight to one and bias to zero."""
+        """Resets weight to one and bias to zero."""
         self._reset()
 
 
 @layer
 class LocalResponseNorm(Module):
-    """x divided by a power of the mean of the squares of neighbouring channels.
+    """Divides the input by `(k + alpha * m) ** beta`, where m is the mean square of `size` neighbouring channels.
+
+    Channels beyond the ends count as 0.
 
     >>> lucid.nn.LocalResponseNorm(2)(lucid.zeros(1, 4, 3)).shape
     (1, 4, 3)
@@ -115,7 +134,7 @@ class LocalResponseNorm(Module):
 
 
 class _StatisticsNorm(Module):
-    """What norms with running statistics have in common."""
+    """The attributes of norms with running statistics."""
 
     num_features: int
     eps: float
@@ -129,11 +148,11 @@ class _StatisticsNorm(Module):
     num_batches_tracked: Any
 
     def reset_parameters(self) -> None:
-        """Sets weight to one and bias to zero, and forgets the running statistics."""
+        """Resets weight to one, bias to zero, and the running statistics."""
         self._reset()
 
     def reset_running_stats(self) -> None:
-        """Forgets the running statistics."""
+        """Resets the running mean to zero, the running variance to one and the number of batches to zero."""
         if self.running_mean is not None:
             self.running_mean.zero_()
             self.running_var.fill_(1)
@@ -141,7 +160,7 @@ class _StatisticsNorm(Module):
 
 
 class _BatchNorm(_StatisticsNorm):
-    """Normalises over a batch."""
+    """The base class of norms over a batch."""
 
     def __init__(
         self,
@@ -164,7 +183,7 @@ class _BatchNorm(_StatisticsNorm):
 
 
 class _InstanceNorm(_StatisticsNorm):
-    """Normalises each of a batch by itself."""
+    """The base class of norms over each sample of a batch."""
 
     def __init__(
         self,
@@ -188,10 +207,17 @@ class _InstanceNorm(_StatisticsNorm):
 
 @layer
 class BatchNorm1d(_BatchNorm):
-    """Mean 0 and variance 1 for each channel over a batch of vectors or sequences, times weight plus bias.
+    """Normalizes each channel over the batch to mean 0 and variance 1, then applies `* weight + bias`.
 
-    While training, running
-    statistics take in `momentum` of each batch (None: the mean over all batches); otherwise they are used.
+    The input has shape (N, C) or (N, C, L). Training uses the statistics of the batch and updates the running
+    statistics. Evaluation uses the running statistics.
+
+    Args:
+        num_features: Number of channels C.
+        eps: Added to the variance for numerical stability.
+        momentum: Weight of a new batch in the running statistics. None averages over all batches.
+        affine: Whether to learn a weight and a bias per channel.
+        track_running_stats: Whether to keep running statistics. Without them, evaluation uses the batch too.
 
     >>> lucid.nn.BatchNorm1d(3)(lucid.randn(4, 3)).shape
     (4, 3)
@@ -200,8 +226,17 @@ class BatchNorm1d(_BatchNorm):
 
 @layer
 class BatchNorm2d(_BatchNorm):
-    """Mean 0 and variance 1 for each channel over a batch of images, times weight plus bias. While training, running
-    statistics take in `momentum` of each batch (None: the mean over all batches); otherwise they are used.
+    """Normalizes each channel over the batch to mean 0 and variance 1, then applies `* weight + bias`.
+
+    The input has shape (N, C, H, W). Training uses the statistics of the batch and updates the running
+    statistics. Evaluation uses the running statistics.
+
+    Args:
+        num_features: Number of channels C.
+        eps: Added to the variance for numerical stability.
+        momentum: Weight of a new batch in the running statistics. None averages over all batches.
+        affine: Whether to learn a weight and a bias per channel.
+        track_running_stats: Whether to keep running statistics. Without them, evaluation uses the batch too.
 
     >>> lucid.nn.BatchNorm2d(3)(lucid.randn(4, 3, 2, 2)).shape
     (4, 3, 2, 2)
@@ -210,8 +245,17 @@ class BatchNorm2d(_BatchNorm):
 
 @layer
 class BatchNorm3d(_BatchNorm):
-    """Mean 0 and variance 1 for each channel over a batch of volumes, times weight plus bias. While training, running
-    statistics take in `momentum` of each batch (None: the mean over all batches); otherwise they are used.
+    """Normalizes each channel over the batch to mean 0 and variance 1, then applies `* weight + bias`.
+
+    The input has shape (N, C, D, H, W). Training uses the statistics of the batch and updates the running
+    statistics. Evaluation uses the running statistics.
+
+    Args:
+        num_features: Number of channels C.
+        eps: Added to the variance for numerical stability.
+        momentum: Weight of a new batch in the running statistics. None averages over all batches.
+        affine: Whether to learn a weight and a bias per channel.
+        track_running_stats: Whether to keep running statistics. Without them, evaluation uses the batch too.
 
     >>> lucid.nn.BatchNorm3d(3)(lucid.randn(4, 3, 2, 2, 2)).shape
     (4, 3, 2, 2, 2)
@@ -220,7 +264,10 @@ class BatchNorm3d(_BatchNorm):
 
 @layer
 class InstanceNorm1d(_InstanceNorm):
-    """Mean 0 and variance 1 for each channel of each of a batch of sequences.
+    """Normalizes each channel of each sample to mean 0 and variance 1.
+
+    The input has shape (N, C, L) or (C, L). Takes the same arguments as BatchNorm, but by default there are
+    no weights and no running statistics.
 
     >>> lucid.nn.InstanceNorm1d(3)(lucid.randn(4, 3, 5)).shape
     (4, 3, 5)
@@ -229,7 +276,10 @@ class InstanceNorm1d(_InstanceNorm):
 
 @layer
 class InstanceNorm2d(_InstanceNorm):
-    """Mean 0 and variance 1 for each channel of each of a batch of images.
+    """Normalizes each channel of each sample to mean 0 and variance 1.
+
+    The input has shape (N, C, H, W) or (C, H, W). Takes the same arguments as BatchNorm, but by default there are
+    no weights and no running statistics.
 
     >>> lucid.nn.InstanceNorm2d(3)(lucid.randn(4, 3, 2, 2)).shape
     (4, 3, 2, 2)
@@ -238,7 +288,10 @@ class InstanceNorm2d(_InstanceNorm):
 
 @layer
 class InstanceNorm3d(_InstanceNorm):
-    """Mean 0 and variance 1 for each channel of each of a batch of volumes.
+    """Normalizes each channel of each sample to mean 0 and variance 1.
+
+    The input has shape (N, C, D, H, W) or (C, D, H, W). Takes the same arguments as BatchNorm, but by default there are
+    no weights and no running statistics.
 
     >>> lucid.nn.InstanceNorm3d(3)(lucid.randn(4, 3, 2, 2, 2)).shape
     (4, 3, 2, 2, 2)

@@ -11,9 +11,11 @@ _effects.pure_module()
 
 
 class Parameter(Tensor):
-    """A tensor that a module learns. Assigned to an attribute of a module, it becomes one of its parameters.
+    """A tensor that is trained. Assigned to an attribute of a module, it becomes one of the module's parameters.
 
-    It shares the memory of the tensor that it is made from.
+    Args:
+        data: The initial value. The parameter shares its memory if it is a tensor.
+        requires_grad: Whether gradients are computed for it.
 
     >>> layer = lucid.nn.Module()
     >>> layer.scale = lucid.nn.Parameter(lucid.ones(2))
@@ -33,7 +35,10 @@ class Parameter(Tensor):
 
 
 class Buffer(Tensor):
-    """A tensor that a module keeps but does not learn. Assigned to an attribute of a module, it becomes a buffer.
+    """A tensor that is part of a module's state but is not trained.
+
+    Assigned to an attribute of a module, it becomes one of the module's buffers. state_dict() contains it if it is
+    `persistent`.
 
     >>> layer = lucid.nn.Module()
     >>> layer.count = lucid.nn.Buffer(lucid.zeros(1), persistent=False)

@@ -1,4 +1,4 @@
-"""Pools: one number for each window."""
+"""Pooling layers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _Sizes = int | Sequence[int]
 
 
 class _MaxPool(Module):
-    """The largest element of each window, over any number of dimensions."""
+    """The base class of max pooling over any number of dimensions."""
 
     def __init__(
         self,
@@ -37,7 +37,15 @@ class _MaxPool(Module):
 
 @layer
 class MaxPool1d(_MaxPool):
-    """The largest element of each window and, with return_indices, where it was.
+    """Computes the maximum of each window of an input of shape (N, C, L). The batch dimension is optional.
+
+    Args:
+        kernel_size: Size of the window: one number, or one per dimension.
+        stride: Step between windows; `kernel_size` by default.
+        padding: Padding with -inf on both sides.
+        dilation: Distance between elements of a window.
+        return_indices: Whether to also return the indices of the maxima, for MaxUnpool.
+        ceil_mode: Whether to include windows that reach over the end.
 
     >>> lucid.nn.MaxPool1d(2)(lucid.ones(1, 2, 8)).shape
     (1, 2, 4)
@@ -46,7 +54,15 @@ class MaxPool1d(_MaxPool):
 
 @layer
 class MaxPool2d(_MaxPool):
-    """The largest element of each window and, with return_indices, where it was.
+    """Computes the maximum of each window of an input of shape (N, C, H, W). The batch dimension is optional.
+
+    Args:
+        kernel_size: Size of the window: one number, or one per dimension.
+        stride: Step between windows; `kernel_size` by default.
+        padding: Padding with -inf on both sides.
+        dilation: Distance between elements of a window.
+        return_indices: Whether to also return the indices of the maxima, for MaxUnpool.
+        ceil_mode: Whether to include windows that reach over the end.
 
     >>> lucid.nn.MaxPool2d(2)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 4, 4)
@@ -55,7 +71,15 @@ class MaxPool2d(_MaxPool):
 
 @layer
 class MaxPool3d(_MaxPool):
-    """The largest element of each window and, with return_indices, where it was.
+    """Computes the maximum of each window of an input of shape (N, C, D, H, W). The batch dimension is optional.
+
+    Args:
+        kernel_size: Size of the window: one number, or one per dimension.
+        stride: Step between windows; `kernel_size` by default.
+        padding: Padding with -inf on both sides.
+        dilation: Distance between elements of a window.
+        return_indices: Whether to also return the indices of the maxima, for MaxUnpool.
+        ceil_mode: Whether to include windows that reach over the end.
 
     >>> lucid.nn.MaxPool3d(2)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 4, 4, 4)
@@ -64,7 +88,14 @@ class MaxPool3d(_MaxPool):
 
 @layer
 class AvgPool1d(Module):
-    """The mean of each window.
+    """Computes the mean of each window of an input of shape (N, C, L). The batch dimension is optional.
+
+    Args:
+        kernel_size: Size of the window.
+        stride: Step between windows; `kernel_size` by default.
+        padding: Padding with zeros on both sides.
+        ceil_mode: Whether to include windows that reach over the end.
+        count_include_pad: Whether padding counts as elements of the mean.
 
     >>> lucid.nn.AvgPool1d(2)(lucid.ones(1, 2, 8)).shape
     (1, 2, 4)
@@ -89,7 +120,7 @@ class AvgPool1d(Module):
 
 
 class _AvgPool(Module):
-    """The mean of each window, or its sum divided by something else."""
+    """The base class of average pooling over two and three dimensions."""
 
     def __init__(
         self,
@@ -113,7 +144,15 @@ class _AvgPool(Module):
 
 @layer
 class AvgPool2d(_AvgPool):
-    """The mean of each window.
+    """Computes the mean of each window of an input of shape (N, C, H, W). The batch dimension is optional.
+
+    Args:
+        kernel_size: Size of the window: one number, or one per dimension.
+        stride: Step between windows; `kernel_size` by default.
+        padding: Padding with zeros on both sides.
+        ceil_mode: Whether to include windows that reach over the end.
+        count_include_pad: Whether padding counts as elements of the mean.
+        divisor_override: Divisor of the sums, instead of the number of elements.
 
     >>> lucid.nn.AvgPool2d(2)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 4, 4)
@@ -122,7 +161,15 @@ class AvgPool2d(_AvgPool):
 
 @layer
 class AvgPool3d(_AvgPool):
-    """The mean of each window.
+    """Computes the mean of each window of an input of shape (N, C, D, H, W). The batch dimension is optional.
+
+    Args:
+        kernel_size: Size of the window: one number, or one per dimension.
+        stride: Step between windows; `kernel_size` by default.
+        padding: Padding with zeros on both sides.
+        ceil_mode: Whether to include windows that reach over the end.
+        count_include_pad: Whether padding counts as elements of the mean.
+        divisor_override: Divisor of the sums, instead of the number of elements.
 
     >>> lucid.nn.AvgPool3d(2)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 4, 4, 4)
@@ -131,7 +178,7 @@ class AvgPool3d(_AvgPool):
 
 @layer
 class AdaptiveAvgPool1d(Module):
-    """Means of windows chosen so that the result has the size output_size; None keeps a size.
+    """Averages windows that are chosen so that the output has size `output_size`. None keeps the input's size.
 
     >>> lucid.nn.AdaptiveAvgPool1d(3)(lucid.ones(1, 2, 8)).shape
     (1, 2, 3)
@@ -143,7 +190,7 @@ class AdaptiveAvgPool1d(Module):
 
 @layer
 class AdaptiveAvgPool2d(Module):
-    """Means of windows chosen so that the result has the size output_size; None keeps a size.
+    """Averages windows that are chosen so that the output has size `output_size`. None keeps the input's size.
 
     >>> lucid.nn.AdaptiveAvgPool2d(3)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 3, 3)
@@ -155,7 +202,7 @@ class AdaptiveAvgPool2d(Module):
 
 @layer
 class AdaptiveAvgPool3d(Module):
-    """Means of windows chosen so that the result has the size output_size; None keeps a size.
+    """Averages windows that are chosen so that the output has size `output_size`. None keeps the input's size.
 
     >>> lucid.nn.AdaptiveAvgPool3d(3)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 3, 3, 3)
@@ -167,7 +214,9 @@ class AdaptiveAvgPool3d(Module):
 
 @layer
 class AdaptiveMaxPool1d(Module):
-    """Maxima of windows chosen so that the result has the size output_size; None keeps a size.
+    """Computes maxima of windows chosen so that the output has size `output_size`. None keeps the input's size.
+
+    With `return_indices`, also returns the indices of the maxima.
 
     >>> lucid.nn.AdaptiveMaxPool1d(3)(lucid.ones(1, 2, 8)).shape
     (1, 2, 3)
@@ -179,7 +228,9 @@ class AdaptiveMaxPool1d(Module):
 
 @layer
 class AdaptiveMaxPool2d(Module):
-    """Maxima of windows chosen so that the result has the size output_size; None keeps a size.
+    """Computes maxima of windows chosen so that the output has size `output_size`. None keeps the input's size.
+
+    With `return_indices`, also returns the indices of the maxima.
 
     >>> lucid.nn.AdaptiveMaxPool2d(3)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 3, 3)
@@ -191,7 +242,9 @@ class AdaptiveMaxPool2d(Module):
 
 @layer
 class AdaptiveMaxPool3d(Module):
-    """Maxima of windows chosen so that the result has the size output_size; None keeps a size.
+    """Computes maxima of windows chosen so that the output has size `output_size`. None keeps the input's size.
+
+    With `return_indices`, also returns the indices of the maxima.
 
     >>> lucid.nn.AdaptiveMaxPool3d(3)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 3, 3, 3)
@@ -202,7 +255,7 @@ class AdaptiveMaxPool3d(Module):
 
 
 class _LPPool(Module):
-    """A norm of each window, over any number of dimensions."""
+    """The base class of power-average pooling over any number of dimensions."""
 
     def __init__(
         self, norm_type: float, kernel_size: _Sizes, stride: _Sizes | None = None, ceil_mode: bool = False
@@ -218,7 +271,7 @@ class _LPPool(Module):
 
 @layer
 class LPPool1d(_LPPool):
-    """The p-norm of each window, p being norm_type.
+    """Computes the p-norm of each window, where p is `norm_type`.
 
     >>> lucid.nn.LPPool1d(2, 2)(lucid.ones(1, 2, 8)).shape
     (1, 2, 4)
@@ -227,7 +280,7 @@ class LPPool1d(_LPPool):
 
 @layer
 class LPPool2d(_LPPool):
-    """The p-norm of each window, p being norm_type.
+    """Computes the p-norm of each window, where p is `norm_type`.
 
     >>> lucid.nn.LPPool2d(2, 2)(lucid.ones(1, 2, 8, 8)).shape
     (1, 2, 4, 4)
@@ -236,7 +289,7 @@ class LPPool2d(_LPPool):
 
 @layer
 class LPPool3d(_LPPool):
-    """The p-norm of each window, p being norm_type.
+    """Computes the p-norm of each window, where p is `norm_type`.
 
     >>> lucid.nn.LPPool3d(2, 2)(lucid.ones(1, 2, 8, 8, 8)).shape
     (1, 2, 4, 4, 4)
@@ -245,7 +298,9 @@ class LPPool3d(_LPPool):
 
 @layer
 class MaxUnpool1d(Module):
-    """The inverse of MaxPool1d: called with its two results, it puts the elements where they were.
+    """Computes a partial inverse of MaxPool1d: puts maxima back at their indices, with zeros elsewhere.
+
+    A call takes both results of a MaxPool1d with `return_indices`.
 
     >>> values, indices = lucid.nn.MaxPool1d(2, return_indices=True)(lucid.ones(1, 2, 8))
     >>> lucid.nn.MaxUnpool1d(2)(values, indices).shape
@@ -258,7 +313,9 @@ class MaxUnpool1d(Module):
 
 @layer
 class MaxUnpool2d(Module):
-    """The inverse of MaxPool2d: called with its two results, it puts the elements where they were.
+    """Computes a partial inverse of MaxPool2d: puts maxima back at their indices, with zeros elsewhere.
+
+    A call takes both results of a MaxPool2d with `return_indices`.
 
     >>> values, indices = lucid.nn.MaxPool2d(2, return_indices=True)(lucid.ones(1, 2, 8, 8))
     >>> lucid.nn.MaxUnpool2d(2)(values, indices).shape
@@ -271,7 +328,9 @@ class MaxUnpool2d(Module):
 
 @layer
 class MaxUnpool3d(Module):
-    """The inverse of MaxPool3d: called with its two results, it puts the elements where they were.
+    """Computes a partial inverse of MaxPool3d: puts maxima back at their indices, with zeros elsewhere.
+
+    A call takes both results of a MaxPool3d with `return_indices`.
 
     >>> values, indices = lucid.nn.MaxPool3d(2, return_indices=True)(lucid.ones(1, 2, 8, 8, 8))
     >>> lucid.nn.MaxUnpool3d(2)(values, indices).shape

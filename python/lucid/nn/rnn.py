@@ -1,4 +1,4 @@
-"""Modules that go through sequences step by step."""
+"""Recurrent layers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ _effects.pure_module()
 
 
 class _Recurrent(Module):
-    """What recurrent modules have in common.
+    """The base class of recurrent layers.
 
-    Called with a sequence, (time, batch, input_size) or with batch_first (batch, time, input_size), and the first state
-    or None for zeros; gives the sequence of hidden states and the last state. A PackedSequence gives one.
+    A call takes a sequence and an initial state, which is zero if it is None. The sequence has shape (time, batch,
+    input_size), or (batch, time, input_size) with `batch_first`, or is a PackedSequence. The call returns the hidden
+    states of the last layer for all time steps, in the same form, and the final state.
     """
 
     input_size: int
@@ -35,15 +36,15 @@ class _Recurrent(Module):
         return packed, _permuted(state, input.unsorted_indices)
 
     def reset_parameters(self) -> None:
-        """Draws all parameters anew, from the uniform distribution on +-1 / sqrt(hidden_size)."""
+        """Initializes all parameters again, from the uniform distribution on +-1 / sqrt(hidden_size)."""
         self._reset()
 
     def flatten_parameters(self) -> None:
-        """Does nothing: it is for other devices."""
+        """Does nothing; for compatibility with code for other devices."""
 
     @property
     def all_weights(self) -> list[list[Any]]:
-        """The parameters of each layer and direction."""
+        """The parameters, as one list per layer and direction."""
         parameters = list(self._parts()[0].values())
         count = 2 + 2 * self.bias + (self.proj_size > 0)
         return [parameters[i : i + count] for i in range(0, len(parameters), count)]
@@ -59,7 +60,21 @@ def _permuted(state: Any, order: Any) -> Any:
 
 @layer
 class RNN(_Recurrent):
-    """h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu.
+    """An Elman recurrent network: `h' = tanh(W_ih x + b_ih + W_hh h + b_hh)`.
+
+    A call takes `(input, hx=None)` and returns the outputs of all time steps and the final state. Input has shape
+    (time, batch, input_size), output (time, batch, hidden_size), and state (num_layers, batch, hidden_size).
+    A PackedSequence as input returns one as output.
+
+    Args:
+        input_size: Size of an input vector.
+        hidden_size: Size of the hidden state.
+        num_layers: Number of stacked layers.
+        nonlinearity: 'tanh' or 'relu'.
+        bias: Whether to add biases.
+        batch_first: Whether inputs and outputs have shape (batch, time, size). States do not change shape.
+        dropout: Probability of dropout on the outputs of every layer but the last.
+        bidirectional: Whether to run in both directions. Outputs are concatenated; states have 2 * num_layers rows.
 
     >>> output, state = lucid.nn.RNN(3, 4, num_layers=2)(lucid.ones(5, 2, 3))
     >>> output.shape, state.shape
@@ -96,7 +111,12 @@ class RNN(_Recurrent):
 
 @layer
 class LSTM(_Recurrent):
-    """Long short-term memory; the state is (h, c). With proj_size hidden states are projected to that size.
+    """A long short-term memory network. The state is a pair (h, c).
+
+    Calls and arguments are the same as for RNN.
+
+    Args:
+        proj_size: If not 0, hidden states are projected to this size.
 
     >>> output, (h, c) = lucid.nn.LSTM(3, 4, bidirectional=True)(lucid.ones(5, 2, 3))
     >>> output.shape, h.shape, c.shape
@@ -131,7 +151,7 @@ class LSTM(_Recurrent):
 
 @layer
 class GRU(_Recurrent):
-    """A gated recurrent unit.
+    """A gated recurrent unit network. Calls and arguments are the same as for RNN.
 
     >>> output, state = lucid.nn.GRU(3, 4, batch_first=True)(lucid.ones(2, 5, 3))
     >>> output.shape, state.shape
@@ -163,20 +183,20 @@ class GRU(_Recurrent):
 
 
 class _Cell(Module):
-    """What the modules of one step have in common."""
+    """The base class of layers that compute one time step."""
 
     input_size: int
     hidden_size: int
     bias: bool
 
     def reset_parameters(self) -> None:
-        """Draws all parameters anew, from the uniform distribution on +-1 / sqrt(hidden_size)."""
+        """Initializes all parameters again, from the uniform distribution on +-1 / sqrt(hidden_size)."""
         self._reset()
 
 
 @layer
 class RNNCell(_Cell):
-    """One step of an RNN: (input, state) gives the next state.
+    """Computes one time step of an RNN: `(input, state=None)` to the next state.
 
     >>> lucid.nn.RNNCell(3, 4)(lucid.ones(2, 3)).shape
     (2, 4)
@@ -198,7 +218,7 @@ class RNNCell(_Cell):
 
 @layer
 class LSTMCell(_Cell):
-    """One step of an LSTM: (input, (h, c)) gives the next (h, c).
+    """Computes one time step of an LSTM: `(input, (h, c)=None)` to the next (h, c).
 
     >>> h, c = lucid.nn.LSTMCell(3, 4)(lucid.ones(2, 3))
     >>> h.shape, c.shape
@@ -213,7 +233,7 @@ class LSTMCell(_Cell):
 
 @layer
 class GRUCell(_Cell):
-    """One step of a GRU: (input, state) gives the next state.
+    """Computes one time step of a GRU: `(input, state=None)` to the next state.
 
     >>> lucid.nn.GRUCell(3, 4)(lucid.ones(2, 3)).shape
     (2, 4)

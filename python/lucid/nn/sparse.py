@@ -1,4 +1,4 @@
-"""Learned vectors for integers."""
+"""Embedding layers."""
 
 from __future__ import annotations
 
@@ -14,10 +14,18 @@ _effects.pure_module()
 
 @layer
 class Embedding(Module):
-    """A learned row for each of num_embeddings integers.
+    """Looks up rows of a learned table by integer index.
 
-    Row padding_idx is zero at first and gets no gradient. Rows longer than max_norm are scaled down, in place,
-    when they are used. Gradients are always dense: `sparse` is accepted and changes nothing.
+    `weight` has shape (num_embeddings, embedding_dim) and is initialized from the standard normal distribution.
+
+    Args:
+        num_embeddings: Number of rows.
+        embedding_dim: Size of a row.
+        padding_idx: A row that is zero at first and gets no gradient.
+        max_norm: Rows with a larger norm are scaled down in place when they are used.
+        norm_type: The p of that norm.
+        scale_grad_by_freq: Whether to divide the gradient of a row by its number of occurrences.
+        sparse: Accepted for compatibility; gradients are always dense.
 
     >>> lucid.nn.Embedding(10, 3)(lucid.tensor([[1, 2], [4, 5]])).shape
     (2, 2, 3)
@@ -52,11 +60,11 @@ class Embedding(Module):
             scale_grad_by_freq=scale_grad_by_freq,
             sparse=sparse,
         )
-        _take_over(self, _weight, _freeze)
+        _set_weight(self, _weight, _freeze)
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **settings: Any) -> Embedding:
-        """A module with these rows.
+        """Creates a module with the given rows. With `freeze`, they require no gradient.
 
         >>> lucid.nn.Embedding.from_pretrained(lucid.eye(2))(lucid.tensor(1))
         tensor([0., 1.])
@@ -65,14 +73,22 @@ class Embedding(Module):
         return cls(rows, columns, _weight=embeddings, _freeze=freeze, **settings)
 
     def reset_parameters(self) -> None:
-        """Draws the rows anew."""
+        """Initializes the rows again."""
         self._reset()
 
 
 @layer
 class EmbeddingBag(Module):
-    """Means, sums or maxima of rows, one for each bag of integers: rows of a matrix, or parts of a vector that begin at
-    the offsets.
+    """Looks up rows by index and reduces each bag of rows to one: its mean, sum or maximum.
+
+    The bags are the rows of a matrix of indices, or the parts of a vector of indices that begin at the given offsets.
+
+    Args:
+        mode: 'mean', 'sum' or 'max'.
+        include_last_offset: Whether the last offset is the end of the last bag.
+        padding_idx: An index that is left out of the bags.
+
+    The other arguments are the same as for Embedding.
 
     >>> bag = lucid.nn.EmbeddingBag(10, 3, mode="sum")
     >>> bag(lucid.tensor([1, 2, 4, 5]), lucid.tensor([0, 3])).shape
@@ -112,11 +128,11 @@ class EmbeddingBag(Module):
             mode=mode,
             include_last_offset=include_last_offset,
         )
-        _take_over(self, _weight, False)
+        _set_weight(self, _weight, False)
 
     @classmethod
     def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **settings: Any) -> EmbeddingBag:
-        """A module with these rows.
+        """Creates a module with the given rows. With `freeze`, they require no gradient.
 
         >>> lucid.nn.EmbeddingBag.from_pretrained(lucid.eye(2), mode="sum")(lucid.tensor([[0, 1]]))
         tensor([[1., 1.]])
@@ -127,13 +143,15 @@ class EmbeddingBag(Module):
         return bag
 
     def reset_parameters(self) -> None:
-        """Draws the rows anew."""
+        """Initializes the rows again."""
         self._reset()
 
 
-def _take_over(module: Any, weight: Tensor | None, freeze: bool) -> None:
+def _set_weight(module: Any, weight: Tensor | None, freeze: bool) -> None:
     if weight is None:
         return
     if weight.shape != module.weight.shape:
-        raise ValueError(f"expected a weight of shape {module.weight.shape}, got {weight.shape}")
+        raise ValueError(
+            f"{type(module).__name__}: expected a weight of shape {module.weight.shape}, got {weight.shape}"
+        )
     module.weight = Parameter(weight, requires_grad=not freeze)

@@ -1,4 +1,4 @@
-"""Attention, and what is made of it."""
+"""Attention and transformer layers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,22 @@ _effects.pure_module()
 
 @layer
 class MultiheadAttention(Module):
-    """Weighted means of values, the weights being the softmax of scaled products of queries and keys.
+    """Multi-head attention: projects query, key and value, and attends with `num_heads` heads in parallel.
 
-    A call takes query, key and value, (time, batch, size) or with batch_first (batch, time, size), and
-    key_padding_mask, need_weights=True, attn_mask, average_attn_weights=True and is_causal=False; it gives the result
-    and the weights, or None. Masks are true, or -inf, where nothing may be seen.
+    A call takes query, key and value of shape (time, batch, size), or (batch, time, size) with `batch_first`, and
+    optionally key_padding_mask, need_weights=True, attn_mask, average_attn_weights=True and is_causal=False. It
+    returns the output and the attention weights, or None instead of the weights if need_weights is false. A mask is
+    true, or -inf, at positions that must not be attended to.
+
+    Args:
+        embed_dim: Size of the queries and of the output; a multiple of `num_heads`.
+        num_heads: Number of heads.
+        dropout: Probability of dropout on the attention weights.
+        bias: Whether the projections have biases.
+        add_bias_kv: Whether to append a learned key and value.
+        add_zero_attn: Whether to append a key and value of zeros.
+        kdim: Size of the keys; `embed_dim` by default.
+        vdim: Size of the values; `embed_dim` by default.
 
     >>> x = lucid.ones(5, 2, 8)
     >>> output, weights = lucid.nn.MultiheadAttention(8, 2)(x, x, x)
@@ -73,7 +84,7 @@ class MultiheadAttention(Module):
 
 
 class _TransformerLayer(Module):
-    """What the layers of encoders and decoders have in common."""
+    """The base class of encoder and decoder layers."""
 
     def __init__(
         self,
@@ -106,7 +117,16 @@ class _TransformerLayer(Module):
 
 @layer
 class TransformerEncoderLayer(_TransformerLayer):
-    """Attention of a sequence to itself, then a network of two layers for each of its elements.
+    """A transformer encoder layer: self-attention, then a feedforward network of two linear layers.
+
+    Args:
+        d_model: Size of the input and output.
+        nhead: Number of attention heads.
+        dim_feedforward: Size of the hidden layer of the feedforward network.
+        dropout: Probability of dropout.
+        activation: 'relu', 'gelu' or a function.
+        norm_first: Whether to normalize before each part instead of after it.
+        batch_first: Whether the input has shape (batch, time, d_model) instead of (time, batch, d_model).
 
     >>> layer = lucid.nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
     >>> layer(lucid.ones(5, 2, 8)).shape
@@ -116,7 +136,9 @@ class TransformerEncoderLayer(_TransformerLayer):
 
 @layer
 class TransformerDecoderLayer(_TransformerLayer):
-    """An encoder layer with attention to a memory in between.
+    """A transformer decoder layer: self-attention, attention to the encoder's output, then a feedforward network.
+
+    Takes the same arguments as TransformerEncoderLayer. A call takes the target and the encoder's output.
 
     >>> layer = lucid.nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
     >>> layer(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
@@ -125,6 +147,8 @@ class TransformerDecoderLayer(_TransformerLayer):
 
 
 class _Stack(Module):
+    """The base class of stacks of layers."""
+
     num_layers: int
     layers: Any
     norm: Any
@@ -137,7 +161,7 @@ class _Stack(Module):
 
 @layer
 class TransformerEncoder(_Stack):
-    """Copies of a layer one after another, and a norm after them if one is given.
+    """A stack of `num_layers` copies of an encoder layer, followed by `norm` if it is given.
 
     >>> layer = lucid.nn.TransformerEncoderLayer(8, 2, dim_feedforward=16)
     >>> lucid.nn.TransformerEncoder(layer, num_layers=2)(lucid.ones(5, 2, 8)).shape
@@ -157,7 +181,7 @@ class TransformerEncoder(_Stack):
 
 @layer
 class TransformerDecoder(_Stack):
-    """Copies of a decoder layer one after another, and a norm after them if one is given.
+    """A stack of `num_layers` copies of a decoder layer, followed by `norm` if it is given.
 
     >>> layer = lucid.nn.TransformerDecoderLayer(8, 2, dim_feedforward=16)
     >>> lucid.nn.TransformerDecoder(layer, num_layers=2)(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
@@ -170,7 +194,7 @@ class TransformerDecoder(_Stack):
 
 @layer
 class Transformer(Module):
-    """An encoder and a decoder that attends to what it gives.
+    """An encoder-decoder transformer. A call takes the source and target sequences.
 
     >>> model = lucid.nn.Transformer(8, 2, 1, 1, dim_feedforward=16)
     >>> model(lucid.ones(5, 2, 8), lucid.ones(3, 2, 8)).shape
@@ -228,7 +252,7 @@ class Transformer(Module):
 
     @staticmethod
     def generate_square_subsequent_mask(sz: int, device: Any = None, dtype: Any = None) -> Tensor:
-        """-inf above the diagonal, 0 elsewhere.
+        """Returns a causal mask of shape (sz, sz): -inf above the diagonal, 0 elsewhere.
 
         >>> lucid.nn.Transformer.generate_square_subsequent_mask(2)
         tensor([[  0., -inf],

@@ -1,4 +1,4 @@
-"""Optimizers: they move parameters along their gradients.
+"""Optimizers: update parameters from their gradients.
 
 >>> w = lucid.tensor([1.0, -2.0], requires_grad=True)
 >>> optimizer = lucid.optim.SGD([w], lr=0.1)

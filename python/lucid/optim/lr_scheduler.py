@@ -1,4 +1,4 @@
-"""Schedules of learning rates. Call `scheduler.step()` after the optimizer's.
+"""Learning rate schedulers. Call `scheduler.step()` after `optimizer.step()`.
 
 >>> w = lucid.ones(1, requires_grad=True)
 >>> optimizer = lucid.optim.SGD([w], lr=1.0)
@@ -43,16 +43,16 @@ __all__ = [
 
 _EARLY = (
     "lr_scheduler.step() was called before optimizer.step(), so the first rate of the schedule is skipped; "
-    "call the optimizer's step first"
+    "call optimizer.step() first"
 )
 
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor that are options."""
+    """Returns the options among the arguments of a constructor."""
     return {name: value for name, value in values.items() if name not in ("self", "optimizer", "__class__")}
 
 
-# How the schedules of the core are made, from what copies and pickles keep.
+# Constructors of the core's schedules, from arguments that copies and pickles preserve.
 
 
 def _named(
@@ -85,7 +85,11 @@ def _chained(scheduler: LRScheduler, parts: Sequence[LRScheduler]) -> _core.Sche
 
 
 class LRScheduler:
-    """The base class of schedules. One of your own gives the rates of all groups.
+    """The base class of learning rate schedulers. A subclass overrides get_lr(), which returns the rate of every group.
+
+    Args:
+        optimizer: The optimizer whose learning rates are set.
+        last_epoch: The epoch to resume after; -1 starts from the beginning.
 
     >>> class Halving(lucid.optim.lr_scheduler.LRScheduler):
     ...     def get_lr(self):
@@ -119,33 +123,33 @@ class LRScheduler:
 
     @classmethod
     def _kind(cls) -> str:
-        """The schedule of the core that this class, or the class that it derives from, stands for."""
+        """Returns the name of the core schedule that implements this class."""
         return next(base.__name__ for base in cls.__mro__ if base.__module__ == __name__)
 
     @property
     def last_epoch(self) -> int:
-        """How many steps were taken."""
+        """The number of steps taken."""
         if "_schedule" in self.__dict__:
             return self._schedule.last_epoch
         return self._now[0] if self._now else -1
 
     @property
     def base_lrs(self) -> list[float]:
-        """The rate that each group began with."""
+        """The initial learning rate of each group."""
         if "_schedule" in self.__dict__:
             return self._schedule.base_lrs
         return self._now[1] if self._now else []
 
     def get_lr(self) -> list[float]:
-        """The rates of all groups at `last_epoch`; for classes of one's own."""
-        raise NotImplementedError(f"{type(self).__name__} must say what its rates are: override get_lr")
+        """Returns the learning rates of all groups at `last_epoch`. Override it in a subclass."""
+        raise NotImplementedError(f"{type(self).__name__} must override get_lr, which returns the learning rates")
 
     def get_last_lr(self) -> list[float]:
-        """The rates that were set last."""
+        """Returns the learning rates that were set last."""
         return self._schedule.get_last_lr()
 
     def step(self, epoch: int | None = None) -> None:
-        """Sets the rates of the next epoch, or of a given one."""
+        """Sets the learning rates of the next epoch, or of the given one."""
         if self._schedule.is_early:
             warnings.warn(_EARLY, UserWarning, stacklevel=2)
         if epoch is None:
@@ -154,20 +158,20 @@ class LRScheduler:
             self._schedule.step_to(epoch)
 
     def state_dict(self) -> dict[str, Any]:
-        """Options and progress as plain data. Functions are not part of it."""
+        """Returns options and progress as plain data. Functions are not included."""
         return self._schedule.state_dict()
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Goes on where state_dict() was taken. The optimizer's state is loaded separately."""
+        """Restores the progress that state_dict() returned. The optimizer's state is loaded separately."""
         self._schedule.load_state_dict(state_dict)
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in self.__dict__.items() if name not in ("_schedule", "_now")}
-        return {**kept, "_progress": self.state_dict()}
+        saved = {name: value for name, value in self.__dict__.items() if name not in ("_schedule", "_now")}
+        return {**saved, "_progress": self.state_dict()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update({name: value for name, value in state.items() if name != "_progress"})
-        # A schedule sets the first rates when it is made; those of this optimizer are further on.
+        # Creating a schedule sets the initial rates, but this optimizer has advanced: restore its options afterwards.
         options = [{name: value for name, value in group.items() if name != "params"} for group in self._groups()]
         make, arguments = self._made_by
         self._schedule = make(self, *arguments)
@@ -185,14 +189,14 @@ class LRScheduler:
 
 
 class StepLR(LRScheduler):
-    """Multiplies the rates by gamma every step_size epochs."""
+    """Multiplies the learning rates by `gamma` every `step_size` epochs."""
 
     def __init__(self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1) -> None:
         self._make(optimizer, _options(locals()))
 
 
 class MultiStepLR(LRScheduler):
-    """Multiplies the rates by gamma at each milestone."""
+    """Multiplies the learning rates by `gamma` at each milestone."""
 
     def __init__(
         self, optimizer: Optimizer, milestones: Iterable[int], gamma: float = 0.1, last_epoch: int = -1
@@ -201,7 +205,7 @@ class MultiStepLR(LRScheduler):
 
 
 class ConstantLR(LRScheduler):
-    """Multiplies the rates by a factor for some epochs."""
+    """Multiplies the learning rates by `factor` for the first `total_iters` epochs."""
 
     def __init__(
         self, optimizer: Optimizer, factor: float = 1.0 / 3, total_iters: int = 5, last_epoch: int = -1
@@ -210,7 +214,7 @@ class ConstantLR(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """Multiplies the rates by a factor that changes evenly: a warm-up."""
+    """Multiplies the learning rates by a factor that changes linearly over `total_iters` epochs: a warm-up."""
 
     def __init__(
         self,
@@ -224,28 +228,31 @@ class LinearLR(LRScheduler):
 
 
 class ExponentialLR(LRScheduler):
-    """Multiplies the rates by gamma every epoch."""
+    """Multiplies the learning rates by `gamma` every epoch."""
 
     def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self._make(optimizer, _options(locals()))
 
 
 class PolynomialLR(LRScheduler):
-    """Lowers the rates to 0 along a polynomial."""
+    """Decays the learning rates to 0 over `total_iters` epochs, along a polynomial of degree `power`."""
 
     def __init__(self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1) -> None:
         self._make(optimizer, _options(locals()))
 
 
 class CosineAnnealingLR(LRScheduler):
-    """Lowers the rates to eta_min along half a cosine wave."""
+    """Decays the learning rates to `eta_min` over `T_max` epochs, along half a cosine wave."""
 
     def __init__(self, optimizer: Optimizer, T_max: int, eta_min: float = 0.0, last_epoch: int = -1) -> None:
         self._make(optimizer, _options(locals()))
 
 
 class CosineAnnealingWarmRestarts(LRScheduler):
-    """Half cosine waves one after another, each T_mult times as long as the one before."""
+    """Repeats cosine annealing from the initial learning rates.
+
+    The first cycle takes `T_0` epochs. Each cycle is `T_mult` times as long as the previous one.
+    """
 
     def __init__(
         self, optimizer: Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0, last_epoch: int = -1
@@ -254,7 +261,18 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
 
 class CyclicLR(LRScheduler):
-    """Moves the rates up and down between two bounds, and the momentum against them."""
+    """Cycles the learning rates between two bounds, and the momentum in the opposite direction.
+
+    Args:
+        base_lr: Lower bound, for all groups or one per group.
+        max_lr: Upper bound.
+        step_size_up: Steps from the lower to the upper bound.
+        step_size_down: Steps back; `step_size_up` by default.
+        mode: 'triangular', 'triangular2' (amplitude halves every cycle) or 'exp_range' (scaled by gamma ** step).
+        scale_fn: A function that scales the amplitude, instead of `mode`.
+        scale_mode: Whether scale_fn takes the cycle ('cycle') or the step ('iterations').
+        cycle_momentum: Whether to cycle the momentum between `base_momentum` and `max_momentum`.
+    """
 
     def __init__(
         self,
@@ -278,7 +296,17 @@ class CyclicLR(LRScheduler):
 
 
 class OneCycleLR(LRScheduler):
-    """Raises the rates from a fraction of max_lr to it, then lowers them far below; the momentum moves against them."""
+    """The 1cycle policy: raises the learning rates to `max_lr`, then anneals them far below the initial rate.
+
+    The number of steps is `total_steps`, or `epochs * steps_per_epoch`. The momentum moves in the opposite direction.
+
+    Args:
+        pct_start: Fraction of the steps that raise the rate.
+        anneal_strategy: 'cos' or 'linear'.
+        div_factor: `max_lr` divided by the initial rate.
+        final_div_factor: The initial rate divided by the final rate.
+        three_phase: Whether to return to the initial rate before the final phase.
+    """
 
     def __init__(
         self,
@@ -301,7 +329,16 @@ class OneCycleLR(LRScheduler):
 
 
 class ReduceLROnPlateau(LRScheduler):
-    """Multiplies the rates by a factor when a metric has not got better for `patience` epochs."""
+    """Multiplies the learning rates by `factor` when a metric has not improved for `patience` epochs.
+
+    Args:
+        mode: Whether the metric improves downwards ('min') or upwards ('max').
+        threshold: How much better a metric must be to count as an improvement.
+        threshold_mode: Whether the threshold is relative ('rel') or absolute ('abs').
+        cooldown: Epochs to wait after a reduction.
+        min_lr: Lower bound of the rates.
+        eps: Reductions by less than this are skipped.
+    """
 
     def __init__(
         self,
@@ -318,12 +355,12 @@ class ReduceLROnPlateau(LRScheduler):
         self._make(optimizer, _options(locals()))
 
     def step(self, metrics: Any) -> None:  # type: ignore[override]
-        """Tells the schedule the metric's value at the end of an epoch."""
+        """Reports the value of the metric at the end of an epoch."""
         self._schedule.observe(float(metrics))
 
 
 class LambdaLR(LRScheduler):
-    """The first rates times a function of the epoch; one function, or one for each group."""
+    """Multiplies the initial learning rates by a function of the epoch: one function, or one per group."""
 
     def __init__(
         self,
@@ -339,11 +376,11 @@ class LambdaLR(LRScheduler):
 
 
 class MultiplicativeLR(LambdaLR):
-    """Multiplies the rates by a function of the epoch."""
+    """Multiplies the current learning rates by a function of the epoch."""
 
 
 class SequentialLR(LRScheduler):
-    """One schedule after another, each from its milestone on."""
+    """Runs several schedulers in sequence, switching to the next one at each milestone."""
 
     def __init__(
         self, optimizer: Optimizer, schedulers: Sequence[LRScheduler], milestones: list[int], last_epoch: int = -1
@@ -353,10 +390,10 @@ class SequentialLR(LRScheduler):
 
 
 class ChainedScheduler(LRScheduler):
-    """Several schedules at once."""
+    """Runs several schedulers at the same time."""
 
     def __init__(self, schedulers: Sequence[LRScheduler], optimizer: Optimizer | None = None) -> None:
         self._schedulers = list(schedulers)
         if not self._schedulers:
-            raise ValueError("ChainedScheduler: give at least one schedule")
+            raise ValueError("ChainedScheduler: expected at least one scheduler")
         self._start(optimizer or self._schedulers[0].optimizer, _chained, self._schedulers)

@@ -20,7 +20,7 @@ def _show(mapping: Any) -> str:
     return repr(dict(mapping.items()))
 
 
-# What the core leaves to be said about its mappings: everything that follows from their items.
+# The core's mappings define item access; the other methods of a mapping follow from it.
 _mapping: Any
 for _mapping in (_core.ParamGroup, _core.ParamState):
     for _name in ("__contains__", "get", "keys", "items", "values", "pop", "popitem", "setdefault", "update", "__eq__"):
@@ -35,15 +35,15 @@ Mapping.register(_core.OptimizerState)
 
 
 class RemovableHandle:
-    """Removes the hook that it was returned for."""
+    """A handle that removes its hook."""
 
-    def __init__(self, hooks: dict[int, Hook], number: int) -> None:
+    def __init__(self, hooks: dict[int, Hook], key: int) -> None:
         self._hooks = hooks
-        self._number = number
+        self._key = key
 
     def remove(self) -> None:
-        """Removes the hook; more than once does no harm."""
-        self._hooks.pop(self._number, None)
+        """Removes the hook. Further calls have no effect."""
+        self._hooks.pop(self._key, None)
 
     def __enter__(self) -> RemovableHandle:
         return self
@@ -53,7 +53,7 @@ class RemovableHandle:
 
 
 def _with_hooks(step: Callable[..., Any], counts_itself: bool) -> Callable[..., Any]:
-    """A step that runs the hooks around it and is counted."""
+    """Wraps a step so that it runs the hooks and is counted."""
 
     @functools.wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
@@ -61,7 +61,7 @@ def _with_hooks(step: Callable[..., Any], counts_itself: bool) -> Callable[..., 
             replaced = hook(self, args, kwargs)
             if replaced is not None:
                 if not isinstance(replaced, tuple) or len(replaced) != 2:
-                    raise RuntimeError(f"a step's pre-hook must return None or (args, kwargs), not {replaced!r}")
+                    raise RuntimeError(f"a step pre-hook must return None or (args, kwargs), not {replaced!r}")
                 args, kwargs = replaced
         result = step(self, *args, **kwargs)
         if not counts_itself:
@@ -74,11 +74,11 @@ def _with_hooks(step: Callable[..., Any], counts_itself: bool) -> Callable[..., 
 
 
 def _groups(params: Params) -> list[dict[str, Any]]:
-    """The groups that the argument `params` of an optimizer describes."""
+    """Converts the `params` argument of an optimizer to a list of groups."""
     if isinstance(params, Tensor):
-        raise TypeError("params: give an iterable of tensors or dicts, not one Tensor")
+        raise TypeError("params: expected an iterable of tensors or dicts, not a single Tensor")
     if isinstance(params, Mapping):
-        raise TypeError("params: give a list of dicts, or of tensors, not one dict")
+        raise TypeError("params: expected a list of dicts or tensors, not a single dict")
     listed: list[Any] = list(params)
     if not listed:
         raise ValueError("params: got an empty list of parameters")
@@ -88,25 +88,29 @@ def _groups(params: Params) -> list[dict[str, Any]]:
 
 
 def _split(group: Mapping[str, Any]) -> tuple[list[Tensor], dict[str, Any]]:
-    """The parameters of a group, and its options."""
+    """Splits a group into its parameters and its options."""
     if "params" not in group:
         raise ValueError("a parameter group must have 'params'")
     options = {name: value for name, value in group.items() if name != "params"}
     params = group["params"]
     if isinstance(params, set | frozenset):
-        raise TypeError("params: give them in an order, as a list; a set has none")
+        raise TypeError("params: expected an ordered collection such as a list, not a set")
     params = [params] if isinstance(params, Tensor) else list(params)
     if params and isinstance(params[0], tuple):
         options["param_names"] = [name for name, _ in params]
         params = [param for _, param in params]
     for param in params:
         if not isinstance(param, Tensor):
-            raise TypeError(f"params: can optimize tensors only, got a {type(param).__name__}")
+            raise TypeError(f"params: expected tensors, got a {type(param).__name__}")
     return params, options
 
 
 class Optimizer(_core.OptimizerBase):
-    """The base class of optimizers. One of your own gives its options' defaults and says what a step does.
+    """The base class of optimizers. A subclass passes the defaults of its options to __init__() and overrides step().
+
+    Args:
+        params: Parameters, (name, parameter) pairs, or dicts that describe groups with their own options.
+        defaults: Default values of the options.
 
     >>> class Plain(lucid.optim.Optimizer):
     ...     def __init__(self, params, lr=0.1):
@@ -135,7 +139,7 @@ class Optimizer(_core.OptimizerBase):
         self._post_hooks = {}
         groups = [_split(group) for group in _groups(params)]
         super().__init__(self._kind, groups, defaults)
-        # The objects that the caller knows: what param_groups gives back.
+        # The caller's own objects, which param_groups returns.
         self._params = [param for group, _ in groups for param in group]
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -144,29 +148,32 @@ class Optimizer(_core.OptimizerBase):
             cls.step = _with_hooks(cls.__dict__["step"], False)  # type: ignore[method-assign]
 
     def step(self, closure: Closure | None = None) -> Any:
-        """Takes one step. `closure` computes the loss and its gradients anew; its loss is returned."""
+        """Updates the parameters once.
+
+        `closure`, if given, is called to compute the loss and its gradients; its loss is returned.
+        """
         if not self._pre_hooks and not self._post_hooks:
             return self._step(closure)
         return _with_hooks(Optimizer._step, True)(self, closure)
 
     def add_param_group(self, param_group: Mapping[str, Any]) -> None:
-        """Adds parameters, for instance of layers that are unfrozen later: {"params": ..., "lr": ...}."""
+        """Adds a group of parameters, such as those of layers that are unfrozen later: {"params": ..., "lr": ...}."""
         group = _split(param_group)
         self._add_group(group)
         self._params.extend(group[0])
 
     def register_step_pre_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls hook(optimizer, args, kwargs) before each step; it may return other (args, kwargs)."""
+        """Registers `hook(optimizer, args, kwargs)` to run before each step. It may return new (args, kwargs)."""
         return self._register(self._pre_hooks, hook)
 
     def register_step_post_hook(self, hook: Hook) -> RemovableHandle:
-        """Calls hook(optimizer, args, kwargs) after each step."""
+        """Registers `hook(optimizer, args, kwargs)` to run after each step."""
         return self._register(self._post_hooks, hook)
 
     def _register(self, hooks: dict[int, Hook], hook: Hook) -> RemovableHandle:
-        number = self.__dict__["_hook_count"] = self.__dict__.get("_hook_count", 0) + 1
-        hooks[number] = hook
-        return RemovableHandle(hooks, number)
+        key = self.__dict__["_hook_count"] = self.__dict__.get("_hook_count", 0) + 1
+        hooks[key] = hook
+        return RemovableHandle(hooks, key)
 
     def __repr__(self) -> str:
         lines = [f"{type(self).__name__} ("]
@@ -190,12 +197,12 @@ def _rebuild(
     attributes: dict[str, Any],
     has_stepped: bool,
 ) -> Optimizer:
-    """What copies and pickles of an optimizer are made by."""
+    """Reconstructs an optimizer from a copy or a pickle."""
     made = cls.__new__(cls)
     Optimizer.__init__(made, groups, defaults)
     for entry in states:
         made.state[entry["param"]].update(entry["state"])
     made.__dict__.update(attributes)
     if has_stepped:
-        made._count_step()  # schedules ask whether it has
+        made._count_step()  # schedulers check whether it has stepped
     return made

@@ -1,4 +1,7 @@
-"""Lucid's optimizers. What they compute is written once, in the core; here are their arguments."""
+"""Optimizers. These classes define their arguments; the updates are implemented in C++.
+
+`foreach`, `fused`, `capturable` and `differentiable` are accepted for compatibility with PyTorch and have no effect.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,21 @@ _effects.pure_module()
 
 
 def _options(values: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a constructor that are options."""
+    """Returns the options among the arguments of a constructor."""
     return {name: value for name, value in values.items() if name not in ("self", "params", "__class__")}
 
 
 class SGD(Optimizer):
-    """Stochastic gradient descent, with momentum, Nesterov's too.
+    """Stochastic gradient descent, optionally with momentum.
+
+    Args:
+        params: Parameters to optimize, or dicts that describe groups.
+        lr: Learning rate.
+        momentum: Decay of the running sum of gradients; 0 for none.
+        dampening: Fraction of the gradient left out of the running sum.
+        weight_decay: Coefficient of an L2 penalty.
+        nesterov: Whether to use Nesterov momentum.
+        maximize: Whether to maximize the objective instead.
 
     >>> w = lucid.ones(2, requires_grad=True)
     >>> optimizer = lucid.optim.SGD([w], lr=0.1, momentum=0.9)
@@ -47,7 +59,16 @@ class SGD(Optimizer):
 
 
 class Adam(Optimizer):
-    """Adam: averages of the gradient and of its square, both corrected for starting at zero.
+    """Adam: scales the running mean of the gradient by the root of the running mean of its square.
+
+    Args:
+        params: Parameters to optimize, or dicts that describe groups.
+        lr: Learning rate.
+        betas: Decay of the running means of the gradient and of its square, which are corrected for their initial bias.
+        eps: Added to the denominator for numerical stability.
+        weight_decay: Coefficient of an L2 penalty, or of decoupled weight decay if `decoupled_weight_decay`.
+        amsgrad: Whether to use the maximum of all mean squares so far.
+        maximize: Whether to maximize the objective instead.
 
     >>> w = lucid.ones(2, requires_grad=True)
     >>> optimizer = lucid.optim.Adam([w], lr=0.1)
@@ -79,7 +100,7 @@ class Adam(Optimizer):
 
 
 class AdamW(Optimizer):
-    """Adam with weight decay that does not pass through the averages.
+    """Adam with decoupled weight decay, which does not enter the running means. Takes the same arguments as Adam.
 
     >>> w = lucid.ones(2, requires_grad=True)
     >>> optimizer = lucid.optim.AdamW([w], lr=0.1, weight_decay=0.5)
@@ -110,7 +131,10 @@ class AdamW(Optimizer):
 
 
 class RMSprop(Optimizer):
-    """Divides the gradient by a running average of its magnitude; `centered` subtracts its mean first."""
+    """Divides the gradient by the root of a running mean of its square.
+
+    `centered` uses the running variance instead of the mean square.
+    """
 
     _kind = "RMSprop"
 
@@ -154,7 +178,7 @@ class Adagrad(Optimizer):
 
 
 class Adamax(Optimizer):
-    """Adam with the largest gradient so far, fading, in place of the average of squares."""
+    """Adam with an exponentially decaying maximum of the gradient's magnitude instead of the mean square."""
 
     _kind = "Adamax"
 
@@ -198,7 +222,7 @@ class NAdam(Optimizer):
 
 
 class RAdam(Optimizer):
-    """Adam that trusts the average of squares only once it has seen enough of them."""
+    """Rectified Adam: divides by the root mean square only once it is based on enough gradients."""
 
     _kind = "RAdam"
 
@@ -220,7 +244,7 @@ class RAdam(Optimizer):
 
 
 class Adadelta(Optimizer):
-    """Scales the gradient by the ratio of the averages of past updates and gradients."""
+    """Scales the gradient by the ratio of the root mean squares of past updates and past gradients."""
 
     _kind = "Adadelta"
 
@@ -241,7 +265,10 @@ class Adadelta(Optimizer):
 
 
 class Rprop(Optimizer):
-    """Follows the sign of the gradient with a step for each element that grows while the sign stays."""
+    """Resilient backpropagation: uses only the sign of the gradient, with a step size per element.
+
+    A step size grows while the sign stays the same, and shrinks when it changes.
+    """
 
     _kind = "Rprop"
 
@@ -261,7 +288,7 @@ class Rprop(Optimizer):
 
 
 class ASGD(Optimizer):
-    """Averaged stochastic gradient descent; the average is `state[p]["ax"]`."""
+    """Averaged stochastic gradient descent. The averaged parameter is `state[p]["ax"]`."""
 
     _kind = "ASGD"
 
@@ -282,7 +309,7 @@ class ASGD(Optimizer):
 
 
 class Lion(Optimizer):
-    """Follows the sign of the gradient mixed with its average."""
+    """Uses the sign of an interpolation between the gradient and its running mean."""
 
     _kind = "Lion"
 
@@ -299,9 +326,9 @@ class Lion(Optimizer):
 
 
 class Muon(Optimizer):
-    """Momentum whose update is made nearly orthogonal; for matrices. Give other parameters to AdamW.
+    """Momentum with orthogonalized updates, for matrices. Use AdamW for other parameters.
 
-    The iteration that orthogonalizes runs in the dtype of the parameter.
+    A Newton-Schulz iteration orthogonalizes the update, in the dtype of the parameter.
     """
 
     _kind = "Muon"
@@ -322,7 +349,7 @@ class Muon(Optimizer):
 
 
 class LBFGS(Optimizer):
-    """A quasi-Newton method for problems without noise. `step` needs a closure, which it calls several times."""
+    """A quasi-Newton method for deterministic objectives. `step` requires a closure, which it calls several times."""
 
     _kind = "LBFGS"
 

@@ -1,4 +1,4 @@
-"""What surrounds tensors: reading data."""
+"""Utilities: loading of data."""
 
 from . import data
 

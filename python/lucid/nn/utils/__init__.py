@@ -1,4 +1,4 @@
-"""Gradients and parameters of whole networks."""
+"""Utilities for the gradients and parameters of whole networks."""
 
 from . import prune, rnn
 from .clip_grad import clip_grad_norm_, clip_grad_value_, clip_grads_with_norm_, get_total_norm

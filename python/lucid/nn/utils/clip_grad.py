@@ -1,4 +1,4 @@
-"""Keeping gradients from becoming too large."""
+"""Gradient clipping."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ def _gradients(parameters: _Tensors) -> list[Tensor]:
 
 
 def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False) -> Tensor:
-    """The norm of all tensors together, as if they were one vector.
+    """Returns the norm of all tensors together, as if they were concatenated into one vector.
+
+    Args:
+        tensors: A tensor or an iterable of tensors.
+        norm_type: The p of the p-norm; may be inf.
+        error_if_nonfinite: Whether a norm that is nan or infinite raises RuntimeError.
 
     >>> lucid.nn.utils.get_total_norm([lucid.tensor([3.0]), lucid.tensor([4.0])])
     tensor(5.)
@@ -33,14 +38,14 @@ def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite
         total: Tensor = norms.max() if math.isinf(norm_type) else _core.ops["norm"](norms, float(norm_type))
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
-            f"the norm of order {norm_type} is {total.item()}, so gradients cannot be clipped; "
-            "pass error_if_nonfinite=False to clip all the same"
+            f"the total norm of order {norm_type} is {total.item()}, so gradients cannot be clipped; "
+            "pass error_if_nonfinite=False to clip anyway"
         )
     return total
 
 
 def clip_grads_with_norm_(parameters: _Tensors, max_norm: float, total_norm: Tensor) -> None:
-    """Scales gradients by max_norm / total_norm where that is below 1.
+    """Scales the gradients in place by `max_norm / total_norm`, if that is below 1.
 
     >>> x = lucid.nn.Parameter(lucid.ones(1))
     >>> x.grad = lucid.tensor([4.0])
@@ -61,7 +66,9 @@ def clip_grad_norm_(
     error_if_nonfinite: bool = False,
     foreach: bool | None = None,
 ) -> Tensor:
-    """Scales the gradients of all parameters together so that their norm is at most max_norm; returns what it was.
+    """Scales the gradients of all parameters in place so that their total norm is at most `max_norm`.
+
+    Returns the total norm before clipping. Takes the same arguments as get_total_norm; `foreach` has no effect.
 
     >>> x = lucid.nn.Parameter(lucid.ones(2))
     >>> x.grad = lucid.tensor([3.0, 4.0])
@@ -77,7 +84,7 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: _Tensors, clip_value: float, foreach: bool | None = None) -> None:
-    """Holds every element of the gradients between -clip_value and clip_value.
+    """Clamps every element of the gradients in place to [-clip_value, clip_value]. `foreach` has no effect.
 
     >>> x = lucid.nn.Parameter(lucid.ones(2))
     >>> x.grad = lucid.tensor([3.0, -4.0])

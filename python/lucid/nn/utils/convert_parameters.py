@@ -1,4 +1,4 @@
-"""All parameters as one vector."""
+"""Conversion between parameters and one flat vector."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _effects.pure_module()
 
 
 def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
-    """All elements of the parameters in a row.
+    """Concatenates the elements of all parameters into one vector.
 
     >>> lucid.nn.utils.parameters_to_vector([lucid.ones(2), lucid.zeros(1, 1)])
     tensor([1., 1., 0.])
@@ -20,7 +20,7 @@ def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
 
 
 def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
-    """Binds the parameters to the parts of a vector.
+    """Replaces the data of the parameters with views of consecutive parts of a vector.
 
     >>> x = lucid.nn.Parameter(lucid.zeros(1, 2))
     >>> lucid.nn.utils.vector_to_parameters(lucid.ones(2), [x])
@@ -32,7 +32,7 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
     listed = list(parameters)
     wanted = sum(parameter.numel() for parameter in listed)
     if vec.numel() != wanted:
-        raise ValueError(f"vector_to_parameters: {vec.numel()} elements do not fit parameters of {wanted}")
+        raise ValueError(f"vector_to_parameters: the vector has {vec.numel()} elements, the parameters have {wanted}")
     begin = 0
     for parameter in listed:
         end = begin + parameter.numel()

@@ -1,4 +1,4 @@
-"""Setting weights to zero for good: a parameter `weight` becomes `weight_orig` times a buffer `weight_mask`."""
+"""Pruning: a parameter `weight` becomes the product of a parameter `weight_orig` and a buffer `weight_mask`."""
 
 from __future__ import annotations
 
@@ -17,6 +17,8 @@ _M = TypeVar("_M", bound=Module)
 
 
 class _Pruning(_Computed):
+    """Computes a pruned weight before each call."""
+
     def __init__(self, name: str) -> None:
         self.name = name
         self.handle: Any = None
@@ -27,10 +29,10 @@ class _Pruning(_Computed):
 
 
 def _count(amount: float, total: int) -> int:
-    """How many of so many elements an amount is: a number of them, or a fraction."""
+    """Converts an amount, a count (int) or a fraction (float) of `total` elements, to a count."""
     if isinstance(amount, int):
         if not 0 <= amount <= total:
-            raise ValueError(f"prune: cannot prune {amount} of {total}")
+            raise ValueError(f"prune: cannot prune {amount} of {total} elements")
         return amount
     if not 0 <= amount <= 1:
         raise ValueError(f"prune: a fraction must be between 0 and 1, got {amount}")
@@ -38,14 +40,14 @@ def _count(amount: float, total: int) -> int:
 
 
 def _current(module: Module, name: str) -> tuple[Tensor, Tensor]:
-    """The weight and its mask so far."""
+    """Returns the weight and its current mask."""
     weight = getattr(module, name).detach()
     mask = getattr(module, name + "_mask", None)
     return weight, weight.new_ones(weight.shape) if mask is None else mask
 
 
 def custom_from_mask(module: _M, name: str, mask: Tensor) -> _M:
-    """Prunes where the mask is 0.
+    """Prunes the elements where the mask is 0, in addition to those already pruned.
 
     >>> layer = lucid.nn.utils.prune.custom_from_mask(lucid.nn.Linear(2, 1), "weight", lucid.tensor([[1, 0]]))
     >>> layer.weight[0, 1].item()
@@ -65,7 +67,7 @@ def custom_from_mask(module: _M, name: str, mask: Tensor) -> _M:
 
 
 def _lowest(importance: Tensor, mask: Tensor, amount: float) -> Tensor:
-    """The mask without those of its elements that matter least."""
+    """Returns the mask without `amount` of its remaining elements, those of lowest importance."""
     flat = mask.flatten().clone()
     left = int(flat.sum().item())
     count = _count(amount, left)
@@ -75,7 +77,13 @@ def _lowest(importance: Tensor, mask: Tensor, amount: float) -> Tensor:
 
 
 def l1_unstructured(module: _M, name: str, amount: float, importance_scores: Tensor | None = None) -> _M:
-    """Prunes the elements nearest to 0: so many of them, or a fraction.
+    """Prunes the elements closest to 0.
+
+    Args:
+        module: The module that holds the parameter.
+        name: The name of the parameter.
+        amount: Number of elements to prune (int), or fraction of the remaining elements (float).
+        importance_scores: Prunes the elements with the smallest absolute score, instead of the smallest weight.
 
     >>> layer = lucid.nn.utils.prune.l1_unstructured(lucid.nn.Linear(4, 1), "weight", 0.5)
     >>> int((layer.weight == 0).sum())
@@ -87,7 +95,7 @@ def l1_unstructured(module: _M, name: str, amount: float, importance_scores: Ten
 
 
 def random_unstructured(module: _M, name: str, amount: float) -> _M:
-    """Prunes elements at random.
+    """Prunes random elements. `amount` is a count (int) or a fraction of the remaining elements (float).
 
     >>> layer = lucid.nn.utils.prune.random_unstructured(lucid.nn.Linear(4, 1), "weight", 3)
     >>> int((layer.weight == 0).sum())
@@ -106,7 +114,9 @@ def _structured(module: _M, name: str, amount: float, dim: int, norms: Tensor) -
 
 
 def ln_structured(module: _M, name: str, amount: float, n: float, dim: int) -> _M:
-    """Prunes the whole parts along a dimension whose n-norm is least.
+    """Prunes whole slices along dimension `dim`, those with the smallest n-norm.
+
+    `amount` is the number of slices (int) or a fraction of them (float).
 
     >>> layer = lucid.nn.utils.prune.ln_structured(lucid.nn.Linear(4, 2), "weight", 1, n=2, dim=0)
     >>> int((layer.weight == 0).all(1).sum())
@@ -118,7 +128,9 @@ def ln_structured(module: _M, name: str, amount: float, n: float, dim: int) -> _
 
 
 def random_structured(module: _M, name: str, amount: float, dim: int) -> _M:
-    """Prunes whole parts along a dimension at random.
+    """Prunes random whole slices along dimension `dim`.
+
+    `amount` is the number of slices (int) or a fraction of them (float).
 
     >>> layer = lucid.nn.utils.prune.random_structured(lucid.nn.Linear(4, 2), "weight", 1, dim=0)
     >>> int((layer.weight == 0).all(1).sum())
@@ -129,7 +141,7 @@ def random_structured(module: _M, name: str, amount: float, dim: int) -> _M:
 
 
 def global_l1_unstructured(parameters: Iterable[tuple[Module, str]], amount: float) -> None:
-    """Prunes the elements nearest to 0 among several parameters together.
+    """Prunes the elements closest to 0 among all given (module, name) parameters together.
 
     >>> a, b = lucid.nn.Linear(4, 1), lucid.nn.Linear(4, 1)
     >>> lucid.nn.utils.prune.global_l1_unstructured([(a, "weight"), (b, "weight")], 4)
@@ -147,7 +159,7 @@ def global_l1_unstructured(parameters: Iterable[tuple[Module, str]], amount: flo
 
 
 def identity(module: _M, name: str) -> _M:
-    """Prepares a parameter for pruning without pruning anything.
+    """Adds a mask of ones to a parameter, without pruning any element.
 
     >>> layer = lucid.nn.utils.prune.identity(lucid.nn.Linear(2, 1), "weight")
     >>> lucid.nn.utils.prune.is_pruned(layer)
@@ -158,7 +170,7 @@ def identity(module: _M, name: str) -> _M:
 
 
 def remove(module: _M, name: str) -> _M:
-    """Makes the pruned weight an ordinary parameter.
+    """Makes the pruned weight an ordinary parameter again. Pruned elements stay 0.
 
     >>> layer = lucid.nn.utils.prune.l1_unstructured(lucid.nn.Linear(4, 1), "weight", 0.5)
     >>> sorted(lucid.nn.utils.prune.remove(layer, "weight").state_dict())
@@ -173,7 +185,7 @@ def remove(module: _M, name: str) -> _M:
 
 
 def is_pruned(module: Module) -> bool:
-    """Whether the module or one below it is pruned.
+    """Returns whether the module or a submodule has a pruned parameter.
 
     >>> lucid.nn.utils.prune.is_pruned(lucid.nn.Linear(2, 1))
     False

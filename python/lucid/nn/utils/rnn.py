@@ -1,4 +1,4 @@
-"""Sequences of different lengths in one tensor."""
+"""Batches of sequences of different lengths."""
 
 from __future__ import annotations
 
@@ -13,7 +13,12 @@ _effects.pure_module()
 
 
 class PackedSequence(NamedTuple):
-    """Sequences without padding: the first elements of all, longest first, then all second ones, and so on."""
+    """A batch of sequences without padding.
+
+    `data` holds the first time steps of all sequences, longest sequence first, then the second time steps, and so on.
+    `batch_sizes` is the number of sequences at each time step. `sorted_indices` and `unsorted_indices` are the
+    permutations to the order by length and back, or None.
+    """
 
     data: Tensor
     batch_sizes: Tensor
@@ -21,12 +26,12 @@ class PackedSequence(NamedTuple):
     unsorted_indices: Tensor | None = None
 
     def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
-        """The sequences with another dtype."""
+        """Converts the data to another dtype. Takes the same arguments as Tensor.to."""
         return self._replace(data=self.data.to(*args, **kwargs))
 
 
 def invert_permutation(permutation: Tensor | None) -> Tensor | None:
-    """The permutation that undoes another.
+    """Returns the inverse of a permutation.
 
     >>> lucid.nn.utils.rnn.invert_permutation(lucid.tensor([2, 0, 1]))
     tensor([1, 2, 0])
@@ -37,7 +42,10 @@ def invert_permutation(permutation: Tensor | None) -> Tensor | None:
 def pad_sequence(
     sequences: Iterable[Tensor], batch_first: bool = False, padding_value: float = 0.0, padding_side: str = "right"
 ) -> Tensor:
-    """Sequences stacked, the shorter ones filled up.
+    """Stacks sequences of different lengths, padding the shorter ones.
+
+    The result has shape (time, batch, ...), or (batch, time, ...) with `batch_first`. `padding_side` is 'right' or
+    'left'.
 
     >>> lucid.nn.utils.rnn.pad_sequence([lucid.ones(2), lucid.ones(1)], batch_first=True)
     tensor([[1., 1.],
@@ -45,7 +53,7 @@ def pad_sequence(
     """
     listed = list(sequences)
     if not listed:
-        raise ValueError("pad_sequence: there are no sequences")
+        raise ValueError("pad_sequence: expected at least one sequence")
     if padding_side not in ("left", "right"):
         raise ValueError(f"pad_sequence: padding_side must be 'left' or 'right', got {padding_side!r}")
     longest = max(sequence.shape[0] for sequence in listed)
@@ -58,7 +66,7 @@ def pad_sequence(
 
 
 def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool = False) -> list[Tensor]:
-    """The sequences of a padded tensor.
+    """Splits a padded tensor into a list of sequences of the given lengths.
 
     >>> [len(s) for s in lucid.nn.utils.rnn.unpad_sequence(lucid.ones(3, 2), lucid.tensor([3, 1]))]
     [3, 1]
@@ -71,7 +79,12 @@ def unpad_sequence(padded_sequences: Tensor, lengths: Tensor, batch_first: bool 
 def pack_padded_sequence(
     input: Tensor, lengths: Tensor | Sequence[int], batch_first: bool = False, enforce_sorted: bool = True
 ) -> PackedSequence:
-    """Packs a padded tensor, (time, batch, ...) or with batch_first (batch, time, ...).
+    """Packs a padded tensor of shape (time, batch, ...), or (batch, time, ...) with `batch_first`.
+
+    Args:
+        input: The padded sequences.
+        lengths: The length of each sequence.
+        enforce_sorted: Whether lengths must be in decreasing order. If false, sequences are sorted by length.
 
     >>> packed = lucid.nn.utils.rnn.pack_padded_sequence(lucid.ones(3, 2, 1), [3, 1])
     >>> packed.data.shape, packed.batch_sizes
@@ -81,14 +94,14 @@ def pack_padded_sequence(
     if batch_first:
         input = input.transpose(0, 1)
     if len(sizes) != input.shape[1]:
-        raise ValueError(f"pack_padded_sequence: {len(sizes)} lengths do not fit a batch of {input.shape[1]}")
+        raise ValueError(f"pack_padded_sequence: got {len(sizes)} lengths for a batch of {input.shape[1]}")
     if min(sizes, default=0) <= 0 or max(sizes) > input.shape[0]:
         raise ValueError(f"pack_padded_sequence: lengths must be between 1 and {input.shape[0]}, got {sizes}")
     order: Tensor | None = None
     if enforce_sorted:
         if any(a < b for a, b in itertools.pairwise(sizes)):
             raise RuntimeError(
-                f"pack_padded_sequence: lengths must not increase, got {sizes}; pass enforce_sorted=False"
+                f"pack_padded_sequence: lengths must be in decreasing order, got {sizes}; pass enforce_sorted=False"
             )
     else:
         order = _core.ops["argsort"](_core.tensor(sizes), descending=True, stable=True)
@@ -102,7 +115,9 @@ def pack_padded_sequence(
 def pad_packed_sequence(
     sequence: PackedSequence, batch_first: bool = False, padding_value: float = 0.0, total_length: int | None = None
 ) -> tuple[Tensor, Tensor]:
-    """The padded tensor of a packed one, and the lengths.
+    """Converts a PackedSequence to a padded tensor. Returns the tensor and the lengths of the sequences.
+
+    `total_length`, if given, is the length to pad to.
 
     >>> packed = lucid.nn.utils.rnn.pack_sequence([lucid.ones(3, 1), lucid.ones(1, 1)])
     >>> lucid.nn.utils.rnn.pad_packed_sequence(packed)[1]
@@ -128,7 +143,7 @@ def pad_packed_sequence(
 
 
 def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> PackedSequence:
-    """Packs sequences.
+    """Packs a list of sequences. With `enforce_sorted`, their lengths must be in decreasing order.
 
     >>> lucid.nn.utils.rnn.pack_sequence([lucid.ones(2), lucid.zeros(1)]).data
     tensor([1., 0., 1.])
@@ -138,7 +153,7 @@ def pack_sequence(sequences: Sequence[Tensor], enforce_sorted: bool = True) -> P
 
 
 def unpack_sequence(packed_sequences: PackedSequence) -> list[Tensor]:
-    """The sequences of a packed one.
+    """Splits a PackedSequence into a list of sequences.
 
     >>> [len(s) for s in lucid.nn.utils.rnn.unpack_sequence(lucid.nn.utils.rnn.pack_sequence([lucid.ones(2)]))]
     [2]

@@ -1,4 +1,4 @@
-"""Weights that are computed from other parameters before each call."""
+"""Reparametrizations: weights that are computed from other parameters before each call."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _M = TypeVar("_M", bound=Module)
 
 
 class _Computed:
-    """A forward pre hook that sets a weight."""
+    """A forward pre-hook that computes a weight."""
 
     name: str
 
@@ -30,12 +30,12 @@ class _Computed:
 def _install(module: Module, hook: _Computed) -> None:
     for _, other, *_ in module._hook_list():
         if isinstance(other, _Computed) and other.name == hook.name:
-            raise RuntimeError(f"'{hook.name}' of {type(module).__name__} is computed by a hook already")
+            raise RuntimeError(f"'{hook.name}' of {type(module).__name__} is already computed by a hook")
     delattr(module, hook.name)
 
 
 def _remove(module: Module, kind: type[_Computed], name: str) -> Any:
-    """Takes the hook off; the weight is left to the caller."""
+    """Removes the hook and returns it. The caller removes the weight."""
     hooks = module._hook_list()
     found = [entry for entry in hooks if isinstance(entry[1], kind) and entry[1].name == name]
     if not found:
@@ -66,7 +66,9 @@ class _WeightNorm(_Computed):
 
 
 def weight_norm(module: _M, name: str = "weight", dim: int | None = 0) -> _M:
-    """Replaces a weight by its direction `weight_v` and its length `weight_g` along each index of a dimension.
+    """Reparametrizes a weight as a direction `weight_v` and a magnitude `weight_g`.
+
+    There is one magnitude per index of dimension `dim`, or a single one if it is None.
 
     >>> layer = lucid.nn.utils.weight_norm(lucid.nn.Linear(3, 2))
     >>> [name for name, _ in layer.named_parameters()]
@@ -85,7 +87,7 @@ def weight_norm(module: _M, name: str = "weight", dim: int | None = 0) -> _M:
 
 
 def remove_weight_norm(module: _M, name: str = "weight") -> _M:
-    """Makes the weight a parameter again.
+    """Replaces direction and magnitude with an ordinary parameter.
 
     >>> layer = lucid.nn.utils.remove_weight_norm(lucid.nn.utils.weight_norm(lucid.nn.Linear(3, 2)))
     >>> [name for name, _ in layer.named_parameters()]
@@ -132,7 +134,14 @@ class _SpectralNorm(_Computed):
 def spectral_norm(
     module: _M, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
 ) -> _M:
-    """Divides a weight by its largest singular value, which power iterations estimate while training.
+    """Divides a weight by its largest singular value. Power iterations estimate it in training mode.
+
+    Args:
+        module: The module that holds the parameter.
+        name: The name of the parameter.
+        n_power_iterations: Power iterations per call.
+        eps: Lower bound of norms that vectors are divided by.
+        dim: The output dimension; by default 1 for transposed convolutions and 0 for other modules.
 
     >>> layer = lucid.nn.utils.spectral_norm(lucid.nn.Linear(3, 2))
     >>> sorted(layer.state_dict())
@@ -154,7 +163,7 @@ def spectral_norm(
 
 
 def remove_spectral_norm(module: _M, name: str = "weight") -> _M:
-    """Makes the weight, divided, a parameter again.
+    """Replaces the parametrization with an ordinary parameter that holds the normalized weight.
 
     >>> layer = lucid.nn.utils.remove_spectral_norm(lucid.nn.utils.spectral_norm(lucid.nn.Linear(3, 2)))
     >>> sorted(layer.state_dict())

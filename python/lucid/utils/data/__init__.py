@@ -1,4 +1,4 @@
-"""Datasets, the order in which they are read, and the loader that makes batches of them.
+"""Datasets, samplers, and the loader that combines them into batches.
 
 >>> from lucid.utils.data import DataLoader, TensorDataset
 >>> data = TensorDataset(lucid.arange(5), lucid.arange(5) * 10)

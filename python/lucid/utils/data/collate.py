@@ -1,4 +1,4 @@
-"""Batches from samples."""
+"""Combining samples into batches."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _stack = _core.ops["stack"]
 
 
 def _from_numpy(data: Any) -> str | None:
-    """The kind of an object of NumPy, "array" or "scalar". Does not import it: who has one has imported it."""
+    """Returns "array" or "scalar" for an object of NumPy, else None.
+
+    Does not import NumPy: if such an object exists, NumPy has been imported.
+    """
     numpy = imported("numpy")
     if numpy is None:
         return None
@@ -29,7 +32,7 @@ def _is_numeric(data: Any) -> bool:
 
 
 def default_convert(data: Any) -> Any:
-    """Arrays and NumPy's scalars become tensors, at any depth of dicts and lists; the rest stays as it is."""
+    """Converts NumPy arrays and scalars to tensors, also inside dicts and sequences. Other objects stay unchanged."""
     if _from_numpy(data) and _is_numeric(data):
         return _core.as_tensor(data)
     if isinstance(data, Mapping):
@@ -42,8 +45,10 @@ def default_convert(data: Any) -> Any:
 
 
 def default_collate(batch: Sequence[Any]) -> Any:
-    """Stacks samples: tensors and arrays along a new first dimension, numbers as a tensor, dicts and sequences item by
-    item, text as a list.
+    """Combines samples into a batch.
+
+    Tensors and arrays are stacked along a new first dimension, numbers become a tensor, dicts and sequences are
+    combined item by item, and strings become a list.
 
     >>> lucid.utils.data.default_collate([(1, "a"), (2, "b")])
     [tensor([1, 2]), ['a', 'b']]
@@ -53,13 +58,13 @@ def default_collate(batch: Sequence[Any]) -> Any:
         shapes = {tuple(item.shape) for item in batch}
         if len(shapes) > 1:
             raise RuntimeError(
-                f"default_collate: the samples have different shapes, {sorted(shapes)}; give the loader a collate_fn "
+                f"default_collate: the samples have different shapes, {sorted(shapes)}; pass the loader a collate_fn "
                 "that pads them"
             )
         return _stack(list(batch))
     kind = _from_numpy(first)
     if kind == "array" and not _is_numeric(first):
-        raise TypeError(f"default_collate: arrays of dtype {first.dtype} cannot become tensors")
+        raise TypeError(f"default_collate: arrays of dtype {first.dtype} cannot be converted to tensors")
     if kind and _is_numeric(first):
         return default_collate([_core.as_tensor(item) for item in batch])
     if isinstance(first, bool):
@@ -79,5 +84,5 @@ def default_collate(batch: Sequence[Any]) -> Any:
         return type(first)(*columns) if hasattr(first, "_fields") else columns
     raise TypeError(
         f"default_collate: samples must be tensors, arrays, numbers, dicts or sequences, not {type(first).__name__}; "
-        "give the loader a collate_fn"
+        "pass a collate_fn to the loader"
     )

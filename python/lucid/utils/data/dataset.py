@@ -1,4 +1,4 @@
-"""Datasets: where samples come from."""
+"""Datasets: sources of samples."""
 
 from __future__ import annotations
 
@@ -18,28 +18,30 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Dataset(Generic[T_co]):
-    """Samples by their number: a class of one's own has __getitem__ and, for most uses, __len__."""
+    """The base class of datasets with random access. Subclasses define __getitem__ and, for most uses, __len__."""
 
     def __getitem__(self, index: Any) -> T_co:
-        raise NotImplementedError(f"{type(self).__name__} must have a method __getitem__")
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__")
 
     def __add__(self, other: Dataset[Any]) -> ConcatDataset[Any]:
         return ConcatDataset([self, other])
 
 
 class IterableDataset(Dataset[T_co]):
-    """Samples one after another: a class of one's own has __iter__. With several workers each iterates over its own
-    copy; get_worker_info() tells it which share is its."""
+    """The base class of datasets that are streams of samples. Subclasses define __iter__.
+
+    With several workers, each iterates over its own copy; get_worker_info() tells it which share to return.
+    """
 
     def __iter__(self) -> Iterator[T_co]:
-        raise NotImplementedError(f"{type(self).__name__} must have a method __iter__")
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
 
     def __add__(self, other: Dataset[Any]) -> Any:
         return ChainDataset([self, other])
 
 
 class TensorDataset(Dataset[tuple[Tensor, ...]]):
-    """Tensors of the same first size; sample i has the i-th part of each.
+    """A dataset of tensors with the same first size. Sample i is a tuple of the tensors' elements at index i.
 
     >>> lucid.utils.data.TensorDataset(lucid.tensor([1, 2]), lucid.tensor([3, 4]))[1]
     (tensor(2), tensor(4))
@@ -57,7 +59,7 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
         return tuple(tensor[index] for tensor in self.tensors)
 
     def _collated(self, indices: list[int]) -> list[Tensor]:
-        """What default_collate makes of the samples, at once."""
+        """Returns what default_collate returns for these samples, with one gather per tensor."""
         chosen = _core.tensor(indices)
         return [tensor[chosen] for tensor in self.tensors]
 
@@ -66,11 +68,11 @@ class TensorDataset(Dataset[tuple[Tensor, ...]]):
 
 
 class StackDataset(Dataset[Any]):
-    """Datasets of the same length side by side: sample i is a tuple, or a dict, of their samples i."""
+    """Combines datasets of the same length. Sample i is a tuple of their samples i, or a dict for keyword arguments."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         if bool(args) == bool(kwargs):
-            raise ValueError("StackDataset: give datasets either by position or by name")
+            raise ValueError("StackDataset: pass datasets either all by position or all by name")
         self.datasets: Any = args or kwargs
         lengths = {len(dataset) for dataset in (args or kwargs.values())}
         if len(lengths) != 1:
@@ -87,15 +89,15 @@ class StackDataset(Dataset[Any]):
 
 
 class ConcatDataset(Dataset[T_co]):
-    """Datasets one after another."""
+    """Concatenates datasets."""
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
         if not self.datasets:
-            raise ValueError("ConcatDataset: give at least one dataset")
+            raise ValueError("ConcatDataset: expected at least one dataset")
         for dataset in self.datasets:
             if isinstance(dataset, IterableDataset):
-                raise TypeError("ConcatDataset: an IterableDataset has no numbers; use ChainDataset")
+                raise TypeError("ConcatDataset: an IterableDataset cannot be indexed; use ChainDataset")
         self.cumulative_sizes = list(itertools.accumulate(len(dataset) for dataset in self.datasets))
 
     def __len__(self) -> int:
@@ -104,7 +106,7 @@ class ConcatDataset(Dataset[T_co]):
     def __getitem__(self, index: int) -> T_co:
         position = index + len(self) if index < 0 else index
         if not 0 <= position < len(self):
-            raise IndexError(f"ConcatDataset: {index} is out of range for {len(self)} samples")
+            raise IndexError(f"ConcatDataset: index {index} is out of range for {len(self)} samples")
         which = bisect.bisect_right(self.cumulative_sizes, position)
         start = self.cumulative_sizes[which - 1] if which else 0
         found: T_co = self.datasets[which][position - start]
@@ -112,7 +114,7 @@ class ConcatDataset(Dataset[T_co]):
 
 
 class ChainDataset(IterableDataset[Any]):
-    """IterableDatasets one after another."""
+    """Concatenates IterableDatasets."""
 
     def __init__(self, datasets: Iterable[Any]) -> None:
         self.datasets = list(datasets)
@@ -125,7 +127,7 @@ class ChainDataset(IterableDataset[Any]):
 
 
 class Subset(Dataset[T_co]):
-    """Some samples of a dataset, by their numbers."""
+    """A subset of a dataset, given by indices."""
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset = dataset
@@ -140,7 +142,7 @@ class Subset(Dataset[T_co]):
 
 
 def random_split(dataset: Any, lengths: Sequence[int | float], generator: Generator | None = None) -> list[Subset[Any]]:
-    """Splits a dataset at random into parts of the given lengths, or fractions that add up to 1.
+    """Splits a dataset randomly into subsets of the given lengths, or fractions that add up to 1.
 
     >>> parts = lucid.utils.data.random_split(range(10), [0.7, 0.3])
     >>> [len(part) for part in parts]
@@ -149,7 +151,7 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Genera
     total = len(dataset)
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
         if any(not 0 <= fraction <= 1 for fraction in lengths):
-            raise ValueError(f"random_split: fractions must lie between 0 and 1, got {list(lengths)}")
+            raise ValueError(f"random_split: fractions must be between 0 and 1, got {list(lengths)}")
         counts = [math.floor(total * fraction) for fraction in lengths]
         for i in range(total - sum(counts)):
             counts[i % len(counts)] += 1
@@ -163,5 +165,5 @@ def random_split(dataset: Any, lengths: Sequence[int | float], generator: Genera
 
 
 def read_idx(path: str | os.PathLike[str]) -> Tensor:
-    """Reads an array of the IDX format, that of MNIST and Fashion-MNIST, compressed with gzip or not."""
+    """Reads an array in the IDX format of MNIST and Fashion-MNIST, optionally compressed with gzip."""
     return _core.read_idx(os.fsencode(path))

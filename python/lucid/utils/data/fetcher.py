@@ -1,4 +1,4 @@
-"""What makes batches, in a worker or in the main process, and what a worker sends instead of one."""
+"""Fetching of batches, in a worker or in the main process, and the messages that replace a batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .dataset import TensorDataset
 
 
 class WorkerInfo(NamedTuple):
-    """Which worker this is: for an IterableDataset that iterates over its share."""
+    """Describes the current worker, so that an IterableDataset can return its share."""
 
     id: int
     num_workers: int
@@ -23,19 +23,19 @@ info: WorkerInfo | None = None
 
 
 def get_worker_info() -> WorkerInfo | None:
-    """What a worker process can know of itself; None in the main process."""
+    """Returns the WorkerInfo of this worker process; None in the main process."""
     return info
 
 
 class Fetcher:
-    """Makes batches: in a worker or in the main process."""
+    """Fetches batches from a dataset."""
 
     def __init__(
         self, dataset: Any, collate: Callable[[Any], Any], whole: bool, iterable: bool, drop_last: bool
     ) -> None:
         self.dataset = dataset
         self.collate = collate
-        self.whole = whole  # the dataset gives whole batches when it is asked for one: batch_size is None
+        self.whole = whole  # batch_size is None: an item of the dataset is a whole batch
         self.iterable = iterable
         self.drop_last = drop_last
         self.samples: Iterator[Any] | None = None
@@ -46,42 +46,42 @@ class Fetcher:
             return
         self.samples = _call(f"{type(self.dataset).__name__}.__iter__()", iter, self.dataset)
 
-    def fetch(self, numbers: Any) -> Any:
-        """The batch of these sample numbers; of an iterable dataset, of as many samples, or Ended()."""
-        samples = self._take(numbers) if self.samples is not None else self._read(numbers)
+    def fetch(self, indices: Any) -> Any:
+        """Returns the batch with these sample indices. For an iterable dataset, returns as many samples, or Ended()."""
+        samples = self._take(indices) if self.samples is not None else self._read(indices)
         if isinstance(samples, (Ended, _Collated)):
             return samples.batch if isinstance(samples, _Collated) else samples
         return _call(f"collate_fn {getattr(self.collate, '__qualname__', self.collate)}", self.collate, samples)
 
-    def _take(self, numbers: Any) -> Any:
+    def _take(self, indices: Any) -> Any:
         assert self.samples is not None
         if self.whole:
             return next(self.samples, Ended())
-        taken = [sample for _, sample in zip(range(len(numbers)), self.samples)]
-        if not taken or (len(taken) < len(numbers) and self.drop_last):
+        taken = [sample for _, sample in zip(range(len(indices)), self.samples)]
+        if not taken or (len(taken) < len(indices) and self.drop_last):
             return Ended()
         return taken
 
-    def _read(self, numbers: Any) -> Any:
+    def _read(self, indices: Any) -> Any:
         name = type(self.dataset).__name__
         if self.whole:
-            return _call(f"{name}.__getitem__({numbers!r})", operator.getitem, self.dataset, numbers)
+            return _call(f"{name}.__getitem__({indices!r})", operator.getitem, self.dataset, indices)
         if type(self.dataset) is TensorDataset and self.collate is default_collate:
-            return _Collated(self.dataset._collated(numbers))
+            return _Collated(self.dataset._collated(indices))
         if hasattr(self.dataset, "__getitems__"):
-            return _call(f"{name}.__getitems__({numbers!r})", self.dataset.__getitems__, numbers)
+            return _call(f"{name}.__getitems__({indices!r})", self.dataset.__getitems__, indices)
         samples = []
-        number = None
+        index = None
         try:
-            for number in numbers:
-                samples.append(self.dataset[number])
+            for index in indices:
+                samples.append(self.dataset[index])
         except StopIteration as error:
-            raise _unexpected(f"{name}.__getitem__({number!r})") from error
+            raise _unexpected(f"{name}.__getitem__({index!r})") from error
         return samples
 
 
 class _Collated(NamedTuple):
-    """A batch of which nothing is left to do."""
+    """A batch that is already collated."""
 
     batch: Any
 
@@ -91,7 +91,7 @@ def _unexpected(what: str) -> RuntimeError:
 
 
 def _call(what: str, function: Callable[..., Any], *args: Any) -> Any:
-    """A StopIteration that comes from a user's function means a mistake there, not the end of the data."""
+    """Calls a user's function. Its StopIteration is a bug, not the end of the data, and becomes RuntimeError."""
     try:
         return function(*args)
     except StopIteration as error:
@@ -99,22 +99,22 @@ def _call(what: str, function: Callable[..., Any], *args: Any) -> Any:
 
 
 class Ended:
-    """Instead of a batch: the worker's iterable dataset is exhausted."""
+    """Replaces a batch when a worker's iterable dataset is exhausted."""
 
 
 class Failure(NamedTuple):
-    """An exception of a worker, on its way to the main process."""
+    """An exception in a worker, sent to the main process."""
 
     error: Exception
     text: str
 
     def raise_(self) -> None:
-        """Raises it, with the worker's traceback as its cause."""
+        """Raises the exception, with the worker's traceback as its cause."""
         raise self.error from WorkerTraceback(self.text)
 
 
 class WorkerTraceback(Exception):
-    """Shows where in a worker an exception was raised."""
+    """Shows the traceback of an exception in a worker."""
 
     def __str__(self) -> str:
         return str(self.args[0])

@@ -1,4 +1,4 @@
-"""The loader: batches of a dataset, made by worker processes if it is asked to."""
+"""The data loader: batches of a dataset, fetched by worker processes if requested."""
 
 from __future__ import annotations
 
@@ -25,17 +25,34 @@ _effects.module_effect("takes batches from a loader")
 
 
 class _Forever:
-    """Stands for the sample numbers of datasets that have none."""
+    """Replaces the sample indices of datasets that have none."""
 
     def __iter__(self) -> Iterator[None]:
         return itertools.repeat(None)
 
 
 class DataLoader:
-    """Makes batches of a dataset's samples.
+    """Iterates over batches of a dataset's samples.
 
-    The order comes from `generator`, or from the default one, and is the same for any number of workers. Workers are
-    processes. `state_dict()` says where in an epoch the loader is; a loader that loads it goes on from there.
+    The order is the same for any number of workers. `state_dict()` returns the position in an epoch; a loader that
+    loads it continues from there.
+
+    Args:
+        dataset: A Dataset, any object with __getitem__ and __len__, or an IterableDataset.
+        batch_size: Samples per batch. None disables batching: the loader returns what the dataset returns.
+        shuffle: Whether to use a random order.
+        sampler: The order of the samples, instead of `shuffle`.
+        batch_sampler: Lists of indices, instead of `batch_size`, `shuffle`, `sampler` and `drop_last`.
+        num_workers: Number of worker processes; 0 fetches in the main process.
+        collate_fn: Combines a list of samples into a batch; default_collate by default.
+        drop_last: Whether to drop an incomplete last batch.
+        timeout: Seconds to wait for a batch from the workers; 0 waits forever.
+        worker_init_fn: Called in each worker with the worker's index.
+        multiprocessing_context: A multiprocessing context, or the name of a start method.
+        generator: The random generator of the order; the default one if it is None.
+        prefetch_factor: Batches requested in advance per worker; 2 by default.
+        persistent_workers: Whether workers stay alive between epochs.
+        progress: Whether to show a progress bar on stderr.
 
     >>> loader = lucid.utils.data.DataLoader(list(range(6)), batch_size=4, drop_last=True)
     >>> list(loader)
@@ -77,17 +94,17 @@ class DataLoader:
         self.progress = progress
         self._iterable = isinstance(dataset, IterableDataset)
         if self._iterable and (shuffle or sampler is not None or batch_sampler is not None):
-            raise ValueError("DataLoader: an IterableDataset has an order of its own: no shuffle and no sampler")
+            raise ValueError("DataLoader: an IterableDataset has its own order; it takes no shuffle and no sampler")
         if shuffle and sampler is not None:
-            raise ValueError("DataLoader: give either shuffle or a sampler")
+            raise ValueError("DataLoader: pass either shuffle or a sampler, not both")
         if batch_sampler is not None:
             if batch_size != 1 or shuffle or sampler is not None or drop_last:
                 raise ValueError(
-                    "DataLoader: a batch_sampler takes the place of batch_size, shuffle, sampler, drop_last"
+                    "DataLoader: a batch_sampler replaces batch_size, shuffle, sampler and drop_last; do not pass both"
                 )
             batch_size = None
         elif batch_size is None and drop_last:
-            raise ValueError("DataLoader: without batches there is none to drop: batch_size is None")
+            raise ValueError("DataLoader: drop_last needs batches, but batch_size is None")
         self.batch_size = batch_size
         self.drop_last = drop_last
         if sampler is None:
@@ -151,7 +168,10 @@ class DataLoader:
             self.generator.set_state(state)
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the loader is: what decides the epoch's order, and how many batches were taken from it."""
+        """Returns the position in the epoch.
+
+        It consists of the generator state that determines the order and the number of batches taken.
+        """
         if self._resume is not None:
             return dict(self._resume)
         now = self._generator_state()
@@ -160,10 +180,10 @@ class DataLoader:
         return {"started": started, "epoch_start": start, "generator": now, "batches": self._batches}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """The next iteration goes on where state_dict() was taken: in the same order, after the same batch."""
+        """Makes the next iteration continue at a saved position: in the same order, after the same batch."""
         missing = {"started", "epoch_start", "generator", "batches"} - set(state_dict)
         if missing:
-            raise ValueError(f"DataLoader: the state has no {sorted(missing)}")
+            raise ValueError(f"DataLoader: the state has no keys {sorted(missing)}")
         self._resume = dict(state_dict) if state_dict["started"] else None
         if self._resume is None and self.generator is not None:
             self.generator.set_state(state_dict["generator"])
@@ -181,7 +201,7 @@ class DataLoader:
 
 
 class _Epoch:
-    """One pass over the data."""
+    """An iterator over one epoch."""
 
     def __init__(self, loader: DataLoader) -> None:
         self._loader = loader
@@ -193,24 +213,24 @@ class _Epoch:
             loader._set_generator_state(resume["epoch_start"])
         loader._epoch_start = loader._generator_state()
         self._seed = int(_random.randint(0, 2**62, (), generator=loader.generator).item())
-        self._numbers: Iterator[tuple[int, Any]] = enumerate(loader._order())
+        self._order: Iterator[tuple[int, Any]] = enumerate(loader._order())  # (batch index, sample indices)
         skipped = 0 if resume is None else int(resume["batches"])
         self._skip(skipped)
         if resume is not None:
-            # The order is drawn; what comes next is drawn as if there had been no interruption.
+            # The order has been sampled. Later random numbers continue as if there had been no interruption.
             loader._set_generator_state(before if loader.generator is None else resume["generator"])
         loader._batches = skipped
         self._start_workers(skipped)
 
     def _skip(self, count: int) -> None:
         loader = self._loader
-        # Generators draw when the first number is asked for: here, and not in the middle of the epoch.
-        first = list(itertools.islice(self._numbers, 1))
-        self._numbers = itertools.chain(first, self._numbers)
+        # Samplers use the generator when their first index is taken. Do that now, not in the middle of the epoch.
+        first = list(itertools.islice(self._order, 1))
+        self._order = itertools.chain(first, self._order)
         if loader._iterable:
             return
         for _ in range(count):
-            next(self._numbers, None)
+            next(self._order, None)
 
     def _start_workers(self, skipped: int) -> None:
         loader = self._loader
@@ -219,11 +239,11 @@ class _Epoch:
             self._fetcher.start_epoch()
             if loader._iterable:
                 for _ in range(skipped):
-                    self._fetcher.fetch(next(self._numbers)[1])
+                    self._fetcher.fetch(next(self._order)[1])
             return
         pool = loader._pool if loader.persistent_workers else None
         if pool is None or not len(pool):
-            from .worker import WorkerPool  # late: what it imports takes longer than the rest of the package
+            from .worker import WorkerPool  # imported late: its imports take longer than the rest of the package
 
             context = loader.multiprocessing_context
             pool = WorkerPool(loader.num_workers, loader._fetcher(), self._seed, loader.worker_init_fn, context)
@@ -241,17 +261,17 @@ class _Epoch:
             self._request()
 
     def _request(self) -> None:
-        """Asks the next worker for the next batch."""
+        """Requests the next batch from the next worker."""
         assert self._pool is not None
         if len(self._ended) == len(self._pool):
             return
-        numbered = next(self._numbers, None)
-        if numbered is None:
+        entry = next(self._order, None)
+        if entry is None:
             return
-        batch, numbers = numbered
+        batch, indices = entry
         worker = next(worker for worker in self._idle if worker not in self._ended)
         self._owners[batch] = worker
-        self._pool.send(worker, batch, self._seed, numbers)
+        self._pool.send(worker, batch, self._seed, indices)
 
     def __iter__(self) -> _Epoch:
         return self
@@ -259,7 +279,7 @@ class _Epoch:
     def __next__(self) -> Any:
         loader = self._loader
         if self._abandoned:
-            raise RuntimeError("DataLoader: its persistent workers have begun another epoch")
+            raise RuntimeError("DataLoader: the persistent workers have started another epoch")
         if self._pool is None and loader.num_workers:
             raise StopIteration
         try:
@@ -274,10 +294,10 @@ class _Epoch:
         return batch
 
     def _next_here(self) -> Any:
-        numbered = next(self._numbers, None)
-        if numbered is None:
+        entry = next(self._order, None)
+        if entry is None:
             raise StopIteration
-        batch = self._fetcher.fetch(numbered[1])
+        batch = self._fetcher.fetch(entry[1])
         if isinstance(batch, Ended):
             raise StopIteration
         return batch
@@ -315,7 +335,7 @@ class _Epoch:
             raise RuntimeError(f"DataLoader: no batch arrived within {loader.timeout} seconds")
 
     def _finish(self) -> None:
-        """The epoch is over: the next one starts from the beginning."""
+        """Ends the epoch. The next one starts from the beginning."""
         self._loader._epoch_start = None
         self._loader._batches = 0
         if self._pool is not None and not self._loader.persistent_workers:
@@ -323,12 +343,12 @@ class _Epoch:
         self._pool = None
 
     def abandon(self) -> None:
-        """Leaves the workers to another epoch."""
+        """Releases the workers for another epoch."""
         self._abandoned = self._pool is not None
         self._pool = None
 
     def close(self) -> None:
-        """Ends the workers."""
+        """Terminates the workers."""
         pool, self._pool = self._pool, None
         if pool is not None:
             pool.close()
@@ -347,18 +367,18 @@ _SECONDS_BETWEEN_BARS = 0.1
 
 
 def _with_progress(epoch: _Epoch, loader: DataLoader) -> Iterator[Any]:
-    """The batches, and a bar on the terminal that says how many there were."""
+    """Yields the batches and shows a progress bar on the terminal."""
     total = None
     with contextlib.suppress(TypeError):
         total = len(loader)
     width = 30
-    drawn = 0.0
+    shown = 0.0
     for count, batch in enumerate(epoch, start=1):
         yield batch
         now = time.monotonic()
-        if now - drawn < _SECONDS_BETWEEN_BARS and count != total:
+        if now - shown < _SECONDS_BETWEEN_BARS and count != total:
             continue
-        drawn = now
+        shown = now
         if total:
             filled = width * count // total
             sys.stderr.write(f"\r[{'#' * filled}{' ' * (width - filled)}] {count}/{total}")

@@ -1,4 +1,4 @@
-"""The order in which samples are read."""
+"""Samplers: the order in which samples are read."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ T_co = TypeVar("T_co", covariant=True)
 
 
 class Sampler(Generic[T_co]):
-    """Numbers of samples: a class of one's own has __iter__."""
+    """The base class of samplers, which iterate over indices of samples. Subclasses define __iter__."""
 
     def __iter__(self) -> Iterator[T_co]:
-        raise NotImplementedError(f"{type(self).__name__} must have a method __iter__")
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
 
 
 class SequentialSampler(Sampler[int]):
-    """0, 1, 2, ..."""
+    """Iterates over all indices in order."""
 
     def __init__(self, data_source: Sized) -> None:
         self.data_source = data_source
@@ -36,7 +36,14 @@ class SequentialSampler(Sampler[int]):
 
 
 class RandomSampler(Sampler[int]):
-    """All numbers in random order, or, with replacement, any of them."""
+    """Iterates over all indices in random order, or over random indices with `replacement`.
+
+    Args:
+        data_source: The dataset; only its length is used.
+        replacement: Whether an index may occur several times.
+        num_samples: Number of indices; the length of the dataset by default.
+        generator: The random generator; the default one if it is None.
+    """
 
     def __init__(
         self,
@@ -54,7 +61,7 @@ class RandomSampler(Sampler[int]):
 
     @property
     def num_samples(self) -> int:
-        """How many are drawn."""
+        """The number of indices per epoch."""
         return len(self.data_source) if self._num_samples is None else self._num_samples
 
     def __iter__(self) -> Iterator[int]:
@@ -70,7 +77,7 @@ class RandomSampler(Sampler[int]):
 
 
 class SubsetRandomSampler(Sampler[int]):
-    """Given numbers in random order."""
+    """Iterates over the given indices in random order."""
 
     def __init__(self, indices: Sequence[int], generator: Generator | None = None) -> None:
         self.indices = indices
@@ -85,7 +92,7 @@ class SubsetRandomSampler(Sampler[int]):
 
 
 class WeightedRandomSampler(Sampler[int]):
-    """Numbers drawn with given weights."""
+    """Iterates over random indices, sampled with probabilities proportional to `weights`."""
 
     def __init__(
         self,
@@ -104,15 +111,15 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        drawn = _random.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
-        yield from drawn.tolist()
+        sampled = _random.multinomial(self.weights, self.num_samples, self.replacement, generator=self.generator)
+        yield from sampled.tolist()
 
     def __len__(self) -> int:
         return self.num_samples
 
 
 class BatchSampler(Sampler[list[int]]):
-    """Lists of batch_size numbers each; the last may be shorter, or is dropped.
+    """Groups the indices of a sampler into lists of `batch_size`. With `drop_last`, an incomplete last list is dropped.
 
     >>> list(lucid.utils.data.BatchSampler(range(5), batch_size=2, drop_last=False))
     [[0, 1], [2, 3], [4]]
@@ -128,8 +135,8 @@ class BatchSampler(Sampler[list[int]]):
         self.drop_last = drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
-        numbers = iter(self.sampler)
-        while batch := list(itertools.islice(numbers, self.batch_size)):
+        indices = iter(self.sampler)
+        while batch := list(itertools.islice(indices, self.batch_size)):
             if len(batch) < self.batch_size and self.drop_last:
                 return
             yield batch
@@ -140,9 +147,17 @@ class BatchSampler(Sampler[list[int]]):
 
 
 class DistributedSampler(Sampler[int]):
-    """The share of one of several processes. Each has the same number of samples: some are repeated, or dropped.
+    """Iterates over the share of one of several processes.
 
-    Call set_epoch() before each epoch for another order.
+    All processes get the same number of samples: some samples are repeated, or dropped with `drop_last`. Call
+    set_epoch() before each epoch to get a different order.
+
+    Args:
+        dataset: The dataset; only its length is used.
+        num_replicas: Number of processes.
+        rank: Index of this process.
+        shuffle: Whether to use a random order.
+        seed: Seed of the order; the same in all processes.
     """
 
     def __init__(
@@ -157,7 +172,7 @@ class DistributedSampler(Sampler[int]):
         if num_replicas is None or rank is None:
             raise ValueError("DistributedSampler: num_replicas and rank must be given")
         if not 0 <= rank < num_replicas:
-            raise ValueError(f"DistributedSampler: rank must lie in [0, {num_replicas - 1}], got {rank}")
+            raise ValueError(f"DistributedSampler: rank must be in [0, {num_replicas - 1}], got {rank}")
         self.dataset = dataset
         self.num_replicas = num_replicas
         self.rank = rank
@@ -170,7 +185,7 @@ class DistributedSampler(Sampler[int]):
         self.total_size = self.num_samples * num_replicas
 
     def set_epoch(self, epoch: int) -> None:
-        """Chooses the order of an epoch."""
+        """Sets the epoch, which determines the order."""
         self.epoch = epoch
 
     def __iter__(self) -> Iterator[int]:

@@ -1,8 +1,8 @@
-"""Worker processes of the loader.
+"""Worker processes of the data loader.
 
-A worker receives lists of sample numbers and sends batches back, each over a pipe of its own. Which worker makes a
-batch does not matter for what is in it: before each batch the random generators are seeded from the epoch's seed and
-the batch's number.
+A worker receives lists of sample indices and sends back batches, over its own pipe. The contents of a batch do not
+depend on the worker that fetches it: before each batch, the random generators are seeded from the epoch's seed and the
+index of the batch.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ _SEEDS = 2**63
 
 
 def caught(error: Exception, worker: int) -> Failure:
-    """An exception that is being handled, as it can be sent."""
+    """Converts an exception that is being handled to a Failure that can be sent."""
     text = f"in worker {worker} of the DataLoader:\n{traceback.format_exc()}"
     try:
         pickle.loads(pickle.dumps(error))
-        # Raised again in the main process, it would look like the end of the data.
+        # A StopIteration raised in the main process would look like the end of the data.
         sendable = not isinstance(error, StopIteration)
     except Exception:
         sendable = False
@@ -45,7 +45,7 @@ def caught(error: Exception, worker: int) -> Failure:
 
 
 def seed_everything(seed: int) -> None:
-    """Seeds the generators that samples may be drawn with."""
+    """Seeds all random generators that a dataset may use."""
     seed %= _SEEDS
     _random.manual_seed(seed)
     random.seed(seed)
@@ -54,7 +54,7 @@ def seed_everything(seed: int) -> None:
 
 
 def _receive(connection: Connection, requests: queue.SimpleQueue[Any], parent: int) -> None:
-    """Takes requests off the pipe at once, so that neither side waits for the other while both send."""
+    """Reads requests from the pipe immediately, so that the two sides cannot deadlock while both are sending."""
     with contextlib.suppress(EOFError, OSError):
         while os.getppid() == parent:
             if connection.poll(_POLL_SECONDS):
@@ -63,7 +63,7 @@ def _receive(connection: Connection, requests: queue.SimpleQueue[Any], parent: i
 
 
 def _work(
-    number: int,
+    worker: int,
     count: int,
     connection: Connection,
     others: list[Connection],
@@ -73,44 +73,44 @@ def _work(
     parent: int,
 ) -> None:
     """The main function of a worker."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process decides
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles it
     for other in others:
         other.close()
     _core.set_num_threads(1)
-    fetching.info = WorkerInfo(number, count, seed + number, fetcher.dataset)
+    fetching.info = WorkerInfo(worker, count, seed + worker, fetcher.dataset)
     failure = None
     try:
-        seed_everything(seed + number)
+        seed_everything(seed + worker)
         if init is not None:
-            init(number)
+            init(worker)
     except Exception as error:
-        failure = caught(error, number)
+        failure = caught(error, worker)
     requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
     threading.Thread(target=_receive, args=(connection, requests, parent), daemon=True).start()
     epoch = None
     with contextlib.suppress(BrokenPipeError, ConnectionError, EOFError):
         while (request := requests.get()) is not None:
-            this_epoch, batch, base_seed, numbers = request
+            this_epoch, batch, base_seed, indices = request
             result: Any
             try:
                 if this_epoch != epoch:
                     epoch = this_epoch
-                    seed_everything(base_seed + number)
+                    seed_everything(base_seed + worker)
                     fetcher.start_epoch()
                 if not fetcher.iterable:
                     seed_everything(base_seed + batch)
-                result = failure or fetcher.fetch(numbers)
+                result = failure or fetcher.fetch(indices)
             except Exception as error:
-                result = caught(error, number)
+                result = caught(error, worker)
             try:
                 message = pickle.dumps((this_epoch, batch, result), protocol=pickle.HIGHEST_PROTOCOL)
             except Exception as error:
-                message = pickle.dumps((this_epoch, batch, caught(error, number)))
+                message = pickle.dumps((this_epoch, batch, caught(error, worker)))
             connection.send_bytes(message)
 
 
 class WorkerPool:
-    """The processes, and what was asked of them."""
+    """The worker processes and their connections."""
 
     def __init__(
         self, count: int, fetcher: Fetcher, seed: int, init: Callable[[int], Any] | None, context: Any = None
@@ -123,13 +123,13 @@ class WorkerPool:
         self.processes: list[Any] = []
         self.epoch = 0
         try:
-            for number in range(count):
+            for worker in range(count):
                 ours, theirs = context.Pipe()
                 others = [*self.connections, ours] if context.get_start_method() == "fork" else []
                 process = context.Process(
                     target=_work,
-                    args=(number, count, theirs, others, fetcher, seed, init, os.getpid()),
-                    name=f"lucid-data-{number}",
+                    args=(worker, count, theirs, others, fetcher, seed, init, os.getpid()),
+                    name=f"lucid-data-{worker}",
                     daemon=True,
                 )
                 self.connections.append(ours)
@@ -143,15 +143,18 @@ class WorkerPool:
     def __len__(self) -> int:
         return len(self.connections)
 
-    def send(self, worker: int, batch: int, seed: int, numbers: Any) -> None:
-        """Asks a worker for a batch."""
+    def send(self, worker: int, batch: int, seed: int, indices: Any) -> None:
+        """Requests a batch from a worker."""
         try:
-            self.connections[worker].send((self.epoch, batch, seed, numbers))
+            self.connections[worker].send((self.epoch, batch, seed, indices))
         except OSError:
             self._report_death(worker)
 
     def receive(self, timeout: float) -> Iterator[tuple[int, int, Any]]:
-        """Batches that have arrived, (worker, number, batch), after waiting for at least one; none after a timeout."""
+        """Waits for a result, then yields all that have arrived as (worker, batch index, batch).
+
+        Yields nothing after a timeout.
+        """
         from multiprocessing.connection import wait
 
         ready = wait(self.connections, timeout or None)
@@ -169,11 +172,11 @@ class WorkerPool:
         process.join(1)
         code, pid = process.exitcode, process.pid
         self.close()
-        how = f"was ended by signal {-code}" if code is not None and code < 0 else f"ended with code {code}"
+        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"exited with code {code}"
         raise RuntimeError(f"worker {worker} of the DataLoader (pid {pid}) {how}")
 
     def close(self) -> None:
-        """Ends the processes; more than once does no harm."""
+        """Terminates the processes. Further calls have no effect."""
         connections, self.connections = self.connections, []
         processes, self.processes = self.processes, []
         for connection in connections:

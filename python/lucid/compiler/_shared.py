@@ -1,4 +1,5 @@
-"""What gradient graphs of replayed calls share with the recorded one: hooks, and what custom functions keep in ctx."""
+"""Checks the objects that the gradient graphs of replayed calls share with the recorded one: hooks, and the attributes
+of `ctx` in custom functions."""
 
 from __future__ import annotations
 
@@ -10,19 +11,22 @@ from typing import Any
 import lucid
 
 from ._code import named_by
-from ._kinds import ATOMS, IMMUTABLE, derives, is_enum, name_of
+from ._kinds import ATOMS, IMMUTABLE, derives, is_enum, name_of, type_set
 from ._walk import Walk
 
+_METHODS = type_set(types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
+_CONTAINERS = type_set(list, dict, set)
 
-class Kept:
-    """Objects that another call must not differ in: constants, and what guards find to be the same."""
+
+class SharedObjects:
+    """Decides whether other calls may share an object: constants, and objects whose identity is guarded."""
 
     def __init__(self, walk: Walk) -> None:
         self._walk = walk
         self._seen: set[int] = set()
 
     def reason(self, objects: Iterable[tuple[str, Any]]) -> str | None:
-        """Why another call cannot share all of these; nothing if it can."""
+        """Why another call cannot share all of these objects; None if it can."""
         for what, value in objects:
             if (why := self._differs(value)) is not None:
                 return f"keeps {why} in {what}"
@@ -37,21 +41,21 @@ class Kept:
         if id(value) in self._seen:
             return None
         self._seen.add(id(value))
-        if cls in (list, tuple):
+        if cls is list or cls is tuple:
             return self._first(value)
         if cls is dict:
             return self._first([*value, *value.values()])
         if cls is functools.partial:
             return self._first([value.func, *value.args, *value.keywords.values()])
-        if cls in (types.MethodType, types.BuiltinMethodType, types.MethodWrapperType):
+        if cls in _METHODS:
             owner = value.__self__
-            # A method of a container would fill the one of the recorded call.
-            if type(owner) in (list, dict, set) and id(owner) not in self._walk.seen:
-                return f"a method of a {name_of(type(owner))} that the call made"
+            # A method of a container would modify the container of the recorded call.
+            if type(owner) in _CONTAINERS and id(owner) not in self._walk.seen:
+                return f"a method of a {name_of(type(owner))} that the call created"
             return self._first([owner, getattr(value, "__func__", None)])
         if cls is types.FunctionType:
             return self._function(value)
-        return f"a {name_of(cls)} that the call made or was given"
+        return f"a {name_of(cls)} that the call created or was passed"
 
     def _first(self, values: Iterable[Any]) -> str | None:
         return next((why for value in values if (why := self._differs(value)) is not None), None)
@@ -63,9 +67,9 @@ class Kept:
         for name, cell in zip(function.__code__.co_freevars, cells):
             if name in written and id(cell) not in self._walk.seen:
                 return f"the variable {name} of the call, which it changes,"
-            # Where a variable is not set yet there is nothing.
+            # None if the variable is not set yet.
             value = getattr(cell, "cell_contents", None)
-            if type(value) in (list, dict, set) and id(value) not in self._walk.seen:
+            if type(value) in _CONTAINERS and id(value) not in self._walk.seen:
                 return f"the {name_of(type(value))} {name} of the call"
             contents.append(value)
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]

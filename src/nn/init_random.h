@@ -6,7 +6,7 @@
 
 namespace lucid::nn::init {
 
-/// While one lives, the initialisers of this thread draw from another generator than the default one.
+/// For its lifetime, the initializers of this thread sample from the given generator instead of the default one.
 class UseGenerator {
  public:
   explicit UseGenerator(Generator& generator);
@@ -18,11 +18,11 @@ class UseGenerator {
   Generator* before_;
 };
 
-// Draws from the generator in use.
+// Sample from the generator in use.
 
-Tensor draw_uniform(const Shape& shape, Dtype dtype);
-Tensor draw_normal(const Shape& shape, Dtype dtype);
-/// The numbers below n in a random order.
-Tensor draw_permutation(int64_t n);
+Tensor random_uniform(const Shape& shape, Dtype dtype);
+Tensor random_normal(const Shape& shape, Dtype dtype);
+/// A random permutation of the integers below n.
+Tensor random_permutation(int64_t n);
 
 }  // namespace lucid::nn::init

@@ -1,0 +1,82 @@
+"""Walks from arguments. They are compared by their contents, so that a plan also accepts another object with the same
+values."""
+
+from __future__ import annotations
+
+import collections
+import types
+from typing import TYPE_CHECKING, Any
+
+import lucid
+
+from .. import _core
+from ..optim import Optimizer
+from ..optim.lr_scheduler import LRScheduler
+from . import _kinds
+from ._kinds import ATOMS, IMMUTABLE, derives, item_of, name_of, simple_name_of
+from ._members import field_names, is_record, members_of
+from ._rules import RULES
+
+if TYPE_CHECKING:
+    from ._walk import Walk
+
+_PENDING: Any = None
+_REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
+
+
+def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> None:
+    """Walks from an argument. `inside` is true for an attribute of an argument."""
+    cls = type(value)
+    if cls in ATOMS:
+        return
+    if derives(cls, lucid.Tensor):
+        if inside:
+            walk.refuse(place, f"reads {place}, a tensor in an attribute of an argument: pass it by itself")
+        _tensor_argument(walk, value, place)
+    elif cls is list or is_record(cls):
+        walk.containers.add(id(value))
+        for number, item in enumerate(list.__iter__(value) if cls is list else tuple.__iter__(value)):
+            visit_argument(walk, item, f"{place}[{number}]", inside)
+        if cls is not list and cls is not tuple:
+            walk.add_class(cls, simple_name_of(cls))
+            if _core.attributes_of(value):
+                walk.refuse(place, f"takes {place}, a {name_of(cls)} with attributes")
+    elif cls is dict:
+        walk.containers.add(id(value))
+        for key, item in value.items():
+            visit_argument(walk, key, f"a key of {place}", inside)
+            visit_argument(walk, item, item_of(place, key), inside)
+    elif _is_compared(cls):
+        if id(value) not in walk.arguments and id(value) not in walk.seen:
+            walk.add_class(cls, simple_name_of(cls))
+            # Registered before its contents are walked: it may contain itwalk.
+            walk.arguments[id(value)] = _PENDING
+            instance = walk.arguments[id(value)] = walk.add_instance(
+                value, place, whole=cls is types.SimpleNamespace, by_path=True
+            )
+            if not inside:
+                instance.fields = frozenset(field_names(cls))
+    elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
+        walk.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
+    else:
+        walk.start(value, place)
+
+
+def _tensor_argument(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
+    walk.backward_hooks(_core.tensor_hooks(tensor), place)
+    if type(tensor) is lucid.Tensor:
+        return
+    walk.add_class(type(tensor), simple_name_of(type(tensor)))
+    has_attributes = _core.attributes_of(tensor) or members_of(type(tensor))
+    if has_attributes and id(tensor) not in walk.arguments:
+        walk.arguments[id(tensor)] = walk.add_instance(tensor, place, by_path=True)
+
+
+def _is_compared(cls: type) -> bool:
+    if cls is types.SimpleNamespace:
+        return True
+    if derives(cls, _core.Module, Optimizer, LRScheduler, type) or _kinds.library_of(cls) == "lucid":
+        return False
+    if cls in RULES or cls in IMMUTABLE or _kinds.is_enum(cls):
+        return False
+    return _kinds.is_python_class(cls) and not _kinds.builtin_bases(cls)

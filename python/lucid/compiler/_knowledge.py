@@ -1,0 +1,42 @@
+"""What earlier recordings of one function have found."""
+
+from __future__ import annotations
+
+import types
+import weakref
+from types import CodeType, FunctionType
+from typing import Any
+
+
+class Learned:
+    """A function that ran although no walk found it. Whatever holds it may drop it; what its code names stays known."""
+
+    def __init__(self, function: FunctionType) -> None:
+        self._reference = weakref.ref(function)
+        code = function.__code__
+        cells = tuple(types.CellType() for _ in code.co_freevars)
+        self._without_state = FunctionType(code, function.__globals__, function.__name__, None, cells or None)
+
+    def get(self) -> FunctionType:
+        """The function or, if it is gone, one with its code that holds nothing."""
+        return self._reference() or self._without_state
+
+
+class Knowledge:
+    """What earlier recordings of one function have found: which code runs, and whether it uses names that are not in
+    the code."""
+
+    def __init__(self) -> None:
+        self.ran: set[CodeType] = set()
+        self.functions: dict[CodeType, list[Learned]] = {}
+        # Whether the walk is restricted to code that has run before.
+        self.only_ran_code = False
+        self.all_names = False
+        self.runs_backward = False
+        # Globals of Lucid's own code that ran: dicts by id, and names.
+        self.own_globals: dict[int, tuple[dict[str, Any], set[str]]] = {}
+
+    def forget_other_code(self, reflects: bool) -> None:
+        """Restricts later walks to code that has run; `reflects`: whether it uses names that are not in the code."""
+        if not self.only_ran_code:
+            self.only_ran_code, self.all_names = True, reflects

@@ -1,0 +1,378 @@
+"""What the walk does with a value of a type that is listed here: what it guards, and where it goes on.
+
+Every type is unknown until a rule here or in `_values.py` names it. A value of a type that no rule names makes the call
+run eagerly. docs/capture.md shows the rules.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextvars
+import datetime
+import functools
+import gc
+import operator
+import re
+import types
+from collections.abc import Callable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import lucid
+
+from .. import _core
+from . import _kinds
+from ._functions import is_reflecting, reason_for, reason_for_descriptor
+from ._kinds import ByType, derives, item_of, name_of, simple_name_of
+from ._members import iterate
+
+if TYPE_CHECKING:
+    from ._walk import Walk
+
+Visit = Callable[["Walk", Any, str], None]
+
+
+class Rule(NamedTuple):
+    """What the walk does with values of a type."""
+
+    # How docs/capture.md names the type.
+    name: str
+    guarded: str
+    # Why that is enough.
+    reason: str
+    visit: Visit
+
+
+# Rules for exact types. FAMILIES, below, has those for types that a predicate accepts.
+RULES: ByType[Rule] = ByType({})
+
+
+def _visits(*types: type, guarded: str, reason: str) -> Callable[[Visit], Visit]:
+    def register(visit: Visit) -> Visit:
+        for cls in types:
+            RULES[cls] = Rule(f"`{name_of(cls)}`", guarded, reason, visit)
+        return visit
+
+    return register
+
+
+_MAX_ITEMS = 5_000
+
+MAX_BYTES = 4_096
+
+
+@_visits(
+    FunctionType,
+    guarded="code, name, defaults, closure, and the globals and attributes that the code names",
+    reason="code can only read what it names; names that do not show in it make the walk guard everything",
+)
+def _function(walk: Walk, function: FunctionType, place: str) -> None:
+    walk.add_function(function, place)
+
+
+@_visits(
+    type,
+    guarded="name, bases, all attributes and the metaclass; attributes that code names are visited",
+    reason="operators and attribute lookup read the class and its bases",
+)
+def visit_class(walk: Walk, cls: type, place: str) -> None:
+    walk.add_class(cls, place)
+
+
+def refuse_state(walk: Walk, value: Any, place: str) -> None:
+    if simple_name_of(type(value)) == "cython_function_or_method":
+        walk.refuse(place, f"may call {place}, whose effects cannot be known")
+        return
+    walk.refuse(place, f"reads {place}, a {name_of(type(value))} whose state cannot be checked")
+
+
+@_visits(types.SimpleNamespace, guarded="every attribute", reason="comparing and printing it read them all")
+def _namespace(walk: Walk, value: Any, place: str) -> None:
+    walk.add_instance(value, place, whole=True)
+
+
+@_visits(
+    list,
+    collections.deque,
+    set,
+    guarded=f"the items, in order, up to {_MAX_ITEMS:,}; `maxlen` if code names it",
+    reason="the order of a set depends on its history, so it is compared too",
+)
+def _items(walk: Walk, value: Any, place: str) -> None:
+    size = sum(1 for _ in iterate(value))
+    if size > _MAX_ITEMS:
+        walk.refuse(place, f"reads {place}, a {name_of(type(value))} of {size} items")
+        return
+    walk.guards.sequence(value, place)
+    if derives(type(value), collections.deque):
+        walk.deques.append((value, place))
+    for number, item in enumerate(iterate(value)):
+        walk.start(item, f"{place}[{number}]")
+
+
+@_visits(
+    frozenset,
+    tuple,
+    guarded="identity, or for a tuple equal items",
+    reason="it does not change; its items are visited",
+)
+def visit_constants(walk: Walk, value: Any, place: str) -> None:
+    for number, item in enumerate(iterate(value)):
+        walk.start(item, f"{place}[{number}]")
+
+
+@_visits(
+    dict,
+    collections.OrderedDict,
+    collections.defaultdict,
+    guarded=f"keys, values and their order, up to {_MAX_ITEMS:,}; the default factory",
+    reason="there is nothing else in it",
+)
+def _entries(walk: Walk, value: dict[Any, Any], place: str) -> None:
+    if dict.__len__(value) > _MAX_ITEMS:
+        walk.refuse(place, f"reads {place}, a dict of {dict.__len__(value)} entries")
+        return
+    walk.guards.whole(value, place, "item")
+    if derives(type(value), collections.OrderedDict):
+        walk.guards.sequence(value, place)
+    if derives(type(value), collections.defaultdict):
+        factory: Any = collections.defaultdict.__dict__["default_factory"]
+        walk.guards.slot(value, factory, f"{place}.default_factory")
+        walk.start(factory.__get__(value), f"{place}.default_factory")
+    for key, item in dict.items(value):
+        walk.start(key, f"a key of {place}")
+        walk.start(item, item_of(place, key))
+
+
+@_visits(types.CellType, guarded="the value of the variable", reason="there is nothing else in it")
+def _cell(walk: Walk, cell: types.CellType, place: str) -> None:
+    walk.guards.cell(cell, place)
+    try:
+        walk.start(cell.cell_contents, place)
+    except ValueError:
+        return
+
+
+@_visits(
+    bytearray,
+    memoryview,
+    guarded=f"the bytes, up to {MAX_BYTES:,}, format, shape, strides and whether they can be written to",
+    reason="the object behind a view is visited",
+)
+def _bytes(walk: Walk, value: Any, place: str) -> None:
+    try:
+        if type(value) is memoryview:
+            walk.start(value.obj, f"{place}.obj")
+        array(walk, value, place)
+    except ValueError:  # It is released.
+        refuse_state(walk, value, place)
+
+
+def array(walk: Walk, value: Any, place: str) -> None:
+    if (value.nbytes if hasattr(value, "nbytes") else len(value)) > MAX_BYTES:
+        walk.refuse(place, f"reads {place}, a {name_of(type(value))} that is too large to be compared at each call")
+        return
+    if getattr(getattr(value, "dtype", None), "hasobject", False):
+        refuse_state(walk, value, place)
+        return
+    try:
+        walk.guards.bytes(value, place)
+    except TypeError:
+        refuse_state(walk, value, place)
+
+
+@_visits(
+    types.BuiltinFunctionType,
+    types.MethodWrapperType,
+    guarded="its object",
+    reason="the recording sees calls by Python code; a function that C code may call must be pure",
+)
+def _builtin(walk: Walk, function: Any, place: str) -> None:
+    owner = function.__self__
+    if type(owner) is types.ModuleType or owner is None:
+        if is_reflecting(function):
+            walk.knowledge.all_names = True
+        elif (reason := reason_for(function)) is not None:
+            walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+    elif derives(type(owner), type):
+        walk.start(owner, place)
+        if type(function) is types.BuiltinFunctionType and (reason := reason_for(function)) is not None:
+            walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+    else:
+        if type(function) is types.BuiltinFunctionType:
+            if is_reflecting(function):
+                walk.knowledge.all_names = True
+            elif (reason := reason_for(function)) is not None:
+                walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+        walk.start(owner, _owner(place))
+
+
+@_visits(
+    types.MethodDescriptorType,
+    types.ClassMethodDescriptorType,
+    guarded="nothing: it does not change",
+    reason="the recording sees calls by Python code; a method that C code may call must be pure",
+)
+def _descriptor(walk: Walk, descriptor: Any, place: str) -> None:
+    if (reason := reason_for_descriptor(descriptor)) is not None:
+        walk.impure.append((place, last_name(place), f"may {reason.replace('calls', 'call', 1)}"))
+
+
+@_visits(
+    datetime.date,
+    datetime.datetime,
+    datetime.time,
+    guarded="identity; the locale and the time zone of the process, which formatting reads",
+    reason="it does not change; the time zone of a time is visited, because it may be an object of the user's",
+)
+def _time(walk: Walk, value: Any, place: str) -> None:
+    walk.uses_dates = True
+    walk.kinds[type(value)] = None
+    if type(value) is not datetime.date:
+        walk.start(value.tzinfo, f"{place}.tzinfo")
+
+
+@_visits(
+    types.GenericAlias,
+    types.UnionType,
+    guarded="identity; the types that it names are visited",
+    reason="calling it, or reading its attributes, uses these types",
+)
+def _alias(walk: Walk, alias: Any, place: str) -> None:
+    if type(alias) is types.GenericAlias:
+        walk.start(alias.__origin__, f"{place}.__origin__")
+    walk.start(alias.__args__, f"{place}.__args__")
+
+
+@_visits(slice, guarded="start, stop and step", reason="they do not change, and are visited")
+def _slice(walk: Walk, value: slice, place: str) -> None:
+    for name in ("start", "stop", "step"):
+        walk.start(getattr(value, name), f"{place}.{name}")
+
+
+@_visits(operator.itemgetter, guarded="identity", reason="it does not change; its keys are visited")
+def _item_getter(walk: Walk, getter: Any, place: str) -> None:
+    for number, key in enumerate(getter.__reduce__()[1]):
+        walk.start(key, f"a key of {place}" if number == 0 else f"key {number} of {place}")
+
+
+@_visits(
+    *_kinds.LOCKS,
+    guarded="nothing",
+    reason="a call that may lock it runs eagerly; `functools` and `logging` lock only what a plan does not use",
+)
+def _lock(walk: Walk, lock: Any, place: str) -> None:
+    # Calls of its methods are seen; `with lock:` is not.
+    walk.locks.append((place, last_name(place), f"may lock {place}"))
+
+
+@_visits(contextvars.ContextVar, guarded="its value in the current context", reason="only `get` may be called")
+def _context_variable(walk: Walk, variable: contextvars.ContextVar[Any], place: str) -> None:
+    walk.kinds[contextvars.ContextVar] = None
+    walk.guards.context(variable, place)
+    try:
+        walk.start(variable.get(), f"{place}.get()")
+    except LookupError:
+        return
+
+
+@_visits(
+    types.MappingProxyType,
+    type({}.keys()),
+    type({}.values()),
+    type({}.items()),
+    guarded="the dict behind it",
+    reason="it always shows the same dict",
+)
+def _view(walk: Walk, view: Any, place: str) -> None:
+    """Shows what another object holds, always the same one."""
+    for value in gc.get_referents(view):
+        if type(value) is not type:
+            walk.start(value, place)
+
+
+@_visits(
+    lucid.Generator,
+    guarded="identity",
+    reason="its state is a tensor that the plan reads and writes",
+)
+def visit_generator(walk: Walk, generator: lucid.Generator | None, place: str) -> None:
+    state = _core.generator_state(generator)
+    walk.tensors[id(state)] = (state, f"the state of {place}")
+
+
+@_visits(types.MethodType, guarded="the object and the function", reason="they do not change, and are visited")
+def _method(walk: Walk, method: types.MethodType, place: str) -> None:
+    walk.start(method.__self__, _owner(place))
+    walk.start(method.__func__, place)
+
+
+def _guard_members(walk: Walk, value: Any, place: str, *names: str) -> None:
+    for name in names:
+        walk.guards.slot(value, _core.class_dict(type(value))[name], f"{place}.{name}")
+
+
+@_visits(
+    functools.partial,
+    guarded="the function, the arguments and attributes that code names",
+    reason="there is nothing else in it",
+)
+def _partial(walk: Walk, partial: functools.partial[Any], place: str) -> None:
+    _guard_members(walk, partial, place, "func", "args", "keywords")
+    walk.start(partial.func, f"{place}()")
+    walk.start(partial.args, f"{place}.args")
+    walk.start(partial.keywords, f"{place}.keywords")
+    # functools.partial() merges another partial only if that has no dict.
+    if _core.has_attribute_dict(partial):
+        walk.add_instance(partial, place)
+    else:
+        walk.guards.instance(partial, place)
+
+
+@_visits(staticmethod, classmethod, guarded="the function", reason="`__init__` can replace it")
+def _wrapper(walk: Walk, wrapper: Any, place: str) -> None:
+    _guard_members(walk, wrapper, place, "__func__")
+    walk.start(wrapper.__func__, place)
+
+
+@_visits(property, guarded="the functions and the documentation", reason="`__init__` can replace them")
+def _property(walk: Walk, wrapper: property, place: str) -> None:
+    _guard_members(walk, wrapper, place, "fget", "fset", "fdel", "__doc__")
+    for function in (wrapper.fget, wrapper.fset, wrapper.fdel):
+        if function is not None:
+            walk.start(function, place)
+
+
+@_visits(
+    operator.attrgetter,
+    operator.methodcaller,
+    types.MemberDescriptorType,
+    types.GetSetDescriptorType,
+    guarded="every attribute of every object",
+    reason="it reads attributes that no code names",
+)
+def _getter(walk: Walk, function: Any, place: str) -> None:
+    walk.knowledge.all_names = True
+    if type(function) in (operator.attrgetter, operator.methodcaller):
+        walk.texts |= {part for name in function.__reduce__()[1] if type(name) is str for part in name.split(".")}
+
+
+@_visits(
+    type(functools.lru_cache(lambda: None)),
+    guarded="refused",
+    reason="whether it calls its function depends on a cache that cannot be read",
+)
+def _cached(walk: Walk, function: Any, place: str) -> None:
+    walk.refuse(place, f"may call {place}, which keeps results in a cache that cannot be checked")
+
+
+def last_name(place: str) -> str | None:
+    """What code calls the value in a place; None for items of containers and the like."""
+    found = re.fullmatch(r"(?:global |closure )?(?:\w+\.)*(\w+)", place)
+    return found[1] if found else None
+
+
+def _owner(place: str) -> str:
+    """What stands before the last dot of a place."""
+    owner, dot, _ = place.rpartition(".")
+    return owner if dot else f"{place}.__self__"

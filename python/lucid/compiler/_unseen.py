@@ -1,0 +1,102 @@
+"""What the walk refuses because a recording could not see it: C functions that C code calls, and texts and hashes that
+show addresses of objects."""
+
+from __future__ import annotations
+
+import datetime
+import re
+import types
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import lucid
+
+from .. import _core
+from ._code import is_library, named_by
+from ._functions import impure_methods, reason_for
+from ._kinds import derives, mro_of, name_of
+from ._members import hash_of
+from ._rules import last_name
+
+if TYPE_CHECKING:
+    from ._members import Instance
+    from ._walk import Walk
+
+# Specifications with which numbers are formatted as the locale says, alone or in a template.
+_LOCAL = re.compile(r"^[^{}]{0,2}[-+ ]?#?0?\d*[,_]?(\.\d+)?n$|:[^{}]*n\}")
+# The time, to NumPy.
+_CLOCK = {"now", "today"}
+
+
+def open_modules(walk: Walk, instances: Iterable[Instance]) -> None:
+    """Visits all of the modules of libraries that may be passed to a function that takes names as strings."""
+    for instance in instances:
+        if not instance.is_closed or id(instance.object) in walk.opened:
+            continue
+        name = last_name(instance.place)
+        if name is not None and name not in walk.passed and id(instance.object) not in walk.imported:
+            continue
+        walk.opened.add(id(instance.object))
+        is_own = (instance.dict or {}).get("__name__", "").startswith("lucid.")
+        for name, value in (instance.dict or {}).items():
+            # Every module has these.
+            if name in ("__builtins__", "__loader__", "__spec__") and name not in walk.texts:
+                continue
+            place = f"{instance.place}.{name}"
+            if type(value) is types.BuiltinFunctionType and (reason := reason_for(value)) is not None:
+                walk.refuse(place, f"may {reason.replace('calls', 'call', 1)}")
+            elif type(value) is types.ModuleType and not is_own:
+                walk.imported.add(id(value))
+            walk.start(value, place)
+
+
+def identify_arguments(walk: Walk) -> None:
+    """Guards the identity of arguments whose address code may read, instead of their contents."""
+    if not any(named_by(code).shows_values for code in walk.codes if not is_library(code)):
+        return
+    for instance in list(walk.arguments.values()):
+        if instance is None or id(instance.object) in walk.seen:
+            continue
+        cls = type(instance.object)
+        if not derives(cls, lucid.Tensor) and not (_defines(cls, "__repr__") and _defines(cls, "__hash__")):
+            walk.start(instance.object, instance.place)
+
+
+def refuse_impure_functions(walk: Walk) -> None:
+    """Refuses C functions and methods with effects that are used in other ways than by calling them."""
+    passed = walk.passed | walk.texts if walk.knowledge.all_names else walk.passed
+    for place, name, reason in walk.impure:
+        # Operators and the like call special methods. Classes whose instances may be made are checked by themselves.
+        is_special = name is not None and name.startswith("__") and name != "__new__" and "." in place
+        if name is None or is_special or name in passed:
+            walk.refuse(place, reason)
+    for place, name, reason in walk.locks:
+        if name is None or name in walk.passed_on:
+            walk.refuse(place, reason)
+    if "__subclasses__" in passed:
+        walk.refuse("__subclasses__", "may call __subclasses__")
+    formats = any(named_by(code).formats for code in walk.codes if not is_library(code))
+    if formats and any(_LOCAL.search(text) for text in walk.texts):
+        walk.refuse("", "may format a number as the locale says")
+    for cls in sorted(walk.kinds, key=name_of):
+        names = sorted(impure_methods(cls) & passed)
+        if names:
+            walk.refuse(names[0], f"may call {name_of(cls)}.{names[0]}")
+        elif walk.knowledge.all_names and derives(cls, datetime.date, datetime.time):
+            walk.refuse("", f"may call a method of {name_of(cls)} by a name that is not in the code")
+    if walk.uses_numpy and not _CLOCK.isdisjoint(walk.texts):
+        walk.refuse("", "may read the clock through NumPy")
+
+
+def refuse_hashes_of_arguments(walk: Walk) -> None:
+    """Hashes of objects are addresses, which differ from call to call. The order of a set depends on them."""
+    if not any(named_by(code).uses_hashes for code in walk.codes if not is_library(code)):
+        return
+    for instance in walk.arguments.values():
+        if instance is not None and hash_of(type(instance.object)) is object.__hash__:
+            walk.refuse(instance.place, f"may use the hash of {instance.place}, which depends on its address")
+
+
+def _defines(cls: type, name: str) -> bool:
+    """Whether a class, or one that it derives from, defines what `object` defines too."""
+    return any(name in _core.class_dict(base) for base in mro_of(cls) if base is not object)

@@ -1,0 +1,59 @@
+// What a plan table says about its plans.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "jit/plan_table.h"
+
+namespace lucid::jit {
+namespace {
+
+/// How many kernels of a plan explain() lists.
+constexpr size_t kMaxKernels = 24;
+
+/// 1234567 as "1,234,567".
+std::string with_commas(size_t number) {
+  std::string digits = std::to_string(number);
+  for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
+    digits.insert(static_cast<size_t>(at), ",");
+  return digits;
+}
+
+void append_plan(std::string& text, const TablePlan& plan, size_t number) {
+  const Program& program = *plan.program;
+  text += fmt::format("\n  plan {}: {} nodes, {} kernels, {} bytes of memory while it runs, {} guards, {} hits", number,
+                      program.graph().nodes.size(), program.plan().kernel_count(),
+                      with_commas(program.plan().arena_bytes), plan.guards, plan.hits());
+  for (const std::string& place : plan.places) text += "\n    uses " + place;
+  const std::vector<std::string> names = program.plan().kernel_names();
+  for (size_t i = 0; i < std::min(names.size(), kMaxKernels); ++i) text += "\n    runs " + names[i];
+  if (names.size() > kMaxKernels) text += fmt::format("\n    and {} more", names.size() - kMaxKernels);
+  for (const BackwardPlanInfo& backward : program.outcome().gradients().backward_plans())
+    text += "\n    " + to_text(backward);
+}
+
+}  // namespace
+
+std::string PlanTable::explain() {
+  const PlanCounters counted = counters();
+  const std::vector<Ref<TablePlan>> made = plans();
+  std::string text =
+      fmt::format("{}: {} of at most {} plans\n  {} hits, {} misses, {} compiles, {} eager calls", name_, made.size(),
+                  max_plans_, counted.hits, counted.misses, counted.compiles, counted.eager_calls);
+  for (size_t i = 0; i < made.size(); ++i) append_plan(text, *made[i], i + 1);
+  const std::lock_guard lock(mutex());
+  for (const std::string& note : notes_) text += "\n  " + note;
+  return text;
+}
+
+std::string PlanTable::explain_call(const CallKey& key, const TablePlan* found, const std::string& difference) {
+  const std::vector<Ref<TablePlan>> made = plans();
+  for (size_t i = 0; i < made.size(); ++i)
+    if (made[i].get() == found) return fmt::format("runs plan {}", i + 1);
+  if (const std::string why = reason(key); !why.empty()) return "runs eagerly: " + why;
+  if (!newest(key)) return "would be recorded: there is no plan for arguments of these types";
+  return "would be recorded again: " + difference;
+}
+
+}  // namespace lucid::jit
