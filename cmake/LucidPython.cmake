@@ -13,10 +13,10 @@ execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir
 find_package(nanobind CONFIG REQUIRED)
 
 # python_calls.cpp says why.
-set(stand_ins ${PROJECT_SOURCE_DIR}/python/bindings/python_calls.cpp)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${stand_ins})
-file(STRINGS ${stand_ins} stand_ins REGEX "^LUCID_(STAND_IN|CALL)\\(")
-list(TRANSFORM stand_ins REPLACE "^LUCID_[A-Z_]+\\([^,]*, ([A-Za-z_]+),.*" "LINKER:--wrap=\\1")
+set(wrappers ${PROJECT_SOURCE_DIR}/python/bindings/python_calls.cpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${wrappers})
+file(STRINGS ${wrappers} wrappers REGEX "^LUCID_WRAP(_CALL)?\\(")
+list(TRANSFORM wrappers REPLACE "^LUCID_[A-Z_]+\\([^,]*, ([A-Za-z_]+),.*" "LINKER:--wrap=\\1")
 
 file(GLOB package CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}/python/lucid ${PROJECT_SOURCE_DIR}/python/lucid/*)
 list(REMOVE_ITEM package __pycache__)
@@ -27,7 +27,7 @@ function(lucid_add_package target folder)
   target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/python)
   target_link_libraries(${target} PRIVATE lucid_all)
   lucid_hide_symbols(${target} python_module.map)
-  target_link_options(${target} PRIVATE ${stand_ins})
+  target_link_options(${target} PRIVATE ${wrappers})
   set(path ${PROJECT_BINARY_DIR}/${folder}/lucid)
   set_target_properties(${target} PROPERTIES OUTPUT_NAME _core LIBRARY_OUTPUT_DIRECTORY ${path})
   file(MAKE_DIRECTORY ${path})

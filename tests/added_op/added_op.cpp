@@ -1,6 +1,6 @@
-// A table with ops of our own: all that it takes to add one. What is linked with this file finds them everywhere: C++,
-// Python, stubs, documentation, the writers of random programs and of bad calls, passes (added_op_test.cpp,
-// tests/python/test_added_op.py).
+// An op table with two additional ops, and everything that it takes to add them. A program linked with this file has
+// them everywhere: in C++, Python, stubs, documentation, passes, and the generators of random programs and of bad calls
+// (added_op_test.cpp, tests/python/test_added_op.py).
 
 #include <cstring>
 
@@ -33,11 +33,11 @@ tensor([-1.,  2.]))",
   };
 }
 
-/// For the tests alone, so that Python does not show it.
+/// For C++ tests only: hidden from Python.
 Op reported() {
   return {
       .signature = "reported(x)",
-      .doc = "x. Stands for an op that tells somebody what it was given.",
+      .doc = "Returns x. A stand-in for an op with a side effect.",
       .names = {.audience = Audience::kOps},
       .infer = [](const Call& call) -> std::vector<TensorType> { return {{call.dtype(0), call.shape(0)}}; },
       .has_effects = true,

@@ -11,7 +11,7 @@
 #include "passes/exact_identity.h"
 #include "tensor/eager.h"
 
-// What added_op.cpp adds is found by what reads the table.
+// Everything that reads the op table finds the ops that added_op.cpp adds.
 namespace lucid {
 namespace {
 
@@ -72,7 +72,7 @@ TEST(AddedOp, HasItsIdentitiesTested) {
   }));
 }
 
-/// How often a plan computes an op that two sums along different dimensions read, by the names of its steps.
+/// How many times a plan computes an op that two sums along different dimensions read, by the names of its steps.
 size_t times_computed(const std::string& op) {
   const IRGraph graph = parse_graph("graph f(%0: f32[64,64] input) -> (%2, %3) {\n  %1: f32[64,64] = " + op +
                                     "(%0)\n  %2: f32[64] = sum(%1) {dim=[0]}\n  %3: f32[64] = sum(%1) {dim=[1]}\n}\n");
@@ -85,8 +85,8 @@ size_t times_computed(const std::string& op) {
 }
 
 TEST(AddedOp, IsScheduledByItsCost) {
-  EXPECT_EQ(times_computed("neg"), 2u) << "which is computed again for each";
-  EXPECT_EQ(times_computed("opposite"), 1u) << "which says that it costs as much as a function";
+  EXPECT_EQ(times_computed("neg"), 2u) << "cheap, so rematerialized for each sum";
+  EXPECT_EQ(times_computed("opposite"), 1u) << "its declared cost is that of a function call";
   EXPECT_EQ(times_computed("exp"), 1u);
 }
 

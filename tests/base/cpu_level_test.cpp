@@ -7,7 +7,7 @@
 namespace lucid {
 namespace {
 
-TEST(ChosenLevel, IsThatOfTheOptionsIfTheMachineRunsIt) {
+TEST(ChosenLevel, ComesFromTheOptionsIfTheMachineSupportsIt) {
   Options options;
   {
     const OptionsScope scope(options);

@@ -39,7 +39,7 @@ TEST(Dtype, EachBelongsToOneCategory) {
 }
 
 TEST(Promotion, FollowsPyTorchsTable) {
-  // Rows and columns in the order of kAll, as torch.promote_types gives them.
+  // Rows and columns in the order of kAll, with the results of torch.promote_types.
   constexpr Dtype table[10][10] = {
       {kBool, kU8, kI8, kI16, kI32, kI64, kF16, kBF16, kF32, kF64},
       {kU8, kU8, kI16, kI16, kI32, kI64, kF16, kBF16, kF32, kF64},
@@ -57,7 +57,7 @@ TEST(Promotion, FollowsPyTorchsTable) {
       EXPECT_EQ(promote(kAll[i], kAll[j]), table[i][j]) << name_of(kAll[i]) << " " << name_of(kAll[j]);
 }
 
-TEST(Promotion, WeakerOperandsCountOnlyWithAHigherCategory) {
+TEST(Promotion, WeakerOperandsMatterOnlyWithAHigherCategory) {
   EXPECT_EQ(promoted({{kF16, Rank::kTensor}, {kF64, Rank::kZeroDim}}), kF16);
   EXPECT_EQ(promoted({{kF16, Rank::kTensor}, {kF64, Rank::kNumber}}), kF16);
   EXPECT_EQ(promoted({{kI8, Rank::kTensor}, {kI64, Rank::kNumber}}), kI8);

@@ -46,22 +46,22 @@ Dims random_shape(Random& random, int64_t smallest) {
   return shape;
 }
 
-TEST(ElementwiseStrides, ContiguousOperandsGiveAContiguousResult) {
+TEST(ElementwiseStrides, ContiguousOperandsHaveAContiguousResult) {
   EXPECT_EQ(strides_of({2, 3}, {{{2, 3}, {3, 1}, 0}, {{2, 3}, {3, 1}, 6}}), (Dims{3, 1}));
   EXPECT_EQ(strides_of({}, {{{}, {}, 0}}), (Dims{}));
   EXPECT_EQ(strides_of({2, 3}, {}), (Dims{3, 1}));
-  // Odd strides along dimensions of size 1 or in empty tensors do not count, and are not passed on.
+  // Unusual strides along dimensions of size 1 or in empty tensors are ignored, and do not appear in the result.
   EXPECT_EQ(strides_of({2, 1, 3}, {{{2, 1, 3}, {3, 77, 1}, 0}}), (Dims{3, 3, 1}));
   EXPECT_EQ(strides_of({0, 3}, {{{0, 3}, {1, 9}, 0}}), (Dims{3, 1}));
 }
 
-TEST(ElementwiseStrides, DenseLayoutsThatAgreeArePassedOn) {
+TEST(ElementwiseStrides, EqualDenseLayoutsArePreserved) {
   EXPECT_EQ(strides_of({2, 3}, {{{2, 3}, {1, 2}, 0}}), (Dims{1, 2}));
   EXPECT_EQ(strides_of({2, 3}, {{{2, 3}, {1, 2}, 0}, {{2, 3}, {1, 2}, 0}}), (Dims{1, 2}));
   EXPECT_EQ(strides_of({2, 1, 3}, {{{2, 1, 3}, {1, 55, 2}, 0}}), (Dims{1, 55, 2}));
 }
 
-TEST(ElementwiseStrides, ChannelsLastImagesGiveCanonicalStrides) {
+TEST(ElementwiseStrides, ChannelsLastImagesHaveCanonicalStrides) {
   const Dims shape = {2, 3, 4, 5}, strides = {60, 1, 15, 3};
   EXPECT_EQ(strides_of(shape, {{shape, strides, 0}, {shape, strides, 0}}), strides);
   EXPECT_EQ(strides_of({2, 3, 1, 5}, {{{2, 3, 1, 5}, {15, 1, 99, 3}, 0}, {{2, 3, 1, 5}, {15, 1, 15, 3}, 0}}),
@@ -74,7 +74,7 @@ TEST(ElementwiseStrides, TheFirstOperandDecidesWhenLayoutsDiffer) {
   EXPECT_EQ(strides_of({2, 3}, {columns, rows}), (Dims{1, 2}));
 }
 
-TEST(ElementwiseStrides, BroadcastOperandsLeaveTheOrderToOthers) {
+TEST(ElementwiseStrides, BroadcastOperandsDoNotAffectTheOrder) {
   const Geometry row{{3}, {1}, 0}, column{{2, 1}, {1, 1}, 0}, transposed{{2, 3}, {1, 2}, 0}, number{{}, {}, 0};
   EXPECT_EQ(strides_of({2, 3}, {row, transposed}), (Dims{1, 2}));
   EXPECT_EQ(strides_of({2, 3}, {column, transposed}), (Dims{1, 2}));
@@ -98,7 +98,7 @@ TEST(ElementwiseStrides, OneOperandOfDistinctStridesIsSortedByThem) {
   for (int round = 0; round < 5000; ++round) {
     const Dims shape = random_shape(random, 2);
     const auto order = random_order(random, shape.size());
-    // Gaps between the dimensions keep it from being dense.
+    // Gaps between the dimensions, so that it is not dense.
     Dims strides(shape.size());
     int64_t next = pick(random, 2, 3);
     for (auto dim = order.rbegin(); dim != order.rend(); ++dim) {

@@ -21,7 +21,7 @@ TEST(Error, APlainMessageIsNotAFormat) {
   EXPECT_STREQ(TypeError(std::string("expected {}")).what(), "expected {}");
 }
 
-TEST(Error, EachClassIsItsOwn) {
+TEST(Error, ClassesAreDistinct) {
   EXPECT_EQ(TypeError("").error_class(), ErrorClass::kType);
   EXPECT_EQ(IndexError("").error_class(), ErrorClass::kIndex);
   EXPECT_EQ(RuntimeError("").error_class(), ErrorClass::kRuntime);
@@ -32,7 +32,7 @@ TEST(Error, EachClassIsItsOwn) {
   EXPECT_THROW(throw IndexError("x"), std::runtime_error);
 }
 
-TEST(Check, NamesTheConditionThePlaceAndTheReason) {
+TEST(Check, NamesTheConditionTheLocationAndTheReason) {
   const int line = __LINE__ + 2;
   try {
     LUCID_CHECK(1 + 1 == 3, "arithmetic gave {}", 2);

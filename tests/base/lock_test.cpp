@@ -21,7 +21,7 @@ void run_in_threads(int count, const std::function<void()>& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-/// Forks, and returns how the child ended; one that hangs is ended by a signal.
+/// Forks and returns the exit status of the child. A child that hangs is killed by a signal.
 int status_of_child(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -34,7 +34,7 @@ int status_of_child(const std::function<void()>& work) {
   return status;
 }
 
-TEST(Mutex, KeepsThreadsApart) {
+TEST(Mutex, IsMutuallyExclusive) {
   int64_t count = 0;
   run_in_threads(4, [&] {
     for (int i = 0; i < 20000; ++i) {
@@ -61,8 +61,8 @@ TEST(Mutex, IsFreeInTheChildOfAFork) {
 }
 
 #if LUCID_CHECKS_LOCKS
-TEST(MutexDeathTest, TakesLocksInTheirOrder) {
-  // Inside: a fork, which is how death is tested, waits for locks.
+TEST(MutexDeathTest, LocksMustBeAcquiredInOrder) {
+  // Inside the statement, because a death test forks, and a fork waits for locks.
   EXPECT_DEATH(
       {
         const std::lock_guard later(mutex_of(LockRank::kAllocator));
@@ -71,13 +71,13 @@ TEST(MutexDeathTest, TakesLocksInTheirOrder) {
       "an earlier rank");
 }
 
-TEST(MutexDeathTest, HoldsNoneWhileBlocking) {
+TEST(MutexDeathTest, NoLockMayBeHeldWhileBlocking) {
   EXPECT_DEATH(
       {
         const std::lock_guard lock(mutex_of(LockRank::kCell));
         const BlockingScope blocking;
       },
-      "the caller's lock is given up");
+      "the caller's lock is released");
 }
 #endif
 
@@ -91,7 +91,7 @@ struct Counted : RefCounted {
   int64_t first, last;
 };
 
-TEST(AtomicRef, GivesObjectsThatStayAlive) {
+TEST(AtomicRef, LoadedObjectsStayAlive) {
   {
     AtomicRef<Counted> shared(make_ref<Counted>(0));
     std::atomic<int> wrong = 0;
@@ -109,7 +109,7 @@ TEST(AtomicRef, GivesObjectsThatStayAlive) {
   EXPECT_EQ(Counted::alive, 0);
 }
 
-TEST(BusyFlag, LetsOneThreadIn) {
+TEST(BusyFlag, IsHeldByOneThread) {
   BusyFlag flag;
   int64_t count = 0;
   run_in_threads(4, [&] {
@@ -121,7 +121,7 @@ TEST(BusyFlag, LetsOneThreadIn) {
   EXPECT_EQ(count, 20000);
   const BusyScope scope(flag);
   EXPECT_FALSE(BusyScope(flag, BusyScope::Try()).owns_flag());
-  // Whoever has set it will never clear it there.
+  // The flag is free in the child, where the thread that set it does not exist.
   EXPECT_EQ(status_of_child([&] {
               if (!flag.try_acquire()) _exit(1);
             }),

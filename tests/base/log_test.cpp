@@ -15,7 +15,7 @@ TEST(Log, PutsTheTopicBeforeEachLine) {
             "lucid[passes] one\nlucid[passes] \nlucid[passes] two\nlucid[cache] three\n");
 }
 
-TEST(Log, AScopeTakesTheLinesAndGivesThemBack) {
+TEST(Log, AScopeRedirectsLines) {
   testing::internal::CaptureStderr();
   std::string taken;
   {

@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kMega = size_t{1} << 20;
 
-/// What operator new does when there is no memory; false if it would throw.
+/// Calls the new handler, as operator new does when memory is exhausted. Returns false if operator new would throw.
 bool handle_failed_new() {
   try {
     std::get_new_handler()();
@@ -23,7 +23,7 @@ bool handle_failed_new() {
   }
 }
 
-TEST(MemoryReserve, IsGivenBackInParts) {
+TEST(MemoryReserve, IsReleasedInParts) {
   EXPECT_FALSE(handle_failed_new());
   {
     const MemoryReserve reserve(5 * kMega, "test");
@@ -39,13 +39,13 @@ TEST(MemoryReserve, IsGivenBackInParts) {
   EXPECT_FALSE(handle_failed_new());
 }
 
-TEST(MemoryReserve, ServesItsThreadOnly) {
+TEST(MemoryReserve, BelongsToItsThread) {
   const MemoryReserve reserve(4 * kMega, "test");
   std::thread([] { EXPECT_FALSE(handle_failed_new()); }).join();
   EXPECT_EQ(reserve.bytes(), 4 * kMega);
 }
 
-TEST(MemoryReserve, SaysWhatThereIsNoMemoryFor) {
+TEST(MemoryReserve, ErrorsNameThePurpose) {
   try {
     const MemoryReserve reserve(size_t{1} << 60, "compiling a kernel");
     FAIL();
@@ -55,17 +55,17 @@ TEST(MemoryReserve, SaysWhatThereIsNoMemoryFor) {
   EXPECT_FALSE(MemoryReserve::is_held());
 }
 
-// The sanitizers' malloc ends the process instead of failing.
+// The malloc of sanitizers terminates the process instead of failing.
 #if !defined(__has_feature)
 #define __has_feature(x) 0
 #endif
 #if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
 
-TEST(MemoryReserve, IsGivenBackWhenMallocFails) {
+TEST(MemoryReserve, IsReleasedWhenMallocFails) {
   const size_t much = size_t{1} << 60;
   const auto empties = [](auto allocate) {
     const MemoryReserve reserve(4 * kMega, "test");
-    void* volatile nothing = allocate();  // or the compiler would take for granted that it succeeds
+    void* volatile nothing = allocate();  // volatile, or the compiler would assume that it succeeds
     return !nothing && reserve.bytes() == 0;
   };
   EXPECT_TRUE(empties([&] { return std::malloc(much); }));
@@ -77,7 +77,7 @@ TEST(MemoryReserve, IsGivenBackWhenMallocFails) {
 
 #endif
 
-TEST(CommitScope, HasAReserveForOneFailureAtATime) {
+TEST(CommitScope, CoversOneFailureAtATime) {
   EXPECT_FALSE(handle_failed_new());
   for (int i = 0; i < 3; ++i) {
     const CommitScope commit;
@@ -88,7 +88,7 @@ TEST(CommitScope, HasAReserveForOneFailureAtATime) {
   EXPECT_FALSE(CommitScope::is_active());
 }
 
-TEST(CommitScope, WhatOneThreadGivesBackIsThereForTheOthers) {
+TEST(CommitScope, OtherThreadsUseWhatOneThreadReleased) {
   const CommitScope commit;
   std::thread([] {
     const CommitScope other;

@@ -47,7 +47,7 @@ TEST(Options, AreReadFromTheEnvironment) {
     EXPECT_EQ(read({{"LUCID_TARGET", std::string(name_of(level))}}).target, level);
 }
 
-TEST(Options, ErrorsNameTheVariableAndWhatItMayHold) {
+TEST(Options, ErrorsNameTheVariableAndTheAllowedValues) {
   for (const char* text : {"0", "-1", "two", "3x", "1025", "99999999999"})
     EXPECT_EQ(message_of({{"LUCID_NUM_THREADS", text}}),
               fmt::format("LUCID_NUM_THREADS is \"{}\"; it has to be a number from 1 to 1024", text));
@@ -66,7 +66,7 @@ TEST(Options, LogTopicsAreSeparatedByCommas) {
   EXPECT_TRUE(options.logs("passes"));
 }
 
-TEST(Options, AScopeRestoresWhatWasSet) {
+TEST(Options, AScopeRestoresThePreviousOptions) {
   const Options before = options();
   {
     const OptionsScope scope(Options{3, CpuLevel::kScalar, "", "x", ""});

@@ -6,7 +6,7 @@
 namespace lucid {
 namespace {
 
-/// Recurses until the stack is low; returns how deep that was. Not inlined, and each level needs some stack.
+/// Recurses until the stack is low and returns the depth. Not inlined, and each level uses some stack.
 [[gnu::noinline]] int descend(int depth) {
   volatile char used[256];
   used[0] = static_cast<char>(depth);
@@ -37,7 +37,7 @@ TEST(CheckStack, ARecursionEndsBeforeTheStackDoes) {
   }
 }
 
-TEST(CheckStack, ACallThatDoesNotRecurseIsNotStopped) { EXPECT_FALSE(stack_is_low()); }
+TEST(CheckStack, ACallThatDoesNotRecurseIsAllowed) { EXPECT_FALSE(stack_is_low()); }
 
 }  // namespace
 }  // namespace lucid

@@ -63,7 +63,7 @@ TEST(Ref, DetachedReferencesAreAdoptedBack) {
   EXPECT_EQ(adopted->use_count(), 1u);
 }
 
-TEST(Ref, ThreadsMayDropTheirReferencesAtOnce) {
+TEST(Ref, ThreadsMayDropReferencesConcurrently) {
   std::atomic<int> alive{0};
   for (int round = 0; round < 200; ++round) {
     Ref<Counted> shared = make_ref<Counted>(alive);

@@ -25,7 +25,7 @@ T stored(const Scalar& scalar, Dtype dtype) {
 
 float from_bits(uint32_t bits) { return std::bit_cast<float>(bits); }
 
-/// What the bits of a small float mean, from the format's definition.
+/// The value of the bits of a small float, from the definition of the format.
 double decode(uint16_t bits, int exponent_bits, int mantissa_bits) {
   const int bias = (1 << (exponent_bits - 1)) - 1;
   const int exponent = (bits >> mantissa_bits) & ((1 << exponent_bits) - 1);
@@ -36,15 +36,15 @@ double decode(uint16_t bits, int exponent_bits, int mantissa_bits) {
   return sign * std::ldexp(significand, (exponent ? exponent : 1) - bias);
 }
 
-/// Rounds by definition: the nearest value of the format, the one with an even mantissa when two are as near; beyond
-/// the largest by half a step or more, infinity.
+/// Rounds by definition: to the nearest value of the format, ties to the even mantissa, and to infinity if the number
+/// exceeds the largest value by half a step or more.
 class NearestEven {
  public:
   NearestEven(int exponent_bits, int mantissa_bits) {
     const int infinity = ((1 << exponent_bits) - 1) << mantissa_bits;
     for (int bits = 0; bits < infinity; ++bits)
       values_[decode(static_cast<uint16_t>(bits), exponent_bits, mantissa_bits)] = static_cast<uint16_t>(bits);
-    // Infinity takes the place of the value that would come next if the exponents went on.
+    // Infinity is in the position of the next value that a larger exponent would represent.
     const double largest = values_.rbegin()->first;
     values_[largest + (largest - std::prev(values_.end(), 2)->first)] = static_cast<uint16_t>(infinity);
   }
@@ -83,7 +83,7 @@ void expect_conversions_by_definition(int exponent_bits, int mantissa_bits, floa
     ASSERT_EQ(std::signbit(wide), (bits & 0x8000) != 0) << i;
     ASSERT_EQ(narrow(wide), bits);
     if (std::isinf(wide)) continue;
-    // The point halfway to the next value, where it is a float, and the floats around it.
+    // The midpoint to the next value, if it is a float, and the floats next to it.
     const double next = decode(static_cast<uint16_t>(bits + 1), exponent_bits, mantissa_bits);
     const float halfway = static_cast<float>(std::isinf(next) ? expected * 1.001 : (expected + next) / 2);
     for (float value : {halfway, std::nextafter(halfway, 0.0f), std::nextafter(halfway, INFINITY),
@@ -123,7 +123,7 @@ TEST(BF16, Landmarks) {
   EXPECT_EQ(f32_to_bf16(0x1p-134f), 0x0000);
   EXPECT_EQ(f32_to_bf16(1.0f + 0x1p-8f), 0x3f80);
   EXPECT_EQ(f32_to_bf16(1.0f + 0x1.8p-7f), 0x3f82);
-  // A NaN whose payload lies in the low bits stays a NaN.
+  // A NaN with its payload in the low bits stays a NaN.
   EXPECT_EQ(f32_to_bf16(from_bits(0x7f800001)), 0x7fc0);
 }
 
@@ -136,7 +136,7 @@ __attribute__((target("f16c"))) uint32_t hardware_f32_bits(uint16_t bits) {
   return std::bit_cast<uint32_t>(_mm_cvtss_f32(_mm_cvtph_ps(_mm_cvtsi32_si128(bits))));
 }
 
-TEST(F16, AgreesWithTheHardwareBitForBitNansIncluded) {
+TEST(F16, MatchesTheHardwareBitForBitIncludingNans) {
   ASSERT_TRUE(__builtin_cpu_supports("f16c"));
   for (uint32_t i = 0; i < 65536; ++i) {
     const auto bits = static_cast<uint16_t>(i);
@@ -156,7 +156,7 @@ TEST(Scalar, KnowsItsCategory) {
   EXPECT_EQ(Scalar(true).to_double(), 1.0);
 }
 
-TEST(Scalar, FloatsSaturateWhenTheyBecomeIntegers) {
+TEST(Scalar, FloatsSaturateWhenConvertedToIntegers) {
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max(), kMin = std::numeric_limits<int64_t>::min();
   EXPECT_EQ(Scalar(0x1p63).to_int(), kMax);
   EXPECT_EQ(Scalar(std::nextafter(0x1p63, 0.0)).to_int(), kMax - 1023);
@@ -199,14 +199,14 @@ TEST(Scalar, FloatsRoundToNearest) {
 
 struct Narrowed {
   double from;
-  // Converted while compiling, where no control word has a say.
+  // Converted at compile time, independently of the control word.
   float to = static_cast<float>(from);
 };
 
 constexpr Narrowed kTiny[] = {{0x1p-149},         {0x1p-150}, {0x1.8p-149}, {0x1.000001p-150}, {1e-40}, {-1e-40},
                               {0x1.fffffffp-127}, {0x1p-126}, {-0.0},       {5e-324}};
 
-TEST(Scalar, SubnormalFloatsSurviveWhateverTheControlWord) {
+TEST(Scalar, SubnormalFloatsDoNotDependOnTheControlWord) {
   for (const Narrowed& tiny : kTiny) {
     const unsigned saved = _mm_getcsr();
     _mm_setcsr(saved | 0x8000);
@@ -216,7 +216,7 @@ TEST(Scalar, SubnormalFloatsSurviveWhateverTheControlWord) {
   }
 }
 
-TEST(Scalar, LoadsWhatItStored) {
+TEST(Scalar, StoreAndLoadRoundTrip) {
   for (int i = 0; i < kDtypeCount; ++i) {
     const auto dtype = static_cast<Dtype>(i);
     for (const Scalar& scalar : {Scalar(1), Scalar(0)}) {
@@ -232,7 +232,7 @@ TEST(Scalar, LoadsWhatItStored) {
   EXPECT_EQ(Scalar::load(Dtype::kU8, &negative), Scalar(251));
 }
 
-TEST(Scalar, ComparesBitsButHoldsAllNansEqual) {
+TEST(Scalar, ComparesBitsButAllNansAreEqual) {
   EXPECT_EQ(Scalar(kNan), Scalar(-kNan));
   EXPECT_EQ(Scalar(kNan).bits(), Scalar(std::bit_cast<double>(uint64_t{0x7ff0000000000001})).bits());
   EXPECT_FALSE(Scalar(0.0) == Scalar(-0.0));

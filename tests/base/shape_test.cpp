@@ -42,14 +42,14 @@ int64_t place(DimsView index, DimsView strides) {
   return offset;
 }
 
-/// Where each element lies, in row-major order of the indices.
+/// The offset of each element, in row-major order of the indices.
 std::vector<int64_t> places(DimsView sizes, DimsView strides) {
   std::vector<int64_t> result;
   for_each_index(sizes, [&](const Dims& index) { result.push_back(place(index, strides)); });
   return result;
 }
 
-/// Strides such as views make: permuted, sliced, stretched, and anything at all where the size is 1.
+/// Strides as of views: permuted, sliced, broadcast, and arbitrary where the size is 1.
 Dims random_strides(Random& random, const Dims& sizes) {
   std::vector<size_t> order(sizes.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -112,7 +112,7 @@ TEST(Strides, ContiguousOnesAreRowMajor) {
   EXPECT_EQ(contiguous_strides(Dims{2, 0, 4}), (Dims{4, 4, 1}));
 }
 
-TEST(Strides, PredicatesAgreeWithWhereTheElementsLie) {
+TEST(Strides, PredicatesMatchTheElementOffsets) {
   Random random(1);
   int contiguous = 0, dense = 0, neither = 0;
   for (int round = 0; round < 20000; ++round) {
@@ -240,7 +240,7 @@ void shapes_of(int64_t elements, size_t rank, Dims& prefix, std::vector<Dims>& o
   }
 }
 
-/// By definition: a view exists when, along each dimension, neighbouring elements are always the same distance apart.
+/// By definition, a view exists if neighbouring elements have the same distance everywhere along each dimension.
 bool view_exists(const std::vector<int64_t>& where, const Dims& shape) {
   const Dims positions = contiguous_strides(shape);
   bool exists = true;

@@ -23,7 +23,7 @@ bool lives_inside(const Vector& vector) {
   return data >= object && data < object + sizeof vector;
 }
 
-// 0 and 3 live in the object, 4 and 9 on the heap.
+// Up to 3 elements are stored in the object, 4 and 9 on the heap.
 class SmallVectorOfSize : public testing::TestWithParam<size_t> {};
 INSTANTIATE_TEST_SUITE_P(Sizes, SmallVectorOfSize, testing::Values(0, 1, 3, 4, 9));
 
@@ -74,7 +74,7 @@ TEST_P(SmallVectorOfSize, SurvivesSelfAssignment) {
   EXPECT_EQ(vector, counting(GetParam()));
 }
 
-TEST(SmallVector, GrowsPastItsInlineRoom) {
+TEST(SmallVector, GrowsBeyondItsInlineCapacity) {
   const Vector vector = counting(1000);
   for (size_t i = 0; i < 1000; ++i) ASSERT_EQ(vector[i], static_cast<int64_t>(i));
   EXPECT_EQ(vector.front(), 0);
@@ -88,7 +88,7 @@ TEST(SmallVector, CanPushItsOwnElement) {
   EXPECT_EQ(vector, (Vector{0, 1, 2, 2}));
 }
 
-TEST(SmallVector, IsMadeFromRangesAndSpans) {
+TEST(SmallVector, IsConstructedFromRangesAndSpans) {
   const std::list<int> list = {4, 5, 6, 7};
   EXPECT_EQ(Vector(list.begin(), list.end()), (Vector{4, 5, 6, 7}));
   const std::vector<int64_t> values = {1, 2};

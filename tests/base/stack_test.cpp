@@ -61,7 +61,7 @@ TEST(Stack, WorkMovesFromSmallStacks) {
   });
 }
 
-TEST(Stack, ExceptionsComeBack) {
+TEST(Stack, ExceptionsAreRethrown) {
   on_stack_of(size_t{64} << 10, [] {
     EXPECT_THROW(with_large_stack([] { throw ValueError("{} is wrong", 1); }), ValueError);
     const std::atomic<bool> stop = true;

@@ -9,7 +9,7 @@
 #include "loop/interpret.h"
 #include "run_code.h"
 
-// Loops that carry vectors step their addresses: every kind of index in them, against the interpreter.
+// In loops that carry vectors, addresses are induction variables. Compares every kind of index with the interpreter.
 namespace lucid::codegen {
 namespace {
 
@@ -17,7 +17,8 @@ using loop::Value;
 
 constexpr int64_t kElements = 4096;
 
-/// Sums what lies at indices that move with a counter in all the ways there are, and in ways that there are not.
+/// Sums elements at indices that depend on the loop variable in all forms that become induction variables, and in forms
+/// that do not.
 loop::Kernel sums_of_moving_loads(Dtype dtype) {
   loop::Builder b("walk");
   const auto in = b.argument(dtype), out = b.argument(dtype);
@@ -31,7 +32,7 @@ loop::Kernel sums_of_moving_loads(Dtype dtype) {
       const Value far = base + k * stride;
       Value first = carried[0] + b.load_vector(in, at) + b.splat(b.load(in, at + b.index(7)));
       first = first + b.load_vector(in, far) + b.load_vector(in, far + stride) + b.load_vector(in, k + base);
-      // The counter twice, a loop in the loop that carries nothing, and one that carries vectors too.
+      // The loop variable twice, an inner loop that carries nothing, and an inner loop that carries vectors.
       Value second = carried[1] + b.load_vector(in, base + k + k) + b.load_alternate(in, at);
       b.for_loop(b.index(0), b.index(2), 1, [&](Value j) { b.store(out, far + j, b.load_vector(in, far + j)); });
       const std::vector<Value> inner_start = {second};
@@ -46,9 +47,9 @@ loop::Kernel sums_of_moving_loads(Dtype dtype) {
   return b.finish();
 }
 
-class MovingAddresses : public testing::TestWithParam<CpuLevel> {};
+class InductionAddresses : public testing::TestWithParam<CpuLevel> {};
 
-TEST_P(MovingAddresses, AreThoseOfTheInterpreter) {
+TEST_P(InductionAddresses, MatchTheInterpreter) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = sums_of_moving_loads(Dtype::kI32);
   const auto code = generator->load(kernel, generator->compile(kernel, GetParam()));
@@ -64,7 +65,7 @@ TEST_P(MovingAddresses, AreThoseOfTheInterpreter) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, MovingAddresses, testing::ValuesIn(test::runnable_levels()),
+INSTANTIATE_TEST_SUITE_P(All, InductionAddresses, testing::ValuesIn(test::runnable_levels()),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
 }  // namespace

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kPage = 4096;
 
-/// The lines of /proc/self/maps that lie in `start` to `start + bytes`.
+/// The lines of /proc/self/maps within `start` to `start + bytes`.
 std::vector<std::string> mappings(const char* start, size_t bytes) {
   std::ifstream maps("/proc/self/maps");
   std::vector<std::string> found;
@@ -73,11 +73,11 @@ TEST(CodeMemory, NothingIsWritableAndExecutable) {
   memory.free(done);
 }
 
-TEST(CodeMemory, WhatIsFreedIsUsedAgainAndEmptyChunksGo) {
+TEST(CodeMemory, FreedMemoryIsReusedAndEmptyChunksAreUnmapped) {
   CodeMemory memory;
   std::mt19937 random(7);
   std::vector<std::pair<CodeMemory::Block, int>> blocks;
-  size_t most = 0;
+  size_t max_mapped = 0;
   for (int i = 0; i < 5000; ++i) {
     if (blocks.size() > 300) {
       const size_t chosen = random() % blocks.size();
@@ -87,12 +87,12 @@ TEST(CodeMemory, WhatIsFreedIsUsedAgainAndEmptyChunksGo) {
       blocks.pop_back();
     }
     blocks.emplace_back(make_function(memory, 1 + random() % (4 * kPage), i), i);
-    if (i == 1000) most = memory.usage().mapped;
+    if (i == 1000) max_mapped = memory.usage().mapped;
   }
-  EXPECT_LE(memory.usage().mapped, most + CodeMemory::kChunkBytes);
+  EXPECT_LE(memory.usage().mapped, max_mapped + CodeMemory::kChunkBytes);
   const size_t chunks = memory.usage().chunks;
   size_t lines = 0;
-  // At most what is in use, and what was never used.
+  // A chunk has at most two mappings: pages that are or were in use, and pages that never were.
   lines = mappings(reinterpret_cast<char*>(kPage), UINTPTR_MAX / 2).size();
   for (const auto& [block, number] : blocks) {
     EXPECT_EQ(call(block), number);
@@ -103,7 +103,7 @@ TEST(CodeMemory, WhatIsFreedIsUsedAgainAndEmptyChunksGo) {
   EXPECT_LE(lines - mappings(reinterpret_cast<char*>(kPage), UINTPTR_MAX / 2).size(), 2 * chunks);
 }
 
-TEST(CodeMemory, LargeBlocksHaveAChunkOfTheirOwn) {
+TEST(CodeMemory, LargeBlocksHaveTheirOwnChunk) {
   CodeMemory memory;
   const CodeMemory::Block block = make_function(memory, 3 * CodeMemory::kChunkBytes + 1, 5);
   EXPECT_EQ(call(block), 5);
@@ -112,7 +112,7 @@ TEST(CodeMemory, LargeBlocksHaveAChunkOfTheirOwn) {
   EXPECT_EQ(memory.usage().mapped, 0u);
 }
 
-TEST(CodeMemory, AForkedChildHasItsOwn) {
+TEST(CodeMemory, AForkedChildHasItsOwnMemory) {
   CodeMemory memory;
   std::vector<CodeMemory::Block> blocks;
   for (int i = 0; i < 40; ++i) blocks.push_back(make_function(memory, 100, i));
@@ -120,7 +120,7 @@ TEST(CodeMemory, AForkedChildHasItsOwn) {
   ASSERT_EQ(::pipe(both), 0);
   const pid_t child = ::fork();
   if (child == 0) {
-    // The parent replaces these meanwhile.
+    // The parent replaces these blocks concurrently.
     char token = 0;
     bool good = ::read(both[0], &token, 1) == 1;
     for (int i = 0; i < 40; ++i) good &= call(blocks[i]) == i;
@@ -143,7 +143,7 @@ TEST(CodeMemory, AForkedChildHasItsOwn) {
   ::close(both[1]);
 }
 
-TEST(CodeMemory, ThreadsRunCodeWhileOthersComeAndGo) {
+TEST(CodeMemory, ThreadsRunCodeWhileOthersAllocateAndFree) {
   CodeMemory memory;
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t) {

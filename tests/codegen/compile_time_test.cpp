@@ -16,7 +16,7 @@ namespace {
 
 using loop::Value;
 
-/// Time that this thread spent computing, whatever else the machine does.
+/// CPU time of this thread, independent of other load on the machine.
 double milliseconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -36,7 +36,7 @@ loop::Kernel elementwise(Dtype dtype, bool with_exp) {
   return b.finish();
 }
 
-/// Rows times a panel of 32 columns: the shape of a matrix multiplication's inner kernel.
+/// Rows times a panel of 32 columns: the inner kernel of a matrix multiplication.
 loop::Kernel tile(int rows) {
   loop::Builder b(fmt::format("tile_{}x32", rows));
   const auto lhs = b.argument(Dtype::kF32), rhs = b.argument(Dtype::kF32), out = b.argument(Dtype::kF32);
@@ -84,7 +84,7 @@ Times median_times(CodeGenerator& generator, const loop::Kernel& kernel, CpuLeve
   return {compiles[2], loads[2], bytes};
 }
 
-// The bound is the promise of 8 ms for the median kernel, on the target that users with a present machine have.
+// The documented bound is 8 ms for the median kernel, on the target of current machines.
 TEST(CompileTime, TheMedianKernelTakesAtMostEightMilliseconds) {
   const double start = milliseconds();
   auto generator = make_llvm_generator();

@@ -95,7 +95,7 @@ std::vector<std::byte> bytes_of(const std::vector<T>& values) {
   return bytes;
 }
 
-/// Every value of a 16-bit type, or values that lie on and beside every boundary that a conversion has.
+/// Every value of a 16-bit type, or values at and next to every boundary of a conversion.
 std::vector<std::byte> telling_values(Dtype dtype) {
   if (size_of(dtype) == 2) {
     std::vector<uint16_t> all(65536);
@@ -178,8 +178,8 @@ std::vector<Dtype> all_dtypes() {
 INSTANTIATE_TEST_SUITE_P(From, Conversions, ::testing::ValuesIn(all_dtypes()),
                          [](const auto& info) { return std::string(name_of(info.param)); });
 
-// LLVM knows that x * 1 is x; but when denormal results are flushed it is not.
-TEST(Identities, AreComputedForTheyFlush) {
+// LLVM simplifies x * 1 to x, but if denormal results are flushed, they differ.
+TEST(Identities, AreNotSimplifiedBecauseTheyFlush) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
     const auto input = telling_values(dtype);
     for (double constant : {1.0, -1.0, 0.0, -0.0}) {
@@ -193,7 +193,7 @@ TEST(Identities, AreComputedForTheyFlush) {
   }
 }
 
-// A quotient by a power of two may be computed as a product; not when one over it is no normal number.
+// A quotient by a power of two may be computed as a product, unless the inverse is not a normal number.
 TEST(Quotients, ByPowersOfTwoAreExact) {
   for (Dtype dtype : {Dtype::kF32, Dtype::kF64}) {
     const auto input = telling_values(dtype);
@@ -205,7 +205,7 @@ TEST(Quotients, ByPowersOfTwoAreExact) {
   }
 }
 
-TEST(Identities, OfFusedMultiplyAddAreComputed) {
+TEST(Identities, OfFusedMultiplyAddAreNotSimplified) {
   const auto input = telling_values(Dtype::kF32);
   for (double factor : {1.0, -1.0, 0.0}) {
     for (double addend : {0.0, -0.0, 1.0}) {
@@ -216,12 +216,12 @@ TEST(Identities, OfFusedMultiplyAddAreComputed) {
   }
 }
 
-TEST(Identities, ThereAndBackThroughDoubleFlushes) {
+TEST(Identities, RoundTripThroughDoubleFlushes) {
   expect_exact(Dtype::kF32, Dtype::kF32, telling_values(Dtype::kF32),
                [](loop::Builder& b, Value x) { return b.convert(b.convert(x, Dtype::kF64), Dtype::kF32); });
 }
 
-TEST(Constants, AreNotComputedWithBeforeRunTime) {
+TEST(Constants, AreNotFoldedAtCompileTime) {
   const auto input = telling_values(Dtype::kBool);
   for (double tiny : {1e-40, -1e-40, 1e-30}) {
     expect_exact(Dtype::kBool, Dtype::kF32, input, [&](loop::Builder& b, Value x) {

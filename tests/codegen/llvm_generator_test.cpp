@@ -18,7 +18,7 @@
 #include "codegen/code_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
-#include "loop/in_turn.h"
+#include "loop/staged_kernel.h"
 #include "run_code.h"
 
 extern "C" {
@@ -50,7 +50,7 @@ loop::Kernel add_kernel(const std::string& name = "add") {
   return b.finish();
 }
 
-TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
+TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeOnly) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel();
   for (CpuLevel target : test::runnable_levels()) {
@@ -69,11 +69,11 @@ TEST(LlvmGenerator, AddsTwoBuffersWithinTheRangeAndTouchesNothingElse) {
 
 TEST(LlvmGenerator, CallsThePartsOfAKernel) {
   const loop::Kernel add = add_kernel();
-  // out = (x + y) + y, by way of two elements of scratch.
-  const loop::Turn turns[] = {{&add, {0, 1, 3}}, {&add, {3, 1, 2}}};
+  // out = (x + y) + y, through two elements of scratch.
+  const loop::Stage stages[] = {{&add, {0, 1, 3}}, {&add, {3, 1, 2}}};
   const Dtype arguments[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32};
   const loop::Local locals[] = {{Dtype::kF32, 32}};
-  const loop::Kernel kernel = loop::in_turn("joined", turns, arguments, locals);
+  const loop::Kernel kernel = loop::staged_kernel("joined", stages, arguments, locals);
   ASSERT_EQ(kernel.parts.size(), 1u);
   const int64_t params[] = {2, 1, 1, 1};
   for (CpuLevel target : test::runnable_levels()) {
@@ -82,7 +82,7 @@ TEST(LlvmGenerator, CallsThePartsOfAKernel) {
     const std::string object = generator->compile(kernel, target);
     EXPECT_THROW(generator->load(kernel, object), InternalError);
     const auto code = generator->load(kernel, object, {part});
-    part.reset();  // kept by who calls it
+    part.reset();  // the caller's code keeps it alive
     std::vector<float> x(100), y(100), out(100, -1.f);
     std::iota(x.begin(), x.end(), 0.5f);
     std::iota(y.begin(), y.end(), 100.f);
@@ -98,10 +98,10 @@ TEST(LlvmGenerator, LargeScratchIsNotOnTheStack) {
   const loop::Kernel add = add_kernel();
   const Dtype arguments[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32};
   for (const int64_t count : {int64_t{1} << 10, int64_t{1} << 20}) {
-    // out = (x + y) + y, by way of all elements of the scratch.
-    const loop::Turn turns[] = {{&add, {0, 1, 3}}, {&add, {3, 1, 2}}};
+    // out = (x + y) + y, through all elements of the scratch.
+    const loop::Stage stages[] = {{&add, {0, 1, 3}}, {&add, {3, 1, 2}}};
     const loop::Local locals[] = {{Dtype::kF32, count}};
-    const loop::Kernel kernel = loop::in_turn("joined", turns, arguments, locals);
+    const loop::Kernel kernel = loop::staged_kernel("joined", stages, arguments, locals);
     const int64_t params[] = {count, 1, 1, 1};
     const auto elements = static_cast<size_t>(count);
     std::vector<float> x(elements, 1.5f), y(elements, 2.f), out(elements);
@@ -132,7 +132,7 @@ TEST(LlvmGenerator, LargeScratchIsNotOnTheStack) {
   }
 }
 
-TEST(LlvmGenerator, GivesTheSameBytesForTheSameKernel) {
+TEST(LlvmGenerator, ProducesTheSameBytesForTheSameKernel) {
   const loop::Kernel kernel = add_kernel();
   for (CpuLevel target : test::runnable_levels()) {
     auto first = make_llvm_generator(), second = make_llvm_generator();
@@ -142,7 +142,7 @@ TEST(LlvmGenerator, GivesTheSameBytesForTheSameKernel) {
   }
 }
 
-TEST(LlvmGenerator, KernelsNamedLikeLibraryFunctionsAreNotTakenForThem) {
+TEST(LlvmGenerator, KernelsMayBeNamedLikeLibraryFunctions) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel("memcpy");
   const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
@@ -163,7 +163,7 @@ TEST(LlvmGenerator, LoadedCodeOutlivesItsGenerator) {
   EXPECT_EQ(out, 3.f);
 }
 
-TEST(LlvmGenerator, RefusesWhatIsNoObjectCode) {
+TEST(LlvmGenerator, RejectsInvalidObjectCode) {
   auto generator = make_llvm_generator();
   const loop::Kernel kernel = add_kernel();
   EXPECT_THROW(generator->load(kernel, "no object"), InternalError);
@@ -220,7 +220,7 @@ TEST(LlvmGenerator, PerfFindsKernelsByName) {
   ::unlink(path.c_str());
 }
 
-TEST(LlvmGenerator, PerfsMapIsNotWrittenThroughLinks) {
+TEST(LlvmGenerator, PerfMapIsNotWrittenThroughLinks) {
   const VariableScope on("LUCID_PERF");
   const std::string path = "/tmp/perf-" + std::to_string(::getpid()) + ".map";
   const std::string target = path + ".target", other = path + ".other";
@@ -259,7 +259,7 @@ TEST(LlvmGenerator, GdbSeesKernelsWhileTheyAreLoaded) {
     const auto code = generator->load(kernel, generator->compile(kernel, host_level()));
     const auto* entry = __jit_debug_descriptor.first_entry;
     ASSERT_TRUE(entry);
-    // The section that holds the function, at offset 0, says where it lies.
+    // The header of the section that contains the function, at offset 0, holds its address.
     bool placed = false;
     const auto* header = reinterpret_cast<const Elf64_Ehdr*>(entry->symfile_addr);
     const auto* sections = reinterpret_cast<const Elf64_Shdr*>(entry->symfile_addr + header->e_shoff);

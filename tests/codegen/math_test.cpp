@@ -53,10 +53,10 @@ void expect_the_interpreters_bits() {
   for (const Binary& function : binary_functions()) expect_the_interpreters_bits(*generator, function, x, y);
 }
 
-TEST(MathCode, GivesTheInterpretersBitsOnEveryTargetInF32) { expect_the_interpreters_bits<float>(); }
-TEST(MathCode, GivesTheInterpretersBitsOnEveryTargetInF64) { expect_the_interpreters_bits<double>(); }
+TEST(MathCode, MatchesTheInterpreterOnEveryTargetInF32) { expect_the_interpreters_bits<float>(); }
+TEST(MathCode, MatchesTheInterpreterOnEveryTargetInF64) { expect_the_interpreters_bits<double>(); }
 
-/// A slice of what tools/accuracy measures.
+/// A sample of what tools/accuracy measures.
 TEST(MathCode, IsAccurateForEvery4099thF32) {
   auto generator = codegen::make_llvm_generator();
   std::vector<float> x;

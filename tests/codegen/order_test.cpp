@@ -33,20 +33,20 @@ loop::Kernel two_chains(int length) {
   return b.finish();
 }
 
-/// Every block of a kernel with its order.
+/// Calls `f` for every block of a kernel with its order.
 template <typename F>
 void for_each_block(const loop::Kernel& kernel, const F& f) {
   for (const loop::Block& block : kernel.blocks) f(block, latency_order(kernel, block));
 }
 
-TEST(LatencyOrder, TakesIndependentChainsSideBySide) {
+TEST(LatencyOrder, InterleavesIndependentChains) {
   const loop::Kernel kernel = two_chains(20);
   const loop::Block& body = kernel.blocks[1];
   std::vector<Id> additions;
   for (Id id : latency_order(kernel, body))
     if (kernel.instructions[id].code == Code::kAdd && kernel.instructions[id].type.vector) additions.push_back(id);
   ASSERT_EQ(additions.size(), 40u);
-  // No addition stands right after the one that it waits for.
+  // No addition directly follows the one that it depends on.
   for (size_t i = 1; i < additions.size(); ++i)
     EXPECT_NE(kernel.instructions[additions[i]].operands[0], additions[i - 1]);
 }
@@ -56,7 +56,7 @@ TEST(LatencyOrder, LeavesShortBlocksAlone) {
   EXPECT_EQ(latency_order(kernel, kernel.blocks[1]), kernel.blocks[1].instructions);
 }
 
-TEST(LatencyOrder, PutsNothingBeforeItsOperandsAndMovesNoStoreOrLoop) {
+TEST(LatencyOrder, RespectsOperandsAndKeepsStoresAndLoopsInPlace) {
   for (uint32_t seed = 0; seed < 200; ++seed) {
     const loop::Kernel kernel = loop::random_kernel(seed, 40 + static_cast<int>(seed % 80));
     for_each_block(kernel, [&](const loop::Block& block, const std::vector<Id>& order) {

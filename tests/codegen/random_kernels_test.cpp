@@ -125,7 +125,7 @@ std::string difference(const Memory& expected, const Memory& actual) {
 
 class RandomKernels : public ::testing::TestWithParam<CpuLevel> {};
 
-TEST_P(RandomKernels, GeneratedCodeIsTheInterpreterBitForBit) {
+TEST_P(RandomKernels, GeneratedCodeMatchesTheInterpreterBitForBit) {
   auto generator = make_llvm_generator();
   for (uint32_t seed = 0; seed < 60; ++seed) {
     const loop::Kernel kernel = loop::random_kernel(seed, 12 + static_cast<int>(seed % 40));

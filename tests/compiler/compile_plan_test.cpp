@@ -12,7 +12,7 @@
 namespace lucid {
 namespace {
 
-/// How often a plan's steps are called by a word.
+/// How often a word occurs in the names of a plan's steps.
 size_t count(const Plan& plan, const std::string& word) {
   size_t n = 0;
   for (const PlanStep& step : plan.steps)
@@ -32,9 +32,9 @@ Ref<Plan> normalize_plan() {
   return compile_plan(graph, {{id, {shape, contiguous_strides(shape), 0}}});
 }
 
-TEST(CompilePlan, ComputesOnceWhatCompositesHaveInCommon) { EXPECT_EQ(count(*normalize_plan(), "mean"), 1u); }
+TEST(CompilePlan, ComputesCommonPartsOfCompositesOnce) { EXPECT_EQ(count(*normalize_plan(), "mean"), 1u); }
 
-TEST(CompilePlan, ComputesItTwiceWhenThatPassIsSwitchedOff) {
+TEST(CompilePlan, ComputesThemTwiceIfThatPassIsDisabled) {
   Options options = lucid::options();
   options.disable_passes = "CommonSubexpressionPass";
   const OptionsScope scope(options);

@@ -6,15 +6,15 @@
 
 #include "draft.h"
 
-// The files *.test beside this one: the schedule that a graph becomes, and where its buffers lie. Lines before the
-// graph say which outputs replace inputs afterwards, by their numbers ("update 0 1": output 1 replaces input 0). The
-// command is "plan", followed by names of passes to leave out.
+// The *.test files in this folder show the schedule of a graph and the locations of its buffers. Lines before the graph
+// list the outputs that replace inputs afterwards ("update 0 1": output 1 replaces input 0). The command is "plan",
+// followed by the names of passes to leave out.
 namespace lucid {
 namespace {
 
 class PlanGolden : public testing::TestWithParam<test::GoldenCase> {};
 
-TEST_P(PlanGolden, GivesTheTextBeside) {
+TEST_P(PlanGolden, GivesTheExpectedText) {
   const test::GoldenCase& c = GetParam();
   const size_t start = c.before.find("graph ");
   std::vector<PlanUpdate> updates;

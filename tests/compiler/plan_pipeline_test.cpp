@@ -47,15 +47,15 @@ TEST(PlanPipeline, RunsThePassesInOrderAndReportsEach) {
   EXPECT_FALSE(report.runs[6].changed);
 }
 
-TEST(PlanPipeline, WhatIsWrittenToMemoryOfTheCallersIsNotMoved) {
+TEST(PlanPipeline, OutputsInTheCallersMemoryAreNotMoved) {
   std::vector<std::string> names;
   for (const PlanPass& pass : plan_passes(OutputMemory::kCallers)) names.emplace_back(pass.name);
   EXPECT_EQ(names, (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "WriteKernels",
                                              "DonateBuffers", "ReuseMemory", "PlaceMemory"}));
 }
 
-TEST(PlanPipeline, PassesAreSwitchedOffByName) {
-  // The list that LUCID_DISABLE_PASSES is checked against is that of the pipeline.
+TEST(PlanPipeline, PassesAreDisabledByName) {
+  // LUCID_DISABLE_PASSES is checked against the list of the pipeline.
   size_t listed = 0;
   for (const PlanPass& pass : plan_passes(OutputMemory::kNew))
     if (listed < std::size(kPlanPasses) && pass.name == kPlanPasses[listed]) ++listed;
@@ -66,13 +66,13 @@ TEST(PlanPipeline, PassesAreSwitchedOffByName) {
   EXPECT_EQ(names_without(all), required);
 }
 
-TEST(PlanPipeline, AliasesSwitchOffTheSamePasses) {
+TEST(PlanPipeline, AliasesDisableTheSamePasses) {
   const std::vector<std::string> names = names_without("Recompute,LaunchBeside,OverwriteState");
   EXPECT_EQ(names, names_without("Rematerialize,HorizontalFusion,DonateBuffers"));
   EXPECT_EQ(names.size() + 3, plan_passes(OutputMemory::kNew).size());
 }
 
-TEST(PlanPipeline, WhatEveryPlanNeedsCannotBeSwitchedOff) {
+TEST(PlanPipeline, RequiredPassesCannotBeDisabled) {
   EXPECT_EQ(names_without("AssignLayouts,WriteKernels,PlaceMemory"), names_without(""));
 }
 
@@ -95,7 +95,7 @@ bool lose_a_step(PlanDraft& draft) {
   return true;
 }
 
-TEST(PlanPipeline, NamesThePassThatLeavesABrokenScheduleIfAskedTo) {
+TEST(PlanPipeline, NamesThePassThatBreaksAScheduleIfVerifying) {
   PlanPassList passes = test::passes_without({kFuseSteps});
   const auto written = std::ranges::find(passes, "WriteKernels", &PlanPass::name);
   passes.insert(written + 1, {"LoseAStep", lose_a_step});

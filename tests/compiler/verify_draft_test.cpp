@@ -6,14 +6,14 @@
 #include "base/options.h"
 #include "draft.h"
 
-// Each kind of broken schedule is made by hand from a correct one, and refused with a message that names what is wrong.
+// Each test breaks a correct schedule in one way and expects the message that describes the error.
 namespace lucid {
 namespace {
 
 using Kind = BufferUse::Kind;
 using Damage = std::function<void(PlanDraft&)>;
 
-// Four steps: %1 is live until the last one, %2 and %3 take turns.
+// Four steps: %1 is live until the last one, %2 and %3 in turn.
 constexpr const char* kChain = R"(graph f(%0: f32[64] input) -> (%4) {
   %1: f32[64] = cumsum(%0) {dim=0}
   %2: f32[64] = flip(%1) {dims=[0]}
@@ -51,12 +51,12 @@ std::string after(const Damage& damage) { return after(placed(kChain), damage); 
 
 MemoryKey value(ValueId id) { return {Kind::kValue, id}; }
 
-/// The use of a value by a step.
+/// A step's use of a value.
 BufferUse& use_of(KernelStep& step, ValueId id) {
   return *std::ranges::find_if(step.buffers, [&](const BufferUse& use) { return key_of(use) == value(id); });
 }
 
-TEST(VerifyDraft, AcceptsWhatThePassesMake) {
+TEST(VerifyDraft, AcceptsWhatThePassesProduce) {
   ASSERT_EQ(placed(kChain).schedule.steps.size(), 4u);
   EXPECT_EQ(message_of(placed(kChain, {})), "verifies");
 }
@@ -64,16 +64,16 @@ TEST(VerifyDraft, AcceptsWhatThePassesMake) {
 TEST(VerifyDraft, EveryValueHasALayoutWithinItsMemory) {
   EXPECT_EQ(after([](PlanDraft& draft) { draft.schedule.layouts.erase(3); }), "%3 has no layout");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.schedule.layouts.at(3).storage = 99; }),
-            "%3 lies in %99, which has no memory of its own");
+            "%3 is stored in %99, which does not own memory");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.schedule.layouts.at(3).geometry.offset = 1; }),
-            "%3 reaches beyond the memory of %3");
+            "%3 extends past the memory of %3");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.schedule.layouts.at(3).geometry.sizes = {8, 8}; }),
-            "%3 has a layout of another shape");
+            "%3 has a layout with a different shape");
 }
 
-TEST(VerifyDraft, ValuesThatShareMemoryAreNotNeededAtTheSameTime) {
+TEST(VerifyDraft, ValuesThatShareMemoryAreNotLiveAtTheSameTime) {
   EXPECT_EQ(after([](PlanDraft& draft) { draft.schedule.layouts.at(2).storage = 1; }),
-            "%1 and %2 both lie in %1 and are needed at the same time");
+            "%1 and %2 are both stored in %1 and are live at the same time");
 }
 
 TEST(VerifyDraft, WhatIsReadWasWrittenBefore) {
@@ -101,28 +101,29 @@ TEST(VerifyDraft, OutputsAreWrittenAndInputsAreNot) {
             "step 0 (cumsum) writes input %0");
 }
 
-TEST(VerifyDraft, StepsPassMemoryThatThereIs) {
+TEST(VerifyDraft, StepsPassMemoryThatExists) {
   EXPECT_EQ(after([](PlanDraft& draft) { use_of(draft.schedule.steps[1], 1).index = 99; }),
-            "step 1 (flip) passes %99, which is no memory");
+            "step 1 (flip) passes %99, which does not exist");
   EXPECT_EQ(after([](PlanDraft& draft) { use_of(draft.schedule.steps[1], 1) = {.kind = Kind::kScratch, .index = 7}; }),
-            "step 1 (flip) passes scratch7, which is no memory");
+            "step 1 (flip) passes scratch7, which does not exist");
   EXPECT_EQ(after([](PlanDraft& draft) { use_of(draft.schedule.steps[1], 1).byte_offset = 260; }),
-            "step 1 (flip) passes %1+260, which begins beyond its 256 bytes");
-  EXPECT_EQ(after([](PlanDraft& draft) { use_of(draft.schedule.steps[1], 1).first_turn = 9; }),
-            "step 1 (flip) uses %1 last before it uses it first");
+            "step 1 (flip) passes %1+260, which starts past the end of its 256 bytes");
+  EXPECT_EQ(after([](PlanDraft& draft) { use_of(draft.schedule.steps[1], 1).first_stage = 9; }),
+            "step 1 (flip) has its last use of %1 before the first");
 }
 
-TEST(VerifyDraft, StepsPassWhatTheirKernelsAskFor) {
+TEST(VerifyDraft, StepsPassTheArgumentsOfTheirKernels) {
   EXPECT_EQ(after([](PlanDraft& draft) { draft.schedule.steps[1].buffers.pop_back(); }),
-            "step 1 (flip) passes 1 buffers for 2");
-  EXPECT_NE(after([](PlanDraft& draft) { draft.schedule.steps[1].params.push_back(0); }).find("numbers for"),
-            std::string::npos);
+            "step 1 (flip) passes 1 buffers to a kernel with 2");
+  EXPECT_NE(
+      after([](PlanDraft& draft) { draft.schedule.steps[1].params.push_back(0); }).find("params to a kernel with"),
+      std::string::npos);
 }
 
 TEST(VerifyDraft, LaunchesOfAStepDoNotDependOnEachOther) {
   const auto join = [](PlanDraft& draft, size_t first, size_t second) {
     std::vector<KernelStep>& steps = draft.schedule.steps;
-    steps[first].beside.push_back({steps[second].buffers, steps[second].params, steps[second].items});
+    steps[first].more_launches.push_back({steps[second].buffers, steps[second].params, steps[second].items});
     steps.erase(steps.begin() + static_cast<std::ptrdiff_t>(second));
   };
   constexpr const char* kTwice = R"(graph f(%0: f32[64] input) -> (%2) {
@@ -141,7 +142,7 @@ TEST(VerifyDraft, LaunchesOfAStepDoNotDependOnEachOther) {
             "step 0 (cumsum) has launches that depend on each other: one writes %1, which another uses");
 }
 
-TEST(VerifyDraft, StagesOfAKernelKeepToTheirUnits) {
+TEST(VerifyDraft, StagesOfAKernelUseOnlyTheirTiles) {
   constexpr const char* kRows = R"(graph f(%0: f32[512,1000] input) -> (%1, %2) {
   %1: f32[512,1] = amax(%0) {dim=[1], keepdim=true}
   %2: f32[512,1000] = sub(%0, %1)
@@ -151,8 +152,8 @@ TEST(VerifyDraft, StagesOfAKernelKeepToTheirUnits) {
   ASSERT_EQ(fused.schedule.steps.size(), 1u);
   ASSERT_GT(fused.schedule.steps[0].items, 1);
   const std::string name = fused.schedule.steps[0].kernel.name;
-  EXPECT_EQ(after(fused, [](PlanDraft& draft) { use_of(draft.schedule.steps[0], 1).unit = {}; }),
-            "step 0 (" + name + ") has stages that share units of %1");
+  EXPECT_EQ(after(fused, [](PlanDraft& draft) { use_of(draft.schedule.steps[0], 1).tile = {}; }),
+            "step 0 (" + name + ") has stages that share %1 across tiles");
 }
 
 constexpr const char* kProduct = R"(graph f(%0: f32[64,64] input, %1: f32[64,64] input) -> (%3) {
@@ -161,51 +162,51 @@ constexpr const char* kProduct = R"(graph f(%0: f32[64,64] input, %1: f32[64,64]
 }
 )";
 
-TEST(VerifyDraft, PackedFormsAreOfInputsThatStay) {
+TEST(VerifyDraft, PackedFormsAreOfInputsThatDoNotChange) {
   const PlanDraft product = placed(kProduct, {});
   const auto packing = std::ranges::find_if(product.schedule.steps, [](const auto& step) { return step.packs >= 0; });
   ASSERT_NE(packing, product.schedule.steps.end());
-  const auto number = static_cast<size_t>(packing - product.schedule.steps.begin());
-  const std::string head = fmt::format("step {} ({}) packs %{}", number, packing->kernel.name, packing->packs);
-  EXPECT_EQ(after(product, [&](PlanDraft& draft) { draft.passing.insert(draft.schedule.steps[number].packs); }),
-            head + ", which is another at the next run");
+  const auto index = static_cast<size_t>(packing - product.schedule.steps.begin());
+  const std::string head = fmt::format("step {} ({}) packs %{}", index, packing->kernel.name, packing->packs);
+  EXPECT_EQ(after(product, [&](PlanDraft& draft) { draft.transient.insert(draft.schedule.steps[index].packs); }),
+            head + ", whose contents change before the next run");
   EXPECT_EQ(after(product,
                   [&](PlanDraft& draft) {
-                    KernelStep& step = draft.schedule.steps[number];
-                    step.beside.push_back({step.buffers, step.params, step.items});
-                    step.beside[0].buffers.back() = draft.schedule.new_scratch(64 * 64, Dtype::kF32);
+                    KernelStep& step = draft.schedule.steps[index];
+                    step.more_launches.push_back({step.buffers, step.params, step.items});
+                    step.more_launches[0].buffers.back() = draft.schedule.new_scratch(64 * 64, Dtype::kF32);
                   }),
-            head + " among other things");
+            head + " and does other work");
 }
 
 TEST(VerifyDraft, BuffersThatAreLiveTogetherDoNotOverlap) {
   EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.at(value(2)) = draft.slots.slots.at(value(1)); }),
-            "%1 and %2 overlap and are needed at the same time");
+            "%1 and %2 overlap and are live at the same time");
   EXPECT_EQ(after([](PlanDraft& draft) {
               Slot& slot = draft.slots.slots.at(value(2));
               slot = draft.slots.slots.at(value(1));
               slot.byte_offset += 64;
               draft.slots.arena_bytes += 256;
             }),
-            "%1 and %2 overlap and are needed at the same time");
+            "%1 and %2 overlap and are live at the same time");
 }
 
-TEST(VerifyDraft, BuffersLieWithinTheirAreas) {
-  EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.erase(value(2)); }), "%2 has no place");
-  EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.arena_bytes = 128; }), "%1 reaches beyond the arena");
+TEST(VerifyDraft, BuffersAreWithinTheirAreas) {
+  EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.erase(value(2)); }), "%2 has no slot");
+  EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.arena_bytes = 128; }), "%1 extends past the arena");
   EXPECT_EQ(after([](PlanDraft& draft) {
               draft.slots.slots.at(value(3)).byte_offset += 32;
               draft.slots.arena_bytes += 32;
             }),
             "%3 is not aligned");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.at(value(2)) = {Slot::Area::kInput, 0, 0}; }),
-            "%2 has the place of input 0");
+            "%2 has the slot of input 0");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.at(value(2)) = {Slot::Area::kError, 0, 0}; }),
-            "%2 has the place of the error word");
+            "%2 has the slot of the error word");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.at(value(2)) = {Slot::Area::kPacked, 0, 0}; }),
             "%2 does not fit into packed form 0");
   EXPECT_EQ(after([](PlanDraft& draft) { draft.slots.slots.at(value(4)) = {Slot::Area::kArena, 0, 0}; }),
-            "%4 is the caller's and lies in the arena");
+            "%4 belongs to the caller, but is in the arena");
 }
 
 TEST(VerifyDraft, ResultsLendOnlyMemoryThatIsFree) {
@@ -218,21 +219,21 @@ TEST(VerifyDraft, ResultsLendOnlyMemoryThatIsFree) {
               lend(draft, 2);
               draft.lends_results = false;
             }),
-            "%2 lies in %4, whose memory is not free");
+            "%2 is stored in %4, whose memory is not free");
   EXPECT_EQ(after([&](PlanDraft& draft) {
               lend(draft, 2);
               draft.slots.slots.at(value(2)).byte_offset = 64;
             }),
-            "%2 reaches beyond %4");
-  // %3 ends where %4 begins, element by element; %1 is live with it.
+            "%2 extends past %4");
+  // %3 may be updated in place to %4; %1 is live at the same time.
   EXPECT_EQ(after([&](PlanDraft& draft) {
               lend(draft, 2);
               lend(draft, 1);
             }),
-            "%1 and %2 overlap and are needed at the same time");
+            "%1 and %2 overlap and are live at the same time");
 }
 
-TEST(VerifyDraft, NothingThatMustSurviveAFailingCheckIsWrittenBefore) {
+TEST(VerifyDraft, MemoryThatMustSurviveAFailedCheckIsNotWrittenBefore) {
   constexpr const char* kChecked = R"(graph f(%0: f32[64] input, %1: i64[64] input) -> (%4) {
   %2: f32[64] = cumsum(%0) {dim=0}
   %3: f32[64] = gather(%2, %1) {dim=0}
@@ -246,13 +247,13 @@ TEST(VerifyDraft, NothingThatMustSurviveAFailingCheckIsWrittenBefore) {
                     draft.lends_results = true;
                     draft.slots.slots.at(value(2)) = {Slot::Area::kOutput, 0, 0};
                   }),
-            "%2 lies in %4, but a check may fail after it is written");
+            "%2 is stored in %4, but a check may fail after the first write");
   constexpr const char* kDivided = R"(graph f(%0: i32[64] input, %1: i32[64] input) -> (%2) {
   %2: i32[64] = floor_divide(%0, %1)
 }
 )";
   EXPECT_EQ(after(placed(kDivided), [](PlanDraft& draft) { draft.donations[0] = 0; }),
-            "input %0 is donated to %2, but a check may fail after that is written");
+            "input %0 is donated to %2, but a check may fail after the first write");
 }
 
 TEST(VerifyDraft, DonatedInputsAreDeadWhenTheirMemoryIsWritten) {
@@ -262,18 +263,18 @@ TEST(VerifyDraft, DonatedInputsAreDeadWhenTheirMemoryIsWritten) {
 }
 )";
   EXPECT_EQ(after(placed(kTwo), [](PlanDraft& draft) { draft.donations[0] = 0; }),
-            "input %0 is donated to %2, but read after that is written");
+            "input %0 is donated to %2, but is read after the first write");
   EXPECT_EQ(after(placed(kTwo), [](PlanDraft& draft) { draft.donations[1] = 1; }), "verifies");
   EXPECT_EQ(after(placed(kTwo), [](PlanDraft& draft) { draft.donations = {1, 1}; }), "input %1 is donated twice");
   EXPECT_EQ(after(placed(kTwo), [](PlanDraft& draft) { draft.donations[1] = 5; }),
-            "input 5 is donated, which there is not");
-  // Elements change places: what is read last is not where it is written.
-  constexpr const char* kTurned = R"(graph f(%0: f32[64] input) -> (%1) {
+            "input 5 is donated, but does not exist");
+  // Elements are permuted: an element may be written before it is read.
+  constexpr const char* kFlipped = R"(graph f(%0: f32[64] input) -> (%1) {
   %1: f32[64] = flip(%0) {dims=[0]}
 }
 )";
-  EXPECT_EQ(after(placed(kTurned), [](PlanDraft& draft) { draft.donations[0] = 0; }),
-            "input %0 is donated to %1, but read after that is written");
+  EXPECT_EQ(after(placed(kFlipped), [](PlanDraft& draft) { draft.donations[0] = 0; }),
+            "input %0 is donated to %1, but is read after the first write");
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace {
 
 std::string temporary(const std::string& name) { return (std::filesystem::path(::testing::TempDir()) / name).string(); }
 
-TEST(Serialize, TreesComeBack) {
+TEST(Serialize, TreesRoundTrip) {
   const Tensor x = from_vector<float>({1, 2, 3, 4}, {2, 2});
   const Tree tree = Tree::Dict{{"x", x},
                                {int64_t{7}, Tree::Tuple{{1, 2.5, "text", Tree()}}},
@@ -26,7 +26,7 @@ TEST(Serialize, TreesComeBack) {
   const Tree::Dict& dict = found.as_dict("");
   EXPECT_EQ(dict.at("x").as_tensor("").to_vector<float>(), x.to_vector<float>());
   EXPECT_EQ(dict.at(int64_t{7}).as_items("")[1].as_real(""), 2.5);
-  // One tensor stays one.
+  // A shared tensor is still shared.
   EXPECT_TRUE(dict.at("list").as_items("")[1].as_tensor("").is_same(dict.at("x").as_tensor("")));
 }
 
@@ -40,7 +40,7 @@ TEST(Serialize, FilesAreWrittenWhole) {
   EXPECT_THROW(save(Tree(1), path + "/no/folder"), FileError);
 }
 
-TEST(Serialize, CutFilesAreRefused) {
+TEST(Serialize, RejectsTruncatedFiles) {
   const std::string bytes = serialize(Tree::List{scalar(1.0), "text"});
   for (size_t length = 0; length < bytes.size(); ++length)
     EXPECT_THROW(deserialize(std::span(bytes.data(), length)), ValueError) << length;
@@ -61,7 +61,7 @@ TEST(Idx, ReadsArrays) {
   EXPECT_EQ(shorts.to_vector<int16_t>(), (std::vector<int16_t>{0x0102, -2}));
 }
 
-TEST(Idx, RefusesDamage) {
+TEST(Idx, RejectsDamagedFiles) {
   EXPECT_THROW(parse_idx(std::string()), ValueError);
   EXPECT_THROW(parse_idx(idx(0x08, {5}, "123")), ValueError);
   EXPECT_THROW(parse_idx(idx(0x08, {1}, "123")), ValueError);
@@ -70,7 +70,7 @@ TEST(Idx, RefusesDamage) {
   EXPECT_THROW(read_idx(temporary("nothing")), FileError);
 }
 
-TEST(DataLoader, MakesBatches) {
+TEST(DataLoader, ReturnsBatches) {
   const Tensor x = reshape(arange(10), {5, 2});
   const DataLoader loader({x, arange(5)}, {.batch_size = 2});
   EXPECT_EQ(loader.size(), 3);
@@ -102,7 +102,7 @@ TEST(DataLoader, TheOrderComesFromTheSeed) {
   EXPECT_EQ(sorted, arange(20).to_vector<int64_t>());
 }
 
-TEST(DataLoader, RefusesWhatMakesNoSense) {
+TEST(DataLoader, RejectsInvalidArguments) {
   EXPECT_THROW(DataLoader({}), ValueError);
   EXPECT_THROW(DataLoader({arange(3), arange(4)}), ValueError);
   EXPECT_THROW(DataLoader({arange(3)}, {.batch_size = 0}), ValueError);

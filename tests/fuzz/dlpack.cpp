@@ -1,6 +1,5 @@
-// import_tensor() on any description of memory: it gives a tensor or says what is wrong, and gives the memory back
-// once. A tensor that it gave reaches no further than the description says; where that is memory that exists, its
-// values are those that the description leads to.
+// Fuzzes import_tensor() with arbitrary descriptions of memory. It must return a tensor or throw, and release the
+// memory exactly once. The tensor must stay within the described memory and, if that memory exists, have its values.
 
 #include "tensor/dlpack.h"
 
@@ -32,23 +31,23 @@ int64_t number(FuzzedDataProvider& input) {
   }
 }
 
-/// As many numbers as a producer promises, and not one more; none when the promise is absurd.
+/// Exactly `rank` numbers, so that reading more is detected; none if the rank is invalid.
 std::vector<int64_t> numbers(FuzzedDataProvider& input, int32_t rank) {
   std::vector<int64_t> result;
   for (int32_t i = 0; i < rank && rank <= kMaxRank; ++i) result.push_back(number(input));
   return result;
 }
 
-/// The element at an index, as the description has it.
+/// The address of the element at an index, according to the description.
 const char* address(const dlpack::Tensor& in, const Dims& strides, const Dims& index) {
   const char* at = static_cast<const char*>(in.data) + in.byte_offset;
   for (size_t i = 0; i < index.size(); ++i) at += index[i] * strides[i] * (in.dtype.bits / 8);
   return at;
 }
 
-/// Whether all that is described lies in `memory` and is not too much to read, computed without overflow.
+/// Whether the whole description is within `memory` and small enough to read, computed without overflow.
 bool is_readable(const char* memory, const dlpack::Tensor& in) {
-  constexpr __int128 kMostElements = 4096;
+  constexpr __int128 kMaxElements = 4096;
   const __int128 element = in.dtype.bits / 8;
   __int128 last = static_cast<__int128>(reinterpret_cast<intptr_t>(in.data)) - reinterpret_cast<intptr_t>(memory);
   last += in.byte_offset;
@@ -62,7 +61,7 @@ bool is_readable(const char* memory, const dlpack::Tensor& in) {
     if (reach > __int128{kBytes}) return false;
     last += reach * element;
     count *= sizes[i];
-    if (count > kMostElements) return false;
+    if (count > kMaxElements) return false;
   }
   return last + element <= __int128{kBytes};
 }
@@ -118,7 +117,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   in.strides = input.ConsumeBool() ? strides.data() : nullptr;
 
   const bool readable = is_readable(memory, in);
-  // What is misaligned is copied, and a producer that lies about its memory crashes any consumer.
+  // Misaligned memory is copied; a description of memory that does not exist would crash any consumer.
   if (!readable && (reinterpret_cast<uintptr_t>(in.data) + in.byte_offset) % sizeof(double) != 0) return 0;
   int released = 0;
   try {

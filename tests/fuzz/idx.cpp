@@ -1,4 +1,4 @@
-// parse_idx() on any bytes: it gives a tensor or says what is wrong.
+// Fuzzes parse_idx() with arbitrary bytes. It must return a tensor or throw ValueError.
 
 #include <lucid/data.h>
 

@@ -1,5 +1,5 @@
-// parse_graph() on any text: it gives a graph or says where the mistake is. A graph that it gave prints as text that
-// reads back as the same graph, and verify() says whether it makes sense.
+// Fuzzes parse_graph() with arbitrary text. It must return a graph or throw ValueError. The printed graph must parse
+// back as the same graph, and verify() must accept it or throw InternalError.
 
 #include <cstdint>
 #include <cstdlib>

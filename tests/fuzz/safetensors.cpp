@@ -1,4 +1,4 @@
-// load() on any bytes: it gives a tree or says what is wrong, and a tree that it gave can be written and read again.
+// Fuzzes load() with arbitrary bytes. It must return a tree that can be written and read again, or throw ValueError.
 
 #include <lucid/serialize.h>
 

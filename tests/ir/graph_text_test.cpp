@@ -72,12 +72,12 @@ struct Mistake {
   const char* message;
 };
 
-TEST(GraphText, NamesLineAndColumnOfMistakes) {
+TEST(GraphText, ErrorsNameLineAndColumn) {
   const Mistake mistakes[] = {
       {"", "line 1, column 1: expected `graph`, found the end"},
       {"graph f(%0: f32[4]) -> () {}", "line 1, column 19: expected input, param, state or constant"},
-      {"graph f(%0: f99[4] input) -> () {}", "`f99` is no dtype"},
-      {"graph f(%0: float32[4] input) -> () {}", "`float32` is no dtype"},
+      {"graph f(%0: f99[4] input) -> () {}", "`f99` is not a dtype"},
+      {"graph f(%0: float32[4] input) -> () {}", "`float32` is not a dtype"},
       {"graph f(%0: f32[-4] input) -> () {}", "negative size"},
       {"graph f(%0: f32[9223372036854775807,9] input) -> () {}",
        "column 39: shape: shape [9223372036854775807,9] is too large"},
@@ -109,7 +109,7 @@ TEST(GraphText, NamesLineAndColumnOfMistakes) {
   }
 }
 
-/// Whatever happens to a text, reading it ends in a graph or in one of our errors.
+/// For any damage to the text, parsing returns a graph or throws an error of this library.
 TEST(GraphText, SurvivesDamage) {
   std::mt19937 random(7);
   int parsed = 0;

@@ -34,7 +34,7 @@ TEST_F(Infer, PromotesAndBroadcasts) {
   EXPECT_EQ(e_.where(e_.lt(i, f), i, 1).type(), (TensorType{Dtype::kI32, {3, 4}}));
 }
 
-TEST_F(Infer, SaysWhatOperandsAreConvertedTo) {
+TEST_F(Infer, ReportsOperandDtypes) {
   const Value i = value(Dtype::kI32, {3});
   const Value f = value(Dtype::kF64, {});
   const Value c = value(Dtype::kBool, {3});
@@ -46,7 +46,7 @@ TEST_F(Infer, SaysWhatOperandsAreConvertedTo) {
   EXPECT_EQ(operand_dtype(call, 2), Dtype::kF64);
 }
 
-TEST_F(Infer, NamesOpDtypeAndCureWhenADtypeIsNotTaken) {
+TEST_F(Infer, ErrorsNameOpDtypeAndAcceptedDtypes) {
   EXPECT_EQ(message_of([&] { e_.bitwise_and(value(Dtype::kF32, {2}), 1); }),
             "bitwise_and: does not take f32; convert to bool, u8, i8, i16, i32 or i64");
   EXPECT_EQ(message_of([&] { e_.softmax(value(Dtype::kI64, {2})); }),

@@ -18,20 +18,20 @@ Names aliases(std::string_view signature, size_t parameter) {
   return {found.begin(), found.end()};
 }
 
-TEST(Aliases, AreWhatNumPyAndPyTorchCallTheParameter) {
+TEST(Aliases, AreTheNamesInNumPyAndPyTorch) {
   EXPECT_EQ(aliases("f(x, dim: int)", 0), Names{"input"});
   EXPECT_EQ(aliases("f(x, dim: int)", 1), Names{"axis"});
   EXPECT_EQ(aliases("f(x, dims: ints*)", 1), (Names{"axes", "axis", "dim"}));
   EXPECT_EQ(aliases("f(weight)", 0), Names{});
 }
 
-TEST(Aliases, LeaveOutTheNamesOfOtherParameters) {
+TEST(Aliases, ExcludeNamesOfOtherParameters) {
   EXPECT_EQ(aliases("f(x, input, dim: int, dims: ints)", 0), Names{});
   EXPECT_EQ(aliases("f(x, input, dim: int, dims: ints)", 3), (Names{"axes", "axis"}));
   EXPECT_EQ(aliases("f(size: ints, shape: ints)", 0), Names{});
 }
 
-TEST(SchemaJson, SaysAllOfASignature) {
+TEST(SchemaJson, ContainsTheWholeSignature) {
   const Schema schema = parse_schema("f(x, dims: ints* = 1, *, dtype: dtype? = None) -> values, indices");
   EXPECT_EQ(to_json(schema), Json::parse(R"({
     "name": "f",

@@ -55,14 +55,14 @@ TEST(Schema, ParsesWhatItPrints) {
   }
 }
 
-TEST(Schema, RejectsWhatIsNoSignature) {
+TEST(Schema, RejectsInvalidSignatures) {
   for (const char* text :
        {"", "f", "f(", "f(x", "f(x,,y)", "f(x: tensr)", "f(x = 3)", "f(a: int = 0.5)", "f(a: int = None)", "f(x, x)",
         "f(a: tensors, b: tensors)", "f(x) -> one", "f(x) y", "f(a: str = 'b)", "f(1)"})
     EXPECT_THROW(parse_schema(text), InternalError) << text;
 }
 
-TEST(Attribute, ConvertsIntegersWhereFloatsOrListsAreWanted) {
+TEST(Attribute, ConvertsIntegersToFloatsAndLists) {
   const Schema schema = parse_schema("f(a: float, b: ints, c: int? = None, d: bool)");
   const auto& p = schema.parameters;
   EXPECT_EQ(convert_attribute(p[0], int64_t{3}), Attribute(3.0));

@@ -49,7 +49,7 @@ const Op kForeign = op_table().at("add");
 INSTANTIATE_TEST_SUITE_P(
     Rules, VerifyBreach,
     testing::Values(
-        Breach{"NegativeId", [](IRGraph& g) { g.values[-2] = {}; }, "%-2 is a negative number"},
+        Breach{"NegativeId", [](IRGraph& g) { g.values[-2] = {}; }, "%-2 is a negative id"},
         Breach{"NegativeSize", [](IRGraph& g) { g.values[3].type.shape = {-1}; }, "%3: value: shape [-1]"},
         Breach{"TooLarge", [](IRGraph& g) { g.values[3].type.shape = {INT64_MAX, 2}; }, "%3: value:"},
         Breach{"TooManyDimensions", [](IRGraph& g) { g.values[3].type.shape = Dims(65, 1); }, "65 dimensions"},
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(
                "%99 is an argument but has no type"},
         Breach{"ArgumentTwice", [](IRGraph& g) { g.state_ids.push_back(0); }, "%0 is an argument twice"},
         Breach{"NoOp", [](IRGraph& g) { g.nodes[1].op = nullptr; }, "the node has no op"},
-        Breach{"ForeignOp", [](IRGraph& g) { g.nodes[0].op = &kForeign; }, "not of the table"},
+        Breach{"ForeignOp", [](IRGraph& g) { g.nodes[0].op = &kForeign; }, "not in the op table"},
         Breach{"TooFewOperands", [](IRGraph& g) { g.nodes[0].inputs.pop_back(); }, "mul: takes 2 tensors, got 1"},
         Breach{"TooManyOperands", [](IRGraph& g) { g.nodes[0].inputs.push_back({.id = 0}); },
                "mul: takes 2 tensors, got 3"},
@@ -78,9 +78,9 @@ INSTANTIATE_TEST_SUITE_P(
         Breach{"ResultWithoutType", [](IRGraph& g) { g.nodes[0].outputs[0] = 77; }, "result %77 has no type"},
         Breach{"DefinedTwice", [](IRGraph& g) { g.nodes[4].outputs[0] = 1; }, "%1 is defined twice"},
         Breach{"WrongDtype", [](IRGraph& g) { g.values[5].type.dtype = Dtype::kF64; },
-               "%5 has type f64[3], but the op gives f32[3]"},
+               "%5 has type f64[3], but the op returns f32[3]"},
         Breach{"WrongShape", [](IRGraph& g) { g.values[5].type.shape = {4}; },
-               "%5 has type f32[4], but the op gives f32[3]"},
+               "%5 has type f32[4], but the op returns f32[3]"},
         Breach{"DevicesDiffer", [](IRGraph& g) { g.values[0].device = "gpu"; }, "different devices"},
         Breach{"UndefinedOutput", [](IRGraph& g) { g.output_ids.push_back(50); }, "output %50 is not defined"},
         Breach{"UpdateOfNoState", [](IRGraph& g) { g.updates.emplace_back(0, 4); }, "neither a param nor a state"},
@@ -98,7 +98,7 @@ TEST(Verify, ShowsTheNodeAmongItsNeighbours) {
     verify(graph);
     FAIL();
   } catch (const InternalError& error) {
-    EXPECT_EQ(std::string(error.what()), R"(graph step is malformed: %7 has type i8[3], but the op gives f32[3]
+    EXPECT_EQ(std::string(error.what()), R"(graph step is malformed: %7 has type i8[3], but the op returns f32[3]
   %4: f32[3,4] = mul(%0, %1)
   %5: f32[3] = sum(%4) {dim=[1]}
   %6: i64[] = add(%2, 1)

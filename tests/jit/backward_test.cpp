@@ -1,4 +1,4 @@
-// Backward passes outside what is compiled: by plans, with the bits of the nodes that they run in place of.
+// Backward passes outside compiled functions run by plans, with results equal bit for bit to those of the nodes.
 
 #include "../tensor/support.h"
 #include "base/log.h"
@@ -21,7 +21,7 @@ Tensors leaves(std::initializer_list<Shape> shapes) {
 
 Tensor gated(const Tensor& x, const Tensor& w) { return tanh(lucid::matmul(x, w)) * sigmoid(x); }
 
-/// Runs counted since the making.
+/// Counts the runs of backward plans since construction.
 class Runs {
  public:
   int64_t operator()() const { return jit::backward_counters().runs - start_; }
@@ -30,8 +30,8 @@ class Runs {
   int64_t start_ = jit::backward_counters().runs;
 };
 
-/// Calls `gradients` with a compiled function and with the function itself, several times on new leaves, and compares
-/// what they return. Returns the plans that ran.
+/// Calls `gradients` with a compiled function and with the original function, several times on new leaves, and compares
+/// the results. Returns how many plans ran.
 template <typename F, typename Gradients>
 int64_t plans_run(const F& f, const Gradients& gradients, int times = 4) {
   const auto compiled = compile(f);
@@ -65,7 +65,7 @@ TEST(BackwardPlans, RunFromTheThirdCallOn) {
             2);
 }
 
-TEST(BackwardPlans, GoOnWithSumsThatWereBegun) {
+TEST(BackwardPlans, ContinuePartialSums) {
   EXPECT_EQ(plans_run(gated,
                       [](const auto& f, const Tensors& x) {
                         const Tensor before = x[0] * 2.0;
@@ -75,30 +75,30 @@ TEST(BackwardPlans, GoOnWithSumsThatWereBegun) {
             2);
 }
 
-TEST(BackwardPlans, AreForTheResultsThatAreUsed) {
+TEST(BackwardPlans, DependOnTheResultsInUse) {
   const auto f = [](const Tensor& x, const Tensor& w) {
     const Tensor h = tanh(lucid::matmul(x, w));
     return Tensors{h, sigmoid(h) * x, exp(h) * w};
   };
-  int turn = 0;
+  int pass = 0;
   const auto gradients = [&](const auto& g, const Tensors& x) {
     const Tensors results = g(x[0], x[1]);
-    // Each is called twice: as it is and compiled.
-    const int which = turn++ / 2 % 3;
+    // Each is called twice: eagerly and compiled.
+    const int which = pass++ / 2 % 3;
     sum(which == 0 ? results[0] * results[2] : results[static_cast<size_t>(which)]).backward();
     return grads_of(x);
   };
-  // The first call is the recorded one, whose nodes are no copies.
+  // The first call is the recorded one; its nodes are not copies.
   EXPECT_EQ(plans_run(f, gradients, 10), 10 - 1 - 3);
 }
 
-TEST(BackwardPlans, AreNotForGraphsOfGradientsNorForHooks) {
+TEST(BackwardPlans, AreNotUsedForCreateGraphOrHooks) {
   const auto twice = [](const auto& f, const Tensors& x) {
     const Tensors first = grad({sum(f(x[0], x[1]))}, {x[0]}, {}, {.create_graph = true});
     sum(first[0] * first[0]).backward();
     return grads_of(x);
   };
-  // The second pass comes through the call's nodes again, and creates no graph.
+  // The second pass runs through the call's nodes again, without creating a graph.
   EXPECT_EQ(plans_run(gated, twice), 2);
   const auto hooked = [](const auto& f, const Tensors& x) {
     const Tensor y = f(x[0], x[1]);
@@ -109,7 +109,7 @@ TEST(BackwardPlans, AreNotForGraphsOfGradientsNorForHooks) {
   EXPECT_EQ(plans_run(gated, hooked), 0);
 }
 
-TEST(BackwardPlans, LeaveTheGraphIfItIsRetained) {
+TEST(BackwardPlans, KeepTheGraphIfItIsRetained) {
   const auto gradients = [](const auto& f, const Tensors& x) {
     const Tensor total = sum(f(x[0], x[1]));
     total.backward(Tensor(), /*retain_graph=*/true);
@@ -120,7 +120,7 @@ TEST(BackwardPlans, LeaveTheGraphIfItIsRetained) {
   EXPECT_EQ(plans_run(gated, gradients), 5);
 }
 
-TEST(BackwardPlans, AreKeptForAFewWaysOfAsking) {
+TEST(BackwardPlans, AreCachedForAFewKindsOfRequest) {
   const auto f = compile([](const Tensor& x, const Tensor& w) {
     Tensors results;
     Tensor h = lucid::matmul(x, w);
@@ -151,7 +151,7 @@ TEST(BackwardPlans, FailWhereNodesDo) {
   EXPECT_EQ(plans_run(f, gradients), 2);
 }
 
-TEST(BackwardPlans, SayWhatTheyAre) {
+TEST(BackwardPlans, AreLoggedAndExplained) {
   std::string logged;
   const LogScope sink([&](std::string_view, std::string_view text) { logged += text; });
   Options with_log = options();

@@ -1,4 +1,4 @@
-// The compile thread; these run under the thread sanitizer too.
+// The compile thread. These tests also run under the thread sanitizer.
 
 #include "jit/compile_queue.h"
 
@@ -17,7 +17,7 @@
 namespace lucid::jit {
 namespace {
 
-/// Keeps the thread busy until it is let go, or until it is told to stop.
+/// Keeps the thread busy until `is_free` is set or the task is cancelled.
 void work_until(const std::atomic<bool>& is_free) {
   while (!is_free) {
     check_cancelled();
@@ -25,7 +25,7 @@ void work_until(const std::atomic<bool>& is_free) {
   }
 }
 
-TEST(CompileQueue, WorksElsewhereAndInOrder) {
+TEST(CompileQueue, RunsTasksOnItsThreadInOrder) {
   std::vector<int> order;
   std::thread::id where;
   std::vector<std::shared_ptr<CompileTask>> tasks;
@@ -39,7 +39,7 @@ TEST(CompileQueue, WorksElsewhereAndInOrder) {
   EXPECT_NE(where, std::this_thread::get_id());
 }
 
-TEST(CompileQueue, WaitsNoLongerThanItIsTold) {
+TEST(CompileQueue, WaitsNoLongerThanTheTimeout) {
   std::atomic<bool> is_free = false, has_begun = false;
   const auto task = CompileTask::start([&] {
     has_begun = true;
@@ -52,7 +52,7 @@ TEST(CompileQueue, WaitsNoLongerThanItIsTold) {
   EXPECT_TRUE(task->wait(std::chrono::nanoseconds(0)));
 }
 
-TEST(CompileQueue, HandsOnWhatTheWorkThrows) {
+TEST(CompileQueue, RethrowsWhatTheWorkThrows) {
   const auto good = CompileTask::start([] {});
   const auto bad = CompileTask::start([] { throw std::runtime_error("no"); });
   good->wait();
@@ -61,17 +61,17 @@ TEST(CompileQueue, HandsOnWhatTheWorkThrows) {
   EXPECT_THROW(bad->rethrow(), std::runtime_error);
 }
 
-TEST(CompileQueue, KeepsNothingOfWorkThatIsDone) {
+TEST(CompileQueue, ReleasesFinishedWork) {
   auto held = std::make_shared<int>(1);
   const std::weak_ptr<int> seen = held;
   const auto task = CompileTask::start([held = std::move(held)] {});
   task->wait();
   wait_for_compile_tasks();
-  // It is dropped right after those who wait are told.
+  // The work is destroyed right after waiting threads are notified.
   while (!seen.expired()) std::this_thread::yield();
 }
 
-TEST(CompileQueue, NeverStartsWhatNobodyNeeds) {
+TEST(CompileQueue, NeverStartsCancelledTasks) {
   std::atomic<bool> is_free = false, has_run = false;
   const auto first = CompileTask::start([&] { work_until(is_free); });
   auto held = std::make_shared<int>(1);
@@ -85,7 +85,7 @@ TEST(CompileQueue, NeverStartsWhatNobodyNeeds) {
   EXPECT_FALSE(has_run);
 }
 
-TEST(CompileQueue, StopsWhatNobodyNeeds) {
+TEST(CompileQueue, StopsCancelledTasks) {
   std::atomic<bool> has_begun = false;
   const std::atomic<bool> never = false;
   const auto task = CompileTask::start([&] {
@@ -97,7 +97,7 @@ TEST(CompileQueue, StopsWhatNobodyNeeds) {
   wait_for_compile_tasks();
 }
 
-TEST(CompileQueue, NobodyWaitsForTheWorkOfOthers) {
+TEST(CompileQueue, AWaitingThreadDoesNotWaitForOtherTasks) {
   std::atomic<bool> is_free = false, has_begun = false;
   const auto first = CompileTask::start([&] {
     has_begun = true;
@@ -111,7 +111,7 @@ TEST(CompileQueue, NobodyWaitsForTheWorkOfOthers) {
   first->wait();
 }
 
-TEST(CompileQueue, AnyNumberMayWait) {
+TEST(CompileQueue, ManyThreadsMayWait) {
   std::atomic<bool> is_free = false;
   std::atomic<int> done = 0;
   const auto task = CompileTask::start([&] { work_until(is_free); });
@@ -129,7 +129,7 @@ TEST(CompileQueue, AnyNumberMayWait) {
 /// The exit status of a child that runs `body`; -1 if it was killed.
 template <typename Body>
 int status_of_child(const Body& body) {
-  fflush(nullptr);  // or the child would print what the parent has buffered
+  fflush(nullptr);  // otherwise the child would print the parent's buffered output
   const pid_t child = ::fork();
   if (child == 0) {
     ::alarm(20);
@@ -140,8 +140,9 @@ int status_of_child(const Body& body) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// A fork waits for no long work: that is begun again, in the parent by the thread, in the child by whoever needs it.
-TEST(CompileQueueProcesses, GoOnAfterAFork) {
+// A fork does not wait for long tasks. They are restarted: in the parent by the compile thread, in the child by a
+// thread that waits for them.
+TEST(CompileQueueProcesses, ContinueAfterAFork) {
   std::atomic<bool> is_free = false, has_begun = false;
   std::atomic<int> runs = 0;
   const auto running = CompileTask::start([&] {
@@ -164,7 +165,7 @@ TEST(CompileQueueProcesses, GoOnAfterAFork) {
   EXPECT_EQ(runs, 2);
 }
 
-TEST(CompileQueueProcesses, ChildrenHaveAThreadOfTheirOwn) {
+TEST(CompileQueueProcesses, ChildrenHaveTheirOwnThread) {
   CompileTask::start([] {})->wait();
   const int status = status_of_child([] {
     std::thread::id where;
@@ -175,7 +176,7 @@ TEST(CompileQueueProcesses, ChildrenHaveAThreadOfTheirOwn) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(CompileQueueProcesses, ThoseWhoWaitDoTheWorkWhenTheThreadHasEnded) {
+TEST(CompileQueueProcesses, WaitingThreadsRunTasksAfterTheThreadHasEnded) {
   const int status = status_of_child([] {
     std::atomic<bool> is_free = false, has_begun = false;
     std::thread::id where;
@@ -195,7 +196,7 @@ TEST(CompileQueueProcesses, ThoseWhoWaitDoTheWorkWhenTheThreadHasEnded) {
   EXPECT_EQ(status, 0);
 }
 
-TEST(CompileQueueProcesses, EndWhileTheThreadWorks) {
+TEST(CompileQueueProcesses, ExitWhileTheThreadWorks) {
   const int status = status_of_child([] {
     static std::atomic<bool> has_begun = false;
     static const std::atomic<bool> never = false;

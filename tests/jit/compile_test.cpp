@@ -30,7 +30,7 @@ TEST(Compile, RunsAPlanFromTheSecondCallOn) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST(Compile, PlansAreForTypesStridesAndModes) {
+TEST(Compile, PlansDependOnTypesStridesAndModes) {
   const auto f = compile([](const Tensor& x) { return exp(x) * 2.0; });
   const Tensor arguments[] = {randn({2, 3}), randn({3, 2}), randn({2, 3}, kFloat64), transpose(randn({3, 2}), 0, 1),
                               randn({2, 3}).requires_grad_()};
@@ -46,7 +46,7 @@ TEST(Compile, PlansAreForTypesStridesAndModes) {
   EXPECT_EQ(f.info().entries, 6u);
 }
 
-TEST(Compile, StateIsReadAndWrittenWhereItIs) {
+TEST(Compile, ReadsAndWritesCapturedTensors) {
   Tensor weight = randn({4}).requires_grad_();
   Tensor count = zeros({1});
   const auto f = compile([&](const std::vector<Tensor>& xs) -> std::vector<Tensor> {
@@ -68,7 +68,7 @@ TEST(Compile, StateIsReadAndWrittenWhereItIs) {
   EXPECT_EQ(f.info().compiles, 1);
 }
 
-TEST(Compile, TheOldestPlanLeavesFirst) {
+TEST(Compile, EvictsTheOldestPlanFirst) {
   const auto f = compile([](const Tensor& x) { return x + 1.0; }, 2);
   for (int64_t size : {1, 2, 3}) f(ones({size}));
   EXPECT_EQ(f.info().entries, 2u);
@@ -80,21 +80,21 @@ TEST(Compile, TheOldestPlanLeavesFirst) {
   EXPECT_THROW(compile([](const Tensor& x) { return x; }, 0), ValueError);
 }
 
-TEST(Compile, WhatLooksAtElementsRunsAsItIsWritten) {
+TEST(Compile, FunctionsThatReadValuesRunEagerly) {
   const auto f = compile([](const Tensor& x) { return lucid::sum(x).item<float>() > 0 ? x + 1.0 : x - 1.0; });
   for (double sign : {1.0, -1.0, 1.0, -1.0}) EXPECT_EQ(f(ones({2}) * sign).to_vector<float>()[0], 2 * sign);
   EXPECT_EQ(f.info().compiles, 0);
   EXPECT_NE(f.explain().find("runs eagerly: reads a value of a tensor"), std::string::npos) << f.explain();
 }
 
-TEST(Compile, ForgetsKeysThatHaveNoPlan) {
+TEST(Compile, EvictsKeysThatHaveNoPlan) {
   const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); }, 2);
   for (int64_t size = 1; size <= 500; ++size) f(ones({size}));
   const std::string text = f.explain();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 70);
   const int64_t misses = f.info().misses;
   f(ones({500}));
-  EXPECT_EQ(f.info().misses, misses);  // the latest is remembered
+  EXPECT_EQ(f.info().misses, misses);  // the newest key is remembered
   f(ones({1}));
   EXPECT_EQ(f.info().misses, misses + 1);
 }
@@ -105,7 +105,7 @@ TEST(Compile, ErrorsAreThoseOfTheFunction) {
   EXPECT_EQ(read(f(ones({2, 3}), ones({3, 2}))), read(matmul(ones({2, 3}), ones({3, 2}))));
 }
 
-TEST(Compile, FunctionsThatKeepRaisingAreRecordedUntilTheyReturn) {
+TEST(Compile, FunctionsThatKeepRaisingRunEagerlyUntilTheyReturn) {
   bool raises = true;
   const auto f = compile([&](const Tensor& x) {
     if (raises) throw ValueError("no batch");

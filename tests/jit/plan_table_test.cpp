@@ -9,18 +9,19 @@
 namespace lucid::jit {
 namespace {
 
-/// A front whose function multiplies one tensor by a number that the key has and adds another that a guard compares.
+/// A front whose function multiplies the sum of a tensor by a number in the key and adds a guarded number.
 class FakeCall {
  public:
   using Result = double;
 
-  /// What the calls of a test share.
+  /// State shared by the calls of a test.
   struct World {
     double added = 0;
     int runs = 0;
     bool raises = false;
     std::string obstacle;
     std::function<void()> while_recording = [] {};
+    std::function<void(bool records)> missed = [](bool) {};
   };
 
   FakeCall(World& world, const Tensor& x, double factor) : world_(world), x_(x), factor_(factor) {
@@ -32,6 +33,7 @@ class FakeCall {
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
   bool holds(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added == world_.added; }
+  void missed(PlanTable&, bool records) const { world_.missed(records); }
   double run() const { return compute().item<double>(); }
   std::optional<double> replay(const TablePlan& plan, const Program::Handles& handles) const {
     CallResults results;
@@ -126,7 +128,7 @@ TEST_F(PlanTableTest, PlansThatDifferByGuardsAreTriedTheNewestFirst) {
   EXPECT_EQ(explain(7), "would be recorded: there is no plan for arguments of these types");
 }
 
-TEST_F(PlanTableTest, TheOldestPlanLeavesFirstAndItsKeyWithIt) {
+TEST_F(PlanTableTest, TheOldestPlanIsEvictedFirstWithItsKey) {
   for (int64_t size : {1, 2, 3, 4}) call(size);
   EXPECT_LE(table->pending(), 3u);
   const std::vector<Ref<TablePlan>> plans = table->plans();
@@ -136,7 +138,7 @@ TEST_F(PlanTableTest, TheOldestPlanLeavesFirstAndItsKeyWithIt) {
   EXPECT_EQ(table->pending(), 0u);
 }
 
-TEST_F(PlanTableTest, HitsOfPlansThatAreGoneAreCounted) {
+TEST_F(PlanTableTest, HitsOfRemovedPlansAreCounted) {
   for (int64_t size : {1, 1, 2, 3, 4}) call(size);
   EXPECT_EQ(table->counters().hits, 1);
   table->clear();
@@ -152,8 +154,8 @@ TEST_F(PlanTableTest, KeysWhosePlansAreNeverUsedRunEagerly) {
     world.added = i;
     EXPECT_EQ(call(2), 2 + i);
   }
-  EXPECT_EQ(explain(2), "runs eagerly: what it reads is different at every call");
-  // A key with a plan that is used is recorded as often as need be.
+  EXPECT_EQ(explain(2), "runs eagerly: the values that it reads differ at every call");
+  // A key with a plan that has hits is recorded as often as necessary.
   for (int i = 0; i < 20; ++i) {
     world.added = i;
     call(3);
@@ -192,7 +194,7 @@ TEST_F(PlanTableTest, FewKeysWithoutPlansAreRemembered) {
   EXPECT_EQ(table->known_keys(), 64u);
 }
 
-TEST_F(PlanTableTest, WhatIsForgottenWhileItIsRecordedIsNotKept) {
+TEST_F(PlanTableTest, ClearingDuringARecordingDiscardsIt) {
   world.while_recording = [&] { table->clear(); };
   call(2);
   EXPECT_EQ(table->known_keys(), 0u);
@@ -209,6 +211,70 @@ TEST_F(PlanTableTest, CallsDuringARecordingRunEagerly) {
   const PlanCounters counters = table->counters();
   EXPECT_EQ(counters.misses, 3);
   EXPECT_EQ(counters.compiles, 1);
+}
+
+/// A world whose number never has an earlier value again, so that its plans are of no use once it has changed.
+class ReplacedStateTest : public PlanTableTest {
+ protected:
+  void SetUp() override {
+    world.missed = [&](bool) { table->remove(table->plans_now()); };
+  }
+};
+
+TEST_F(ReplacedStateTest, APlanIsGoneBeforeTheCallThatReplacesItIsRecorded) {
+  call(2);
+  world.added = 1;
+  size_t plans = 9;
+  world.while_recording = [&] { plans = table->plans_now().size(); };
+  call(2);
+  EXPECT_EQ(plans, 0u);
+  EXPECT_EQ(table->plans().size(), 1u);
+  EXPECT_EQ(table->counters().recompiles, 1);
+}
+
+TEST_F(ReplacedStateTest, APendingPlanOfAnotherKeyIsRemoved) {
+  call(2);
+  world.added = 1;
+  call(3);
+  EXPECT_EQ(table->plans().size(), 1u);
+  EXPECT_EQ(call(2), 3);
+  EXPECT_EQ(call(2), 3);
+  EXPECT_EQ(table->hits(), 1);
+}
+
+TEST_F(ReplacedStateTest, StateReplacedNowAndThenIsRecordedEachTime) {
+  for (int i = 0; i < 30; ++i) {
+    world.added = i;
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(call(2), 2 + i);
+  }
+  EXPECT_EQ(world.runs, 30);
+  EXPECT_EQ(table->counters().hits, 60);
+}
+
+TEST_F(ReplacedStateTest, StateReplacedAtEveryCallIsNotRecordedForever) {
+  for (int i = 0; i < 30; ++i) {
+    world.added = i;
+    EXPECT_EQ(call(2), 2 + i);
+  }
+  EXPECT_EQ(table->counters().compiles, 9);
+  EXPECT_TRUE(table->plans().empty());
+}
+
+TEST_F(PlanTableTest, PlansThatNoCallMatchesAreReviewedNowAndThen) {
+  for (int i = 0; i < 9; ++i) {
+    world.added = i;
+    call(2);
+  }
+  int reviews = 0;
+  world.missed = [&](bool records) {
+    EXPECT_FALSE(records);
+    ++reviews;
+  };
+  world.added = 100;
+  call(2);
+  EXPECT_EQ(reviews, 1);
+  for (int i = 0; i < 32; ++i) call(2);
+  EXPECT_EQ(reviews, 3);
 }
 
 }  // namespace

@@ -25,7 +25,7 @@ struct Recorded {
   Tensors results;
 };
 
-/// Records a call. Every tensor that it meets besides its arguments is taken for its state, and `more_state` too.
+/// Records a call. Its state is `more_state` and every tensor that the call uses and that is not an argument.
 Recorded record(const Function& f, const Tensors& arguments, const Tensors& more_state = {}) {
   Recorded recorded;
   TracingContext context;
@@ -52,7 +52,7 @@ Tensors replay(const Program& program, const Tensors& arguments) {
   return tensors;
 }
 
-/// Records f on some arguments, then compares replays on others with calls.
+/// Records f on some arguments, then compares replays on other arguments with eager calls.
 void expect_same(const Function& f, const std::function<Tensors()>& make_arguments, int times = 3) {
   const Recorded recorded = record(f, make_arguments());
   ASSERT_TRUE(recorded.program) << recorded.obstacle;
@@ -106,7 +106,7 @@ TEST(Program, WritesArguments) {
       random_arguments({{3, 4}}));
 }
 
-TEST(Program, TellsArgumentsThatAreStateFromOthers) {
+TEST(Program, DistinguishesArgumentsThatAreStateFromOthers) {
   const Tensor weight = randn({3}, kFloat64);
   const Tensor other = randn({3}, kFloat64);
   const Function f = [&](const Tensors& x) { return Tensors{x[0] * weight}; };
@@ -152,7 +152,7 @@ TEST(Program, KeepsStateAndConstants) {
   EXPECT_EQ(read(found[0]), read(f({counting({3, 4})})[0]));
 }
 
-TEST(Program, DrawsTheSameNumbers) {
+TEST(Program, SamplesTheSameNumbers) {
   const Function f = [](const Tensors& x) { return Tensors{x[0] + rand({3}), randn({2})}; };
   manual_seed(7);
   const Recorded recorded = record(f, {counting({3})});
@@ -170,7 +170,7 @@ TEST(Program, DrawsTheSameNumbers) {
   }
 }
 
-TEST(Program, LeavesAGradientGraph) {
+TEST(Program, CreatesAGradientGraph) {
   const Tensor weight = leaf({4});
   const Function f = [&](const Tensors& x) {
     Tensor h = tanh(x[0] * weight) * x[0];
@@ -197,7 +197,7 @@ TEST(Program, LeavesAGradientGraph) {
   }
 }
 
-TEST(Program, GivesBackItsArguments) {
+TEST(Program, ReturnsItsArguments) {
   const Function f = [](const Tensors& x) { return Tensors{x[0], x[0] + 1.0, x[0]}; };
   const Recorded recorded = record(f, {counting({2})});
   ASSERT_TRUE(recorded.program) << recorded.obstacle;
@@ -207,7 +207,7 @@ TEST(Program, GivesBackItsArguments) {
   EXPECT_EQ(&unwrap(found[2]), &unwrap(x));
 }
 
-TEST(Program, NothingHappensWhenACheckFails) {
+TEST(Program, HasNoEffectWhenACheckFails) {
   Tensor counter = make({0.0});
   const Function f = [&](const Tensors& x) {
     counter += 1.0;
@@ -232,11 +232,11 @@ TEST(Program, CallsTheHostBetweenKernels) {
       random_arguments({{5, 3}}));
 }
 
-TEST(Program, NothingHappensWhenTheHostRaises) {
+TEST(Program, HasNoEffectWhenTheHostRaises) {
   Tensor counter = make({0.0});
   const Function f = [&](const Tensors& x) {
     counter += 1.0;
-    return Tensors{draw_multinomial(x[1], x[0], 2)};
+    return Tensors{random_multinomial(x[1], x[0], 2)};
   };
   const Tensor state = from_vector(std::vector<int64_t>{1, 0}, {2});
   const Recorded recorded = record(f, {make({1.0, 2.0, 3.0}), state});
@@ -250,7 +250,7 @@ TEST(Program, NothingHappensWhenTheHostRaises) {
   EXPECT_EQ(read(counter), Numbers{2});
 }
 
-TEST(Program, SaysWhatStandsInTheWay) {
+TEST(Program, ReportsTheObstacle) {
   const Recorded recorded =
       record([](const Tensors& x) { return Tensors{x[0] * x[0].index({0}).item<double>()}; }, {leaf({2})});
   EXPECT_FALSE(recorded.program);
@@ -289,7 +289,7 @@ TEST(Program, AccumulatesGradients) {
   EXPECT_EQ(read(w.grad()), expected[0]);
 }
 
-TEST(Program, NoticesOtherSharing) {
+TEST(Program, DetectsDifferentAliasing) {
   const Function f = [](const Tensors& x) {
     Tensor y = x[0];
     y += 1.0;

@@ -1,5 +1,5 @@
-// Threads that do everything at once, without an interpreter's lock; these run under the thread sanitizer too. Kernels
-// are not instrumented: what the sanitizer sees is all that lies around them.
+// Threads that do everything at once, without an interpreter lock. These tests also run under the thread sanitizer.
+// Kernels are not instrumented: the sanitizer sees only the code around them.
 
 #include <unistd.h>
 
@@ -24,7 +24,7 @@ std::chrono::seconds duration() {
   return std::chrono::seconds(seconds ? std::atoi(seconds) : 3);
 }
 
-/// Runs each work over and over, with the number of its round, until the time is up.
+/// Runs each function in its own thread, repeatedly, with the index of the round, until the time is up.
 void run_all(const std::vector<std::function<void(int64_t)>>& works) {
   const Clock::time_point end = Clock::now() + duration();
   std::vector<std::thread> threads;

@@ -1,4 +1,4 @@
-// Threads that call compiled functions; these run under the thread sanitizer too.
+// Threads that call compiled functions. These tests also run under the thread sanitizer.
 
 #include <atomic>
 #include <latch>
@@ -46,7 +46,7 @@ TEST(CompileThreads, MakeOnePlanForEachKey) {
   EXPECT_EQ(f.info().hits + f.info().misses, kThreads * kCalls);
 }
 
-TEST(CompileThreads, GradientsAndDrawsStayApart) {
+TEST(CompileThreads, KeepGradientsAndRandomNumbersSeparate) {
   const Tensor weight = randn({4}).requires_grad_();
   const auto f = compile([&](const Tensor& x) { return sum(exp(x * weight)); });
   const auto noise = compile([](const Tensor& x) { return x + rand({4}); });
@@ -64,7 +64,7 @@ TEST(CompileThreads, GradientsAndDrawsStayApart) {
   EXPECT_EQ(f.info().compiles, 1);
 }
 
-TEST(CompileThreads, RecordOnALeafThatNobodyUsedBefore) {
+TEST(CompileThreads, RecordOnALeafThatWasNotUsedBefore) {
   const auto f = compile([](const Tensor& x) { return sum(x * 2.0); });
   std::atomic<int> wrong = 0;
   for (int round = 0; round < 20; ++round) {
@@ -95,7 +95,7 @@ TEST(CompileThreads, RecordOnAViewWhoseRootWasWrittenTo) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(CompileThreads, PlansAreForgottenWhileOthersRun) {
+TEST(CompileThreads, ClearPlansWhileOthersRun) {
   const auto f = compile([](const Tensor& x) { return exp(x) * 2.0; });
   const Tensor x = randn({16});
   const std::vector<double> expected = read(exp(x) * 2.0);
@@ -111,7 +111,7 @@ TEST(CompileThreads, PlansAreForgottenWhileOthersRun) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(CompileThreads, PlansAreDroppedWhileTheyAreMade) {
+TEST(CompileThreads, DropPlansWhileTheyAreCompiled) {
   std::atomic<int> wrong = 0;
   run_in_threads(8, [&](int number) {
     for (int size = 1; size < 16; ++size) {
@@ -139,7 +139,7 @@ TEST(CompileThreads, ManyWaitForOnePlan) {
   }
 }
 
-TEST(CompileThreads, EachRecordsFunctionsOfItsOwn) {
+TEST(CompileThreads, RecordTheirOwnFunctions) {
   std::atomic<int> wrong = 0;
   run_in_threads(8, [&](int number) {
     for (int size = 1; size < 8; ++size) {
@@ -154,7 +154,7 @@ TEST(CompileThreads, EachRecordsFunctionsOfItsOwn) {
   EXPECT_EQ(wrong, 0);
 }
 
-TEST(CompileThreads, MakeOneBackwardPlanWhoeverAsks) {
+TEST(CompileThreads, MakeOneBackwardPlan) {
   const Tensor weight = randn({8, 8}).requires_grad_();
   const auto f = compile([&](const Tensor& x) { return tanh(lucid::matmul(x, weight)) * sigmoid(x); });
   const Tensor x = randn({4, 8}).requires_grad_();
@@ -171,7 +171,7 @@ TEST(CompileThreads, MakeOneBackwardPlanWhoeverAsks) {
   EXPECT_GT(jit::backward_counters().runs - before.runs, 0);
 }
 
-TEST(CompileThreads, GoBackwardThroughOneGraphAtOnce) {
+TEST(CompileThreads, RunBackwardThroughOneGraphConcurrently) {
   const Tensor x = randn({4, 8}).requires_grad_();
   const auto f = compile([](const Tensor& x) { return tanh(x) * sigmoid(x) * x; });
   for (int i = 0; i < 3; ++i) sum(f(x)).backward();

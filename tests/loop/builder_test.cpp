@@ -28,7 +28,7 @@ TEST(Builder, SharesEqualPureInstructions) {
   EXPECT_EQ(count(b.finish(), Code::kAdd), 1);
 }
 
-TEST(Builder, TellsZerosApartAndNansTogether) {
+TEST(Builder, DistinguishesSignedZerosAndMergesNans) {
   Builder b("k");
   EXPECT_NE(b.constant(Dtype::kF32, 0.0).id(), b.constant(Dtype::kF32, -0.0).id());
   const double nan = std::numeric_limits<double>::quiet_NaN();
@@ -48,7 +48,7 @@ TEST(Builder, SharesAcrossOpenBlocksOnly) {
   EXPECT_EQ(count(b.finish(), Code::kMul), 2);
 }
 
-TEST(Builder, KnowsWhatIsEven) {
+TEST(Builder, DetectsEvenIndices) {
   Builder b("k");
   const Value n = b.param();
   const Value whole = b.index(4) + n / b.index(32) * b.index(32);
@@ -73,7 +73,7 @@ TEST(Builder, ReloadsMemoryButNotTables) {
   EXPECT_EQ(count(b.finish(), Code::kLoad), 3);
 }
 
-TEST(Builder, SplatsScalarsBesideVectors) {
+TEST(Builder, SplatsScalarOperandsOfVectors) {
   Builder b("k");
   const BufferRef data = b.argument(Dtype::kF32);
   const Value v = b.load_vector(data, b.begin());
@@ -123,7 +123,7 @@ TEST(Builder, NeverFoldsFloatsOrDivisionByZero) {
   EXPECT_EQ(count(b.finish(), Code::kDiv), 1);
 }
 
-TEST(Builder, ConstantsTakeTheirTypesValues) {
+TEST(Builder, ConstantsAreConvertedToTheirType) {
   Builder b("k");
   EXPECT_EQ(b.constant(Dtype::kU8, -1).id(), b.constant(Dtype::kU8, 255).id());
   EXPECT_EQ(b.constant(Dtype::kI32, int64_t{0x80000000}).id(), b.constant(Dtype::kI32, -2147483648.0).id());
@@ -134,7 +134,7 @@ TEST(Builder, ConstantsTakeTheirTypesValues) {
   EXPECT_EQ(b.constant(Dtype::kF16, 1e6).id(), b.constant(Dtype::kF16, std::numeric_limits<double>::infinity()).id());
 }
 
-TEST(Builder, LeavesMadeInsideALoopAreInScopeAfterIt) {
+TEST(Builder, LeavesCreatedInsideALoopAreInScopeAfterIt) {
   Builder b("k");
   const BufferRef out = b.argument(Dtype::kI64);
   Value leaf, param;
@@ -164,7 +164,7 @@ TEST(Builder, LoopsCarryValues) {
   EXPECT_EQ(kernel.blocks[1].yields.size(), 2u);
 }
 
-TEST(Builder, DropsWhatNothingUses) {
+TEST(Builder, DropsUnusedInstructions) {
   Builder b("k");
   const BufferRef data = b.argument(Dtype::kF32);
   const Value x = b.load(data, b.begin());
@@ -174,7 +174,7 @@ TEST(Builder, DropsWhatNothingUses) {
   EXPECT_EQ(count(kernel, Code::kMul) + count(kernel, Code::kAdd) + count(kernel, Code::kConst), 0);
 }
 
-TEST(Builder, LooksUpEqualInstructionsInConstantTime) {
+TEST(Builder, FindsEqualInstructionsInConstantTime) {
   Builder b("k");
   const BufferRef out = b.argument(Dtype::kI64);
   constexpr int kLength = 100000;
@@ -183,11 +183,11 @@ TEST(Builder, LooksUpEqualInstructionsInConstantTime) {
   for (int i = 2; i < kLength; ++i) x = x * b.index(i);
   b.store(out, b.begin(), x);
   EXPECT_EQ(count(b.finish(), Code::kMul), kLength - 2);
-  // Looking through all earlier ones would be 10^10 comparisons.
+  // A linear search through all earlier ones would take 10^10 comparisons.
   EXPECT_LT(std::clock() - start, 10 * CLOCKS_PER_SEC);
 }
 
-TEST(Builder, RefusesMisuse) {
+TEST(Builder, RejectsMisuse) {
   Builder b("k");
   const BufferRef data = b.argument(Dtype::kF32);
   const Value x = b.load(data, b.begin());
@@ -215,7 +215,7 @@ TEST(Builder, RefusesMisuse) {
   EXPECT_THROW(b.load(data, other.begin()), InternalError);
 }
 
-TEST(Builder, RefusesBodiesThatYieldOtherValues) {
+TEST(Builder, RejectsBodiesThatYieldOtherTypes) {
   const auto loop = [](auto next) {
     Builder b("k");
     const std::vector<Value> initial = {b.index(0)};
@@ -227,7 +227,7 @@ TEST(Builder, RefusesBodiesThatYieldOtherValues) {
   EXPECT_NO_THROW(loop([](Builder& b) { return std::vector<Value>{b.index(1)}; }));
 }
 
-TEST(Builder, IsOverAfterFinish) {
+TEST(Builder, CannotBeUsedAfterFinish) {
   Builder b("k");
   b.finish();
   EXPECT_THROW(b.begin(), InternalError);

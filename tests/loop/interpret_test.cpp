@@ -36,7 +36,7 @@ void run(const std::string& text, std::vector<T>& data, int64_t end, std::vector
   interpret(parse_kernel(text), buffers, params.data(), 0, end);
 }
 
-TEST(Lane, FloatsRoundAsTheirTypeDoes) {
+TEST(Lane, FloatsRoundToTheirType) {
   const float a = 1.0f + 0x1p-12f, c = -(1.0f + 0x1p-11f);
   EXPECT_EQ(compute_lane(Code::kFma, Dtype::kF32, bits(a), bits(a), bits(c)), bits(0x1p-24f));
   EXPECT_EQ(compute_lane(Code::kMul, Dtype::kF32, bits(a), bits(a), 0), bits(1.0f + 0x1p-11f));
@@ -54,7 +54,7 @@ TEST(Lane, FloatsRoundAsTheirTypeDoes) {
   EXPECT_EQ(compute_lane(Code::kSqrt, Dtype::kF32, bits(2.0f), 0, 0), bits(0x1.6a09e6p+0f));
 }
 
-TEST(Lane, ComparisonsKnowNan) {
+TEST(Lane, ComparisonsHandleNan) {
   for (Code code : {Code::kEq, Code::kLt, Code::kLe, Code::kGt, Code::kGe}) {
     EXPECT_EQ(compute_lane(code, Dtype::kF32, bits(kNan), bits(1.0f), 0), 0u);
     EXPECT_EQ(compute_lane(code, Dtype::kF32, bits(kNan), bits(kNan), 0), 0u);
@@ -85,7 +85,7 @@ TEST(Lane, IntegersWrap) {
   EXPECT_EQ(compute_lane(Code::kXor, Dtype::kBool, 1, 1, 0), 0u);
 }
 
-TEST(Lane, RefusesTheUndefined) {
+TEST(Lane, RejectsUndefinedBehavior) {
   EXPECT_THROW(compute_lane(Code::kDiv, Dtype::kI32, 1, 0, 0), InternalError);
   EXPECT_THROW(compute_lane(Code::kRem, Dtype::kI64, uint64_t{1} << 63, ~uint64_t{0}, 0), InternalError);
   EXPECT_THROW(compute_lane(Code::kShl, Dtype::kI32, 1, 32, 0), InternalError);
@@ -118,7 +118,7 @@ TEST(Lane, Converts) {
   EXPECT_EQ(convert_lane(Dtype::kI32, Dtype::kBool, 0x100), 1u);
   EXPECT_EQ(convert_lane(Dtype::kBool, Dtype::kF32, 1), bits(1.0f));
   EXPECT_EQ(convert_lane(Dtype::kI64, Dtype::kF32, (1 << 24) + 1), bits(0x1p24f));
-  // One rounding: by way of f64 this would be 2^60.
+  // One rounding: through f64 this would be 2^60.
   EXPECT_EQ(convert_lane(Dtype::kI64, Dtype::kF32, (uint64_t{1} << 60) + (uint64_t{1} << 36) + 1),
             bits(0x1.000002p60f));
 }
@@ -219,7 +219,7 @@ TEST(Interpret, BranchesLanesTablesAndScratch) {
   EXPECT_EQ(data[31], 13);
 }
 
-TEST(Interpret, MaskedLanesLoadZeroAndTouchNothing) {
+TEST(Interpret, MaskedLanesLoadZeroAndAccessNoMemory) {
   std::vector<float> data = {5, 6};
   run(R"(kernel k(@0: f32) {
     @1 = scratch f32[16]
@@ -239,7 +239,7 @@ TEST(Interpret, MaskedLanesLoadZeroAndTouchNothing) {
   EXPECT_EQ(data, (std::vector<float>{6, 0}));
 }
 
-TEST(Interpret, LoadsElementsApartAndTwice) {
+TEST(Interpret, LoadAlternateAndLoadTwice) {
   std::vector<int32_t> data(64);
   for (int32_t i = 0; i < 32; ++i) data[static_cast<size_t>(i)] = 100 + i;
   run(R"(kernel k(@0: i32) {
@@ -289,7 +289,7 @@ std::vector<std::vector<std::byte>> random_memory(uint32_t seed) {
   return memory;
 }
 
-TEST(Interpret, SplitWorkGivesTheSameMemory) {
+TEST(Interpret, SplittingTheRangeDoesNotChangeTheResult) {
   for (uint32_t seed = 0; seed < 20; ++seed) {
     const Kernel kernel = random_kernel(seed);
     auto whole = random_memory(seed), split = whole;

@@ -8,7 +8,7 @@
 namespace lucid::math_reference {
 namespace {
 
-// Of functions of two arguments; docs/accuracy.md has the measured worst errors, which are below this.
+// Error bound of functions of two arguments. docs/accuracy.md lists the measured maximum errors, which are below it.
 constexpr double kLimit = 1.5;
 
 template <typename T>
@@ -94,7 +94,7 @@ TEST(Math, IsAccurateForRandomNumbers) {
   check_binary(random_numbers<double>(8000, 4), random_numbers<double>(8000, 5));
 }
 
-TEST(Math, ScalarsGetTheBitsOfVectors) {
+TEST(Math, ScalarsHaveTheBitsOfVectors) {
   const auto check = [](const auto& functions, auto x, auto y) {
     using T = typename decltype(x)::value_type;
     for (const auto& function : functions) {
@@ -112,7 +112,7 @@ TEST(Math, ScalarsGetTheBitsOfVectors) {
   check(binary_functions(), random_numbers<double>(300, 10), random_numbers<double>(300, 11));
 }
 
-TEST(Math, KernelsHaveATextThatParsesBack) {
+TEST(Math, KernelTextParsesBack) {
   const auto check = [](const auto& functions) {
     for (const auto& function : functions) {
       for (Dtype dtype : {Dtype::kF32, Dtype::kF64}) {

@@ -144,7 +144,7 @@ TEST(Text, WrapsLongTables) {
   EXPECT_TRUE(parse_kernel(text) == kernel);
 }
 
-TEST(Text, EqualityLooksAtEverything) {
+TEST(Text, EqualityComparesEverything) {
   const Kernel kernel = parse_kernel(kRowSums);
   EXPECT_TRUE(kernel == kernel);
   auto differs = [&](auto change) {
@@ -176,18 +176,18 @@ void expect_error(const std::string& text, const std::string& message) {
   }
 }
 
-TEST(Text, SaysWhereTheTextIsWrong) {
+TEST(Text, ErrorsNameLineAndColumn) {
   expect_error("", "line 1, column 1: expected 'kernel'");
   expect_error("kernel k() {\n  %0: i64 = begin\n  %0: i64 = end\n}", "line 3, column 3: %0 is defined twice");
   expect_error("kernel k() {\n  %1: i64 = add %0, %0\n}", "line 2, column 17: %0 is not defined");
-  expect_error("kernel k() {\n  %1: i64 = frobnicate %0\n}", "line 2, column 13: 'frobnicate' is no instruction");
-  expect_error("kernel k() {\n  %1: i65 = begin\n}", "line 2, column 7: 'i65' is no type");
-  expect_error("kernel k() {\n  %1: f32x8 = begin\n}", "'f32x8' is no type");
-  expect_error("kernel k() {\n  jump\n}", "line 2, column 3: 'jump' is no statement");
+  expect_error("kernel k() {\n  %1: i64 = frobnicate %0\n}", "line 2, column 13: 'frobnicate' is not an instruction");
+  expect_error("kernel k() {\n  %1: i65 = begin\n}", "line 2, column 7: 'i65' is not a type");
+  expect_error("kernel k() {\n  %1: f32x8 = begin\n}", "'f32x8' is not a type");
+  expect_error("kernel k() {\n  jump\n}", "line 2, column 3: 'jump' is not a statement");
   expect_error("kernel k() {", "expected a statement or }");
-  expect_error("kernel k() { } x", "line 1, column 16: expected nothing more");
+  expect_error("kernel k() { } x", "line 1, column 16: expected the end of the text");
   expect_error("kernel k(@1: f32) { }", "expected @0");
-  expect_error("kernel k(@0: float) { }", "'float' is no element type");
+  expect_error("kernel k(@0: float) { }", "'float' is not an element type");
   expect_error("kernel \"k() { }", "closing quote");
   expect_error("kernel \"\\q\"() { }", "column 9: expected \\\"");
   expect_error("kernel k() { @0 = heap f32[1] }", "expected scratch or table");
@@ -198,21 +198,21 @@ TEST(Text, SaysWhereTheTextIsWrong) {
   expect_error("kernel k() { @0 = table u8[1] {7} }", "expected a hexadecimal number");
   expect_error("kernel k() { @0 = table u8[9000000000000000000] {0x7} }", "table elements");
   expect_error("kernel k() params -1 { }", "expected a number of params");
-  expect_error("kernel k() { %0: i64 = 9223372036854775808 }", "is no i64");
-  expect_error("kernel k() { %0: i8 = 128 }", "128 is no i8");
-  expect_error("kernel k() { %0: i8 = 1.5 }", "'1.5' is no i8");
-  expect_error("kernel k() { %0: f32 = 1e99 }", "'1e99' is no f32");
-  expect_error("kernel k() { %0: f16 = 0.1 }", "is no f16");
-  expect_error("kernel k() { %0: bool = 1 }", "'1' is no bool");
+  expect_error("kernel k() { %0: i64 = 9223372036854775808 }", "is not a valid i64");
+  expect_error("kernel k() { %0: i8 = 128 }", "128 is not a valid i8");
+  expect_error("kernel k() { %0: i8 = 1.5 }", "'1.5' is not a valid i8");
+  expect_error("kernel k() { %0: f32 = 1e99 }", "'1e99' is not a valid f32");
+  expect_error("kernel k() { %0: f16 = 0.1 }", "is not a valid f16");
+  expect_error("kernel k() { %0: bool = 1 }", "'1' is not a valid bool");
   expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %1 step 1 { } }", "%1 is not defined");
   expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %0 step 0 { } }", "expected a step");
   expect_error("kernel k() { %0: i64 = begin %2 = for %1 = %0 to %0 step 1 { } }", "carries nothing has no name");
   expect_error("kernel k() { %0: i64 = begin for %1 = %0 to %0 step 1 carry (%2: i64 = %0) { yield %2 } }",
                "needs a name");
-  expect_error("kernel k() { %0: i64 = begin yield %0 }", "yields nothing");
+  expect_error("kernel k() { %0: i64 = begin yield %0 }", "yield nothing");
 }
 
-TEST(Text, BrokenRulesHaveAPlaceToo) {
+TEST(Text, VerifierErrorsHaveALocationToo) {
   expect_error("kernel k(@0: f32) {\n  %0: i64 = begin\n  %1: f32 = load @0[%0]\n  %2: i64 = add %0, %1\n}",
                "line 4, column 3: kernel k: %2 = add: operand 1 is f32, must be i64");
 }
@@ -230,7 +230,7 @@ TEST(Text, NestingIsLimited) {
   expect_error(nested(1000000), "nest deeper than 64");
 }
 
-/// Whatever the damage, the parser answers with a kernel or a ValueError.
+/// For any damage to the text, the parser returns a kernel or throws a ValueError.
 TEST(Text, SurvivesDamage) {
   const std::string good = std::string(kRowSums) + "# " + kRowSums;
   std::mt19937 random(7);

@@ -10,7 +10,7 @@
 namespace lucid::loop {
 namespace {
 
-// A correct kernel with one of everything; each test breaks it in one place. Values are named by what they are.
+// A valid kernel with one of each construct; each test breaks it in one place. Values have descriptive names.
 constexpr const char* kText = R"(kernel k(@0: f32, @1: i32, @2: f16) params 1 {
   @3 = scratch f32[64]
   @4 = table f32[2] {0x3f800000, 0x0}
@@ -120,7 +120,7 @@ TEST_P(CallRules, AreChecked) {
 INSTANTIATE_TEST_SUITE_P(
     Calls, CallRules,
     testing::Values(Broken{"must be call 0 of 1", integer(2, 1)}, Broken{"must be call 0 of 1", integer(2, -1)},
-                    Broken{"makes 1 of its 2 calls", [](Kernel& k) { k.calls.push_back(k.calls[0]); }},
+                    Broken{"performs 1 of its 2 calls", [](Kernel& k) { k.calls.push_back(k.calls[0]); }},
                     Broken{"there is no part 7", [](Kernel& k) { k.calls[0].part = 7; }},
                     Broken{"passes 1 params from 2, there are 2", [](Kernel& k) { k.calls[0].first_param = 2; }},
                     Broken{"passes 1 params from -1", [](Kernel& k) { k.calls[0].first_param = -1; }},
@@ -161,15 +161,15 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"has 4 operands, must have 3", one_more_operand(9)},
                     Broken{"%0 = begin: has 1 operands, must have 0", one_more_operand(0)},
                     Broken{"%0 = begin: does not work on f32", type(0, Dtype::kF32, false)},
-                    Broken{"gives a vector, must give a scalar", type(2, Dtype::kF32, true)},
-                    Broken{"gives a scalar, must give a vector", type(4, Dtype::kI64, false)},
+                    Broken{"returns a vector, must return a scalar", type(2, Dtype::kF32, true)},
+                    Broken{"returns a scalar, must return a vector", type(4, Dtype::kI64, false)},
                     Broken{"%4 = iota: does not work on f16", type(4, Dtype::kF16, true)},
                     Broken{"%9 = fma: does not work on i32", type(9, Dtype::kI32, true)},
                     Broken{"%23 = min: has 1 operands, must have 2", code(23, Code::kMin)},
                     Broken{"%23 = not: does not work on f32", code(23, Code::kNot)},
                     Broken{"%23 = sqrt: does not work on f16", type(23, Dtype::kF16, false)},
-                    Broken{"%6 = lt: gives f32x16, must give boolx16", type(6, Dtype::kF32, true)},
-                    Broken{"%6 = lt: gives bool, must give boolx16", type(6, Dtype::kBool, false)},
+                    Broken{"%6 = lt: returns f32x16, must return boolx16", type(6, Dtype::kF32, true)},
+                    Broken{"%6 = lt: returns bool, must return boolx16", type(6, Dtype::kBool, false)},
                     Broken{"%6 = lt: operand 1 is i64x16, must be f32x16", operand(6, 1, 4)},
                     Broken{"%10 = select: the condition is f32x16", operand(10, 0, 5)},
                     Broken{"operand 2 is f32, must be f32x16", operand(10, 2, 2)},
@@ -179,10 +179,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"f32x16 and i64x16 differ in size", type(12, Dtype::kI64, true)},
                     Broken{"%12 = bitcast: does not work on bool", operand(12, 0, 6)},
                     Broken{"%5 = splat: operand 0 is i32, must be f32", operand(5, 0, 3)},
-                    Broken{"%5 = splat: gives f32, must give f32x16", type(5, Dtype::kF32, false)},
+                    Broken{"%5 = splat: returns f32, must return f32x16", type(5, Dtype::kF32, false)},
                     Broken{"%7 = any: does not work on f32", type(7, Dtype::kF32, false)},
                     Broken{"%7 = any: operand 0 is f32x16, must be boolx16", operand(7, 0, 5)},
-                    Broken{"%13 = extract: gives f32x16, must give f32", type(13, Dtype::kF32, true)},
+                    Broken{"%13 = extract: returns f32x16, must return f32", type(13, Dtype::kF32, true)},
                     Broken{"%13 = extract: operand 0 is f32, must be f32x16", operand(13, 0, 2)},
                     Broken{"%15 = load: operand 0 is i64x16, must be i64", operand(15, 0, 4)},
                     Broken{"%15 = load: operand 0 is i32, must be i64", operand(15, 0, 3)},
@@ -203,25 +203,25 @@ INSTANTIATE_TEST_SUITE_P(
     Attributes, Rules,
     testing::Values(Broken{"there is no param 1", integer(1, 1)}, Broken{"there is no param -1", integer(1, -1)},
                     Broken{"the number of params is negative", [](Kernel& k) { k.param_count = -1; }},
-                    Broken{"0.1 is no f32", [](Kernel& k) { k.instructions[2].real = 0.1; }},
-                    Broken{"2147483648 is no i32", integer(3, int64_t{1} << 31)},
+                    Broken{"0.1 is not a valid f32", [](Kernel& k) { k.instructions[2].real = 0.1; }},
+                    Broken{"2147483648 is not a valid i32", integer(3, int64_t{1} << 31)},
                     Broken{"there is no lane 16", integer(13, 16)}, Broken{"there is no lane -1", integer(14, -1)},
-                    Broken{"%8 = add: has no integer", integer(8, 1)},
-                    Broken{"%2 = const: has no integer", integer(2, 1)},
-                    Broken{"%3 = const: has no real", [](Kernel& k) { k.instructions[3].real = 1; }},
-                    Broken{"%8 = add: names no buffer", buffer(8, 1)},
+                    Broken{"%8 = add: takes no integer", integer(8, 1)},
+                    Broken{"%2 = const: takes no integer", integer(2, 1)},
+                    Broken{"%3 = const: takes no real", [](Kernel& k) { k.instructions[3].real = 1; }},
+                    Broken{"%8 = add: takes no buffer", buffer(8, 1)},
                     Broken{"%8 = add: takes no mask", [](Kernel& k) { k.instructions[8].masked = true; }},
                     Broken{"%19 = prefetch: takes no mask", [](Kernel& k) { k.instructions[19].masked = true; }},
-                    Broken{"%8 = add: has no blocks", [](Kernel& k) { k.instructions[8].blocks.push_back(1); }}));
+                    Broken{"%8 = add: takes no blocks", [](Kernel& k) { k.instructions[8].blocks.push_back(1); }}));
 
 INSTANTIATE_TEST_SUITE_P(
     Scopes, Rules,
     testing::Values(
         Broken{"%8 = add: %14 is not in scope", operand(8, 0, 14)}, Broken{"%8 is not in scope", operand(8, 0, 8)},
-        Broken{"there is no %99", operand(8, 0, 99)}, Broken{"%17 is no value but a store", operand(28, 0, 17)},
-        Broken{"%20 is no value but a for", operand(28, 0, 20)}, Broken{"%22 is not in scope", operand(25, 0, 22)},
+        Broken{"there is no %99", operand(8, 0, 99)}, Broken{"%17 is not a value but a store", operand(28, 0, 17)},
+        Broken{"%20 is not a value but a for", operand(28, 0, 20)}, Broken{"%22 is not in scope", operand(25, 0, 22)},
         Broken{"%24 = result: %26 is not in scope", operand(24, 0, 26)},
-        Broken{"%24 = result: %9 is no loop", operand(24, 0, 9)},
+        Broken{"%24 = result: %9 is not a loop", operand(24, 0, 9)},
         Broken{"%20 = for: %29 is not in scope", [](Kernel& k) { k.blocks[1].yields[0] = 29; }},
         Broken{"placed twice", [](Kernel& k) { k.blocks[0].instructions.push_back(8); }},
         Broken{"placed twice",
@@ -231,14 +231,14 @@ INSTANTIATE_TEST_SUITE_P(
                  k.instructions[20].operands[2] = 0;
                  k.blocks[1].yields[0] = 0;
                }},
-        Broken{"%31 is in no block", [](Kernel& k) { k.blocks[0].instructions.pop_back(); }},
+        Broken{"%31 is not in any block", [](Kernel& k) { k.blocks[0].instructions.pop_back(); }},
         Broken{"lists %99, which does not exist", [](Kernel& k) { k.blocks[0].instructions.push_back(99); }},
         Broken{"belongs in a block's arguments", code(29, Code::kArgument)}));
 
 INSTANTIATE_TEST_SUITE_P(
     Control, Rules,
     testing::Values(Broken{"there is no body", [](Kernel& k) { k.blocks.clear(); }},
-                    Broken{"the body has no arguments", [](Kernel& k) { k.blocks[0].yields.push_back(0); }},
+                    Broken{"the body must have no arguments", [](Kernel& k) { k.blocks[0].yields.push_back(0); }},
                     Broken{"nothing refers to block 4", [](Kernel& k) { k.blocks.emplace_back(); }},
                     Broken{"block 1 is referred to twice",
                            [](Kernel& k) {
@@ -259,17 +259,17 @@ INSTANTIATE_TEST_SUITE_P(
                     Broken{"carries 1 values but its body has 1 arguments",
                            [](Kernel& k) { k.blocks[1].arguments.pop_back(); }},
                     Broken{"carries 1 values but its body yields 0", [](Kernel& k) { k.blocks[1].yields.clear(); }},
-                    Broken{"%23 is no block argument", [](Kernel& k) { k.blocks[1].arguments[1] = 23; }},
+                    Broken{"%23 is not a block argument", [](Kernel& k) { k.blocks[1].arguments[1] = 23; }},
                     Broken{"argument 0 is i32, must be i64", type(21, Dtype::kI32, false)},
                     Broken{"argument 1 is f32x16, must be f32", type(22, Dtype::kF32, true)},
                     Broken{"yield 0 is i64, must be f32", [](Kernel& k) { k.blocks[1].yields[0] = 0; }},
                     Broken{"the loop has no result 1", integer(24, 1)},
                     Broken{"the loop has no result -1", integer(24, -1)},
-                    Broken{"%24 = result: gives i32, must give f32", type(24, Dtype::kI32, false)},
+                    Broken{"%24 = result: returns i32, must return f32", type(24, Dtype::kI32, false)},
                     Broken{"%25 = if: operand 0 is boolx16, must be bool", operand(25, 0, 6)},
                     Broken{"has 0 blocks, must have 1 or 2", [](Kernel& k) { k.instructions[25].blocks.clear(); }},
                     Broken{"has 3 blocks, must have 1 or 2", [](Kernel& k) { k.instructions[25].blocks.push_back(1); }},
-                    Broken{"its blocks have no arguments", [](Kernel& k) { k.blocks[2].yields.push_back(0); }}));
+                    Broken{"its blocks must have no arguments", [](Kernel& k) { k.blocks[2].yields.push_back(0); }}));
 
 TEST(Verify, LimitsNesting) {
   Kernel kernel;

@@ -39,7 +39,7 @@ TEST(Layers, RecurrentStatesHaveAllLayersAndDirections) {
   EXPECT_THROW(lstm->run(ones({5, 2, 3}), {zeros({1, 2, 4}), zeros({1, 2, 4})}), ValueError);
 }
 
-TEST(Layers, RecurrentCellsAreTheirNetworksStep) {
+TEST(Layers, RecurrentCellsEqualOneStepOfTheirNetwork) {
   const Ptr<GRU> gru = make<GRU>(3, 4);
   const Ptr<GRUCell> cell = make<GRUCell>(3, 4);
   for (const char* name : {"weight_ih", "weight_hh", "bias_ih", "bias_hh"})
@@ -60,7 +60,7 @@ TEST(Layers, TransformersCopyTheirLayer) {
             encoder->get_parameter("layers.1.linear1.weight").to_vector<float>());
 }
 
-TEST(Layers, CausalMasksHideWhatComesLater) {
+TEST(Layers, CausalMasksHideLaterElements) {
   const Ptr<MultiheadAttention> attention = make<MultiheadAttention>(8, 2);
   const Tensor x = randn({4, 1, 8});
   AttentionMasks masks;

@@ -45,7 +45,7 @@ TEST(Module, NamesPartsInOrderAndOnce) {
   EXPECT_EQ(names(net->state_dict()).size(), 6u);
 }
 
-TEST(Module, EveryChangeMovesTheVersionOfEveryModuleAbove) {
+TEST(Module, EveryChangeIncrementsTheVersionOfEveryModuleAbove) {
   const Ptr<Sequential> root = make<Sequential>(make<Net>());
   const Ptr<Sequential> other = make<Sequential>();
   other->append(Ptr<Module>(&(*root)[0]));
@@ -70,7 +70,7 @@ TEST(Module, EveryChangeMovesTheVersionOfEveryModuleAbove) {
   moves("dtype", [&] { leaf->to(kFloat64); });
 }
 
-TEST(Module, AVersionStopsMovingForModulesThatWereTakenOut) {
+TEST(Module, ChangesOfARemovedModuleDoNotChangeTheVersion) {
   const Ptr<Sequential> root = make<Sequential>(make<Identity>());
   const Ptr<Module> child(&(*root)[0]);
   root->remove_part("0");
@@ -79,7 +79,7 @@ TEST(Module, AVersionStopsMovingForModulesThatWereTakenOut) {
   EXPECT_EQ(root->version(), before);
 }
 
-TEST(Module, AModuleBelowItselfEndsWalks) {
+TEST(Module, TraversalsEndAtAModuleThatContainsItself) {
   const Ptr<Sequential> loop = make<Sequential>();
   loop->append(loop);
   const uint64_t before = loop->version();
@@ -168,7 +168,7 @@ TEST(Module, PrintsItsTree) {
   EXPECT_EQ(net->repr(), "Sequential(\n  (0): Linear(in_features=2, out_features=3, bias=False)\n  (1): ReLU()\n)");
 }
 
-TEST(Module, NamesThatCannotBe) {
+TEST(Module, InvalidNames) {
   const Ptr<Linear> module = make<Linear>(2, 2);
   EXPECT_THROW(module->register_parameter("a.b", zeros({1})), ValueError);
   EXPECT_THROW(module->register_parameter("", zeros({1})), ValueError);
@@ -199,7 +199,7 @@ TEST(Init, TruncatedNormalNumbersStayInside) {
   }
 }
 
-TEST(Module, NestingHasNoLimitForChangesAndTheEnd) {
+TEST(Module, NestingHasNoLimitForChangesAndDestruction) {
   Ptr<Module> net = make<Sequential>();
   const Ptr<Module> inner = net;
   for (int i = 0; i < 1'000'000; ++i) {
@@ -214,7 +214,7 @@ TEST(Module, NestingHasNoLimitForChangesAndTheEnd) {
   EXPECT_THROW(net->apply([](Module&) {}), RecursionError);
 }
 
-TEST(Module, AModuleBelowItselfHasNoStateDict) {
+TEST(Module, AModuleThatContainsItselfHasNoStateDict) {
   const Ptr<Sequential> net = make<Sequential>();
   net->append(make<Linear>(1, 1));
   net->append(net);

@@ -3,7 +3,7 @@
 #include "samples.h"
 #include "tape.h"
 
-// Compares gradient rules, and the gradients of gradients, with differences of the references.
+// Compares gradient rules and second derivatives with finite differences of the references.
 namespace lucid {
 namespace {
 
@@ -13,12 +13,12 @@ using test::Tape;
 
 constexpr double kStep = 1e-6;
 constexpr double kTolerance = 2e-5;
-/// Elements of each operand that are moved.
-constexpr int64_t kTried = 7;
+/// The number of elements of each operand that are perturbed.
+constexpr int64_t kPerturbed = 7;
 
 bool is_f64(const Value& value) { return value && value.dtype() == Dtype::kF64; }
 
-/// Fixed weights around 1, so that no symmetry of a sum hides a mistake.
+/// Fixed weights around 1, so that no symmetry of a sum hides an error.
 Value weights(const Dims& shape) {
   const Value value = Interpreter::make({Dtype::kF64, shape});
   const HostArray array = Interpreter::array(value);
@@ -30,7 +30,7 @@ double number(const Value& value) { return Interpreter::array(value).as<double>(
 
 Value weighted_sum(Emitter& e, const Value& x) { return e.sum(e.mul(x, weights(x.shape()))); }
 
-/// The sum over all floating-point results, each element with its weight.
+/// The weighted sum of all floating-point results.
 Value loss_of(Emitter& e, const SampleCall& sample) {
   Value loss;
   for (const Value& result : e.emit(sample.op, sample.operands, sample.attributes)) {
@@ -41,7 +41,7 @@ Value loss_of(Emitter& e, const SampleCall& sample) {
   return loss;
 }
 
-/// The gradients of the loss, each element with its weight, summed: a number whose gradient holds second derivatives.
+/// The weighted sum of the gradients of the loss. Its gradient contains second derivatives.
 Value slope_of(Tape& tape, const SampleCall& sample) {
   const auto gradients = tape.backward(loss_of(tape, sample));
   Value slope;
@@ -62,19 +62,19 @@ void check(const SampleCall& sample, const std::map<const ValueBase*, Value>& gr
     if (!is_f64(value)) continue;
     const auto found = gradients.find(value.get());
     const HostArray x = Interpreter::array(value);
-    const int64_t stride = std::max<int64_t>(1, x.size() / kTried);
+    const int64_t stride = std::max<int64_t>(1, x.size() / kPerturbed);
     for (int64_t i = 0; i < x.size(); i += stride) {
       double& element = x.as<double>()[i];
-      const double kept = element;
-      element = kept + kStep;
+      const double original = element;
+      element = original + kStep;
       const double above = f();
-      element = kept - kStep;
+      element = original - kStep;
       const double below = f();
-      element = kept;
+      element = original;
       const double expected = (above - below) / (2 * kStep);
       const double actual = found == gradients.end() ? 0 : Interpreter::array(found->second).as<double>()[i];
       ASSERT_NEAR(actual, expected, kTolerance * std::max(1.0, std::fabs(expected)))
-          << "operand " << k << ", element " << i << " = " << kept;
+          << "operand " << k << ", element " << i << " = " << original;
     }
   }
 }

@@ -1,8 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "ops/interpreter.h"
 
-// Values and messages of products, sorts and ranges that the table's own tests cannot know.
+// Values and messages of products, sorts and ranges that the tests of the table do not cover.
 namespace lucid {
 namespace {
 
@@ -51,7 +53,7 @@ TEST(Matmul, MultipliesVectorsMatricesAndBatches) {
   EXPECT_EQ(e.matmul(m, e.expand(m, {3, 2, 2})).shape(), (Dims{3, 2, 2}));
 }
 
-TEST(Matmul, SaysWhatDoesNotFit) {
+TEST(Matmul, ReportsWhatDoesNotFit) {
   Interpreter e;
   const Value x = Interpreter::make({Dtype::kF32, {8, 4}});
   const Value y = Interpreter::make({Dtype::kF32, {3, 2}});
@@ -59,7 +61,7 @@ TEST(Matmul, SaysWhatDoesNotFit) {
             "matmul: inner dimensions differ: lhs f32[8,4] has 4, rhs f32[3,2] has 3");
   const Value z = Interpreter::make({Dtype::kF64, {4, 2}});
   EXPECT_EQ(message_of([&] { e.matmul(x, z); }),
-            "matmul: x f32[8,4] and y f64[4,2] must have one dtype; convert one of them with .to()");
+            "matmul: x f32[8,4] and y f64[4,2] must have the same dtype; convert one of them with .to()");
 }
 
 TEST(Einsum, SumsWhatTheResultLeavesOut) {
@@ -76,7 +78,7 @@ TEST(Einsum, SumsWhatTheResultLeavesOut) {
   EXPECT_EQ(einsum("ij,jk,k->i", {m, m, v}), (Numbers{95, 207}));
 }
 
-TEST(Einsum, RefusesEquationsThatDoNotFit) {
+TEST(Einsum, RejectsEquationsThatDoNotFit) {
   Interpreter e;
   const Value m = tensor({2, 2}, {1, 2, 3, 4});
   for (const char* equation : {"i", "ij,jk", "ij->k", "ij->ii", "i1", "i.j", "ijk"})
@@ -130,6 +132,10 @@ TEST(Arange, CountsAsTorchDoes) {
   EXPECT_EQ(numbers(e.arange(2, 10, 3)), (Numbers{2, 5, 8}));
   EXPECT_EQ(numbers(e.arange(3)), (Numbers{0, 1, 2}));
   EXPECT_EQ(numbers(e.arange(1, -2, -1)), (Numbers{1, 0, -1}));
+  // From one end of i64 to the other is more than i64 holds.
+  constexpr int64_t kLow = std::numeric_limits<int64_t>::min(), kHigh = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(e.arange(kLow, kHigh, int64_t{1} << 62).shape(), Dims{4});
+  EXPECT_EQ(e.arange(kHigh, kLow, -(int64_t{1} << 62)).shape(), Dims{4});
   EXPECT_EQ(e.arange(0, 1, 0.1).shape(), Dims{10});
   EXPECT_EQ(e.arange(3).dtype(), Dtype::kI64);
   EXPECT_EQ(e.arange(3.0).dtype(), Dtype::kF32);

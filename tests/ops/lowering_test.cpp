@@ -19,7 +19,7 @@ loop::Value load(loop::Builder& b, loop::BufferRef buffer, loop::Value index, bo
   return b.convert(value, compute_dtype(buffer.dtype));
 }
 
-/// One kernel over `count` elements: out[i] = body(in...[i]), and the error word. Inputs are whole arrays.
+/// A kernel that computes out[i] = body(in...[i]) and sets an error word. Inputs are contiguous arrays.
 loop::Kernel pointwise_kernel(const Call& call, const std::vector<Dtype>& inputs, Dtype result, bool vector) {
   loop::Builder b("test");
   std::vector<loop::BufferRef> buffers;
@@ -43,7 +43,7 @@ loop::Kernel pointwise_kernel(const Call& call, const std::vector<Dtype>& inputs
   return b.finish();
 }
 
-/// How many numbers of the array's dtype lie between two of its elements; NaNs are all one.
+/// The distance of two elements of `dtype` in units in the last place. All NaNs are equal.
 double distance(Dtype dtype, const char* a, const char* b) {
   const double x = Scalar::load(dtype, a).to_double();
   const double y = Scalar::load(dtype, b).to_double();
@@ -65,7 +65,7 @@ std::vector<const Op*> pointwise_ops() {
 INSTANTIATE_TEST_SUITE_P(Table, EveryPointwiseOp, testing::ValuesIn(pointwise_ops()),
                          [](const auto& info) { return info.param->name(); });
 
-/// Operand i as an array of the result's shape, in the dtype that the op computes with.
+/// Operand i broadcast to the shape of the result, in the dtype that the op computes in.
 Value spread(const SampleCall& sample, size_t i, const Dims& shape) {
   const Call call = sample.call();
   const Dtype wanted = operand_dtype(call, i);
@@ -127,7 +127,7 @@ TEST_P(EveryPointwiseOp, LoopsAgreeWithTheReference) {
   }
 }
 
-/// Every pair of these is tried with ops of two operands.
+/// Corner values of a dtype. Ops with two operands are tested on every pair.
 std::vector<double> corners(Dtype dtype) {
   if (is_bool(dtype)) return {0, 1};
   if (dtype == Dtype::kU8) return {0, 1, 2, 3, 7, 8, 127, 128, 254, 255};
@@ -164,7 +164,7 @@ TEST_P(CornerCases, LoopsAgreeWithTheReference) {
         const HostArray array = Interpreter::array(call.values[k]);
         double number = numbers[static_cast<size_t>(k == 0 ? i % count : i / count)];
         if (k == 1 && divides && !is_float(dtype) && number == 0) number = 5;
-        // Through an integer where the value is one, since the largest i64 is no double.
+        // The largest i64 is not representable as a double, so it is stored as an integer.
         const bool is_largest = dtype == Dtype::kI64 && number == std::ldexp(1.0, 63);
         (is_largest ? Scalar(INT64_MAX) : Scalar(number))
             .store(dtype, array.as<char>() + i * static_cast<int64_t>(size_of(dtype)));

@@ -16,8 +16,8 @@ Value state(int64_t seed, int64_t offset) {
   return value;
 }
 
-/// The known answers that were published with the generator.
-TEST(Philox, GivesThePublishedWords) {
+/// The test vector that was published with the generator.
+TEST(Philox, ReturnsThePublishedWords) {
   EXPECT_EQ(philox::words(0, 0), (std::array<uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
 }
 
@@ -26,30 +26,30 @@ TEST(Philox, MultipliesHigh) {
   EXPECT_EQ(philox::multiply_high(uint64_t{1} << 63, 6), 3u);
 }
 
-TEST(Draw, ADrawContinuesWhereTheOffsetPoints) {
+TEST(RandomOps, ContinueAtTheOffset) {
   Interpreter e;
-  const Value whole = e.draw_bits(state(7, 100), Dims{6});
-  const Value rest = e.draw_bits(state(7, 104), Dims{2});
+  const Value whole = e.random_bits(state(7, 100), Dims{6});
+  const Value rest = e.random_bits(state(7, 104), Dims{2});
   for (int64_t i = 0; i < 2; ++i)
     EXPECT_EQ(Interpreter::array(whole).as<int64_t>()[4 + i], Interpreter::array(rest).as<int64_t>()[i]);
 }
 
-TEST(Draw, TheShapeDoesNotMatter) {
+TEST(RandomOps, DoNotDependOnTheShape) {
   Interpreter e;
-  const Value flat = e.draw_normal(state(7, 3), Dims{6}, Dtype::kF32);
-  const Value square = e.draw_normal(state(7, 3), Dims{2, 3}, Dtype::kF32);
+  const Value flat = e.random_normal(state(7, 3), Dims{6}, Dtype::kF32);
+  const Value square = e.random_normal(state(7, 3), Dims{2, 3}, Dtype::kF32);
   for (int64_t i = 0; i < 6; ++i)
     EXPECT_EQ(Interpreter::array(flat).as<float>()[i], Interpreter::array(square).as<float>()[i]);
 }
 
-TEST(Draw, UniformNumbersLieInTheirIntervalWithTheRightMean) {
+TEST(RandomOps, UniformNumbersAreInRangeWithTheRightMean) {
   Interpreter e;
   for (const Dtype dtype : {Dtype::kF16, Dtype::kBF16, Dtype::kF32, Dtype::kF64}) {
-    const Value value = e.draw_uniform(state(1, 0), Dims{20000}, dtype);
-    const HostArray drawn = Interpreter::array(value);
+    const Value value = e.random_uniform(state(1, 0), Dims{20000}, dtype);
+    const HostArray samples = Interpreter::array(value);
     double sum = 0;
-    for (int64_t i = 0; i < drawn.size(); ++i) {
-      const double x = Scalar::load(dtype, drawn.as<char>() + i * static_cast<int64_t>(size_of(dtype))).to_double();
+    for (int64_t i = 0; i < samples.size(); ++i) {
+      const double x = Scalar::load(dtype, samples.as<char>() + i * static_cast<int64_t>(size_of(dtype))).to_double();
       ASSERT_GE(x, 0);
       ASSERT_LT(x, 1);
       sum += x;
@@ -58,9 +58,9 @@ TEST(Draw, UniformNumbersLieInTheirIntervalWithTheRightMean) {
   }
 }
 
-TEST(Draw, NormalNumbersHaveTheRightMoments) {
+TEST(RandomOps, NormalNumbersHaveTheRightMoments) {
   Interpreter e;
-  const Value value = e.draw_normal(state(3, 0), Dims{20000}, Dtype::kF64);
+  const Value value = e.random_normal(state(3, 0), Dims{20000}, Dtype::kF64);
   const double* x = Interpreter::array(value).as<double>();
   double moments[5] = {};
   for (int64_t i = 0; i < 20000; ++i)
@@ -71,29 +71,29 @@ TEST(Draw, NormalNumbersHaveTheRightMoments) {
   EXPECT_NEAR(moments[4], 3, 0.3);
 }
 
-TEST(Draw, IntegersReachBothEndsAndNothingBeyond) {
+TEST(RandomOps, IntegersReachBothEndsAndNothingBeyond) {
   Interpreter e;
-  const Value value = e.draw_integers(state(3, 0), Dims{1000}, -2, 3);
+  const Value value = e.random_integers(state(3, 0), Dims{1000}, -2, 3);
   std::set<int64_t> seen;
   for (int64_t i = 0; i < 1000; ++i) seen.insert(Interpreter::array(value).as<int64_t>()[i]);
   EXPECT_EQ(seen, (std::set<int64_t>{-2, -1, 0, 1, 2}));
-  EXPECT_THROW(e.draw_integers(state(3, 0), Dims{1}, 3, 3), ValueError);
-  EXPECT_THROW(e.draw_integers(state(3, 0), Dims{1}, 0, 257, Dtype::kU8), ValueError);
+  EXPECT_THROW(e.random_integers(state(3, 0), Dims{1}, 3, 3), ValueError);
+  EXPECT_THROW(e.random_integers(state(3, 0), Dims{1}, 0, 257, Dtype::kU8), ValueError);
 }
 
-TEST(Draw, TrialsSucceedAsOftenAsTheySay) {
+TEST(RandomOps, BernoulliTrialsHaveTheRightFrequency) {
   Interpreter e;
   const Value p = e.full(Dims{20000}, 0.3, Dtype::kF32);
-  const Value value = e.draw_bernoulli(state(3, 0), p);
+  const Value value = e.random_bernoulli(state(3, 0), p);
   double sum = 0;
   for (int64_t i = 0; i < 20000; ++i) sum += Interpreter::array(value).as<float>()[i];
   EXPECT_NEAR(sum / 20000, 0.3, 0.015);
-  EXPECT_THROW(e.draw_bernoulli(state(3, 0), e.full(Dims{1}, 1.5, Dtype::kF32)), ValueError);
+  EXPECT_THROW(e.random_bernoulli(state(3, 0), e.full(Dims{1}, 1.5, Dtype::kF32)), ValueError);
 }
 
-TEST(Draw, APermutationHoldsEveryNumberOnce) {
+TEST(RandomOps, APermutationContainsEveryNumberOnce) {
   Interpreter e;
-  const Value value = e.draw_permutation(state(3, 0), 100);
+  const Value value = e.random_permutation(state(3, 0), 100);
   std::set<int64_t> seen;
   for (int64_t i = 0; i < 100; ++i) seen.insert(Interpreter::array(value).as<int64_t>()[i]);
   EXPECT_EQ(seen.size(), 100u);
@@ -101,20 +101,20 @@ TEST(Draw, APermutationHoldsEveryNumberOnce) {
   EXPECT_EQ(*seen.rbegin(), 99);
 }
 
-TEST(Draw, MultinomialFollowsTheWeightsAndNeverPicksZero) {
+TEST(RandomOps, MultinomialFollowsTheWeightsAndNeverPicksZero) {
   Interpreter e;
   const Value p = Interpreter::make({Dtype::kF32, {4}});
   const float weights[] = {1, 0, 3, 0};
   std::copy(weights, weights + 4, Interpreter::array(p).as<float>());
-  const Value many = e.draw_multinomial(state(3, 0), p, 20000, true);
+  const Value many = e.random_multinomial(state(3, 0), p, 20000, true);
   int64_t counts[4] = {};
   for (int64_t i = 0; i < 20000; ++i) ++counts[Interpreter::array(many).as<int64_t>()[i]];
   EXPECT_EQ(counts[1] + counts[3], 0);
   EXPECT_NEAR(static_cast<double>(counts[2]) / 20000, 0.75, 0.02);
-  const Value both = e.draw_multinomial(state(3, 0), p, 2, false);
+  const Value both = e.random_multinomial(state(3, 0), p, 2, false);
   const int64_t* picked = Interpreter::array(both).as<int64_t>();
   EXPECT_EQ(picked[0] + picked[1], 2);
-  EXPECT_THROW(e.draw_multinomial(state(3, 0), p, 3, false), ValueError);
+  EXPECT_THROW(e.random_multinomial(state(3, 0), p, 3, false), ValueError);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include "ir/graph.h"
 #include "samples.h"
 
-// What holds for every entry of the op table.
+// Properties of every entry of the op table.
 namespace lucid {
 namespace {
 
@@ -16,7 +16,7 @@ class EveryOp : public testing::TestWithParam<const Op*> {
  protected:
   const Op& op() const { return *GetParam(); }
 
-  /// Runs a check on each sample with each dtype that the op takes.
+  /// Runs `check` on each sample with each dtype that the op accepts.
   template <typename F>
   void for_each_sample(F check, DtypeSet among = kAllDtypes) {
     for (const Sample& sample : op().samples) {
@@ -57,7 +57,7 @@ TEST_P(EveryOp, HasSamplesAndTheFieldsItsKindNeeds) {
       << "say what its gradient is, or that it is 0";
 }
 
-/// Samples reach into every corner that costs: tensors without elements and without dimensions.
+/// Samples cover corner cases: empty and 0-d tensors.
 TEST_P(EveryOp, SamplesHaveTheRightNumberOfOperands) {
   for (const Sample& sample : op().samples) EXPECT_NO_THROW(SampleCall(op(), sample, Dtype::kF32));
 }
@@ -70,7 +70,7 @@ TEST_P(EveryOp, SamplesAreValidForEveryDtype) {
   });
 }
 
-/// The reference, or the references of what it decomposes into, gives what the shape rule promised.
+/// The reference, or the references of its decomposition, returns the types that the shape rule infers.
 TEST_P(EveryOp, ComputesWhatItsRuleSays) {
   for_each_sample([](const SampleCall& sample) {
     Interpreter interpreter;
@@ -107,7 +107,7 @@ TEST_P(EveryOp, GraphsOfItVerifyAndRoundTrip) {
   });
 }
 
-/// A text may name numbers where the op is not made for them: that is an error, or has a type.
+/// IR text may pass numbers where the op expects tensors. Inferring types then succeeds or is an ordinary error.
 TEST_P(EveryOp, NumbersForTensorsDoNoHarm) {
   for_each_sample([](const SampleCall& sample) {
     for (size_t i = 0; i < sample.operands.size(); ++i) {
@@ -136,7 +136,7 @@ TEST_P(EveryOp, DecompositionsVerifyAndKeepTheType) {
         for (size_t i = 0; i < types.size(); ++i)
           ASSERT_EQ(to_string(results[i].type()), to_string(types[i])) << to_text(graph.graph);
       },
-      // The others are widened before they are decomposed.
+      // 16-bit floats are widened before they are decomposed.
       kBoolean | kIntegers | Dtype::kF32 | Dtype::kF64);
 }
 
@@ -155,7 +155,7 @@ TEST(OpTable, FindsOpsByName) {
   EXPECT_THROW(op_table().at("no_such_op"), InternalError);
 }
 
-TEST(OpTable, RefusesTwinsAndOpsThatDoNotCompute) {
+TEST(OpTable, RejectsDuplicatesAndOpsWithoutAComputation) {
   const auto op = [](const char* signature) { return Op{.signature = signature, .host = [](HostCall&) {}}; };
   EXPECT_THROW(OpTable({op("f(x)"), op("f(x, y)")}), InternalError);
   EXPECT_THROW(OpTable({Op{.signature = "f(x)"}}), InternalError);
@@ -183,7 +183,7 @@ TEST(OpTable, NamesFollowFromTheEntryUnlessItSaysOtherwise) {
   EXPECT_EQ(places("stack"), "f") << "begins with a list";
   EXPECT_EQ(places("conv2d"), "f") << "it says so";
   EXPECT_EQ(places("zeros_like"), "f") << "a factory";
-  EXPECT_EQ(places("draw_dropout"), "f") << "begins with the state of a generator";
+  EXPECT_EQ(places("random_dropout"), "f") << "begins with the state of a generator";
   EXPECT_EQ(places("convolution"), "") << "a part of other ops";
   EXPECT_EQ(places("adam_step"), "") << "an update of optimizers";
 }

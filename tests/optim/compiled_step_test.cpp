@@ -8,7 +8,7 @@
 namespace lucid {
 namespace {
 
-/// A network with its optimizer, the same for every object of one kind.
+/// A network with its optimizer. All objects of one kind start with the same parameters.
 struct Training {
   explicit Training(const std::string& kind) : model(make_model()) {
     optimizer = std::make_unique<optim::Optimizer>(kind, std::vector<optim::Optimizer::Group>{{model->parameters()}},
@@ -40,7 +40,7 @@ std::vector<double> values(const Tensor& tensor) { return tensor.detach().to_vec
 
 class CompiledStep : public testing::TestWithParam<const char*> {};
 
-// The first step makes the optimizer's state, which no later one does: the second is recorded too.
+// Only the first step creates the optimizer's state, so the second step is recorded too.
 TEST_P(CompiledStep, EqualsEagerBitForBit) {
   const Training eager(GetParam()), compiled(GetParam());
   const auto step = compile([&](const Tensor& x, const Tensor& y) { return compiled.step(x, y); });

@@ -68,7 +68,7 @@ TEST(Adam, FollowsItsDefinition) {
   EXPECT_EQ((*optimizer.state(w))["step"].as_tensor("").item<double>(), 5);
 }
 
-TEST(Optimizer, WritesWhereParametersAndStateLie) {
+TEST(Optimizer, WritesParametersAndStateInPlace) {
   Tensor w = leaf({1, 2, 3, 4});
   Adam optimizer({w}, {});
   set_gradient_of(w, {1, 1, 1, 1});
@@ -93,13 +93,13 @@ TEST(Optimizer, AStepOfAdamIsTwoKernels) {
   const Attributes attributes = {false, false};
   TensorImpl* destinations[] = {step.impl(), w.impl(), state.impl(), other.impl()};
   const EagerPlan& plan = eager_plan(Call(op_table().at("adam_step"), operands, attributes), destinations);
-  // One for the numbers, one for the elements; both write where they read.
+  // One for the numbers, one for the elements; both update in place.
   EXPECT_EQ(plan.plan->steps.size(), 2u);
   EXPECT_TRUE(plan.plan->may_share(0, 0));
   for (size_t i = 1; i < 4; ++i) EXPECT_TRUE(plan.plan->may_share(i, i));
 }
 
-TEST(Optimizer, StateWithOtherStridesThanItsParameterIsWrittenWhereItLies) {
+TEST(Optimizer, StateWithOtherStridesThanItsParameterIsWrittenInPlace) {
   Tensor w = zeros({64, 32}).requires_grad_();
   w.set_grad(ones({64, 32}));
   const Tensor state = transpose(zeros({32, 64}), 0, 1);
@@ -115,7 +115,7 @@ TEST(Optimizer, StateWithOtherStridesThanItsParameterIsWrittenWhereItLies) {
   EXPECT_FALSE(plan.plan->may_share(2, 1));
 }
 
-TEST(Optimizer, WhatWasSavedForBackwardKeepsItsValue) {
+TEST(Optimizer, TensorsSavedForBackwardKeepTheirValues) {
   Tensor w = leaf({2, 3});
   SGD optimizer({w}, {.lr = 1});
   const Tensor loss = sum(w * w);
@@ -162,7 +162,7 @@ TEST(Optimizer, StateDictsContinueARun) {
   EXPECT_EQ(read(w), read(other));
 }
 
-TEST(Optimizer, RefusesWhatMakesNoSense) {
+TEST(Optimizer, RejectsInvalidArguments) {
   Tensor w = leaf({1});
   EXPECT_THROW(Adam({w}, {.lr = -1}), ValueError);
   EXPECT_THROW(Adam({w}, {.betas = {0.9, 1.0}}), ValueError);

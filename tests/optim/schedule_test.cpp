@@ -71,7 +71,7 @@ TEST(Schedule, Plateaus) {
   EXPECT_THROW(schedule->step(), TypeError);
 }
 
-TEST(Schedule, RefusesWhatMakesNoSense) {
+TEST(Schedule, RejectsInvalidArguments) {
   SGD optimizer({ones({1}).requires_grad_()}, {.lr = 1});
   EXPECT_THROW(make_scheduler("StepLR", optimizer), TypeError);
   EXPECT_THROW(make_scheduler("StepLR", optimizer, {{"step_size", 1}, {"gama", 1.0}}), TypeError);

@@ -4,9 +4,9 @@
 
 namespace lucid::testing {
 
-/// Makes calls of operator new fail until the end of the scope, in every thread: the one after `successes` others, or
-/// that and all that follow. What LLVM allocates is not counted, and does not fail: it has its reserve, which has tests
-/// of its own; commits have one for a single failure (base/memory_reserve.h). Only one scope at a time.
+/// Makes calls of operator new fail, in every thread, for the duration of the scope: the call after `successes`
+/// successful ones, or that call and all later ones. Allocations of LLVM neither count nor fail: they have a reserve
+/// with its own tests. Commits have a reserve for a single failure (base/memory_reserve.h). Only one scope at a time.
 class FailingNew {
  public:
   enum class Mode { kOnce, kFromThenOn };
@@ -15,7 +15,7 @@ class FailingNew {
   FailingNew& operator=(const FailingNew&) = delete;
   ~FailingNew();
 
-  /// Whether one has failed.
+  /// Whether an allocation has failed.
   bool has_failed() const;
 };
 

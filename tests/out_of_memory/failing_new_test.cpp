@@ -1,4 +1,4 @@
-// Replaces operator new for the whole program. The tests here show that it fails when it should.
+// Replaces operator new for the whole program, and tests that it fails when it should.
 
 #include "failing_new.h"
 
@@ -24,7 +24,7 @@ std::atomic<bool> g_has_failed{false};
 
 bool fails() {
   if (g_left.load(std::memory_order_relaxed) == kNever || MemoryReserve::is_held()) return false;
-  // One failure is what the reserve of commits is for; against more there is none.
+  // The reserve of commits covers a single failure only.
   if (CommitScope::is_active() && !g_once) return false;
   const int64_t left = g_left.fetch_sub(1);
   if (left > 0 || (left < 0 && g_once.load())) return false;

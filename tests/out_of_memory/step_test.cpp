@@ -1,7 +1,7 @@
-// Every allocation of a compiled training step fails in turn. The step then throws, or does what it does in eager mode;
-// and the same step afterwards gives the right bits.
+// Makes each allocation of a compiled training step fail, one per run. The step then throws, or has the same effect as
+// in eager mode. Repeating the step afterwards returns the right bits.
 //
-// CI fails every k-th allocation, k a prime; LUCID_LONG_TESTS=1 all of them.
+// CI fails every k-th allocation, for a prime k; LUCID_LONG_TESTS=1 fails all of them.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -63,7 +63,7 @@ class Training {
     return loss;
   }
 
-  /// Runs the compiled step, and waits for what it has begun.
+  /// Runs the compiled step and waits for the compilations that it started.
   Tensor step() {
     Tensor loss = (*step_)(x_, y_);
     jit::wait_for_compile_tasks();
@@ -90,7 +90,7 @@ class Training {
     return state;
   }
 
-  /// Back to where it was made, with the gradients of a step before.
+  /// Restores the initial state, with gradients as after an earlier step.
   void reset() {
     const NoGrad no_grad;
     manual_seed(11);
@@ -115,7 +115,7 @@ class Training {
   std::optional<Compiled<Step>> step_;
 };
 
-/// What a call may end in.
+/// The possible outcomes of a call.
 enum class Outcome { kDone, kOutOfMemory };
 
 template <typename Call>
@@ -132,7 +132,7 @@ Outcome outcome_of(const Call& call) {
 class StepTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    // Compiling then happens in the calls themselves, in the same order every time.
+    // Without the compile thread, calls compile synchronously, in the same order every time.
     jit::stop_compile_thread();
     set_num_threads(1);
     training_.reset();
@@ -141,7 +141,7 @@ class StepTest : public ::testing::Test {
     after_ = training_.state();
   }
 
-  /// Fails allocation after allocation of `call`, until one call goes through without.
+  /// Fails one allocation of `call` after another, until a call succeeds without a failure.
   template <typename Prepare, typename Call, typename Failing, typename Check>
   static void fail_each(int64_t first, int64_t stride, const Prepare& prepare, const Call& call, const Failing& failing,
                         const Check& check) {
@@ -164,7 +164,7 @@ class StepTest : public ::testing::Test {
     RecordProperty("failed_allocations", std::to_string(count));
   }
 
-  /// The state is what it was or what a step makes of it, and the next step is right.
+  /// Checks that the state is unchanged or that of a complete step, and that the next step is right.
   void check(Outcome outcome) {
     if (outcome == Outcome::kDone)
       EXPECT_EQ(training_.state(), after_);
@@ -191,7 +191,7 @@ class Step : public StepTest, public ::testing::WithParamInterface<FailingNew::M
   }
 };
 
-/// There are so many allocations while a step is compiled that they are failed in parts, each in a test.
+/// Compiling a step makes many allocations, so they are split into parts, one per test.
 constexpr int64_t kParts = 4;
 
 class CompiledStep : public StepTest, public ::testing::WithParamInterface<std::tuple<FailingNew::Mode, int64_t>> {};
@@ -215,7 +215,7 @@ TEST_P(Step, RunsOrDoesNothingWithAPlan) {
 TEST_P(CompiledStep, IsRecordedAndCompiled) {
   const auto [mode, part] = GetParam();
   const int64_t apart = runs_all() ? 1 : 211;
-  // What eager mode leaves behind when it fails within a step is some of the step's effects.
+  // If eager mode fails within a step, some of the step's effects remain.
   fail_each(
       part * apart, kParts * apart,
       [&] {
@@ -224,7 +224,7 @@ TEST_P(CompiledStep, IsRecordedAndCompiled) {
       },
       [&] {
         training_.step();
-        // The second call takes the plan in.
+        // The second call adds the plan to the table.
         jit::wait_for_compile_tasks();
         training_.info();
       },

@@ -9,12 +9,12 @@
 #include "passes/runner.h"
 #include "run_graph.h"
 
-// The files *.test beside this one: what a pass makes of a graph, as text.
+// The *.test files in this folder: the effect of a pass on a graph, as text.
 //
-//   ## what is shown
+//   ## title
 //   data %1 = 1 2                        elements of a constant
 //   graph f(...) -> (...) { ... }
-//   --- TheNameOfThePass                 and " unchanged" where the graph stays as it is
+//   --- TheNameOfThePass                 followed by " unchanged" if the graph does not change
 //   data %1 = 1 2
 //   graph f(...) -> (...) { ... }
 namespace lucid {
@@ -39,7 +39,7 @@ State parse(const std::string& text) {
     ConstantData data{type, std::vector<std::byte>(static_cast<size_t>(numel(type.shape)) * size_of(type.dtype))};
     for (size_t at = 0; at < data.bytes.size(); at += size_of(type.dtype)) {
       words >> word;
-      // The number forms of graph text.
+      // Numbers as in the text form of graphs.
       const Attribute number = Scanner("data", word).attribute();
       const Scalar value = std::holds_alternative<double>(number) ? Scalar(std::get<double>(number))
                            : std::holds_alternative<bool>(number) ? Scalar(std::get<bool>(number))
@@ -70,7 +70,7 @@ std::shared_ptr<Pass> find_pass(const std::string& name) {
 
 class Golden : public testing::TestWithParam<test::GoldenCase> {};
 
-TEST_P(Golden, PassGivesTheTextBeside) {
+TEST_P(Golden, PassProducesTheExpectedText) {
   const test::GoldenCase& c = GetParam();
   State state = parse(c.before);
   ASSERT_EQ(print(state), c.before) << "the text before is not as graphs print";
@@ -88,14 +88,14 @@ TEST_P(Golden, PassGivesTheTextBeside) {
     test::expect_golden(c, print(state));
   EXPECT_EQ(report.runs.front().changed, !stays);
   EXPECT_EQ(parse_graph(to_text(state.graph)), state.graph);
-  // What it leaves it leaves for good.
+  // Passes are idempotent.
   EXPECT_FALSE(run_passes(state.graph, state.constants, PassList{pass}).runs.front().changed) << print(state);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, Golden, testing::ValuesIn(test::read_golden_cases(LUCID_TEST_DIR)),
                          test::golden_test_name);
 
-TEST(Golden, FilesAreThere) { EXPECT_GT(test::read_golden_cases(LUCID_TEST_DIR).size(), 40u); }
+TEST(Golden, FilesAreFound) { EXPECT_GT(test::read_golden_cases(LUCID_TEST_DIR).size(), 40u); }
 
 }  // namespace
 }  // namespace lucid

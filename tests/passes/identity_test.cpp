@@ -9,8 +9,8 @@
 #include "run_graph.h"
 #include "special_values.h"
 
-// Each identity on the numbers at which arithmetic is special. tests/tensor/passes_test.cpp does the same with kernels,
-// where subnormal numbers are flushed.
+// Tests each identity on special numbers. tests/tensor/passes_test.cpp does the same with kernels, where subnormal
+// numbers are flushed.
 namespace lucid {
 namespace {
 
@@ -32,7 +32,7 @@ TEST(Identities, KeepSpecialNumbersOfEveryDtype) {
   }
 }
 
-TEST(Identities, EveryRuleSaysWhyAndIsTried) {
+TEST(Identities, EveryRuleHasAReasonAndATest) {
   std::set<std::string> tried;
   for (const test::IdentityCase& c : test::identity_cases()) tried.insert(c.rule);
   std::set<std::string> rules;
@@ -45,8 +45,8 @@ TEST(Identities, EveryRuleSaysWhyAndIsTried) {
   EXPECT_EQ(tried, rules);
 }
 
-/// LayoutFact::settled says so of every elementwise result without dimensions of size 0 or 1.
-TEST(LayoutFacts, ElementwiseResultsKeepTheirStridesInFurtherOnes) {
+/// LayoutFact::kept_by_elementwise is set for every elementwise result without dimensions of size 0 or 1.
+TEST(LayoutFacts, ElementwiseOpsKeepTheStridesOfElementwiseResults) {
   const Dims shapes[] = {{3, 4, 5, 2}, {2, 2, 2, 2}, {4, 2, 2, 3}};
   Dims order = {0, 1, 2, 3};
   do {

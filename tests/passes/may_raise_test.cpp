@@ -18,9 +18,9 @@ TEST(MayRaise, IsTrueForOpsThatCheckOrRunOnTheHostAndForTheirComposites) {
     }
   }
   for (const char* name : {"index_select", "gather", "floor_divide", "remainder", "fmod", "sort", "nonzero",
-                           "embedding", "nll_loss", "scatter", "masked_select", "draw_multinomial", "topk", "median"})
+                           "embedding", "nll_loss", "scatter", "masked_select", "random_multinomial", "topk", "median"})
     EXPECT_TRUE(raising.contains(name)) << name;
-  for (const char* name : {"add", "softmax", "linear", "layer_norm", "draw_uniform", "adam_step", "reshape", "conv2d",
+  for (const char* name : {"add", "softmax", "linear", "layer_norm", "random_uniform", "adam_step", "reshape", "conv2d",
                            "max_pool2d", "cat", "where"})
     EXPECT_FALSE(raising.contains(name)) << name;
 }

@@ -7,7 +7,7 @@
 #include "passes/pipeline.h"
 #include "passes/runner.h"
 
-// What every pass keeps, on random graphs.
+// The invariants of every pass, on random graphs.
 namespace lucid {
 namespace {
 
@@ -25,7 +25,7 @@ INSTANTIATE_TEST_SUITE_P(Each, Passes,
                                          "ExactIdentityPass", "CommonSubexpressionPass"),
                          [](const auto& info) { return info.param; });
 
-/// Whether `kept` stand in the order that they stand in in `all`, from the same lines of the user's code.
+/// Checks that the nodes in `kept` have the same order as in `all`, and the same source locations.
 void expect_in_order(const std::vector<IRNode>& kept, const std::vector<IRNode>& all) {
   size_t at = 0;
   for (const IRNode& node : kept) {

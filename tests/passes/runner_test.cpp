@@ -57,21 +57,21 @@ TEST(Runner, RunsTheStandardPassesInOrderAndReportsEach) {
 )");
 }
 
-TEST(Runner, ReportsPrintALineForEachPass) {
+TEST(Runner, ReportsPrintOneLinePerPass) {
   const PassReport report{{{"OnePass", 12.34, 10, 8, true}, {"AnotherPass", 0.5, 8, 8, false}}};
   EXPECT_EQ(to_text(report),
             "OnePass                        12.3 us      10 -> 8      nodes\n"
             "AnotherPass                     0.5 us       8 -> 8      nodes  unchanged\n");
 }
 
-TEST(Runner, GraphsThatAreStillToBeDifferentiatedOnlyLoseDeadNodes) {
+TEST(Runner, OnlyDeadNodesAreRemovedBeforeAutodiff) {
   IRGraph graph = example();
   ConstantPool constants;
-  EXPECT_EQ(names_of(run_passes(graph, constants, standard_passes(Gradients::kToCome))),
+  EXPECT_EQ(names_of(run_passes(graph, constants, standard_passes(Gradients::kPending))),
             std::vector<std::string>{"DeadNodeElimPass"});
 }
 
-TEST(Runner, PassesAreSwitchedOffByName) {
+TEST(Runner, PassesAreDisabledByName) {
   IRGraph graph = example();
   ConstantPool constants;
   const PassReport report = run_passes(graph, constants, {.disabled = {"DeadNodeElimPass", "NoGradStripPass"}});
@@ -80,7 +80,7 @@ TEST(Runner, PassesAreSwitchedOffByName) {
   EXPECT_EQ(graph.nodes.size(), 3u);
 }
 
-TEST(Runner, PassesAreSwitchedOffByTheProcessOption) {
+TEST(Runner, PassesAreDisabledByTheProcessOption) {
   Options changed = options();
   changed.disable_passes = "CommonSubexpressionPass,DeadNodeElimPass";
   const OptionsScope scope(changed);
@@ -91,11 +91,11 @@ TEST(Runner, PassesAreSwitchedOffByTheProcessOption) {
   EXPECT_EQ(graph.nodes.size(), 4u);
 }
 
-TEST(Runner, RefusesToSwitchOffWhatIsNoPass) {
+TEST(Runner, RejectsUnknownPassNames) {
   IRGraph graph = example();
   ConstantPool constants;
   const std::string cure =
-      "which is no pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, DonateBuffers, "
+      "which is not a pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, DonateBuffers, "
       "ExactIdentityPass, "
       "FuseSteps, HorizontalFusion, NoGradStripPass, PlaceInResults, Rematerialize, ReuseMemory";
   EXPECT_EQ(message_of<ValueError>([&] { run_passes(graph, constants, {.disabled = {"DeadNode"}}); }),
@@ -107,7 +107,7 @@ TEST(Runner, RefusesToSwitchOffWhatIsNoPass) {
   EXPECT_EQ(graph, example());
 }
 
-TEST(Runner, PassesOverPlansMayBeNamedAlsoByTheNamesThatTheyHad) {
+TEST(Runner, PlanPassesKeepTheirFormerNamesAsAliases) {
   Options changed = options();
   changed.disable_passes = "Rematerialize,Recompute,LaunchBeside,OverwriteState";
   const OptionsScope scope(changed);
@@ -118,7 +118,7 @@ TEST(Runner, PassesOverPlansMayBeNamedAlsoByTheNamesThatTheyHad) {
             (PassNames{"Rematerialize", "HorizontalFusion", "DonateBuffers"}));
 }
 
-/// Every exp becomes an exp2.
+/// Replaces every exp by an exp2.
 class OwnPass : public Pass {
  public:
   std::string name() const override { return "OwnPass"; }
@@ -171,7 +171,7 @@ TEST(Runner, NamesThePassThatBreaksAGraph) {
 
 TEST(Runner, NamesThePassThatBreaksConstants) {
   EXPECT_EQ(error_after([](IRGraph&, ConstantPool& constants) { constants[0] = {}; }),
-            "after BrokenPass: graph f is malformed: there is data for %0, which is no constant");
+            "after BrokenPass: graph f is malformed: there is data for %0, which is not a constant");
   const auto with_data = [](TensorType type, size_t bytes) {
     return [=](IRGraph& graph, ConstantPool& constants) {
       graph.constant_ids.push_back(graph.add_value({Dtype::kF32, {2}}));
@@ -179,12 +179,12 @@ TEST(Runner, NamesThePassThatBreaksConstants) {
     };
   };
   EXPECT_EQ(error_after(with_data({Dtype::kI32, {2}}, 8)),
-            "after BrokenPass: graph f is malformed: %5 is f32[2], but its data i32[2]");
+            "after BrokenPass: graph f is malformed: %5 is f32[2], but its data is i32[2]");
   EXPECT_EQ(error_after(with_data({Dtype::kF32, {2}}, 7)),
             "after BrokenPass: graph f is malformed: %5 of type f32[2] has 7 bytes of data");
 }
 
-TEST(Runner, LogsWhatChangedWhenAsked) {
+TEST(Runner, LogsChangedLinesIfEnabled) {
   std::string logged;
   const LogScope sink([&](std::string_view topic, std::string_view text) {
     EXPECT_EQ(topic, "passes");

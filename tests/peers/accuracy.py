@@ -1,14 +1,14 @@
-"""How far a float may lie from the exact answer. All bounds are here.
+"""Error bounds of floats relative to the exact result. All bounds are here.
 
-The exact answer is PyTorch's in double precision, from the same elements. For float64 that is PyTorch's own answer.
+The exact result is PyTorch's in double precision, from the same elements. For float64 it is PyTorch's own result.
 
-- Elementwise ops: 2 units in the last place; 4 for activations and the like that are made of several functions, of the
-  largest number that is added up on the way where numbers cancel.
-- Sums and products of matrices: n eps times the same sum of absolute values, for n terms.
-- Products, norms, softmax and what else is made of a sum: the formulas of `CHAINS`. Layers and losses: see `LAYERS`.
-- All other ops move and pick elements: nothing is lost.
-- float16 and bfloat16: everything is computed in float32 and rounded once, so one unit in the last place of the result,
-  beside the bound of float32.
+- Elementwise ops: 2 ULP; 4 ULP for activations and other ops that combine several functions. Where numbers cancel, the
+  ULP is that of the largest intermediate term.
+- Sums and matrix products: n eps times the same sum of absolute values, for n terms.
+- Products, norms, softmax and other ops based on a sum: the formulas of `CHAINS`. Layers and losses: see `LAYERS`.
+- All other ops only move or select elements: exact.
+- float16 and bfloat16: computed in float32 and rounded once, so one ULP of the result in addition to the bound of
+  float32.
 - Results too small for a normal number may be 0.
 """
 
@@ -23,7 +23,7 @@ import numpy as np
 from op_samples import Call
 
 Array = np.ndarray[Any, Any]
-# What an op answers, exactly, for the arguments of a call.
+# The exact result of an op for the arguments of a call.
 Exact = Callable[[Call], list[Array]]
 
 
@@ -40,12 +40,11 @@ FORMATS = {
     lucid.float64: Format(2.0**-52, 2.0**-1022, float(np.finfo(np.float64).max)),
 }
 
-# Elementwise, though made of several ops: each computes one rounded function, or none.
+# Composites that are elementwise: each computes at most one rounded function.
 ELEMENTWISE = {"square", "pow", "relu6", "threshold", "hardtanh", "hardshrink", "softshrink", "clamp", "clip"}
 ELEMENTWISE |= {"masked_fill", "prelu"}
 
-# Made of several functions or written as such: 4 units in the last place of the result, or of what this function of
-# the arguments gives.
+# Ops that combine several functions: 4 ULP of the result, or of the value that this function of the arguments returns.
 COMPOSED: dict[str, Callable[..., Any] | None] = {
     "silu": None,
     "mish": None,
@@ -72,24 +71,24 @@ COMPOSED: dict[str, Callable[..., Any] | None] = {
     ),
 }
 
-# Where PyTorch subtracts and Lucid does not: in double precision, where PyTorch's answer is what ours is compared with,
-# that has the error of these terms.
+# Ops where PyTorch subtracts and Lucid does not. PyTorch's double precision result, the reference, has the rounding
+# error of these terms.
 CANCELLING: dict[str, Callable[[Array], Array]] = {"ndtr": np.ones_like, "gelu": np.abs, "tanhshrink": np.abs}
 
-# Sums of products of their operands' elements.
+# Sums of products of the operands' elements.
 SUMS = {"sum", "nansum", "cumsum", "scatter_add", "index_add", "index_put", "scatter", "bmm", "matmul", "mm"}
 SUMS |= {"mv", "dot", "vdot", "outer", "inner", "addmm", "addmv", "baddbmm", "linear", "bilinear", "einsum"}
 SUMS |= {"tensordot", "kron", "trace", "mean", "nanmean", "fold"}
 SUMS |= {f"{name}{n}d" for n in (1, 2, 3) for name in ("conv", "conv_transpose")}
 
-# From n terms, the machine epsilon, the exact answer and the largest element.
+# Functions of n terms, the machine epsilon, the exact result and the largest element.
 CHAINS: dict[str, Callable[[int, float, Array, float], Any]] = {
     "prod": lambda n, eps, exact, largest: n * eps * np.abs(exact),
     "cumprod": lambda n, eps, exact, largest: n * eps * np.abs(exact),
     "scatter_reduce": lambda n, eps, exact, largest: n * eps * np.maximum(np.abs(exact), largest),
     "var": lambda n, eps, exact, largest: (n + 4) * eps * np.abs(exact),
     "std": lambda n, eps, exact, largest: (n + 4) * eps * np.abs(exact),
-    # The mean is the second answer.
+    # The mean is the second result.
     "var_mean": lambda n, eps, exact, largest: (n + 4) * eps * np.maximum(np.abs(exact), largest),
     "norm": lambda n, eps, exact, largest: (n + 8) * eps * np.abs(exact),
     "cdist": lambda n, eps, exact, largest: (n + 4) * eps * np.abs(exact),
@@ -101,8 +100,8 @@ CHAINS: dict[str, Callable[[int, float, Array, float], Any]] = {
     "bincount": lambda n, eps, exact, largest: n * n * eps * largest,
 }
 
-# Layers and losses, each a chain of sums and functions over up to all n elements: (n + 16) eps times the largest
-# element of operands and answer, or 1.
+# Layers and losses, chains of sums and functions over up to all n elements: (n + 16) eps times the largest element of
+# operands and result, or 1.
 LAYERS = {"layer_norm", "rms_norm", "group_norm", "batch_norm", "instance_norm", "local_response_norm", "normalize"}
 LAYERS |= {"scaled_dot_product_attention", "attention_weights", "embedding_bag", "interpolate", "grid_sample"}
 LAYERS |= {"affine_grid", "cosine_similarity", "pairwise_distance", "cross_entropy", "mse_loss", "l1_loss"}
@@ -118,7 +117,7 @@ def is_half(dtype: Any) -> bool:
 
 
 def with_arrays(call: Call, change: Callable[[Any], Any]) -> Call:
-    """The call with every float, array or number, replaced by change(it)."""
+    """The call with every float array or number x replaced by change(x)."""
 
     def replace(value: Any) -> Any:
         if isinstance(value, list):
@@ -141,33 +140,33 @@ def floats_of(call: Call) -> list[Array]:
     return found
 
 
-def units(exact: Array, format: Format) -> Array:
-    """One unit in the last place at each number."""
+def ulps(exact: Array, format: Format) -> Array:
+    """The ULP of each number."""
     size = np.maximum(np.abs(exact), format.smallest)
     return np.where(np.isfinite(size), 2.0 ** np.floor(np.log2(size, where=size > 0)) * format.eps, 0.0)
 
 
 def terms(call: Call, exact: Array) -> int:
-    """How many elements make one of the answer."""
+    """The number of input elements that contribute to one element of the result."""
     largest = max((array.size for array in floats_of(call)), default=1)
     return max(1, largest if call.name in ("cumprod", "scatter_reduce") else largest // max(exact.size, 1))
 
 
 def computed(call: Call, position: int, exact: Array, format: Format, ask: Exact) -> Any:
-    """The bound for an answer before it is rounded to 16 bits."""
+    """The error bound of a result before it is rounded to 16 bits."""
     name = call.name
     if name in CANCELLING and format is FORMATS[lucid.float64]:
-        return 4 * np.maximum(units(exact, format), units(CANCELLING[name](call.arguments["x"]), format))
+        return 4 * np.maximum(ulps(exact, format), ulps(CANCELLING[name](call.arguments["x"]), format))
     if name not in COMPOSED and (call.op["pointwise"] or name in ELEMENTWISE):
-        return 2 * units(exact, format)
+        return 2 * ulps(exact, format)
     if name in COMPOSED:
         scale = COMPOSED[name]
         if scale is None:
-            return 4 * units(exact, format)
+            return 4 * ulps(exact, format)
         known = scale.__code__.co_varnames[: scale.__code__.co_argcount]
         arguments = {key: value for key, value in call.arguments.items() if key in known}
         arguments = {key: np.asarray(value, np.float64) for key, value in arguments.items() if value is not None}
-        return 4 * np.maximum(units(exact, format), units(scale(**arguments), format))
+        return 4 * np.maximum(ulps(exact, format), ulps(scale(**arguments), format))
     if name in SUMS:
         size = ask(with_arrays(call, np.abs))[position]
         if name in ("mean", "nanmean"):
@@ -185,11 +184,11 @@ def computed(call: Call, position: int, exact: Array, format: Format, ask: Exact
 
 
 def bound(call: Call, position: int, exact: Array, dtype: Any, ask: Exact) -> Any:
-    """How far answer number `position` of the call, of this dtype, may lie from the exact one, for each element."""
+    """The error bound of each element of the result at index `position` of the call, for this dtype."""
     with np.errstate(all="ignore"):
         if not is_half(dtype):
             return computed(call, position, exact, FORMATS[dtype], ask)
-        once = units(exact, FORMATS[dtype])
+        once = ulps(exact, FORMATS[dtype])
         return once + computed(call, position, exact, FORMATS[lucid.float32], ask)
 
 

@@ -59,12 +59,12 @@ def references(argument: Any) -> set[int]:
     return set()
 
 
-# What a step may raise. Anything else, InternalError included, ends the comparison.
-MISTAKES = (RuntimeError, ValueError, IndexError, TypeError, NotImplementedError)
+# Exceptions that a step may raise. All others, including InternalError, end the comparison.
+EXPECTED_ERRORS = (RuntimeError, ValueError, IndexError, TypeError, NotImplementedError)
 
 
 class Backend:
-    """Runs steps in one library. `slots` holds their results; `hook_calls` what each hook was given."""
+    """Runs steps in one library. `slots` holds their results; `hook_calls` the arguments of each hook."""
 
     library: Any
 
@@ -96,7 +96,7 @@ class Backend:
         return argument
 
     def source(self, source: Any, target: Any) -> Any:
-        """What is written: a tensor that may lie over the target."""
+        """The source of a write: a tensor that may overlap the target."""
         return source
 
     # Values.
@@ -136,7 +136,7 @@ class Backend:
 
     def getitem(self, x: Any, key: Any) -> Any:
         found = x[key]
-        # The layout of what an index tensor picks differs: see differences.py.
+        # The layout of elements selected by an index tensor differs: see differences.py.
         return found.contiguous() if isinstance(key, type(x)) else found
 
     def detach(self, x: Any) -> Any:
@@ -170,7 +170,7 @@ class Backend:
         x.retain_grad()
 
     def hook(self, x: Any, number: int, doubles: bool) -> None:
-        calls = self.hook_calls[number]  # a hook that holds `self` would keep the graph alive that holds the hook
+        calls = self.hook_calls[number]  # a hook that holds `self` would keep alive the graph that holds the hook
 
         def call(gradient: Any) -> Any:
             calls.append(gradient.tolist())
@@ -195,7 +195,7 @@ class Backend:
     def clear_grad(self, x: Any) -> None:
         x.grad = None
 
-    # What can be seen.
+    # Observations.
 
     def flags(self, x: Any) -> tuple[Any, ...]:
         return tuple(x.shape), x.requires_grad, x.is_leaf
@@ -219,7 +219,7 @@ class Lucid(Backend):
 
 
 class Torch(Backend):
-    """PyTorch made to answer what it refuses or leaves undefined: it saves copies, and copies sources that overlap."""
+    """PyTorch, extended to operations that it rejects or leaves undefined: saves copies, copies overlapping sources."""
 
     library = torch
 
@@ -246,7 +246,7 @@ class Torch(Backend):
     def augmented(self, name: str, x: Any, key: Any, source: Any) -> None:
         part = x[key]
         getattr(part, name)(self.source(x.clone() if source is x else source, x))
-        # A view of a base that has just come to require grad: PyTorch takes it for a leaf until its node is asked for.
+        # A view of a base that has just started to require grad: PyTorch reports a leaf until its grad_fn is read.
         self.is_stale(x)
         x[key] = part
 
@@ -254,7 +254,7 @@ class Torch(Backend):
         return tuple(x.shape), x.requires_grad, None if self.is_stale(x) else x.is_leaf
 
     def is_stale(self, x: Any) -> bool:
-        """A view made under no_grad whose base was written since: PyTorch refuses to say what its node is."""
+        """Whether a view was created under no_grad and its base written since: PyTorch raises when its node is read."""
         try:
             x.grad_fn  # noqa: B018
         except RuntimeError:

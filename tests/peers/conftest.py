@@ -1,4 +1,4 @@
-"""The samples of the op table are read by tests/python/op_samples.py here too."""
+"""Makes tests/python/op_samples.py, which reads the samples of the op table, importable here."""
 
 import pathlib
 import sys

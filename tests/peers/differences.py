@@ -1,8 +1,8 @@
-"""Where Lucid differs from PyTorch on purpose, and what random programs therefore leave out. All rules are here.
+"""Intentional differences between Lucid and PyTorch, which random programs avoid. All rules are here.
 
-Two more differences need no rule, for `backends.Torch` makes PyTorch give the answer that Lucid gives: what was saved
-for backward may be written afterwards (PyTorch raises, or after a write through `.data` computes something else), and a
-source may lie over the target of a write (PyTorch leaves partial overlaps undefined).
+Two more differences need no rule, because `backends.Torch` makes PyTorch return the same as Lucid: saved tensors may be
+written afterwards (PyTorch raises, or computes something else after a write through `.data`), and the source of a write
+may overlap its target (PyTorch leaves partial overlaps undefined).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ def root_of(x: torch.Tensor) -> torch.Tensor:
 
 
 def may_require(x: torch.Tensor, all_tensors: Iterable[torch.Tensor]) -> bool:
-    """requires_grad_() of a tensor that has views: in Lucid gradients flow through the views made before it, and such a
-    view can be written; PyTorch decides when the view is made."""
+    """requires_grad_() of a tensor that has views: in Lucid, gradients flow through views created before, and these
+    views can be written. PyTorch decides when the view is created."""
     has_views = any(other._base is x for other in all_tensors)
-    # Where a leaf with hooks stops requiring grad and comes to be no leaf, PyTorch never calls hooks added after that.
+    # If a leaf with hooks stops requiring grad and becomes a non-leaf, PyTorch never calls hooks added after that.
     return not is_view(x) and not has_views and not x._backward_hooks
 
 
@@ -41,27 +41,27 @@ def may_write_elements(x: torch.Tensor) -> bool:
 
 def may_write(x: torch.Tensor, recorded: bool) -> bool:
     """Recorded writes to expanded tensors that both libraries allow, fill_(), zero_() and copying a tensor to itself,
-    make PyTorch raise in the backward pass. A recorded write to a part of a tensor that is expanded itself, which
-    detach() can give, raises in Lucid: elements outside the part change too, which PyTorch's gradients miss."""
+    make PyTorch raise in the backward pass. A recorded write to a view of an expanded tensor, which detach() can
+    return, raises in Lucid: elements outside the view change too, which PyTorch's gradients miss."""
     return not recorded or (may_write_elements(x) and may_write_elements(root_of(x)))
 
 
-def may_ask_for_gradient(x: torch.Tensor, doubling_hooks: int) -> bool:
-    """grad with respect to a tensor that is no leaf and has a hook that changes the gradient: PyTorch returns the
-    gradient before the hook, Lucid the one after it, which is also what flows on."""
+def may_compute_gradient(x: torch.Tensor, doubling_hooks: int) -> bool:
+    """grad with respect to a non-leaf tensor with a hook that changes the gradient: PyTorch returns the gradient before
+    the hook, Lucid the one after it, which is also the one that is propagated."""
     return doubling_hooks == 0 or x.is_leaf
 
 
 def is_change(x: torch.Tensor, recorded: bool, all_tensors: Iterable[torch.Tensor]) -> bool:
-    """Whether a write is not recorded for some tensor on the same memory: for none, or not for those that detach() or
-    `.data` took out of the graph."""
+    """Whether a write is not recorded for some tensor on the same memory: for all of them, or for those detached by
+    detach() or `.data`."""
     others = [other for other in all_tensors if memory_of(other) == memory_of(x)]
     return not recorded or any(root_of(other) is not root_of(x) for other in others)
 
 
 def may_watch(x: torch.Tensor, changed: set[int]) -> bool:
-    """A write that is not recorded leaves Lucid's graph alone. In PyTorch it replaces the nodes of all views of the
-    memory, and with them their hooks, their retain_grad() and their place between the base and what came of them."""
+    """A write that is not recorded does not change Lucid's graph. In PyTorch it replaces the nodes of all views of the
+    memory, and with them their hooks, their retain_grad() and their position in the graph."""
     return not is_view(x) or memory_of(x) not in changed
 
 
@@ -76,10 +76,10 @@ def ends_program(op: str, *raised: Exception | None) -> bool:
 
 
 def same_flags(ours: tuple[Any, ...], theirs: tuple[Any, ...]) -> bool:
-    """PyTorch refuses to answer is_leaf of a view made under no_grad after its base was written; Lucid says true."""
+    """PyTorch raises for is_leaf of a view created under no_grad after its base was written; Lucid returns True."""
     return ours[:2] == theirs[:2] and (theirs[2] is None or ours[2] == theirs[2])
 
 
-# Strides of what an index tensor picks: Lucid's are those of a new tensor, PyTorch's follow the index tensor's place
-# among the dimensions. `Backend.getitem` makes them contiguous.
-# Strides of gradients: `Backend.grad` joins them, and strides of `.grad` are not compared.
+# Strides of elements selected by an index tensor: Lucid's are contiguous, PyTorch's depend on the position of
+# the index tensor among the dimensions. `Backend.getitem` makes them contiguous.
+# Strides of gradients: `Backend.grad` concatenates the gradients, and strides of `.grad` are not compared.

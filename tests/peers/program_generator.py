@@ -1,4 +1,4 @@
-"""Draws random programs of views, writes and gradients for `programs.py`, and compares them step by step."""
+"""Generates random programs of views, writes and gradients for `programs.py`, and compares them step by step."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 import differences
 import lucid
 import torch
-from backends import MISTAKES, Backend, Indices, Lucid, Mask, Ref, Step, Torch, Values, references
+from backends import EXPECTED_ERRORS, Backend, Indices, Lucid, Mask, Ref, Step, Torch, Values, references
 
 SHAPES = [(), (1,), (3,), (4,), (2, 3), (3, 3), (3, 1), (1, 3), (2, 2, 3), (3, 2)]
 NUMBERS = [-2.0, -1.5, -1.0, -0.75, -0.5, 0.25, 0.5, 1.0, 1.5, 2.0]
@@ -38,7 +38,7 @@ def close(a: Any, b: Any) -> bool:
 
 
 class Comparison:
-    """Both libraries in step. `step` returns the first difference."""
+    """Runs both libraries in lockstep. `step` returns the first difference."""
 
     def __init__(self) -> None:
         self.ours = Lucid()
@@ -77,7 +77,7 @@ class Comparison:
         return None
 
     def aliases(self, step: int) -> Mismatch | None:
-        """Writes to each tensor in turn and looks which others change."""
+        """Writes to each tensor and compares which others change."""
         if self.ended:
             return None
         for slot in self.theirs.slots:
@@ -93,7 +93,7 @@ class Comparison:
 def outcome(backend: Backend, step: Step) -> Exception | None:
     try:
         backend.run(step)
-    except MISTAKES as error:
+    except EXPECTED_ERRORS as error:
         return error
     return None
 
@@ -107,7 +107,7 @@ def run(program: list[Step]) -> Mismatch | None:
 
 
 def shrink(program: list[Step], kind: str) -> list[Step]:
-    """The program without the steps that the mismatch does not need."""
+    """The program without the steps that are not needed for the mismatch."""
     position = len(program) - 1
     while position >= 0:
         shorter = program[:position] + program[position + 1 :]
@@ -127,7 +127,7 @@ def shrink(program: list[Step], kind: str) -> list[Step]:
 
 @dataclass
 class Generator:
-    """Draws a program, guided by what PyTorch's tensors look like after each step."""
+    """Generates a program, guided by the state of PyTorch's tensors after each step."""
 
     seed: int
     length: int = 22
@@ -136,7 +136,7 @@ class Generator:
     comparison: Comparison = field(default_factory=Comparison)
     doubling_hooks: int = 0
     watched: set[int] = field(default_factory=set)  # memory with hooks or retained gradients on a view of it
-    changed: set[int] = field(default_factory=set)  # memory that was written without being recorded
+    changed: set[int] = field(default_factory=set)  # memory with writes that were not recorded
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -146,7 +146,7 @@ class Generator:
             self.new()
         for _ in range(self.length):
             if self.mismatch is None and not self.comparison.ended:
-                self.draw()
+                self.add_random_step()
         return self.mismatch or self.comparison.aliases(len(self.program))
 
     def emit(self, op: str, *arguments: Any, records: bool = True) -> None:
@@ -172,7 +172,7 @@ class Generator:
         self.emit("new", self.numbers(self.random.choice(SHAPES)), self.random.random() < 0.55)
 
     def pick(self, accepts: Any = lambda tensor: True) -> int | None:
-        """A slot, more often a late one."""
+        """A random slot; later ones are more likely."""
         found = [
             slot
             for slot, tensor in self.slots.items()
@@ -200,7 +200,7 @@ class Generator:
                 return Ref(slot)
         return self.numbers(self.random.choice([(), shape]))
 
-    def draw(self) -> None:
+    def add_random_step(self) -> None:
         kinds = {
             self.new: 4,
             self.compute: 18,
@@ -391,7 +391,7 @@ class Generator:
             self.emit("clear_grad", Ref(slot))
 
     def watch(self, slot: int) -> bool:
-        """Whether the gradient that reaches this tensor may be looked at."""
+        """Whether the gradient of this tensor may be compared."""
         tensor = self.slots[slot]
         if not differences.may_watch(tensor, self.changed):
             return False
@@ -410,7 +410,7 @@ class Generator:
             return
 
         def accepts(tensor: torch.Tensor) -> bool:
-            return tensor.requires_grad and differences.may_ask_for_gradient(tensor, self.doubling_hooks)
+            return tensor.requires_grad and differences.may_compute_gradient(tensor, self.doubling_hooks)
 
         inputs = sorted({found for _ in range(random.randint(1, 2)) if (found := self.pick(accepts)) is not None})
         if inputs and all(differences.may_watch(self.slots[found], self.changed) for found in inputs):

@@ -3,8 +3,8 @@
 
     python tests/peers/programs.py --count 20000 --seed 0
 
-After each step all that can be seen is compared: whether it raised, values, shapes, strides, flags, gradients, what
-hooks were given; and at the end who shares memory with whom. A program that differs is cut down before it is shown.
+After each step everything observable is compared: whether it raised, values, shapes, strides, flags, gradients and the
+arguments of hooks; at the end also which tensors share memory. A program that differs is shrunk before it is shown.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--length", type=int, default=22)
-    parser.add_argument("--show", type=int, default=3, help="of each kind of mismatch, how many to print")
+    parser.add_argument("--show", type=int, default=3, help="number of mismatches of each kind to print")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     torch.set_num_threads(1)
@@ -48,7 +48,7 @@ def main() -> int:
             if found[mismatch.kind] <= options.show:
                 print(report(generator, mismatch), flush=True)
     seconds = time.monotonic() - start
-    print(f"{options.count} programs, {steps['ran']} steps ran and {steps['raised']} raised alike, {seconds:.0f} s")
+    print(f"{options.count} programs, {steps['ran']} steps ran and {steps['raised']} raised in both, {seconds:.0f} s")
     print(f"mismatches: {dict(found) or 'none'}")
     return 1 if found else 0
 

@@ -1,4 +1,4 @@
-"""What PyTorch calls the ops of the table: by default the same name and order of arguments, here the others."""
+"""PyTorch's equivalents of the ops of the table. By default the name and the argument order are the same."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ import numpy as np
 import torch
 from torch.nn import functional
 
-# Ops that neither PyTorch nor NumPy can be asked about, and why.
+# Ops without a reference in PyTorch or NumPy, and why.
 NO_COUNTERPART = {
-    "draw_bits": "random streams differ between libraries; tests/ops compares with Philox's published numbers",
-    "draw_uniform": "random streams differ",
-    "draw_normal": "random streams differ",
-    "draw_integers": "random streams differ",
-    "draw_bernoulli": "random streams differ",
-    "draw_permutation": "random streams differ",
-    "draw_multinomial": "random streams differ",
-    "draw_dropout": "random streams differ; its gradient is tested in tests/ops",
-    "draw_feature_dropout": "random streams differ",
-    "draw_alpha_dropout": "random streams differ",
-    "draw_feature_alpha_dropout": "random streams differ",
-    "draw_rrelu": "random streams differ",
-    "draw_gumbel_softmax": "random streams differ",
+    "random_bits": "random streams differ between libraries; tests/ops compares with Philox's published numbers",
+    "random_uniform": "random streams differ",
+    "random_normal": "random streams differ",
+    "random_integers": "random streams differ",
+    "random_bernoulli": "random streams differ",
+    "random_permutation": "random streams differ",
+    "random_multinomial": "random streams differ",
+    "random_dropout": "random streams differ; its gradient is tested in tests/ops",
+    "random_feature_dropout": "random streams differ",
+    "random_alpha_dropout": "random streams differ",
+    "random_feature_alpha_dropout": "random streams differ",
+    "random_rrelu": "random streams differ",
+    "random_gumbel_softmax": "random streams differ",
     "empty": "its elements are undefined",
     "empty_like": "its elements are undefined",
 }
 
 
-# Ops that pick among equal elements one that PyTorch's documentation leaves open. Bools are mostly equal.
+# Ops that select one of several equal elements, where PyTorch does not specify which. Bools are mostly equal.
 PICKS = {"topk", "kthvalue", "median_dim"}
 
 
 def over_dims(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A reduction that takes one dimension or none, made to take several."""
+    """Extends a reduction over one dimension or all to several dimensions."""
 
     def reduce(x: Any, dim: Any, keepdim: bool, **rest: Any) -> Any:
         dims = range(x.dim()) if dim is None else [d % max(x.dim(), 1) for d in dim]
@@ -49,7 +49,7 @@ def over_dims(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def pad(x: Any, pad: Any, mode: str, value: float) -> Any:
-    """PyTorch pads by reflection and the like for some ranks only. NumPy says which elements go where."""
+    """PyTorch supports reflection padding and similar modes for some ranks only. NumPy provides the indices."""
     if mode == "constant":
         return functional.pad(x, pad, mode, value)
     name: Any = {"reflect": "reflect", "replicate": "edge", "circular": "wrap"}[mode]
@@ -61,19 +61,19 @@ def pad(x: Any, pad: Any, mode: str, value: float) -> Any:
 
 
 def mean(x: Any, *arguments: Any, **keywords: Any) -> Any:
-    """Of integers, as NumPy has it: a float."""
+    """The result for integers is a float, as in NumPy."""
     return torch.mean(x if x.is_floating_point() else x.float(), *arguments, **keywords)
 
 
 def full(size: Any, value: Any, **keywords: Any) -> Any:
-    """PyTorch gives the default dtype to what is filled with a tensor, Lucid the tensor's."""
+    """Filling with a tensor: PyTorch's result has the default dtype, Lucid's the dtype of the tensor."""
     if isinstance(value, torch.Tensor):
         keywords = {"dtype": value.dtype, **keywords}
     return torch.full(size, value, **keywords)
 
 
 def of_bools(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that PyTorch lacks for bools: they are bytes for it, and bytes in its answer are bools."""
+    """A function that PyTorch lacks for bools: passes them as bytes and converts bytes in the result to bools."""
 
     def call(*arguments: Any, **keywords: Any) -> Any:
         if not any(isinstance(x, torch.Tensor) and x.dtype == torch.bool for x in arguments):
@@ -87,7 +87,7 @@ def of_bools(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def of_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that refuses negative factors of bytes, made to wrap around."""
+    """A function that rejects negative factors of bytes, extended to wrap around."""
 
     def call(*tensors: Any, **factors: Any) -> Any:
         if tensors[0].dtype != torch.uint8:
@@ -98,7 +98,7 @@ def of_bytes(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def isclose(x: Any, y: Any, *rest: Any) -> Any:
-    """PyTorch wants two tensors of one dtype."""
+    """PyTorch requires two tensors of the same dtype."""
     kind = torch.result_type(x, y)
     return torch.isclose(torch.as_tensor(x, dtype=kind), torch.as_tensor(y, dtype=kind), *rest)
 
@@ -108,13 +108,13 @@ def index_put(x: Any, values: Any, indices: Any, accumulate: bool) -> Any:
 
 
 def linear(x: Any, weight: Any, bias: Any) -> Any:
-    """PyTorch takes no bias with a weight that is a vector."""
+    """PyTorch accepts no bias if the weight is a vector."""
     product = x @ (weight.mT if weight.dim() > 1 else weight)
     return product if bias is None else product + bias
 
 
 def einsum(equation: str, tensors: Any) -> Any:
-    """Where no product is left to do PyTorch sums, which makes int64 of integers."""
+    """Without a product, PyTorch sums, which converts integers to int64."""
     return torch.einsum(equation, *tensors).to(tensors[0].dtype)
 
 
@@ -147,13 +147,13 @@ def all_dims(x: Any, dim: Any) -> Any:
 
 
 def start_of_statistics(x: Any) -> tuple[Any, Any]:
-    """Statistics of 16-bit floats are kept in single precision."""
+    """Statistics of 16-bit floats are in single precision."""
     dtype = torch.float64 if x.dtype is torch.float64 else torch.float32
     return torch.zeros(x.shape[1], dtype=dtype), torch.ones(x.shape[1], dtype=dtype)
 
 
 def batch_norm(x: Any, mean: Any, var: Any, weight: Any, bias: Any, training: bool, momentum: float, eps: float) -> Any:
-    """With the running statistics that PyTorch writes; those of the batch where there are none."""
+    """Also returns the running statistics that PyTorch writes, or those of the batch if there are none."""
     if mean is None:
         mean, var, momentum = *start_of_statistics(x), 1.0
     mean, var = mean.clone(), var.clone()
@@ -176,7 +176,7 @@ def soft_margin_loss(x: Any, target: Any, **keywords: Any) -> Any:
 
 
 def cross_entropy(x: Any, target: Any, weight: Any, **keywords: Any) -> Any:
-    """PyTorch refuses an ignored class beside probabilities, where it means nothing."""
+    """PyTorch rejects an ignored class with class probabilities, where it has no meaning."""
     if target.is_floating_point():
         keywords["ignore_index"] = -100
     return functional.cross_entropy(x, target, weight, **keywords)
@@ -201,13 +201,13 @@ def ctc_loss(log_probs: Any, targets: Any, inputs: Any, lengths: Any, blank: int
 
 
 def attention_weights(query: Any, key: Any, mask: Any, **keywords: Any) -> Any:
-    """Attention to the rows of the identity: how much of each there is."""
+    """Attention weights, as attention over the rows of the identity."""
     values = torch.eye(key.shape[-2], dtype=query.dtype).expand(*key.shape[:-1], key.shape[-2])
     return functional.scaled_dot_product_attention(query, key, values, mask, **keywords)
 
 
 def of_integers(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that PyTorch has for floats only: integers that doubles hold exactly are asked as such."""
+    """A function that PyTorch has for floats only: integers are converted to doubles, which are exact."""
 
     def call(x: Any, *arguments: Any, **keywords: Any) -> Any:
         if x.is_floating_point():
@@ -256,7 +256,7 @@ def adaptive_avg_pool(dimensions: int) -> Callable[..., Any]:
 
 
 def spread(function: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that takes a number for all dimensions, but not a tuple of one."""
+    """A function that accepts a number for all dimensions, but not a tuple of one element."""
 
     def call(*arguments: Any) -> Any:
         return function(*(a[0] if isinstance(a, list | tuple) and len(a) == 1 else a for a in arguments))
@@ -283,7 +283,7 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     "clamp": clamp,
     "clip": clamp,
     "mean": mean,
-    "any": lambda x, *arguments: torch.any(x.bool(), *arguments),  # of bytes PyTorch's is bytes
+    "any": lambda x, *arguments: torch.any(x.bool(), *arguments),  # PyTorch's result for bytes is bytes
     "all": lambda x, *arguments: torch.all(x.bool(), *arguments),
     "prod": over_dims(torch.prod),
     "amax": lambda x, dim, keepdim: torch.amax(x, all_dims(x, dim), keepdim),

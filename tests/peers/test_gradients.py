@@ -1,4 +1,4 @@
-"""The gradients of every op of the table on every sample, in double precision, against PyTorch's.
+"""The gradients of every op of the table on every sample, in double precision, compared with PyTorch.
 
 Both libraries get the same random gradient for each floating-point result. A gradient that PyTorch does not give (None,
 or an op that it cannot differentiate) is not compared.
@@ -16,14 +16,14 @@ TOLERANCE = 1e-10
 
 # Ops whose gradients are not compared, and why.
 EXCUSED = {
-    "hardsigmoid": "PyTorch takes 1/6 in single precision",
+    "hardsigmoid": "PyTorch uses 1/6 in single precision",
     "to": "the samples convert to single precision",
-    "scatter": "PyTorch gives a gradient to elements that others overwrote",
-    "index_put": "PyTorch gives a gradient to elements that others overwrote",
-    "ctc_loss": "PyTorch's is that of normalised probabilities, whatever it is given",
-    "unique_all": "it has none",
+    "scatter": "PyTorch returns a gradient for overwritten elements",
+    "index_put": "PyTorch returns a gradient for overwritten elements",
+    "ctc_loss": "PyTorch's gradient assumes normalised probabilities",
+    "unique_all": "it has no gradient",
 }
-# PyTorch writes running statistics, which are results here, and they have no gradient.
+# PyTorch writes running statistics in place. Here they are results, without a gradient.
 FIRST_ONLY = {"batch_norm", "instance_norm"}
 
 
@@ -33,7 +33,7 @@ def has_gradient(name):
 
 
 def leaves(value):
-    """The tensors of an argument that take gradients."""
+    """The tensors of an argument that require grad."""
     found = value if isinstance(value, list) else [value]
     return [x for x in found if isinstance(x, lucid.Tensor | torch.Tensor) and x.is_floating_point()]
 
@@ -81,7 +81,7 @@ def their_gradients(call):
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [name for name in TABLE if has_gradient(name)])
-def test_gradients_like_pytorch(name):
+def test_gradients_match_pytorch(name):
     op = TABLE[name]
     for position in range(len(op["samples"])):
         call = op_samples.make_call(op, position, lucid.float64)

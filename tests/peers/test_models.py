@@ -1,4 +1,4 @@
-"""Whole networks beside PyTorch's: the losses of 20 steps of Adam from the same weights, and weights through files."""
+"""Whole networks compared with PyTorch: losses of 20 steps of Adam from the same weights, and weights in files."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def load_from_torch(ours: Any, theirs: Any) -> None:
 
 
 def run_both(name: str, dtype: str) -> tuple[list[float], list[float], list[list[float]]]:
-    """Our losses, PyTorch's, and PyTorch's from inputs and weights that were moved by a unit in the last place."""
+    """The losses of Lucid, of PyTorch, and of PyTorch with inputs and weights perturbed by one ULP."""
     case = CASES[name]
     torch.manual_seed(1)
     start = case.theirs().to(getattr(torch, dtype))
@@ -163,7 +163,7 @@ def test_losses_in_double_precision(name: str) -> None:
 def test_losses_in_single_precision(name: str) -> None:
     got, expected, moved = run_both(name, "float32")
     assert expected[-1] < 0.9 * expected[0]
-    # Chaos grows with the steps: what PyTorch itself made of the smallest change by then is the measure.
+    # Errors grow chaotically with the steps. PyTorch's own deviation after a perturbation of one ULP is the measure.
     spread = np.maximum.accumulate(np.max(np.abs(np.array(moved) - expected), axis=0))
     allowed = 10 * np.maximum(spread, np.spacing(np.float32(expected[0])))
     assert np.all(np.abs(np.array(got) - expected) <= allowed), (got, expected, allowed.tolist())
@@ -201,7 +201,7 @@ MODELS: dict[str, tuple[Callable[[], Any], Callable[[], Any]]] = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_state_goes_through_files_both_ways(name: str, tmp_path: Any) -> None:
+def test_state_round_trips_through_files(name: str, tmp_path: Any) -> None:
     make_ours, make_theirs = MODELS[name]
     ours, theirs = make_ours(), make_theirs()
     lucid.save(ours.state_dict(), tmp_path / "ours.safetensors")

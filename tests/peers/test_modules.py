@@ -1,4 +1,4 @@
-"""Every module's output, gradients and state against PyTorch's, with PyTorch's parameters loaded, in float64."""
+"""Output, gradients and state of every module compared with PyTorch, with PyTorch's parameters loaded, in float64."""
 
 import copy
 
@@ -67,13 +67,13 @@ def run(library, module, arrays, named, weights, learned):
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor", "ignore:Using padding")
 @pytest.mark.parametrize("case", CASES, ids=repr)
-def test_module_is_like_torch(case):
+def test_module_matches_torch(case):
     ours, theirs = make(case)
     assert [(n, tuple(p.shape)) for n, p in ours.named_parameters()] == [
         (n, tuple(p.shape)) for n, p in theirs.named_parameters()
     ] or case.name == "MultiheadAttention"
     ours.load_state_dict({name: lucid.tensor(array) for name, array in state_of(theirs).items()})
-    # What was drawn is shared, so that both see the same numbers.
+    # Random inputs are shared, so that both see the same numbers.
     arrays = []
     for make_input in case.inputs:
         repeated = next((a for a, other in zip(arrays, case.inputs) if other is make_input), None)
@@ -105,7 +105,7 @@ def test_every_module_is_compared():
     compared = {case.name for case in CASES}
     apart = {
         *("Module", "Parameter", "Buffer", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"),
-        # Tested below, or the same as another one.
+        # Tested below, or the same as another module.
         *("TransformerEncoder", "TransformerDecoder", "CTCLoss", "LazyLinear"),
         *("MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d", "Dropout1d", "Dropout3d", "ConstantPad1d", "ConstantPad3d"),
     }
@@ -114,8 +114,8 @@ def test_every_module_is_compared():
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor", "ignore:Using padding")
-def test_reprs_are_torchs():
-    # Lucid keeps the number that was given; its transformers have their dropout as a number, not as modules.
+def test_reprs_match_torch():
+    # Lucid prints the number as it was passed. Its transformers store dropout as a number, not as modules.
     for case in CASES:
         if (
             case.name == "AvgPool1d"

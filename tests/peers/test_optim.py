@@ -1,4 +1,4 @@
-"""Optimizers beside PyTorch's own, over 20 steps of a small network."""
+"""Optimizers compared with PyTorch's over 20 steps of a small network."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 STEPS = 20
 
-# Every optimizer that PyTorch has too, with options that reach each branch of its arithmetic.
+# Every optimizer that PyTorch also has, with options that cover each branch of its arithmetic.
 OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("SGD", {"lr": 0.1}),
     ("SGD", {"lr": 0.05, "momentum": 0.9, "weight_decay": 0.01}),
@@ -41,7 +41,7 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("ASGD", {"lr": 0.1, "lambd": 0.01, "t0": 5.0, "weight_decay": 0.01}),
 ]
 
-# They call the closure as often as they like, and have no plain loop beside a fast one.
+# These call the closure several times, and have no for-loop implementation (foreach=False).
 LINE_SEARCHES: list[dict[str, Any]] = [
     {"lr": 0.1},
     {"lr": 0.5, "max_iter": 4, "history_size": 3},
@@ -51,17 +51,17 @@ LINE_SEARCHES: list[dict[str, Any]] = [
 
 
 def initial_weights(seed: int) -> list[np.ndarray]:
-    draw = np.random.default_rng(seed)
-    return [draw.normal(size=shape) * 0.5 for shape in ((6, 16), (16,), (16, 3), (3,))]
+    rng = np.random.default_rng(seed)
+    return [rng.normal(size=shape) * 0.5 for shape in ((6, 16), (16,), (16, 3), (3,))]
 
 
 def data(seed: int) -> tuple[np.ndarray, np.ndarray]:
-    draw = np.random.default_rng(seed)
-    return draw.normal(size=(32, 6)), draw.normal(size=(32, 3))
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(32, 6)), rng.normal(size=(32, 3))
 
 
 def run(library: Any, make: Any, dtype: Any, sign: float = 1.0, steps: int = STEPS, after: Any = None) -> list[float]:
-    """The losses of a run; `make` makes the optimizer from the parameters, `after` is called after each step."""
+    """The losses of a run. `make` creates the optimizer from the parameters; `after` is called after each step."""
     params = [library.tensor(w, dtype=dtype, requires_grad=True) for w in initial_weights(0)]
     x, y = (library.tensor(a, dtype=dtype) for a in data(1))
     optimizer = make(params)
@@ -97,13 +97,13 @@ def test_losses_agree(name: str, options: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIMIZERS)
-def test_losses_agree_when_maximized(name: str, options: dict[str, Any]) -> None:
+def test_losses_agree_with_maximize(name: str, options: dict[str, Any]) -> None:
     ours, theirs = both(name, options | {"maximize": True}, lucid.float64, torch.float64, sign=-1.0)
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize(("name", "options"), OPTIMIZERS)
-def test_state_dicts_say_the_same(name: str, options: dict[str, Any]) -> None:
+def test_state_dicts_agree(name: str, options: dict[str, Any]) -> None:
     def state_of(library: Any, **more: Any) -> Any:
         held = []
 

@@ -1,11 +1,11 @@
-"""Random programs run by Lucid and by PyTorch, a thousand of them. `programs.py` runs more."""
+"""A thousand random programs run by Lucid and by PyTorch. `programs.py` runs more."""
 
 import programs
 import pytest
 from backends import Ref, Step, Values
 
 CHUNK = 100
-# PyTorch warns where a gradient is asked of a tensor that is no leaf.
+# PyTorch warns when grad of a non-leaf tensor is read.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
 
 
@@ -17,9 +17,9 @@ def test_random_programs_agree(first):
         assert mismatch is None, programs.report(generator, mismatch)
 
 
-def test_results_of_ops_are_no_views():
-    """An op may end in a view of something that only it has seen. Its result is a tensor like any other: it keeps its
-    gradient when it is written through a view, and can be written after it was made under no_grad."""
+def test_results_of_ops_are_not_views():
+    """An op may end in a view of an internal tensor. Its result is still a tensor like any other: it keeps its gradient
+    when it is written through a view, and can be written if it was created under no_grad."""
     matrix = Values([[1.0, 2.0], [3.0, 4.0]])
     kept = [
         Step(0, "new", (matrix, True)),

@@ -29,7 +29,7 @@ def numbers(x: lucid.Tensor | torch.Tensor) -> np.ndarray:
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (5,), (2, 3)])
-def test_every_dtype_goes_both_ways(dtype: str, shape: tuple[int, ...], tmp_path: Path) -> None:
+def test_every_dtype_round_trips(dtype: str, shape: tuple[int, ...], tmp_path: Path) -> None:
     theirs = (torch.randn(shape) * 3).to(getattr(torch, dtype))
     save_file({"x": theirs}, tmp_path / "theirs")
     ours = lucid.load(tmp_path / "theirs")["x"]
@@ -42,7 +42,7 @@ def test_every_dtype_goes_both_ways(dtype: str, shape: tuple[int, ...], tmp_path
     assert torch.equal(back, theirs)
 
 
-def test_a_models_weights_go_both_ways(tmp_path: Path) -> None:
+def test_weights_of_a_model_round_trip(tmp_path: Path) -> None:
     model = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Linear(4, 2))
     save_file(model.state_dict(), tmp_path / "theirs")
     loaded = lucid.load(tmp_path / "theirs")
@@ -54,7 +54,7 @@ def test_a_models_weights_go_both_ways(tmp_path: Path) -> None:
         assert torch.equal(other.state_dict()[name], value), name
 
 
-def test_tied_weights_go_both_ways(tmp_path: Path) -> None:
+def test_tied_weights_round_trip(tmp_path: Path) -> None:
     model = Tied()
     save_model(model, str(tmp_path / "theirs"))
     loaded = lucid.load(tmp_path / "theirs")
@@ -67,7 +67,7 @@ def test_tied_weights_go_both_ways(tmp_path: Path) -> None:
     other.load_state_dict(plain)
     assert torch.equal(other.head.weight, model.head.weight)
     third = Tied()
-    # Our files have every name; its own have one of those that share memory, and strict means that.
+    # Lucid's files have every name. Files of safetensors have one of the names that share memory, which strict expects.
     load_model(third, str(tmp_path / "ours"), strict=False)
     assert torch.equal(third.embedding.weight, model.embedding.weight)
 
@@ -79,7 +79,7 @@ def test_checkpoints_are_readable_files(tmp_path: Path) -> None:
         assert file.get_tensor("model.w").tolist() == [1, 1, 1]
 
 
-def test_optimizer_states_go_both_ways() -> None:
+def test_optimizer_states_round_trip() -> None:
     def trained(library: object) -> object:
         w = library.tensor([1.0, 2.0], dtype=library.float64, requires_grad=True)  # type: ignore[attr-defined]
         optimizer = library.optim.Adam([w], lr=0.1)  # type: ignore[attr-defined]

@@ -1,5 +1,5 @@
-"""Gradients of every op of the table as part of a graph, in double precision, against PyTorch: which results and which
-gradients require grad, which operands get a gradient, and second derivatives. Layers and losses are compared once, in
+"""Differentiable gradients of every op of the table, in double precision, compared with PyTorch: which results and
+gradients require grad, which operands get a gradient, and second derivatives. Layers and losses are compared only in
 test_gradients.py.
 """
 
@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import torch
 from accuracy import COMPOSED, ELEMENTWISE, LAYERS
-from test_table import TABLE, as_tuple, ask_torch, compared, lucid, op_samples
+from test_table import TABLE, as_tuple, compared, lucid, op_samples, run_torch
 
 # Elements where elementwise functions have a kink, an end or a jump.
 SPECIAL = [0.0, -0.0, 0.25, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0, 3.0, -3.0, 6.0, 7.0, 20.0, 25.0]
@@ -16,19 +16,19 @@ SPECIAL += [float("inf"), float("-inf"), float("nan")]
 # Ops whose gradients are not compared, and why.
 DIFFERENT = {
     "floor_divide": "PyTorch has no gradient; Lucid's is 0",
-    "remainder": "PyTorch has no gradient where the first operand is a number",
-    "histc": "Lucid's requires grad, and its gradient is 0",
+    "remainder": "PyTorch has no gradient if the first operand is a number",
+    "histc": "Lucid's result requires grad, and its gradient is 0",
     "unique_all": "has no gradient in either",
-    "scatter": "of several writes to one place the last has the gradient; PyTorch gives it to all of them",
+    "scatter": "only the last of several writes to an element has a gradient; in PyTorch all have it",
     "index_put": "the same",
-    "full": "PyTorch takes no tensor",
-    "full_like": "PyTorch takes no tensor",
+    "full": "PyTorch accepts no tensor",
+    "full_like": "PyTorch accepts no tensor",
 }
-# Whose second derivatives are not compared: PyTorch has none.
+# Ops whose second derivatives are not compared, because PyTorch has none.
 ONCE = {"cdist", "hardsigmoid"}
-# With beta = 0 the first operand takes no part, and gets no gradient; PyTorch's is 0.
+# With beta = 0 the first operand is unused and gets no gradient; PyTorch's gradient is 0.
 NONE_IS_ZERO = {"addmm", "addmv", "baddbmm"}
-# PyTorch's own gradient is less exact: its sixth is a float32.
+# PyTorch's gradient is less exact: its 1/6 is a float32.
 ROUGH = {"hardsigmoid": 1e-7}
 
 
@@ -53,7 +53,7 @@ def differentiate(library, results, leaves, create_graph=False):
 
 
 def close(ours, theirs, tolerance=1e-9):
-    """None and a gradient without elements say the same."""
+    """Treats None and an empty gradient as equal."""
     ours, theirs = (None if gradient is None or gradient.numel() == 0 else gradient for gradient in (ours, theirs))
     if ours is None or theirs is None:
         return ours is theirs
@@ -111,13 +111,13 @@ def is_differentiable(op):
 @pytest.mark.parametrize(
     "name", [name for name, op in TABLE.items() if is_differentiable(op) and name not in DIFFERENT]
 )
-def test_gradients_are_pytorchs(name):
+def test_differentiable_gradients_match_pytorch(name):
     op = TABLE[name]
     for position in range(len(op["samples"])):
         call = op_samples.make_call(op, position, lucid.float64)
         our_leaves, their_leaves = Leaves(lucid), Leaves(torch)
         ours = call.run(our_leaves)
-        theirs = ask_torch(call, double=False, change=their_leaves)
+        theirs = run_torch(call, double=False, change=their_leaves)
         compare(name, as_tuple(ours), theirs, our_leaves.found, their_leaves.found, str(call))
 
 
@@ -144,7 +144,7 @@ def test_special_points(name):
     call = op_samples.Call(op, 0, lucid.float64, {"x": np.array(SPECIAL), **attributes}, {})
     our_leaves, their_leaves = Leaves(lucid), Leaves(torch)
     (ours,) = as_tuple(call.run(our_leaves))
-    (theirs,) = ask_torch(call, double=False, change=their_leaves)
+    (theirs,) = run_torch(call, double=False, change=their_leaves)
     assert close(ours, theirs), f"{name}: {ours} against {theirs}"
     gradients = differentiate(lucid, [ours], our_leaves.found), differentiate(torch, [theirs], their_leaves.found)
     for mine, native in zip(*gradients):

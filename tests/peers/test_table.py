@@ -1,4 +1,4 @@
-"""Every op of the table on every sample and every dtype it takes, against PyTorch.
+"""Every op of the table on every sample and every dtype that it supports, compared with PyTorch.
 
 Integers, bools and indices must be equal, floats within the bounds of accuracy.py; dtypes and shapes must be PyTorch's.
 """
@@ -31,7 +31,7 @@ def compared(name):
 
 
 def as_torch(value, bound, double):
-    """An argument for PyTorch, in double precision if asked. Its index functions take no negative indices."""
+    """An argument for PyTorch, optionally in double precision. Its index functions accept no negative indices."""
     if isinstance(value, list):
         return [as_torch(part, bound, double) for part in value]
     if isinstance(value, lucid.dtype):
@@ -70,15 +70,15 @@ def call_torch(call, arguments):
         return as_tuple(function(*positional, **keywords))
     except TypeError:
         is_double = call.dtype is lucid.float64
-        # Lucid takes a number for any tensor, PyTorch in some places only.
+        # Lucid accepts a number for any tensor, PyTorch only for some.
         for i, parameter in enumerate(parameters):
             if parameter["kind"] == "tensor" and isinstance(positional[i], bool | int | float):
                 positional[i] = torch.tensor(positional[i], dtype=torch.float64 if is_double else None)
         return as_tuple(function(*positional, **keywords))
 
 
-def ask_torch(call, double, change=lambda value: value):
-    """What PyTorch answers."""
+def run_torch(call, double, change=lambda value: value):
+    """PyTorch's results."""
     return call_torch(call, arguments_for_torch(call, double, change))
 
 
@@ -86,19 +86,19 @@ def as_tuple(results):
     return (results,) if isinstance(results, lucid.Tensor | torch.Tensor) else tuple(results)
 
 
-def ask_exactly(call):
-    """PyTorch's answers in double precision, where integers become floats too."""
+def run_torch_exactly(call):
+    """PyTorch's results in double precision, also for integers that become floats."""
     torch.set_default_dtype(torch.float64)
     try:
-        return [result.double().numpy() for result in ask_torch(call, double=True)]
+        return [result.double().numpy() for result in run_torch(call, double=True)]
     finally:
         torch.set_default_dtype(torch.float32)
 
 
-def ask_natively(call):
-    """PyTorch's answers in the same precision; None where it has no such kernel."""
+def run_torch_natively(call):
+    """PyTorch's results in the same precision; None if it has no kernel for the dtype."""
     try:
-        return ask_torch(call, double=False)
+        return run_torch(call, double=False)
     except RuntimeError as error:
         if "not implemented for" in str(error) and accuracy.is_half(call.dtype):
             return None
@@ -107,7 +107,7 @@ def ask_natively(call):
 
 def check(call):
     ours = as_tuple(call.run())
-    theirs = ask_natively(call)
+    theirs = run_torch_natively(call)
     exact = None
     assert theirs is None or len(ours) == len(theirs), call
     for i, mine in enumerate(ours):
@@ -117,10 +117,10 @@ def check(call):
         if call.name in references.PICKS and call.dtype is lucid.bool and i == 1:
             continue
         if mine.dtype.is_floating_point:
-            exact = exact or ask_exactly(call)
+            exact = exact or run_torch_exactly(call)
             found = np.array(mine.detach().double().numpy())
             assert found.shape == exact[i].shape, f"{call}: {found.shape} against {exact[i].shape}"
-            alike = accuracy.agrees(call, i, found, exact[i], mine.dtype, ask_exactly)
+            alike = accuracy.agrees(call, i, found, exact[i], mine.dtype, run_torch_exactly)
             assert alike, f"{call}: {found} against {exact[i]}"
         elif theirs is not None:
             found = np.array(mine.numpy())
@@ -128,7 +128,7 @@ def check(call):
 
 
 def dtypes_of(op):
-    """One is enough where no tensor of the samples follows the dtype under test."""
+    """The dtypes to test; one is enough if no tensor of the samples has the dtype under test."""
     found = [dtype for dtype in TORCH_DTYPES if dtype in op["dtypes"]]
     follows = any(
         tensor and "shape" in tensor and "dtype" not in tensor
@@ -138,16 +138,16 @@ def dtypes_of(op):
     return found if follows else found[:1]
 
 
-# PyTorch warns of variances of a single element.
+# PyTorch warns about the variance of a single element.
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("name", [name for name in TABLE if compared(name)])
-def test_answers_like_pytorch(name):
+def test_results_match_pytorch(name):
     op = TABLE[name]
     for dtype in dtypes_of(op):
         for position in range(len(op["samples"])):
             check(op_samples.make_call(op, position, dtype))
 
 
-def test_all_ops_are_compared_or_excused():
+def test_all_ops_are_compared_or_excluded():
     assert references.NO_COUNTERPART.keys() <= TABLE.keys()
     assert all(op["samples"] for op in TABLE.values())

@@ -1,4 +1,4 @@
-"""PyTorch's twins of lucid.models, with the same names of parameters."""
+"""PyTorch equivalents of lucid.models, with the same parameter names."""
 
 import math
 from collections import OrderedDict

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Calls that are almost right: a valid call with one argument spoilt.
+"""Fuzz test of invalid calls: a valid call with one argument mutated.
 
     python tests/python/bad_calls.py --count 1000000 --seed 0
 
-Functions, methods and in-place methods of the op table, draws, factories and operators, subscripts. `spoilt_calls.py`
-and `spoilt_subscripts.py` say what must come of each: the exceptions that it may raise, or that it may return. Anything
-else is a failure, and so are a crash, a hang, an internal error, an exception without a message and memory beyond what
-the arguments justify. The calls run in child processes, which leave the seed under way in a file, so that a crash or a
-hang is reported with its seed; `--seed N --count 1` repeats it.
+Covers functions, methods and in-place methods of the op table, random ops, factories, operators and subscripts.
+`mutated_calls.py` and `mutated_subscripts.py` define the expected outcome of each call: the exceptions that it may
+raise, and whether it may return. Anything else is a failure, as are crashes, hangs, internal errors, exceptions without
+a message and memory use out of proportion to the arguments. The calls run in child processes, which write the current
+seed to a file, so that a crash or a hang is reported with its seed; `--seed N --count 1` repeats it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from typing import Any
 
 import lucid
 import seeded_children
-from spoilt_calls import RETURNS, BadCall, Spoiler, tensors_in
-from spoilt_subscripts import SubscriptSpoiler, arithmetic, assignment
+from mutated_calls import RETURNS, BadCall, CallMutator, tensors_in
+from mutated_subscripts import SubscriptMutator, arithmetic, assignment
 
-SECONDS = 10  # of processor time for one call: compiling a kernel with a sanitizer takes one or two
-MEGABYTES = 512  # how far the memory of one process may grow: compiled kernels are kept
-# Blocks are rounded up, results are made of parts, and kernels pack their operands.
+SECONDS = 10  # of CPU time for one call; compiling a kernel with a sanitizer takes one or two
+MEGABYTES = 512  # maximum memory growth of a process; compiled kernels stay in memory
+# Blocks are rounded up, composites have intermediate results, and kernels pack their operands.
 SLACK_BYTES = 1 << 20
 TIMES_ARGUMENTS = 16
 
@@ -37,14 +37,14 @@ TIMES_ARGUMENTS = 16
 def make(seed: int) -> BadCall:
     way = seed % 20
     if way < 3:
-        return SubscriptSpoiler(seed).make()
+        return SubscriptMutator(seed).make()
     if way == 3:
         return assignment(seed)
-    return arithmetic(seed) if way == 4 else Spoiler(seed).make()
+    return arithmetic(seed) if way == 4 else CallMutator(seed).make()
 
 
 def run(call: BadCall) -> str:
-    """The kind of mistake and what came of it. Whatever should not have come of it is raised."""
+    """Returns the kind of mutation and the outcome. Raises AssertionError for an unexpected outcome."""
     before = lucid.memory_stats()
     sizes = sum(tensor.nbytes for tensor in call.tensors())
     result: Any = None
@@ -63,7 +63,7 @@ def run(call: BadCall) -> str:
         raise AssertionError(f"expected {names(call)}, but it returned")
     sizes += sum(tensor.nbytes for tensor in tensors_in(result))
     after = lucid.memory_stats()
-    # A peak is kept for good, so what stays below an earlier call's is not seen; none may exceed what it justifies.
+    # The peak never decreases, so only a call that raises it is checked.
     grown = after["peak_bytes"] - before["bytes_in_use"]
     if after["peak_bytes"] > before["peak_bytes"] and grown > SLACK_BYTES + TIMES_ARGUMENTS * sizes:
         raise AssertionError(f"took {grown} bytes for tensors of {sizes}")
@@ -79,16 +79,16 @@ def peak_megabytes() -> float:
 
 
 def run_range(first: int, last: int, progress: str) -> Counter[str]:
-    """Runs the calls of these seeds, leaving the seed under way in a file."""
+    """Runs the calls of these seeds and writes the current seed to the file `progress`."""
     faulthandler.enable()
-    warnings.simplefilter("ignore")  # ragged lists make NumPy complain
+    warnings.simplefilter("ignore")  # NumPy warns about ragged lists
     outcomes: Counter[str] = Counter()
     before = peak_megabytes()
     with open(progress, "r+b", buffering=0) as place:
         for seed in range(first, last):
             place.seek(0)
             place.write(b"%20d" % seed)
-            signal.alarm(30 * SECONDS)  # ends the process if the call neither returns nor lets Python run
+            signal.alarm(30 * SECONDS)  # kills the process if the call hangs without releasing the GIL
             call = make(seed)
             start = time.process_time()
             try:
@@ -104,7 +104,7 @@ def run_range(first: int, last: int, progress: str) -> Counter[str]:
 
 
 def run_in_child(first: int, last: int, total: Counter[str]) -> str | None:
-    """None if all went well, with the outcomes added to `total`; otherwise what went wrong, with its seed."""
+    """Adds the outcomes to `total`. Returns None, or a description of the failure with its seed."""
     return seeded_children.run_in_child(__file__, first, last, total.update)
 
 

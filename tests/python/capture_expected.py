@@ -1,6 +1,6 @@
-"""What becomes of each of the programs when it is compiled."""
+"""The expected outcome of compiling each of the programs."""
 
-# Values of tensors decide what these do. Guards know nothing of values: whoever records the ops does.
+# Tensor values decide what these do. Guards do not check values; the recording of ops detects them.
 READS_VALUES = {
     "assert_value": "reads a value of a tensor",
     "early_exit": "reads a value of a tensor",
@@ -16,7 +16,7 @@ READS_VALUES = {
     "while_tol": "reads a value of a tensor",
 }
 
-# A new number or shape at each call: there is nothing to run again.
+# A new number or shape at each call: no plan is used twice.
 NEVER_TWICE = {
     "dataclass_arg_number_varies",
     "scalar_bigint",
@@ -51,7 +51,7 @@ NEVER_TWICE = {
     "user_object_arg_fresh",
 }
 
-# What runs eagerly, and why.
+# Programs that run eagerly, and why.
 EAGER = {
     "annotations_read": "reads __annotations__, which may change unseen",
     "arrays_of_machine_numbers": "reads closure box.value, a array.array whose state cannot be checked",
@@ -59,7 +59,6 @@ EAGER = {
     "class_counter": "the call writes M.calls",
     "closure_in_generator_held": "reads closure g, a generator whose state cannot be checked",
     "closure_nonlocal_counter": "the call writes closure n",
-    "contextvar_": "calls _contextvars.ContextVar.get",
     "decimals": "reads closure box.value, a decimal.Decimal whose state cannot be checked",
     "default_arg_accumulates": "the call writes a default of f",
     "defaultdict_grows": "the call writes closure d['n']",
@@ -109,7 +108,7 @@ EAGER = {
     "weakref_deref": "reads closure r, a weakref.ReferenceType whose state cannot be checked",
 }
 
-# What must be compiled, and is run again. The rest is above.
+# Programs that must be compiled and replayed. The rest is above.
 COMPILED = [
     "abstract_registered_later",
     "arg_types_1_10_true",
@@ -144,6 +143,7 @@ COMPILED = [
     "complex_zeros",
     "comprehension_vars",
     "contextmanager_",
+    "contextvar_",
     "copy_of_an_object",
     "data_replaced",
     "dataclass_global",

@@ -1,4 +1,4 @@
-"""A stand-in for the compiler: it runs every call and compares what it does with what a plan would do."""
+"""A substitute for the compiler: it runs every call and compares its ops with the ops of a plan."""
 
 import dataclasses
 
@@ -24,7 +24,7 @@ def leaves(value, found):
 
 
 def key_of(value):
-    """What the key of a plan says about an argument that is plain data."""
+    """The part of a plan's key that describes an argument."""
     if isinstance(value, lucid.Tensor):
         return ("tensor", value.dtype, tuple(value.shape), value.requires_grad)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -38,14 +38,14 @@ def key_of(value):
     return object
 
 
-class Deed:
-    """What a call did: its ops, with constants and where operands come from, and its result."""
+class CallTrace:
+    """A trace of a call: its ops, with constants and the origin of operands, and its result."""
 
     def __init__(self, log, args, kwargs, result, states):
         tensors = leaves((args, kwargs), [])
         self._arguments = {id(tensor): number for number, tensor in reversed(list(enumerate(tensors)))}
         self._states = states
-        # Other tensors may lie in the same memory: what was saved for backward, or a view.
+        # Other tensors may share the memory: tensors saved for backward, or views.
         self._addresses = {tensor.data_ptr(): ("state", id(tensor)) for tensor, _ in states.values()}
         self._addresses |= {tensor.data_ptr(): ("argument", self._arguments[id(tensor)]) for tensor in tensors}
         self._addresses |= {_core.generator_state().data_ptr() + 8: ("state", "the offset of random numbers")}
@@ -59,7 +59,7 @@ class Deed:
         if not isinstance(operand, lucid.Tensor):
             return operand
         known = self._tensor(operand)
-        # New memory is written to before it is read.
+        # New memory is written before it is read, so its contents do not matter.
         return "new" if op.endswith(" write") and known[0] == "data" else known
 
     def _tensor(self, tensor):
@@ -85,7 +85,7 @@ class Deed:
         return (type(value), repr(value))
 
     def difference(self, other):
-        """Words on the first thing that differs."""
+        """A description of the first difference."""
         for number, (mine, theirs) in enumerate(zip(self.ops, other.ops)):
             if mine != theirs:
                 return f"op {number} was {mine}, is {theirs}"
@@ -99,20 +99,18 @@ class Deed:
     __hash__ = None
 
 
-def known_among(tensors, states):
-    """Which arguments are tensors that the call knows besides."""
+def captured_among(tensors, states):
+    """Which arguments are also captured tensors."""
     return [id(tensor) if id(tensor) in states else None for tensor in tensors]
 
 
 class Stale(AssertionError):
-    """Guards hold although the call does something else."""
+    """The guards hold although the call behaves differently."""
 
 
 class Shadow:
-    """A compiled function as far as guards go."""
+    """Mimics a compiled function: records guards, but runs every call eagerly."""
 
-    # What compiled functions are to the walk: objects of ours that wrap a function.
-    __module__ = "lucid"
     nesting = 0
 
     def __init__(self, function, reads_values=False):
@@ -140,7 +138,7 @@ class Shadow:
         held = [
             plan
             for plan in self.plans
-            if plan[0] == key and plan[1].check(args, kwargs) and known_among(given, plan[3]) == plan[4]
+            if plan[0] == key and plan[1].check(args, kwargs) and captured_among(given, plan[3]) == plan[4]
         ]
         if held or self.recordings > 12 or self.reason:
             result, log, error = self._run(args, kwargs)
@@ -168,9 +166,9 @@ class Shadow:
             if self.reads_values:
                 continue
             if error is not None:
-                # The kernels of a plan raise such errors.
+                # The kernels of a plan would raise the same error.
                 continue
-            now = Deed(log, args, kwargs, result, states)
+            now = CallTrace(log, args, kwargs, result, states)
             if now != before:
                 raise Stale(before.difference(now))
             if not guards.check(args, kwargs):
@@ -191,9 +189,9 @@ class Shadow:
         outcome = recording.finish(result)
         if outcome.guards is not None and error is None:
             states = outcome.tensors
-            deed = Deed(log, args, kwargs, result, states)
-            known = known_among(leaves((args, kwargs), []), states)
-            self.plans.insert(0, (key, outcome.guards, deed, states, known))
+            trace = CallTrace(log, args, kwargs, result, states)
+            known = captured_among(leaves((args, kwargs), []), states)
+            self.plans.insert(0, (key, outcome.guards, trace, states, known))
         elif not outcome.learned:
             self.reason = outcome.reason
         return result, error

@@ -1,4 +1,4 @@
-"""Random programs: a function that reads random places in random ways, and random changes to them between calls."""
+"""Random programs: a function that reads random variables in random ways, and random changes to them between calls."""
 
 import random
 
@@ -47,7 +47,7 @@ def identity(value):
     return value
 """
 
-# (setup, what the function reads, how the place is changed), with @ for the number of the place and ! for a value.
+# (setup, expression that the function reads, statement that changes it); @ is the index of the variable and ! a value.
 _PLACES = [
     ("g@ = 1.0", "g@", "global g@\n    g@ = !"),
     ("b@ = Box(); b@.value = 1.0", "b@.value", "b@.value = !"),
@@ -111,7 +111,7 @@ _WAYS = [
 
 
 class RandomProgram:
-    """One program: `function`, and change(), which changes some of what it reads, or things that it does not read."""
+    """One program: `function`, and change(), which changes variables that it reads, or others."""
 
     def __init__(self, seed):
         self._choose = choose = random.Random(seed)
@@ -138,7 +138,7 @@ class RandomProgram:
 
 
 def run(seed, compile, calls=14):
-    """Calls a program; returns what compile() made of it."""
+    """Calls a program compiled with compile(); returns the compiled function."""
     program = RandomProgram(seed)
     compiled = compile(program.function)
     x = lucid.ones(3)

@@ -1,4 +1,4 @@
-"""What the tests of guards share."""
+"""Helpers for the tests of guards."""
 
 import collections
 import dataclasses
@@ -35,7 +35,7 @@ Pair = collections.namedtuple("Pair", "first second")
 
 
 def record(function, *args, **kwargs):
-    """The outcome of the first recording that teaches nothing new."""
+    """The outcome of the first recording that learns nothing new."""
     capture = Capture(function)
     for _ in range(6):
         recording = capture.begin(args, kwargs)
@@ -44,7 +44,7 @@ def record(function, *args, **kwargs):
         outcome = recording.finish(result)
         if not outcome.learned:
             return outcome
-    raise AssertionError(f"every recording taught something; the last: {outcome.reason}")
+    raise AssertionError(f"every recording learned something new; the last: {outcome.reason}")
 
 
 def guards_of(function, *args, **kwargs):
@@ -60,7 +60,7 @@ def reason_of(function, *args, **kwargs):
 
 
 def expect_change(guards, change, undo=None, args=(X,)):
-    """The guards hold, do not after the change, and do again when it is undone."""
+    """Checks that the guards hold, fail after the change, and hold again when it is undone."""
     assert guards.check(args)
     assert guards.failed(args) is None
     change()

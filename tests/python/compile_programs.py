@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""Random programs, each run as it is written and compiled, on the same four sets of values.
+"""Fuzz test of the compiler: random programs, each run eagerly and compiled, on the same four sets of values.
 
     python tests/python/compile_programs.py --count 20000 --seed 0
 
-Results, gradients, arguments, state, random numbers and exceptions must be the same, bit for bit, and what shares
-memory must share it. A program that differs is made smaller as long as it still does, and printed. The programs run in
-child processes, which leave the seed under way in a file, so that a crash or a hang is reported with its seed;
-`--seed N --count 1` repeats it.
+Results, gradients, arguments, state, random numbers, exceptions and memory sharing must be the same, bit for bit. A
+program that differs is shrunk and printed. The programs run in child processes, which write the current seed to a file,
+so that a crash or a hang is reported with its seed; `--seed N --count 1` repeats it.
 """
 
 from __future__ import annotations
@@ -33,13 +32,13 @@ from program_writer import Writer
 from random_program import Program, given
 from same import bits, history, tensors_in
 
-SECONDS = 120  # for one program
-REPLAYS = 3  # of a plan, for a program to count as compiled
-INTERNAL_ERROR = "cannot be compiled, internal error"  # what a compiled function says where compiling failed
+SECONDS = 120  # time limit of a program
+REPLAYS = 3  # hits of a plan for a program to count as compiled
+INTERNAL_ERROR = "cannot be compiled, internal error"  # part of explain() if compiling failed
 
 
-class Kept:
-    """A function whose results are kept."""
+class ResultLog:
+    """Wraps a function and stores the results of its calls."""
 
     def __init__(self, function: Any) -> None:
         self.function = function
@@ -52,7 +51,7 @@ class Kept:
 
 
 def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
-    """All that can be seen of a program, and its function."""
+    """Runs a program. Returns everything observable about it, and its function."""
     space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "given": given}
     exec(code, space)
     states: list[Any] = []
@@ -62,8 +61,8 @@ def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]
         states.append(state)
         return function, calls, state
 
-    seen, kept = history(world, lambda function: Kept(wrap(function)), backward=True)
-    # What shares memory is seen by writing to it, a number of its own to each.
+    seen, kept = history(world, lambda function: ResultLog(wrap(function)), backward=True)
+    # Writing a different number to each tensor reveals which ones share memory.
     everything = [*tensors_in(states), *tensors_in([list(call) for call in kept.results])]
     seen.append([(tensor.is_leaf, tensor.grad_fn is None) for tensor in everything])
     with lucid.no_grad():
@@ -80,12 +79,12 @@ def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]
 
 
 def differs(program: Program) -> tuple[str | None, Any]:
-    """What is different, and the compiled function."""
+    """The first difference between eager and compiled, or None, and the compiled function."""
     code = compile(program.source(), "<program>", "exec")
     expected, _ = observe(code, lambda function: function)
     found, compiled = observe(code, lucid.compile)
     if len(found) != len(expected):
-        return f"{len(found)} things are seen instead of {len(expected)}", compiled
+        return f"{len(found)} observations instead of {len(expected)}", compiled
     for step, (a, b) in enumerate(zip(found, expected)):
         if a != b:
             return f"step {step} of {len(found)}: compiled\n  {str(a)[:600]}\neagerly\n  {str(b)[:600]}", compiled
@@ -102,7 +101,7 @@ def fails(program: Program) -> bool:
 
 
 def shrink(program: Program) -> Program:
-    """A smaller program that still differs."""
+    """Shrinks a program as long as it still differs."""
     changed = True
     while changed:
         changed = False
@@ -114,7 +113,7 @@ def shrink(program: Program) -> Program:
 
 
 def without(program: Program, index: int) -> Program | None:
-    """Without a statement and all that need what it defines."""
+    """The program without a statement and those that depend on it."""
     gone = {program.statements[index].defines} - {None}
     statements = []
     for i, statement in enumerate(program.statements):
@@ -158,7 +157,7 @@ def simpler(program: Program) -> Any:
 
 
 def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = False) -> dict[str, Any]:
-    """Runs the programs of these seeds, leaving the seed under way in a file."""
+    """Runs the programs of these seeds and writes the current seed to the file `progress`."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
     total = Totals()
@@ -194,11 +193,11 @@ def reason_of(compiled: Any) -> str:
 
 
 class Totals:
-    """What is counted of programs: in how many an entry of the op table occurs, the sizes of graphs and so on."""
+    """Statistics of programs: use of the entries of the op table, sizes of graphs, reasons for running eagerly."""
 
     def __init__(self) -> None:
         self.replayed = 0
-        self.backward = 0  # of these, those whose backward ran plans
+        self.backward = 0  # replayed programs whose backward ran plans
         self.nodes: Counter[int] = Counter()
         self.reasons: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
@@ -235,28 +234,30 @@ class Totals:
         return self.replayed + self.reasons.total()
 
     def rarest(self) -> list[tuple[int, str]]:
-        """In how many programs each entry of the op table occurs, least first."""
+        """The number of programs with each entry of the op table, rarest first."""
         return sorted((self.entries[op["name"]], op["name"]) for op in program_writer.table())
 
     def report(self) -> str:
-        lines = [f"{self.programs} programs the same compiled"]
+        lines = [f"{self.programs} programs match eager"]
         lines += [
             f"{self.replayed / max(self.programs, 1):.1%} were replayed {REPLAYS} times on new values; the others:"
         ]
         lines += [f"{count:9} {reason}" for reason, count in self.reasons.most_common(30)]
-        lines += [f"{self.backward} went backward by plans"]
+        lines += [f"{self.backward} ran backward plans"]
         if self.nodes:
             median = statistics.median_low(self.nodes.elements())
             lines += [f"{median} nodes in the median graph, {max(self.nodes)} in the largest"]
-        lines += ["programs with each entry of the op table, least first:"]
+        lines += ["programs with each entry of the op table, rarest first:"]
         return "\n".join(lines) + "\n" + textwrap.fill(", ".join(f"{name} {n}" for n, name in self.rarest()), 120)
 
 
 def main() -> int:
     parser = seeded_children.options_of(__doc__, count=500, batch=1000, cases="programs")
-    parser.add_argument("--no-shrink", action="store_true", help="print programs that differ as they are")
-    parser.add_argument("--into", metavar="FILE", help="add the figures to those in a file, of a run in parts")
-    parser.add_argument("--least", type=int, default=0, help="fail if an entry of the op table is in fewer programs")
+    parser.add_argument("--no-shrink", action="store_true", help="print differing programs without shrinking")
+    parser.add_argument("--into", metavar="FILE", help="add the figures to this file, for a run in several parts")
+    parser.add_argument(
+        "--min-programs", type=int, default=0, help="fail if an entry of the op table is in fewer programs"
+    )
     parser.add_argument("--print", action="store_true", help="print the programs instead of running them")
     options = parser.parse_args()
     last = options.seed + options.count
@@ -276,9 +277,9 @@ def main() -> int:
     if options.into:
         with open(options.into, "w") as file:
             json.dump(total.figures(), file)
-    rare = [name for count, name in total.rarest() if count < options.least]
+    rare = [name for count, name in total.rarest() if count < options.min_programs]
     if rare:
-        print(f"in fewer than {options.least} programs: {' '.join(rare)}")
+        print(f"in fewer than {options.min_programs} programs: {' '.join(rare)}")
     return 1 if failures or rare else 0
 
 

@@ -1,6 +1,6 @@
-"""Settings of all tests."""
+"""Settings for all tests."""
 
 import os
 
-# Plans are verified after each pass, as they are in debug builds. Lucid reads the environment when it is first used.
+# Verify plans after each pass, as in debug builds. Lucid reads the environment when it is first used.
 os.environ.setdefault("LUCID_VERIFY", "1")

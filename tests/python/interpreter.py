@@ -1,4 +1,4 @@
-"""Runs code in an interpreter of its own."""
+"""Runs code in a separate interpreter."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ FOLDER = pathlib.Path(__file__).parent
 
 
 def run_python(source, warning="", **environment):
-    """What a new interpreter prints. On standard error it prints nothing, or what begins like `warning`."""
+    """Returns the output of a new interpreter. Its standard error must be empty or start with `warning`."""
     result = subprocess.run(
         [sys.executable, "-c", source],
         env={**os.environ, "PYTHONPATH": os.pathsep.join([str(FOLDER), *sys.path]), **environment},

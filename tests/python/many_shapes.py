@@ -1,13 +1,12 @@
-"""Ops on tensors of ever new shapes: how much memory and how many mappings they leave behind.
+"""Runs ops on tensors of many different shapes and measures memory and mappings.
 
     tests/python/many_shapes.py --count 100000 --mode eager
     tests/python/many_shapes.py --count 100000 --mode compiled --cache-dir /tmp/x
 
-In the mode `kernels` nearly every shape needs a kernel of its own; in the others most share theirs.
+In the mode `kernels` nearly every shape needs a separate kernel; in the other modes most shapes share kernels.
 
 Prints the resident memory and the number of mappings every `--every` shapes. Fails if either grows by more than
-`--slack` percent (and 64 mappings) after the first 5 % of the shapes, or `--settled` of
-them.
+`--slack` percent (and 64 mappings) after the first `--settled` shapes (by default 5 % of them).
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ def mappings() -> int:
 
 
 def shape_of(number: int) -> tuple[int, int]:
-    """Never the same twice, and never large."""
+    """A different small shape for each number."""
     return 2 + number % 500, 3 + number // 500
 
 
@@ -54,13 +53,13 @@ def runner(mode: str) -> Callable[[int], None]:
     def call(number: int) -> None:
         x = lucid.ones(number + 1, 16) if mode == "kernels" else lucid.ones(*shape_of(number))
         compiled(x)
-        compiled(x)  # which runs the plan
+        compiled(x)  # runs the plan
 
     return call
 
 
 def measure(mode: str, count: int, every: int) -> list[tuple[int, int, int]]:
-    """(shapes, resident bytes, mappings), as often as asked for."""
+    """(shapes, resident bytes, mappings) after every `every` shapes."""
     import lucid
 
     run = runner(mode)
@@ -71,7 +70,7 @@ def measure(mode: str, count: int, every: int) -> list[tuple[int, int, int]]:
         run(number - 1)
         if number % every == 0:
             gc.collect()
-            lucid.empty_cache()  # later shapes are larger, and so are the blocks that wait for new tensors
+            lucid.empty_cache()  # later shapes are larger, and so are their cached blocks
             trim(0)
             measured.append((number, resident_bytes(), mappings()))
             seconds = time.monotonic() - start
@@ -90,7 +89,7 @@ def main() -> int:
     parser.add_argument("--slack", type=float, default=5.0)
     parser.add_argument("--mode", choices=["eager", "compiled", "kernels"], default="compiled")
     parser.add_argument("--cache-dir")
-    parser.add_argument("--kernels", type=int, help="limit of kernels and of eager plans kept in memory")
+    parser.add_argument("--kernels", type=int, help="maximum number of cached kernels and eager plans")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["LUCID_CACHE_DIR"] = options.cache_dir or folder

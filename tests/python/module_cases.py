@@ -1,4 +1,4 @@
-"""Every module of `lucid.nn`, with what it is called with: for comparisons with PyTorch and with compiled code."""
+"""Every module of `lucid.nn` with arguments for a call, for comparisons with PyTorch and with compiled code."""
 
 import numpy as np
 
@@ -23,12 +23,12 @@ def signs(*shape):
 
 
 class Case:
-    """A module of both libraries: its name and arguments, and what it is called with."""
+    """A module that both libraries have: its name, its arguments and the inputs of a call."""
 
     def __init__(self, name, *args, inputs, train=True, named=None, learned=None, gradients=TOLERANCE, **kwargs):
         self.name, self.args, self.kwargs = name, args, kwargs
         self.inputs, self.train, self.named = inputs, train, named or {}
-        # How many of the inputs get gradients, and how near these must be.
+        # The number of inputs that require grad, and the tolerance of their gradients.
         self.learned = len(inputs) if learned is None else learned
         self.gradients = gradients
 
@@ -40,7 +40,7 @@ class Case:
 X = floats(3, 4)
 ACTIVATIONS = [
     *(Case(name, inputs=[X]) for name in ("ReLU", "ReLU6", "SiLU", "Mish", "SELU", "Hardswish")),
-    # PyTorch multiplies by 1/6 as a float32.
+    # PyTorch multiplies by a float32 1/6.
     Case("Hardsigmoid", inputs=[X], gradients=1e-7),
     *(Case(name, inputs=[X]) for name in ("Sigmoid", "Tanh", "LogSigmoid", "Softsign", "Tanhshrink", "GELU")),
     *(Case(name, 0.3, inputs=[X]) for name in ("LeakyReLU", "ELU", "Hardshrink", "Softshrink")),
@@ -76,7 +76,7 @@ LINEAR = [
     Case("EmbeddingBag", 7, 3, mode="sum", inputs=[integers(6, high=7), fixed([0, 2, 5])]),
     Case("EmbeddingBag", 7, 3, padding_idx=1, inputs=[integers(2, 5, high=3)]),
     Case("EmbeddingBag", 7, 3, max_norm=1.0, norm_type=1.0, inputs=[integers(2, 5, high=7)]),
-    # Each row as often as the others: PyTorch divides by the uses of another row.
+    # Every row is used equally often, because PyTorch divides by the count of a different row.
     *(
         Case("EmbeddingBag", 7, 3, mode=mode, scale_grad_by_freq=True, padding_idx=1, inputs=[EQUALLY_OFTEN])
         for mode in ("mean", "sum")

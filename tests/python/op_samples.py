@@ -26,7 +26,7 @@ NUMPY_DTYPES = {
 
 
 class BFloat16(np.ndarray):
-    """What NumPy has no dtype for: float32 whose numbers are all in bfloat16."""
+    """A float32 array whose values are all representable in bfloat16, which NumPy lacks."""
 
 
 def rounded_to_bfloat16(array: np.ndarray) -> np.ndarray:
@@ -42,14 +42,14 @@ class Call:
     sample: int
     dtype: Any
     arguments: dict[str, Any]
-    bounds: dict[str, int]  # of index arrays that hold negative numbers: the size they count from
+    bounds: dict[str, int]  # for index arrays with negative numbers: the size of the indexed dimension
 
     @property
     def name(self) -> str:
         return str(self.op["name"])
 
     def run(self, change: Callable[[Any], Any] = lambda value: value) -> Any:
-        """What Lucid answers. `change` may replace arrays by tensors."""
+        """Runs the call with Lucid. `change` may replace arrays by tensors."""
         arguments = {name: as_lucid(change(value)) for name, value in self.arguments.items()}
         return lucid._core.ops[self.name](**arguments)
 
@@ -65,7 +65,7 @@ def as_lucid(value: Any) -> Any:
     return lucid.from_numpy(value) if isinstance(value, np.ndarray) else value
 
 
-def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: int, bound: int) -> np.ndarray:
+def random_values(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: int, bound: int) -> np.ndarray:
     floating, unsigned = dtype.kind == "f", dtype.kind in "ub"
     normal, unit = random.standard_normal(count), random.uniform(-1, 1, count)
     whole = random.integers
@@ -101,8 +101,8 @@ def draw(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: in
 
 
 @functools.lru_cache(maxsize=1000)
-def drawn(seed: int, fill: str, kind: np.dtype[Any], count: int, bound: int, is_bfloat16: bool) -> np.ndarray:
-    memory = draw(np.random.default_rng(seed), fill, kind, count, bound).astype(kind)
+def cached_values(seed: int, fill: str, kind: np.dtype[Any], count: int, bound: int, is_bfloat16: bool) -> np.ndarray:
+    memory = random_values(np.random.default_rng(seed), fill, kind, count, bound).astype(kind)
     return rounded_to_bfloat16(memory) if is_bfloat16 else memory
 
 
@@ -118,14 +118,14 @@ def make_array(tensor: dict[str, Any], dtype: Any, seed: int) -> np.ndarray:
     empty = 0 in shape
     first = 0 if empty else -sum(span for span in spans if span < 0)
     count = 0 if empty else 1 + first + sum(span for span in spans if span > 0)
-    memory = drawn(seed, tensor["fill"], kind, count, tensor["bound"], is_bfloat16).copy()
+    memory = cached_values(seed, tensor["fill"], kind, count, tensor["bound"], is_bfloat16).copy()
     bytes_each = [stride * kind.itemsize for stride in strides]
     array: np.ndarray = np.ndarray(shape, kind, memory, first * kind.itemsize, bytes_each)
     return array.view(BFloat16) if is_bfloat16 else array
 
 
 def make_call(op: dict[str, Any], position: int, dtype: Any) -> Call:
-    """Sample number `position` of the op, with tensors of this dtype where the sample leaves it open."""
+    """The sample of the op at index `position`. Tensors whose dtype the sample leaves open have this dtype."""
     sample = op["samples"][position]
     parameters = op["parameters"]
     single = sum(parameter["kind"] == "tensor" for parameter in parameters)
@@ -156,7 +156,7 @@ def make_call(op: dict[str, Any], position: int, dtype: Any) -> Call:
 
 
 def all_arguments(call: Call) -> dict[str, Any]:
-    """The arguments with defaults filled in."""
+    """The arguments, including defaults."""
     signature = inspect.signature(lucid._core.ops[call.name])
     defaults = {
         name: parameter.default

@@ -1,4 +1,4 @@
-"""Writes a small data set in the form of Fashion-MNIST, for the tests that run the examples.
+"""Writes a small data set in the format of Fashion-MNIST, for the tests that run the examples.
 
 python tests/python/pictures.py <folder>
 """
@@ -14,7 +14,7 @@ CLASSES, SIDE = 10, 28
 
 
 def picture(label, generator):
-    """Noise with a bright band whose place is the label."""
+    """Noise with a bright band whose position encodes the label."""
     pixels = bytearray(generator.randbytes(SIDE * SIDE))
     for row in range(2 * label, 2 * label + 4):
         pixels[row * SIDE : (row + 1) * SIDE] = b"\xff" * SIDE

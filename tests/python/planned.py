@@ -1,14 +1,14 @@
-"""Backward passes that run by plans: what their tests share."""
+"""Helpers for the tests of backward plans."""
 
 import lucid
 from lucid.compiler import counters
-from same import bits, check_story
+from same import bits, check_scenario
 
 
-def check_planned(story, runs, **options):
-    """What `story(wrap)` returns is the same compiled; backward passes run that many plans, in place of nodes."""
+def check_planned(scenario, runs, **options):
+    """Checks that `scenario(wrap)` returns the same compiled, and that its backward passes run `runs` plans."""
     before = counters().backward_runs
-    made = check_story(story, **options)
+    made = check_scenario(scenario, **options)
     reports = "\n".join(compiled.explain() for compiled in made)
     assert counters().backward_runs - before == runs, reports
     return made
@@ -23,5 +23,5 @@ def leaves(*shapes, dtype=None):
 
 
 def gated(x, w):
-    """Something whose gradient takes several ops, with a sum of two gradients at x."""
+    """A function whose gradient takes several ops and sums two gradients at x."""
     return lucid.tanh(x @ w) * lucid.sigmoid(x)

@@ -1,8 +1,8 @@
 """Random programs on tensors as Python source, for `compile_programs.py`.
 
 A program has inputs (arguments, alone or in containers, and tensors that it closes over), modules, statements and a
-result. Each statement is tried as it is written, so that a program runs; what it then does with other values is for the
-comparison to see.
+result. Each statement is executed when it is generated, so that the program runs for these values. It may raise for
+others.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ import op_samples
 from random_program import Input, Program, Statement
 
 GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
-# What a value of the program cannot stand for.
+# Fills of operands that a value of the program cannot replace.
 APART = {"index", "offset", "mask", "bound", "true_mask"}
 SHAPES = [(3, 4), (4, 4), (2, 3, 4), (5,), (1, 4), (2, 4, 6), (2, 3, 6, 6)]
 LARGE_SHAPES = [(8, 37), (3, 129), (300,), (40, 300), (300, 40), (2, 16, 64), (2, 4, 17, 19), (1, 1000)]
-MOST_ELEMENTS = 600  # of a sample
-# Ops whose results have sizes that depend on values: a program that has one runs eagerly.
+MAX_ELEMENTS = 600  # maximum size of a sample's tensors
+# Ops whose result size depends on values: a program with one of them runs eagerly.
 SIZED_BY_VALUES = {op["name"] for op in lucid._core.op_table() if op["sized_by_values"]}
 
 
@@ -47,7 +47,7 @@ def small_samples(op: dict[str, Any]) -> list[int]:
                 sizes.append(size)
         return max(sizes)
 
-    found = [i for i, sample in enumerate(op["samples"]) if elements(sample) <= MOST_ELEMENTS]
+    found = [i for i, sample in enumerate(op["samples"]) if elements(sample) <= MAX_ELEMENTS]
     return found or [0]
 
 
@@ -56,34 +56,34 @@ class Writer:
     """Writes one program."""
 
     seed: int
-    draw: random.Random = field(init=False)
+    rng: random.Random = field(init=False)
 
     def __post_init__(self) -> None:
-        draw = self.draw = random.Random(self.seed)
+        rng = self.rng = random.Random(self.seed)
         self.inputs: list[Input] = []
         self.setup: dict[str, str] = {}
         self.statements: list[Statement] = []
         self.space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional}
         self.values: dict[str, Any] = {}  # tensors by name
         self.count = 0
-        self.wants_grad = draw.random() < 0.7
-        self.dtype = draw.choices(GRADIENT_DTYPES, (70, 15, 8, 7))[0]
-        # Most are small, which is fast; large ones have whole vectors, blocks and parts for several threads.
-        self.is_large = draw.random() < 0.12
-        self.entries = table() if draw.random() < 0.12 else replayable()
+        self.wants_grad = rng.random() < 0.7
+        self.dtype = rng.choices(GRADIENT_DTYPES, (70, 15, 8, 7))[0]
+        # Most programs are small, which is fast; large ones have full vectors, tiles and work for several threads.
+        self.is_large = rng.random() < 0.12
+        self.entries = table() if rng.random() < 0.12 else replayable()
 
     def write(self) -> Program:
-        draw = self.draw
-        for _ in range(draw.randint(1, 3)):
-            shape = draw.choice(LARGE_SHAPES if self.is_large else SHAPES)
+        rng = self.rng
+        for _ in range(rng.randint(1, 3)):
+            shape = rng.choice(LARGE_SHAPES if self.is_large else SHAPES)
             self.add_input({"shape": shape, "fill": "normal", "bound": 0}, self.dtype)
-        length = draw.randint(6, 22)
+        length = rng.randint(6, 22)
         makers = (
             self.op,
             self.arithmetic,
             self.view,
             self.write_in_place,
-            self.random_draw,
+            self.random_op,
             self.module,
             self.assign,
             self.gradient,
@@ -92,15 +92,15 @@ class Writer:
         for _ in range(3 * length):
             if len(self.statements) >= length:
                 break
-            draw.choices(makers, weights)[0]()
+            rng.choices(makers, weights)[0]()
         names = list(self.values)
         computed = [s.defines for s in self.statements if s.defines] or names
         chosen = {computed[-1]}
-        chosen |= set(draw.choices(computed, k=draw.randint(2, 8)))
-        if draw.random() < 0.08:
-            chosen.add(draw.choice(names))
+        chosen |= set(rng.choices(computed, k=rng.randint(2, 8)))
+        if rng.random() < 0.08:
+            chosen.add(rng.choice(names))
         results = tuple(name for name in names if name in chosen)
-        structure = "one" if len(results) == 1 and draw.random() < 0.7 else draw.choice(["tuple", "dict", "nested"])
+        structure = "one" if len(results) == 1 and rng.random() < 0.7 else rng.choice(["tuple", "dict", "nested"])
         program = Program(tuple(self.inputs), self.setup, tuple(self.statements), results, structure)
         return program.trimmed()
 
@@ -109,16 +109,16 @@ class Writer:
     def add_input(self, tensor: dict[str, Any], dtype: Any) -> str:
         dtype = tensor.get("dtype", dtype)
         name = f"a{len(self.inputs)}"
-        way = self.draw.choices(("plain", "items", "entries", "named", "closure"), (50, 12, 12, 8, 18))[0]
-        grad = self.wants_grad and dtype in GRADIENT_DTYPES and self.draw.random() < 0.6
+        way = self.rng.choices(("plain", "items", "entries", "named", "closure"), (50, 12, 12, 8, 18))[0]
+        grad = self.wants_grad and dtype in GRADIENT_DTYPES and self.rng.random() < 0.6
         made = Input(name, tensor, dtype, len(self.inputs) + 7 * self.seed % 99991, grad, way)
         self.inputs.append(made)
         self.values[name] = self.space[name] = made.make(0)
         return name
 
     def add(self, expression: str, reads: set[str], *, entry: str | None = None, assigns: bool = True) -> bool:
-        """Tries a statement; says whether it is one of the program now."""
-        without_grad = self.draw.random() < 0.06
+        """Executes a statement and adds it to the program unless it raises. Returns whether it was added."""
+        without_grad = self.rng.random() < 0.06
         name = f"v{self.count}" if assigns else None
         text = f"{name} = {expression}" if assigns else expression
         statement = Statement(text, name, frozenset(reads), without_grad, entry)
@@ -136,7 +136,7 @@ class Writer:
                     return False
                 self.statements.append(statement)
                 self.count += 1
-                part = self.draw.choice(parts)
+                part = self.rng.choice(parts)
                 return self.add(f"{name}[{part}]", {name})
             if not isinstance(result, lucid.Tensor) or result.numel() > (40000 if self.is_large else 2400):
                 return False
@@ -146,27 +146,27 @@ class Writer:
         return True
 
     def tensor(self, accepts: Any = lambda value: True) -> str | None:
-        """The name of a value, late ones first."""
+        """The name of a random value; later ones are more likely."""
         names = [name for name, value in self.values.items() if accepts(value)]
         if not names:
             return None
-        return names[-1 - min(int(self.draw.expovariate(0.4)), len(names) - 1)]
+        return names[-1 - min(int(self.rng.expovariate(0.4)), len(names) - 1)]
 
     # Statements.
 
     def op(self) -> None:
-        draw = self.draw
-        entry = draw.choice(self.entries)
+        rng = self.rng
+        entry = rng.choice(self.entries)
         dtypes = [dtype for dtype in entry["dtypes"] if dtype in op_samples.NUMPY_DTYPES or dtype is lucid.bfloat16]
-        dtype = self.dtype if self.dtype in dtypes and draw.random() < 0.85 else draw.choice(dtypes)
-        position = draw.choice(small_samples(entry))
+        dtype = self.dtype if self.dtype in dtypes and rng.random() < 0.85 else rng.choice(dtypes)
+        position = rng.choice(small_samples(entry))
         for attempt in range(5):
             if self.call(entry, position, dtype, 0.9 if attempt < 4 else 0.0):
                 return
 
     def call(self, entry: dict[str, Any], position: int, dtype: Any, share: float) -> bool:
-        """Calls an op with a sample's arguments, but for tensors for which values of the program stand."""
-        draw, sample = self.draw, entry["samples"][position]
+        """Calls an op with a sample's arguments, some of them replaced by values of the program."""
+        rng, sample = self.rng, entry["samples"][position]
         before = len(self.inputs)
         single = sum(parameter["kind"] == "tensor" for parameter in entry["parameters"])
         tensors = iter(sample["tensors"])
@@ -179,9 +179,9 @@ class Writer:
             if "number" in tensor:
                 return repr(tensor["number"])
             name = None
-            if tensor["fill"] not in APART and draw.random() < share:
+            if tensor["fill"] not in APART and rng.random() < share:
                 rank = len(tensor["shape"])
-                exact = draw.random() < 0.5 and not entry["pointwise"]
+                exact = rng.random() < 0.5 and not entry["pointwise"]
                 name = self.tensor(
                     lambda value: (
                         entry["pointwise"]
@@ -214,13 +214,13 @@ class Writer:
         return False
 
     def arithmetic(self) -> None:
-        draw = self.draw
+        rng = self.rng
         x, y = self.tensor(), self.tensor()
         if x is None or y is None:
             return
-        number = draw.choice(["2", "0.5", "-1", "3.0", "1", "0.0", "True"])
-        sign = draw.choice(["+", "-", "*", "/", "**", "//", "%", "<", ">=", "==", "&", "|", "@", "<<"])
-        form = draw.randrange(4)
+        number = rng.choice(["2", "0.5", "-1", "3.0", "1", "0.0", "True"])
+        sign = rng.choice(["+", "-", "*", "/", "**", "//", "%", "<", ">=", "==", "&", "|", "@", "<<"])
+        form = rng.randrange(4)
         if form == 0:
             self.add(f"{x} {sign} {number}", {x})
         elif form == 1:
@@ -229,43 +229,43 @@ class Writer:
             self.add(f"{x} {sign} {y}", {x, y})
         else:
             self.add(
-                draw.choice([f"{x}.sum()", f"{x}.mean(-1)", f"-{x}", f"{x}.abs()", f"{x}.tanh()", f"{x}.max()"]), {x}
+                rng.choice([f"{x}.sum()", f"{x}.mean(-1)", f"-{x}", f"{x}.abs()", f"{x}.tanh()", f"{x}.max()"]), {x}
             )
 
     def subscript(self, value: Any) -> str:
-        draw = self.draw
+        rng = self.rng
         parts = []
-        for size in value.shape[: draw.randint(1, max(value.ndim, 1))]:
-            kind = draw.randrange(6)
+        for size in value.shape[: rng.randint(1, max(value.ndim, 1))]:
+            kind = rng.randrange(6)
             if kind == 0:
-                parts.append(str(draw.randrange(-size, size)) if size else ":")
+                parts.append(str(rng.randrange(-size, size)) if size else ":")
             elif kind == 1:
-                parts.append(f"{draw.randint(0, size)}:")
+                parts.append(f"{rng.randint(0, size)}:")
             elif kind == 2:
-                parts.append(f":{draw.randint(0, size)}")
+                parts.append(f":{rng.randint(0, size)}")
             elif kind == 3:
-                parts.append(f"::{draw.randint(1, 3)}")
+                parts.append(f"::{rng.randint(1, 3)}")
             else:
                 parts.append(":")
-        if draw.random() < 0.1:
-            parts.insert(draw.randint(0, len(parts)), "None")
-        if draw.random() < 0.1:
+        if rng.random() < 0.1:
+            parts.insert(rng.randint(0, len(parts)), "None")
+        if rng.random() < 0.1:
             parts.append("...")
         return ", ".join(parts) or "..."
 
     def view(self) -> None:
-        draw = self.draw
+        rng = self.rng
         x = self.tensor()
         if x is None:
             return
         value = self.values[x]
         rank = max(value.ndim, 1)
-        first, second = draw.randrange(rank), draw.randrange(rank)
+        first, second = rng.randrange(rank), rng.randrange(rank)
         dims = list(range(value.ndim))
-        draw.shuffle(dims)
+        rng.shuffle(dims)
         other = self.tensor()
         self.add(
-            draw.choice(
+            rng.choice(
                 [
                     f"{x}[{self.subscript(value)}]",
                     f"{x}[{self.subscript(value)}]",
@@ -280,7 +280,7 @@ class Writer:
                     f"{x}.contiguous()",
                     f"{x}.clone()",
                     f"{x}.expand(2, {', '.join(map(str, value.shape))})" if value.ndim else f"{x}.expand(3)",
-                    f"{x}.to(lucid.{draw.choice(['float32', 'float64', 'int32', 'float16', 'bool'])})",
+                    f"{x}.to(lucid.{rng.choice(['float32', 'float64', 'int32', 'float16', 'bool'])})",
                     f"{x}.reshape({other}.shape)",
                     f"{x}.split(1)[0]",
                     f"{x}.float()",
@@ -293,7 +293,7 @@ class Writer:
 
     def part(self, name: str) -> str:
         """The value or a view of it."""
-        way = self.draw.randrange(5)
+        way = self.rng.randrange(5)
         if way < 2:
             return name
         if way == 2:
@@ -303,46 +303,46 @@ class Writer:
         return f"{name}[{self.subscript(self.values[name])}]"
 
     def write_in_place(self) -> None:
-        draw = self.draw
+        rng = self.rng
         x, y = self.tensor(), self.tensor()
         if x is None or y is None:
             return
         target = self.part(x)
-        operand = draw.choice([y, y, f"{y}.detach()", "2", "0.5"])
-        method = draw.choice(["add_", "mul_", "sub_", "copy_", "fill_", "div_", "clamp_min_", "add_", "mul_"])
-        if draw.random() < 0.2:
+        operand = rng.choice([y, y, f"{y}.detach()", "2", "0.5"])
+        method = rng.choice(["add_", "mul_", "sub_", "copy_", "fill_", "div_", "clamp_min_", "add_", "mul_"])
+        if rng.random() < 0.2:
             ways = ["zero_()", "exp_()", "neg_()", "relu_()", "sigmoid_()", "uniform_()", "normal_()", "abs_()"]
-            self.add(f"{target}.{draw.choice(ways)}", {x}, assigns=False)
+            self.add(f"{target}.{rng.choice(ways)}", {x}, assigns=False)
             return
-        # The value of the call is the tensor itself.
-        assigns = draw.random() < 0.2
+        # The call returns the tensor itself.
+        assigns = rng.random() < 0.2
         self.add(f"{target}.{method}({operand})", {x, y}, assigns=assigns)
 
     def assign(self) -> None:
-        draw = self.draw
+        rng = self.rng
         x, y = self.tensor(), self.tensor()
         if x is None or y is None:
             return
-        value = draw.choice([y, "1.5", "0", f"{x}[{self.subscript(self.values[x])}]"])
-        ways = [f"{x}[{self.subscript(self.values[x])}] = {value}", f"{x}[{x} > 0.5] = {draw.choice(['1.5', '0'])}"]
+        value = rng.choice([y, "1.5", "0", f"{x}[{self.subscript(self.values[x])}]"])
+        ways = [f"{x}[{self.subscript(self.values[x])}] = {value}", f"{x}[{x} > 0.5] = {rng.choice(['1.5', '0'])}"]
         if not any(made.name == x and made.way == "closure" for made in self.inputs):
             ways.append(f"{x} += {value}")
-        self.add(draw.choice(ways), {x, y}, assigns=False)
+        self.add(rng.choice(ways), {x, y}, assigns=False)
 
-    def random_draw(self) -> None:
-        draw = self.draw
+    def random_op(self) -> None:
+        rng = self.rng
         x = self.tensor()
         if x is None:
             return
         self.add(
-            draw.choice(
+            rng.choice(
                 [
                     f"lucid.rand_like({x})",
                     f"lucid.randn_like({x})",
                     f"lucid.randn({', '.join(map(str, self.values[x].shape)) or '()'})",
                     "lucid.rand(3, 4)",
                     "lucid.randint(0, 5, (3, 4))",
-                    f"F.dropout({x}, {draw.choice([0.1, 0.5])}, training={draw.choice([True, True, False])})",
+                    f"F.dropout({x}, {rng.choice([0.1, 0.5])}, training={rng.choice([True, True, False])})",
                     f"lucid.bernoulli({x}.sigmoid())",
                     f"{x}.clone().uniform_(1.0, 2.0)",
                     f"{x}.clone().bernoulli_(0.25)",
@@ -352,23 +352,23 @@ class Writer:
         )
 
     def gradient(self) -> None:
-        """Of a value, inside of the program."""
+        """Adds a gradient computation inside the program."""
         x = self.tensor(lambda value: value.requires_grad and value.is_floating_point())
         leaf = self.tensor(lambda value: value.requires_grad and value.is_leaf)
         if x is None or leaf is None:
             return
-        options = "allow_unused=True, retain_graph=True" + self.draw.choice(["", "", ", create_graph=True"])
+        options = "allow_unused=True, retain_graph=True" + self.rng.choice(["", "", ", create_graph=True"])
         self.add(f"lucid.autograd.grad(({x} * {x}).sum(), [{leaf}], {options})[0]", {x, leaf})
 
     def module(self) -> None:
-        draw = self.draw
+        rng = self.rng
         x = self.tensor(lambda value: value.is_floating_point() and value.ndim > 0)
         if x is None:
             return
         value = self.values[x]
         last, second = value.shape[-1], value.shape[1] if value.ndim > 1 else 1
         kinds = [
-            f"nn.Linear({last}, {draw.randint(1, 5)})",
+            f"nn.Linear({last}, {rng.randint(1, 5)})",
             f"nn.LayerNorm({last})",
             f"nn.RMSNorm({last})",
             "nn.Dropout(0.3)",
@@ -390,15 +390,15 @@ class Writer:
         if value.ndim == 2:
             kinds += [f"nn.BatchNorm1d({second})", f"nn.GRUCell({last}, 3)", f"nn.LSTMCell({last}, 2)"]
         name = f"m{len(self.setup)}"
-        text = draw.choice(kinds)
+        text = rng.choice(kinds)
         if self.dtype is lucid.float64:
             text += ".double()"
-        if draw.random() < 0.2:
+        if rng.random() < 0.2:
             text += ".eval()"
         before = dict(self.space)
         try:
             exec(f"{name} = {text}", self.space)
-        except ValueError:  # such as no features at all
+        except ValueError:  # for example for zero features
             return
         self.setup[name] = text
         call = f"{name}({x}, {x}, {x})" if "Multihead" in text else f"{name}({x})"

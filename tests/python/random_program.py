@@ -10,7 +10,7 @@ import op_samples
 
 @dataclass(frozen=True)
 class Input:
-    """A tensor that the program is given. `way` is how: plain, items, entries, named or closure."""
+    """An input tensor. `way` says how it is passed: plain, items, entries, named or closure."""
 
     name: str
     tensor: dict[str, Any]
@@ -28,7 +28,7 @@ class Input:
 
 
 def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int) -> Any:
-    """An input, in the source of a program."""
+    """Creates an input; called by the source of a program."""
     return Input("", tensor, dtype, number, grad, "").make(call)
 
 
@@ -46,7 +46,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class Program:
-    """`setup` defines modules and ops by name; `results` are the names that are returned, in a structure."""
+    """`setup` defines modules and ops by name; `results` are the returned names, in a `structure`."""
 
     inputs: tuple[Input, ...]
     setup: dict[str, str]
@@ -61,7 +61,7 @@ class Program:
         return frozenset(found)
 
     def trimmed(self) -> Program:
-        """Without inputs, modules and ops that nothing uses."""
+        """The program without unused inputs, modules and ops."""
         names = self.names()
         return replace(
             self,
@@ -83,7 +83,7 @@ class Program:
         return f"({', '.join(names)},)"
 
     def source(self) -> str:
-        """A module's text: make() gives the function, its calls and its state."""
+        """Python source with a function make(), which returns the function, its calls and its state."""
         plain = [i.name for i in self.by_way("plain")]
         named = [i.name for i in self.by_way("named")]
         head = [*plain, "items", "entries", *(["*", *named] if named else [])]
@@ -95,7 +95,7 @@ class Program:
         lines += [f"        {i.name} = entries[{i.name!r}]" for i in self.by_way("entries")]
         lines += [f"        {line}" for statement in self.statements for line in statement.lines()]
         lines += [f"        return {self.result_source()}", "", "    def calls():"]
-        # Code with the name `grad` is recorded a second time once a tensor has a gradient.
+        # Code that contains the name `grad` is recorded again once a tensor has a gradient.
         count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
         lines += [f"        for call in range({count}):"]
         args = [i.source("call") for i in self.by_way("plain")]

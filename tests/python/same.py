@@ -1,4 +1,4 @@
-"""Compares a compiled function with the function: results, gradients, state, random numbers and exceptions, in bits."""
+"""Compares a compiled function with eager: results, gradients, state, random numbers and exceptions, bit for bit."""
 
 import contextlib
 import dataclasses
@@ -14,7 +14,7 @@ class Numbers:
 
     def __init__(self, tensor):
         tensor = tensor.detach()
-        # A copy: NumPy holds on to the memory that it is handed.
+        # A copy, because exporting memory to NumPy pins it.
         array = (tensor.to(lucid.f64) if tensor.dtype in HALVES else tensor.clone()).numpy()
         is_nan = array != array
         if np.count_nonzero(is_nan):
@@ -35,7 +35,7 @@ HALVES = (lucid.f16, lucid.bf16)
 
 
 def bits(value):
-    """What must be equal, in a form that == compares bit by bit."""
+    """Converts a value to a form that == compares bit by bit."""
     if isinstance(value, lucid.Tensor):
         return (
             "tensor",
@@ -71,7 +71,7 @@ def tensors_in(value):
 
 
 def identities(result, others):
-    """Which tensors of a result are the same object as an earlier one or as one of `others`, and what made them."""
+    """For each tensor of a result: the first identical object in it or in `others`, is_leaf, grad_fn is None."""
     tensors = list(tensors_in(result))
     known = [*tensors, *others]
     return [
@@ -81,7 +81,7 @@ def identities(result, others):
 
 
 def history(world, wrap, backward):
-    """Everything that can be seen of the calls of a world: (function, list of arguments, state)."""
+    """Everything observable about the calls of a world, which is (function, list of arguments, state)."""
     lucid.manual_seed(3)
     function, calls, state = world()
     function = wrap(function)
@@ -117,11 +117,12 @@ def history(world, wrap, backward):
     return seen, function
 
 
-def check(world, *, backward=True, fallback=None, least_hits=1, compiles=None, **options):
-    """`world()` makes a function, arguments of calls, and state to look at; it is made twice.
+def check(world, *, backward=True, fallback=None, min_hits=1, compiles=None, **options):
+    """Checks that a world behaves the same compiled. `world()` creates a function, arguments of calls, and state; it is
+    called twice.
 
-    The compiled function must do the same, without running eagerly, unless `fallback` is part of a reason for that.
-    `options` are those of lucid.compile().
+    The compiled function must not run eagerly, unless `fallback` is part of the reason for it. `options` are passed to
+    lucid.compile().
     """
     expected, _ = history(world, lambda function: function, backward)
     found, compiled = history(world, lambda function: lucid.compile(function, **options), backward)
@@ -131,7 +132,7 @@ def check(world, *, backward=True, fallback=None, least_hits=1, compiles=None, *
     info = compiled.cache_info()
     if fallback is None:
         assert info.fallbacks == 0, compiled.explain()
-        assert info.hits >= least_hits, compiled.explain()
+        assert info.hits >= min_hits, compiled.explain()
     else:
         assert fallback in compiled.explain(), compiled.explain()
     if compiles is not None:
@@ -139,10 +140,10 @@ def check(world, *, backward=True, fallback=None, least_hits=1, compiles=None, *
     return compiled
 
 
-def check_story(story, *, fallback=None, least_hits=1):
-    """The same for what does not fit into calls one after the other.
+def check_scenario(scenario, *, fallback=None, min_hits=1):
+    """Like check(), for scenarios that are not a sequence of calls.
 
-    `story(wrap)` wraps the functions that it compiles and returns what must be the same.
+    `scenario(wrap)` wraps the functions to compile and returns the values to compare.
     """
     made = []
 
@@ -150,18 +151,18 @@ def check_story(story, *, fallback=None, least_hits=1):
         made.append(lucid.compile(function, **options))
         return made[-1]
 
-    expected = seen_of(story, lambda function, **options: function)
-    found = seen_of(story, wrap)
+    expected = seen_of(scenario, lambda function, **options: function)
+    found = seen_of(scenario, wrap)
     reports = "\n".join(compiled.explain() for compiled in made)
     assert found == expected, reports
     if fallback is None:
         assert sum(compiled.cache_info().fallbacks for compiled in made) == 0, reports
-        assert sum(compiled.cache_info().hits for compiled in made) >= least_hits, reports
+        assert sum(compiled.cache_info().hits for compiled in made) >= min_hits, reports
     else:
         assert fallback in reports, reports
     return made
 
 
-def seen_of(story, wrap):
+def seen_of(scenario, wrap):
     lucid.manual_seed(3)
-    return bits(story(wrap)), bits(lucid.get_rng_state())
+    return bits(scenario(wrap)), bits(lucid.get_rng_state())

@@ -1,10 +1,10 @@
-"""Eight threads that do everything at once, for as long as asked; used by test_stress.py.
+"""Eight threads that run all kinds of work at once for a given time; used by test_stress.py.
 
     python tests/python/stress.py --seconds 600
 
-Every value that a thread reads must be one that some thread wrote. The shared tensors hold whole numbers from 1 to 5,
-filled with one number at a time, so anything else is memory that was freed or never written. The process ends by
-itself: a watchdog prints all stacks and fails if a thread makes no progress for a minute.
+Every value that a thread reads must have been written by some thread. The shared tensors hold integers from 1 to 5, so
+any other number is memory that was freed or never written. A watchdog prints all stacks and fails if a thread makes no
+progress for a minute.
 """
 
 import argparse
@@ -40,16 +40,16 @@ class Stress:
         self.progress: dict[str, float] = {}
 
     def check(self, what: str, tensor: lucid.Tensor, low: float, high: float) -> None:
-        least, most = tensor.min().item(), tensor.max().item()
-        if not (low <= least and most <= high):
-            self.failures.append(f"{what}: found {least} to {most}, expected {low} to {high}")
+        smallest, largest = tensor.min().item(), tensor.max().item()
+        if not (low <= smallest and largest <= high):
+            self.failures.append(f"{what}: found {smallest} to {largest}, expected {low} to {high}")
 
     def _train(self, x: lucid.Tensor) -> lucid.Tensor:
         loss = self.net(x).square().mean()
         loss.backward()
         return loss.detach()
 
-    # What the threads do, one round at a time.
+    # The work of the threads, one round per call.
 
     def read_eagerly(self, i: int) -> None:
         x = self.shared[i % 3]
@@ -75,9 +75,9 @@ class Stress:
         else:
             x.fill_(value)
         del held
-        lucid.full((SIZES[i % 3],), 1e30)  # takes memory that was freed
+        lucid.full((SIZES[i % 3],), 1e30)  # reuses memory that was freed
 
-    def draw(self, i: int) -> None:
+    def generate(self, i: int) -> None:
         if i % 50 == 0:
             lucid.manual_seed(i)
         self.check("rand", lucid.rand(i % 97 + 1), 0, 1)
@@ -98,7 +98,7 @@ class Stress:
         if (grad := self.weight.grad) is not None:
             self.check("gradient", grad, 0, 1e9)
 
-    def meddle_with_gradients(self, i: int) -> None:
+    def change_gradients(self, i: int) -> None:
         handle = self.weight.register_hook(lambda g: g)
         y = self.weight * 3
         other = y.register_hook(lambda g: None)
@@ -160,8 +160,8 @@ def main() -> int:
     signal.signal(signal.SIGUSR1, lambda *_: signals.__setitem__(0, signals[0] + 1))
     with tempfile.TemporaryDirectory() as folder:
         stress = Stress(options.seconds, folder)
-        works = [stress.read_eagerly, stress.read_compiled, stress.write_in_place, stress.draw, stress.train]
-        works += [stress.meddle_with_gradients, stress.use_files, stress.fork]
+        works = [stress.read_eagerly, stress.read_compiled, stress.write_in_place, stress.generate, stress.train]
+        works += [stress.change_gradients, stress.use_files, stress.fork]
         threads = [
             threading.Thread(target=stress.run, args=(work.__name__, work), name=work.__name__) for work in works
         ]

@@ -1,7 +1,7 @@
-"""An op that one file adds (tests/added_op/added_op.cpp) is everywhere in Python.
+"""An op added by one file (tests/added_op/added_op.cpp) is available everywhere in Python.
 
-Needs the package of the CMake target `core_with_added_op`, which lies in <build>/added_op; LUCID_ADDED_OP names the
-folder if it is not beside the package that is tested.
+Needs the package of the CMake target `core_with_added_op` in <build>/added_op. LUCID_ADDED_OP names the folder if it is
+not next to the tested package.
 """
 
 import os
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(*arguments):
-    """Runs Python with the other package."""
+    """Runs Python with the package that has the added op."""
     path = os.pathsep.join([str(PACKAGE), str(ROOT / "tests/python")])
     done = subprocess.run(
         [sys.executable, *map(str, arguments)],
@@ -38,12 +38,12 @@ def run(*arguments):
     return done.stdout
 
 
-def test_the_release_has_it_not():
+def test_the_release_lacks_the_op():
     assert not hasattr(lucid, "opposite")
     assert "opposite" not in lucid._core.ops
 
 
-def test_as_a_function_a_method_in_place_and_for_layers():
+def test_function_method_in_place_and_functional():
     run(
         "-c",
         """
@@ -64,7 +64,7 @@ assert "reported" in lucid._core.ops and not hasattr(lucid, "reported") and not 
     )
 
 
-def test_compiled_with_its_identities():
+def test_compiled_code_applies_its_identities():
     run(
         "-c",
         """
@@ -79,7 +79,7 @@ assert [node.op for node in fast.graph(x).nodes] == ["exp", "sum"]
     )
 
 
-def test_one_with_effects_is_not_replayed():
+def test_an_op_with_side_effects_is_not_replayed():
     run(
         "-c",
         """
@@ -94,7 +94,7 @@ assert "calls reported, which has effects" in lucid.compiler.explain(fast)
     )
 
 
-def test_its_documentation_is_run():
+def test_its_docstring_examples_run():
     out = run("-m", "pytest", "-q", "-p", "no:cacheprovider", ROOT / "tests/python/test_doctests.py", "-k", "opposite")
     assert re.search(r"\b[1-9]\d* passed", out)
     assert "failed" not in out

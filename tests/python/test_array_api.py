@@ -1,4 +1,4 @@
-"""`lucid.array_api` is the Python array API standard: every name, with the meaning that NumPy gives it."""
+"""`lucid.array_api` implements the Python array API standard: every name, compared with NumPy."""
 
 import types
 
@@ -116,7 +116,7 @@ BINARY |= dict.fromkeys(("logical_and", "logical_or", "logical_xor"), (BOOLS, ~B
 BINARY |= {"pow": (POSITIVE, FLOATS), "matmul": (FLOATS, FLOATS.T.copy()), "vecdot": (FLOATS, FLOATS[::-1].copy())}
 BINARY |= {"searchsorted": (np.array([1.0, 2.0, 4.0]), np.array([0.0, 2.0, 5.0])), "tensordot": (FLOATS, FLOATS)}
 
-# Calls with other arguments, given to both libraries as a function of the namespace and of how to make an array.
+# Calls with other arguments: functions of the library's namespace and of a function that creates an array.
 CALLS = [
     lambda xp, a: xp.arange(1, 9, 2),
     lambda xp, a: xp.argmax(a(FLOATS), axis=1, keepdims=True),
@@ -161,7 +161,7 @@ CALLS = [
     lambda xp, a: xp.asarray([[1.0, 2.0]], dtype=xp.float64),
     lambda xp, a: xp.from_dlpack(a(FLOATS)),
 ]
-# Not functions of arrays; tested below.
+# Not functions of arrays. Tested below.
 OTHERS = {"e", "inf", "nan", "newaxis", "pi", "can_cast", "finfo", "iinfo", "isdtype", "result_type", "empty"}
 OTHERS |= {"bool", "int8", "int16", "int32", "int64", "uint8", "float32", "float64", "__array_namespace_info__"}
 
@@ -229,10 +229,16 @@ def test_dtypes():
     assert set(info.dtypes(kind="integral")) == {"int8", "int16", "int32", "int64", "uint8"}
 
 
-def test_asarray_copies_when_asked():
+def test_asarray_copies_on_request():
     x = lucid.zeros(2)
     assert xp.asarray(x) is x
     assert xp.asarray(x, copy=False) is x
+    array = np.arange(3.0)
+    shared = xp.asarray(array, copy=False)
+    array[0] = 7
+    assert shared[0].item() == 7
+    with pytest.raises(ValueError, match="ndarray cannot be converted"):
+        xp.asarray(array, dtype=xp.float32, copy=False)
     assert xp.asarray(x, copy=True).data_ptr() != x.data_ptr()
     with pytest.raises(ValueError, match="list"):
         xp.asarray([1.0], copy=False)
@@ -244,6 +250,6 @@ def test_extremes(name):
     x, y = np.meshgrid(values, values)
     with np.errstate(all="ignore"):
         wanted = getattr(np, name)(x, y)
-    if name == "copysign":  # the sign of a NaN is nobody's business
+    if name == "copysign":  # the sign of a NaN is unspecified
         x, y, wanted = (array[~np.isnan(y)] for array in (x, y, wanted))
     np.testing.assert_allclose(getattr(xp, name)(lucid.tensor(x), lucid.tensor(y)).numpy(), wanted, rtol=1e-14)

@@ -29,7 +29,7 @@ def test_backward_accumulates_until_grad_is_cleared():
         x.grad = 3
 
 
-def test_backward_of_several_elements_needs_a_gradient():
+def test_backward_of_a_non_scalar_needs_a_gradient():
     x = leaf(1.0, 2.0)
     with pytest.raises(RuntimeError):
         (x * 2).backward()
@@ -47,7 +47,7 @@ def test_backward_twice_needs_retain_graph():
         y.backward()
 
 
-def test_grad_leaves_dot_grad_alone_and_differentiates_again():
+def test_grad_does_not_change_dot_grad_and_can_be_differentiated_again():
     x = lucid.tensor(3.0, requires_grad=True)
     (first,) = lucid.autograd.grad(x**3, x, create_graph=True)
     (second,) = lucid.autograd.grad(first, x)
@@ -60,7 +60,7 @@ def test_grad_leaves_dot_grad_alone_and_differentiates_again():
         lucid.autograd.grad(x * 2, [unused])
 
 
-def test_backward_inputs_limit_what_is_accumulated():
+def test_backward_inputs_limit_accumulation():
     x, y = leaf(1.0), leaf(2.0)
     (x * y).sum().backward(inputs=[x])
     assert x.grad.tolist() == [2]
@@ -199,7 +199,7 @@ def test_errors_in_hooks_reach_the_caller():
         z.backward()
 
 
-def test_hooks_die_with_their_graph():
+def test_hooks_are_freed_with_their_graph():
     class Marker:
         def __call__(self, grad):
             return None
@@ -267,7 +267,7 @@ def test_custom_functions():
     assert not Cube.apply(x.detach(), 1.0).requires_grad
 
 
-def test_custom_functions_keep_what_they_saved_whatever_happens_to_it():
+def test_custom_functions_keep_saved_values_after_writes():
     x = leaf(2.0)
     y = x * 1
     z = Cube.apply(y, 1.0)
@@ -318,7 +318,7 @@ def test_custom_functions_with_setup_context():
     assert x.grad.tolist() == [4]
 
 
-def test_mistakes_in_custom_functions():
+def test_invalid_custom_functions():
     class Wrong(Function):
         @staticmethod
         def forward(ctx, x):
@@ -358,7 +358,7 @@ def test_mistakes_in_custom_functions():
         NoBackward.apply(x).backward()
 
 
-def test_gradcheck_accepts_right_and_refuses_wrong_gradients():
+def test_gradcheck_accepts_correct_and_rejects_wrong_gradients():
     x = lucid.tensor([0.3, 1.2], dtype=lucid.float64, requires_grad=True)
     assert gradcheck(lambda v: v.exp() * v, x)
     assert gradcheck(lambda v, w: (v * w).sum(), (x, lucid.tensor([2.0, 3.0], dtype=lucid.float64, requires_grad=True)))

@@ -1,4 +1,4 @@
-"""backward() outside what is compiled runs by plans, and gives the same bits as node by node."""
+"""backward() of compiled calls runs plans, and gives the same bits as node by node."""
 
 import lucid
 import pytest
@@ -33,10 +33,10 @@ NETWORKS = {
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_training_loop_goes_backward_by_plans(name, threads, set_threads):
+def test_a_training_loop_runs_backward_plans(name, threads, set_threads):
     make, batch, count = NETWORKS[name]
 
-    def story(wrap):
+    def scenario(wrap):
         network = make()
         call = wrap(network)
         optimizer = optim.SGD(network.parameters(), lr=0.01)
@@ -56,17 +56,17 @@ def test_a_training_loop_goes_backward_by_plans(name, threads, set_threads):
         return made[-1]
 
     set_threads(1)
-    expected = seen_of(story, lambda network: network)
+    expected = seen_of(scenario, lambda network: network)
     set_threads(threads)
-    assert seen_of(story, compiled) == expected
+    assert seen_of(scenario, compiled) == expected
     report = made[0].explain()
     assert "backward: " in report, report
     assert "2 runs" in report, report
     assert "one by one" not in report, report
 
 
-def test_sums_that_others_began_go_on_in_eagers_order():
-    def story(wrap):
+def test_gradient_sums_continue_in_eager_order():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for _ in range(5):
@@ -76,12 +76,12 @@ def test_sums_that_others_began_go_on_in_eagers_order():
             seen.append(gradients([x, w]))
         return seen
 
-    # Two passes through f in each backward, with different sums begun: each way is recorded once.
-    check_planned(story, runs=7)
+    # Each backward passes through f twice, with different gradients already accumulated. Each variant is recorded once.
+    check_planned(scenario, runs=7)
 
 
-def test_modules_in_a_chain_each_run_a_plan():
-    def story(wrap):
+def test_chained_modules_each_run_a_plan():
+    def scenario(wrap):
         first, second = nn.Linear(6, 6), nn.LayerNorm(6)
         f, g = wrap(first), wrap(second)
         seen = []
@@ -91,11 +91,11 @@ def test_modules_in_a_chain_each_run_a_plan():
             seen.append(gradients([x, *first.parameters(), *second.parameters()]))
         return seen
 
-    check_planned(story, runs=4)
+    check_planned(scenario, runs=4)
 
 
-def test_a_module_that_is_used_twice_in_a_loss():
-    def story(wrap):
+def test_a_module_used_twice_in_a_loss():
+    def scenario(wrap):
         module = nn.Sequential(nn.Linear(6, 6), nn.Tanh(), nn.Linear(6, 6))
         f = wrap(module)
         seen = []
@@ -106,12 +106,12 @@ def test_a_module_that_is_used_twice_in_a_loss():
             module.zero_grad()
         return seen
 
-    # With no sum begun, with those of the parameters, and with that of x too: each way is recorded once.
-    check_planned(story, runs=8, least_hits=11)
+    # No accumulated gradients, those of the parameters, and also that of x: each variant is recorded once.
+    check_planned(scenario, runs=8, min_hits=11)
 
 
 def test_gradients_accumulate_over_passes():
-    def story(wrap):
+    def scenario(wrap):
         module = nn.Sequential(nn.Linear(6, 6), nn.GELU(), nn.Linear(6, 2))
         f = wrap(module)
         seen = []
@@ -120,11 +120,11 @@ def test_gradients_accumulate_over_passes():
             seen.append(gradients(module.parameters()))
         return seen
 
-    check_planned(story, runs=4)
+    check_planned(scenario, runs=4)
 
 
-def test_a_graph_that_is_retained_serves_twice_and_then_fails_as_ever():
-    def story(wrap):
+def test_a_retained_graph_runs_twice_and_then_raises():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for _ in range(4):
@@ -138,11 +138,11 @@ def test_a_graph_that_is_retained_serves_twice_and_then_fails_as_ever():
             seen.append(str(error.value))
         return seen
 
-    check_planned(story, runs=5)
+    check_planned(scenario, runs=5)
 
 
-def test_outputs_one_after_the_other_fail_where_they_share_what_was_freed():
-    def story(wrap):
+def test_a_second_output_raises_if_shared_saved_tensors_were_freed():
+    def scenario(wrap):
         def f(x, w):
             h = lucid.tanh(x @ w)
             return h * h.exp(), (h * 2).sigmoid() * h
@@ -159,11 +159,11 @@ def test_outputs_one_after_the_other_fail_where_they_share_what_was_freed():
             seen.append([str(error.value), gradients([x, w])])
         return seen
 
-    check_planned(story, runs=2)
+    check_planned(scenario, runs=2)
 
 
-def test_a_graph_of_gradients_is_made_by_nodes():
-    def story(wrap):
+def test_create_graph_runs_node_by_node():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for _ in range(4):
@@ -173,12 +173,12 @@ def test_a_graph_of_gradients_is_made_by_nodes():
             seen.append([[bits(g) for g in first], gradients([x, w])])
         return seen
 
-    # The second pass comes through the call's nodes again, and creates no graph.
-    check_planned(story, runs=2)
+    # The second backward runs through the call's nodes again, without create_graph.
+    check_planned(scenario, runs=2)
 
 
-def test_hooks_that_come_later_see_every_gradient():
-    def story(wrap):
+def test_hooks_added_after_the_call_see_every_gradient():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for number in range(6):
@@ -195,12 +195,12 @@ def test_hooks_that_come_later_see_every_gradient():
             seen.append([gradients([x, w]), bits(y.grad) if number == 4 else None])
         return seen
 
-    # Leaves that were made for the call stand between the nodes, and those here are watched.
-    check_planned(story, runs=0)
+    # Leaves that the call creates are between the nodes, and these have hooks.
+    check_planned(scenario, runs=0)
 
 
-def test_a_hook_on_a_parameter_does_not_hinder():
-    def story(wrap):
+def test_a_parameter_hook_does_not_prevent_plans():
+    def scenario(wrap):
         module = nn.Sequential(nn.Linear(4, 4), nn.Tanh(), nn.Linear(4, 4))
         f = wrap(module)
         seen = []
@@ -211,11 +211,11 @@ def test_a_hook_on_a_parameter_does_not_hinder():
             seen.append(gradients(module.parameters()))
         return seen
 
-    check_planned(story, runs=2)
+    check_planned(scenario, runs=2)
 
 
-def test_only_some_gradients_are_asked_for():
-    def story(wrap):
+def test_gradients_of_a_subset_of_inputs():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for number in range(9):
@@ -229,12 +229,12 @@ def test_only_some_gradients_are_asked_for():
             seen.append(gradients([x, w]))
         return seen
 
-    # Three ways of asking for some, by two ways of calling, each recorded once; the first call is no copy.
-    check_planned(story, runs=11, least_hits=17)
+    # Three subsets for grad() and for backward(), each recorded once. The first call is not a copy.
+    check_planned(scenario, runs=11, min_hits=17)
 
 
-def test_the_gradient_of_a_result_itself():
-    def story(wrap):
+def test_the_gradient_with_respect_to_a_result():
+    def scenario(wrap):
         def f(x, w):
             h = lucid.tanh(x @ w)
             return h, h * h.exp()
@@ -247,11 +247,11 @@ def test_the_gradient_of_a_result_itself():
             seen.append([bits(g) for g in lucid.autograd.grad((y * h).sum(), [h, w])])
         return seen
 
-    check_planned(story, runs=0)
+    check_planned(scenario, runs=0)
 
 
-def test_results_that_are_not_used_and_arguments_that_want_nothing():
-    def story(wrap):
+def test_unused_results_and_arguments_without_grad():
+    def scenario(wrap):
         def f(x, w):
             h = lucid.tanh(x @ w)
             return h * h, h.exp() * x, x + 1
@@ -265,11 +265,11 @@ def test_results_that_are_not_used_and_arguments_that_want_nothing():
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=2, least_hits=6)
+    check_planned(scenario, runs=2, min_hits=6)
 
 
-def test_results_that_are_also_used_inside():
-    def story(wrap):
+def test_results_that_other_results_depend_on():
+    def scenario(wrap):
         def f(x, w):
             h = lucid.tanh(x @ w)
             return h, lucid.sigmoid(h) * h
@@ -283,11 +283,11 @@ def test_results_that_are_also_used_inside():
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=3)
+    check_planned(scenario, runs=3)
 
 
-def test_gradients_that_are_given_share_memory_in_other_ways():
-    def story(wrap):
+def test_incoming_gradients_that_share_memory_differently():
+    def scenario(wrap):
         def f(x, w):
             h = lucid.tanh(x @ w)
             return h, lucid.sigmoid(h) * x
@@ -305,11 +305,11 @@ def test_gradients_that_are_given_share_memory_in_other_ways():
             seen.append([gradients([x, w]), bits(given)])
         return seen
 
-    check_planned(story, runs=8)
+    check_planned(scenario, runs=8)
 
 
-def test_one_tensor_for_two_arguments_that_were_two():
-    def story(wrap):
+def test_one_tensor_for_two_arguments_that_were_distinct():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for number in range(6):
@@ -318,11 +318,11 @@ def test_one_tensor_for_two_arguments_that_were_two():
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=2)
+    check_planned(scenario, runs=2)
 
 
-def test_a_leaf_that_was_written_after_the_call():
-    def story(wrap):
+def test_a_leaf_written_after_the_call():
+    def scenario(wrap):
         module = nn.Linear(4, 4)
         f = wrap(module)
         seen = []
@@ -337,11 +337,11 @@ def test_a_leaf_that_was_written_after_the_call():
             seen.append([gradients([x, *module.parameters()]), bits(module.weight)])
         return seen
 
-    check_planned(story, runs=4)
+    check_planned(scenario, runs=4)
 
 
-def test_results_that_are_written_in_place():
-    def story(wrap):
+def test_results_written_in_place():
+    def scenario(wrap):
         def f(x, w):
             return lucid.tanh(x @ w) * lucid.sigmoid(x)
 
@@ -356,12 +356,12 @@ def test_results_that_are_written_in_place():
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=3)
+    check_planned(scenario, runs=3)
 
 
 @pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16, lucid.float64])
 def test_dtypes(dtype):
-    def story(wrap):
+    def scenario(wrap):
         def f(x, w):
             return F.layer_norm(lucid.tanh(x @ w).float() * x.float(), (6,)).to(dtype)
 
@@ -373,11 +373,11 @@ def test_dtypes(dtype):
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=2)
+    check_planned(scenario, runs=2)
 
 
-def test_random_draws():
-    def story(wrap):
+def test_random_ops():
+    def scenario(wrap):
         module = nn.Sequential(nn.Linear(8, 8), nn.Dropout(0.5), nn.Tanh(), nn.Linear(8, 8))
         f = wrap(module)
         seen = []
@@ -386,4 +386,4 @@ def test_random_draws():
             seen.append(gradients(module.parameters()))
         return seen
 
-    check_planned(story, runs=3)
+    check_planned(scenario, runs=3)

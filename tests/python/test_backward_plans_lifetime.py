@@ -1,4 +1,4 @@
-"""backward() by plans around functions of the user's own, in threads, and what it frees."""
+"""Backward plans: custom functions, threads, and the memory that they free."""
 
 import gc
 import os
@@ -27,8 +27,8 @@ class Doubled(lucid.autograd.Function):
         return gradient * 2 + x * 0
 
 
-def test_plans_for_what_stands_before_and_after_a_function_of_the_users_own():
-    def story(wrap):
+def test_plans_before_and_after_a_custom_function():
+    def scenario(wrap):
         def f(x, w):
             return (Doubled.apply((x @ w).tanh()) * x.sigmoid()).exp() * x
 
@@ -40,15 +40,15 @@ def test_plans_for_what_stands_before_and_after_a_function_of_the_users_own():
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=4)
+    check_planned(scenario, runs=4)
 
 
 OTHER = lucid.arange(8.0)
 
 
 @pytest.mark.parametrize(("function", "is_asked"), [(lambda x: x + 1, False), (lambda x: x * OTHER, True)])
-def test_a_function_without_ops_that_count_stays_with_its_nodes(function, is_asked):
-    def story(wrap):
+def test_a_function_with_nothing_to_fuse_runs_node_by_node(function, is_asked):
+    def scenario(wrap):
         f = wrap(function)
         seen = []
         for _ in range(4):
@@ -57,12 +57,12 @@ def test_a_function_without_ops_that_count_stays_with_its_nodes(function, is_ask
             seen.append(gradients([x]))
         return seen
 
-    (compiled,) = check_planned(story, runs=0)
+    (compiled,) = check_planned(scenario, runs=0)
     assert ("there is nothing to fuse" in compiled.explain()) == is_asked
 
 
-def test_without_gradients_nothing_is_recorded():
-    def story(wrap):
+def test_calls_without_grad_record_no_backward():
+    def scenario(wrap):
         f = wrap(gated)
         seen = []
         for number in range(6):
@@ -74,10 +74,10 @@ def test_without_gradients_nothing_is_recorded():
             seen.append([y.requires_grad, gradients([x, w])])
         return seen
 
-    check_planned(story, runs=1, least_hits=4)
+    check_planned(scenario, runs=1, min_hits=4)
 
 
-def test_threads_go_backward_at_once():
+def test_concurrent_backward_passes():
     module = nn.Sequential(nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 16), nn.Sigmoid())
     batches = [lucid.randn(8, 16) for _ in range(4)]
 
@@ -90,10 +90,10 @@ def test_threads_go_backward_at_once():
     wrong = []
 
     def work(number):
-        for turn in range(50):
-            which = (number + turn) % len(batches)
+        for step in range(50):
+            which = (number + step) % len(batches)
             if gradient_of(compiled, batches[which]) != expected[which]:
-                wrong.append((number, turn))
+                wrong.append((number, step))
 
     threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
     for thread in threads:
@@ -113,7 +113,7 @@ def bytes_in_use():
     return lucid._core.memory_stats()["bytes_in_use"]
 
 
-def test_what_was_saved_is_freed_as_ever():
+def test_saved_tensors_are_freed_as_in_eager_mode():
     def f(x, w):
         for _ in range(8):
             x = lucid.tanh(x @ w) * x.sigmoid()
@@ -137,7 +137,7 @@ def test_what_was_saved_is_freed_as_ever():
     assert left == memory(f)[1]
 
 
-def test_a_large_graph_is_freed_while_it_runs():
+def test_a_large_graph_is_freed_during_backward():
     def f(x, w):
         for _ in range(40):
             x = lucid.tanh(x @ w) * x.sigmoid()
@@ -155,13 +155,13 @@ def test_a_large_graph_is_freed_while_it_runs():
         return lucid._core.memory_stats()["peak_bytes"] - start
 
     compiled = lucid.compile(f)
-    # Kernels that multiply matrices have some scratch memory, which need not be in use at the peak of both.
+    # Matrix product kernels have some scratch memory, which may be in use at the peak of only one of them.
     assert peak(compiled) <= 1.02 * peak(f) + (256 << 10), compiled.explain()
     assert compiled.explain().count("backward: 32 nodes as") >= 8, compiled.explain()
 
 
-def test_a_large_graph_in_parts():
-    def story(wrap):
+def test_a_large_graph_runs_several_plans():
+    def scenario(wrap):
         def f(x, w):
             for _ in range(20):
                 x = lucid.tanh(x @ w) * x.sigmoid() + x
@@ -175,10 +175,10 @@ def test_a_large_graph_in_parts():
             seen.append(gradients([x, w]))
         return seen
 
-    check_planned(story, runs=2 * 5)
+    check_planned(scenario, runs=2 * 5)
 
 
-def test_a_dropped_program_frees_its_plans():
+def test_a_destroyed_program_frees_its_plans():
     def measure():
         module = nn.Sequential(nn.Linear(32, 32), nn.Tanh(), nn.Linear(32, 32))
         compiled = lucid.compile(module)
@@ -193,7 +193,7 @@ def test_a_dropped_program_frees_its_plans():
     assert lucid._core.live_nodes() == nodes
 
 
-def test_passes_that_go_on_after_a_program_is_gone():
+def test_backward_after_its_program_was_destroyed():
     x, w = leaves((4, 4), (4, 4))
     expected = lucid.autograd.grad(gated(x, w).sum(), [x, w])
     compiled = lucid.compile(gated)
@@ -206,7 +206,7 @@ def test_passes_that_go_on_after_a_program_is_gone():
     assert bits(lucid.autograd.grad(total, [x, w])) == bits(expected)
 
 
-def test_a_recording_sees_what_the_nodes_do():
+def test_a_tracer_sees_backward_node_by_node():
     f = lucid.compile(gated)
     x, w = leaves((4, 4), (4, 4))
     for _ in range(3):
@@ -221,7 +221,7 @@ def test_a_recording_sees_what_the_nodes_do():
     assert counters().backward_runs == before.backward_runs + 1
 
 
-def test_the_log_tells_of_backward_plans():
+def test_the_log_reports_backward_plans():
     script = """
 import lucid
 f = lucid.compile(lambda x: lucid.tanh(x * 2).exp() * x)

@@ -1,6 +1,6 @@
-"""Calls with one spoilt argument, 5,000 of them: each ends as its kind of mistake says. `bad_calls.py` runs more.
+"""5,000 calls with one mutated argument, each with the expected outcome. `bad_calls.py` runs more.
 
-What it has found is tested by name below it.
+The bugs that it found are tested by name below.
 """
 
 from collections import Counter
@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 
-def test_bad_calls_end_as_they_should():
+def test_invalid_calls_have_the_expected_outcome():
     outcomes = Counter()
     assert bad_calls.run_in_child(0, 5000, outcomes) is None
     assert outcomes.total() == 5000
 
 
-def test_a_call_that_ends_otherwise_is_reported():
+def test_an_unexpected_outcome_is_reported():
     wrong = bad_calls.BadCall("add", "test", lucid.add, (ValueError,), [lucid.ones(2), "x"])
     with pytest.raises(AssertionError, match="expected ValueError, got TypeError"):
         bad_calls.run(wrong)
@@ -52,12 +52,12 @@ def test_numbers_are_viewed_like_tensors(name, arguments, shape):
 
 
 @pytest.mark.parametrize("requires_grad", [False, True])
-def test_an_op_checks_its_operands_before_its_parts_do(requires_grad):
+def test_a_composite_checks_its_operands_before_its_parts_do(requires_grad):
     with pytest.raises(ValueError, match=r"^prelu: weight"):
         lucid.prelu(lucid.ones((), requires_grad=requires_grad), lucid.ones(0))
 
 
-def test_bytes_are_no_tensors():
+def test_bytes_are_not_a_sequence_of_tensors():
     with pytest.raises(TypeError, match="sequence of tensors"):
         lucid.stack(b"xy")
 
@@ -82,7 +82,7 @@ def test_messages_may_quote_part_of_a_character():
         lambda x: x.var(unbiased="x"),
     ],
 )
-def test_what_is_no_tensor_or_number_is_a_type_error(call):
+def test_objects_that_are_not_tensors_or_numbers_raise_type_error(call):
     with pytest.raises(TypeError):
         call(lucid.ones(2, 3))
 
@@ -114,7 +114,7 @@ def test_parameters_of_distributions_are_checked(call):
         ("histc", {"bins": 4, "min": -1.0, "max": 5.0}),
     ],
 )
-def test_a_number_is_a_tensor_without_dimensions(name, arguments):
+def test_a_number_is_a_0d_tensor(name, arguments):
     op = lucid._core.ops[name]
     outcomes = []
     for x in (2.5, lucid.tensor(2.5)):
@@ -135,13 +135,13 @@ def test_a_number_is_a_tensor_without_dimensions(name, arguments):
         ("index_put", {"x": lucid.ones(3), "values": 1.0, "indices": [lucid.tensor([3])]}),
     ],
 )
-def test_indices_out_of_range_are_reported_by_ops_made_of_others(name, arguments):
+def test_composites_report_indices_out_of_range(name, arguments):
     with pytest.raises(IndexError, match=f"^{name}: "):
         lucid._core.ops[name](**arguments)
 
 
 @pytest.mark.parametrize("shape", [(4, 0), (0, 4), (7, 0, 4), (7, 4, 0)])
-def test_several_dimensions_without_elements_are_reduced(shape):
+def test_reductions_over_empty_dimensions(shape):
     x = lucid.zeros(shape)
     assert x.sum().item() == 0
     assert x.prod().item() == 1
@@ -150,14 +150,14 @@ def test_several_dimensions_without_elements_are_reduced(shape):
     assert x.sum((0, 1)).shape == shape[2:]
 
 
-def test_ranks_beyond_the_end_are_refused():
+def test_kthvalue_rejects_k_out_of_range():
     with pytest.raises(ValueError, match="kthvalue: k is 5"):
         lucid.tensor([True]).kthvalue(5)
 
 
 @pytest.mark.parametrize("name", ["sum", "prod", "cumsum"])
-def test_bools_are_no_sums(name):
-    with pytest.raises(TypeError, match="number type"):
+def test_sums_of_dtype_bool_are_rejected(name):
+    with pytest.raises(TypeError, match="must be numeric"):
         lucid._core.ops[name](lucid.ones(3), dim=0, dtype=lucid.bool)
 
 
@@ -170,12 +170,12 @@ def test_means_of_bools_are_bools():
 
 @pytest.mark.parametrize("offset", [-5, -1, 0, 1, 2, 7])
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (3, 4), (5, 2)])
-def test_triangles_are_counted_without_walking_them(rows, columns, offset):
+def test_triangle_indices_match_nonzero(rows, columns, offset):
     ones = lucid.ones(rows, columns)
     for triangle, part in ((lucid.tril_indices, lucid.tril), (lucid.triu_indices, lucid.triu)):
         expected = lucid.nonzero(part(ones, offset)).T
         assert triangle(rows, columns, offset).tolist() == expected.tolist()
 
 
-def test_triangles_of_many_rows_are_found_at_once():
+def test_triangle_indices_of_many_rows_are_fast():
     assert lucid.triu_indices(2**40, 4).shape == (2, 10)

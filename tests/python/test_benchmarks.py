@@ -1,4 +1,4 @@
-"""benchmarks/: tables, plot and aims from given figures, and the process that answers for a library."""
+"""benchmarks/: tables, plot and aims from given figures, and the child process that measures a library."""
 
 import importlib
 import json
@@ -49,7 +49,7 @@ def figures():
 
 
 def rows(text):
-    """The cells of each line of the tables, by the first."""
+    """The cells of each row of the tables, keyed by the first cell."""
     lines = [line.strip("|").split("|") for line in text.splitlines() if line.startswith("|")]
     return {cells[0].strip(): [cell.strip() for cell in cells[1:]] for cells in lines}
 
@@ -58,18 +58,18 @@ def cells(text):
     return text.split("|")
 
 
-def test_a_row_has_every_library_and_the_speed_up_over_it():
+def test_a_row_has_the_time_and_speedup_of_every_library():
     found = rows(module("peers_table").times_table("2", figures()["times"]["2"]))
     # Lucid compiled, Lucid eager, PyTorch, torch.compile, JAX, ONNX Runtime, OpenVINO.
     assert found["x + 1, 8 floats"] == cells("0.50|0.25 (0.50x)|4.00 (8.0x)||2.00 (4.0x)||")
     assert found["softmax, 1M floats"] == cells("150|200 (1.33x)|400 (2.7x)|300 (2.0x)|||")
     assert found["layer_norm, 1M floats"] == cells("90.0||100 (1.11x)||||")
     assert found["MLP, batch 64"] == cells("80.0|120 (1.50x)||||160 (2.0x)|200 (2.5x)")
-    # What was not compiled has no speed-up.
+    # A workload that was not compiled has no speedup.
     assert found["GPT mini, 8 x 128 tokens"] == cells("|9,000|16,384||||")
 
 
-def test_a_line_names_what_the_machine_did_at_most():
+def test_the_last_line_has_the_limits_of_the_machine():
     text = module("peers_table").times_table("2", figures()["times"]["2"])
     assert text.startswith("### 2 threads\n")
     assert text.endswith(
@@ -78,7 +78,7 @@ def test_a_line_names_what_the_machine_did_at_most():
     )
 
 
-def test_the_page_has_the_tables_in_order_and_says_what_failed():
+def test_the_page_has_the_tables_in_order_and_lists_failures():
     table = module("peers_table")
     text = table.page(figures())
     assert [line for line in text.splitlines() if line.startswith("#")] == [
@@ -107,7 +107,7 @@ def test_figures_are_compared_with_the_aims(monkeypatch, capsys):
         "time over the peer's, threads: 2, add1_8": (0.125, False),
         "time over the peer's, threads: 2, softmax_1m": (0.5, True),
         "time over the peer's, threads: 2, layernorm_1m": (0.9, False),
-        # What was not compiled meets no aim; what was not run at all is not compared.
+        # A workload that was not compiled meets no aim; one that was not run is not compared.
         "time over the peer's, threads: 2, gptmini_b8": (None, False),
         "share of the limit, threads: 2, softmax_1m": (0.9, True),
         "share of the limit, threads: 2, layernorm_1m": (1.5, True),
@@ -144,7 +144,7 @@ def test_every_aim_names_a_workload():
     assert set(compiled["memory"]) == set(workloads.MEMORY)
 
 
-def test_the_check_of_the_kept_figures_exits_with_its_verdict(tmp_path):
+def test_the_check_of_saved_figures_exits_with_its_verdict(tmp_path):
     kept = tmp_path / "figures.json"
     times = {"lucid": {"mlp_train_b64": 1.0}, "torch": {"mlp_train_b64": 2.0}}
     kept.write_text(json.dumps({"training": times}))
@@ -184,7 +184,7 @@ def test_the_plot_shows_where_a_peer_is_faster():
     assert "0.80x" in [text.text for text in root.iter(f"{SVG}text")]
 
 
-def test_the_committed_page_and_plot_are_made_of_the_committed_figures():
+def test_the_committed_page_and_plot_match_the_committed_figures():
     report, plot = module("report"), module("plot")
     kept = report.load(report.FIGURES)
     made = {
@@ -199,7 +199,7 @@ def test_the_committed_page_and_plot_are_made_of_the_committed_figures():
     assert plot.FILE.read_text() == plot.picture(kept)
 
 
-def test_operations_are_counted_as_the_papers_do():
+def test_flops_match_the_papers():
     networks = module("workloads").NETWORKS
     assert networks["mlp"].flops == 2 * (784 * 256 + 256 * 128 + 128 * 10)
     assert networks["lenet5"].flops == 833_040
@@ -207,7 +207,7 @@ def test_operations_are_counted_as_the_papers_do():
     assert networks["gpt2"].flops == pytest.approx(2 * 124e6 * 64, rel=0.02)
 
 
-def test_a_process_answers_for_a_library_and_survives_what_fails(tmp_path):
+def test_a_child_process_survives_failing_requests(tmp_path):
     peers = module("peers")
     child = peers.Child(sys.executable, "lucid-compiled", 1, tmp_path)
     try:
@@ -220,21 +220,21 @@ def test_a_process_answers_for_a_library_and_survives_what_fails(tmp_path):
         first = child.ask("first", work="mlp_b1")
         assert 0 <= first["cpu"] < 60
         assert first["seconds"] > 0
-        # At least the scores and the activations of the hidden layers lie there when the backward pass begins.
+        # At least the scores and the activations of the hidden layers are in memory when backward begins.
         assert child.ask("peak", work="mlp_train_b64") > 64 * (256 + 128 + 10) * 4
     finally:
         child.close()
 
 
-def test_a_process_that_ends_leaves_its_last_words(tmp_path):
+def test_a_child_process_that_ends_reports_its_error(tmp_path):
     child = module("peers").Child(sys.executable, "no_such_library", 1, tmp_path)
     with pytest.raises(RuntimeError, match="the process ended with 1: ModuleNotFoundError"):
         child.ask("version")
     child.close()
 
 
-def test_unknown_workloads_are_refused_by_name():
+def test_unknown_workloads_are_rejected_by_name():
     command = [sys.executable, str(ROOT / "benchmarks" / "peers.py"), "--only", "mlp_b1,mlp_b2"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "no workload is called mlp_b2" in done.stderr
+    assert "unknown workloads mlp_b2" in done.stderr

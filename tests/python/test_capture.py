@@ -1,4 +1,4 @@
-"""Guards of names and attributes: each kind of place is seen to change, and nothing else is."""
+"""Guards of names and attributes: each kind of change is detected, and nothing else."""
 
 import abc
 import builtins
@@ -32,7 +32,7 @@ def test_a_global():
     expect_change(guards, lambda: entries.pop("SCALE"), lambda: entries.update(SCALE=2.0))
 
 
-def test_minus_zero_is_another_number():
+def test_negative_zero_is_a_different_number():
     zero = 0.0
 
     def function(x):
@@ -47,7 +47,7 @@ def test_minus_zero_is_another_number():
     expect_change(guards, negate)
 
 
-def test_a_missing_global_turns_up():
+def test_a_missing_global_is_defined():
     def function(x):
         try:
             return x * NOT_THERE
@@ -288,7 +288,7 @@ def test_a_descriptor():
     expect_change(guards, lambda: setattr(descriptor, "value", 2.0), lambda: setattr(descriptor, "value", 1.0))
 
 
-def test_what_getattr_reads():
+def test_values_that_dunder_getattr_reads():
     class Thing:
         def __init__(self):
             self.values = {"scale": 2.0}
@@ -314,7 +314,7 @@ def test_a_metaclass():
     expect_change(guards, lambda: setattr(Thing, "scale", 3.0), lambda: delattr(Thing, "scale"))
 
 
-def test_a_name_that_is_computed_drops_the_filter():
+def test_a_computed_name_guards_all_attributes():
     box = Box(scale=2.0)
     guards = guards_of(lambda x: x * getattr(box, "sc" + "ale"), X)
     expect_change(guards, lambda: setattr(box, "scale", 3.0), lambda: setattr(box, "scale", 2.0))
@@ -332,7 +332,7 @@ def test_a_name_that_is_computed_drops_the_filter():
         lambda box: getattr(box, "scale", 1.0),
     ],
 )
-def test_ways_to_hide_a_name(read):
+def test_indirect_attribute_reads(read):
     box = Box(scale=2.0)
     guards = guards_of(lambda x: x * read(box), X)
     expect_change(guards, lambda: setattr(box, "scale", 3.0), lambda: setattr(box, "scale", 2.0))
@@ -384,7 +384,7 @@ def test_a_dataclass_and_a_named_tuple():
     expect_change(guards, lambda: pair.second.append(1), lambda: pair.second.pop())
 
 
-def test_an_abstract_class_gets_a_member():
+def test_a_class_registered_with_an_abstract_class():
     class Abstract(abc.ABC):  # noqa: B024
         pass
 
@@ -409,7 +409,7 @@ def test_attributes_of_parameters_and_partials():
     expect_change(guards, lambda: setattr(weight, "scale", 3.0), lambda: delattr(weight, "scale"))
 
 
-def test_an_attribute_of_a_module_by_a_computed_name():
+def test_a_module_attribute_with_a_computed_name():
     module = types.ModuleType("module")
     module.SCALE = 2.0
     guards = guards_of(lambda x: x * getattr(module, "SC" + "ALE"), X)
@@ -429,6 +429,6 @@ def test_functions_that_share_their_code():
     items = [2.0]
     Thing.__matmul__ = make(items)
     thing = Thing()
-    # The walk knows the code of the method, as part of `make`, but not the function.
+    # The walk finds the code of the method, as a constant of `make`, but not the function object.
     guards = guards_of(lambda x: thing @ x if make else x, X)
     expect_change(guards, lambda: items.append(1.0), lambda: items.pop())

@@ -20,7 +20,7 @@ from lucid.compiler._capture import Capture
 # Arguments.
 
 
-def test_an_object_as_an_argument_is_compared_by_what_it_holds():
+def test_an_object_argument_is_compared_by_its_attributes():
     def function(x, config):
         return x * config.rate + config.inner.scale
 
@@ -55,7 +55,7 @@ def test_objects_in_containers_and_keywords():
     assert not guards.check((X, [Box(scale=2.0), 1]), {})
 
 
-def test_which_arguments_are_the_same_object_matters():
+def test_guards_check_which_arguments_are_identical():
     known = Box(scale=2.0)
 
     def function(x, one, two):
@@ -106,7 +106,7 @@ def test_modules_and_functions_as_arguments():
 def test_arguments_that_cannot_be_guarded():
     itself = []
     itself.append(itself)
-    assert reason_of(lambda x, c: x * len(c), X, itself).endswith("takes an argument that lies in itself")
+    assert reason_of(lambda x, c: x * len(c), X, itself).endswith("takes an argument that contains itself")
     for container in ({1, 2}, collections.deque([1]), collections.OrderedDict(a=1), np.ones(2)):
         assert ": takes c, a " in reason_of(lambda x, c: x * len(c), X, container)
     assert reason_of(lambda c: c.inner * 2, types.SimpleNamespace(inner=X)).endswith(
@@ -114,7 +114,7 @@ def test_arguments_that_cannot_be_guarded():
     )
 
 
-# What runs eagerly.
+# Calls that run eagerly.
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_arguments_that_cannot_be_guarded():
         (lambda x: open(__file__).close() or x, "calls open"),
     ],
 )
-def test_effects(function, reason):
+def test_side_effects(function, reason):
     words = reason_of(function, X)
     assert words == f"test_capture_calls.py:{function.__code__.co_firstlineno}: {reason}"
 
@@ -141,11 +141,11 @@ def test_effects(function, reason):
         (lambda x, clock=[time.time]: x * clock[0]() * 0, "calls time.time"),
     ],
 )
-def test_effects_that_c_code_may_have(function, reason):
+def test_side_effects_of_c_code(function, reason):
     assert reason_of(function, X).endswith(f": {reason}")
 
 
-def test_effects_of_branches_that_are_not_taken():
+def test_side_effects_in_branches_not_taken():
     verbose = False
 
     def function(x):
@@ -186,11 +186,11 @@ def test_writes():
     assert reason_of(append, X).endswith("the call writes closure box.items")
     assert reason_of(argument, X, []).endswith("the call writes items, which was passed to it")
     assert reason_of(attribute_of_argument, X, Config()).endswith("the call writes config.rate")
-    # The first call only sets something up.
+    # The first call only adds a key; later calls may be compiled.
     assert record(item, X).guards is not None
 
 
-def test_code_that_the_walk_does_not_see_is_learned():
+def test_code_that_the_walk_misses_is_learned_during_the_call():
     class Thing:
         scale = 2.0
 
@@ -213,10 +213,10 @@ def test_code_that_the_walk_does_not_see_is_learned():
     expect_change(outcomes[-1].guards, lambda: setattr(Thing, "scale", 3.0), lambda: setattr(Thing, "scale", 2.0))
 
 
-# Whoever else watches.
+# Profile functions of the user.
 
 
-def test_a_profile_function_goes_on_seeing_everything():
+def test_a_profile_function_keeps_seeing_all_calls():
     def helper(x):
         return x + 1
 
@@ -239,7 +239,7 @@ def test_a_profile_function_goes_on_seeing_everything():
     assert seen.count("helper") == 1
 
 
-def test_a_profile_function_that_the_call_sets_wins():
+def test_a_profile_function_set_by_the_call_stays():
     def profile(frame, event, arg):
         pass
 
@@ -312,7 +312,7 @@ def _another_class():
     ],
     ids=["decimal context", "decimal operators", "numpy errors", "time zone", "time zone of an object", "subclasses"],
 )
-def test_state_that_libraries_hide_is_read_at_each_call(function, change):
+def test_hidden_state_of_libraries_is_read_at_each_call(function, change):
     fast = lucid.compile(function)
     x = lucid.ones(1, dtype=lucid.float64)
     for _ in range(3):

@@ -82,7 +82,7 @@ def test_subclasses_of_containers():
     expect_change(guards, lambda: setattr(Table, "__missing__", lambda self, key: 6.0))
 
 
-def test_guards_run_no_code_of_the_user():
+def test_guards_run_no_user_code():
     class Loud:
         def __eq__(self, other):
             raise AssertionError("__eq__ ran")
@@ -164,6 +164,6 @@ def test_an_import_inside(monkeypatch):
     expect_change(guards, lambda: monkeypatch.setitem(sys.modules, "capture_helpers", other), monkeypatch.undo)
 
 
-def test_a_function_of_ours_is_replaced(monkeypatch):
+def test_a_lucid_function_is_replaced(monkeypatch):
     guards = guards_of(lambda x: nn.functional.relu(x), X)
     expect_change(guards, lambda: monkeypatch.setattr(nn.functional, "relu", double), monkeypatch.undo)

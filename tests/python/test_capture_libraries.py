@@ -8,7 +8,7 @@ from lucid import nn
 # Tensors, modules and optimizers.
 
 
-def test_tensors_are_found_with_their_places(monkeypatch):
+def test_tensors_are_found_with_their_paths(monkeypatch):
     weights = [lucid.ones(3)]
     box = Box(w=lucid.zeros(3))
     monkeypatch.setitem(globals(), "W", lucid.ones(3))
@@ -39,7 +39,7 @@ class Net(nn.Module):
         return x * self.scale
 
 
-def test_what_can_be_told_of_a_tensor_without_its_values():
+def test_properties_of_a_tensor_are_guarded_without_its_values():
     weight = lucid.ones(3, requires_grad=True)
     other = lucid.ones(3)
     guards = guards_of(lambda x: x * len(weight) if weight.grad is None else x, X)
@@ -50,7 +50,7 @@ def test_what_can_be_told_of_a_tensor_without_its_values():
     assert words.startswith("closure weight.shape: was f32[3], is f32[5]")
 
 
-def test_gradients_matter_only_to_code_that_names_them():
+def test_grad_is_guarded_only_if_the_code_names_it():
     weight = lucid.ones(3, requires_grad=True)
     guards = guards_of(lambda x: x * weight, X)
     expect_no_change(guards, lambda: setattr(weight, "grad", lucid.ones(3)))
@@ -105,7 +105,7 @@ def test_hooks_of_modules():
     expect_change(guards, handle.remove)
 
 
-def test_hooks_of_all_modules():
+def test_global_module_hooks_are_guarded():
     net = nn.Linear(3, 3)
     guards = guards_of(net, X)
     handle = nn.register_module_forward_hook(lambda *_: None)
@@ -113,13 +113,13 @@ def test_hooks_of_all_modules():
     handle.remove()
 
 
-def test_code_of_ours_may_read_any_attribute_of_our_layers():
+def test_all_attributes_of_lucid_layers_are_guarded():
     net = nn.Sequential(nn.Linear(3, 3))
     guards = guards_of(lambda x: net(x), X)
     expect_change(guards, lambda: setattr(net[0], "anything", 1), lambda: delattr(net[0], "anything"))
 
 
-def test_replaced_classes_of_ours(monkeypatch):
+def test_patched_lucid_classes(monkeypatch):
     net = nn.Linear(3, 3)
     guards = guards_of(lambda x: net(x), X)
     expect_change(guards, lambda: monkeypatch.setattr(nn.Linear, "forward", lambda self, x: x), monkeypatch.undo)
@@ -143,7 +143,7 @@ def test_an_optimizer(kind):
     group = optimizer.param_groups[0]
     places = {place for _, place in outcome.tensors.values()}
     assert {"closure optimizer.param_groups[0]['lr']", "closure net.weight", "closure net.bias"} <= places
-    # Numbers lie in tensors. Only whether one is zero decides what a step does.
+    # The numbers are in tensors. The ops of a step depend only on which of them are zero.
     expect_no_change(guards, lambda: group.update(lr=0.5, weight_decay=0.25))
     expect_change(guards, lambda: group.update(weight_decay=0.0), lambda: group.update(weight_decay=0.1))
     expect_no_change(guards, lambda: step(X))

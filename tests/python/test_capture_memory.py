@@ -1,4 +1,4 @@
-"""Guards keep nothing alive that should be gone, and what they keep the garbage collector sees."""
+"""Guards keep no arguments alive, and the garbage collector sees the objects that they hold."""
 
 import gc
 import pathlib
@@ -39,7 +39,7 @@ def module():
 
 
 @pytest.mark.parametrize(("make", "count"), [(closure, 8000), (module, 2000)])
-def test_captures_that_are_dropped_leave_nothing(make, count):
+def test_dropped_captures_free_their_memory(make, count):
     def run(times):
         for _ in range(times):
             assert guards_of(make(), X).check((X,))
@@ -81,7 +81,7 @@ def test_arguments_are_not_kept_alive():
     assert "gone" in guards.failed((nn.Linear(3, 3), X, Box(scale=2.0)))
 
 
-def test_guards_of_nothing_hold():
+def test_an_empty_guard_set_holds():
     guards = _core.GuardSet()
     assert guards.check()
     assert len(guards) == 0

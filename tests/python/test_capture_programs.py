@@ -1,7 +1,7 @@
 """No plan is ever stale: programs that change Python's state between calls.
 
-The compiler itself is not needed: `capture_harness.Shadow` runs every call and, when guards say that a plan could have
-run instead, compares the ops of the call with those of the plan.
+The compiler itself is not needed: `capture_harness.Shadow` runs every call. When the guards of a plan hold, it compares
+the ops of the call with the ops of the plan.
 """
 
 import capture_random

@@ -1,8 +1,8 @@
-"""What cannot be compiled runs as it is written, and says why. Other cases of this are in test_failures_state.py."""
+"""Functions that cannot be compiled run eagerly and report why. More cases are in test_failures_state.py."""
 
 import lucid
 import pytest
-from same import bits, check, check_story
+from same import bits, check, check_scenario
 from worlds import numbered, pure
 
 
@@ -32,8 +32,8 @@ def test_functions(case):
     check(pure(function, (4,)), fallback=reason)
 
 
-def test_a_hook_on_a_gradient_that_notes_what_it_sees():
-    def story(wrap):
+def test_a_gradient_hook_that_records_gradients():
+    def scenario(wrap):
         weight = lucid.ones(3, requires_grad=True)
         seen = []
 
@@ -47,10 +47,10 @@ def test_a_hook_on_a_gradient_that_notes_what_it_sees():
             f(lucid.full((3,), float(number)))
         return seen, weight.grad
 
-    check_story(story, fallback="runs eagerly")
+    check_scenario(scenario, fallback="runs eagerly")
 
 
-def test_seeing_it():
+def test_inspecting_a_compiled_function():
     @lucid.compile
     def f(x):
         return (x * 2).exp()

@@ -1,11 +1,11 @@
-"""Compiled is eager: functions with gradients of one's own, and hooks. Numbers are those of docs/failures.md."""
+"""Compiled matches eager: custom autograd functions and hooks. Numbers refer to docs/failures.md."""
 
 import lucid
 import pytest
 from same import check
 from worlds import calls_of, leaf
 
-# Functions with gradients of the user's own.
+# Custom autograd functions.
 
 
 class Cube(lucid.autograd.Function):
@@ -21,7 +21,7 @@ class Cube(lucid.autograd.Function):
 
 
 class Scaled(lucid.autograd.Function):
-    """Keeps numbers, a list and a result; one argument is no tensor."""
+    """Stores numbers, a list and a result in ctx; one argument is not a tensor."""
 
     @staticmethod
     def forward(ctx, x, factor, y):
@@ -78,16 +78,16 @@ class KeepsTensor(lucid.autograd.Function):
         return grad * ctx.mask
 
 
-def test_35_a_function_of_ones_own():
-    check(calls_of(lambda x: Cube.apply(x * 2).sum() + x, lambda: leaf(3)), least_hits=2)
+def test_35_a_custom_function():
+    check(calls_of(lambda x: Cube.apply(x * 2).sum() + x, lambda: leaf(3)), min_hits=2)
 
 
-def test_35_what_ctx_keeps():
+def test_35_attributes_of_ctx():
     def f(x, y, factor):
         return Scaled.apply(x.exp(), factor, y)
 
-    check(calls_of(f, lambda: leaf(3), lambda: leaf(3), lambda: 2.5), least_hits=2)
-    check(calls_of(f, lambda: leaf(3), lambda: lucid.randn(3), lambda: 3), least_hits=2)
+    check(calls_of(f, lambda: leaf(3), lambda: leaf(3), lambda: 2.5), min_hits=2)
+    check(calls_of(f, lambda: leaf(3), lambda: lucid.randn(3), lambda: 3), min_hits=2)
 
 
 def test_35_setup_context_and_parameters():
@@ -99,11 +99,11 @@ def test_35_setup_context_and_parameters():
 
 
 def test_35_an_argument_as_the_result():
-    check(calls_of(lambda x: Identity.apply(x), lambda: leaf(3)), least_hits=2)
-    check(calls_of(lambda x: Identity.apply(x * 1)[1:], lambda: leaf(3)), least_hits=2)
+    check(calls_of(lambda x: Identity.apply(x), lambda: leaf(3)), min_hits=2)
+    check(calls_of(lambda x: Identity.apply(x * 1)[1:], lambda: leaf(3)), min_hits=2)
 
 
-def test_35_second_derivatives_of_a_function_of_ones_own():
+def test_35_second_derivatives_of_a_custom_function():
     def penalty(x):
         (slope,) = lucid.autograd.grad(Cube.apply(x).sum(), x, create_graph=True)
         return slope.pow(2).sum()
@@ -115,7 +115,7 @@ def test_35_a_tensor_in_an_attribute_of_ctx_runs_eagerly():
     check(calls_of(lambda x: KeepsTensor.apply(x), lambda: leaf(3)), fallback="keeps a tensor of the call in ctx.mask")
 
 
-def test_35_a_function_of_ones_own_in_a_whole_step():
+def test_35_a_custom_function_in_a_training_step():
     def world():
         w = leaf(4)
         optimizer = lucid.optim.Adam([w], lr=0.1)
@@ -132,7 +132,7 @@ def test_35_a_function_of_ones_own_in_a_whole_step():
     check(world, backward=False)
 
 
-def test_35_backward_of_the_copy_raises_what_the_function_raises():
+def test_35_backward_of_a_copy_raises_the_error_of_the_function():
     class Failing(lucid.autograd.Function):
         @staticmethod
         def forward(ctx, x):
@@ -142,7 +142,7 @@ def test_35_backward_of_the_copy_raises_what_the_function_raises():
         def backward(ctx, grad):
             raise ValueError("no gradient today")
 
-    check(calls_of(lambda x: Failing.apply(x), lambda: leaf(3)), least_hits=2)
+    check(calls_of(lambda x: Failing.apply(x), lambda: leaf(3)), min_hits=2)
 
 
 # Hooks.
@@ -155,10 +155,10 @@ def test_27_hooks_on_intermediates_run_and_change_gradients():
         h.register_hook(lambda grad: None)
         return (h * h).sum()
 
-    check(calls_of(f, lambda: leaf(3)), least_hits=2)
+    check(calls_of(f, lambda: leaf(3)), min_hits=2)
 
 
-def test_27_hooks_that_keep_what_they_see_outside():
+def test_27_hooks_that_store_gradients_outside():
     seen = []
 
     def f(x, factor):
@@ -170,8 +170,8 @@ def test_27_hooks_that_keep_what_they_see_outside():
         seen.clear()
         return f, lambda: ([leaf(3), 2.5] for _ in range(4)), lambda: list(seen)
 
-    # The list changes between calls, so that it must not be read by the calls themselves.
-    check(world, least_hits=0)
+    # The list changes between calls, so a call that read it would be recorded each time.
+    check(world, min_hits=0)
 
 
 def test_27_hooks_that_use_a_tensor_of_the_call_run_eagerly():
@@ -215,7 +215,7 @@ def test_27_a_hook_that_is_removed_inside():
         handle.remove()
         return h.sum()
 
-    check(calls_of(f, lambda: leaf(3)), least_hits=2)
+    check(calls_of(f, lambda: leaf(3)), min_hits=2)
 
 
 def test_27_hooks_on_arguments_and_parameters_before_the_call():
@@ -234,7 +234,7 @@ def test_27_hooks_on_arguments_and_parameters_before_the_call():
 
         return (lambda x, y: x * y * w), calls, lambda: [w]
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 def test_27_hooks_of_parameters_inside_a_step():
@@ -260,7 +260,7 @@ def test_27_hooks_of_parameters_inside_a_step():
 
         return step, calls, lambda: [w]
 
-    check(world, backward=False, least_hits=4)
+    check(world, backward=False, min_hits=4)
 
 
 class Net(lucid.nn.Module):
@@ -285,7 +285,7 @@ HOOKS = {
 
 @pytest.mark.parametrize("where", ["root", "first", "second"])
 @pytest.mark.parametrize("kind", HOOKS)
-def test_27_hooks_of_modules_that_come_and_go(kind, where):
+def test_27_hooks_of_modules_added_and_removed(kind, where):
     def world():
         net = Net()
         module = net if where == "root" else getattr(net, where)
@@ -301,10 +301,10 @@ def test_27_hooks_of_modules_that_come_and_go(kind, where):
 
         return net, calls, lambda: list(net.parameters())
 
-    check(world, least_hits=4)
+    check(world, min_hits=4)
 
 
-def test_27_hooks_of_modules_that_only_look():
+def test_27_hooks_of_modules_that_return_nothing():
     seen = []
 
     def world():
@@ -315,7 +315,7 @@ def test_27_hooks_of_modules_that_only_look():
 
         return net, lambda: ([leaf(3, 4)] for _ in range(4)), lambda: [*net.parameters(), *seen]
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 @pytest.mark.parametrize("kind", ["backward", "backward_pre"])

@@ -1,4 +1,4 @@
-"""Calls that are easy to leave to eager mode, and are compiled."""
+"""Calls that a compiler could easily leave to eager mode, but that are compiled."""
 
 import dataclasses
 from typing import Any, NamedTuple
@@ -8,7 +8,7 @@ import pytest
 from same import bits, check
 from worlds import calls_of, leaf
 
-# Ops that the host computes.
+# Host ops.
 
 HOST_CALLS = {
     "sort": lambda x: lucid.sort(x, dim=0, descending=True),
@@ -30,21 +30,21 @@ HOST_CALLS = {
 
 
 @pytest.mark.parametrize("name", HOST_CALLS)
-def test_ops_of_the_host_are_steps_of_plans(name):
-    check(calls_of(HOST_CALLS[name], lambda: leaf(4, 5)), least_hits=2)
+def test_host_ops_are_steps_of_plans(name):
+    check(calls_of(HOST_CALLS[name], lambda: leaf(4, 5)), min_hits=2)
 
 
 @pytest.mark.parametrize("dtype", [lucid.f64, lucid.f16, lucid.bf16, lucid.i32, lucid.bool])
-def test_sorting_inside_a_plan_for_every_kind_of_number(dtype):
-    check(calls_of(lambda x: lucid.sort(x, dim=0), lambda: lucid.randn(7, 3).mul(3).to(dtype)), least_hits=2)
+def test_sorting_inside_a_plan_for_every_dtype(dtype):
+    check(calls_of(lambda x: lucid.sort(x, dim=0), lambda: lucid.randn(7, 3).mul(3).to(dtype)), min_hits=2)
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (0,), (3, 0), (2, 1, 4)])
 def test_sorting_inside_a_plan_for_any_shape(shape):
-    check(calls_of(lambda x: lucid.sort(x + 1)[0] * 2, lambda: lucid.randn(*shape)), least_hits=2)
+    check(calls_of(lambda x: lucid.sort(x + 1)[0] * 2, lambda: lucid.randn(*shape)), min_hits=2)
 
 
-def test_nan_and_negative_zero_are_sorted_as_in_eager_mode():
+def test_nan_and_negative_zero_sort_as_in_eager_mode():
     values = [float("nan"), -0.0, 0.0, float("inf"), 1e-40, -1e-40]
 
     def world():
@@ -53,19 +53,19 @@ def test_nan_and_negative_zero_are_sorted_as_in_eager_mode():
     check(world)
 
 
-def test_an_error_of_the_host_leaves_nothing_behind():
-    """The weights of the second call are no weights: state stays as eager mode leaves it, and later calls go on."""
+def test_an_error_in_a_host_op_has_no_side_effects():
+    """The weights of the third call are invalid: state stays as eager mode leaves it, and later calls work."""
 
     def world():
         count = lucid.zeros(())
 
-        def draw(weights):
+        def sample(weights):
             count.add_(1)
             return lucid.multinomial(weights * 2, 2)
 
-        return draw, [[lucid.ones(3)], [lucid.ones(3)], [-lucid.ones(3)], [lucid.ones(3)]], lambda: [count]
+        return sample, [[lucid.ones(3)], [lucid.ones(3)], [-lucid.ones(3)], [lucid.ones(3)]], lambda: [count]
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 def test_a_training_step_that_sorts():
@@ -97,7 +97,7 @@ def test_a_training_step_that_sorts():
 def test_results_whose_size_depends_on_values_stay_eager(function, name):
     check(
         calls_of(function, lambda: lucid.randn(8)),
-        fallback=f"the size of what {name} gives depends on values",
+        fallback=f"the output size of {name} depends on values",
     )
 
 
@@ -150,11 +150,11 @@ RESULTS = {
 @pytest.mark.parametrize("name", RESULTS)
 @pytest.mark.parametrize("grad", [True, False])
 def test_36_results_of_every_kind(name, grad):
-    check(calls_of(RESULTS[name], lambda: leaf(4, 5) if grad else lucid.randn(4, 5)), least_hits=2)
+    check(calls_of(RESULTS[name], lambda: leaf(4, 5) if grad else lucid.randn(4, 5)), min_hits=2)
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_36_results_are_written_as_those_of_eager_mode(name):
+def test_36_writes_to_results_match_eager(name):
     """Views of one tensor share its memory and its gradient."""
 
     def after(results):
@@ -205,7 +205,7 @@ def test_16_a_recorded_write_to_an_argument():
 
         return f, calls, lambda: [w]
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 def test_16_a_recorded_write_through_a_view_of_an_argument():
@@ -214,10 +214,10 @@ def test_16_a_recorded_write_through_a_view_of_an_argument():
         row.mul_(2)
         return x.exp(), row
 
-    check(calls_of(f, lambda: leaf(3, 4) * 1), least_hits=2)
+    check(calls_of(f, lambda: leaf(3, 4) * 1), min_hits=2)
 
 
-def test_16_the_callers_graph_goes_on_from_a_write():
+def test_16_the_callers_graph_continues_after_a_write():
     def gradients(wrap):
         lucid.manual_seed(3)
 
@@ -243,7 +243,7 @@ def test_16_the_callers_graph_goes_on_from_a_write():
     assert compiled.cache_info().hits == 2, compiled.explain()
 
 
-def test_16_a_recorded_write_to_a_leaf_is_an_error_whatever_was_compiled_before():
+def test_16_a_recorded_write_to_a_leaf_raises_even_with_a_plan():
     def f(x):
         x.mul_(2)
         return x * 3
@@ -254,7 +254,7 @@ def test_16_a_recorded_write_to_a_leaf_is_an_error_whatever_was_compiled_before(
     check(world)
 
 
-def test_16_a_write_that_makes_an_argument_need_a_gradient():
+def test_16_a_write_that_makes_an_argument_require_grad():
     def f(x, w):
         x.copy_(w * 2)
         return x + 1
@@ -263,7 +263,7 @@ def test_16_a_write_that_makes_an_argument_need_a_gradient():
         w = leaf(3)
         return f, lambda: ([lucid.zeros(3), w] for _ in range(3)), lambda: [w]
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 def test_24_batch_norm_that_averages_all_batches():
@@ -271,29 +271,29 @@ def test_24_batch_norm_that_averages_all_batches():
         norm = lucid.nn.BatchNorm1d(3, momentum=None)
         return norm, lambda: ([leaf(5, 3)] for _ in range(4)), lambda: [*norm.parameters(), *norm.buffers()]
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 @pytest.mark.parametrize("options", [{"scale_grad_by_freq": True}, {"max_norm": 1.0}, {"sparse": False}])
-def test_embeddings_with_different_words_at_each_call(options):
+def test_embeddings_with_different_indices_at_each_call(options):
     def world():
         table = lucid.nn.Embedding(7, 3, **options)
         return table, lambda: ([lucid.randint(0, 7, (6,))] for _ in range(4)), lambda: list(table.parameters())
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
-def test_37_what_was_saved_of_parts_stays_when_the_whole_is_written():
+def test_37_saved_views_keep_their_values_when_the_base_is_written():
     def f(x):
         y = x * 2
         a, b = y[:3] * y[:3], y[1:] * y[1:]
         y.mul_(3)
         return a.sum() + b.sum() + y.sum()
 
-    check(calls_of(f, lambda: leaf(4)), least_hits=2)
+    check(calls_of(f, lambda: leaf(4)), min_hits=2)
 
 
-def test_37_what_was_saved_of_an_expanded_tensor_stays_when_it_is_written():
+def test_37_a_saved_expanded_tensor_keeps_its_values_when_its_base_is_written():
     def f(x, z):
         y = x * 2
         wide = y.expand(3, 4)
@@ -301,7 +301,7 @@ def test_37_what_was_saved_of_an_expanded_tensor_stays_when_it_is_written():
         y.mul_(3)
         return result.sum() + y.sum()
 
-    check(calls_of(f, lambda: leaf(4), lambda: leaf(3, 4)), least_hits=2)
+    check(calls_of(f, lambda: leaf(4), lambda: leaf(3, 4)), min_hits=2)
 
 
 # Arguments.
@@ -338,14 +338,14 @@ ARGUMENTS = {
 @pytest.mark.parametrize("name", ARGUMENTS)
 def test_06_tensors_in_fields_of_dataclasses(name):
     function, make = ARGUMENTS[name]
-    check(calls_of(function, make, times=4), least_hits=2)
+    check(calls_of(function, make, times=4), min_hits=2)
 
 
-def test_06_another_number_in_a_field_is_another_plan():
+def test_06_each_number_in_a_field_has_its_own_plan():
     def world():
         return (lambda p: p.first * p.second), lambda: ([Pair(leaf(3), float(i % 2))] for i in range(8)), ()
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 def test_06_a_field_that_the_call_replaces_runs_eagerly():
@@ -365,10 +365,10 @@ def test_06_one_tensor_in_two_fields():
 
         return (lambda p: p.first.add_(1) * p.second), calls, ()
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
-def test_a_compiled_module_is_a_part_of_another():
+def test_a_compiled_module_inside_a_module():
     class Net(lucid.nn.Module):
         def __init__(self):
             super().__init__()
@@ -395,7 +395,7 @@ def test_a_compiled_module_is_a_part_of_another():
     assert list(net.state_dict()) == ["head.weight", "head.bias"]
 
 
-def test_a_compiled_module_is_a_part_of_a_sequence():
+def test_a_compiled_module_inside_a_sequential():
     plain = lucid.nn.Linear(3, 4)
     net = lucid.nn.Sequential(lucid.compile(plain), lucid.nn.ReLU())
     x = lucid.randn(5, 3)

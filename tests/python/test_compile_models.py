@@ -1,4 +1,4 @@
-"""Networks and modules, compiled: forward, backward and training are eager's, bit for bit, on any number of threads.
+"""Compiled networks and modules: forward, backward and training match eager bit for bit, on any number of threads.
 
 CI trains every network on two threads and calls every module on one; LUCID_FULL_MODELS=1 does both on 1, 2 and 7.
 """
@@ -25,7 +25,7 @@ def set_threads():
 
 
 def train(module, call, batches, make_optimizer):
-    """Everything that can be seen of training steps on these batches: tuples of arguments and named arguments."""
+    """Everything observable about training steps on these batches, which are (arguments, keyword arguments)."""
     optimizer = make_optimizer(list(module.parameters())) if list(module.parameters()) else None
     seen = []
     for args, named in batches:
@@ -45,7 +45,7 @@ def train(module, call, batches, make_optimizer):
 
 
 def check(make_module, make_batches, make_optimizer, threads, set_threads):
-    """Trains a module as it is on one thread, and compiled on `threads`."""
+    """Trains a module eagerly on one thread and compiled on `threads`, and compares."""
     set_threads(1)
     lucid.manual_seed(1)
     module = make_module()
@@ -98,20 +98,20 @@ NETWORKS = {
 
 @pytest.mark.parametrize("threads", [1, 2, 7] if FULL else [2])
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_network_trains_alike(name, threads, set_threads):
+def test_a_network_trains_as_in_eager_mode(name, threads, set_threads):
     make_network, batches = NETWORKS[name]
     rates = {"mlp": 0.1, "lenet_5": 0.1}
     make_optimizer = (
         (lambda p: optim.SGD(p, lr=rates[name], momentum=0.9)) if name in rates else (lambda p: optim.Adam(p, lr=1e-3))
     )
     report = check(make_network, batches, make_optimizer, threads, set_threads).explain()
-    # Backward is outside: it is recorded in the second step, and runs by plans in the two that follow.
+    # backward() is called outside: it is recorded in the second step and runs plans in the next two.
     assert re.search(r"backward: .* 2 runs", report), report
     assert "one by one" not in report, report
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_a_network_answers_alike(name, set_threads):
+def test_a_network_infers_as_in_eager_mode(name, set_threads):
     make_network, batches = NETWORKS[name]
     network = make_network().eval()
     compiled = lucid.compile(network)
@@ -127,16 +127,16 @@ def as_tensors(value):
 
 
 def batches_of(case):
-    drawn = []
+    inputs_of_calls = []
     for _ in range(4):
         arrays = []
         for make_input in case.inputs:
             repeated = next((a for a, other in zip(arrays, case.inputs) if other is make_input), None)
             arrays.append(make_input() if repeated is None else repeated)
-        drawn.append(arrays)
+        inputs_of_calls.append(arrays)
 
     def batches():
-        for arrays in drawn:
+        for arrays in inputs_of_calls:
             inputs = [lucid.tensor(array) for array in arrays]
             for tensor in inputs[: case.learned]:
                 if tensor.is_floating_point():
@@ -146,31 +146,31 @@ def batches_of(case):
     return batches
 
 
-# Modules that peers have not, or that draw numbers: what PyTorch cannot be compared with.
-class Drawing:
-    """A module that draws, as a case."""
+# Modules with random ops, which cannot be compared with PyTorch.
+class RandomCase:
+    """A case for a module with random ops."""
 
     def __init__(self, name, *args, shape, **kwargs):
         self.name, self.args, self.kwargs, self.train = name, args, kwargs, True
         self.inputs, self.named, self.learned = [lambda: np.random.default_rng(3).normal(size=shape)], {}, 1
 
     def __repr__(self):
-        return f"{self.name} draws"
+        return f"{self.name} random"
 
 
-DRAWING = [
-    *(Drawing(name, 0.5, shape=(3, 4)) for name in ("Dropout", "AlphaDropout")),
-    *(Drawing(f"Dropout{d}d", 0.5, shape=(2, 3, *[4] * d)) for d in (1, 2, 3)),
-    Drawing("FeatureAlphaDropout", 0.5, shape=(2, 3, 4)),
-    Drawing("RReLU", shape=(3, 4)),
-    Drawing("GRU", 3, 4, num_layers=2, dropout=0.4, shape=(5, 2, 3)),
-    Drawing("TransformerEncoderLayer", 8, 2, 16, dropout=0.2, shape=(5, 2, 8)),
+RANDOM_CASES = [
+    *(RandomCase(name, 0.5, shape=(3, 4)) for name in ("Dropout", "AlphaDropout")),
+    *(RandomCase(f"Dropout{d}d", 0.5, shape=(2, 3, *[4] * d)) for d in (1, 2, 3)),
+    RandomCase("FeatureAlphaDropout", 0.5, shape=(2, 3, 4)),
+    RandomCase("RReLU", shape=(3, 4)),
+    RandomCase("GRU", 3, 4, num_layers=2, dropout=0.4, shape=(5, 2, 3)),
+    RandomCase("TransformerEncoderLayer", 8, 2, 16, dropout=0.2, shape=(5, 2, 8)),
 ]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7] if FULL else [1])
-@pytest.mark.parametrize("case", [*CASES, *DRAWING], ids=repr)
-def test_a_module_learns_alike(case, threads, set_threads):
+@pytest.mark.parametrize("case", [*CASES, *RANDOM_CASES], ids=repr)
+def test_a_module_trains_as_in_eager_mode(case, threads, set_threads):
     def make_module():
         named = {name: as_tensors(value) for name, value in case.kwargs.items()}
         return getattr(nn, case.name)(*map(as_tensors, case.args), **named).double().train(case.train)
@@ -178,14 +178,14 @@ def test_a_module_learns_alike(case, threads, set_threads):
     check(make_module, batches_of(case), lambda p: optim.SGD(p, lr=0.1), threads, set_threads)
 
 
-def test_every_module_is_called():
+def test_every_module_has_a_case():
     apart = {
         *("Module", "Parameter", "Buffer", "Sequential", "ModuleList", "ModuleDict", "ParameterList", "ParameterDict"),
-        # The same as another one, or parts of Transformer.
+        # The same as another module, parts of Transformer, or tested below.
         *("TransformerEncoder", "TransformerDecoder", "LazyLinear", "ConstantPad1d", "ConstantPad3d"),
         *("CTCLoss", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"),
     }
-    called = {case.name for case in [*CASES, *DRAWING]}
+    called = {case.name for case in [*CASES, *RANDOM_CASES]}
     found = {name for name in nn.__all__ if isinstance(getattr(nn, name), type)}
     assert found - called - apart == set()
 

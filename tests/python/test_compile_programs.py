@@ -1,4 +1,4 @@
-"""Programs that change Python's state between calls give the same compiled as eagerly."""
+"""Programs that change Python state between calls return the same compiled as eagerly."""
 
 import lucid
 import pytest
@@ -7,7 +7,7 @@ from capture_programs import PROGRAMS
 from lucid.compiler import JITFunction
 from same import bits
 
-# These write state too, but what they do with tensors is told first.
+# These also write state, but reading tensor values is reported first.
 READ_VALUES_FIRST = {
     "float_logged_list",
     "item_ema_on_self",
@@ -30,7 +30,7 @@ def reason_of(name):
     return EAGER[name]
 
 
-def test_every_program_is_expected_to_do_something():
+def test_every_program_has_an_expected_outcome():
     assert len(COMPILED) >= 160
     assert len(PROGRAMS) >= 260
     names = sorted([*COMPILED, *EAGER, *NEVER_TWICE, *READS_VALUES])
@@ -38,7 +38,7 @@ def test_every_program_is_expected_to_do_something():
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_a_program_gives_the_same_compiled(name):
+def test_a_program_returns_the_same_compiled(name):
     made = []
 
     def compile(function):

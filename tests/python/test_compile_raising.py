@@ -1,4 +1,4 @@
-"""Compiled functions that raise: they are not recorded again and again, and come back when they stop raising."""
+"""Compiled functions that raise are recorded only a few times, and are compiled once they stop raising."""
 
 import lucid
 import pytest
@@ -15,7 +15,7 @@ def step(x):
 
 @pytest.fixture
 def recordings(monkeypatch):
-    """Counts how often a call is walked."""
+    """Counts the recordings."""
     from lucid.compiler import _capture
 
     count = [0]
@@ -30,7 +30,7 @@ def recordings(monkeypatch):
     return count
 
 
-def test_a_function_that_always_raises_is_recorded_a_few_times_only(recordings):
+def test_a_function_that_always_raises_is_recorded_only_a_few_times(recordings):
     LIMIT["at"] = 1
     fast = lucid.compile(step)
     for _ in range(20):
@@ -64,7 +64,7 @@ def test_another_key_is_recorded_although_one_raises(recordings):
     assert fast.cache_info().compiles == 1
 
 
-def test_an_interrupt_is_no_reason(recordings):
+def test_an_interrupt_does_not_count_as_raising(recordings):
     def interrupted(x):
         raise KeyboardInterrupt
 
@@ -75,7 +75,7 @@ def test_an_interrupt_is_no_reason(recordings):
     assert recordings[0] == 6
 
 
-def test_keys_that_raise_are_forgotten(recordings):
+def test_keys_that_raise_are_evicted(recordings):
     LIMIT["at"] = 1
     fast = lucid.compile(step)
     for size in range(1, 100):

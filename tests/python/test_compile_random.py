@@ -1,4 +1,4 @@
-"""Random programs, 2,000 of them: compiled they do what they do eagerly. `compile_programs.py` runs more."""
+"""2,000 random programs: compiled matches eager. `compile_programs.py` runs more."""
 
 import argparse
 import os
@@ -14,7 +14,7 @@ from same import bits, check, history
 
 @pytest.mark.parametrize(("first", "last", "off"), [(0, 800, ""), (800, 2000, "FuseSteps")])
 def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
-    # Fused steps make kernels that no other program has, whose compilation takes most of the time.
+    # Compiling fused steps takes most of the time, because no other program shares their kernels.
     monkeypatch.setenv("LUCID_DISABLE_PASSES", off)
     total = compile_programs.Totals()
     options = argparse.Namespace(seed=first, count=last - first, batch=200, jobs=os.cpu_count(), failures=3)
@@ -26,7 +26,7 @@ def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
     assert total.rarest()[len(compile_programs.program_writer.SIZED_BY_VALUES)][0] > 0, total.report()
 
 
-def test_programs_that_differ_are_made_smaller():
+def test_differing_programs_are_shrunk():
     shape = {"shape": (3,), "fill": "normal", "bound": 0}
     statements = [Statement(f"v{i} = a0 + {i}", f"v{i}", frozenset({"a0"})) for i in range(3)]
     given = Input("a0", shape, lucid.float32, 1, False, "plain")
@@ -36,10 +36,10 @@ def test_programs_that_differ_are_made_smaller():
     assert compile_programs.differs(program)[0] is None
 
 
-# What random programs have found.
+# Bugs that random programs found.
 
 
-def test_a_mask_without_dimensions_is_not_read_to_write_by_it():
+def test_writing_by_a_0d_mask_does_not_read_its_value():
     def world():
         def f(x, y):
             total = x.sum() + 0
@@ -53,14 +53,14 @@ def test_a_mask_without_dimensions_is_not_read_to_write_by_it():
     check(world)
 
 
-def test_numbers_of_random_fills_are_checked_without_a_second_recording():
+def test_arguments_of_random_fills_do_not_cause_a_second_recording():
     def world():
         return (lambda x: x.clone().uniform_(1.0, 2.0).bernoulli_(0.25)), [(lucid.ones(3),)] * 3, []
 
     assert check(world).cache_info().misses == 1
 
 
-def test_who_asks_first_for_the_node_of_a_rebased_view_does_not_change_sums():
+def test_access_order_of_rebased_views_does_not_change_gradients():
     def world():
         def f(x):
             whole = x.tanh()
@@ -107,14 +107,14 @@ def test_backward_reaches_leaves_in_the_same_order():
 
 
 @pytest.mark.parametrize("dtype", [lucid.bool, lucid.uint8, lucid.int64])
-def test_lerp_between_whole_numbers_has_the_gradient_of_its_weight(dtype):
+def test_lerp_between_integers_has_a_gradient_for_its_weight(dtype):
     weight = lucid.tensor([0.25, 0.75], requires_grad=True)
     lucid.lerp(lucid.tensor([1, 0]).to(dtype), lucid.tensor([0, 1]).to(dtype), weight).sum().backward()
     assert weight.grad.tolist() == [-1, 1]
 
 
 @pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16], ids=["f16", "bf16"])
-def test_gradients_of_scalars_are_those_of_vectors_where_rules_have_numbers(dtype):
+def test_gradients_of_scalars_match_vectors_for_rules_with_constants(dtype):
     def world():
         def f(x):
             return x.erf() + lucid.log10(x.abs() + 1) + lucid.nn.functional.hardsigmoid(x)

@@ -1,4 +1,4 @@
-"""What a compiled function sees of the calls around it: those of the program, none of Lucid's."""
+"""The call stack that a compiled function sees: frames of the program, none of Lucid."""
 
 import inspect
 import sys
@@ -9,7 +9,7 @@ import pytest
 
 
 def callers():
-    """The names of the functions that called, the innermost first."""
+    """The names of the calling functions, innermost first."""
     return [frame.function for frame in inspect.stack()[1:]]
 
 

@@ -1,4 +1,4 @@
-"""The loader: order, workers, shutting down, going on in the middle."""
+"""The data loader: order, workers, shutdown, resuming."""
 
 import gc
 import io
@@ -27,8 +27,8 @@ class Squares(Dataset):
         return index, index * index
 
 
-class Drawing(Dataset):
-    """Samples that are drawn at random, as augmented ones are."""
+class RandomCase(Dataset):
+    """Random samples, as data augmentation produces them."""
 
     def __len__(self):
         return 12
@@ -58,7 +58,7 @@ class Slow(Squares):
 
 
 class Counting(IterableDataset):
-    """Its workers share the numbers."""
+    """An iterable dataset whose workers split the numbers."""
 
     def __init__(self, count):
         self.count = count
@@ -89,7 +89,7 @@ def wait_for_no_children(before):
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_the_order_comes_from_the_seed_alone(workers):
+def test_the_order_depends_only_on_the_seed(workers):
     lucid.manual_seed(5)
     expected = orders(DataLoader(Squares(), batch_size=3, shuffle=True))
     lucid.manual_seed(5)
@@ -99,7 +99,7 @@ def test_the_order_comes_from_the_seed_alone(workers):
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_a_generator_of_ones_own_decides(workers):
+def test_a_custom_generator_determines_the_order(workers):
     def run(generator):
         return orders(DataLoader(Squares(), batch_size=4, shuffle=True, generator=generator, num_workers=workers))
 
@@ -109,10 +109,10 @@ def test_a_generator_of_ones_own_decides(workers):
     assert run(lucid.Generator().manual_seed(9)) == first
 
 
-def test_what_workers_draw_does_not_depend_on_their_number():
+def test_random_numbers_do_not_depend_on_the_number_of_workers():
     def run(workers):
         lucid.manual_seed(3)
-        loader = DataLoader(Drawing(), batch_size=2, num_workers=workers)
+        loader = DataLoader(RandomCase(), batch_size=2, num_workers=workers)
         return [(x.tolist(), y.tolist()) for x, y in loader]
 
     assert run(1) == run(2) == run(3)
@@ -130,7 +130,7 @@ def test_lengths_and_last_batches(workers):
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_samplers_and_collation_of_ones_own(workers):
+def test_custom_samplers_and_collation(workers):
     loader = DataLoader(Squares(), sampler=[3, 1, 2], batch_size=2, collate_fn=list, num_workers=workers)
     assert list(loader) == [[(3, 9), (1, 1)], [(2, 4)]]
     loader = DataLoader(Squares(), batch_sampler=[[5], [1, 2]], collate_fn=list, num_workers=workers)
@@ -139,7 +139,7 @@ def test_samplers_and_collation_of_ones_own(workers):
     assert list(loader) == [[0, 0], [1, 1], [2, 4]]
 
 
-def test_tensor_datasets_are_indexed_at_once():
+def test_tensor_datasets_are_indexed_by_batch():
     dataset = TensorDataset(lucid.arange(10).reshape(5, 2), lucid.arange(5))
     batches = list(DataLoader(dataset, batch_size=2))
     assert [[part.tolist() for part in batch] for batch in batches] == [
@@ -150,7 +150,7 @@ def test_tensor_datasets_are_indexed_at_once():
 
 
 @pytest.mark.parametrize("workers", WORKERS)
-def test_iterable_datasets_are_shared(workers):
+def test_iterable_datasets_are_split_between_workers(workers):
     loader = DataLoader(Counting(10), batch_size=2, num_workers=workers)
     for _ in range(2):
         assert sorted(i for batch in loader for i in batch.tolist()) == list(range(10))
@@ -174,14 +174,14 @@ def test_worker_init_fn_and_information():
     assert get_worker_info() is None
 
 
-def test_a_failing_init_fn_arrives():
+def test_an_exception_in_init_fn_is_raised():
     loader = DataLoader(Squares(), num_workers=1, worker_init_fn=lambda number: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         next(iter(loader))
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_exceptions_arrive_with_their_traceback(workers):
+def test_exceptions_are_raised_with_their_traceback(workers):
     before = children()
     loader = DataLoader(Failing(), batch_size=2, num_workers=workers)
     with pytest.raises(KeyError, match="sample seven") as caught:
@@ -214,7 +214,7 @@ def test_results_that_cannot_be_sent_are_reported():
         list(DataLoader(Unsendable(), num_workers=1, collate_fn=list))
 
 
-def test_leaving_early_ends_the_workers():
+def test_breaking_out_of_the_loop_ends_the_workers():
     before = children()
     for _ in DataLoader(Squares(1000), num_workers=2):
         break
@@ -222,7 +222,7 @@ def test_leaving_early_ends_the_workers():
     assert wait_for_no_children(before) == before
 
 
-def test_persistent_workers_stay_until_the_loader_goes():
+def test_persistent_workers_live_as_long_as_the_loader():
     before = children()
 
     class Process(Squares):
@@ -269,13 +269,13 @@ def test_an_interrupt_ends_everything():
 @pytest.mark.parametrize("workers", [0, 2])
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("taken", [0, 1, 3, 7])
-def test_a_loader_goes_on_in_the_middle_of_an_epoch(workers, own, taken):
+def test_a_loader_resumes_in_the_middle_of_an_epoch(workers, own, taken):
     def make(seed):
         generator = lucid.Generator().manual_seed(seed) if own else None
         return DataLoader(Squares(), batch_size=3, shuffle=True, generator=generator, num_workers=workers)
 
     def train(loader, batches):
-        """Takes batches, and draws from the default generator as training does."""
+        """Takes batches and uses the default generator, as training does."""
         seen = []
         for batch in batches:
             seen.append((batch[0].tolist(), lucid.rand(1).item()))
@@ -302,7 +302,7 @@ def test_a_loader_goes_on_in_the_middle_of_an_epoch(workers, own, taken):
     assert seen + train(resumed, resumed) == whole
 
 
-def test_a_loader_that_has_not_begun_goes_on_at_the_beginning():
+def test_a_loader_that_has_not_started_resumes_at_the_beginning():
     generator = lucid.Generator().manual_seed(4)
     loader = DataLoader(Squares(), shuffle=True, generator=generator)
     state = loader.state_dict()
@@ -314,7 +314,7 @@ def test_a_loader_that_has_not_begun_goes_on_at_the_beginning():
         other.load_state_dict({"batches": 1})
 
 
-def test_iterable_datasets_go_on_too():
+def test_iterable_datasets_resume():
     loader = DataLoader(Counting(10), batch_size=2)
     batches = iter(loader)
     next(batches)
@@ -324,7 +324,7 @@ def test_iterable_datasets_go_on_too():
     assert [batch.tolist() for batch in other] == [[4, 5], [6, 7], [8, 9]]
 
 
-def test_progress_is_shown_only_when_asked_for(capfd):
+def test_progress_is_shown_only_on_request(capfd):
     list(DataLoader(Squares(4), batch_size=2))
     assert capfd.readouterr().err == ""
     list(DataLoader(Squares(4), batch_size=2, progress=True))
@@ -345,12 +345,12 @@ def test_progress_is_shown_only_when_asked_for(capfd):
         ({"num_workers": 1, "prefetch_factor": 0}, "prefetch_factor"),
     ],
 )
-def test_contradictions_are_named(options, message):
+def test_contradictory_options_are_reported(options, message):
     with pytest.raises(ValueError, match=message):
         DataLoader(Squares(), **options)
 
 
-def test_many_loaders_leave_nothing_behind():
+def test_many_loaders_leak_nothing():
     before = children()
     descriptors = len(os.listdir("/proc/self/fd"))
     for _ in range(10):
@@ -361,7 +361,7 @@ def test_many_loaders_leave_nothing_behind():
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_one_loader_may_be_iterated_within_itself(workers):
+def test_nested_iteration_of_one_loader(workers):
     loader = DataLoader(Squares(4), batch_size=2, num_workers=workers)
     seen = [(outer[0].tolist(), inner[0].tolist()) for outer in loader for inner in loader]
     assert seen == [(first, second) for first in ([0, 1], [2, 3]) for second in ([0, 1], [2, 3])]

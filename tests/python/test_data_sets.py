@@ -12,7 +12,7 @@ from lucid.utils import data
 Point = collections.namedtuple("Point", "x y")
 
 
-def test_lucid_data_is_another_name():
+def test_lucid_data_is_an_alias():
     assert lucid.data.DataLoader is data.DataLoader
     assert set(data.__all__) <= set(dir(lucid.data))
 
@@ -77,9 +77,9 @@ def test_samplers():
     assert len(list(data.RandomSampler(range(3), num_samples=8))) == 8
     assert set(data.RandomSampler(range(3), replacement=True, num_samples=50)) == {0, 1, 2}
     assert sorted(data.SubsetRandomSampler([4, 9, 2])) == [2, 4, 9]
-    drawn = list(data.WeightedRandomSampler([0.0, 1.0, 3.0], 400, generator=generator))
-    assert set(drawn) == {1, 2}
-    assert drawn.count(2) > 2 * drawn.count(1)
+    samples = list(data.WeightedRandomSampler([0.0, 1.0, 3.0], 400, generator=generator))
+    assert set(samples) == {1, 2}
+    assert samples.count(2) > 2 * samples.count(1)
     assert sorted(data.WeightedRandomSampler([1, 2, 3], 3, replacement=False)) == [0, 1, 2]
     assert list(data.BatchSampler(range(5), 2, True)) == [[0, 1], [2, 3]]
     assert len(data.BatchSampler(range(5), 2, False)) == 3
@@ -132,10 +132,10 @@ def test_collation(samples, expected):
         ([lucid.ones(1), lucid.ones(2)], RuntimeError, "different shapes"),
         ([[1], [1, 2]], RuntimeError, "different lengths"),
         ([object()], TypeError, "collate_fn"),
-        ([np.array(["a"])], TypeError, "cannot become tensors"),
+        ([np.array(["a"])], TypeError, "cannot be converted to tensors"),
     ],
 )
-def test_what_cannot_be_collated_is_named(samples, error, message):
+def test_uncollatable_types_are_named(samples, error, message):
     with pytest.raises(error, match=message):
         data.default_collate(samples)
 
@@ -170,8 +170,8 @@ def test_idx_files(code, dtype, compressed, tmp_path):
         (idx(0x08, (4,), b"123"), "should hold 4 bytes"),
         (idx(0x08, (2,), b"123"), "should hold 2 bytes"),
         (idx(0x08, (2**32 - 1,) * 3, b""), "too large"),
-        (idx(0x08, (2**32 - 1,), b"1"), "at the most"),
-        (gzip.compress(idx(0x08, (2**31,), b"1")), "at the most"),
+        (idx(0x08, (2**32 - 1,), b"1"), "at most"),
+        (gzip.compress(idx(0x08, (2**31,), b"1")), "at most"),
         (gzip.compress(idx(0x08, (4,), b"123")), "should hold 4 bytes"),
         (gzip.compress(idx(0x08, (2,), b"123")), "data follows"),
         (gzip.compress(idx(0x08, (4,), b"1234"))[:-9], "cut short"),
@@ -179,7 +179,7 @@ def test_idx_files(code, dtype, compressed, tmp_path):
         (b"\x1f\x8b" + bytes(20), "damaged"),
     ],
 )
-def test_damaged_idx_files_are_refused_with_a_reason(content, message, tmp_path):
+def test_damaged_idx_files_are_rejected_with_a_reason(content, message, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(ValueError, match=message):

@@ -1,4 +1,4 @@
-"""The examples in the documentation: those of every op of the table, and those of the package."""
+"""The examples in the docstrings of all ops of the table and of the package."""
 
 import doctest
 import importlib
@@ -13,7 +13,7 @@ PUBLIC = sorted(lucid._core.public_ops)
 
 
 def run_examples(name, text):
-    """Runs a docstring's examples; returns how many there were."""
+    """Runs the examples of a docstring and returns their number."""
     test = doctest.DocTestParser().get_doctest(text, {"lucid": lucid, "math": math}, name, None, 0)
     report = []
     runner = doctest.DocTestRunner(optionflags=RUNNER_OPTIONS)

@@ -1,6 +1,6 @@
-"""The documents that the compiler was asked for by: their examples run, and what they say is so.
+"""The examples of the documents that specify the compiler.
 
-Where they move something to "gpu", "cpu" stands in.
+"cpu" replaces "gpu" where they move something to a device.
 """
 
 import lucid
@@ -82,7 +82,7 @@ def test_both_ways_to_compile_a_module_are_the_same():
         nn.Linear(256, 10),
     )
     for compiled_model in (model.compile(), lucid.compile(model)):
-        assert type(compiled_model) is lucid.JITModule
+        assert isinstance(compiled_model, lucid.JITModule)
         assert compiled_model[0].weight is model[0].weight
         x = lucid.randn(2, 784)
         compiled_model(x)
@@ -93,7 +93,7 @@ def test_custom_cache_size():
     model = MyModel()
     assert model.compile(max_cache_entries=32).cache_info().max_entries == 32
     assert model.compile(max_cache_entries=2).cache_info().max_entries == 2
-    with pytest.raises(ValueError, match="at least one plan"):
+    with pytest.raises(ValueError, match="max_cache_entries must be at least 1, got 0"):
         model.compile(max_cache_entries=0)
     with pytest.raises(TypeError, match="max_cache_entries must be an int, got float"):
         model.compile(max_cache_entries=2.5)
@@ -129,7 +129,7 @@ def test_full_training_loop():
     losses, compiled_parameters, model = train(lambda model: model.compile(), to_device)
     assert losses == expected
     assert compiled_parameters == parameters
-    # Updates of parameters are seen by the plan, which is made once.
+    # The plan, which is compiled once, sees updates of parameters.
     assert len(set(map(repr, losses))) == len(losses)
     assert model.cache_info()[:4] == (3, 1, 1, 0), model.explain()
 
@@ -219,7 +219,7 @@ def test_cache_invalidation():
     assert function.cache_info()[:3] == (0, 2, 2)
 
 
-def test_a_changed_structure_is_seen_without_asking():
+def test_a_changed_structure_is_detected_automatically():
     x = lucid.randn(2, 8)
     module = MyModel().eval()
     model = module.compile()
@@ -228,7 +228,7 @@ def test_a_changed_structure_is_seen_without_asking():
     assert bits(model(x)) == bits(module(x))
 
 
-def test_what_is_no_target():
+def test_invalid_targets():
     with pytest.raises(TypeError) as error:
         lucid.compile(42)
     assert str(error.value) == "lucid.compile() expects an nn.Module or a callable, got <class 'int'>"
@@ -291,7 +291,7 @@ def test_traced_graph():
     assert bits(graph(other)) == bits(model(other))
 
 
-def test_a_trace_that_can_be_no_graph_says_why():
+def test_a_trace_without_a_graph_reports_why():
     from lucid.backend.jit import Tracer, trace
 
     with pytest.raises(RuntimeError, match=r"test_documents.py:\d+: reads a value of a tensor"):

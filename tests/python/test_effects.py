@@ -1,4 +1,4 @@
-"""A call that runs code of the package which is not declared pure runs eagerly, whatever the code is called."""
+"""A call that runs code of the package that is not declared pure runs eagerly, whatever the name of the code."""
 
 import os
 
@@ -12,13 +12,13 @@ BOUND = {name: value for name, value in vars(_core).items() if type(value) is ty
 
 
 def written_in(file, source):
-    """Functions of the package that a file of this name would define."""
+    """The names that this source defines as a file of the package."""
     names = {"_effects": _effects, "__name__": "lucid.nn.new"}
     exec(compile(source, os.path.join(PACKAGE, *file.split("/")), "exec"), names)
     return names
 
 
-def test_code_that_declares_nothing_is_not_pure():
+def test_undeclared_code_is_not_pure():
     made = written_in("nn/new.py", "def grow(x):\n    return x + 1\n")["grow"]
     assert "calls grow, which is not declared pure" in reason_of(lambda x: made(x), X)
 
@@ -57,7 +57,7 @@ def shrink(x):
 
 @pytest.mark.parametrize("name", ["step", "advance"])
 @pytest.mark.parametrize("file", ["nn/moved.py", "optim/renamed.py"])
-def test_an_effect_stays_one_under_any_name(name, file):
+def test_a_declared_effect_does_not_depend_on_its_name(name, file):
     source = f'_effects.pure_module()\n@_effects.effect("counts")\ndef {name}(x):\n    return x + 1\n'
     made = written_in(file, source)[name]
     assert f"calls {name}, which counts" in reason_of(lambda x: made(x), X)
@@ -73,7 +73,7 @@ def test_bound_functions_are_pure_only_if_declared(name):
         assert f"may call lucid.{name}" in reason_of(lambda x: (alias, x + 1)[1], X)
 
 
-def test_what_is_declared_pure_of_bound_functions():
+def test_bound_functions_declared_pure():
     pure = {name for name, value in BOUND.items() if value in _core.pure}
     assert pure == {
         "as_tensor",
@@ -86,7 +86,7 @@ def test_what_is_declared_pure_of_bound_functions():
     }
 
 
-def test_objects_of_undeclared_types_are_not_read():
+def test_reading_objects_of_undeclared_types_runs_eagerly():
     group = optim.SGD(nn.Linear(2, 2).parameters(), lr=0.5, nesterov=True, momentum=0.9).param_groups[0]
     assert "ParamGroup" in reason_of(lambda x: x * 2 if group["nesterov"] else x, X)
 

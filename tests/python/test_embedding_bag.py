@@ -1,4 +1,4 @@
-"""Offsets of embedding_bag: which are refused, and where the last bag ends."""
+"""Offsets of embedding_bag: which are rejected, and where the last bag ends."""
 
 import lucid
 import pytest
@@ -37,7 +37,7 @@ def test_bad_offsets_raise_without_indices():
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_what_follows_the_last_offset_is_in_no_bag(mode):
+def test_indices_after_the_last_offset_are_in_no_bag(mode):
     weight = WEIGHT.clone().requires_grad_()
     got = embedding_bag(INDICES, weight, lucid.tensor([0, 1, 3]), mode=mode, include_last_offset=True)
     want = embedding_bag(INDICES[:3], WEIGHT, lucid.tensor([0, 1]), mode=mode)

@@ -1,4 +1,4 @@
-"""Arguments of ops: how they may be given, and what is said when they are wrong."""
+"""Arguments of ops: accepted forms, and messages for invalid ones."""
 
 import inspect
 
@@ -9,7 +9,7 @@ import pytest
 X = lucid.tensor([[1.0, 2.0], [3.0, 4.0]])
 
 
-def test_names_of_numpy_and_torch_are_understood():
+def test_argument_names_of_numpy_and_torch_are_accepted():
     for call in (
         lambda: lucid.sum(X, 1, True),
         lambda: lucid.sum(X, dim=1, keepdim=True),
@@ -53,13 +53,13 @@ def test_several_results_are_named():
     assert [p.shape for p in parts] == [(1, 2), (1, 2)]
 
 
-def test_functions_and_methods_know_what_they_are():
+def test_metadata_of_functions_and_methods():
     assert lucid.add.__name__ == "add"
     assert lucid.add.__module__ == "lucid"
     assert lucid.Tensor.add_.__qualname__ == "Tensor.add_"
     assert repr(lucid.add) == "<function 'lucid.add'>"
     assert repr(lucid.Tensor.add) == "<method 'Tensor.add'>"
-    assert lucid.add.__doc__.startswith("x + y")
+    assert lucid.add.__doc__.startswith("Returns x + y")
     assert str(inspect.signature(lucid.sum)) == "(x, dim=None, keepdim=False, *, dtype=None)"
     assert lucid.Tensor.add(X, 1).tolist() == X.add(1).tolist()
 
@@ -117,7 +117,7 @@ def test_messages_name_the_op_and_the_argument(call, error, message):
         call()
 
 
-def test_errors_leave_no_error_behind():
+def test_errors_leave_no_pending_exception():
     for _ in range(100):
         with pytest.raises(TypeError):
             lucid.add(X, "a")

@@ -1,4 +1,4 @@
-"""The examples run, say how much faster compiling made them, and give what they give without compiling, bit for bit."""
+"""The examples run, report the speedup of compiling, and match their eager results bit for bit."""
 
 import functools
 import importlib
@@ -16,7 +16,7 @@ FASTER = re.compile(r"^a compiled (?:step|call) is (\d+\.\d\d) times as fast as 
 
 @pytest.fixture
 def example(monkeypatch):
-    """Imports a file of the examples. The benchmarks have some of the same names."""
+    """Imports a file of the examples. Some benchmarks have the same names."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     names = [path.stem for path in EXAMPLES.glob("*.py")]
     for name in names:
@@ -28,7 +28,7 @@ def example(monkeypatch):
 
 @pytest.fixture
 def run(example, monkeypatch, capsys):
-    """Runs an example as a program and returns what it prints."""
+    """Runs an example as a program and returns its output."""
 
     def run_example(name, *words, compiled=True):
         with monkeypatch.context() as patch:
@@ -45,7 +45,7 @@ def run(example, monkeypatch, capsys):
 
 @pytest.fixture
 def compiled_functions(monkeypatch):
-    """What lucid.compile returned so far."""
+    """The functions that lucid.compile returned."""
     found = []
     compile_as_ever = lucid.compile
 
@@ -58,12 +58,12 @@ def compiled_functions(monkeypatch):
 
 
 def all_hit(functions):
-    """Whether every function ran plans, and none has a reason to run eagerly."""
+    """Whether every function ran plans and none ran eagerly."""
     return all(each.cache_info().hits > 0 and "runs eagerly" not in each.explain() for each in functions)
 
 
 def without_times(printed):
-    """What is printed except for figures that depend on the clock."""
+    """The output without figures that depend on the clock."""
     lines = FASTER.sub("", printed).splitlines()
     return [re.sub(r" +\d+\.\d( s)?$", "", line) for line in lines]
 

@@ -1,8 +1,8 @@
-"""Where the system allows no executable memory."""
+"""Behaviour on systems that do not allow executable memory."""
 
 from interpreter import run_python
 
-# The kernel has had PR_SET_MDWE since 6.3. Where it has not, a filter refuses what it would.
+# PR_SET_MDWE exists since Linux 6.3. On older kernels, a seccomp filter rejects the same calls.
 FORBID = """
 import ctypes, errno, struct
 libc = ctypes.CDLL(None, use_errno=True)
@@ -22,7 +22,7 @@ def forbid_executable_memory():
 """
 
 
-def test_the_error_says_so():
+def test_the_error_names_executable_memory():
     source = (
         FORBID
         + """
@@ -50,7 +50,7 @@ print(x.shape)
     assert lines[2:] == ["True", "(3,)"]
 
 
-def test_what_was_loaded_before_still_runs():
+def test_kernels_loaded_before_still_run():
     source = (
         FORBID
         + """

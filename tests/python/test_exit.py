@@ -1,10 +1,10 @@
-"""The process ends in order, whatever its daemon threads are doing."""
+"""The process exits cleanly, whatever its daemon threads are doing."""
 
 import pytest
 from interpreter import run_python
 
-# The thread is inside `wait()` when the interpreter begins to go, and asks for the interpreter's lock again while that
-# lasts. Python then ends it, before 3.14 by unwinding its stack.
+# The thread is inside `wait()` when finalization of the interpreter begins, and acquires the GIL during finalization.
+# Python then terminates it, before 3.14 by unwinding its stack.
 _THREAD = """
 import sys, threading, time, lucid
 from lucid import nn
@@ -87,12 +87,12 @@ def _dedent(source):
 
 
 @pytest.mark.parametrize("inside", _INSIDE)
-def test_a_daemon_thread_that_called_us_sleeps_when_the_process_exits(inside):
+def test_a_daemon_thread_inside_lucid_sleeps_when_the_process_exits(inside):
     assert run_python(_THREAD + _dedent(_INSIDE[inside]) + _EXIT) == "end\n"
 
 
 @pytest.mark.parametrize("work", ["(a @ a).tanh().sum()", "f(a)", "lucid.from_numpy(array).exp()", "step()"])
-def test_a_daemon_thread_that_computes_does_not_end_the_process(work):
+def test_a_computing_daemon_thread_does_not_abort_the_process(work):
     source = f"""
 import threading, time, numpy, lucid
 a = lucid.ones(500, 500)
@@ -132,7 +132,7 @@ f(lucid.ones(3))
 
 
 @pytest.mark.parametrize("end", ["sys.exit(0)", "os._exit(0)", "pass"])
-def test_the_process_may_end_while_plans_are_being_made(end):
+def test_the_process_may_end_while_plans_are_compiled(end):
     source = f"""
 import os, sys, lucid
 f = lucid.compile(lambda x: (x * 3).exp().sum())

@@ -1,4 +1,4 @@
-"""Every entry of docs/failures.md has its cases, 300 at least, in the files that the page names."""
+"""Every entry of docs/failures.md has test cases in the files that the page names; at least 300 in total."""
 
 import collections
 import pathlib
@@ -12,7 +12,7 @@ PAGE = FOLDER.parents[1] / "docs" / "failures.md"
 
 
 def entries_of(case):
-    """The numbers that a test's name or the name of its entry in a table begins with."""
+    """The numbers at the beginning of a test's name or of the name of its entry in a table."""
     name, _, parameters = case.partition("[")
     numbers = re.match(r"test((?:_\d+)+)_", name)
     if numbers:
@@ -21,7 +21,7 @@ def entries_of(case):
 
 
 def files_named():
-    """For each number of the page, the files that its entry ends with."""
+    """For each number of the page, the files named at the end of its entry."""
     entries = re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |^## |\Z)", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     return {int(number): sorted(re.findall(r"`(test_failures_\w+\.py)`", text)) for number, text in entries}
 

@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: arguments and results. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: arguments and results. Numbers refer to docs/failures.md."""
 
 import collections
 import dataclasses
@@ -38,11 +38,11 @@ RESULTS = {
     "6 named": (lambda x: Point(x + 1, x * 2), (3,)),
     "6 dataclass": (lambda x: Pair(x + 1, x * 2), (3,)),
     "6 none": (lambda x: None, (3,)),
-    "6 none beside": (lambda x: (None, x * 2), (3,)),
+    "6 none and a tensor": (lambda x: (None, x * 2), (3,)),
     "6 numbers": (lambda x: (x * 2, 3, "a", 2.5), (3,)),
     "6 shape": (lambda x: (x * 2, x.shape, x.dtype), (3,)),
     "6 the input": (lambda x: x, (3,)),
-    "6 the input beside": (lambda x: (x, x * 2, x), (3,)),
+    "6 the input and a tensor": (lambda x: (x, x * 2, x), (3,)),
     "6 twice": (lambda x: [x.exp()] * 2, (3,)),
     "6 dict of dicts": (lambda x: {"a": {"b": x.exp(), 3: (x,)}}, (3,)),
     "6 named by ops": (lambda x: lucid.max(x, dim=1), (3, 4)),
@@ -54,22 +54,22 @@ RESULTS = {
 @numbered(RESULTS)
 def test_results(case, grad):
     function, shape = case
-    check(pure(function, shape, grad=grad), least_hits=2)
+    check(pure(function, shape, grad=grad), min_hits=2)
 
 
-@pytest.mark.parametrize("what", ["parameter", "buffer", "part of a parameter", "weight beside"])
+@pytest.mark.parametrize("what", ["parameter", "buffer", "view of a parameter", "weight and result"])
 def test_6_state_as_results(what):
     def world():
         layer = nn.BatchNorm1d(3)
         functions = {
             "parameter": lambda x: layer.weight,
             "buffer": lambda x: (layer.running_mean, layer(x)),
-            "part of a parameter": lambda x: layer.weight[1:],
-            "weight beside": lambda x: [layer(x), layer.weight, layer.weight],
+            "view of a parameter": lambda x: layer.weight[1:],
+            "weight and result": lambda x: [layer(x), layer.weight, layer.weight],
         }
         return functions[what], calls((4, 3)), parts_of(layer)
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 # Arguments.
@@ -82,7 +82,7 @@ NESTED = {
     "6 dataclass argument": (lambda p: Pair(p.b, p.a * 2), lambda x, y: Pair(x, y)),
     "6 deep argument": (lambda t: t[0]["a"][1] * t[1], lambda x, y: [{"a": (1, x)}, y]),
     "6 one tensor twice": (lambda xs: xs[0] * xs[1], lambda x, y: [x, x]),
-    "6 numbers beside": (lambda xs: xs[0] * xs[1] + xs[2], lambda x, y: [x, 3, y]),
+    "6 numbers and tensors": (lambda xs: xs[0] * xs[1] + xs[2], lambda x, y: [x, 3, y]),
     "6 settings": (lambda xs: xs[0] * xs[1].rate + len(xs[1].name), lambda x, y: [x, Setting(0.5)]),
 }
 
@@ -95,7 +95,7 @@ def test_nested_arguments(case, grad):
     def world():
         return function, lambda: ([nest(x, y)] for x, y in calls((3,), (3,), grad=grad)()), []
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 def takes_all(x, *rest, scale=1.0, mode="a", **more):
@@ -129,7 +129,7 @@ def test_7_arguments_of_all_kinds():
 
         return takes_all, make, []
 
-    check(world, compiles=len(kinds), least_hits=len(kinds), max_cache_entries=16)
+    check(world, compiles=len(kinds), min_hits=len(kinds), max_cache_entries=16)
 
 
 VALUES = {
@@ -152,7 +152,7 @@ VALUES = {
 def test_values(case):
     function, values = case
     makers = [lambda v=v, n=n: [lucid.full((6,), n + 0.5), v] for n in range(3) for v in values]
-    check(given(function, *makers), least_hits=len(values))
+    check(given(function, *makers), min_hits=len(values))
 
 
 @pytest.mark.parametrize("make", [float, int], ids=["8 floats", "8 integers"])
@@ -160,4 +160,4 @@ def test_scalars_that_change_each_call(make):
     def world():
         return lambda x, t: x / t, lambda: ((lucid.ones(3), make(n + 1)) for n in range(40)), []
 
-    check(world, least_hits=0)
+    check(world, min_hits=0)

@@ -1,4 +1,4 @@
-"""Compiled is eager: the cache of plans, memory and threads. Numbers are those of docs/failures.md."""
+"""Compiled matches eager: the plan cache, memory and threads. Numbers refer to docs/failures.md."""
 
 import gc
 import threading
@@ -8,7 +8,7 @@ import weakref
 import lucid
 import lucid.nn as nn
 import pytest
-from same import bits, check_story
+from same import bits, check_scenario
 from worlds import IMAGES, Net, run_in_threads
 
 # Bounds.
@@ -21,7 +21,7 @@ def test_45_wrong_targets():
         lucid.compile(lambda x: x, max_cache_entries=0)
 
 
-def test_45_the_oldest_plans_go_first():
+def test_45_the_oldest_plans_are_evicted_first():
     @lucid.compile(max_cache_entries=2)
     def f(x):
         return x + 1
@@ -37,19 +37,19 @@ def test_45_the_oldest_plans_go_first():
 
 
 @pytest.mark.parametrize("entries", [1, 2, 3, 8])
-def test_45_evicted_plans_are_made_again(entries):
-    def story(wrap):
+def test_45_evicted_plans_are_compiled_again(entries):
+    def scenario(wrap):
         f = wrap(lambda x: x.exp().sum(), max_cache_entries=entries)
         return [f(lucid.full((size,), float(number))) for number in range(3) for size in (1, 1, 2, 2, 3, 3)]
 
-    compiled = check_story(story, least_hits=9)[0]
+    compiled = check_scenario(scenario, min_hits=9)[0]
     assert len(lucid.compiler.plan_cache(compiled)) == min(entries, 3)
 
 
-def test_45_forgotten_while_it_runs():
-    """A plan that is dropped by what its own result is made of."""
+def test_45_invalidated_between_calls():
+    """Plans are invalidated after each result and compiled again."""
 
-    def story(wrap):
+    def scenario(wrap):
         f = wrap(lambda x: (x * 2, x + 1))
         seen = []
         for _ in range(4):
@@ -60,18 +60,18 @@ def test_45_forgotten_while_it_runs():
             seen.append(f(lucid.ones(3)))
         return seen
 
-    check_story(story, least_hits=4)
+    check_scenario(scenario, min_hits=4)
 
 
-def test_45_entered_again_while_it_runs():
-    def story(wrap):
+def test_45_recursive_calls():
+    def scenario(wrap):
         def f(x, depth=2):
             return x if depth == 0 else holder[0](x * 2, depth - 1) + 1
 
         holder = [wrap(f)]
         return [holder[0](lucid.ones(3)) for _ in range(4)]
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 def test_45_invalidated_by_another_thread():
@@ -102,7 +102,7 @@ def test_45_invalidated_by_another_thread():
 # Memory.
 
 
-def test_46_plans_keep_no_argument_and_no_result():
+def test_46_plans_hold_no_arguments_or_results():
     f = lucid.compile(lambda x: (x * 2).exp())
     x = lucid.ones(3, requires_grad=True)
     for _ in range(3):
@@ -115,7 +115,7 @@ def test_46_plans_keep_no_argument_and_no_result():
 
 
 @pytest.mark.parametrize("what", ["forward", "backward", "step"])
-def test_46_no_memory_stays_behind(what):
+def test_46_no_memory_leaks(what):
     net = nn.Sequential(nn.Linear(64, 256), nn.Tanh(), nn.Linear(256, 64))
     optimizer = lucid.optim.SGD(net.parameters(), lr=0.01)
 
@@ -145,8 +145,8 @@ def test_46_no_memory_stays_behind(what):
     assert compiled.cache_info().hits >= 20
 
 
-def test_46_many_signatures_leave_memory_flat():
-    """benchmarks/signatures.py does this for 100,000."""
+def test_46_many_signatures_do_not_grow_memory():
+    """benchmarks/signatures.py does this for 100,000 signatures."""
     f = lucid.compile(lambda x, n: x * n)
     g = lucid.compile(lambda x, n: x * x.sum().item() * n)
     x = lucid.ones(2)
@@ -168,7 +168,7 @@ def test_46_many_signatures_leave_memory_flat():
     assert g._compiled.table.known_keys <= 64
 
 
-def test_47_a_dropped_model_goes():
+def test_47_a_dropped_model_is_freed():
     net = Net()
     compiled = net.compile()
     for _ in range(3):
@@ -180,7 +180,7 @@ def test_47_a_dropped_model_goes():
     assert [reference() for reference in seen] == [None] * 4
 
 
-def test_47_the_memory_of_a_dropped_model_goes():
+def test_47_the_memory_of_a_dropped_model_is_freed():
     gc.collect()
     before = lucid.memory_stats()["bytes_in_use"]
     compiled = nn.Sequential(nn.Linear(128, 256), nn.ReLU(), nn.Linear(256, 10)).compile()
@@ -192,7 +192,7 @@ def test_47_the_memory_of_a_dropped_model_goes():
     assert lucid.memory_stats()["bytes_in_use"] == before
 
 
-def test_47_no_cycle_keeps_a_function():
+def test_47_no_cycle_keeps_a_function_alive():
     class Big:
         pass
 

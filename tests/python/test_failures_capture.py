@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: what recording gets wrong. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: typical errors of recording. Numbers refer to docs/failures.md."""
 
 import functools
 
@@ -6,7 +6,7 @@ import lucid
 import lucid.nn as nn
 import lucid.nn.functional as F
 import pytest
-from same import check, check_story
+from same import check, check_scenario
 from worlds import calls, given, module_world, numbered, pure
 
 # Functions of tensors.
@@ -66,7 +66,7 @@ FUNCTIONS = {
 @numbered(FUNCTIONS)
 def test_functions(case, grad):
     function, shape = case
-    check(pure(function, shape, grad=grad), least_hits=2)
+    check(pure(function, shape, grad=grad), min_hits=2)
 
 
 @pytest.mark.parametrize("train", [True, False])
@@ -79,14 +79,14 @@ def test_2_attention(train):
         def forward(self, x):
             return self.attention(x, x, x)[0]
 
-    check(module_world(Attention, (2, 5, 8), prepare=lambda m: m.train(train), grad=True), least_hits=2)
+    check(module_world(Attention, (2, 5, 8), prepare=lambda m: m.train(train), grad=True), min_hits=2)
 
 
-# Tensors made of data that changes.
+# Tensors from changing data.
 
 
 @pytest.mark.parametrize("where", ["argument", "closure", "list"])
-def test_3_tensors_of_data_that_changes(where):
+def test_3_tensors_from_changing_data(where):
     def world():
         box = [0]
         functions = {
@@ -102,18 +102,18 @@ def test_3_tensors_of_data_that_changes(where):
 
         return functions[where], make, []
 
-    check(world, compiles=2, least_hits=4)
+    check(world, compiles=2, min_hits=4)
 
 
-def test_3_tensors_of_data_that_never_repeats():
-    check(given(lambda x, n: x * lucid.tensor([n]), *(lambda n=n: (lucid.ones(2), n) for n in range(12))), least_hits=0)
+def test_3_tensors_from_data_that_never_repeats():
+    check(given(lambda x, n: x * lucid.tensor([n]), *(lambda n=n: (lucid.ones(2), n) for n in range(12))), min_hits=0)
 
 
 # Tensors from outside.
 
 
 def holders(weight):
-    """Functions that hold a tensor in every way there is."""
+    """Functions that hold a tensor in every possible way."""
 
     def default(x, w=weight):
         return x * w
@@ -170,7 +170,7 @@ def test_4_tensors_from_outside(kind, grad):
 
         return function, calls((3, 4), before=change), [weight]
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 REBOUND = {
@@ -212,7 +212,7 @@ def test_rebinding(case, where):
 
         return functions[where], calls((3,), count=9, before=change), []
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 def test_5_rebinding_a_function():
@@ -228,7 +228,7 @@ def test_5_rebinding_a_function():
 
         return lambda x: inner(x) * 2, calls((3,), count=9, before=change), []
 
-    check(world, compiles=3, least_hits=4)
+    check(world, compiles=3, min_hits=4)
 
 
 def test_5_rebinding_a_method_and_a_class():
@@ -247,7 +247,7 @@ def test_5_rebinding_a_method_and_a_class():
 
         return lambda x: thing.act(x), calls((3,), count=9, before=change), []
 
-    check(world, least_hits=4)
+    check(world, min_hits=4)
 
 
 # Callables.
@@ -316,10 +316,10 @@ CALLABLES = {
 
 @numbered(CALLABLES)
 def test_callables(case):
-    check(pure(case, (3,), grad=True), least_hits=2)
+    check(pure(case, (3,), grad=True), min_hits=2)
 
 
-def test_9_compiled_inside_is_part_of_the_outer_plan():
+def test_9_an_inner_compiled_function_is_part_of_the_outer_plan():
     inner = lucid.compile(lambda x: x * 2)
     outer = lucid.compile(lambda x: inner(x) + 1)
     for _ in range(3):
@@ -333,7 +333,7 @@ def test_9_compiled_inside_is_part_of_the_outer_plan():
 
 
 def failing(kind):
-    """A world of a function that counts, and fails in some of its calls."""
+    """A world of a function that counts its calls and raises in some of them."""
 
     def world():
         count = lucid.zeros(1)
@@ -355,9 +355,9 @@ def failing(kind):
                     raise RuntimeError("inside")
                 except RuntimeError:
                     count.add_(10)
-            if fail and kind == "drawn":
+            if fail and kind == "after a random op":
                 lucid.rand(3)
-                raise ValueError("after a draw")
+                raise ValueError("after a random op")
             return x + count + lucid.rand(2)
 
         def make():
@@ -370,22 +370,22 @@ def failing(kind):
     return world
 
 
-@pytest.mark.parametrize("kind", ["raised", "of an op", "of python", "at the end", "caught", "drawn"])
-def test_10_exceptions_leave_what_eager_leaves(kind):
-    check(failing(kind), least_hits=3)
+@pytest.mark.parametrize("kind", ["raised", "of an op", "of python", "at the end", "caught", "after a random op"])
+def test_10_state_after_exceptions_matches_eager(kind):
+    check(failing(kind), min_hits=3)
 
 
-def test_10_nothing_stays_half_recorded():
-    def story(wrap):
+def test_10_an_exception_ends_the_recording():
+    def scenario(wrap):
         @wrap
         def f(x):
             y = x * 2
-            if story.fail:
+            if scenario.fail:
                 raise ValueError("stop")
             return y + 1
 
         seen = []
-        for story.fail in [True, False, False, False]:
+        for scenario.fail in [True, False, False, False]:
             try:
                 seen.append(f(lucid.ones(2)))
             except ValueError as error:
@@ -393,5 +393,5 @@ def test_10_nothing_stays_half_recorded():
             seen.append(lucid.ones(2) * 3)
         return seen
 
-    check_story(story)
+    check_scenario(scenario)
     assert not lucid._core.is_tracing()

@@ -1,9 +1,9 @@
-"""Compiled is eager, bit for bit: functions and hooks of the user's own, and views. Numbers: docs/failures.md."""
+"""Compiled matches eager bit for bit: custom functions, hooks and views. Numbers refer to docs/failures.md."""
 
 import lucid
 import lucid.nn as nn
 import pytest
-from same import check, check_story
+from same import check, check_scenario
 from worlds import calls, module_world, numbered, parts_of, pure
 
 
@@ -25,14 +25,14 @@ FUNCTIONS = {
     "35 a function twice": lambda x: Cube.apply(Cube.apply(x)),
     "36 two views": lambda x: (x * 2).split(2),
     "36 views of views": lambda x: [part.T for part in (x * 2).chunk(2)],
-    "36 a view beside what it is of": lambda x: (lambda y: (y, y[1:]))(x.exp()),
+    "36 a view and its base": lambda x: (lambda y: (y, y[1:]))(x.exp()),
 }
 
 
 @pytest.mark.parametrize("grad", [False, True], ids=["plain", "grad"])
 @numbered(FUNCTIONS)
 def test_functions(case, grad):
-    check(pure(case, (4, 3), grad=grad), least_hits=2)
+    check(pure(case, (4, 3), grad=grad), min_hits=2)
 
 
 def add_one(x):
@@ -46,21 +46,21 @@ def write_a_row(x):
     return x.exp()
 
 
-HISTORIES = {"16 added to": add_one, "17 a row": write_a_row, "16 given back": lambda x: x.mul_(3)}
+HISTORIES = {"16 added in place": add_one, "17 a row": write_a_row, "16 returned": lambda x: x.mul_(3)}
 
 
 @numbered(HISTORIES)
-def test_writes_to_arguments_that_have_a_history(case):
+def test_writes_to_arguments_with_a_gradient_graph(case):
     def world():
         return case, lambda: ((x * 1,) for (x,) in calls((3, 4), grad=True)()), []
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 @pytest.mark.parametrize("train", [True, False])
-def test_24_statistics_that_are_averaged(train):
+def test_24_cumulative_averages_of_statistics(train):
     make = lambda: nn.BatchNorm1d(3, momentum=None)  # noqa: E731
-    check(module_world(make, (4, 3), prepare=lambda module: module.train(train), count=6), least_hits=3)
+    check(module_world(make, (4, 3), prepare=lambda module: module.train(train), count=6), min_hits=3)
 
 
 def test_27_hooks_on_gradients_inside():
@@ -76,12 +76,12 @@ def test_27_hooks_on_gradients_inside():
 
         return step, calls((4, 3), count=6), parts_of(layer)
 
-    check(world, backward=False, least_hits=3)
+    check(world, backward=False, min_hits=3)
 
 
 @pytest.mark.parametrize("kind", ["register_full_backward_hook", "register_full_backward_pre_hook"])
 def test_27_backward_hooks_of_modules(kind):
-    def story(wrap):
+    def scenario(wrap):
         net = nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 2))
         if kind == "register_full_backward_hook":
             net[0].register_full_backward_hook(lambda module, inputs, outputs: None)
@@ -92,4 +92,4 @@ def test_27_backward_hooks_of_modules(kind):
             f(lucid.full((2, 3), number / 3)).square().sum().backward()
         return [parameter.grad for parameter in net.parameters()]
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)

@@ -1,10 +1,10 @@
-"""Compiled is eager, bit for bit: gradients and training. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: gradients and training. Numbers refer to docs/failures.md."""
 
 import lucid
 import lucid.nn as nn
 import lucid.nn.functional as F
 import pytest
-from same import check, check_story
+from same import check, check_scenario
 from worlds import calls, numbered, parts_of, pure
 
 # Backward outside.
@@ -20,7 +20,7 @@ FUNCTIONS = {
 @pytest.mark.parametrize("create_graph", [False, True])
 @numbered(FUNCTIONS)
 def test_backward_twice(case, create_graph):
-    def story(wrap):
+    def scenario(wrap):
         f = wrap(case)
         seen = []
         for i in range(4):
@@ -34,12 +34,12 @@ def test_backward_twice(case, create_graph):
                 seen.append(second)
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 @numbered(FUNCTIONS)
 def test_backward_twice_without_keeping_the_graph(case):
-    def story(wrap):
+    def scenario(wrap):
         f = wrap(case)
         seen = []
         for _ in range(4):
@@ -53,12 +53,12 @@ def test_backward_twice_without_keeping_the_graph(case):
             seen.append(x.grad)
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 @pytest.mark.parametrize("to_none", [True, False])
 def test_34_gradients_over_several_batches(to_none):
-    def story(wrap):
+    def scenario(wrap):
         net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 1))
         f = wrap(net)
         seen = []
@@ -70,7 +70,7 @@ def test_34_gradients_over_several_batches(to_none):
                 seen.append([None if p.grad is None else p.grad.clone() for p in net.parameters()])
         return seen
 
-    check_story(story, least_hits=6)
+    check_scenario(scenario, min_hits=6)
 
 
 def test_34_gradients_accumulate_inside():
@@ -86,7 +86,7 @@ def test_34_gradients_accumulate_inside():
 
         return accumulate, calls((3,), count=9, before=forget), [weight]
 
-    check(world, least_hits=6, compiles=2)
+    check(world, min_hits=6, compiles=2)
 
 
 @pytest.mark.parametrize("to_none", [True, False])
@@ -101,11 +101,11 @@ def test_34_zero_grad_inside(to_none):
 
         return step, calls((4, 3), count=6), parts_of(net)
 
-    check(world, backward=False, least_hits=4)
+    check(world, backward=False, min_hits=4)
 
 
-def test_34_gradients_are_added_in_the_order_of_eager():
-    def story(wrap):
+def test_34_gradients_are_added_in_eager_order():
+    def scenario(wrap):
         weight = lucid.tensor([0.1, 0.7, 1e8, -1e-8]).requires_grad_()
         f = wrap(lambda x: (x * weight).exp() * weight + weight * 1e-3)
         seen = []
@@ -116,12 +116,12 @@ def test_34_gradients_are_added_in_the_order_of_eager():
             seen.append((x.grad, weight.grad.clone()))
         return seen
 
-    check_story(story, least_hits=6)
+    check_scenario(scenario, min_hits=6)
 
 
 @pytest.mark.parametrize("order", ["compiled first", "compiled last", "between"])
-def test_34_the_border_of_the_compiled_part(order):
-    def story(wrap):
+def test_34_gradients_across_the_boundary_of_the_compiled_part(order):
+    def scenario(wrap):
         f = wrap(lambda x: x * x + x)
         seen = []
         for number in range(4):
@@ -135,7 +135,7 @@ def test_34_the_border_of_the_compiled_part(order):
             seen.append(x.grad)
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 # Gradients inside.
@@ -181,7 +181,7 @@ INSIDE = {
 
 @numbered(INSIDE)
 def test_gradients_inside(case):
-    check(pure(case, (4,), grad=True), least_hits=2)
+    check(pure(case, (4,), grad=True), min_hits=2)
 
 
 def test_35_a_penalty_on_a_network():
@@ -195,11 +195,11 @@ def test_35_a_penalty_on_a_network():
 
         return loss, calls((4, 3), grad=True), parts_of(net)
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
-def test_35_derivatives_outside_of_higher_order():
-    def story(wrap):
+def test_35_higher_order_derivatives_outside():
+    def scenario(wrap):
         f = wrap(lambda x: (x**5).sum())
         seen = []
         for number in range(3):
@@ -210,20 +210,20 @@ def test_35_derivatives_outside_of_higher_order():
                 seen.append(g.detach())
         return seen
 
-    check_story(story, least_hits=2)
+    check_scenario(scenario, min_hits=2)
 
 
 # Results.
 
 RESULTS = {
-    "36 an integer beside": lambda x: (x * 2, (x > 0).sum(), x.argmax()),
-    "36 a bool beside": lambda x: (x * 2, x > 0),
-    "36 a view of a new one": lambda x: (x * 2)[1:],
+    "36 an integer and a float": lambda x: (x * 2, (x > 0).sum(), x.argmax()),
+    "36 a bool and a float": lambda x: (x * 2, x > 0),
+    "36 a view of a new tensor": lambda x: (x * 2)[1:],
     "36 a view of an argument": lambda x: x[1:],
-    "36 a transposed": lambda x: (x * 2).T,
-    "36 a detached beside": lambda x: (x * 2, (x * 3).detach()),
+    "36 a transposed result": lambda x: (x * 2).T,
+    "36 a detached result": lambda x: (x * 2, (x * 3).detach()),
     "36 parts that depend on each other": lambda x: (x.exp(), x.exp().log(), x.exp().exp()),
-    "36 maxima with places": lambda x: x.max(dim=0),
+    "36 maxima with indices": lambda x: x.max(dim=0),
     "36 a sum of nothing": lambda x: (x.sum(), x[:0].sum()),
 }
 
@@ -231,12 +231,12 @@ RESULTS = {
 @pytest.mark.parametrize("grad", [False, True], ids=["plain", "grad"])
 @numbered(RESULTS)
 def test_results(case, grad):
-    check(pure(case, (3, 4), grad=grad), least_hits=2)
+    check(pure(case, (3, 4), grad=grad), min_hits=2)
 
 
 @pytest.mark.parametrize("used", [0, 1, 2])
-def test_36_results_of_which_one_is_used(used):
-    def story(wrap):
+def test_36_only_one_result_is_used(used):
+    def scenario(wrap):
         weight = lucid.ones(3, requires_grad=True)
         f = wrap(lambda x: (x * weight, (x + weight).exp(), x.sin()))
         seen = []
@@ -246,7 +246,7 @@ def test_36_results_of_which_one_is_used(used):
             seen.append((x.grad, weight.grad))
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 # Parameters that change before backward.
@@ -254,7 +254,7 @@ def test_36_results_of_which_one_is_used(used):
 
 @pytest.mark.parametrize("change", ["scaled", "in place through data", "copied over", "stepped"])
 def test_37_parameters_changed_before_backward(change):
-    def story(wrap):
+    def scenario(wrap):
         layer = nn.Linear(3, 3)
         optimizer = lucid.optim.SGD(layer.parameters(), lr=0.1)
         f = wrap(lambda x: layer(layer(x).tanh()))
@@ -277,11 +277,11 @@ def test_37_parameters_changed_before_backward(change):
             seen.append(None if layer.weight.grad is None else layer.weight.grad.clone())
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 def test_37_arguments_changed_before_backward():
-    def story(wrap):
+    def scenario(wrap):
         f = wrap(lambda x: x * x)
         seen = []
         for _ in range(4):
@@ -293,4 +293,4 @@ def test_37_arguments_changed_before_backward():
             seen.append(x.grad)
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)

@@ -1,10 +1,10 @@
-"""Compiled is eager, bit for bit: modules and modes. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: modules and modes. Numbers refer to docs/failures.md."""
 
 import lucid
 import lucid.nn as nn
 import lucid.nn.functional as F
 import pytest
-from same import check, check_story
+from same import check, check_scenario
 from worlds import IMAGES, Net, calls, module_world, numbered, parts_of, pure
 
 # BatchNorm and modes.
@@ -56,7 +56,7 @@ def test_norms(case, mode):
 
         return call, make_calls, state
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 def test_24_statistics_are_updated_once_by_every_call():
@@ -80,12 +80,12 @@ MODES = {
 @pytest.mark.parametrize("grad", [False, True], ids=["plain", "grad"])
 @numbered(MODES)
 def test_modes(case, grad):
-    check(module_world(Net, IMAGES, prepare=case, grad=grad), least_hits=2)
+    check(module_world(Net, IMAGES, prepare=case, grad=grad), min_hits=2)
 
 
 @pytest.mark.parametrize("mode", [lucid.no_grad, lucid.inference_mode, lucid.enable_grad])
 def test_25_modes_around_calls(mode):
-    def story(wrap):
+    def scenario(wrap):
         net = wrap(Net().train())
         seen = []
         for number in range(6):
@@ -96,7 +96,7 @@ def test_25_modes_around_calls(mode):
                     seen.append(net(lucid.ones(*IMAGES)))
         return [seen, net.norm.running_mean, [result.requires_grad for result in seen]]
 
-    check_story(story, least_hits=4)
+    check_scenario(scenario, min_hits=4)
 
 
 def test_33_toggling_compiles_twice():
@@ -111,11 +111,11 @@ def test_33_toggling_compiles_twice():
     assert compiled.cache_info()[:4] == (1998, 2, 2, 0), compiled.explain()
 
 
-def test_33_toggling_is_like_eager():
+def test_33_toggling_matches_eager():
     def toggle(net, number):
         net.train(number % 3 != 0)
 
-    check(module_world(Net, IMAGES, before=toggle, count=12), compiles=2, least_hits=10)
+    check(module_world(Net, IMAGES, before=toggle, count=12), compiles=2, min_hits=10)
 
 
 # Modes inside.
@@ -166,19 +166,19 @@ MODES_INSIDE = {
     "28 set_grad_enabled": set_inside,
     "28 a decorator": lambda x: decorated(x) * x,
     "28 a scale without a gradient": detached_branch,
-    "28 what code asks": lambda x: x * (2 if lucid.is_grad_enabled() else 3),
+    "28 modes that code reads": lambda x: x * (2 if lucid.is_grad_enabled() else 3),
 }
 
 
 @pytest.mark.parametrize("grad", [False, True], ids=["plain", "grad"])
 @numbered(MODES_INSIDE)
 def test_modes_inside(case, grad):
-    check(pure(case, (3, 4), grad=grad), least_hits=2)
+    check(pure(case, (3, 4), grad=grad), min_hits=2)
 
 
 @numbered(MODES_INSIDE)
 def test_modes_inside_under_no_grad(case):
-    check(pure(lucid.no_grad()(case), (3, 4), grad=True), least_hits=2)
+    check(pure(lucid.no_grad()(case), (3, 4), grad=True), min_hits=2)
 
 
 # Parameters.
@@ -190,7 +190,7 @@ def test_29_freezing_a_parameter(name):
         getattr(net, name).requires_grad_(not 3 <= number < 6)
         net.zero_grad()
 
-    check(module_world(lambda: nn.Linear(3, 2), (4, 3), before=freeze, count=9), compiles=2, least_hits=7)
+    check(module_world(lambda: nn.Linear(3, 2), (4, 3), before=freeze, count=9), compiles=2, min_hits=7)
 
 
 def test_29_freezing_all_but_one():
@@ -198,7 +198,7 @@ def test_29_freezing_all_but_one():
         net.requires_grad_(number < 3)
         net.head.requires_grad_(True)
 
-    check(module_world(Net, IMAGES, before=freeze, count=7), compiles=2, least_hits=5)
+    check(module_world(Net, IMAGES, before=freeze, count=7), compiles=2, min_hits=5)
 
 
 @pytest.mark.parametrize("where", ["closure", "default", "list", "object"])
@@ -218,7 +218,7 @@ def test_30_parameters_of_a_plain_function(where):
         }
         return functions[where], calls((4, 3)), parts_of(layer)
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 class Branching(nn.Module):
@@ -232,18 +232,18 @@ class Branching(nn.Module):
         return self.a(x) if self.use_a else self.b(x)
 
 
-def test_31_parameters_that_are_not_used_have_no_gradient():
+def test_31_unused_parameters_have_no_gradient():
     def switch(net, number):
         net.use_a = number < 3
 
-    compiled = check(module_world(Branching, (4, 3), count=3, before=switch), least_hits=2)
+    compiled = check(module_world(Branching, (4, 3), count=3, before=switch), min_hits=2)
     assert compiled.a.weight.grad is not None
     assert compiled.b.weight.grad is None
-    check(module_world(Branching, (4, 3), count=7, before=switch), compiles=2, least_hits=5)
+    check(module_world(Branching, (4, 3), count=7, before=switch), compiles=2, min_hits=5)
 
 
-def test_31_a_network_with_a_part_that_is_not_used():
-    assert check(module_world(Net, IMAGES), least_hits=2).unused.weight.grad is None
+def test_31_a_network_with_an_unused_submodule():
+    assert check(module_world(Net, IMAGES), min_hits=2).unused.weight.grad is None
 
 
 class Tied(nn.Module):
@@ -258,7 +258,7 @@ class Tied(nn.Module):
 
 
 def test_32_tied_weights():
-    check(module_world(Tied, (3, 4)), least_hits=2)
+    check(module_world(Tied, (3, 4)), min_hits=2)
 
 
 def test_32_weights_that_are_tied_and_untied():
@@ -270,7 +270,7 @@ def test_32_weights_that_are_tied_and_untied():
         if number in (3, 6):
             net.b.weight, others[id(net)] = others[id(net)], net.b.weight
 
-    check(module_world(Tied, (3, 4), count=9, before=retie), least_hits=5)
+    check(module_world(Tied, (3, 4), count=9, before=retie), min_hits=5)
 
 
 def test_32_a_parameter_used_twice():
@@ -278,9 +278,9 @@ def test_32_a_parameter_used_twice():
         weight = nn.Parameter(lucid.randn(3, 3))
         return lambda x: (x @ weight) * weight.sum() + weight[0], calls((2, 3), grad=True), [weight]
 
-    check(world, least_hits=2)
+    check(world, min_hits=2)
 
 
 def test_32_a_module_called_twice():
-    check(module_world(lambda: Twice(nn.Linear(3, 3)), (2, 3)), least_hits=2)
-    check(module_world(lambda: nn.Sequential(*[nn.Linear(3, 3)] * 3), (2, 3)), least_hits=2)
+    check(module_world(lambda: Twice(nn.Linear(3, 3)), (2, 3)), min_hits=2)
+    check(module_world(lambda: nn.Sequential(*[nn.Linear(3, 3)] * 3), (2, 3)), min_hits=2)

@@ -1,17 +1,17 @@
-"""Compiled is eager, bit for bit: shapes, types, numbers and errors. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: shapes, dtypes, values and errors. Numbers refer to docs/failures.md."""
 
 import lucid
 import lucid.nn as nn
 import lucid.nn.functional as F
 import numpy as np
 import pytest
-from same import bits, check, check_story
+from same import bits, check, check_scenario
 from worlds import IMAGES, Net, calls, given, module_world, numbered, pure
 
 SHAPES = {
     "39 scalar": (lambda x: x * 3 - 1, ()),
     "39 scalar that is reduced": (lambda x: x.sum() + x.max(), ()),
-    "39 scalar made larger": (lambda x: x.reshape(1, 1).expand(2, 3) * 2, ()),
+    "39 scalar expanded": (lambda x: x.reshape(1, 1).expand(2, 3) * 2, ()),
     "39 empty": (lambda x: (x * 2).sum(), (0, 3)),
     "39 empty rows": (lambda x: x.sum(0), (0, 3)),
     "39 empty products": (lambda x: x.T @ x, (0, 3)),
@@ -34,7 +34,7 @@ SHAPES = {
 @numbered(SHAPES)
 def test_shapes(case, grad):
     function, shape = case
-    check(pure(function, shape, grad=grad), least_hits=2)
+    check(pure(function, shape, grad=grad), min_hits=2)
 
 
 def test_39_the_last_short_batch():
@@ -48,12 +48,12 @@ def test_39_the_last_short_batch():
 
         return net, make, lambda: [*net.parameters(), *net.buffers()]
 
-    check(world, compiles=2, least_hits=10)
+    check(world, compiles=2, min_hits=10)
 
 
 @pytest.mark.parametrize("size", [0, 1, 2])
 def test_39_batches_of_a_network(size):
-    check(module_world(Net, (size, *IMAGES[1:]), prepare=lambda net: net.eval()), least_hits=2)
+    check(module_world(Net, (size, *IMAGES[1:]), prepare=lambda net: net.eval()), min_hits=2)
 
 
 @pytest.mark.parametrize("count", [40])
@@ -68,18 +68,18 @@ def test_40_many_lengths(count):
 
         return lambda x: layer(x).tanh().sum(1), make, lambda: list(layer.parameters())
 
-    check(world, least_hits=0)
+    check(world, min_hits=0)
 
 
 # Strides.
 
 
 def strided(base):
-    """Tensors of one shape that lie in memory in every way there is."""
+    """Tensors of one shape with all kinds of memory layouts."""
     return {
         "contiguous": base[:3, :4].contiguous(),
         "a part": base[:3, :4],
-        "a part further on": base[1:4, 2:6],
+        "a part with an offset": base[1:4, 2:6],
         "transposed": base.transpose(0, 1)[:3, :4],
         "steps": base[::2, ::2],
         "broadcast rows": base[0, :4].expand(3, 4),
@@ -102,7 +102,7 @@ def test_41_strides(kind, grad):
     def make(number):
         return [strided(lucid.tensor(BASE + number))[kind].requires_grad_(grad)]
 
-    check(given(f, *(lambda n=n: make(n) for n in range(4))), least_hits=2)
+    check(given(f, *(lambda n=n: make(n) for n in range(4))), min_hits=2)
 
 
 def test_41_the_same_shape_with_other_strides():
@@ -114,7 +114,7 @@ def test_41_the_same_shape_with_other_strides():
 
         return lambda x: x * 2 + x.sum(0), make, []
 
-    check(world, least_hits=16, max_cache_entries=16)
+    check(world, min_hits=16, max_cache_entries=16)
 
 
 @pytest.mark.parametrize("step", [-1, -2])
@@ -123,10 +123,10 @@ def test_41_negative_steps_of_arrays(step):
         array = (BASE + number)[::step]
         return [lucid.tensor(array), lucid.from_numpy(np.ascontiguousarray(array))]
 
-    check(given(lambda x, y: x * y.flip(0), *(lambda n=n: make(n) for n in range(4))), least_hits=2)
+    check(given(lambda x, y: x * y.flip(0), *(lambda n=n: make(n) for n in range(4))), min_hits=2)
 
 
-def test_41_memory_that_is_borrowed():
+def test_41_borrowed_memory():
     def make(number):
         array = np.arange(12, dtype=np.float32).reshape(3, 4) + number
         return lucid.from_numpy(array).requires_grad_(), lucid.from_numpy(array[::-1] > 5)
@@ -167,7 +167,7 @@ def test_integers(case, dtype):
         a = lucid.tensor(np.roll(values, number)).to(dtype)
         return a, lucid.tensor(np.where(values == 0, 2, values)).to(dtype)
 
-    check(given(case, *(lambda n=n: make(n) for n in range(4))), least_hits=2)
+    check(given(case, *(lambda n=n: make(n) for n in range(4))), min_hits=2)
 
 
 @pytest.mark.parametrize("left", [lucid.bool, *INTEGERS, *FLOATS], ids=str)
@@ -181,7 +181,7 @@ def test_42_promotion(left):
         x = lucid.tensor([0, 1, number]).to(left)
         return [x, *(lucid.tensor([1, 1, 0]).to(right) for right in rights)]
 
-    check(given(f, *(lambda n=n: make(n) for n in range(4))), least_hits=2)
+    check(given(f, *(lambda n=n: make(n) for n in range(4))), min_hits=2)
 
 
 SPECIAL = [float("nan"), float("inf"), -float("inf"), 0.0, -0.0, 1e-42, -1e-42, 1e38, -3.5, 1.0, 2.5, 0.5]
@@ -212,7 +212,7 @@ def test_special_numbers(case, dtype):
         square = np.resize(np.roll(np.array(SPECIAL, dtype=np.float32), number), (5, 5))
         return [lucid.tensor(square).to(dtype)]
 
-    check(given(case, *(lambda n=n: make(n) for n in range(3))), least_hits=1)
+    check(given(case, *(lambda n=n: make(n) for n in range(3))), min_hits=1)
 
 
 # Errors.
@@ -242,7 +242,7 @@ WRITE_ERRORS = {
 }
 
 
-def calls_with_mistakes(case, grad=False):
+def calls_with_errors(case, grad=False):
     function, make, good, bad = case
     indices = [good, good, good, bad, good, bad]
     return given(function, *(lambda i=i: (make().requires_grad_(grad), lucid.tensor(i)) for i in indices))
@@ -251,15 +251,15 @@ def calls_with_mistakes(case, grad=False):
 @pytest.mark.parametrize("grad", [False, True], ids=["plain", "grad"])
 @numbered(ERRORS)
 def test_checked_errors(case, grad):
-    check(calls_with_mistakes(case, grad), least_hits=2)
+    check(calls_with_errors(case, grad), min_hits=2)
 
 
 @numbered(WRITE_ERRORS)
-def test_checked_errors_leave_what_would_be_written(case):
-    check(calls_with_mistakes(case), least_hits=2)
+def test_checked_errors_write_nothing(case):
+    check(calls_with_errors(case), min_hits=2)
 
 
-MISTAKES = {
+INVALID_CALLS = {
     "43 shapes": lambda x: x @ lucid.ones(7, 7),
     "43 broadcast": lambda x: x + lucid.ones(7),
     "43 dimension": lambda x: x.sum(5),
@@ -269,9 +269,9 @@ MISTAKES = {
 }
 
 
-@numbered(MISTAKES)
-def test_mistakes(case):
-    compiled = check(pure(case, (3, 4)), least_hits=0)
+@numbered(INVALID_CALLS)
+def test_invalid_calls(case):
+    compiled = check(pure(case, (3, 4)), min_hits=0)
     assert compiled.cache_info().compiles == 0
 
 
@@ -297,7 +297,7 @@ def test_threads(kind, threads):
     expected = bits(work(lambda function: function))
     lucid.set_num_threads(threads)
     try:
-        check_story(work, least_hits=3)
+        check_scenario(work, min_hits=3)
         lucid.manual_seed(3)
         assert bits(work(lucid.compile)) == expected
     finally:
@@ -309,10 +309,10 @@ def test_44_alignment(offset):
     def make(number):
         return [(lucid.arange(200.0) + number)[offset : offset + 150]]
 
-    check(given(lambda x: (x.exp().sum(), x * 2), *(lambda n=n: make(n) for n in range(3))), least_hits=1)
+    check(given(lambda x: (x.exp().sum(), x * 2), *(lambda n=n: make(n) for n in range(3))), min_hits=1)
 
 
-def test_44_which_plan_ran_does_not_matter():
+def test_44_results_do_not_depend_on_the_plan():
     f = lucid.compile(lambda x: x.softmax(-1).sum(0), max_cache_entries=1)
     x = lucid.randn(5, 9)
     results = set()
@@ -334,8 +334,8 @@ NUMBERS_BESIDE = {
     "42 power": lambda x, c: x.abs() ** c,
     "42 power of a number": lambda x, c: c**x,
     "42 less": lambda x, c: x < c,
-    "42 larger one": lambda x, c: lucid.clamp(x, min=c),
-    "42 choice": lambda x, c: lucid.where(x > 1, x, c),
+    "42 maximum": lambda x, c: lucid.clamp(x, min=c),
+    "42 where": lambda x, c: lucid.where(x > 1, x, c),
     "42 lerp": lambda x, c: lucid.lerp(x, x * 2, c),
     "42 in place": lambda x, c: x.clone().mul_(c),
 }
@@ -343,7 +343,7 @@ NUMBERS_BESIDE = {
 
 @pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16], ids=["f16", "bf16"])
 @numbered(NUMBERS_BESIDE)
-def test_a_number_beside_a_scalar_is_the_one_beside_a_vector(case, dtype):
+def test_numbers_are_rounded_alike_for_scalars_and_vectors(case, dtype):
     lucid.manual_seed(0)
     values = (lucid.randn(100) * 3).to(dtype)
     number = 0.6931471805599453
@@ -360,4 +360,4 @@ def test_42_functions_of_constants(dtype):
         constant = lucid.full((4, 2), 1.3, dtype=dtype)
         return constant.tanh(), (constant.double() + 0.7).to(dtype).exp() * x.to(dtype)
 
-    check(pure(function, (4, 2)), least_hits=2)
+    check(pure(function, (4, 2)), min_hits=2)

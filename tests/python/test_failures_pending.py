@@ -1,4 +1,4 @@
-"""Compiled is eager: plans that are still being made. Numbers are those of docs/failures.md."""
+"""Compiled matches eager: plans that are still being compiled. Numbers refer to docs/failures.md."""
 
 import gc
 import threading
@@ -13,11 +13,11 @@ from worlds import run_in_threads
 
 
 def pending(f):
-    """How many plans nobody has asked for yet. They are counted until then, made or not."""
+    """The number of recordings that no call has finished yet, whether their plans are compiled or not."""
     return f._compiled.table.pending
 
 
-def test_44_calls_wait_for_no_plan_but_their_own():
+def test_44_calls_wait_only_for_their_own_plan():
     f = lucid.compile(lambda x: (x * 2).exp())
     for size in range(1, 5):
         f(lucid.ones(size))
@@ -43,7 +43,7 @@ def test_44_calls_wait_for_no_plan_but_their_own():
         lambda f, x: f(x),
     ],
 )
-def test_44_whoever_asks_for_plans_waits_for_them(ask):
+def test_44_queries_about_plans_wait_for_them(ask):
     f = lucid.compile(lambda x: (x * 3).exp())
     x = lucid.ones(3)
     f(x)
@@ -53,7 +53,7 @@ def test_44_whoever_asks_for_plans_waits_for_them(ask):
     assert f.cache_info().compiles == 1
 
 
-def test_44_what_the_call_used_changes_before_its_plan_is_there():
+def test_44_tensors_of_the_call_change_before_its_plan_is_compiled():
     weight = lucid.ones(4).requires_grad_()
 
     def function(x):
@@ -64,7 +64,7 @@ def test_44_what_the_call_used_changes_before_its_plan_is_there():
         x = lucid.full((4,), float(number))
         result = f(x)
         assert bits(result) == bits(function(x))
-        # The memory is used for something else, or given back.
+        # The memory is overwritten or freed.
         x.fill_(99)
         result.detach().fill_(98)
         del x, result
@@ -75,7 +75,7 @@ def test_44_what_the_call_used_changes_before_its_plan_is_there():
     assert f.cache_info()[:4] == (3, 1, 1, 0)
 
 
-def test_45_more_keys_than_there_is_room_for():
+def test_45_more_keys_than_the_cache_holds():
     f = lucid.compile(lambda x: x + 1, max_cache_entries=2)
     for size in range(1, 8):
         assert f(lucid.ones(size)).tolist() == [2] * size
@@ -85,7 +85,7 @@ def test_45_more_keys_than_there_is_room_for():
     assert f.cache_info().hits == 2
 
 
-def test_45_recorded_again_before_the_first_plan_is_there():
+def test_45_recorded_again_before_the_first_plan_is_compiled():
     scale = 2
 
     def function(x):
@@ -95,7 +95,7 @@ def test_45_recorded_again_before_the_first_plan_is_there():
     x = lucid.ones(3)
     assert f(x).tolist() == [2] * 3
     scale = 5
-    # Waits for the plan that has the key, which does not fit.
+    # Waits for the plan with this key, which does not match.
     assert f(x).tolist() == [5] * 3
     assert pending(f) == 1
     assert f(x).tolist() == [5] * 3
@@ -104,7 +104,7 @@ def test_45_recorded_again_before_the_first_plan_is_there():
     assert f.cache_info()[:5] == (2, 2, 2, 0, 2)
 
 
-def test_46_nothing_of_the_call_is_kept_while_its_plan_is_made():
+def test_46_compiling_holds_no_tensor_of_the_call():
     f = lucid.compile(lambda x: (x.exp() @ x.T, x.sum()))
     x = lucid.randn(8, 8)
     y, z = f(x)
@@ -114,7 +114,7 @@ def test_46_nothing_of_the_call_is_kept_while_its_plan_is_made():
     assert [reference() for reference in seen] == [None] * 3
 
 
-def test_47_a_model_is_dropped_while_its_plan_is_made():
+def test_47_a_model_is_dropped_while_its_plan_is_compiled():
     net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
     compiled = net.compile()
     compiled(lucid.ones(2, 4))
@@ -137,20 +137,20 @@ def test_48_many_threads_wait_for_one_plan():
     assert f.cache_info()[:4] == (48, 8, 8, 0)
 
 
-def test_44_a_compile_that_fails_leaves_the_function_as_it_was_written():
+def test_44_a_function_runs_eagerly_after_a_failed_compile():
     source = """
 import lucid
 f = lucid.compile(lambda x: x * 2)
 print([f(lucid.ones(2)).tolist() for _ in range(3)], f.cache_info()[:5])
 print(f.explain())
 """
-    # A name that no pass has: found out when the passes run.
+    # An unknown pass name is detected when the passes run.
     output = run_python(source, LUCID_DISABLE_PASSES="nonsense")
     assert output.startswith("[[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]] (0, 1, 0, 3, 0)\n")
     assert "runs eagerly: cannot be compiled, internal error: LUCID_DISABLE_PASSES names nonsense" in output
 
 
-def test_44_passes_of_ones_own_run_on_the_thread_that_calls():
+def test_44_custom_passes_run_on_the_calling_thread():
     threads = []
 
     class Where(lucid.compiler.Pass):

@@ -1,4 +1,4 @@
-"""Compiled is eager: processes, interruptions, tools and the disk. Numbers are those of docs/failures.md."""
+"""Compiled matches eager: processes, interrupts, tools and the disk. Numbers refer to docs/failures.md."""
 
 import cProfile
 import pdb
@@ -31,7 +31,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), f(x).item() == results[0
     assert run_python(source) == "0 True\n"
 
 
-def test_49_a_subprocess_gives_the_same_bits():
+def test_49_a_subprocess_returns_the_same_bits():
     source = """
 import lucid
 lucid.manual_seed(4)
@@ -60,8 +60,8 @@ print(f.cache_info().hits)
     assert run_python(source) == "3\n"
 
 
-# Compiling this takes long in a process with an empty cache, calling it as it is written does not. What follows happens
-# meanwhile.
+# Compiling this takes long in a process with an empty cache, but an eager call is fast. The tests below act during the
+# compilation.
 SLOW = """
 import os, signal, sys, threading
 import lucid
@@ -90,7 +90,7 @@ def test_49_the_interpreter_ends_with_a_compile_in_flight(tmp_path, end):
 
 
 def test_49_the_last_call_of_a_process_waits_for_its_plan(tmp_path):
-    # Registered before lucid is imported, so that it is called after the compile thread has ended.
+    # Registered before lucid is imported, so it runs after the compile thread has ended.
     source = f"""
 import atexit
 atexit.register(lambda: print(f(x).tolist() == expected, f.cache_info()[:4]))
@@ -99,7 +99,7 @@ atexit.register(lambda: print(f(x).tolist() == expected, f.cache_info()[:4]))
     assert run_python(source, LUCID_CACHE_DIR=str(tmp_path)) == "True (1, 1, 1, 0)\n"
 
 
-def test_49_fork_while_a_plan_is_made(tmp_path):
+def test_49_fork_while_a_plan_is_compiled(tmp_path):
     source = f"""
 {SLOW}
 pid = os.fork()
@@ -128,7 +128,7 @@ print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 # Interruptions and tools.
 
 
-def test_50_interrupted_while_a_plan_is_made(tmp_path):
+def test_50_interrupted_while_a_plan_is_compiled(tmp_path):
     source = f"""
 {SLOW}
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -164,7 +164,7 @@ def test_50_interrupted_while_it_records():
 
 @pytest.fixture
 def interruptible():
-    """Shells let what they start behind them ignore interrupts."""
+    """Restores SIGINT, which shells ignore for background processes."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
@@ -195,7 +195,7 @@ def traced(x):
 
 
 def use_under_a_tool():
-    """Calls a function often enough for recordings and hits."""
+    """Calls a function often enough to record it and to hit its plan."""
     f = lucid.compile(traced)
     results = [f(lucid.full((2,), float(number))).tolist() for number in range(5)]
     return results, f.cache_info()
@@ -226,7 +226,7 @@ def test_50_coverage_by_settrace():
     assert info.hits >= 3
 
 
-# It came with Python 3.12.
+# sys.monitoring exists since Python 3.12.
 if hasattr(sys, "monitoring"):
 
     def test_50_coverage_by_monitoring():
@@ -271,7 +271,7 @@ def test_50_the_profiler():
     results, info = profiler.runcall(use_under_a_tool)
     assert results == EXPECTED
     counted = {name: calls for (_, _, name), (calls, *_) in pstats.Stats(profiler).stats.items()}
-    # Once for each recorded call; hits run no code of the function.
+    # Once for each recorded call. Hits do not run the function's code.
     assert counted["helper"] == counted["traced"] == info.misses
     assert info.fallbacks == 0
     assert sys.getprofile() is None
@@ -280,7 +280,7 @@ def test_50_the_profiler():
 @pytest.mark.parametrize("start", ["outside", "inside"])
 def test_50_the_debugger(start):
     class Script:
-        """A user who types."""
+        """Simulates user input."""
 
         def __init__(self, *commands):
             self.commands = [f"{command}\n" for command in commands]
@@ -327,7 +327,7 @@ def test_50_the_debugger(start):
     assert not lucid._core.is_tracing()
 
 
-# The cache of kernels on disk.
+# The kernel cache on disk.
 
 USE_KERNELS = """
 import lucid
@@ -337,7 +337,7 @@ print(results[0] == results[1] == results[2], results[0], f.cache_info().hits)
 """
 
 
-def spoil(folder, how):
+def corrupt(folder, how):
     for path in sorted(folder.rglob("*")):
         if not path.is_file():
             continue
@@ -347,9 +347,9 @@ def spoil(folder, how):
         elif how == "empty":
             path.write_bytes(b"")
         elif how == "a bit flipped":
-            spoilt = bytearray(content)
-            spoilt[len(spoilt) // 2] ^= 4
-            path.write_bytes(bytes(spoilt))
+            corrupted = bytearray(content)
+            corrupted[len(corrupted) // 2] ^= 4
+            path.write_bytes(bytes(corrupted))
         elif how == "another version":
             path.write_bytes(bytes(16) + content[16:])
         elif how == "renamed":
@@ -357,16 +357,16 @@ def spoil(folder, how):
 
 
 @pytest.mark.parametrize("how", ["as it is", "cut short", "empty", "a bit flipped", "another version", "renamed"])
-def test_51_a_spoilt_disk_cache(tmp_path, how):
+def test_51_a_corrupted_disk_cache(tmp_path, how):
     folder = tmp_path / "cache"
     expected = run_python(USE_KERNELS, LUCID_CACHE_DIR=str(folder))
     assert any(path.is_file() for path in folder.rglob("*"))
-    spoil(folder, how)
+    corrupt(folder, how)
     assert run_python(USE_KERNELS, LUCID_CACHE_DIR=str(folder)) == expected
     assert run_python(USE_KERNELS, LUCID_CACHE_DIR=str(folder)) == expected
 
 
-# No file may grow beyond a few bytes, as if the disk were full.
+# Limits the size of files to a few bytes, as if the disk were full.
 FULL_DISK = """
 import resource, signal
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -381,8 +381,8 @@ def test_51_a_folder_that_cannot_be_written(tmp_path, kind):
     folders = {"a file": file, "below a file": file / "cache", "read-only": "/proc/cache", "full": tmp_path / "full"}
     expected = run_python(USE_KERNELS, LUCID_CACHE_DIR=str(tmp_path / "good"))
     source = FULL_DISK + USE_KERNELS if kind == "full" else USE_KERNELS
-    # A disk that is full may have room again later, which is no reason for words.
-    warning = "" if kind == "full" else "lucid: warning: compiled kernels are not kept on disk: "
+    # A full disk may have space again later, so there is no warning.
+    warning = "" if kind == "full" else "lucid: warning: compiled kernels are not stored on disk: "
     assert run_python(source, warning=warning, LUCID_CACHE_DIR=str(folders[kind])) == expected
 
 

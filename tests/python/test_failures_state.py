@@ -1,6 +1,6 @@
-"""Compiled is eager, bit for bit: values that Python sees, and its state. Numbers are those of docs/failures.md.
+"""Compiled matches eager bit for bit: tensor values and state in Python. Numbers refer to docs/failures.md.
 
-What cannot be compiled runs as it is written, and says why.
+Functions that cannot be compiled run eagerly and report why.
 """
 
 import random
@@ -10,7 +10,7 @@ import lucid
 import lucid.nn as nn
 import numpy as np
 import pytest
-from same import bits, check, check_story
+from same import bits, check, check_scenario
 from worlds import calls, module_world, numbered, pure
 
 # Values of tensors.
@@ -35,7 +35,7 @@ def asserted(x):
     return x * 2
 
 
-def asserted_in_vain(x):
+def failing_assert(x):
     assert (x == 3).all(), "not three"
     return x * 2
 
@@ -82,7 +82,7 @@ def test_values(case, grad):
 
 
 def test_11_an_assertion_that_fails():
-    check(pure(asserted_in_vain, (4,)), least_hits=0)
+    check(pure(failing_assert, (4,)), min_hits=0)
 
 
 def test_12_explain_names_the_line():
@@ -92,7 +92,7 @@ def test_12_explain_names_the_line():
     assert f"runs eagerly: test_failures_state.py:{line}: reads a value of a tensor" in f.explain()
 
 
-# State of Python.
+# Python state.
 
 
 class Stateful(nn.Module):
@@ -194,7 +194,7 @@ CHANGES = {
     "14 an inner list grows": lambda net: net.table["names"].append("b"),
     "14 an inner list is replaced": rename,
     "14 a list is cleared": lambda net: net.layers.clear(),
-    "14 a list is turned": lambda net: net.layers.reverse(),
+    "14 a list is reversed": lambda net: net.layers.reverse(),
     "14 a list shrinks": lambda net: net.layers.pop(),
     "14 a dict is replaced": lambda net: setattr(net, "table", {"gain": 2.0, "names": []}),
 }
@@ -207,7 +207,7 @@ def test_changes_between_calls(case, grad):
         if number == 3:
             case(net)
 
-    check(module_world(Stateful, (2, 3), count=7, before=change, grad=grad), least_hits=3)
+    check(module_world(Stateful, (2, 3), count=7, before=change, grad=grad), min_hits=3)
 
 
 GLOBAL_SCALE = 1.0
@@ -240,15 +240,15 @@ def test_changes_outside_of_modules(where):
 
         return functions[where], calls((3,), count=7, before=change), []
 
-    check(world, least_hits=4, compiles=2)
+    check(world, min_hits=4, compiles=2)
 
 
-# Clocks and numbers from elsewhere.
+# Clocks and random numbers of other libraries.
 
 
 @pytest.mark.parametrize("kind", ["15 random", "15 random.choice", "15 NumPy", "15 a NumPy generator", "15 a Random"])
-def test_other_random_numbers(kind):
-    def story(wrap):
+def test_random_numbers_of_other_libraries(kind):
+    def scenario(wrap):
         random.seed(5)
         np.random.seed(5)  # noqa: NPY002
         generator = np.random.default_rng(5)
@@ -263,7 +263,7 @@ def test_other_random_numbers(kind):
         f = wrap(functions[kind])
         return [f(lucid.ones(2)) for _ in range(6)]
 
-    check_story(story, fallback="runs eagerly: test_failures_state.py")
+    check_scenario(scenario, fallback="runs eagerly: test_failures_state.py")
 
 
 @pytest.mark.parametrize("clock", [time.time, time.perf_counter, time.monotonic])
@@ -275,7 +275,7 @@ def test_15_clocks(clock):
     assert "time" in f.explain()
 
 
-def test_13_a_counter_says_where_it_is_written():
+def test_13_explain_names_the_line_that_writes_a_counter():
     compiled = Counting().compile()
     for _ in range(4):
         compiled(lucid.ones(2, 3))

@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: whole training steps. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: whole training steps. Numbers refer to docs/failures.md."""
 
 import lucid
 import lucid.nn as nn
@@ -56,8 +56,8 @@ def falling_rate(optimizer, number):
 
 
 @pytest.mark.parametrize("name", OPTIMIZERS)
-def test_35_38_a_whole_step(name):
-    check(step_world(OPTIMIZERS[name], falling_rate), least_hits=5, compiles=1)
+def test_35_38_a_training_step(name):
+    check(step_world(OPTIMIZERS[name], falling_rate), min_hits=5, compiles=1)
 
 
 def test_38_an_optimizer_that_reads_its_state():
@@ -69,7 +69,7 @@ def test_38_settings_that_change_at_each_step(setting):
     def change(optimizer, number):
         optimizer.param_groups[0][setting] = 0.1 / (2 + number)
 
-    check(step_world(OPTIMIZERS["momentum"], change), least_hits=5, compiles=1)
+    check(step_world(OPTIMIZERS["momentum"], change), min_hits=5, compiles=1)
 
 
 SCHEDULES = {
@@ -91,14 +91,14 @@ def test_schedules(case):
         else:
             schedulers[0].step()
 
-    check(step_world(OPTIMIZERS["Adam"], change), least_hits=5, compiles=1)
+    check(step_world(OPTIMIZERS["Adam"], change), min_hits=5, compiles=1)
 
 
-def test_38_a_number_that_becomes_zero_is_seen():
+def test_38_a_number_that_becomes_zero_is_detected():
     def change(optimizer, number):
         optimizer.param_groups[0]["weight_decay"] = 0.0 if 3 <= number < 6 else 0.1
 
-    check(step_world(OPTIMIZERS["momentum"], change), least_hits=4)
+    check(step_world(OPTIMIZERS["momentum"], change), min_hits=4)
 
 
 def test_38_loss_scaling():
@@ -120,7 +120,7 @@ def test_38_loss_scaling():
 
         return step, calls((5, 4), count=8, before=change), lambda: [*net.parameters(), scale]
 
-    check(world, least_hits=6, compiles=1)
+    check(world, min_hits=6, compiles=1)
 
 
 @pytest.mark.parametrize("how", ["norm", "value"])
@@ -140,7 +140,7 @@ def test_38_clipping(how):
 
         return step, calls((5, 4), count=7), parts_of(net)
 
-    check(world, least_hits=5, compiles=1)
+    check(world, min_hits=5, compiles=1)
 
 
 def test_35_training_outside_and_inside_are_the_same():

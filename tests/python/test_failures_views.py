@@ -1,12 +1,12 @@
-"""Compiled is eager, bit for bit: writes in place and views. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: in-place writes and views. Numbers refer to docs/failures.md."""
 
 import lucid
 import lucid.nn as nn
 import pytest
-from same import bits, check, check_story
+from same import bits, check, check_scenario
 from worlds import calls, given, numbered, parts_of, pure
 
-# Functions that write to their argument, which the caller looks at.
+# Functions that write to their argument, which the caller reads afterwards.
 
 
 def add_one(x):
@@ -21,7 +21,7 @@ def write_an_intermediate(x):
     return y
 
 
-def write_what_is_not_returned(x):
+def write_without_returning(x):
     y = x.clone()
     y.add_(1)
     return x * 2
@@ -165,7 +165,7 @@ def write_nothing(x):
 WRITES = {
     "16 add one": add_one,
     "16 an intermediate": write_an_intermediate,
-    "16 what is not returned": write_what_is_not_returned,
+    "16 not returned": write_without_returning,
     "16 read before and after": read_before_and_after,
     "16 written and returned": write_and_return,
     "16 under no_grad": write_under_no_grad,
@@ -195,12 +195,12 @@ WRITES = {
 
 @numbered(WRITES)
 def test_writes(case):
-    check(pure(case, (3, 4)), least_hits=2)
+    check(pure(case, (3, 4)), min_hits=2)
 
 
 INTERMEDIATE = [
     "16 an intermediate",
-    "16 what is not returned",
+    "16 not returned",
     "16 under no_grad",
     "17 the base",
     "20 rows in a loop",
@@ -218,12 +218,12 @@ INTERMEDIATE = [
 
 @pytest.mark.parametrize("name", INTERMEDIATE)
 def test_writes_with_gradients(name):
-    check(pure(WRITES[name], (3, 4), grad=True), least_hits=2)
+    check(pure(WRITES[name], (3, 4), grad=True), min_hits=2)
 
 
 @pytest.mark.parametrize("name", ["16 add one", "17 a row", "20 a mask on an argument"])
-def test_16_leaves_that_may_not_be_written(name):
-    expected = check(pure(WRITES[name], (3, 4), grad=True), least_hits=0)
+def test_16_leaves_that_must_not_be_written(name):
+    expected = check(pure(WRITES[name], (3, 4), grad=True), min_hits=0)
     assert expected.cache_info().compiles == 0
 
 
@@ -249,7 +249,7 @@ def test_writes_to_state(case):
 
         return f, calls((4,), count=5), [w]
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 def test_17_a_running_maximum_of_a_module():
@@ -266,7 +266,7 @@ def test_17_a_running_maximum_of_a_module():
         net = Peak()
         return net, calls((4, 3), count=5), parts_of(net)
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 # Arguments that share memory.
@@ -276,9 +276,9 @@ SHARED = {
     "18 two tensors": lambda x, y: (x[:2], y[:2]),
     "18 overlapping parts": lambda x, y: (x[:2], x[1:3]),
     "18 the same part": lambda x, y: (x[1:3], x[1:3]),
-    "18 parts beside each other": lambda x, y: (x[:2], x[2:]),
-    "18 a part of the other": lambda x, y: (x, x[1:2]),
-    "18 the other of a part": lambda x, y: (x[1:2], x),
+    "18 adjacent parts": lambda x, y: (x[:2], x[2:]),
+    "18 a base and its view": lambda x, y: (x, x[1:2]),
+    "18 a view and its base": lambda x, y: (x[1:2], x),
 }
 
 
@@ -292,10 +292,10 @@ def test_arguments_that_share_memory(case, write):
             b.mul_(2)
         return a * b, a.sum() - b.sum()
 
-    check(given(f, *[lambda: case(lucid.arange(4.0), lucid.arange(4.0) + 3)] * 4), least_hits=2)
+    check(given(f, *[lambda: case(lucid.arange(4.0), lucid.arange(4.0) + 3)] * 4), min_hits=2)
 
 
-def test_18_sharing_that_changes_from_call_to_call():
+def test_18_aliasing_that_changes_between_calls():
     def f(a, b):
         a.add_(1)
         return a * b
@@ -311,7 +311,7 @@ def test_18_sharing_that_changes_from_call_to_call():
 
         return f, make, []
 
-    check(world, least_hits=3)
+    check(world, min_hits=3)
 
 
 def test_18_arguments_that_were_the_same_tensor_need_not_be():
@@ -326,7 +326,7 @@ def test_18_arguments_that_were_the_same_tensor_need_not_be():
     assert check(world).cache_info().compiles > 1
 
 
-def test_18_code_that_asks_whether_two_arguments_are_one():
+def test_18_code_that_checks_whether_two_arguments_are_identical():
     def world():
         def make():
             x, y = lucid.full((2,), 5.0), lucid.full((2,), 7.0)
@@ -337,10 +337,10 @@ def test_18_code_that_asks_whether_two_arguments_are_one():
 
         return lambda a, b: a * 2 if a is b else a * b, make, []
 
-    check(world, compiles=2, least_hits=7)
+    check(world, compiles=2, min_hits=7)
 
 
-def test_18_code_that_asks_whether_an_argument_is_state():
+def test_18_code_that_checks_whether_an_argument_is_state():
     def world():
         weight = lucid.full((2,), 5.0)
 
@@ -351,7 +351,7 @@ def test_18_code_that_asks_whether_an_argument_is_state():
 
         return lambda x: x * 2 if x is weight else x * 3, make, [weight]
 
-    check(world, compiles=2, least_hits=4)
+    check(world, compiles=2, min_hits=4)
 
 
 def test_18_an_argument_that_is_state():
@@ -368,20 +368,20 @@ def test_18_an_argument_that_is_state():
 
         return f, make, [weight]
 
-    check(world, least_hits=4)
+    check(world, min_hits=4)
 
 
-# Results that are kept.
+# Results that the caller stores.
 
 
 @pytest.mark.parametrize("grad", [False, True], ids=["plain", "grad"])
-@pytest.mark.parametrize("kind", ["new", "view of a new one", "state"])
-def test_19_results_that_are_kept_never_change(kind, grad):
-    def story(wrap):
+@pytest.mark.parametrize("kind", ["new", "view of a new tensor", "state"])
+def test_19_stored_results_never_change(kind, grad):
+    def scenario(wrap):
         weight = lucid.zeros(4, requires_grad=grad)
         functions = {
             "new": lambda x: x * 2 + weight,
-            "view of a new one": lambda x: (x * 2 + weight)[1:],
+            "view of a new tensor": lambda x: (x * 2 + weight)[1:],
             "state": lambda x: (weight * 1, x + weight),
         }
         f = wrap(functions[kind])
@@ -395,11 +395,11 @@ def test_19_results_that_are_kept_never_change(kind, grad):
         assert [bits(result) for result in kept] == snapshots
         return kept
 
-    check_story(story, least_hits=4)
+    check_scenario(scenario, min_hits=4)
 
 
 def test_19_results_that_the_caller_writes_to():
-    def story(wrap):
+    def scenario(wrap):
         f = wrap(lambda x: (x * 2, x + lucid.ones(3)))
         seen = []
         for _ in range(4):
@@ -409,10 +409,10 @@ def test_19_results_that_the_caller_writes_to():
             moved.mul_(100)
         return seen
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
-# What random programs have found.
+# Bugs that random programs found.
 
 
 def test_36_views_of_arguments_that_other_results_use():

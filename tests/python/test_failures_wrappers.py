@@ -1,4 +1,4 @@
-"""Compiled is eager, bit for bit: wrappers of modules, and hooks. Numbers are those of docs/failures.md."""
+"""Compiled matches eager bit for bit: wrappers of modules, and hooks. Numbers refer to docs/failures.md."""
 
 import copy
 import pickle
@@ -6,7 +6,7 @@ import pickle
 import lucid
 import lucid.nn as nn
 import pytest
-from same import bits, check, check_story
+from same import bits, check, check_scenario
 from worlds import IMAGES, Net, calls, module_world, numbered, parts_of
 
 # The wrapper.
@@ -28,31 +28,31 @@ def test_26_a_compiled_module_is_the_module():
 
 
 @pytest.mark.parametrize("name", ["train", "eval", "half", "double", "float", "bfloat16", "cpu", "requires_grad_"])
-def test_26_methods_that_give_back_the_module_give_back_the_wrapper(name):
+def test_26_methods_that_return_the_module_return_the_wrapper(name):
     compiled = Net().compile()
     assert getattr(compiled, name)() is compiled
 
 
 @pytest.mark.parametrize("target", [lucid.f64, "cpu"])
-def test_26_to_gives_back_the_wrapper(target):
+def test_26_to_returns_the_wrapper(target):
     compiled = Net().compile()
     assert compiled.to(target) is compiled
 
 
 @pytest.mark.parametrize("name", ["half", "double", "bfloat16"])
 def test_26_another_dtype_after_compiling(name):
-    def story(wrap):
+    def scenario(wrap):
         net = wrap(nn.Linear(3, 2))
         seen = [net(lucid.ones(1, 3)) for _ in range(2)]
         getattr(net, name)()
         x = getattr(lucid.ones(1, 3), name)()
         return [*seen, *[net(x) for _ in range(3)], net.weight]
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 def test_26_state_that_is_loaded_after_compiling():
-    def story(wrap):
+    def scenario(wrap):
         net, other = wrap(Net().eval()), Net().eval()
         seen = [net(lucid.ones(*IMAGES)) for _ in range(3)]
         net.load_state_dict(other.state_dict())
@@ -60,12 +60,12 @@ def test_26_state_that_is_loaded_after_compiling():
         assert bits(seen[-1]) == bits(other(lucid.ones(*IMAGES)))
         return seen
 
-    assert check_story(story, least_hits=5)[0].cache_info().compiles == 1
+    assert check_scenario(scenario, min_hits=5)[0].cache_info().compiles == 1
 
 
 @pytest.mark.parametrize("when", ["before calls", "after calls"])
 def test_26_deep_copies(when):
-    def story(wrap):
+    def scenario(wrap):
         net = wrap(Net().eval())
         if when == "after calls":
             net(lucid.ones(*IMAGES))
@@ -76,14 +76,14 @@ def test_26_deep_copies(when):
         assert again.conv is not net.conv
         return [f(lucid.ones(*IMAGES)) for f in (net, again, net, again, net, again)]
 
-    check_story(story, least_hits=2)
+    check_scenario(scenario, min_hits=2)
 
 
 def test_26_pickling():
     net = Net().eval().compile()
     net(lucid.ones(*IMAGES))
     again = pickle.loads(pickle.dumps(net))
-    assert type(again) is lucid.JITModule
+    assert isinstance(again, lucid.JITModule)
     for _ in range(3):
         assert bits(again(lucid.ones(*IMAGES))) == bits(net(lucid.ones(*IMAGES)))
     assert again.cache_info()[:4] == (2, 1, 1, 0)
@@ -136,11 +136,11 @@ def small_net():
 
 @numbered(HOOKS)
 def test_hooks(case):
-    check(module_world(small_net, (5, 3), prepare=case), least_hits=2)
+    check(module_world(small_net, (5, 3), prepare=case), min_hits=2)
 
 
 @numbered(HOOKS)
-def test_hooks_that_come_and_go(case):
+def test_hooks_added_and_removed(case):
     def world():
         net = small_net()
         handles = []
@@ -153,7 +153,7 @@ def test_hooks_that_come_and_go(case):
 
         return net, calls((5, 3), count=9, before=change), parts_of(net)
 
-    check(world, least_hits=5)
+    check(world, min_hits=5)
 
 
 def test_27_hooks_of_all_modules():
@@ -169,11 +169,11 @@ def test_27_hooks_of_all_modules():
 
         return net, calls((5, 3), count=9, before=change), parts_of(net)
 
-    check(world, least_hits=4)
+    check(world, min_hits=4)
 
 
 def test_27_hooks_on_results_outside():
-    def story(wrap):
+    def scenario(wrap):
         layer = nn.Linear(3, 2)
         f = wrap(layer)
         seen = []
@@ -183,11 +183,11 @@ def test_27_hooks_on_results_outside():
             y.sum().backward()
         return seen, layer.weight.grad
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
 def test_27_hooks_on_parameters_outside():
-    def story(wrap):
+    def scenario(wrap):
         layer = nn.Linear(3, 2)
         seen = []
         layer.weight.register_hook(lambda gradient: seen.append(bits(gradient)) or gradient * 2)
@@ -197,10 +197,10 @@ def test_27_hooks_on_parameters_outside():
             f(lucid.ones(1, 3)).sum().backward()
         return seen, layer.weight.grad, layer.bias.grad
 
-    check_story(story, least_hits=3)
+    check_scenario(scenario, min_hits=3)
 
 
-def test_26_functions_are_called_without_a_tuple_of_arguments():
+def test_26_compiled_functions_support_vectorcall():
     has_vectorcall = 1 << 11
     assert lucid.JITFunction.__flags__ & has_vectorcall
 

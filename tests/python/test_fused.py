@@ -1,4 +1,4 @@
-"""How few kernels compiled work takes, how little memory, and that no part of it changes a bit."""
+"""Number of kernels and memory of compiled functions. No pass changes any bit of the results."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from worlds import peak_of
 
 
 def compiled(function, *args):
-    """The compiled function, called so often that its plan is there."""
+    """The compiled function, called often enough to have a plan."""
     result = lucid.compile(function)
     for _ in range(3):
         result(*args)
@@ -37,25 +37,24 @@ CHAINS = {
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_rows_and_columns_take_one_kernel(name):
+def test_chains_over_rows_and_columns_take_one_kernel(name):
     x = lucid.randn(1024, 1024)
     function = compiled(CHAINS[name], x)
     plan = list(lucid.compiler.plan_cache(function))[-1]
     assert plan.program.kernels == 1
-    # Nothing but the argument and the result is in memory: what the kernels' text reads and writes besides is a few
-    # rows on the stack.
+    # Only the argument and the result are in memory. The other buffers of the kernels are a few rows on the stack.
     assert plan.program.arena_bytes == 0
-    turns = [turn for step in lucid.compiler.plan(function, x).steps for turn in step.turns]
-    touched = {place.name for turn in turns for place in turn.reads + turn.writes if place.kind != "local"}
+    stages = [stage for step in lucid.compiler.plan(function, x).steps for stage in step.stages]
+    touched = {location.name for stage in stages for location in stage.reads + stage.writes if location.kind != "local"}
     assert touched == {"in0", "out0"}
     assert lucid.equal(function(x), CHAINS[name](x))
 
 
-def test_reductions_down_the_columns_take_one_kernel():
+def test_column_reductions_take_one_kernel():
     def normalize(x):
         return (x - x.mean(0, keepdim=True)) / (x.std(0, keepdim=True) + 1e-5)
 
-    # And the division along the rows another: panel by panel it is slower than both together.
+    # The division along the rows is a second kernel: fused by column panels it is slower than both together.
     assert kernels(normalize, lucid.randn(1024, 1024)) == 2
 
 
@@ -100,7 +99,7 @@ def test_a_step_of_lenet_takes_few_kernels():
 
 
 def test_a_step_of_adam_updates_all_parameters_at_once():
-    # Numbers for the step, and one kernel for the elements of all parameters.
+    # One kernel for the scalars of the step, and one for the elements of all parameters.
     for model in (lenet(), nn.Linear(300, 200), nn.TransformerEncoderLayer(64, 4, 256)):
         optimizer = lucid.optim.Adam(model.parameters())
         for parameter in model.parameters():
@@ -108,7 +107,7 @@ def test_a_step_of_adam_updates_all_parameters_at_once():
         assert kernels(optimizer.step) <= 2
 
 
-def test_state_is_written_where_it_lies():
+def test_state_is_updated_in_place():
     model = nn.Linear(300, 200)
     step = whole_step(model, lucid.optim.Adam(model.parameters()), F.mse_loss)
     function = compiled(step, lucid.randn(16, 300), lucid.randn(16, 200))
@@ -119,7 +118,7 @@ def test_state_is_written_where_it_lies():
     assert not lucid.equal(model.weight.detach(), before)
 
 
-def test_what_was_taken_from_state_before_stays_as_it_was():
+def test_exported_state_keeps_its_values():
     weight = lucid.randn(300, 200)
 
     @lucid.compile
@@ -134,11 +133,11 @@ def test_what_was_taken_from_state_before_stays_as_it_was():
     assert double.cache_info().hits > 0
     assert lucid.equal(weight, copy * 2)
     assert lucid.equal(view, copy[0] * 2)
-    # As after an eager write: NumPy was handed what the memory held then.
+    # As after an eager write, the exported array keeps its values.
     assert (array == old).all()
 
 
-def test_a_check_that_fails_leaves_state_alone():
+def test_a_failed_check_does_not_change_state():
     model = nn.Sequential(nn.Embedding(10, 8), nn.Linear(8, 4))
     step = whole_step(model, lucid.optim.Adam(model.parameters()), F.cross_entropy)
     x, y = lucid.randint(0, 10, (32,)), lucid.randint(0, 4, (32,))
@@ -150,7 +149,7 @@ def test_a_check_that_fails_leaves_state_alone():
     assert all(lucid.equal(a, b.detach()) for a, b in zip(before, model.parameters()))
 
 
-def test_a_check_that_fails_leaves_gradients_alone():
+def test_a_failed_check_does_not_change_gradients():
     model = nn.Sequential(nn.Embedding(16384, 64), nn.Linear(64, 4))
     parameters = list(model.parameters())
     optimizer = lucid.optim.SGD(parameters)
@@ -166,8 +165,8 @@ def test_a_check_that_fails_leaves_gradients_alone():
         step(x, y)
     peak = peak_of(step, x, y)
     assert step.cache_info().hits > 0
-    # Indices that are in range in an embedding are so in its gradient: nothing can fail any more when gradients are
-    # written, so that they are where those before lie. Products of matrices have some scratch memory besides.
+    # Indices that are in range in an embedding are in range in its gradient. No check can fail when gradients are
+    # written, so they reuse the memory of the old ones. Matrix products need some scratch memory in addition.
     assert peak < 16384 * 64 * 2 + (256 << 10)
     before = [parameter.grad.clone() for parameter in parameters]
     x[5] = 16384
@@ -176,7 +175,7 @@ def test_a_check_that_fails_leaves_gradients_alone():
     assert all(lucid.equal(a, b.grad) for a, b in zip(before, parameters))
 
 
-def test_launches_that_run_at_the_same_time_do_not_depend_on_each_other():
+def test_horizontally_fused_launches_are_independent():
     def rolled(x, y):
         return lucid.roll(x, 1, 0), lucid.roll(lucid.roll(y, 1, 0), 1, 0)
 
@@ -188,12 +187,12 @@ def test_launches_that_run_at_the_same_time_do_not_depend_on_each_other():
 
 
 PASSES = ["Rematerialize", "PlaceInResults", "FuseSteps", "HorizontalFusion", "DonateBuffers", "ReuseMemory"]
-# The names that passes had before.
+# Former names of the passes.
 ALIASES = "Recompute,LaunchBeside,OverwriteState"
 
 
 @pytest.mark.parametrize("disabled", [*PASSES, ",".join(PASSES), ALIASES])
-def test_each_part_can_be_switched_off(disabled):
+def test_each_pass_can_be_disabled(disabled):
     folder = os.path.dirname(__file__)
     environment = {**os.environ, "LUCID_DISABLE_PASSES": disabled}
     program = [sys.executable, os.path.join(folder, "compile_programs.py"), "--count", "40"]

@@ -1,4 +1,4 @@
-"""Importing and leaving: quick, without NumPy or LLVM, and without a trace."""
+"""Import and exit: fast, without loading NumPy or LLVM, and without leaks."""
 
 import os
 import subprocess
@@ -70,13 +70,13 @@ kept = lucid.ones(3)
 """
 
 
-def test_leaving_reports_no_leaks():
+def test_exit_reports_no_leaks():
     result = run(LEAK_PROGRAM, LUCID_LOG="leaks")
     assert result.returncode == 0, result.stderr
     assert result.stderr == ""
 
 
-def test_leaving_with_threads_and_shared_memory():
+def test_exit_with_threads_and_shared_memory():
     code = (
         "import numpy as np, lucid\n"
         "lucid.set_num_threads(4)\n"
@@ -105,8 +105,8 @@ def test_computing_after_fork():
     assert result.returncode == 0, result.stderr
 
 
-# Tells whether another thread ran during an op. The interpreter never switches threads by itself here: the other one
-# runs when the main thread lets it, which is at its sleep and wherever an op releases the interpreter.
+# Reports whether another thread ran during an op. The interpreter never switches threads by itself here: the other
+# thread runs only while the main thread sleeps or an op releases the GIL.
 TICKING = """
 import sys, threading, time, lucid
 sys.setswitchinterval(1000)

@@ -20,8 +20,8 @@ def test_libraries_share_a_process(order):
     assert result.returncode == 0, result.stderr
 
 
-def test_imports_after_a_library_that_uses_the_threads_memory_of_libstdcxx():
-    # From then on that memory stays where the loader put it, and no library can ask for a fixed place.
+def test_imports_after_a_library_that_uses_thread_local_storage_of_libstdcxx():
+    # The loader then allocates this thread-local storage dynamically, so no library can require static TLS for it.
     program = "import ctypes; ctypes.CDLL('libstdc++.so.6').__cxa_get_globals(); import lucid"
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert result.returncode == 0, result.stderr

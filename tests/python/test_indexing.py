@@ -1,4 +1,4 @@
-"""Subscripts: the forms NumPy has, read and written."""
+"""Subscripts: all forms that NumPy has, read and written."""
 
 import lucid
 import numpy as np
@@ -42,7 +42,7 @@ KEYS = [
 
 
 def numpy_key(key):
-    """NumPy reads an empty list as floats."""
+    """Converts an empty list, which NumPy reads as floats."""
     return np.array([], int) if isinstance(key, list) and not key else key
 
 
@@ -93,7 +93,7 @@ def test_basic_indices_are_views_and_others_copies():
         (np.array([True]), IndexError, "does not fit"),
     ],
 )
-def test_wrong_indices_say_what_is_wrong(key, error, message):
+def test_invalid_indices_are_reported(key, error, message):
     x = lucid.tensor(DATA)
     with pytest.raises(error, match=message):
         x[key]
@@ -107,7 +107,7 @@ def test_elements_cannot_be_deleted():
         del x[0]
 
 
-def test_a_slice_of_an_expanded_tensor_is_not_written_with_the_tensor_itself():
+def test_assigning_an_expanded_tensor_to_its_own_slice_raises():
     x = lucid.tensor(-2.0).expand(2)
     with pytest.raises(RuntimeError, match="expanded"):
         x[0:2] = x

@@ -23,7 +23,7 @@ def test_round_trips_keep_dtype_shape_and_values(dtype, shape):
     np.testing.assert_array_equal(y.numpy(), array)
 
 
-def test_numpy_shares_memory_and_keeps_what_it_was_given():
+def test_numpy_shares_memory_and_keeps_its_values():
     x = lucid.ones(4)
     array = x.numpy()
     assert array.__array_interface__["data"][0] == x.data_ptr()
@@ -37,7 +37,7 @@ def test_numpy_shares_memory_and_keeps_what_it_was_given():
     assert array.tolist() == [1, 1, 1, 1]
 
 
-def test_strided_views_are_exported_as_they_lie():
+def test_strided_views_are_exported_with_their_strides():
     x = lucid.arange(6).reshape(2, 3)
     assert x.T.numpy().strides == (8, 24)
     np.testing.assert_array_equal(x[:, 1:].numpy(), [[1, 2], [4, 5]])
@@ -55,7 +55,7 @@ def test_array_conversion():
     assert float(np.sum(x)) == 4.0
 
 
-def test_what_cannot_be_exported():
+def test_tensors_that_cannot_be_exported():
     p = lucid.ones(2, requires_grad=True)
     for export in (lambda: p.numpy(), lambda: np.asarray(p), lambda: np.from_dlpack(p)):
         with pytest.raises(RuntimeError, match="requires grad; use detach"):
@@ -65,7 +65,7 @@ def test_what_cannot_be_exported():
         lucid.ones(2, dtype=lucid.bfloat16).numpy()
 
 
-def test_dlpack_shares_memory_with_producers_that_can_be_written():
+def test_dlpack_shares_writable_memory_of_producers():
     array = np.zeros(3, np.float32)
     x = lucid.from_dlpack(array)
     array[0] = 1
@@ -110,7 +110,7 @@ def test_unused_capsules_release_their_memory():
     assert x.data_ptr() == before
 
 
-def test_array_operators_give_tensors():
+def test_array_operators_return_tensors():
     array = np.ones(2, np.float32)
     x = lucid.ones(2)
     for result in (array + x, array * x, array - x, array == x, np.float32(2) * x, np.int64(3) + x):
@@ -119,7 +119,7 @@ def test_array_operators_give_tensors():
     assert type(lucid.add(array, array)) is lucid.Tensor
 
 
-def test_writes_to_imported_memory_reach_backward_as_they_were():
+def test_backward_uses_imported_memory_before_later_writes():
     array = np.array([2.0, 3.0], np.float32)
     p = lucid.ones(2, requires_grad=True)
     loss = (p * lucid.from_numpy(array)).sum()
@@ -129,7 +129,7 @@ def test_writes_to_imported_memory_reach_backward_as_they_were():
 
 
 @pytest.mark.parametrize("take", [lucid.from_numpy, lucid.from_dlpack])
-def test_products_see_what_numpy_writes_to_shared_memory(take):
+def test_products_see_writes_of_numpy_to_shared_memory(take):
     array = np.ones((40, 70), np.float32)
     weight = take(array)
     x = lucid.ones(20, 70)

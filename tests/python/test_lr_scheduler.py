@@ -1,4 +1,4 @@
-"""Schedules of learning rates: progress, state, warnings, classes of one's own."""
+"""Learning rate schedules: progress, state, warnings, custom classes."""
 
 import copy
 import gc
@@ -24,7 +24,7 @@ def rates(optimizer, scheduler, steps):
     return found
 
 
-def test_the_rate_is_set_and_told():
+def test_the_rate_is_set_and_reported():
     optimizer = make_optimizer()
     scheduler = lr_scheduler.StepLR(optimizer, 2, gamma=0.5)
     assert rates(optimizer, scheduler, 5) == [1.0, 1.0, 0.5, 0.5, 0.25]
@@ -46,7 +46,7 @@ def test_a_step_before_the_optimizers_warns_once():
         scheduler.step()
 
 
-def test_steps_of_a_class_of_ones_own_count():
+def test_steps_of_a_custom_optimizer_count():
     class Nothing(lucid.optim.Optimizer):
         def __init__(self, params):
             super().__init__(params, {"lr": 1.0})
@@ -77,7 +77,7 @@ MAKERS = {
 
 
 @pytest.mark.parametrize("name", MAKERS)
-def test_a_loaded_state_goes_on(name):
+def test_a_loaded_state_continues(name):
     optimizer = make_optimizer(momentum=0.9)
     scheduler = MAKERS[name](optimizer)
     rates(optimizer, scheduler, 4)
@@ -114,7 +114,7 @@ COPIED = {
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
 @pytest.mark.parametrize("name", COPIED)
-def test_copies_go_on_alone(name, duplicate):
+def test_copies_are_independent(name, duplicate):
     optimizer = make_optimizer(momentum=0.9)
     scheduler = COPIED[name](optimizer)
     rates(optimizer, scheduler, 4)
@@ -179,7 +179,7 @@ def test_plateaus():
     assert other.num_bad_epochs == scheduler.num_bad_epochs
 
 
-def test_a_class_of_ones_own_may_read_everything():
+def test_a_custom_schedule_may_read_everything():
     class Mine(lr_scheduler.LRScheduler):
         def __init__(self, optimizer, factor):
             self.factor = factor
@@ -227,7 +227,7 @@ def test_momentum_moves_against_the_rate():
         (
             lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(make_optimizer(), 1)], []),
             ValueError,
-            "one optimizer",
+            "the same optimizer",
         ),
         (lambda o: lr_scheduler.SequentialLR(o, [lr_scheduler.StepLR(o, 1)], [3]), ValueError, "milestones"),
         (
@@ -238,11 +238,11 @@ def test_momentum_moves_against_the_rate():
         (lambda o: lr_scheduler.LRScheduler(o), NotImplementedError, "get_lr"),
     ],
 )
-def test_mistakes_are_named(make, error, message):
+def test_invalid_arguments_are_reported(make, error, message):
     with pytest.raises(error, match=message):
         make(make_optimizer())
 
 
-def test_errors_in_a_function_arrive():
+def test_errors_in_a_function_are_raised():
     with pytest.raises(ZeroDivisionError):
         lr_scheduler.LambdaLR(make_optimizer(), lambda epoch: 1 / epoch)

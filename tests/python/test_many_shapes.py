@@ -1,4 +1,4 @@
-"""Machine code of shapes that are no longer used is freed."""
+"""Machine code for shapes that are no longer used is freed."""
 
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ def test_new_shapes_leave_no_mappings_behind(mode, count):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_keys_without_plans_are_forgotten():
+def test_keys_without_plans_are_evicted():
     @lucid.compile
     def refuses(x):
         raise ValueError(f"not {x.shape}")

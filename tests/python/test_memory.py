@@ -1,4 +1,4 @@
-"""Long runs leave nothing behind: live tensors, recorded operations and the memory of the process stay flat."""
+"""Long runs leak nothing: live tensors, gradient nodes and the memory of the process stay flat."""
 
 import gc
 import resource
@@ -8,7 +8,7 @@ import pytest
 
 OPS = 1_000_000
 BACKWARD_PASSES = 10_000
-# Allocators keep some pages back; a leak of one small object for each op would be more.
+# Allocators retain some pages. A leak of one small object per op would be larger.
 SLACK_KILOBYTES = 2048
 
 
@@ -68,8 +68,8 @@ def failing_calls(count):
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
-def test_nothing_is_left_behind(work, count):
-    # Caches of plans and pools of memory fill up first.
+def test_nothing_leaks(work, count):
+    # Plan caches and memory pools fill up first.
     work(count // 5)
     gc.collect()
     nodes = lucid._core.live_nodes()
@@ -82,7 +82,7 @@ def test_nothing_is_left_behind(work, count):
     assert resident_kilobytes() - resident < SLACK_KILOBYTES
 
 
-def test_graphs_go_with_their_results():
+def test_graphs_are_freed_with_their_results():
     nodes = lucid._core.live_nodes()
     x = lucid.ones(3, requires_grad=True)
     y = x
@@ -103,7 +103,7 @@ def test_a_long_chain_is_freed_without_deep_recursion():
 
 
 @pytest.mark.parametrize("small", [0, 100])
-def test_the_peak_of_memory_can_be_set_back(small):
+def test_peak_memory_can_be_reset(small):
     lucid.ones(1 << 20)
     kept = [lucid.ones(7) for _ in range(small)]
     lucid.reset_peak_memory()

@@ -23,7 +23,7 @@ def test_sequential_is_a_sequence():
     net.insert(0, a)
     assert net.pop(0) is a
     assert len(net + nn.Sequential(a)) == 3
-    with pytest.raises(IndexError, match="no module 7"):
+    with pytest.raises(IndexError, match="index 7 is out of range"):
         net[7]
     named = nn.Sequential({"x": a, "y": b})
     assert named.x is a
@@ -32,7 +32,7 @@ def test_sequential_is_a_sequence():
         nn.Sequential(3)
 
 
-def test_sequential_passes_what_is_no_tensor():
+def test_sequential_passes_objects_that_are_not_tensors():
     class Pair(nn.Module):
         def forward(self, x):
             return x, x + 1
@@ -104,7 +104,7 @@ def test_parameters_are_tensors():
     assert not copy.deepcopy(buffer).persistent
 
 
-def test_lazy_linear_settles():
+def test_lazy_linear_is_initialized_by_the_first_call():
     layer = nn.LazyLinear(3)
     weight = layer.weight
     assert layer(lucid.ones(2, 5)).shape == (2, 3)
@@ -117,7 +117,7 @@ def test_lazy_linear_settles():
 
 
 @pytest.mark.parametrize("kind", [nn.ParameterList, nn.ModuleList, nn.Sequential])
-def test_adding_a_part_does_not_list_the_others(kind):
+def test_adding_a_submodule_does_not_list_the_others(kind):
     class Counted(kind):
         listings = 0
 

@@ -1,4 +1,4 @@
-"""What layers do beside computing: settings, errors, statistics, first values."""
+"""Settings, errors, statistics and initial values of layers."""
 
 import copy
 import inspect
@@ -84,7 +84,7 @@ def test_every_layer_is_copied_pickled_printed_and_documented(cls):
         assert module._version > before, setting
 
 
-def test_settings_are_attributes_that_count():
+def test_settings_are_attributes_that_take_effect():
     dropout = nn.Dropout(0.5)
     dropout.p = 1.0
     assert dropout(lucid.ones(4)).sum() == 0
@@ -106,7 +106,7 @@ def test_settings_are_attributes_that_count():
         (lambda: nn.Conv2d(4, 4, 3, stride=2, padding="same"), "needs stride 1"),
         (lambda: nn.GroupNorm(3, 4), "4 channels cannot be split into 3 groups"),
         (lambda: nn.Dropout(2), "p must be between 0 and 1, got 2"),
-        (lambda: nn.Embedding(4, 2, padding_idx=7), "padding_idx 7 is no row of 4"),
+        (lambda: nn.Embedding(4, 2, padding_idx=7), "padding_idx 7 is out of range for 4 rows"),
         (lambda: nn.LSTM(3, 4, proj_size=4), "proj_size must be below hidden_size 4"),
         (lambda: nn.RNN(3, 4, nonlinearity="sin"), "'tanh' or 'relu', got 'sin'"),
         (lambda: nn.MultiheadAttention(7, 2), "embed_dim 7 cannot be split into 2 heads"),
@@ -116,7 +116,7 @@ def test_settings_are_attributes_that_count():
         (lambda: nn.Dropout2d()(lucid.ones(3)), "expected 3 or 4 dimensions"),
     ],
 )
-def test_errors_say_what_is_wrong(make_layer, message):
+def test_errors_describe_the_problem(make_layer, message):
     with pytest.raises(ValueError, match=message):
         make_layer()
 
@@ -172,11 +172,11 @@ def test_rows_whose_gradients_are_divided_keep_their_values():
     assert str(rows.tolist()) == "[[inf, -0.0], [inf, -0.0], [nan, 1.0]]"
     rows.sum().backward()
     assert weight.grad.tolist() == [[1.0, 1.0], [1.0, 1.0]]
-    with pytest.raises(ValueError, match="not for max"):
+    with pytest.raises(ValueError, match="not 'max'"):
         nn.functional.embedding_bag(lucid.tensor([[0]]), weight, mode="max", scale_grad_by_freq=True)
 
 
-def test_first_values_have_the_right_spread():
+def test_initial_values_have_the_right_spread():
     lucid.manual_seed(0)
     linear = nn.Linear(100, 400)
     assert linear.weight.abs().max() <= 0.1
@@ -193,7 +193,7 @@ def test_first_values_have_the_right_spread():
     assert attention.out_proj.bias.abs().sum() == 0
 
 
-def test_initialisers_draw_from_the_generator_they_are_given():
+def test_initialisers_use_the_given_generator():
     first = lucid.Generator().manual_seed(3)
     second = lucid.Generator().manual_seed(3)
     a = nn.init.kaiming_normal_(lucid.empty(4, 4), generator=first)
@@ -238,7 +238,7 @@ def test_functional_has_the_table_and_more():
         functional.dropout(x, 2)
 
 
-def test_pruning_and_weight_norm_reach_cpp_layers():
+def test_pruning_and_weight_norm_of_cpp_layers():
     layer = nn.Linear(4, 2)
     nn.utils.prune.l1_unstructured(layer, "weight", 6)
     assert int((layer.weight == 0).sum()) == 6

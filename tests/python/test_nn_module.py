@@ -1,4 +1,4 @@
-"""lucid.nn.Module as Python classes use it."""
+"""lucid.nn.Module as the base of Python classes."""
 
 import abc
 import copy
@@ -40,7 +40,7 @@ def test_calls_with_positional_and_keyword_arguments(net, x):
     assert lucid.equal(net(*[x], scale=2), net(x) * 2)
 
 
-def test_parts_are_the_same_objects_each_time(net):
+def test_parameters_and_submodules_are_the_same_objects_each_time(net):
     assert net.fc is net.fc
     assert net.fc.weight is net.fc.weight
     assert isinstance(net.fc.weight, nn.Parameter)
@@ -63,7 +63,7 @@ def test_walks(net):
     assert len(list(net.named_parameters(remove_duplicate=False))) == 4
 
 
-def test_every_change_moves_the_version(net):
+def test_every_change_updates_the_version(net):
     root = nn.Sequential(nn.Sequential(net))
     changes = {
         "attribute": lambda: setattr(net, "n", 4),
@@ -97,7 +97,7 @@ def test_every_change_moves_the_version(net):
     assert root._version == before, "a call changes nothing"
 
 
-def test_uninitialised_modules_say_what_to_call(x):
+def test_uninitialised_modules_name_the_missing_call(x):
     class Bad(nn.Module):
         def __init__(self):
             self.fc = nn.Linear(4, 2)
@@ -259,7 +259,7 @@ def test_properties_and_getattr():
         _ = odd.broken
 
 
-def test_cpp_layers_are_classes_to_derive_from(x):
+def test_cpp_layers_can_be_subclassed(x):
     class Doubled(nn.Linear):
         def forward(self, x):
             self.seen = x.shape
@@ -274,7 +274,7 @@ def test_cpp_layers_are_classes_to_derive_from(x):
     plain = nn.Linear(4, 2)
     plain.load_state_dict(layer.state_dict())
     assert lucid.equal(layer(x), plain(x) * 2)
-    # Called by a container that is C++.
+    # Called by a C++ container.
     assert lucid.equal(nn.Sequential(layer)(x), layer(x))
     assert layer.seen == (1, 4)
     plain.forward = lambda x: "patched"
@@ -296,7 +296,7 @@ def test_exceptions_pass_through_cpp_containers(x):
         type("Nothing", (nn.Module,), {})()(x)
 
 
-def test_children_that_override_train_are_asked():
+def test_overrides_of_train_in_children_are_called():
     class Frozen(nn.Module):
         def train(self, mode=True):
             return super().train(False)

@@ -1,4 +1,4 @@
-"""What is saved of modules, and how it is loaded."""
+"""Saving and loading the state of modules."""
 
 import lucid
 import pytest
@@ -41,7 +41,7 @@ def test_not_strict():
         net.load_state_dict({"weight": lucid.ones(5)}, strict=False)
 
 
-def test_copying_converts_and_assigning_takes_over():
+def test_loading_copies_and_converts_or_assigns():
     net = nn.Linear(2, 1)
     weight = net.weight
     state = {"weight": lucid.ones(1, 2, dtype=lucid.float64), "bias": lucid.zeros(1, dtype=lucid.float64)}
@@ -54,7 +54,7 @@ def test_copying_converts_and_assigning_takes_over():
     assert weight.requires_grad
 
 
-def test_extra_state_and_own_ways():
+def test_extra_state_and_custom_saving():
     class Extra(nn.Module):
         def __init__(self):
             super().__init__()

@@ -26,7 +26,7 @@ def test_the_same_tensor_is_the_same_object():
     assert y.cpu() is y
 
 
-def test_an_object_that_died_comes_back_as_a_new_one_of_the_same_tensor():
+def test_a_destroyed_object_is_recreated_for_the_same_tensor():
     x = lucid.tensor([3.0], requires_grad=True)
     (x * 2).backward()
     first = weakref.ref(x.grad)
@@ -74,7 +74,7 @@ def test_attributes_of_subclasses_are_copied_and_pickled():
     assert x.labels == ["a"]
 
 
-def test_objects_made_without_init_are_whole():
+def test_objects_created_without_init_are_valid():
     x = lucid.Tensor.__new__(lucid.Tensor)
     assert x.shape == (0,)
     assert (x + 1).shape == (0,)
@@ -120,7 +120,7 @@ def test_pickle_of_dtypes_devices_functions_and_result_tuples():
     assert pickle.loads(pickle.dumps(generator)).initial_seed() == 5
 
 
-def test_broken_pickles_are_refused():
+def test_broken_pickles_are_rejected():
     with pytest.raises(ValueError, match="3 bytes are not the data of"):
         lucid._core.rebuild_tensor(lucid.Tensor, b"abc", (2,), lucid.float32, False)
     with pytest.raises(TypeError, match="subclass of Tensor"):
@@ -206,7 +206,7 @@ def test_conversions(method, dtype):
     assert x.type_as(lucid.zeros(1, dtype=dtype)).dtype is dtype
 
 
-def test_to_copies_only_when_it_must_or_is_asked():
+def test_to_copies_only_if_needed_or_requested():
     x = lucid.ones(2)
     assert x.to("cpu") is x
     assert x.to(lucid.float32, copy=True) is not x
@@ -234,7 +234,7 @@ def test_view_shares_memory_or_raises():
     x.view(6)[0] = 1
     x.view(3, -1)[2, 1] = 2
     assert x.tolist() == [[1, 0, 0], [0, 0, 2]]
-    with pytest.raises(RuntimeError, match=r"cannot be seen as .* without a copy; use reshape"):
+    with pytest.raises(RuntimeError, match=r"cannot be viewed as .* without a copy; use reshape"):
         x.T.view(6)
     assert x.T.reshape(6).tolist() == [1, 0, 0, 0, 0, 2]
 
@@ -276,7 +276,7 @@ def test_dtype_objects():
     assert lucid.finfo("f16").eps == np.finfo(np.float16).eps
     assert lucid.iinfo(lucid.int32).min == -(2**31)
     assert lucid.iinfo("u8").max == 255
-    with pytest.raises(TypeError, match="no floating-point dtype"):
+    with pytest.raises(TypeError, match="not a floating-point dtype"):
         lucid.finfo(lucid.int8)
 
 

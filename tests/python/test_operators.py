@@ -1,4 +1,4 @@
-"""Operators of Tensor: values, reflected and in-place forms, and what they refuse."""
+"""Operators of Tensor: values, reflected and in-place forms, and invalid operands."""
 
 import operator
 
@@ -106,7 +106,7 @@ def test_numbers_do_not_change_the_dtype_of_tensors():
     assert (lucid.tensor([1.0]) + np.array([2.0])).dtype is lucid.float64
 
 
-def test_what_is_no_number_is_refused():
+def test_operands_that_are_not_numbers_are_rejected():
     x = lucid.tensor([1.0])
     for other in ("a", None, [1.0], {}, object()):
         with pytest.raises(TypeError, match="unsupported operand"):

@@ -1,4 +1,4 @@
-"""Optimizers from Python: groups, state, hooks, copies, classes of one's own."""
+"""Optimizers in Python: groups, state, hooks, copies, custom classes."""
 
 import copy
 import functools
@@ -90,7 +90,7 @@ def test_named_parameters_keep_their_names():
     assert optimizer.param_groups[0]["params"] == [a, b]
 
 
-def test_parameters_without_gradient_are_left_alone():
+def test_parameters_without_gradient_are_skipped():
     a, b = leaf(1.0), leaf(1.0)
     optimizer = optim.Adam([a, b])
     a.sum().backward()
@@ -126,7 +126,7 @@ def test_a_closure_is_recorded_and_its_loss_returned():
     assert w.item() == 0.0
 
 
-def test_errors_in_a_closure_arrive():
+def test_errors_in_a_closure_are_raised():
     optimizer = optim.SGD([leaf(1.0)])
     with pytest.raises(ZeroDivisionError):
         optimizer.step(lambda: 1 / 0)
@@ -145,7 +145,7 @@ def test_state_dict_has_the_usual_layout():
 
 
 @pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW"])
-def test_a_loaded_state_goes_on_where_it_was(kind):
+def test_a_loaded_state_continues_where_it_stopped(kind):
     options = {"momentum": 0.9} if kind == "SGD" else {}
     w = leaf(1.0, 2.0)
     optimizer = getattr(optim, kind)([w], lr=0.1, **options)
@@ -157,7 +157,7 @@ def test_a_loaded_state_goes_on_where_it_was(kind):
     for tensor, chosen in ((w, optimizer), (other, resumed)):
         take_steps(chosen, [tensor], 3)
     assert w.tolist() == other.tolist()
-    # What was loaded is a copy.
+    # The loaded state is a copy.
     assert saved["param_groups"][0]["lr"] == 0.1
     assert optimizer.state_dict()["state"].keys() == saved["state"].keys()
 
@@ -186,7 +186,7 @@ def test_hooks_run_around_each_step_until_removed():
 
 
 class Halving(optim.Optimizer):
-    """Halves its parameters, and counts how often."""
+    """Halves its parameters and counts its steps."""
 
     def __init__(self, params, factor=0.5):
         super().__init__(params, {"factor": factor, "tags": ["a"]})
@@ -200,7 +200,7 @@ class Halving(optim.Optimizer):
                 p *= group["factor"]
 
 
-def test_a_class_of_ones_own():
+def test_a_custom_optimizer():
     w = leaf(8.0)
     optimizer = Halving([w])
     calls = []
@@ -214,14 +214,14 @@ def test_a_class_of_ones_own():
     assert optimizer.param_groups[0]["tags"] == ["a"]
 
 
-def test_the_base_class_does_not_know_how_to_step():
+def test_the_base_class_cannot_step():
     optimizer = optim.Optimizer([leaf(1.0)], {"lr": 1.0})
     with pytest.raises(NotImplementedError):
         optimizer.step()
 
 
 @pytest.mark.parametrize("duplicate", [copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
-def test_copies_go_on_alone(duplicate):
+def test_copies_are_independent(duplicate):
     w = leaf(1.0, 2.0)
     optimizer = optim.Adam([{"params": [w], "lr": 0.3}], weight_decay=0.1)
     take_steps(optimizer, [w], 2)
@@ -238,7 +238,7 @@ def test_copies_go_on_alone(duplicate):
 @pytest.mark.parametrize("name", [name for name in optim.__all__ if name not in ("Optimizer", "lr_scheduler")])
 def test_every_optimizer_is_copied_with_its_state(name, duplicate):
     w = lucid.tensor([[1.0, 2.0], [3.0, 5.0]], dtype=lucid.float64, requires_grad=True)
-    # One that iterates within a step would be done after the first.
+    # With more iterations per step, LBFGS would converge in the first step.
     optimizer = getattr(optim, name)([w], **({"max_iter": 2} if name == "LBFGS" else {}))
 
     def go_on(optimizer, w):
@@ -267,7 +267,7 @@ def test_a_cycle_through_a_hook_is_collected():
     assert alive() is None
 
 
-def test_what_is_shown():
+def test_repr_of_optimizers():
     text = repr(optim.SGD([leaf(1.0)], lr=0.5))
     assert text.startswith("SGD (\nParameter Group 0\n")
     assert "    lr: 0.5" in text
@@ -281,7 +281,7 @@ def test_what_is_shown():
         (lambda w: optim.SGD([1.0]), TypeError, "float"),
         (lambda w: optim.SGD({"params": [w]}), TypeError, "list of dicts"),
         (lambda w: optim.SGD([{"params": {w}}]), TypeError, "order"),
-        (lambda w: optim.SGD([w, w]), ValueError, "twice"),
+        (lambda w: optim.SGD([w, w]), ValueError, "more than once"),
         (lambda w: optim.SGD([w * 2]), ValueError, "leaf"),
         (lambda w: optim.SGD([w], lr=-1), ValueError, "SGD: lr must be at least 0, got -1"),
         (lambda w: optim.SGD([w], nesterov=True), ValueError, "nesterov"),
@@ -291,7 +291,7 @@ def test_what_is_shown():
         (lambda w: optim.Adam([w]).load_state_dict({"state": {}, "param_groups": []}), ValueError, "groups"),
     ],
 )
-def test_mistakes_are_named(make, error, message):
+def test_invalid_arguments_are_reported(make, error, message):
     with pytest.raises(error, match=message):
         make(leaf(1.0))
 

@@ -1,4 +1,4 @@
-"""Running out of memory raises MemoryError, or costs speed; it never ends the process, and leaves nothing half done.
+"""Running out of memory raises MemoryError or costs speed. It never ends the process or leaves partial updates.
 
 LUCID_LONG_TESTS=1 runs 100 processes at random limits instead of a few.
 """
@@ -16,7 +16,7 @@ from lucid import _core, nn
 
 LONG = os.environ.get("LUCID_LONG_TESTS") == "1"
 
-# Runs a workload under a limit of the address space, then again without.
+# Runs a workload with a limited address space, then again without a limit.
 LIMITED = """
 import hashlib, resource, sys
 import numpy  # which would otherwise be loaded under the limit
@@ -70,7 +70,7 @@ print(bits, short)
 
 
 def run_limited(extra):
-    """The digest of the unlimited run that comes after the limited one, and how often memory ran out in that."""
+    """The digest of the unlimited run, and the number of MemoryErrors in the limited run before it."""
     with tempfile.TemporaryDirectory() as cache:
         done = subprocess.run(
             [sys.executable, "-c", LIMITED, str(extra)],
@@ -85,16 +85,16 @@ def run_limited(extra):
     return bits, int(short)
 
 
-def test_no_limit_of_the_address_space_ends_the_process():
-    draws = random.Random(12)
-    limits = [int(2 ** draws.uniform(20, 28)) for _ in range(100 if LONG else 3)]
+def test_no_address_space_limit_ends_the_process():
+    rng = random.Random(12)
+    limits = [int(2 ** rng.uniform(20, 28)) for _ in range(100 if LONG else 3)]
     expected, _ = run_limited(0)
     short = 0
     for extra in limits:
         bits, count = run_limited(extra)
         assert bits == expected, extra
         short += count > 0
-    assert short > 0  # or the limits were none
+    assert short > 0  # otherwise the limits were too high to test anything
 
 
 class Training:
@@ -105,7 +105,7 @@ class Training:
         self.net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Dropout(0.25), nn.Linear(16, 4))
         self.optimizer = lucid.optim.AdamW(self.net.parameters(), lr=0.1)
         self.x, self.y = lucid.randn(5, 8), lucid.randn(5, 4)
-        # The optimizer's state exists from the first step on.
+        # The first step creates the optimizer's state.
         self.step(self.x, self.y)
         self.start = [tensor.detach().clone() for tensor in self.tensors()]
         self.forget_plans()

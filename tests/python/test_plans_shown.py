@@ -1,4 +1,4 @@
-"""Plans as people see them: text and drawing."""
+"""Plans as text and as SVG."""
 
 import xml.etree.ElementTree
 
@@ -11,7 +11,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def compiled_step():
-    """A whole step of training, and arguments that it has a plan for."""
+    """A compiled training step, and arguments for which it has a plan."""
     model = nn.Sequential(nn.Linear(64, 32), nn.ReLU(), nn.Linear(32, 10))
     optimizer = lucid.optim.Adam(model.parameters())
 
@@ -45,33 +45,35 @@ def test_a_plan_lists_its_steps():
     assert f"{program.arena_bytes} bytes" in lines[0]
     titles = [line.split(":")[0] for line in lines[1:] if not line.startswith(" ")]
     assert titles == [f"step {number}" for number in range(len(plan.steps))]
-    turns = [turn for step in plan.steps for turn in step.turns]
-    assert len(turns) == len(lines) - 1 - len(plan.steps)
-    assert any("matmul" in turn.name for turn in turns)
+    stages = [stage for step in plan.steps for stage in step.stages]
+    assert len(stages) == len(lines) - 1 - len(plan.steps)
+    assert any("matmul" in stage.name for stage in stages)
 
 
-def test_everything_read_was_written_before():
+def test_every_buffer_is_written_before_it_is_read():
     step, arguments = compiled_step()
     known = set()
-    for turns in (step.turns for step in lucid.compiler.plan(step, *arguments).steps):
+    for stages in (step.stages for step in lucid.compiler.plan(step, *arguments).steps):
         local = set()
-        for turn in turns:
-            # A product adds to what it reads, after it has filled it.
-            missing = {place for place in turn.reads if place not in turn.writes} - known - local
-            assert all(place.kind == "input" for place in missing), (turn, missing)
-            (local if len(turns) > 1 else known).update(turn.writes)
-        known |= {place for place in local if place.kind != "local"}
+        for stage in stages:
+            # A matrix product reads its result while accumulating, after initializing it.
+            missing = {location for location in stage.reads if location not in stage.writes} - known - local
+            assert all(location.kind == "input" for location in missing), (stage, missing)
+            (local if len(stages) > 1 else known).update(stage.writes)
+        known |= {location for location in local if location.kind != "local"}
 
 
-def test_the_drawing_shows_every_kernel_and_its_memory():
+def test_the_svg_shows_every_kernel_and_its_memory():
     step, arguments = compiled_step()
     plan = lucid.compiler.plan(step, *arguments)
     words = words_in(plan.svg())
     for number, shown in enumerate(plan.steps):
         assert any(word.startswith(f"step {number}: ") for word in words)
-        for turn in shown.turns:
-            assert turn.name in words
-            reads, writes = (" ".join(place.name for place in places) for places in (turn.reads, turn.writes))
+        for stage in shown.stages:
+            assert stage.name in words
+            reads, writes = (
+                " ".join(location.name for location in locations) for locations in (stage.reads, stage.writes)
+            )
             assert f"{reads} → {writes}".strip() in words
     assert plan._repr_svg_() == plan.svg()
 
@@ -86,9 +88,9 @@ def test_steps_on_the_host_are_shown():
     assert "sort" in words_in(plan.svg())
 
 
-def test_without_a_plan_it_says_why():
+def test_without_a_plan_the_reason_is_shown():
     f = lucid.compile(lambda x: x + 1)
     with pytest.raises(ValueError, match="has no plan for these arguments"):
         lucid.compiler.plan(f, lucid.ones(2))
-    with pytest.raises(TypeError, match=r"expected what lucid\.compile\(\)"):
+    with pytest.raises(TypeError, match=r"expected a function or module compiled by lucid\.compile\(\)"):
         lucid.compiler.plan(len, lucid.ones(2))

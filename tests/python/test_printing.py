@@ -1,4 +1,4 @@
-"""What printing a tensor shows: the text is compared letter by letter."""
+"""The printed form of tensors, compared character by character."""
 
 import lucid
 import pytest

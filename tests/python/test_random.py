@@ -1,11 +1,11 @@
-"""Draws: seeds, generators, states and the distributions' arguments."""
+"""Random ops: seeds, generators, states and the arguments of distributions."""
 
 import lucid
 import numpy as np
 import pytest
 
 
-def draws():
+def random_tensors():
     return [
         lucid.rand(3),
         lucid.randn(2, 3),
@@ -20,13 +20,13 @@ def draws():
 
 def test_the_same_seed_gives_the_same_numbers():
     lucid.manual_seed(7)
-    first = [x.tolist() for x in draws()]
-    assert [x.tolist() for x in draws()] != first
+    first = [x.tolist() for x in random_tensors()]
+    assert [x.tolist() for x in random_tensors()] != first
     assert lucid.initial_seed() == 7
     lucid.manual_seed(7)
-    assert [x.tolist() for x in draws()] == first
+    assert [x.tolist() for x in random_tensors()] == first
     lucid.manual_seed(8)
-    assert [x.tolist() for x in draws()] != first
+    assert [x.tolist() for x in random_tensors()] != first
 
 
 def test_states_can_be_saved_and_restored():

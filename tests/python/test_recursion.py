@@ -1,4 +1,4 @@
-"""What is nested too deep for the stack, or contains itself, raises RecursionError."""
+"""Nesting too deep for the stack, and objects that contain themselves, raise RecursionError."""
 
 import copy
 
@@ -43,12 +43,12 @@ def test_a_module_that_contains_itself_is_copied_with_its_cycle():
     ],
     ids=["state_dict", "load_state_dict", "repr", "call", "compile"],
 )
-def test_what_has_no_end_raises(use):
+def test_endless_recursion_raises(use):
     with pytest.raises(RecursionError):
         use(cyclic())
 
 
-# The stack decides, not Python's own limit, which users raise; so it must hold on small stacks.
+# The limit is the stack, not Python's recursion limit, which users raise. So it must also work on small stacks.
 _DEEP = """
 import copy, sys, threading, lucid
 from lucid import nn
@@ -143,9 +143,9 @@ thread = threading.Thread(target=run)
 thread.start()
 thread.join()
 """
-    printed = run_python(source).split()
-    # Walks need less stack than calls.
-    assert printed == [] or (stack > 512 and printed == ["train"])
+    printed = set(run_python(source).split())
+    # A compiled call does what the function does, which looks at no item. Walks need less stack than calls.
+    assert printed == {"argument"} or (stack > 512 and printed == {"argument", "train"})
 
 
 def test_long_chains_and_deep_modules_are_freed_without_recursion():
@@ -173,7 +173,7 @@ print(w.grad.item(), net._version > before)
     assert run_python(source) == "1.0 True\n"
 
 
-def test_a_setting_is_not_nested_without_end():
+def test_nesting_of_settings_is_limited():
     size = [3]
     size.append(size)
     with pytest.raises(ValueError, match="nested more than"):

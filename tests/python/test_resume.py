@@ -66,7 +66,7 @@ def test_resumed_training_ends_with_the_same_bits(stop, tmp_path):
     assert train(tmp_path / "parts", "resume", 23, 0) == expected
 
 
-def test_the_number_of_workers_may_change_in_between(tmp_path):
+def test_the_number_of_workers_may_change_on_resume(tmp_path):
     expected = train(tmp_path / "whole", "begin", 23, 0)
     train(tmp_path / "parts", "begin", 9, 2)
     assert train(tmp_path / "parts", "resume", 23, 1) == expected

@@ -1,4 +1,4 @@
-"""lucid.save and lucid.load: what comes back, what files look like, and what damaged files do."""
+"""lucid.save and lucid.load: round trips, the file format, and damaged files."""
 
 import io
 import json
@@ -34,7 +34,7 @@ def build(header, data=b"", length=None):
 
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 0, 3), (2, 3, 4)])
-def test_tensors_come_back_bit_by_bit(dtype, shape):
+def test_tensors_round_trip_bit_by_bit(dtype, shape):
     x = lucid.randn(shape).to(getattr(lucid, dtype))
     found = round_trip({"x": x})["x"]
     assert found.dtype == x.dtype
@@ -42,7 +42,7 @@ def test_tensors_come_back_bit_by_bit(dtype, shape):
     assert lucid.equal(found, x)
 
 
-def test_trees_come_back():
+def test_trees_round_trip():
     tree = {
         "none": None,
         "flags": [True, False],
@@ -68,7 +68,7 @@ def test_numbers_that_json_does_not_have():
 
 
 @pytest.mark.parametrize("obj", [None, 3, "text", [], {}, (), lucid.ones(2)])
-def test_anything_may_be_the_whole(obj):
+def test_any_value_may_be_the_root(obj):
     found = round_trip(obj)
     if isinstance(obj, lucid.Tensor):
         assert lucid.equal(found, obj)
@@ -90,7 +90,7 @@ def test_a_state_dict_is_a_plain_file(tmp_path):
     assert list(lucid.load(path)) == ["b", "a"]
 
 
-def test_views_and_strides_are_saved_as_they_look():
+def test_views_and_strides_are_saved_by_value():
     x = lucid.arange(12).reshape(3, 4)
     found = round_trip({"t": x.T, "part": x[1:, ::2], "wide": lucid.ones(1).expand(3)})
     assert found["t"].tolist() == x.T.tolist()
@@ -110,7 +110,7 @@ def test_tied_tensors_stay_tied():
     assert len(file.getvalue()) < 2 * 4 * 1000
 
 
-def test_training_state_comes_back(tmp_path):
+def test_training_state_round_trips(tmp_path):
     w = lucid.ones(3, requires_grad=True)
     optimizer = lucid.optim.Adam([w], lr=0.1)
     scheduler = lucid.optim.lr_scheduler.StepLR(optimizer, 2)
@@ -146,20 +146,20 @@ def test_training_state_comes_back(tmp_path):
         (lambda: 0, TypeError, "function"),
     ],
 )
-def test_what_cannot_be_saved_is_named(obj, error, message, tmp_path):
+def test_unsupported_objects_are_named(obj, error, message, tmp_path):
     with pytest.raises(error, match=message):
         lucid.save(obj, tmp_path / "file")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_contains_itself_is_refused():
+def test_cyclic_data_is_rejected():
     loop = []
     loop.append(loop)
     with pytest.raises(ValueError, match="contain itself"):
         lucid.save(loop, io.BytesIO())
 
 
-def test_files_replace_others_only_when_they_are_whole(tmp_path):
+def test_files_are_replaced_atomically(tmp_path):
     path = tmp_path / "file"
     lucid.save({"x": 1}, path)
     with pytest.raises(TypeError):
@@ -171,7 +171,7 @@ def test_files_replace_others_only_when_they_are_whole(tmp_path):
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_leaves_what_was_there(tmp_path):
+def test_a_full_disk_keeps_the_old_file(tmp_path):
     code = (
         "import resource, lucid, sys, signal\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
@@ -187,7 +187,7 @@ def test_a_full_disk_leaves_what_was_there(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
 
 
-def test_the_operating_systems_errors_are_pythons(tmp_path):
+def test_system_errors_become_os_errors(tmp_path):
     with pytest.raises(FileNotFoundError):
         lucid.load(tmp_path / "nothing")
     with pytest.raises(IsADirectoryError):
@@ -212,7 +212,7 @@ DAMAGED = {
     "deep": (build(b'{"a":' + b"[" * 100000), "deep"),
     "twice": (build(b'{"a": %b, "a": %b}' % ((json.dumps(EMPTY).encode(),) * 2)), "names 'a' twice"),
     "twice in an entry": (build(b'{"a": {"dtype": "U8", "dtype": "U8"}}'), "names 'dtype' twice"),
-    "entry is no object": (build({"x": 3}), "no object"),
+    "entry is no object": (build({"x": 3}), "not an object"),
     "no dtype": (build({"x": {"shape": [], "data_offsets": [0, 0]}}), "no dtype"),
     "bad dtype": (build({"x": F32 | {"dtype": "F8_E4M3"}}, bytes(8)), "F8_E4M3"),
     "dtype no text": (build({"x": F32 | {"dtype": 3}}, bytes(8)), "dtype"),
@@ -220,11 +220,14 @@ DAMAGED = {
     "negative size": (build({"x": F32 | {"shape": [-2]}}, bytes(8)), "size"),
     "fraction": (build({"x": F32 | {"shape": [2.5]}}, bytes(8)), "size"),
     "overflow": (build({"x": F32 | {"shape": [2**32, 2**32]}}, bytes(8)), "too large"),
-    "overflow beside zero": (build({"x": F32 | {"shape": [0, 2**62, 2**62], "data_offsets": [0, 0]}}), "too large"),
+    "overflow with a zero": (
+        build({"x": F32 | {"shape": [0, 2**62, 2**62], "data_offsets": [0, 0]}}),
+        "too large",
+    ),
     "too many dimensions": (build({"x": F32 | {"shape": [1] * 100}}, bytes(8)), "shape"),
     "no offsets": (build({"x": {"dtype": "F32", "shape": [2]}}, bytes(8)), "data_offsets"),
     "one offset": (build({"x": F32 | {"data_offsets": [0]}}, bytes(8)), "two numbers"),
-    "backwards": (build({"x": F32 | {"data_offsets": [8, 0]}}, bytes(8)), r"lies at \[8, 0\)"),
+    "backwards": (build({"x": F32 | {"data_offsets": [8, 0]}}, bytes(8)), r"is at \[8, 0\)"),
     "out of range": (build({"x": F32 | {"data_offsets": [8, 16]}}, bytes(8)), "cut short"),
     "huge offset": (build({"x": F32 | {"data_offsets": [2**63, 2**63 + 8]}}, bytes(8)), "cut short"),
     "wrong size": (build({"x": F32 | {"shape": [3]}}, bytes(8)), "needs 12 bytes, but has 8"),
@@ -236,20 +239,20 @@ DAMAGED = {
     "metadata no text": (build({"__metadata__": {"a": 3}}), "metadata"),
     "tree no JSON": (build({"__metadata__": {"lucid.tree": "{"}}), "JSON"),
     "tree deep": (build({"__metadata__": {"lucid.tree": "[" * 100000}}), "deep"),
-    "tree names no tensor": (build({"__metadata__": {"lucid.tree": '{"tensor": "x"}'}}), "does not hold"),
-    "tree of another kind": (build({"__metadata__": {"lucid.tree": '{"code": "x"}'}}), "unknown kind"),
-    "tree without tag": (build({"__metadata__": {"lucid.tree": "{}"}}), "say what it is"),
+    "tree names no tensor": (build({"__metadata__": {"lucid.tree": '{"tensor": "x"}'}}), "does not contain"),
+    "tree of another kind": (build({"__metadata__": {"lucid.tree": '{"code": "x"}'}}), "unknown type"),
+    "tree without tag": (build({"__metadata__": {"lucid.tree": "{}"}}), "exactly one member"),
     "tree with a bad key": (build({"__metadata__": {"lucid.tree": '{"dict": [[1.5, 1]]}'}}), "key"),
-    "tree with a key twice": (build({"__metadata__": {"lucid.tree": '{"dict": [[1, 1], [1, 1]]}'}}), "twice"),
+    "tree with a key twice": (build({"__metadata__": {"lucid.tree": '{"dict": [[1, 1], [1, 1]]}'}}), "repeated key"),
     "tree with a large number": (build({"__metadata__": {"lucid.tree": "18446744073709551615"}}), "64 bits"),
-    "ties to nothing": (build({"__metadata__": {"lucid.ties": '{"a": "b"}'}}), "does not hold"),
+    "ties to nothing": (build({"__metadata__": {"lucid.ties": '{"a": "b"}'}}), "does not contain"),
     "pickle": (b"\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}\x94\x8c\x01a\x94K\x01s.", "more than|cut short"),
     "zip": (b"PK\x03\x04" + bytes(100), "more than|cut short"),
 }
 
 
 @pytest.mark.parametrize("name", DAMAGED)
-def test_damaged_files_are_refused_with_a_reason(name, tmp_path):
+def test_damaged_files_are_rejected_with_a_reason(name, tmp_path):
     data, message = DAMAGED[name]
     with pytest.raises(ValueError, match=message):
         lucid.load(io.BytesIO(data))
@@ -259,7 +262,7 @@ def test_damaged_files_are_refused_with_a_reason(name, tmp_path):
         lucid.load(path)
 
 
-def test_every_cut_of_a_file_is_refused():
+def test_every_truncated_file_is_rejected():
     file = io.BytesIO()
     lucid.save({"a": lucid.arange(5), "b": [lucid.ones(2), "text"]}, file)
     data = file.getvalue()
@@ -268,7 +271,7 @@ def test_every_cut_of_a_file_is_refused():
             lucid.load(io.BytesIO(data[:length]))
 
 
-def test_bools_are_bools_whatever_the_file_says():
+def test_bools_are_normalized_when_loaded():
     found = lucid.load(
         io.BytesIO(build({"x": {"dtype": "BOOL", "shape": [3], "data_offsets": [0, 3]}}, b"\x00\x01\xff"))
     )
@@ -276,8 +279,8 @@ def test_bools_are_bools_whatever_the_file_says():
     assert found["x"].to(lucid.int64).tolist() == [0, 1, 1]
 
 
-def test_tensors_left_out_by_others_come_back():
-    """safetensors' save_model drops tied tensors and notes in the metadata which one stands for them."""
+def test_tied_tensors_omitted_by_safetensors_are_restored():
+    """save_model of safetensors omits tied tensors and stores the name of the saved one in the metadata."""
     data = build({"__metadata__": {"format": "pt", "head": "embedding"}, "embedding": F32}, bytes(8))
     found = lucid.load(io.BytesIO(data))
     assert found["head"] is found["embedding"]

@@ -1,6 +1,6 @@
-"""Files with very many names: the time to read and write them, and what other threads do meanwhile.
+"""Files with very many names: the time to read and write them, and whether other threads run meanwhile.
 
-The limits are generous: reading that compares each name with all the others takes more than ten times as long.
+The limits are generous: comparing each name with all others would take more than ten times as long.
 """
 
 import io
@@ -23,7 +23,7 @@ def build(header, data=b""):
 entry = {{"dtype": "U8", "shape": [0], "data_offsets": [0, 0]}}
 """
 
-# A file, and how many items a dict or list read from it has; None if it is refused.
+# A file, and the number of items of the dict or list read from it; None if it is rejected.
 FILES = {
     "names": ("build({f't{i}': entry for i in range(count)})", COUNT),
     "long names": ("build({f'{i:0200}': entry for i in range(count)})", COUNT),
@@ -58,7 +58,7 @@ def run(code, timeout):
 
 @pytest.mark.parametrize("name", FILES)
 def test_reading_takes_time_in_proportion_to_the_size(name):
-    """Also what is refused is refused soon."""
+    """Rejecting a file is fast, too."""
     file, items = FILES[name]
     code = f"""
 file = {file}
@@ -90,8 +90,8 @@ print(time.process_time() - start)
     assert float(run(code, timeout=120)) < 15
 
 
-def test_other_threads_run_meanwhile():
-    """The longest time for which a thread that counts does not get to run."""
+def test_other_threads_run_during_saving_and_loading():
+    """Measures the longest time for which a counting thread does not run."""
     code = """
 tree = {f"t{i}": lucid.ones(1) for i in range(count)}
 gaps, done = [], False
@@ -117,7 +117,7 @@ print(took, max(gaps))
     assert longest < max(0.2, took / 4)
 
 
-def test_names_that_are_repeated_are_found_wherever_they_stand():
+def test_repeated_names_are_found_at_any_position():
     entry = json.dumps({"dtype": "U8", "shape": [0], "data_offsets": [0, 0]})
     names = [f"t{i}" for i in range(1000)] + ["t500"]
     text = ("{" + ",".join(f'"{name}": {entry}' for name in names) + "}").encode()

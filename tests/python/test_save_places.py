@@ -1,4 +1,4 @@
-"""Where lucid.save writes: permissions, owners, links, devices, FIFOs, and paths that no file can have."""
+"""Targets of lucid.save: permissions, owners, links, devices, FIFOs, and invalid paths."""
 
 import errno
 import io
@@ -26,7 +26,7 @@ def umask():
 
 
 @pytest.mark.parametrize("mask", [0o022, 0o077, 0o000])
-def test_a_new_file_has_the_permissions_that_open_would_give(mask, tmp_path, umask):
+def test_a_new_file_has_the_permissions_of_open(mask, tmp_path, umask):
     umask(mask)
     lucid.save(THREE, tmp_path / "f")
     (tmp_path / "other").write_bytes(b"")
@@ -47,7 +47,7 @@ assert prctl(38, 1, 0, 0, 0) == 0 and prctl(22, 2, ctypes.c_void_p(ctypes.addres
 
 @pytest.mark.parametrize("call", ["lucid.save({'a': 3}, sys.argv[1])", "os.umask(0o022)"])
 def test_saving_never_changes_the_umask(call, tmp_path):
-    """Not even for a moment: it is the whole process's, and other threads make files."""
+    """Not even temporarily: the umask belongs to the whole process, and other threads create files."""
     code = f"import os, sys, lucid\n{NO_UMASK}\nfor _ in range(2): {call}\nprint('done')"
     result = subprocess.run([sys.executable, "-c", code, tmp_path / "f"], capture_output=True, text=True, timeout=60)
     if "save" in call:
@@ -87,7 +87,7 @@ def test_other_hard_links_keep_the_old_contents(tmp_path):
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_link_stays_and_its_target_is_written(exists, tmp_path):
+def test_a_symlink_is_kept_and_its_target_written(exists, tmp_path):
     (tmp_path / "folder").mkdir()
     target = tmp_path / "folder" / "target"
     if exists:
@@ -102,7 +102,7 @@ def test_a_link_stays_and_its_target_is_written(exists, tmp_path):
     assert sorted(os.listdir(tmp_path / "folder")) == ["hop", "target"]
 
 
-def test_links_that_lead_nowhere_are_errors(tmp_path):
+def test_dangling_symlinks_raise(tmp_path):
     os.symlink("b", tmp_path / "a")
     os.symlink("a", tmp_path / "b")
     os.symlink("no/folder", tmp_path / "gone")
@@ -122,7 +122,7 @@ def test_names_of_any_length_that_a_file_may_have(tmp_path):
     assert len(os.listdir(tmp_path)) == 1
 
 
-def test_names_that_are_no_text(tmp_path):
+def test_names_that_are_not_valid_text(tmp_path):
     path = os.path.join(os.fsencode(tmp_path), b"\xff\xfe")
     with pytest.raises(FileNotFoundError):
         lucid.load(path)
@@ -136,13 +136,13 @@ def read_exactly(descriptor, count, found):
         found += part
 
 
-def test_a_fifo_is_written_and_stays(tmp_path):
+def test_a_fifo_is_written_and_kept(tmp_path):
     path = tmp_path / "fifo"
     os.mkfifo(path)
     large = {"a": lucid.arange(100_000), "b": lucid.ones(3).expand(2, 3)}
     lucid.save(large, tmp_path / "file")
     expected = (tmp_path / "file").read_bytes()
-    # Open for both, so that reading never finds the end.
+    # Open for reading and writing, so that reading never reaches the end.
     descriptor, found = os.open(path, os.O_RDWR), bytearray()
     reader = threading.Thread(target=read_exactly, args=(descriptor, len(expected), found), daemon=True)
     reader.start()
@@ -155,10 +155,10 @@ def test_a_fifo_is_written_and_stays(tmp_path):
         lucid.load(path)
 
 
-def test_a_fifo_that_nobody_reads_from_is_an_error(tmp_path):
+def test_a_fifo_without_a_reader_raises(tmp_path):
     path = tmp_path / "fifo"
     os.mkfifo(path)
-    with pytest.raises(OSError, match="nobody reads from this FIFO") as caught:
+    with pytest.raises(OSError, match="this FIFO has no reader") as caught:
         lucid.save(THREE, path)
     assert (caught.value.errno, caught.value.filename) == (errno.ENXIO, str(path))
     assert os.listdir(tmp_path) == ["fifo"]
@@ -166,7 +166,7 @@ def test_a_fifo_that_nobody_reads_from_is_an_error(tmp_path):
 
 
 def test_ctrl_c_ends_the_wait_for_a_slow_reader(tmp_path):
-    """Somebody opens the FIFO and reads nothing. Other threads run meanwhile."""
+    """A reader opens the FIFO but reads nothing. Other threads run meanwhile."""
     code = (
         "import os, signal, sys, threading, time, lucid\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # shells let what they start behind them ignore it
@@ -209,8 +209,8 @@ def test_a_signal_with_a_handler_does_not_end_the_wait(tmp_path):
     assert found == expected
 
 
-def test_a_device_is_written_and_stays(tmp_path):
-    """Root could replace the system's devices, and makes its own."""
+def test_a_device_is_written_and_kept(tmp_path):
+    """Root could replace the system's devices, so the test creates its own."""
     folder = tmp_path if os.getuid() == 0 else pathlib.Path("/dev")
     if os.getuid() == 0:
         for name, number in ("null", 3), ("full", 7):
@@ -224,9 +224,9 @@ def test_a_device_is_written_and_stays(tmp_path):
 
 @pytest.mark.parametrize("kind", ["pipe", "file", "deleted"])
 def test_standard_output_is_written(kind, tmp_path):
-    """Also when it is a regular file: what has been opened is written, not what its name leads to.
+    """Also if it is a regular file: the open file is written, not the file that its name refers to.
 
-    Through a link like /dev/stdout, which a save that went wrong could replace.
+    Uses a link like /dev/stdout, which a faulty save could replace.
     """
     os.symlink("/proc/self/fd/1", tmp_path / "stdout")
     code = "import lucid, sys\nlucid.save({'a': 3}, sys.argv[1])"
@@ -241,7 +241,7 @@ def test_standard_output_is_written(kind, tmp_path):
     assert os.readlink(tmp_path / "stdout") == "/proc/self/fd/1"
 
 
-def test_a_folder_is_refused(tmp_path):
+def test_a_folder_is_rejected(tmp_path):
     with pytest.raises(IsADirectoryError):
         lucid.save(THREE, tmp_path)
     with pytest.raises(FileNotFoundError):
@@ -250,7 +250,7 @@ def test_a_folder_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize("kind", [str, os.fsencode])
-def test_null_bytes_in_paths_are_refused(kind, tmp_path):
+def test_null_bytes_in_paths_are_rejected(kind, tmp_path):
     lucid.save(THREE, tmp_path / "secret")
     path = kind(os.fspath(tmp_path / "secret") + "\0.safetensors")
     for name, call in (

@@ -1,4 +1,4 @@
-"""Derivatives of derivatives where products have zeros and functions have kinks; what a second pass finds."""
+"""Higher derivatives of products with zeros and of functions with kinks, and second backward passes."""
 
 import itertools
 import math
@@ -46,7 +46,7 @@ def test_products_over_some_dimensions():
 
 
 @pytest.mark.parametrize("name", ["relu", "relu6", "hardtanh", "leaky_relu", "hardshrink", "softshrink", "abs"])
-def test_gradients_with_steps_can_be_differentiated(name):
+def test_piecewise_constant_gradients_can_be_differentiated(name):
     x = lucid.tensor([-1.0, 0.75, 2.0], requires_grad=True)
     (gradient,) = lucid.autograd.grad(getattr(lucid, name)(x).sum(), x, create_graph=True)
     assert gradient.requires_grad
@@ -55,13 +55,13 @@ def test_gradients_with_steps_can_be_differentiated(name):
 
 
 @pytest.mark.parametrize("name", ["floor", "ceil", "round", "trunc", "sign"])
-def test_steps_have_a_gradient_of_zeros(name):
+def test_step_functions_have_a_zero_gradient(name):
     x = lucid.tensor([-1.5, 0.75], requires_grad=True)
     getattr(lucid, name)(x).sum().backward()
     assert x.grad.tolist() == [0.0, 0.0]
 
 
-def test_a_constant_source_is_not_needed_again():
+def test_a_constant_source_is_not_saved():
     x = lucid.ones(3, requires_grad=True)
     y = (x + 1).index_add(0, lucid.tensor([0, 2]), lucid.ones(2))
     y.sum().backward()
@@ -69,7 +69,7 @@ def test_a_constant_source_is_not_needed_again():
     assert x.grad.tolist() == [2.0, 2.0, 2.0]
 
 
-def test_a_write_to_a_part_is_freed_by_the_first_pass():
+def test_the_node_of_a_write_to_a_view_is_freed_by_the_first_backward():
     w = lucid.ones(1, requires_grad=True)
     x = lucid.zeros(3)
     x[:1] = w
@@ -90,7 +90,7 @@ def test_views_made_under_no_grad_drop_gradients_at_every_order():
 
 
 @pytest.mark.parametrize("dtype", [lucid.float16, lucid.bfloat16])
-def test_sums_into_places_round_once(dtype):
+def test_scatter_sums_round_once(dtype):
     source = lucid.full((1000,), 0.1, dtype=dtype)
     index = lucid.zeros(1000, dtype=lucid.int64)
     wanted = (source.double().sum() + 1).to(dtype)

@@ -1,4 +1,4 @@
-"""Threads whose stack is as small as Python allows, 64 KiB, do all that others do."""
+"""Everything works on threads with the smallest stack that Python allows, 64 KiB."""
 
 import threading
 
@@ -12,7 +12,7 @@ SMALL = 64 << 10
 
 
 def on_small_stack(work):
-    """What `work` returns on a thread with a small stack."""
+    """Runs `work` on a thread with a small stack and returns its result."""
     results = []
 
     def run():
@@ -35,7 +35,7 @@ def on_small_stack(work):
 
 
 def first_calls():
-    """The first sample of each op that is valid for floats, and its gradients if it has some."""
+    """The first sample of each op, with float32 tensors."""
     for op in lucid._core.op_table():
         if not op["samples"]:
             continue
@@ -145,7 +145,7 @@ def test_long_chains():
         z = x
         for _ in range(20_000):
             z = z * 1.0
-        del z  # which ends the chain without a backward pass
+        del z  # destroys the chain without a backward pass
         return x.grad.tolist()
 
     assert on_small_stack(run) == [1.0, 1.0, 1.0]

@@ -1,4 +1,4 @@
-"""Threads that do everything at once: nothing hangs, nothing crashes, and no freed memory is read."""
+"""Threads that run all kinds of work at once: no hangs, no crashes, no reads of freed memory."""
 
 import os
 import subprocess

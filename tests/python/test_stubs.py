@@ -1,4 +1,4 @@
-"""The type stubs say what is there: all of it, and nothing else."""
+"""The type stubs list exactly the names that exist."""
 
 import ast
 import pathlib
@@ -8,7 +8,7 @@ import sys
 import lucid
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-# What every class has, whether it says so or not, and what comes with __setitem__.
+# Names that every class has, declared or not, and names that come with __setitem__.
 IMPLIED = {
     "__class_getitem__",
     "__delitem__",
@@ -38,7 +38,7 @@ def stub(name):
     return ast.parse((ROOT / "python/lucid" / name).read_text()).body
 
 
-def test_stubs_follow_from_the_table():
+def test_stubs_are_generated_from_the_table():
     command = [sys.executable, ROOT / "tools/stubs", "--check"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stderr
@@ -53,7 +53,7 @@ def overloads():
     return found
 
 
-def test_the_stubs_know_every_name_that_a_parameter_may_have():
+def test_stubs_list_every_name_of_a_parameter():
     declarations = overloads()
     for entry in lucid._core.op_table():
         if not entry["public"] or entry["name"] not in declarations:
@@ -65,14 +65,14 @@ def test_the_stubs_know_every_name_that_a_parameter_may_have():
         assert found - {"device", "requires_grad"} == names - {"device", "requires_grad"}, entry["name"]
 
 
-def test_an_argument_with_other_names_must_still_be_given():
+def test_stubs_require_one_of_the_names_of_an_argument():
     declarations = overloads()
     for name, count in {"relu": 1, "add": 2, "cumsum": 2, "transpose": 3}.items():
         for arguments in declarations[name]:
             assert len(arguments.args) - len(arguments.defaults) == count, name
 
 
-def test_the_package_stub_names_what_the_package_has():
+def test_the_package_stub_matches_the_package():
     public = {name for name in dir(lucid) if not name.startswith("_")} - {"TYPE_CHECKING", "array_api"} | {
         "__version__"
     }
@@ -80,7 +80,7 @@ def test_the_package_stub_names_what_the_package_has():
     assert found == public
 
 
-def test_the_tensor_stub_names_what_tensors_have():
+def test_the_tensor_stub_matches_tensor():
     (tensor,) = (node for node in stub("_core.pyi") if isinstance(node, ast.ClassDef) and node.name == "Tensor")
     special = {name for name in dir(lucid.Tensor) if name not in dir(object)} | {"__eq__", "__hash__"}
     missing = {name for name in special if name not in declared(tensor.body)} - IMPLIED
@@ -89,9 +89,9 @@ def test_the_tensor_stub_names_what_tensors_have():
     assert extra == set()
 
 
-def test_the_core_stub_names_what_the_core_has():
+def test_the_core_stub_matches_core():
     body = stub("_core.pyi")
     for name in declared(body):
-        assert hasattr(lucid._core, name) or name.endswith(("Like", "Ints", "_Index", "_Slot", "_Turn")), name
+        assert hasattr(lucid._core, name) or name.endswith(("Like", "Ints", "_Index", "_Slot", "_Stage")), name
     public = {name for name in vars(lucid._core) if not name.startswith("_")}
     assert public - declared(body) == set()

@@ -1,4 +1,4 @@
-"""What people who know PyTorch or NumPy expect to find is there: each name, as a function, a method and in place."""
+"""Names that users of PyTorch or NumPy expect exist as functions, methods and in-place methods."""
 
 import copy
 import pickle
@@ -99,9 +99,9 @@ def test_defaults():
     assert (values.item(), indices.item()) == (3.0, 1)
     assert str(x.device) == "cpu"
     assert lucid.gpu.is_available() in (True, False)
-    for draw in (lucid.rand, lucid.randn):
-        first = draw(3, generator=lucid.Generator().manual_seed(1))
-        assert lucid.equal(first, draw(3, generator=lucid.Generator().manual_seed(1)))
+    for sample in (lucid.rand, lucid.randn):
+        first = sample(3, generator=lucid.Generator().manual_seed(1))
+        assert lucid.equal(first, sample(3, generator=lucid.Generator().manual_seed(1)))
 
 
 def test_objects():
@@ -120,7 +120,7 @@ def test_objects():
 
 
 def test_in_place_shapes():
-    """The handle gets another shape; memory, other views and the place in the graph stay."""
+    """The handle gets another shape; its memory, other views and its position in the graph stay the same."""
     base = lucid.arange(6.0).reshape(2, 3)
     x = base.clone()
     row = x[1]

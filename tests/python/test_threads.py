@@ -1,5 +1,5 @@
-"""Threads that draw, write, clear gradients and change hooks while others compute. Each program runs in a process of
-its own, which must end by itself."""
+"""Threads that generate random numbers, write, clear gradients and change hooks while others compute. Each program runs
+in a separate process, which must end by itself."""
 
 import os
 import subprocess
@@ -21,7 +21,7 @@ def run(program: str, *, seconds: float = 60, **environment: str) -> str:
 
 
 @pytest.mark.parametrize(
-    "draw",
+    "statement",
     [
         "lucid.randn(i % 40 + 1)",
         "lucid.randperm(i % 40 + 1)",
@@ -32,19 +32,19 @@ def run(program: str, *, seconds: float = 60, **environment: str) -> str:
         "list(lucid.utils.data.DataLoader(list(range(i % 9 + 1)), shuffle=True))",
     ],
 )
-def test_threads_draw_random_numbers_from_an_empty_cache(draw, tmp_path):
+def test_threads_generate_random_numbers_from_an_empty_cache(statement, tmp_path):
     program = f"""
 import concurrent.futures, lucid
 import lucid.utils.data
 compiled = lucid.compile(lambda x: lucid.nn.functional.dropout(x, 0.5))
-def job(i): {draw}
+def job(i): {statement}
 with concurrent.futures.ThreadPoolExecutor(8) as pool: list(pool.map(job, range(120)))
 print("ok")
 """
     assert run(program, LUCID_CACHE_DIR=str(tmp_path)) == "ok"
 
 
-def test_no_two_draws_give_the_same_numbers():
+def test_concurrent_random_ops_never_return_the_same_numbers():
     program = """
 import concurrent.futures, lucid
 compiled = lucid.compile(lambda x: x + lucid.rand(4))
@@ -52,14 +52,14 @@ zero = lucid.zeros(4)
 for _ in range(3): compiled(zero)
 lucid.manual_seed(3)
 def job(i): return tuple((compiled(zero) if i % 2 else lucid.rand(4)).tolist())
-with concurrent.futures.ThreadPoolExecutor(8) as pool: drawn = list(pool.map(job, range(2000)))
+with concurrent.futures.ThreadPoolExecutor(8) as pool: results = list(pool.map(job, range(2000)))
 lucid.manual_seed(3)
-print(sorted(drawn) == sorted(tuple(lucid.rand(4).tolist()) for _ in range(2000)))
+print(sorted(results) == sorted(tuple(lucid.rand(4).tolist()) for _ in range(2000)))
 """
     assert run(program) == "True"
 
 
-def test_a_draw_that_fails_draws_nothing():
+def test_a_failed_random_op_does_not_advance_the_generator():
     program = """
 import lucid
 lucid.manual_seed(1)
@@ -96,7 +96,7 @@ os._exit(0)
 
 
 @pytest.mark.parametrize("work", ["lucid.rand(200_000)", "(w * w).sum().backward()", "small.add_(1)"])
-def test_a_child_of_a_process_whose_threads_compute(work):
+def test_fork_while_threads_compute(work):
     assert run(FORKS.format(work=work), seconds=120) == "ok"
 
 
@@ -128,7 +128,7 @@ print(len(wrong))
 @pytest.mark.parametrize(
     "write", ["W.mul_(1.0)", "compiled()", "W.data = lucid.ones(n, n)", "W.mul_(1.0); lucid.empty_cache()"]
 )
-def test_a_kernel_keeps_the_memory_that_it_reads(write):
+def test_a_kernel_keeps_its_inputs_alive(write):
     assert run(RACE.format(write=write)) == "0"
 
 
@@ -205,7 +205,7 @@ print(failed)
     assert run(program) == "[]"
 
 
-def test_arguments_leave_their_list_during_the_call():
+def test_arguments_are_removed_from_their_list_during_the_call():
     program = """
 import threading, time, lucid
 f = lucid.compile(lambda xs: xs[0] * 2 + xs[1])
@@ -230,7 +230,7 @@ print(len(wrong))
     assert run(program) == "0"
 
 
-def test_a_function_is_forgotten_while_another_thread_records_it():
+def test_a_function_is_invalidated_while_another_thread_records_it():
     program = """
 import threading, lucid
 entered = threading.Event(); leave = threading.Event()

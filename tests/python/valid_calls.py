@@ -1,4 +1,4 @@
-"""Valid calls to spoil: samples of the op table as functions, methods and in-place methods, and functions in Python."""
+"""Valid calls to mutate: samples of the op table as functions, methods and in-place methods, and Python functions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ import op_samples
 
 @dataclass
 class Parameter:
-    """`kind` is one of the op table, or "strict" for a tensor that no number can stand for, "generator" or "data"."""
+    """`kind` is a kind of the op table, "strict" for a tensor that cannot be a number, "generator" or "data"."""
 
     name: str
     kind: str
     optional: bool = False
     has_default: bool = False
-    role: str = ""  # of tensors: "index" for one of indices, "mask" for one of bools
+    role: str = ""  # for tensors: "index" for indices, "mask" for bools
 
 
 @dataclass
@@ -30,9 +30,9 @@ class ValidCall:
     name: str
     function: Callable[..., Any]
     parameters: list[Parameter]
-    arguments: dict[str, Any]  # by parameter; those left out have defaults
+    arguments: dict[str, Any]  # by parameter; missing ones have defaults
     op: dict[str, Any] | None = None
-    bound: bool = False  # the first parameter is given by position: it is the tensor of a method
+    bound: bool = False  # the call is a method: the first parameter is positional
     in_place: bool = False
     pointwise: bool = False
 
@@ -69,7 +69,7 @@ def parameters_of(name: str) -> list[Parameter]:
 
 
 def with_roles(op: dict[str, Any], sample: dict[str, Any]) -> list[Parameter]:
-    """The op's parameters, each tensor saying whether this sample fills it with indices or with bools."""
+    """The op's parameters with the role of each tensor in this sample."""
     tensors = iter(sample["tensors"])
     single = sum(entry["kind"] == "tensor" for entry in op["parameters"])
     found = []
@@ -81,18 +81,18 @@ def with_roles(op: dict[str, Any], sample: dict[str, Any]) -> list[Parameter]:
     return found
 
 
-def from_table(draw: random.Random) -> ValidCall:
-    op = draw.choice(table())
-    dtype = draw.choice([dtype for dtype in op["dtypes"] if dtype in op_samples.NUMPY_DTYPES])
-    position = draw.randrange(len(op["samples"]))
+def from_table(rng: random.Random) -> ValidCall:
+    op = rng.choice(table())
+    dtype = rng.choice([dtype for dtype in op["dtypes"] if dtype in op_samples.NUMPY_DTYPES])
+    position = rng.randrange(len(op["samples"]))
     sample = op_samples.make_call(op, position, dtype)
     arguments = {name: op_samples.as_lucid(value) for name, value in sample.arguments.items()}
     name = sample.name
     call = ValidCall(name, lucid._core.ops[name], with_roles(op, op["samples"][position]), arguments, op)
     call.pointwise = bool(op["pointwise"])
     first = next(iter(arguments.values()), None)
-    form = draw.random()
-    # `to`, the factories and what chooses between ops have methods of their own, which are called as such below.
+    form = rng.random()
+    # Methods that are not ops (`to`, factories, overloads) are called in from_python().
     if form < 0.3 and isinstance(first, lucid.Tensor) and isinstance(method_of(name), type(lucid.Tensor.add)):
         call.function, call.bound, call.name = method_of(name), True, f"Tensor.{name}"
     elif form < 0.55 and isinstance(first, lucid.Tensor) and name != "index_put" and method_of(f"{name}_"):
@@ -112,7 +112,7 @@ _fitting: dict[tuple[str, int, Any], bool] = {}
 
 
 def fits_in_place(name: str, sample: int, dtype: Any, arguments: dict[str, Any]) -> bool:
-    """Whether the result of a sample can be written into its first tensor: its shape, and no higher kind."""
+    """Whether the result of a sample can be written into its first tensor: same shape, and no higher kind of dtype."""
     key = (name, sample, dtype)
     if key not in _fitting:
         result = lucid._core.ops[name](**arguments)
@@ -122,15 +122,15 @@ def fits_in_place(name: str, sample: int, dtype: Any, arguments: dict[str, Any])
 
 
 def kind_of(dtype: Any) -> int:
-    """Bools, then integers, then floats."""
+    """The rank of a dtype in the order bools, integers, floats."""
     return 0 if dtype == lucid.bool else 2 if dtype.is_floating_point else 1
 
 
 def function_templates() -> list[tuple[str, Any, list[Parameter], dict[str, Callable[[], Any]]]]:
-    """Name, function, parameters and makers of arguments, of what Python adds to the table."""
+    """(name, function, parameters, factories of arguments) of functions that Python adds to the op table."""
     p = Parameter
     size, dtype = p("size", "ints"), p("dtype", "dtype", True, True)
-    open_size = p("size", "ints", True, True)  # none at all is a tensor without dimensions, or a shift of arguments
+    open_size = p("size", "ints", True, True)  # without it, the result is 0-d, or the arguments shift
     generator, gradient = p("generator", "generator", True, True), p("requires_grad", "bool", False, True)
     x, like = p("x", "tensor"), p("x", "strict")
     dim, dims = p("dim", "int", True, True), p("dim", "ints", True, True)
@@ -143,13 +143,13 @@ def function_templates() -> list[tuple[str, Any, list[Parameter], dict[str, Call
     def shape() -> Any:
         return (2, 3)
 
-    drawn = {"size": shape, "dtype": lambda: lucid.float32, "generator": seeded}
+    random_arguments = {"size": shape, "dtype": lambda: lucid.float32, "generator": seeded}
     reduced = {"x": matrix, "dim": lambda: 1, "keepdim": lambda: True}
     statistic = [x, dims, keepdim, p("correction", "float", True, True), p("unbiased", "flag", True, True)]
     tensor = lucid.Tensor
     return [
-        ("rand", lucid.rand, [open_size, dtype, generator, gradient], drawn),
-        ("randn", lucid.randn, [open_size, dtype, generator, gradient], drawn),
+        ("rand", lucid.rand, [open_size, dtype, generator, gradient], random_arguments),
+        ("randn", lucid.randn, [open_size, dtype, generator, gradient], random_arguments),
         (
             "randint",
             lucid.randint,
@@ -255,7 +255,7 @@ def function_templates() -> list[tuple[str, Any, list[Parameter], dict[str, Call
     ]
 
 
-# Methods that take their arguments by position only.
+# Methods with positional-only arguments.
 POSITIONAL = {"Tensor.fill_", "Tensor.copy_", "Tensor.type_as", "Tensor.view"}
 IN_PLACE = {
     *("Tensor.fill_", "Tensor.copy_", "Tensor.uniform_", "Tensor.normal_"),
@@ -268,8 +268,8 @@ def templates() -> list[tuple[str, Any, list[Parameter], dict[str, Callable[[], 
     return function_templates()
 
 
-def from_python(draw: random.Random) -> ValidCall:
-    name, function, parameters, makers = draw.choice(templates())
+def from_python(rng: random.Random) -> ValidCall:
+    name, function, parameters, makers = rng.choice(templates())
     arguments = {key: make() for key, make in makers.items()}
     call = ValidCall(name, function, parameters, arguments, bound=name.startswith("Tensor."))
     call.in_place = name in IN_PLACE

@@ -1,4 +1,4 @@
-"""What cases are made of: a world makes a function, the arguments of its calls, and the state to look at."""
+"""Building blocks of test cases. A world creates a function, the arguments of its calls, and the state to compare."""
 
 import threading
 
@@ -8,7 +8,7 @@ from lucid import nn
 
 
 def numbered(table):
-    """Runs a test for each entry of a table, whose names begin with numbers of docs/failures.md."""
+    """Parametrizes a test with a table whose names begin with numbers of docs/failures.md."""
     return pytest.mark.parametrize("case", table.values(), ids=table)
 
 
@@ -32,7 +32,7 @@ def pure(function, *shapes, **options):
 
 
 def given(function, *lists):
-    """A world whose calls have the arguments that functions without arguments make."""
+    """A world with one call for each function in `lists`, which returns the arguments."""
     return lambda: (function, lambda: (make() for make in lists), [])
 
 
@@ -42,7 +42,7 @@ def parts_of(module):
 
 
 def module_world(make_module, *shapes, prepare=lambda module: None, before=None, **options):
-    """A world of a module. `before(module, number)` runs before each call."""
+    """A world that calls a module. `before(module, number)` runs before each call."""
 
     def world():
         module = make_module()
@@ -54,7 +54,7 @@ def module_world(make_module, *shapes, prepare=lambda module: None, before=None,
 
 
 class Net(nn.Module):
-    """A small network with buffers, draws and a part that is not used."""
+    """A small network with buffers, dropout and an unused submodule."""
 
     def __init__(self):
         super().__init__()
@@ -74,7 +74,7 @@ IMAGES = (2, 1, 8, 8)
 
 
 def run_in_threads(count, work):
-    """Runs work(number) in so many threads at once and raises what one of them raised."""
+    """Runs work(number) in `count` threads at once. Raises the first exception of a thread."""
     errors = []
     gate = threading.Barrier(count)
 
@@ -95,7 +95,7 @@ def run_in_threads(count, work):
 
 
 def peak_of(function, *args):
-    """The most bytes that a call holds beyond those that were in use before it."""
+    """The peak memory of a call in bytes, in addition to the memory in use before it."""
     kept = lucid.memory_stats()["bytes_in_use"]
     lucid.reset_peak_memory()
     function(*args)

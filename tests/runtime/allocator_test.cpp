@@ -22,7 +22,7 @@ namespace {
 
 constexpr size_t kGiB = size_t{1} << 30;
 
-// Around every border: of cache lines, size classes, the small and the mapped blocks.
+// Around every boundary: of cache lines, size classes, small blocks and mapped blocks.
 const std::vector<size_t> kSizes = {0,    1,    63,    64,    65,    512,     513,           1000,          4095,
                                     4096, 4097, 10000, 65536, 70001, 1 << 20, (2 << 20) - 1, (2 << 20) + 1, 5000000};
 
@@ -62,7 +62,7 @@ TEST(Allocator, BlocksAreAlignedWritableAndDisjoint) {
   for (const Held& block : held) deallocate(block.data, block.bytes);
 }
 
-TEST(Allocator, ReusesWhatWasGivenBack) {
+TEST(Allocator, ReusesFreedBlocks) {
   for (size_t bytes : kSizes) {
     void* const first = allocate(bytes);
     deallocate(first, bytes);
@@ -73,7 +73,7 @@ TEST(Allocator, ReusesWhatWasGivenBack) {
   deallocate(nullptr, 100);
 }
 
-TEST(Allocator, SimilarSizesServeEachOther) {
+TEST(Allocator, ReusesBlocksOfSimilarSize) {
   void* const first = allocate(1'000'000);
   deallocate(first, 1'000'000);
   void* const second = allocate(1'010'000);
@@ -81,7 +81,7 @@ TEST(Allocator, SimilarSizesServeEachOther) {
   deallocate(second, 1'010'000);
 }
 
-TEST(Allocator, CountersReturnToWhereTheyWere) {
+TEST(Allocator, CountersReturnToTheirStartingValues) {
   empty_cache();
   const MemoryStats before = memory_stats();
   std::vector<void*> blocks;
@@ -127,7 +127,7 @@ TEST(Allocator, ThePeakSeesSmallBlocksToo) {
 TEST(Allocator, TheCacheIsBounded) {
   std::vector<void*> blocks;
   const size_t bytes = kGiB / 2;
-  // Never touched, so this takes address space and no memory.
+  // Never touched, so this uses address space but no memory.
   for (int i = 0; i < 12; ++i) blocks.push_back(allocate(bytes));
   for (void* block : blocks) deallocate(block, bytes);
   EXPECT_LE(memory_stats().cached_bytes, static_cast<int64_t>(4 * kGiB + (size_t{64} << 20)));
@@ -145,7 +145,7 @@ TEST(Allocator, AbsurdSizesFailAtOnceAndNameTheBytes) {
 TEST(Allocator, TheSumIsBoundedByTheMachineToo) {
   std::vector<void*> blocks;
   bool failed = false;
-  // Untouched again; without a limit the system would promise all of it.
+  // Never touched either; without a limit the system would grant all of it.
   for (int i = 0; i < 1 << 14 && !failed; ++i) {
     try {
       blocks.push_back(allocate(kGiB));
@@ -238,7 +238,7 @@ TEST(Allocator, AThreadThatEndsReturnsItsLists) {
   EXPECT_EQ(memory_stats().cached_bytes, between.cached_bytes);
 }
 
-/// Frees its block when the thread ends, after the allocator has put the thread's lists away.
+/// Frees its block when the thread ends, after the allocator has returned the thread's lists.
 struct FreedLate {
   void* block = nullptr;
   ~FreedLate() {
@@ -285,11 +285,11 @@ class GuardScope {
   ~GuardScope() { set_guard_mode(GuardMode::kOff); }
 };
 
-/// Whether a child dies of touching the byte.
+/// Whether a child process crashes when it reads the byte.
 bool is_forbidden(const volatile unsigned char* byte) {
   const pid_t child = fork();
   if (child == 0) {
-    // Sanitizers catch the signal to report it; here the plain death is what counts.
+    // Sanitizers handle the signal to report it; this test expects the default action.
     signal(SIGSEGV, SIG_DFL);
     const unsigned char value = *byte;
     _exit(value == 0 ? 0 : 1);

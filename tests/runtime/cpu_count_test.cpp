@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A directory that stands before /proc and /sys.
+/// A directory with its own /proc and /sys.
 class FakeSystem {
  public:
   FakeSystem() : root_(fs::temp_directory_path() / ("lucid_cpu_count_" + std::to_string(getpid()))) {}
@@ -42,7 +42,7 @@ TEST(CpuCount, ReadsVersion2AndRoundsUp) {
   EXPECT_EQ(system.limit(), 1);
 }
 
-TEST(CpuCount, AParentsLimitHolds) {
+TEST(CpuCount, AParentsLimitApplies) {
   FakeSystem system;
   system.write("proc/self/cgroup", "0::/user/job\n");
   system.write("sys/fs/cgroup/user/job/cpu.max", "800000 100000\n");

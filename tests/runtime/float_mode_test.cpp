@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kDenormalsAreZero = 0x40, kRoundUp = 0x4000, kTrapOnInvalid = 0x80;
 
-// Not inlined and through volatile, so that the compiler cannot compute it elsewhere.
+// Not inlined, and with volatile variables, so that the compiler cannot move the computation.
 __attribute__((noinline)) float halved(float value) {
   volatile float input = value;
   volatile float result = input * 0.5f;
@@ -28,7 +28,7 @@ TEST(FloatMode, FlushesResultsButReadsSubnormalOperands) {
   EXPECT_GT(large, 0.0f);
 }
 
-TEST(FloatMode, CanKeepSubnormalResults) {
+TEST(FloatMode, CanPreserveSubnormalResults) {
   set_flush_denormal(false);
   EXPECT_FALSE(flush_denormal());
   {
@@ -57,7 +57,7 @@ TEST(FloatMode, ReplacesTheWholeWordAndRestoresIt) {
   _mm_setcsr(saved);
 }
 
-TEST(FloatMode, TakesAWordFromElsewhere) {
+TEST(FloatMode, SetsAGivenWord) {
   const uint32_t before = current_float_mode();
   {
     const FloatModeScope scope(0x1f80u | kRoundUp);

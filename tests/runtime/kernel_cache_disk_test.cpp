@@ -14,7 +14,7 @@
 namespace lucid {
 namespace {
 
-TEST_F(KernelCacheTest, ASecondCacheReadsWhatTheFirstLeftOnDisk) {
+TEST_F(KernelCacheTest, ASecondCacheReadsTheFilesOfTheFirst) {
   make_cache()->get(kernel_named("kept"), CpuLevel::kAvx2);
   auto second = make_cache();
   EXPECT_TRUE(second->get(kernel_named("kept"), CpuLevel::kAvx2));
@@ -25,7 +25,7 @@ TEST_F(KernelCacheTest, ASecondCacheReadsWhatTheFirstLeftOnDisk) {
   EXPECT_EQ(second->stats().disk_hits, 2u);
 }
 
-TEST_F(KernelCacheTest, AnotherVersionOrTargetCompilesAnew) {
+TEST_F(KernelCacheTest, AnotherVersionOrTargetIsCompiledAgain) {
   make_cache()->get(kernel_named("kept"), CpuLevel::kAvx2);
   make_cache()->get(kernel_named("kept"), CpuLevel::kAvx512);
   EXPECT_EQ(controls_.compiles, 2);
@@ -43,7 +43,7 @@ TEST_F(KernelCacheTest, TheDirectoryAndItsFilesAreForThisUserOnly) {
   EXPECT_EQ(status.st_mode & 0777, 0600u);
 }
 
-TEST_F(KernelCacheTest, AFlippedBitAnywhereMeansCompilingAnewAndIsRepaired) {
+TEST_F(KernelCacheTest, AFileWithAFlippedBitIsCompiledAgainAndRepaired) {
   controls_.padding = 10;
   make_cache()->get(kernel_named("k"), CpuLevel::kAvx2);
   const std::string path = only_file();
@@ -59,7 +59,7 @@ TEST_F(KernelCacheTest, AFlippedBitAnywhereMeansCompilingAnewAndIsRepaired) {
   }
 }
 
-TEST_F(KernelCacheTest, AFileOfAnotherLengthMeansCompilingAnew) {
+TEST_F(KernelCacheTest, AFileOfAnotherLengthIsCompiledAgain) {
   controls_.padding = 10;
   make_cache()->get(kernel_named("k"), CpuLevel::kAvx2);
   const std::string path = only_file();
@@ -67,7 +67,7 @@ TEST_F(KernelCacheTest, AFileOfAnotherLengthMeansCompilingAnew) {
   std::vector<std::string> bad;
   for (size_t length = 0; length < good.size(); ++length) bad.push_back(good.substr(0, length));
   bad.push_back(good + "x");
-  // The length field says more than any file can hold.
+  // The length field exceeds any file size.
   std::string huge = good;
   for (size_t byte = 40; byte < 48; ++byte) huge[byte] = '\xff';
   bad.push_back(huge);
@@ -79,7 +79,7 @@ TEST_F(KernelCacheTest, AFileOfAnotherLengthMeansCompilingAnew) {
   }
 }
 
-TEST_F(KernelCacheTest, AFileOfAnotherKeyIsNotTaken) {
+TEST_F(KernelCacheTest, AFileOfAnotherKeyIsNotUsed) {
   auto cache = make_cache();
   cache->get(kernel_named("a"), CpuLevel::kAvx2);
   cache->get(kernel_named("b"), CpuLevel::kAvx2);
@@ -91,7 +91,7 @@ TEST_F(KernelCacheTest, AFileOfAnotherKeyIsNotTaken) {
   EXPECT_EQ(controls_.compiles, 3);
 }
 
-TEST_F(KernelCacheTest, WhatIsNoFileIsLeftAlone) {
+TEST_F(KernelCacheTest, DirectoriesAndPipesAreIgnored) {
   auto cache = make_cache();
   const std::string path = cache->store().path_of(cache->store_key(kernel_named("k"), CpuLevel::kAvx2));
   fs::create_directory(directory_);
@@ -105,7 +105,7 @@ TEST_F(KernelCacheTest, WhatIsNoFileIsLeftAlone) {
   EXPECT_EQ(controls_.compiles, 2);
 }
 
-TEST_F(KernelCacheTest, IntactObjectCodeThatDoesNotLoadIsCompiledAnewAndOverwritten) {
+TEST_F(KernelCacheTest, IntactObjectCodeThatDoesNotLoadIsCompiledAgainAndOverwritten) {
   auto cache = make_cache();
   const std::string key = cache->store_key(kernel_named("k"), CpuLevel::kAvx2);
   cache->store().put(key, "something else");
@@ -122,20 +122,20 @@ TEST_F(KernelCacheTest, ADirectoryThatOthersCanWriteToIsNotUsed) {
   auto cache = make_cache();
   EXPECT_TRUE(cache->get(kernel_named("a"), CpuLevel::kAvx2));
   EXPECT_TRUE(cache->get(kernel_named("b"), CpuLevel::kAvx2));
-  EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "lucid: warning: compiled kernels are not kept on disk: " + directory_ + " is writable for other users\n");
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "lucid: warning: compiled kernels are not stored on disk: " +
+                                                          directory_ + " is writable for other users\n");
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
-TEST_F(KernelCacheTest, APathThatIsNoDirectoryTurnsTheDiskOff) {
+TEST_F(KernelCacheTest, APathThatIsNotADirectoryDisablesTheDisk) {
   write(directory_, "a file");
   ::testing::internal::CaptureStderr();
   EXPECT_TRUE(make_cache()->get(kernel_named("a"), CpuLevel::kAvx2));
-  EXPECT_NE(::testing::internal::GetCapturedStderr().find("are not kept on disk"), std::string::npos);
+  EXPECT_NE(::testing::internal::GetCapturedStderr().find("are not stored on disk"), std::string::npos);
   EXPECT_EQ(read(directory_), "a file");
 }
 
-// A limit of 0 on the size of files stops the superuser too, as a full disk does; permissions would not.
+// Like a full disk, a file size limit of 0 also applies to the superuser; permissions do not.
 TEST_F(KernelCacheTest, ADirectoryThatCannotBeWrittenIsStillReadSilently) {
   make_cache()->get(kernel_named("a"), CpuLevel::kAvx2);
   ::testing::internal::CaptureStderr();
@@ -158,7 +158,7 @@ TEST_F(KernelCacheTest, ADirectoryThatCannotBeWrittenIsStillReadSilently) {
   EXPECT_EQ(fs::path(only_file()).extension(), ".kernel");
 }
 
-TEST_F(KernelCacheTest, TheOldestFilesGoWhenThereAreTooMany) {
+TEST_F(KernelCacheTest, RemovesTheOldestFilesBeyondTheLimit) {
   controls_.padding = 10000;
   auto cache = make_cache(/*limit=*/100000);
   for (int i = 0; i < 9; ++i) {
@@ -228,7 +228,7 @@ TEST_F(KernelCacheTest, AForkedChildDoesNotWaitForTheParentsCompilation) {
 TEST_F(KernelCacheTest, ADescriptorThatTheProgramClosedIsNotUsed) {
   auto cache = make_cache();
   cache->get(kernel_named("a"), CpuLevel::kAvx2);
-  // As os.closerange() does; then another directory gets the numbers.
+  // Like os.closerange(), after which another directory gets the numbers.
   const std::string other = root_ + "/other";
   fs::create_directory(other);
   std::vector<int> taken;
@@ -247,11 +247,11 @@ TEST_F(KernelCacheTest, ADescriptorThatTheProgramClosedIsNotUsed) {
   EXPECT_TRUE(fs::is_empty(other));
   EXPECT_TRUE(fs::exists(cache->store().path_of(cache->store_key(kernel_named("b"), CpuLevel::kAvx2))));
   cache.reset();
-  // The number is not ours to close either.
+  // The cache must not close the number either.
   for (const int number : taken) EXPECT_EQ(::close(number), 0);
 }
 
-TEST_F(KernelCacheTest, ARelativeDirectoryStaysWhereItWas) {
+TEST_F(KernelCacheTest, ARelativeDirectoryIsResolvedOnce) {
   const fs::path before = fs::current_path();
   fs::current_path(root_);
   KernelCache cache(std::make_unique<FakeGenerator>(&controls_), "kept");
@@ -261,7 +261,7 @@ TEST_F(KernelCacheTest, ARelativeDirectoryStaysWhereItWas) {
   EXPECT_FALSE(fs::exists("kept"));
 }
 
-TEST_F(KernelCacheTest, WithoutADirectoryNothingIsKept) {
+TEST_F(KernelCacheTest, WithoutADirectoryNothingIsStored) {
   KernelCache cache(std::make_unique<FakeGenerator>(&controls_), "");
   EXPECT_TRUE(cache.get(kernel_named("a"), CpuLevel::kAvx2));
   EXPECT_FALSE(fs::exists(directory_));
@@ -313,7 +313,7 @@ TEST(DefaultCacheDirectory, IsNotInAnotherUsersHome) {
   std::string logged;
   const LogScope log([&](std::string_view, std::string_view text) { logged += text; });
   const VariableScope disk("LUCID_DISK_CACHE", nullptr), own("LUCID_CACHE_DIR", nullptr);
-  // Root's, unless this is root: then a directory that is given away.
+  // A directory of root; if this is root, a directory with another owner.
   std::string home = "/";
   if (::geteuid() == 0) {
     home = fs::temp_directory_path() / fmt::format("lucid_home_{}", ::getpid());

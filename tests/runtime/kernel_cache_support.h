@@ -20,7 +20,7 @@ namespace lucid {
 
 namespace fs = std::filesystem;
 
-/// Stands in for LLVM: the "object code" is the kernel's name between marks, and loading it checks them.
+/// Replaces LLVM: the "object code" is the kernel's name between marks, and loading it checks them.
 class FakeGenerator : public codegen::CodeGenerator {
  public:
   struct Controls {
@@ -31,7 +31,7 @@ class FakeGenerator : public codegen::CodeGenerator {
     std::latch* together = nullptr;  // every compile waits for it
     std::string version = "fake 1";
     size_t padding = 100;
-    codegen::LoadedParts last_parts;  // of the last kernel that has some
+    codegen::LoadedParts last_parts;  // of the last kernel with parts
   };
 
   class FakeCode : public codegen::LoadedCode {
@@ -56,7 +56,7 @@ class FakeGenerator : public codegen::CodeGenerator {
                                 codegen::LoadedParts parts) override {
     controls_->loads.fetch_add(1);
     if (!parts.empty()) controls_->last_parts = std::move(parts);
-    if (!object.starts_with("<" + kernel.name + " ")) throw InternalError("{} is no object code", object);
+    if (!object.starts_with("<" + kernel.name + " ")) throw InternalError("{} is not object code", object);
     return make_ref<FakeCode>(std::string(object));
   }
 

@@ -1,6 +1,6 @@
 #include "runtime/kernel_cache.h"
 
-#include "loop/in_turn.h"
+#include "loop/staged_kernel.h"
 #include "runtime/kernel_cache_support.h"
 
 namespace lucid {
@@ -21,7 +21,7 @@ TEST_F(KernelCacheTest, CompilesOnceForEachKernelAndTarget) {
   EXPECT_EQ(stats.disk_hits, 0u);
 }
 
-TEST_F(KernelCacheTest, KernelsThatNobodyUsesLeaveBeyondTheLimit) {
+TEST_F(KernelCacheTest, EvictsUnusedKernelsBeyondTheLimit) {
   auto cache = make_cache();
   cache->set_limits({.entries = 16});
   const auto held = cache->get(kernel_named("held"), CpuLevel::kAvx2);
@@ -30,11 +30,11 @@ TEST_F(KernelCacheTest, KernelsThatNobodyUsesLeaveBeyondTheLimit) {
     cache->get(kernel_named("often"), CpuLevel::kAvx2);
     EXPECT_LE(cache->stats().entries, 16u);
   }
-  // What others refer to stays, and so does what is asked for often.
+  // Kernels that others refer to stay, and so do frequently used ones.
   EXPECT_EQ(controls_.compiles, 202);
   EXPECT_EQ(cache->get(kernel_named("held"), CpuLevel::kAvx2), held);
   EXPECT_EQ(cache->stats().misses, 202u);
-  // What left comes back from the disk.
+  // An evicted kernel is loaded from the disk.
   cache->get(kernel_named("k0"), CpuLevel::kAvx2);
   EXPECT_EQ(controls_.compiles, 202);
   EXPECT_EQ(cache->stats().disk_hits, 1u);
@@ -68,10 +68,10 @@ TEST_F(KernelCacheTest, PartsAreTakenFromTheCache) {
   auto cache = make_cache();
   const auto a = kernel_named("a"), b = kernel_named("b");
   const auto part = cache->get(a, CpuLevel::kAvx2);
-  const loop::Turn turns[] = {{&a, {0}}, {&b, {0}}, {&a, {0}}};
+  const loop::Stage stages[] = {{&a, {0}}, {&b, {0}}, {&a, {0}}};
   const Dtype arguments[] = {Dtype::kF32};
-  cache->get(loop::in_turn("joined", turns, arguments, {}), CpuLevel::kAvx2);
-  EXPECT_EQ(controls_.compiles, 3);  // a, b and what calls them
+  cache->get(loop::staged_kernel("joined", stages, arguments, {}), CpuLevel::kAvx2);
+  EXPECT_EQ(controls_.compiles, 3);  // a, b and the kernel that calls them
   EXPECT_EQ(controls_.last_parts.size(), 2u);
   EXPECT_EQ(controls_.last_parts[0], part);
   EXPECT_EQ(cache->get(b, CpuLevel::kAvx2), controls_.last_parts[1]);
@@ -98,7 +98,7 @@ TEST_F(KernelCacheTest, SixteenThreadsShareOneCompilation) {
 
 TEST_F(KernelCacheTest, ThreadsCompileDifferentKernelsAtTheSameTime) {
   auto cache = make_cache();
-  std::latch together(8);  // nobody passes unless all eight compile at once
+  std::latch together(8);  // opens only when all eight compile at once
   controls_.together = &together;
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t) {
@@ -108,7 +108,7 @@ TEST_F(KernelCacheTest, ThreadsCompileDifferentKernelsAtTheSameTime) {
   EXPECT_EQ(controls_.compiles, 8);
 }
 
-TEST_F(KernelCacheTest, AFailureReachesAllWhoWaitAndIsTriedAgainLater) {
+TEST_F(KernelCacheTest, AFailureReachesAllWaitingThreadsAndIsRetriedLater) {
   auto cache = make_cache();
   controls_.failures_left = 1;
   controls_.compile_milliseconds = 50;

@@ -18,7 +18,7 @@
 #include "base/options.h"
 #include "runtime/float_mode.h"
 
-// The child of a fork starts workers of its own, which the sanitizer would refuse by default.
+// The child of a fork starts its own workers, which the sanitizer does not allow by default.
 extern "C" const char* __tsan_default_options() { return "die_after_fork=0"; }
 
 namespace lucid {
@@ -49,7 +49,7 @@ std::vector<Range> ranges_of(int64_t count, int64_t grain) {
   return ranges;
 }
 
-/// Adds 1 to each element and tells whether every element was visited exactly once.
+/// Returns whether every element is visited exactly once.
 bool visits_each_once(int64_t count, int64_t grain) {
   std::vector<int> visits(static_cast<size_t>(count));
   parallel_for(count, grain, [&](int64_t begin, int64_t end) {
@@ -90,7 +90,7 @@ TEST_P(WithThreads, RegionsAfterTheWorkersFellAsleep) {
   }
 }
 
-TEST_P(WithThreads, NestedRegionsRunOnTheSpot) {
+TEST_P(WithThreads, NestedRegionsRunOnTheCallingThread) {
   std::atomic<int64_t> total{0};
   parallel_for(20, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
@@ -214,7 +214,7 @@ TEST(ThreadPool, WorkersLeaveSignalsToTheProgram) {
 /// The exit status of a child that runs `body`; -1 if it was killed.
 template <typename Body>
 int status_of_child(Body body) {
-  fflush(nullptr);  // or the child would print what the parent has buffered
+  fflush(nullptr);  // otherwise the child would print the parent's buffered output
   const pid_t child = fork();
   if (child == 0) {
     alarm(20);

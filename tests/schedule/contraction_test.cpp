@@ -21,16 +21,16 @@
 namespace lucid {
 namespace {
 
-/// How an operand lies in memory.
-enum class Lay { kPlain, kTransposed, kStrided, kSharedBatch, kSharedRow };
+/// The memory layout of an operand.
+enum class OperandLayout { kPlain, kTransposed, kStrided, kSharedBatch, kSharedRow };
 
 struct Case {
   int64_t batches = 1;
   int64_t m = 1;
   int64_t n = 1;
   int64_t k = 1;
-  Lay a = Lay::kPlain;
-  Lay b = Lay::kPlain;
+  OperandLayout a = OperandLayout::kPlain;
+  OperandLayout b = OperandLayout::kPlain;
   Dtype dtype = Dtype::kF32;
 };
 
@@ -84,30 +84,30 @@ int64_t read_integer(Dtype dtype, const void* memory, int64_t index) {
   }
 }
 
-/// An operand in memory that has nothing before its first element and, at its end, whatever the strides leave open.
+/// An operand and its memory, which ends with its last element.
 struct Operand {
   MemoryOperand description;
   std::vector<std::byte> memory;
 };
 
-Operand make_operand(ValueId id, Dtype dtype, int64_t batches, int64_t rows, int64_t columns, Lay lay,
+Operand make_operand(ValueId id, Dtype dtype, int64_t batches, int64_t rows, int64_t columns, OperandLayout layout,
                      std::mt19937& random) {
   Operand operand;
   Dims strides;
-  switch (lay) {
-    case Lay::kPlain:
+  switch (layout) {
+    case OperandLayout::kPlain:
       strides = {rows * columns, columns, 1};
       break;
-    case Lay::kTransposed:
+    case OperandLayout::kTransposed:
       strides = {rows * columns, 1, rows};
       break;
-    case Lay::kStrided:
+    case OperandLayout::kStrided:
       strides = {rows * columns * 6 + 5, columns * 3 + 2, 2};
       break;
-    case Lay::kSharedBatch:
+    case OperandLayout::kSharedBatch:
       strides = {0, columns, 1};
       break;
-    case Lay::kSharedRow:
+    case OperandLayout::kSharedRow:
       strides = {columns, 0, 1};
       break;
   }
@@ -127,7 +127,7 @@ Operand make_operand(ValueId id, Dtype dtype, int64_t batches, int64_t rows, int
   return operand;
 }
 
-int64_t place(const Operand& operand, int64_t i, int64_t j, int64_t k) {
+int64_t offset_of(const Operand& operand, int64_t i, int64_t j, int64_t k) {
   const Geometry& geometry = operand.description.geometry;
   return geometry.offset + i * geometry.strides[0] + j * geometry.strides[1] + k * geometry.strides[2];
 }
@@ -177,10 +177,10 @@ T column_product_of(int64_t k, const std::function<T(int64_t)>& a, const std::fu
 template <typename T>
 double float_element(const Case& test, const Operand& a, const Operand& b, int64_t i, int64_t m, int64_t n) {
   std::function<T(int64_t)> left = [&](int64_t k) {
-    return static_cast<T>(read(test.dtype, a.memory.data(), place(a, i, m, k)));
+    return static_cast<T>(read(test.dtype, a.memory.data(), offset_of(a, i, m, k)));
   };
   std::function<T(int64_t)> right = [&](int64_t k) {
-    return static_cast<T>(read(test.dtype, b.memory.data(), place(b, i, k, n)));
+    return static_cast<T>(read(test.dtype, b.memory.data(), offset_of(b, i, k, n)));
   };
   return test.n == 1 && test.k > 0 ? column_product_of<T>(test.k, left, right) : product_of<T>(test.k, left, right);
 }
@@ -194,8 +194,8 @@ std::vector<std::byte> expected_result(const Case& test, const Operand& a, const
         if (is_integer(test.dtype)) {
           uint64_t sum = 0;
           for (int64_t k = 0; k < test.k; ++k) {
-            sum += static_cast<uint64_t>(read_integer(test.dtype, a.memory.data(), place(a, i, m, k))) *
-                   static_cast<uint64_t>(read_integer(test.dtype, b.memory.data(), place(b, i, k, n)));
+            sum += static_cast<uint64_t>(read_integer(test.dtype, a.memory.data(), offset_of(a, i, m, k))) *
+                   static_cast<uint64_t>(read_integer(test.dtype, b.memory.data(), offset_of(b, i, k, n)));
           }
           // The low bytes come first.
           std::memcpy(result.data() + static_cast<size_t>(at) * bytes, &sum, bytes);
@@ -219,7 +219,7 @@ Engine interpreter() {
   };
 }
 
-/// Machine code, kept for kernels of equal text.
+/// Machine code, cached by kernel text.
 Engine compiled(CpuLevel target) {
   static const auto generator = codegen::make_llvm_generator();
   static std::map<std::pair<std::string, CpuLevel>, Ref<codegen::LoadedCode>> cache;
@@ -303,17 +303,17 @@ void check_compiled(const Case& test, std::initializer_list<int64_t> pieces = {1
 
 TEST(Contraction, InterpretedKernelsFollowTheCanonicalOrder) {
   for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512}) {
-    for (const Case& test :
-         {Case{1, 3, 5, 7}, Case{2, 17, 33, 20}, Case{1, 2, 18, 530},
-          Case{1, 15, 20, 40, Lay::kTransposed, Lay::kTransposed}, Case{2, 5, 1, 300, Lay::kStrided, Lay::kStrided},
-          Case{1, 3, 20, 520, Lay::kPlain, Lay::kPlain, Dtype::kBF16},
-          Case{1, 4, 20, 9, Lay::kTransposed, Lay::kStrided, Dtype::kI16}}) {
+    for (const Case& test : {Case{1, 3, 5, 7}, Case{2, 17, 33, 20}, Case{1, 2, 18, 530},
+                             Case{1, 15, 20, 40, OperandLayout::kTransposed, OperandLayout::kTransposed},
+                             Case{2, 5, 1, 300, OperandLayout::kStrided, OperandLayout::kStrided},
+                             Case{1, 3, 20, 520, OperandLayout::kPlain, OperandLayout::kPlain, Dtype::kBF16},
+                             Case{1, 4, 20, 9, OperandLayout::kTransposed, OperandLayout::kStrided, Dtype::kI16}}) {
       Problem(test).check(registers_of(level), interpreter(), 2);
     }
   }
 }
 
-TEST(Contraction, SizesFromNothingToBeyondATile) {
+TEST(Contraction, SizesFromZeroToMoreThanATile) {
   for (int64_t m : {0, 1, 2, 7, 14, 15, 29, 64}) {
     for (int64_t n : {0, 1, 2, 16, 31, 48, 100}) {
       for (int64_t k : {0, 1, 5, 16, 33}) check_compiled({1, m, n, k});
@@ -332,8 +332,10 @@ TEST(Contraction, WideRowsAndLongProducts) {
 }
 
 TEST(Contraction, LayoutsDoNotChangeBits) {
-  for (Lay a : {Lay::kPlain, Lay::kTransposed, Lay::kStrided, Lay::kSharedBatch, Lay::kSharedRow}) {
-    for (Lay b : {Lay::kPlain, Lay::kTransposed, Lay::kStrided, Lay::kSharedBatch, Lay::kSharedRow}) {
+  for (OperandLayout a : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
+                          OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
+    for (OperandLayout b : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
+                            OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
       check_compiled({3, 17, 35, 600, a, b});
       check_compiled({2, 1, 35, 40, a, b});
       check_compiled({2, 5, 1, 300, a, b});
@@ -345,15 +347,15 @@ TEST(Contraction, LayoutsDoNotChangeBits) {
 TEST(Contraction, EveryDtype) {
   for (Dtype dtype :
        {Dtype::kF64, Dtype::kF16, Dtype::kBF16, Dtype::kU8, Dtype::kI8, Dtype::kI16, Dtype::kI32, Dtype::kI64}) {
-    for (Lay a : {Lay::kPlain, Lay::kTransposed, Lay::kStrided}) {
-      for (Lay b : {Lay::kPlain, Lay::kTransposed, Lay::kStrided}) {
+    for (OperandLayout a : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided}) {
+      for (OperandLayout b : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided}) {
         check_compiled({2, 19, 37, 70, a, b, dtype});
         check_compiled({1, 5, 1, 40, a, b, dtype});
       }
     }
-    check_compiled({1, 50, 40, 1100, Lay::kPlain, Lay::kPlain, dtype});
-    check_compiled({1, 1, 40, 600, Lay::kPlain, Lay::kPlain, dtype});
-    check_compiled({1, 3, 4, 0, Lay::kPlain, Lay::kPlain, dtype});
+    check_compiled({1, 50, 40, 1100, OperandLayout::kPlain, OperandLayout::kPlain, dtype});
+    check_compiled({1, 1, 40, 600, OperandLayout::kPlain, OperandLayout::kPlain, dtype});
+    check_compiled({1, 3, 4, 0, OperandLayout::kPlain, OperandLayout::kPlain, dtype});
   }
 }
 
@@ -362,16 +364,16 @@ TEST(Contraction, ItemsMayBeSplitAnywhere) {
     check_compiled({1, 200, 300, 600}, {pieces});
     check_compiled({4, 30, 40, 50}, {pieces});
     check_compiled({1, 100, 1, 700}, {pieces});
-    check_compiled({1, 64, 200, 784, Lay::kPlain, Lay::kTransposed}, {pieces});
-    check_compiled({1, 90, 64, 1024, Lay::kTransposed, Lay::kPlain}, {pieces});
+    check_compiled({1, 64, 200, 784, OperandLayout::kPlain, OperandLayout::kTransposed}, {pieces});
+    check_compiled({1, 90, 64, 1024, OperandLayout::kTransposed, OperandLayout::kPlain}, {pieces});
   }
 }
 
-TEST(Contraction, AnItemMayHaveMoreTilesThanAreHeldAtOnce) {
+TEST(Contraction, AnItemMayHaveMoreTilesThanAreCopiedAtOnce) {
   check_compiled({1, 160, 2, 513});
-  check_compiled({1, 160, 2, 513, Lay::kTransposed, Lay::kTransposed});
-  check_compiled({1, 160, 34, 70, Lay::kTransposed, Lay::kPlain});
-  check_compiled({1, 400, 40, 20, Lay::kStrided, Lay::kStrided});
+  check_compiled({1, 160, 2, 513, OperandLayout::kTransposed, OperandLayout::kTransposed});
+  check_compiled({1, 160, 34, 70, OperandLayout::kTransposed, OperandLayout::kPlain});
+  check_compiled({1, 400, 40, 20, OperandLayout::kStrided, OperandLayout::kStrided});
 }
 
 TEST(Contraction, OneKernelServesManySizes) {
@@ -387,9 +389,9 @@ TEST(Contraction, OneKernelServesManySizes) {
   EXPECT_EQ(texts({1, 5, 1, 784}), texts({3, 64, 1, 10}));
 }
 
-TEST(Contraction, PackedPanelsSayWhatTheyComeFrom) {
-  const Schedule schedule =
-      Problem({1, 64, 40, 30, Lay::kPlain, Lay::kTransposed}).schedule(registers_of(CpuLevel::kAvx512));
+TEST(Contraction, PackedPanelsNameTheirInput) {
+  const Schedule schedule = Problem({1, 64, 40, 30, OperandLayout::kPlain, OperandLayout::kTransposed})
+                                .schedule(registers_of(CpuLevel::kAvx512));
   ASSERT_EQ(schedule.steps.size(), 2u);
   EXPECT_EQ(schedule.steps[0].packs, 1);
   EXPECT_EQ(schedule.steps[0].buffers.back().kind, BufferUse::Kind::kScratch);
@@ -398,11 +400,11 @@ TEST(Contraction, PackedPanelsSayWhatTheyComeFrom) {
 
 TEST(Contraction, TilesFillTheRegistersOfTheTarget) {
   const contraction::Product product{.dtype = Dtype::kF32, .batches = 1, .m = 1024, .n = 1024, .k = 1024};
-  for (const auto& [level, least, most] : {std::tuple(CpuLevel::kAvx512, 24, 28), std::tuple(CpuLevel::kAvx2, 6, 6),
-                                           std::tuple(CpuLevel::kScalar, 2, 3)}) {
-    const contraction::Tile tile = contraction::choose_blocking(product, registers_of(level)).tile;
-    EXPECT_GE(tile.rows * tile.vectors, least) << name_of(level);
-    EXPECT_LE(tile.rows * tile.vectors, most) << name_of(level);
+  for (const auto& [level, min, max] : {std::tuple(CpuLevel::kAvx512, 24, 28), std::tuple(CpuLevel::kAvx2, 6, 6),
+                                        std::tuple(CpuLevel::kScalar, 2, 3)}) {
+    const contraction::RegisterTile tile = contraction::choose_blocking(product, registers_of(level)).tile;
+    EXPECT_GE(tile.rows * tile.vectors, min) << name_of(level);
+    EXPECT_LE(tile.rows * tile.vectors, max) << name_of(level);
   }
 }
 

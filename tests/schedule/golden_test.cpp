@@ -9,15 +9,15 @@
 #include "schedule/schedule.h"
 #include "schedule/stages.h"
 
-// The files *.test beside this one: what becomes of a graph of primitives. Inputs are contiguous, unless lines before
-// the graph say otherwise ("strides %0 = 1 64"). The commands:
+// The *.test files in this folder show how graphs of primitives are scheduled. Inputs are contiguous, unless lines
+// before the graph say otherwise ("strides %0 = 1 64"). The commands:
 //
 //   group          which nodes are computed in one kernel, and which results are stored
 //   kernels        the steps as they are written
-//   place          those values that lie in the memory of a result
+//   place          the values that are stored in the memory of a result
 //   fuse           the steps after fuse_steps()
-//   horizontal     the steps after launch_beside()
-//   remat          the graph after recompute_values(), as if no memory were little enough
+//   horizontal     the steps after fuse_horizontally()
+//   remat          the graph after rematerialize() with a threshold of 0 bytes
 namespace lucid {
 namespace {
 
@@ -70,7 +70,7 @@ std::string result_of(const std::string& command, Source& source) {
   if (command == "group") return group_text(graph);
   std::map<ValueId, Layout> layouts = assign_layouts(graph, source.inputs);
   if (command == "remat") {
-    const bool changed = recompute_values(graph, layouts, {}, 0);
+    const bool changed = rematerialize(graph, layouts, {}, 0);
     verify(graph);
     return changed ? to_text(graph) : "unchanged\n";
   }
@@ -79,17 +79,17 @@ std::string result_of(const std::string& command, Source& source) {
     return place_text(graph, layouts);
   }
   Schedule schedule = schedule_graph(graph, std::move(layouts));
-  number_turns(schedule);
+  number_stages(schedule);
   std::set<ValueId> outside(graph.input_ids.begin(), graph.input_ids.end());
   for (ValueId id : graph.output_ids) outside.insert(schedule.layouts.at(id).storage);
   if (command == "fuse") fuse_steps(schedule, outside);
-  if (command == "horizontal") launch_beside(schedule, outside);
+  if (command == "horizontal") fuse_horizontally(schedule, outside);
   return to_text(graph, schedule);
 }
 
 class ScheduleGolden : public testing::TestWithParam<test::GoldenCase> {};
 
-TEST_P(ScheduleGolden, GivesTheTextBeside) {
+TEST_P(ScheduleGolden, GivesTheExpectedText) {
   Source source = parse(GetParam().before);
   test::expect_golden(GetParam(), result_of(GetParam().command, source));
 }

@@ -33,7 +33,7 @@ TEST(Fuse, StepsOverTheSameRowsAreOneKernel) {
   const Scheduled rows = softmax({8, 64, 1000}, {64000, 1000, 1}, 2);
   ASSERT_EQ(rows.kernels(), 1u);
   EXPECT_EQ(rows.schedule.steps[0].items, 8 * 64);
-  // Only x and the result are arguments: what lies between exists a few rows at a time.
+  // Only x and the result are arguments: the intermediate values are locals of a few rows.
   EXPECT_EQ(rows.schedule.steps[0].buffers.size(), 2u);
 }
 
@@ -47,13 +47,13 @@ TEST(Fuse, AnInputMayHaveGapsBetweenItsRows) { EXPECT_EQ(softmax({400, 1000}, {3
 TEST(Fuse, AnInputMayBeTheSameInEveryRow) { EXPECT_EQ(softmax({400, 1000}, {0, 1}, 1).kernels(), 1u); }
 
 TEST(Fuse, ReductionsDownTheSameColumnsAreOneKernelByPanels) {
-  // The last step goes along the rows: down the columns it would find little in the cache.
+  // The last step works on rows: by columns it would find little in the cache.
   const Scheduled columns = softmax({1280, 1024}, {1024, 1}, 0);
   ASSERT_GT(columns.kernels(), 1u);
   EXPECT_EQ(columns.schedule.steps[0].items, 1024 / kPanelColumns);
 }
 
-TEST(Fuse, StepsThatAreSmallAreOneKernelWhateverTheyTouch) { EXPECT_EQ(softmax({16, 10}, {10, 1}, 0).kernels(), 1u); }
+TEST(Fuse, SmallStepsAreOneKernelWhateverTheyTouch) { EXPECT_EQ(softmax({16, 10}, {10, 1}, 0).kernels(), 1u); }
 
 }  // namespace
 }  // namespace lucid

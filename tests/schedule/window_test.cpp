@@ -2,7 +2,7 @@
 
 #include "schedule/schedule.h"
 
-// Windows that lie two apart are read with instructions of their own, and rows are found without divisions.
+// Windows with stride 2 are read with special instructions, and rows are found without divisions.
 namespace lucid {
 namespace {
 
@@ -30,23 +30,23 @@ Value pooled(Emitter& e, Value x, int64_t stride, const Dims& size) {
   return e.max_pool(x, Dims{2, 2}, Dims{stride, stride}, Dims{0, 0}, Dims{1, 1}, size);
 }
 
-TEST(Windows, TwoApartAreLoadedWithoutGathering) {
+TEST(Windows, WithStride2AreLoadedWithoutGathering) {
   const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
   EXPECT_EQ(count(kernel, Code::kGather), 0);
   EXPECT_GT(count(kernel, Code::kLoadAlternate), 0);
 }
 
-TEST(Windows, SideBySideAreLoadedAsVectors) {
+TEST(Windows, AdjacentOnesAreLoadedAsVectors) {
   const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 1, {27, 27}); });
   EXPECT_EQ(count(kernel, Code::kGather) + count(kernel, Code::kLoadAlternate), 0);
 }
 
-TEST(Windows, ThreeApartAreGathered) {
+TEST(Windows, WithStride3AreGathered) {
   const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 3, {9, 9}); });
   EXPECT_GT(count(kernel, Code::kGather), 0);
 }
 
-TEST(Windows, GradientsOfThoseTwoApartFillTwoLanes) {
+TEST(Windows, GradientsWithStride2FillTwoLanes) {
   const loop::Kernel kernel = kernel_of({3, 6, 14, 14}, [](Emitter& e, Value g) {
     return e.mean_pool_back(g, Dims{2, 2}, Dims{2, 2}, Dims{0, 0}, Dims{1, 1}, Dims{28, 28});
   });
@@ -62,7 +62,7 @@ TEST(Windows, GradientsThatBeginInTheMiddleOfAPairAreGathered) {
   EXPECT_GT(count(kernel, Code::kGather), 0);
 }
 
-TEST(Windows, OfDirectConvolutionsTwoApartAreLoadedWithoutGathering) {
+TEST(Windows, OfDirectConvolutionsWithStride2AreLoadedWithoutGathering) {
   for (int64_t stride : {2, 3}) {
     IRGraph graph;
     GraphEmitter e(graph);
@@ -80,9 +80,9 @@ TEST(Windows, OfDirectConvolutionsTwoApartAreLoadedWithoutGathering) {
   }
 }
 
-TEST(Windows, RowsAreCountedNotDivided) {
+TEST(Windows, RowIndicesAreIncrementedNotDivided) {
   const loop::Kernel kernel = kernel_of({3, 6, 28, 28}, [](Emitter& e, Value x) { return pooled(e, x, 2, {14, 14}); });
-  // Once for each dimension but the first, before the loop over the rows.
+  // Once for each dimension except the first, before the loop over the rows.
   EXPECT_EQ(count(kernel, Code::kRem), 2);
   for (loop::Id id : kernel.blocks[0].instructions) {
     const loop::Instruction& x = kernel.instructions[id];

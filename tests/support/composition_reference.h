@@ -5,11 +5,11 @@
 #include "math_reference.h"
 #include "runtime/float_mode.h"
 
-/// Activations that are compositions of other ops, with their default attributes, and what they are measured against.
+/// Activations that are compositions of other ops, with their default attributes, and their references.
 namespace lucid::math_reference {
 
 struct Composition {
-  /// Has no loop of its own: `build` is null.
+  /// `build` is null, because the composition has no loop of its own.
   Unary truth;
   Tensor (*op)(const Tensor& x);
 };
@@ -80,7 +80,7 @@ inline const std::vector<Composition>& compositions() {
   return all;
 }
 
-/// What an op of the table gives for every element, with or without flushing.
+/// Applies the op to every element, with or without flushing.
 template <typename T>
 void apply(const Composition& composition, const T* x, T* out, size_t count, bool flush) {
   const bool flushed_before = flush_denormal();

@@ -8,8 +8,8 @@
 
 namespace lucid::test {
 
-/// The CPU levels that this machine runs, lowest first. When it does not run all of them, the first call says which
-/// ones the tests leave out.
+/// The CPU levels that this machine supports, lowest first. If it does not support all of them, the first call prints
+/// which ones are not tested.
 inline const std::vector<CpuLevel>& runnable_levels() {
   static const std::vector<CpuLevel> levels = [] {
     std::vector<CpuLevel> runnable;
@@ -17,7 +17,7 @@ inline const std::vector<CpuLevel>& runnable_levels() {
       if (level <= host_level())
         runnable.push_back(level);
       else
-        std::fprintf(stderr, "NOT TESTED: code for %s, which this machine does not run\n",
+        std::fprintf(stderr, "NOT TESTED: code for %s, which this machine does not support\n",
                      std::string(name_of(level)).c_str());
     }
     return runnable;
@@ -25,7 +25,7 @@ inline const std::vector<CpuLevel>& runnable_levels() {
   return levels;
 }
 
-/// Those that can be compared with the level in use, which would only be compared with itself.
+/// The supported levels other than the one in use, to compare with it.
 inline std::vector<CpuLevel> other_levels() {
   std::vector<CpuLevel> levels = runnable_levels();
   std::erase(levels, chosen_level());

@@ -6,7 +6,7 @@
 
 #include "compiler/plan_pipeline.h"
 
-/// Drafts of plans from graphs written as text; no machine code is made.
+/// Drafts of plans from graphs in text form, without machine code.
 namespace lucid::test {
 
 /// A draft that no pass has run on. Its inputs are contiguous.
@@ -21,7 +21,7 @@ inline PlanDraft draft_of(const std::string& graph_text, std::vector<PlanUpdate>
   return {graph, inputs, {}, updates, OutputOrder::kRowMajor, fresh};
 }
 
-/// The standard passes without some.
+/// The standard passes except those in `names`.
 inline PlanPassList passes_without(const std::vector<std::string_view>& names) {
   PlanPassList passes = plan_passes(OutputMemory::kNew);
   std::erase_if(passes, [&](const PlanPass& pass) { return std::ranges::find(names, pass.name) != names.end(); });

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-/// Files *.test beside a test: what something makes of a text.
+/// The *.test files in the folder of a test: the effect of a command on a text.
 ///
-///   ## what is shown
+///   ## title
 ///   text before
 ///   --- command
 ///   text after

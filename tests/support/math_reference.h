@@ -15,7 +15,7 @@
 #include "loop/builder.h"
 #include "loop/math.h"
 
-/// What the math functions are measured against: the C library, in double for f32 and in 80-bit long double for f64.
+/// The reference of the math functions: the C library, in double for f32 and in 80-bit long double for f64.
 namespace lucid::math_reference {
 
 template <typename T>
@@ -70,7 +70,7 @@ struct Unary {
   loop::Value (*build)(loop::Value);
   double (*in_double)(double);
   long double (*in_long_double)(long double);
-  /// The largest error in f32 and f64; docs/accuracy.md has the measured ones.
+  /// The maximum error in f32 and f64; docs/accuracy.md lists the measured ones.
   double limit = 1.5;
 };
 
@@ -131,7 +131,7 @@ inline double exact(const Binary& f, float x, float y) { return f.in_double(x, y
 inline long double exact(const Binary& f, double x, double y) { return f.in_long_double(x, y); }
 
 /// |got - exact| in units of the last place of `exact`; infinite for a wrong special case or sign of zero. With
-/// `flushed`, a zero of the right sign is right for a subnormal result.
+/// `flushed`, a zero of the right sign is accepted for a subnormal result.
 template <typename T, typename Exact>
 double ulp_error(T got, Exact exact, bool flushed) {
   using Limits = std::numeric_limits<T>;
@@ -141,7 +141,7 @@ double ulp_error(T got, Exact exact, bool flushed) {
   const bool same_sign = std::signbit(got) == std::signbit(exact);
   if (exact == 0) return got == 0 && same_sign ? 0 : kWrong;
   if (flushed && got == 0 && std::fabs(exact) < Limits::min()) return same_sign ? 0 : kWrong;
-  // Infinity counts as the next number after the largest, as it does in rounding.
+  // Infinity counts as the next number after the largest, as in rounding.
   const Exact limit = std::ldexp(Exact{1}, Limits::max_exponent);
   const Exact value = std::isinf(got) ? std::copysign(limit, static_cast<Exact>(got)) : static_cast<Exact>(got);
   if (std::fabs(exact) > limit) exact = std::copysign(limit, exact);
@@ -151,8 +151,8 @@ double ulp_error(T got, Exact exact, bool flushed) {
   return static_cast<double>(std::fabs(value - exact) / std::ldexp(Exact{1}, exponent - Limits::digits));
 }
 
-/// Whether results that are subnormal become zero, until the end of a scope. For calls of generated kernels only: a C++
-/// compiler moves its own arithmetic across.
+/// Sets whether subnormal results are flushed until the end of a scope. For calls of generated kernels only: a C++
+/// compiler may move its own arithmetic across the scope's boundaries.
 class FlushScope {
  public:
   explicit FlushScope(bool flush) : saved_(_mm_getcsr()) { _mm_setcsr(flush ? 0x9f80 : 0x1f80); }
@@ -167,8 +167,8 @@ class FlushScope {
 template <typename T>
 constexpr Dtype kDtypeOf = std::is_same_v<T, float> ? Dtype::kF32 : Dtype::kF64;
 
-/// A kernel that applies a function to its argument buffers, the last of which receives the results; vector by vector,
-/// or one element at a time.
+/// A kernel that applies a function to its argument buffers, the last of which receives the results. It works on
+/// vectors or on one element at a time.
 inline loop::Kernel kernel_of(const Unary& function, Dtype dtype, bool vectors = true) {
   loop::Builder b(std::string(function.name) + "_test");
   const auto x = b.argument(dtype), out = b.argument(dtype);
@@ -238,8 +238,8 @@ std::vector<T> special_values() {
   return values;
 }
 
-/// A number of one of several kinds: all bits random, all magnitudes around 1, uniform in the range of exp, close to 1,
-/// a small integer, close to a multiple of pi / 2.
+/// A random number of one of several kinds: all bits random, all magnitudes around 1, uniform in the range of exp,
+/// close to 1, a small integer, close to a multiple of pi / 2.
 template <typename T>
 T random_number(std::mt19937_64& generator) {
   using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;

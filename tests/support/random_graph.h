@@ -9,8 +9,8 @@
 
 namespace lucid::test {
 
-/// A graph of calls from the op table's samples, and of those that passes look for, on each other's results; with the
-/// values of its inputs, parameters and states.
+/// A random graph with the values of its inputs, parameters and states. Its nodes are calls from the op table's samples
+/// and calls that passes rewrite, on each other's results.
 class RandomGraph {
  public:
   explicit RandomGraph(uint32_t seed, size_t nodes) : emitter_(graph), random_(seed) {
@@ -42,11 +42,11 @@ class RandomGraph {
       else
         sample();
     } catch (const Error&) {
-      // Attributes were drawn that do not fit.
+      // The random attributes were invalid for the operands.
     }
   }
 
-  /// A node that is there already.
+  /// Repeats an existing node.
   void repeat() {
     const IRNode node = graph.nodes[static_cast<size_t>(below(graph.nodes.size()))];
     Values held;
@@ -59,7 +59,7 @@ class RandomGraph {
     emit(*node.op, operands, node.attributes);
   }
 
-  /// What identities are about, right and nearly right.
+  /// Calls that the identity rules match, and calls that they nearly match.
   void look_alike() {
     const Value x = any_value();
     const int64_t rank = x.rank();
@@ -122,7 +122,7 @@ class RandomGraph {
     }
   }
 
-  /// A call with a sample of the table, on values that are there where the types fit.
+  /// A call from a sample of the table, on existing values where the types match.
   void sample() {
     const auto ops = op_table().ops();
     const Op& op = ops[static_cast<size_t>(below(ops.size()))];
@@ -149,7 +149,7 @@ class RandomGraph {
     emit(op, operands, made.attributes);
   }
 
-  /// One of so many operands that says something of itself applied twice, to equal operands or to a number.
+  /// The name of an op with this many operands that is an involution, is idempotent, or has a neutral element.
   std::string op_with_identity(size_t operands) {
     std::vector<std::string> names;
     for (const Op& op : op_table().ops()) {
@@ -181,7 +181,7 @@ class RandomGraph {
     if (below(6) == 0)
       return new_leaf({static_cast<Dtype>(below(kDtypeCount)), one_of<Dims>({{2, 3}, {3, 1, 2}, {4}, {}})});
     auto at = graph.values.begin();
-    // Late ones more often, so that chains grow.
+    // Prefer late values, so that chains grow.
     const auto skip = std::max(below(graph.values.size()), below(graph.values.size()));
     std::advance(at, skip);
     return emitter_.value(at->first);

@@ -12,15 +12,15 @@
 
 namespace lucid::loop {
 
-/// Elements that each argument of a random kernel must have.
+/// Number of elements that each argument of a random kernel must have.
 inline constexpr int64_t kRandomKernelElements = 256;
 /// The largest `end` a random kernel may be called with.
 inline constexpr int64_t kRandomKernelItems = 200;
 
-/// Makes kernels that use every code on every type it takes, and whose results are fully defined: arguments 0 to 9 are
-/// inputs, one for each Dtype in order, arguments 10 to 19 outputs, likewise; param 0 may be any number. Work items are
-/// elements of the outputs; ranges begin at multiples of kLanes. What a NaN's sign and payload are never reaches an
-/// integer or a bool.
+/// Creates kernels that use every code on every type it accepts, and whose results are fully defined. Arguments 0 to 9
+/// are inputs, one for each Dtype in order; arguments 10 to 19 are outputs in the same order; param 0 may be any
+/// number. Work items are elements of the outputs; ranges begin at multiples of kLanes. The sign and payload of a NaN
+/// never affect an integer or a bool.
 class RandomKernel {
  public:
   explicit RandomKernel(uint32_t seed) : random_(seed), b_("random") {}
@@ -153,7 +153,7 @@ class RandomKernel {
     }
   }
 
-  /// For scatters: a mask that no rotation of the indices can take past the end.
+  /// For scatters: a mask with which no rotation of the indices exceeds the end.
   Value inside() { return b_.splat(b_.end() - i_ >= b_.index(kLanes)); }
 
   Value lanes() {

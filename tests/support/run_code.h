@@ -7,7 +7,7 @@
 
 namespace lucid {
 
-/// Calls a kernel's code with scratch of its own.
+/// Calls a kernel's code with newly allocated scratch.
 inline void run_code(const codegen::LoadedCode& code, void* const* buffers, const int64_t* params, int64_t begin,
                      int64_t end) {
   constexpr size_t kAlignment = 64;

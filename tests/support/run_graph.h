@@ -8,7 +8,7 @@
 #include "ops/interpreter.h"
 #include "passes/constants.h"
 
-/// Graphs run by the reference interpreter.
+/// Runs graphs with the reference interpreter.
 namespace lucid::test {
 
 using Known = std::map<ValueId, Value>;
@@ -25,7 +25,7 @@ inline ConstantData data_of(const Value& value) {
   return {array.type, {bytes, bytes + static_cast<size_t>(array.size()) * size_of(array.type.dtype)}};
 }
 
-/// The elements, NaNs all made one.
+/// The bits of the elements, with one pattern for all NaNs.
 inline std::string bits_of(const Value& value) {
   const HostArray array = Interpreter::array(value);
   const size_t bytes = size_of(array.type.dtype);
@@ -41,8 +41,8 @@ inline std::string bits_of(const Value& value) {
   return bits;
 }
 
-/// The bits of outputs and updates, in order, or the message of the error that a node raised. `leaves` has the inputs,
-/// parameters and states.
+/// The bits of outputs and updates, in order, or the message of the error that a node raised. `leaves` contains the
+/// inputs, parameters and states.
 inline std::vector<std::string> run_graph(const IRGraph& graph, const ConstantPool& constants, Known leaves) {
   for (const auto& [id, data] : constants) leaves[id] = value_of(data);
   try {

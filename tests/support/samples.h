@@ -8,7 +8,7 @@
 /// Samples of the op table as values of the interpreter.
 namespace lucid::test {
 
-/// The dtypes to try an op's samples with: one is enough when no tensor of theirs follows the dtype under test.
+/// The dtypes in `among` to test an op's samples with.
 inline std::vector<Dtype> dtypes_of(const Op& op, DtypeSet among = kAllDtypes) {
   std::vector<Dtype> dtypes;
   for (int i = 0; i < kDtypeCount; ++i) {
@@ -18,7 +18,7 @@ inline std::vector<Dtype> dtypes_of(const Op& op, DtypeSet among = kAllDtypes) {
   return dtypes;
 }
 
-inline double draw(std::mt19937& random, const SampleTensor& tensor, Dtype dtype, int64_t i) {
+inline double random_element(std::mt19937& random, const SampleTensor& tensor, Dtype dtype, int64_t i) {
   const double unit = std::uniform_real_distribution<double>(-1, 1)(random);
   const double normal = std::normal_distribution<double>()(random);
   const auto whole = [&](int64_t low, int64_t high) {
@@ -42,7 +42,7 @@ inline double draw(std::mt19937& random, const SampleTensor& tensor, Dtype dtype
       if (is_float(dtype)) return std::copysign(0.5 + std::abs(normal), unit);
       return is_unsigned || unit > 0 ? whole(1, 4) : whole(-4, -1);
     case Fill::kDistinct:
-      // Steps of 7 through the integers below 127 and back: distinct for the small tensors that ask for it.
+      // Multiples of 37 modulo the prime 113: distinct for the small tensors that use this fill.
       return static_cast<double>(i * 37 % 113) * (is_float(dtype) ? 0.25 : 1);
     case Fill::kIndex:
       return whole(-tensor.bound, tensor.bound - 1);
@@ -58,8 +58,8 @@ inline double draw(std::mt19937& random, const SampleTensor& tensor, Dtype dtype
   return 0;
 }
 
-/// A sample's tensor, drawn from its own numbers, elements that share memory being equal. Numbers and absences are
-/// empty.
+/// A sample's tensor with random elements from `seed`. Elements that share memory are equal. Returns an empty value for
+/// numbers and absent operands.
 inline Value make_tensor(const SampleTensor& tensor, Dtype dtype, uint32_t seed) {
   if (tensor.absent || tensor.number) return {};
   if (tensor.dtype) dtype = *tensor.dtype;
@@ -69,7 +69,7 @@ inline Value make_tensor(const SampleTensor& tensor, Dtype dtype, uint32_t seed)
   const Dims strides = tensor.strides.empty() ? contiguous_strides(tensor.shape) : tensor.strides;
   const auto [begin, end] = element_range({tensor.shape, strides, 0});
   std::vector<double> memory;
-  for (int64_t i = begin; i < end; ++i) memory.push_back(draw(random, tensor, dtype, i));
+  for (int64_t i = begin; i < end; ++i) memory.push_back(random_element(random, tensor, dtype, i));
   const Dims place = contiguous_strides(tensor.shape);
   for (int64_t i = 0; i < array.size(); ++i) {
     int64_t at = -begin;
@@ -79,7 +79,7 @@ inline Value make_tensor(const SampleTensor& tensor, Dtype dtype, uint32_t seed)
   return value;
 }
 
-/// One sample ready to call: owns what its operands point to.
+/// One sample as a call. Owns the values of its operands.
 struct SampleCall {
   SampleCall(const Op& op, const Sample& sample, Dtype dtype) : op(op), attributes(op.schema.default_attributes()) {
     for (const auto& [name, value] : sample.attributes) {
@@ -106,7 +106,7 @@ struct SampleCall {
   std::vector<Operand> operands;
 };
 
-/// Whether the results' types are known before it runs; not so where they depend on data.
+/// Whether the types of the results are known before the call runs, that is, do not depend on data.
 inline bool has_types(const SampleCall& sample) {
   try {
     sample.types();

@@ -8,8 +8,7 @@
 
 namespace lucid::test {
 
-/// Numbers of a dtype at which arithmetic is special: zeros of both signs, NaN, infinities, subnormal numbers, ends of
-/// the range.
+/// The special numbers of a dtype: zeros of both signs, NaN, infinities, subnormal numbers, ends of the range.
 inline std::vector<Scalar> special_numbers(Dtype dtype) {
   if (is_bool(dtype)) return {false, true};
   if (!is_float(dtype)) {
@@ -36,7 +35,7 @@ inline std::vector<Scalar> special_numbers(Dtype dtype) {
   return numbers;
 }
 
-/// A tensor of special numbers in turn, from the `first`-th on.
+/// A tensor that cycles through the special numbers, starting at index `first`.
 inline Value special_tensor(const TensorType& type, size_t first = 0) {
   const std::vector<Scalar> numbers = special_numbers(type.dtype);
   const Value value = Interpreter::make(type);

@@ -8,8 +8,8 @@
 
 namespace lucid::test {
 
-/// Runs ops in the interpreter and remembers them, so that gradient rules can be tried on their own. What backward
-/// emits is remembered too: it can be differentiated again.
+/// Runs ops in the interpreter and records them, so that gradient rules can be tested in isolation. Ops emitted by
+/// backward are recorded too, so they can be differentiated again.
 class Tape : public Emitter {
  public:
   Values emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) override {
@@ -27,7 +27,7 @@ class Tape : public Emitter {
     return record.outputs;
   }
 
-  /// The gradients of what led to `result`, for a gradient of ones.
+  /// The gradients of all values that `result` depends on, for a gradient of ones.
   std::map<const ValueBase*, Value> backward(const Value& result) {
     std::map<const ValueBase*, Value> gradients{{result.get(), ones_of(result)}};
     for (size_t i = records_.size(); i-- > 0;) {
@@ -64,7 +64,7 @@ class Tape : public Emitter {
   Values apply(const Record& record, const Values& grads) {
     const Gradient& gradient = record.op->gradient;
     LUCID_CHECK(gradient, "{} has no gradient", record.op->name());
-    // Only what the rule says that it reads.
+    // Only the values that the rule declares to read.
     Values saved(record.inputs.size());
     std::vector<bool> needed;
     uint64_t wanted = 0;

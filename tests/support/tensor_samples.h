@@ -5,7 +5,7 @@
 #include "samples.h"
 #include "tensor/tensor_impl.h"
 
-/// Samples of the op table as tensors in memory, with the strides that they ask for.
+/// Samples of the op table as tensors in memory, with the specified strides.
 namespace lucid::test {
 
 inline char* element_at(const TensorImpl& tensor, int64_t row_major) {
@@ -44,7 +44,7 @@ struct TensorSample {
   std::vector<Operand> operands;
 };
 
-/// The elements of a tensor in row-major order, NaNs all made one.
+/// The bits of a tensor's elements in row-major order, with one pattern for all NaNs.
 inline std::string bits_of(const TensorImpl& tensor) {
   std::string bits;
   const size_t bytes = size_of(tensor.dtype());

@@ -23,7 +23,7 @@ void expect_accurate(const std::vector<T>& x) {
   }
 }
 
-/// A slice of what tools/accuracy measures.
+/// A sample of the measurements of tools/accuracy.
 TEST(Compositions, AreAccurateForEvery4099thF32) {
   std::vector<float> x = special_values<float>();
   for (uint64_t bits = 0; bits < (uint64_t{1} << 32); bits += 4099) {

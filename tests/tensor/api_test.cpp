@@ -55,7 +55,7 @@ TEST(Generator, StateIsSeedAndOffset) {
   EXPECT_NE(generator.seed(), generator.seed());
 }
 
-TEST(Generator, ADrawMovesTheOffsetByTheElementsDrawn) {
+TEST(Generator, SamplingAdvancesTheOffsetByTheElementCount) {
   manual_seed(5);
   const Tensor first = rand({2, 3});
   EXPECT_EQ(get_rng_state().to_vector<int64_t>(), (std::vector<int64_t>{5, 6}));
@@ -65,14 +65,14 @@ TEST(Generator, ADrawMovesTheOffsetByTheElementsDrawn) {
     EXPECT_GE(number, 0);
     EXPECT_LT(number, 1);
   }
-  // A later part of a longer draw is what a draw from there gives.
+  // Two samples one after the other equal one sample of both sizes.
   manual_seed(5);
   const Numbers both = read(rand({12}));
   EXPECT_EQ(Numbers(both.begin(), both.begin() + 6), read(first));
   EXPECT_EQ(Numbers(both.begin() + 6, both.end()), read(second));
 }
 
-TEST(Generator, DrawsFollowTheirDistributions) {
+TEST(Generator, SamplesFollowTheirDistributions) {
   manual_seed(1);
   constexpr int64_t kCount = 20000;
   double total = 0, squares = 0;

@@ -22,7 +22,7 @@ struct Problem {
   int64_t value_width;
 };
 
-/// Compares with the plain reference, bit by bit.
+/// Compares with the plain reference, bitwise.
 void check(const Problem& p, Dtype dtype, bool causal, const Value& mask) {
   const Op& op = op_table().at("attention");
   const Value q = value_from(dtype, {1, 2, p.queries, p.width}, 1);
@@ -45,7 +45,7 @@ void check(const Problem& p, Dtype dtype, bool causal, const Value& mask) {
         << p.value_width << (causal ? ", causal" : "");
 }
 
-TEST(Attention, HasOneOrderWhateverTheTiles) {
+TEST(Attention, HasOneOrderForAllTiles) {
   const Problem problems[] = {{1, 1, 1, 1},    {1, 65, 8, 8},   {15, 64, 4, 7},   {16, 63, 16, 16}, {17, 128, 5, 8},
                               {32, 200, 7, 9}, {33, 31, 16, 3}, {70, 70, 12, 20}, {100, 130, 3, 17}};
   for (const Problem& problem : problems)
@@ -58,7 +58,7 @@ TEST(Attention, HasOneOrderWithMasks) {
     const Dims shape{1, 2, problem.queries, problem.keys};
     const Value bools = test::make_tensor({.shape = shape, .fill = Fill::kMask, .dtype = Dtype::kBool}, Dtype::kF32, 4);
     const Value numbers = value_from(Dtype::kF32, shape, 5);
-    // Rows and blocks of which nothing is left, by either kind of mask.
+    // Rows and blocks that either kind of mask excludes entirely.
     for (int64_t j = 0; j < problem.keys; ++j) {
       Interpreter::array(bools).as<bool>()[2 * problem.keys + j] = false;
       Interpreter::array(numbers).as<float>()[3 * problem.keys + j] = -std::numeric_limits<float>::infinity();
@@ -71,7 +71,7 @@ TEST(Attention, HasOneOrderWithMasks) {
   }
 }
 
-TEST(Attention, ExcludedKeysContributeNothingWhateverTheyAre) {
+TEST(Attention, ExcludedKeysContributeNothing) {
   const Tensor q = counting({2, 3}) * 0.1;
   Tensor k = counting({4, 3}) * 0.1;
   Tensor v = counting({4, 2});
@@ -85,7 +85,7 @@ TEST(Attention, ExcludedKeysContributeNothingWhateverTheyAre) {
   EXPECT_EQ(read(masked[1]), read(expected[1]));
 }
 
-TEST(Attention, AQueryWithoutKeysGivesZerosAndNoGradient) {
+TEST(Attention, AQueryWithoutKeysReturnsZerosAndHasNoGradient) {
   Tensor q = leaf({2, 3}), k = leaf({2, 3}), v = leaf({2, 2});
   const Tensor mask = gt(make({1, 1, 0, 0}, {2, 2}), 0.5);
   const Tensor result = scaled_dot_product_attention(q, k, v, mask);
@@ -106,9 +106,9 @@ TEST(Attention, ValuesWiderThanTheKernelHoldsAreStillAttendedTo) {
 
 TEST(Attention, SaysWhatDoesNotFit) {
   const Tensor x = counting({2, 3});
-  expect_error(ErrorClass::kValue, "either attn_mask or is_causal",
+  expect_error(ErrorClass::kValue, "attn_mask and is_causal cannot be combined",
                [&] { scaled_dot_product_attention(x, x, x, gt(x, 1.0), true); });
-  expect_error(ErrorClass::kValue, "scaled_dot_product_attention: query [..., l, e]",
+  expect_error(ErrorClass::kValue, "scaled_dot_product_attention: expected query [..., l, e]",
                [&] { scaled_dot_product_attention(x, counting({2, 4}), x); });
 }
 

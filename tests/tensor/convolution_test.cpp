@@ -7,7 +7,7 @@
 #include "tensor/eager.h"
 #include "tensor_samples.h"
 
-// Convolutions of random shapes against their reference, bit by bit: which kernel computes one depends on its shape.
+// Compares convolutions of random shapes with their reference, bitwise. The shape determines the kernel.
 namespace lucid {
 namespace {
 
@@ -31,7 +31,7 @@ class RandomShape {
                            .low = among({0, 0, 1, 2, -1}),
                            .input_dilation = among({1, 1, 1, 2}),
                            .dilation = among({1, 1, 1, 2})};
-      // An input that the windows just reach over, or less, or more.
+      // An input that the windows cover exactly, or that is smaller or larger.
       const int64_t spread = std::max<int64_t>(1, axis.extent() - axis.low - among({0, 0, 1}));
       axis.input = (spread - 1) / axis.input_dilation + 1;
       shape_.axes.push_back(axis);
@@ -114,7 +114,7 @@ TEST(Convolution, OfRandomShapesAgreesWithItsReference) {
   }
 }
 
-TEST(Convolution, GradientsByWeightsOfRandomShapesAgreeWithTheirReference) {
+TEST(Convolution, WeightGradientsOfRandomShapesAgreeWithTheirReference) {
   for (uint32_t seed = 0; seed < 120; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     RandomShape shape(1000 + seed);

@@ -11,7 +11,7 @@
 namespace lucid {
 namespace {
 
-/// What a producer says: by default 2 rows of 3 numbers, row by row.
+/// A producer's description: by default 2 rows of 3 numbers in row-major order.
 struct Described {
   alignas(64) std::array<float, 8> memory = {0, 1, 2, 3, 4, 5, 6, 7};
   std::array<int64_t, 2> shape = {2, 3};
@@ -30,7 +30,7 @@ struct Described {
   }
 };
 
-TEST(Dlpack, SharesMemoryUntilTheTensorGoes) {
+TEST(Dlpack, SharesMemoryUntilTheTensorIsDestroyed) {
   Described in;
   in.tensor.byte_offset = 4;
   TensorRef tensor = in.import();
@@ -40,7 +40,7 @@ TEST(Dlpack, SharesMemoryUntilTheTensorGoes) {
   EXPECT_EQ(in.released, 1);
 }
 
-TEST(Dlpack, CopiesWhatIsReadOnlyOrMisaligned) {
+TEST(Dlpack, CopiesReadOnlyOrMisalignedMemory) {
   Described in;
   in.strides = {1, 2};
   const TensorRef copy = in.import(true);
@@ -54,7 +54,7 @@ TEST(Dlpack, CopiesWhatIsReadOnlyOrMisaligned) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(aligned->data()) % sizeof(float), 0u);
 }
 
-TEST(Dlpack, StridesThatMeanNothingAreNotBelieved) {
+TEST(Dlpack, IgnoresMeaninglessStrides) {
   Described in;
   in.shape = {1, 3};
   in.strides = {INT64_MIN, 1};
@@ -65,7 +65,7 @@ TEST(Dlpack, StridesThatMeanNothingAreNotBelieved) {
   EXPECT_EQ(in.import()->strides(), (Dims{3, 1}));
 }
 
-TEST(Dlpack, RefusesWhatMakesNoSense) {
+TEST(Dlpack, RefusesInvalidDescriptions) {
   const std::pair<const char*, std::function<void(Described&)>> mistakes[] = {
       {"device type 2", [](Described& in) { in.tensor.device.type = 2; }},
       {"-1 dimensions", [](Described& in) { in.tensor.rank = -1; }},
@@ -79,11 +79,11 @@ TEST(Dlpack, RefusesWhatMakesNoSense) {
       {"negative size", [](Described& in) { in.shape[1] = -3; }},
       {"too large", [](Described& in) { in.shape = {INT64_MAX, 3}; }},
       {"negative, which", [](Described& in) { in.strides[0] = -3; }},
-      {"beyond all addresses", [](Described& in) { in.strides[0] = INT64_MAX; }},
-      {"beyond all addresses", [](Described& in) { in.strides = {INT64_MAX / 4, INT64_MAX / 8}; }},
-      {"beyond all addresses", [](Described& in) { in.tensor.byte_offset = UINT64_MAX; }},
-      {"no address", [](Described& in) { in.tensor.data = nullptr; }},
-      {"no address", [](Described& in) { in.tensor.data = nullptr, in.tensor.byte_offset = 64; }},
+      {"exceeds the address space", [](Described& in) { in.strides[0] = INT64_MAX; }},
+      {"exceeds the address space", [](Described& in) { in.strides = {INT64_MAX / 4, INT64_MAX / 8}; }},
+      {"exceeds the address space", [](Described& in) { in.tensor.byte_offset = UINT64_MAX; }},
+      {"a null address", [](Described& in) { in.tensor.data = nullptr; }},
+      {"a null address", [](Described& in) { in.tensor.data = nullptr, in.tensor.byte_offset = 64; }},
   };
   for (const auto& [message, make] : mistakes) {
     Described in;

@@ -245,7 +245,7 @@ TEST(Backward, DeepChainsOfWritesNeedNoStack) {
   EXPECT_EQ(read(x.grad()), (Numbers{1, 1}));
 }
 
-TEST(Backward, LeavesNothingBehind) {
+TEST(Backward, LeaksNothing) {
   const auto live = [] {
     return std::tuple(Pooled<TensorImpl>::live(), Pooled<Cell>::live(), GradNode::live(), Pooled<Storage>::live());
   };
@@ -260,7 +260,7 @@ TEST(Backward, LeavesNothingBehind) {
     sum(y * y).backward(Tensor(), true);
     grad({sum(y * y)}, {x}, {}, {.create_graph = true});
   };
-  train();  // what lives for the whole process is made now
+  train();  // creates everything that lives until the process ends
   const auto before = live();
   train();
   EXPECT_EQ(live(), before);

@@ -5,7 +5,7 @@
 namespace lucid::testing {
 namespace {
 
-/// x^3 with a gradient of its own, of which `calls` counts the uses.
+/// x^3 with a custom gradient; `calls` counts its uses.
 struct Cube : Function {
   explicit Cube(int* calls) : calls(calls) {}
   std::string name() const override { return "cube"; }
@@ -48,7 +48,7 @@ TEST(Function, IsNotRecordedWithoutNeed) {
   EXPECT_FALSE(Function::apply(std::make_shared<Cube>(&calls), {leaf({2})})[0].requires_grad());
 }
 
-TEST(Function, ReturningAnInputGivesANewHandle) {
+TEST(Function, ReturningAnInputCreatesANewHandle) {
   CustomFunction identity;
   identity.name = "identity";
   identity.forward = [](FunctionContext&, std::span<const TensorRef> inputs) {

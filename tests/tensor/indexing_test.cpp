@@ -31,7 +31,7 @@ TEST(GetItem, IntegerTensors) {
   EXPECT_EQ(read(x.index({integers({0, 1}, {2, 1}), integers({0, 3}, {2})})), (Numbers{1, 4, 5, 8}));
 }
 
-TEST(GetItem, ResultsStandWhereNumPyPutsThem) {
+TEST(GetItem, IndexDimensionsArePlacedAsInNumPy) {
   Tensor x = counting({2, 3, 4, 5});
   Tensor i = integers({0, 1, 1}, {3});
   EXPECT_EQ(x.index({slice(), i}).shape(), (Shape{2, 3, 4, 5}));

@@ -34,8 +34,8 @@ TEST(InPlace, RefusesLeavesInTheOrderOfTheRules) {
     x += 1.0;
   }
   EXPECT_EQ(read(x), (Numbers{2, 3, 4}));
-  expect_error(ErrorClass::kRuntime, "made under no_grad", [&] { view.fill_(1.0); });
-  // The leaf is named before the expansion is.
+  expect_error(ErrorClass::kRuntime, "created under no_grad", [&] { view.fill_(1.0); });
+  // The error for leaves takes precedence over the one for expanded tensors.
   Tensor wide = expand(leaf({1}), {3});
   expect_error(ErrorClass::kRuntime, "a view of a leaf", [&] { wide += 1.0; });
 }
@@ -43,7 +43,7 @@ TEST(InPlace, RefusesLeavesInTheOrderOfTheRules) {
 TEST(InPlace, RefusesExpandedTensorsExceptForFill) {
   Tensor x = counting({1, 2});
   Tensor wide = expand(x, {3, 2});
-  expect_error(ErrorClass::kRuntime, "one place in memory", [&] { wide += 1.0; });
+  expect_error(ErrorClass::kRuntime, "share one memory location", [&] { wide += 1.0; });
   wide.fill_(4.0);
   EXPECT_EQ(read(x), (Numbers{4, 4}));
 }
@@ -58,7 +58,7 @@ TEST(InPlace, RefusesResultsThatDoNotFit) {
   expect_error(ErrorClass::kRuntime, "does not broadcast", [&] { x.copy_(counting({3})); });
 }
 
-TEST(InPlace, WhatWasSavedKeepsItsValue) {
+TEST(InPlace, SavedTensorsKeepTheirValue) {
   Tensor x = leaf({3});
   Tensor y = exp(x);
   Tensor z = y * y;
@@ -68,7 +68,7 @@ TEST(InPlace, WhatWasSavedKeepsItsValue) {
   for (size_t i = 0; i < 3; ++i) EXPECT_NEAR(g[i], 2 * std::exp(2.0 * static_cast<double>(i + 1)), 1e-9 * g[i]);
 }
 
-TEST(InPlace, DataWritesDoNotReachWhatWasSaved) {
+TEST(InPlace, DataWritesDoNotReachSavedTensors) {
   Tensor x = leaf({3});
   Tensor y = x * 2.0;
   Tensor z = y * y;
@@ -157,7 +157,7 @@ TEST(InPlace, FillThroughAnExpandedViewIsRecorded) {
 
 TEST(InPlace, RootsWithPermutedMemoryPassGradientsToTheRightPlaces) {
   Tensor x = leaf({2, 3});
-  Tensor y = transpose(x) * 1.0;  // laid out as x is
+  Tensor y = transpose(x) * 1.0;  // has the layout of x
   EXPECT_FALSE(y.is_contiguous());
   Tensor flat = reshape(transpose(y), {6});
   flat.index({slice(1, 3)}).fill_(0.0);
@@ -190,7 +190,7 @@ TEST(InPlace, HooksOfTheOldNodeAreNotMoved) {
   y *= 2.0;
   sum(y * 3.0).backward();
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(read(y.grad()), (Numbers{3, 3}));  // of the tensor as it is now
+  EXPECT_EQ(read(y.grad()), (Numbers{3, 3}));  // the gradient of the current value
   EXPECT_EQ(read(x.grad()), (Numbers{6, 6}));
 }
 

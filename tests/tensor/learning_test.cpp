@@ -4,7 +4,7 @@
 #include "support.h"
 #include "tensor/random.h"
 
-// What the walk over the table cannot know of losses, embeddings, normalisations and dropout.
+// Properties of losses, embeddings, normalization and dropout that the generic tests of the op table cannot check.
 namespace lucid::testing {
 namespace {
 
@@ -62,7 +62,7 @@ TEST(EmbeddingBag, EmptyBagsAndPaddingGiveZeros) {
             (Numbers{6, 8, 3, 4}));
 }
 
-TEST(BatchNorm, GivesRunningStatisticsAndWritesNothing) {
+TEST(BatchNorm, ReturnsRunningStatisticsAndWritesNothing) {
   const Tensor x = make({1, 0, 3, 4}, {2, 2});
   const Tensor mean = zeros({2}, Dtype::kF64);
   const Tensor var = ones({2}, Dtype::kF64);
@@ -78,7 +78,7 @@ TEST(BatchNorm, GivesRunningStatisticsAndWritesNothing) {
 }
 
 TEST(LayerNorm, ItsResultIsNotSavedForTheGradient) {
-  // What is overwritten is not what the gradient reads.
+  // The gradient does not read the tensor that is overwritten.
   Tensor x = leaf({2, 3}), other = leaf({2, 3});
   sum(layer_norm(x, {3}) * counting({2, 3})).backward();
   Tensor y = layer_norm(other, {3});
@@ -90,10 +90,10 @@ TEST(LayerNorm, ItsResultIsNotSavedForTheGradient) {
 
 Tensor dropped(const Tensor& x, double p) {
   const Operand operands[] = {Operand(&unwrap(x))};
-  return wrap(default_generator().draw(op_table().at("draw_dropout"), operands, {p}).front());
+  return wrap(default_generator().sample(op_table().at("random_dropout"), operands, {p}).front());
 }
 
-TEST(Dropout, TheGradientHasTheMaskOfTheDraw) {
+TEST(Dropout, TheGradientUsesTheMaskOfTheForwardPass) {
   manual_seed(3);
   Tensor x = ones({1000}, Dtype::kF64).requires_grad_();
   const Tensor y = dropped(x, 0.25);
@@ -106,23 +106,23 @@ TEST(Dropout, TheGradientHasTheMaskOfTheDraw) {
     kept += value != 0;
   }
   EXPECT_NEAR(static_cast<double>(kept), 750, 50);
-  // The backward pass drew nothing from the generator.
+  // The backward pass sampled nothing from the generator.
   manual_seed(3);
   dropped(x, 0.25);
   EXPECT_EQ(read(rand({4})), read(after));
 }
 
-TEST(Dropout, AMaskFollowsFromSeedOffsetAndPlaceAlone) {
+TEST(Dropout, AMaskDependsOnSeedOffsetAndIndexOnly) {
   manual_seed(5);
   const Tensor y = dropped(ones({4, 6}, Dtype::kF64), 0.5);
   manual_seed(5);
-  const Tensor turned = dropped(transpose(ones({6, 4}, Dtype::kF64)), 0.5);
-  EXPECT_EQ(read(turned), read(y));
+  const Tensor transposed = dropped(transpose(ones({6, 4}, Dtype::kF64)), 0.5);
+  EXPECT_EQ(read(transposed), read(y));
   manual_seed(5);
   EXPECT_EQ(read(dropped(ones({24}, Dtype::kF32), 0.5)), read(y));
 }
 
-TEST(CtcLoss, TargetsThatCannotBeCostInfinity) {
+TEST(CtcLoss, ImpossibleTargetsCostInfinity) {
   Tensor x = leaf({2, 1, 3});
   const Tensor targets = from_vector(std::vector<int64_t>{1, 1}, {1, 2});
   // Two equal labels need a blank between them, and so three steps.

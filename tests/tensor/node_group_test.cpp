@@ -1,5 +1,5 @@
-// What the engine does for groups of nodes: it asks them once in a pass, and runs their nodes apart from what stands
-// between them.
+// How the engine runs groups of nodes: it calls each group once per pass and runs the group's nodes without the nodes
+// ordered in between.
 
 #include "tensor/node_group.h"
 
@@ -30,7 +30,7 @@ class PassOn : public GradNode {
 
 struct Group : NodeGroup {
   bool run(BackwardPass& pass) override {
-    ++asked;
+    ++calls;
     if (declines) return false;
     try {
       pass.run_nodes(*this, first, ran);
@@ -43,14 +43,14 @@ struct Group : NodeGroup {
   }
 
   bool declines = false;
-  int asked = 0;
+  int calls = 0;
   NodeOrder first;
   std::vector<GradNode*> ran;
   const Tensor* grad_between = nullptr;
   bool seen = false;
 };
 
-/// before <- first <- second -> between, where the end of `between` was made after `first`.
+/// before <- first <- second -> between, where the accumulator of `between` was created after `first`.
 struct Graph {
   explicit Graph(bool fails = false) {
     const TensorType type = unwrap(before).type();
@@ -73,26 +73,26 @@ struct Graph {
   Ref<GradNode> second;
 };
 
-TEST(NodeGroup, RunsItsNodesApartFromWhatStandsBetween) {
+TEST(NodeGroup, RunsItsNodesWithoutTheNodesInBetween) {
   const Graph graph;
   graph.backward();
-  EXPECT_EQ(graph.group->asked, 1);
+  EXPECT_EQ(graph.group->calls, 1);
   EXPECT_EQ(graph.group->ran, (std::vector<GradNode*>{graph.second.get(), graph.first.get()}));
   EXPECT_FALSE(graph.group->seen);
   EXPECT_EQ(read(graph.before.grad()), std::vector<double>(3, 1.0));
   EXPECT_EQ(read(graph.between.grad()), std::vector<double>(3, 1.0));
 }
 
-TEST(NodeGroup, IsAskedOnceIfItDeclines) {
+TEST(NodeGroup, IsCalledOnceIfItDeclines) {
   const Graph graph;
   graph.group->declines = true;
   graph.backward();
-  EXPECT_EQ(graph.group->asked, 1);
+  EXPECT_EQ(graph.group->calls, 1);
   EXPECT_EQ(read(graph.before.grad()), std::vector<double>(3, 1.0));
   EXPECT_EQ(read(graph.between.grad()), std::vector<double>(3, 1.0));
 }
 
-TEST(NodeGroup, LeavesWhatANodeThatFailsWouldLeave) {
+TEST(NodeGroup, LeavesTheStateOfASingleFailingNode) {
   const Graph graph(/*fails=*/true);
   EXPECT_THROW(graph.backward(), RuntimeError);
   EXPECT_FALSE(graph.before.grad().defined());

@@ -3,7 +3,7 @@
 namespace lucid::testing {
 namespace {
 
-/// Writes down what it is shown.
+/// Logs its events.
 struct Log : EagerObserver {
   Log() : before(set_eager_observer(this)) {}
   ~Log() override { set_eager_observer(before); }

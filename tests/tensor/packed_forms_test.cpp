@@ -21,17 +21,17 @@ Tensor inputs() {
   manual_seed(9);
   return randn({kRows, kInner});
 }
-/// As a layer multiplies: the transposed operand is packed.
+/// A product as in a linear layer: the transposed operand is packed.
 Tensor layer(const Tensor& x, const Tensor& w) { return matmul(x, transpose(w)); }
 Floats floats(const Tensor& x) { return x.to_vector<float>(); }
-/// From a weight that was never seen before.
+/// The product with a new copy of the weight, which has no packed form.
 Floats fresh(const Tensor& x, const Tensor& w) { return floats(layer(x, clone(w.detach()))); }
 
 void warm_up(const Tensor& x, const Tensor& w) {
   for (int i = 0; i < 3; ++i) layer(x, w);
 }
 
-TEST(PackedForms, AreKeptAtTheSecondUseAndChangeNoBit) {
+TEST(PackedForms, AreCachedOnTheSecondUseAndChangeNoBit) {
   const NoGrad no_grad;
   const Tensor x = inputs(), w = weight();
   const Floats first = floats(layer(x, w));
@@ -41,7 +41,7 @@ TEST(PackedForms, AreKeptAtTheSecondUseAndChangeNoBit) {
   const Floats third = floats(layer(x, w));
   EXPECT_EQ(first, second);
   EXPECT_EQ(first, third);
-  // Through the kernel that packs nothing.
+  // The kernel that does not pack.
   EXPECT_EQ(first, floats(matmul(x, contiguous(transpose(w)))));
 }
 
@@ -88,7 +88,7 @@ TEST(PackedForms, AreDroppedByEveryKindOfWrite) {
   }
 }
 
-TEST(PackedForms, OfARecordedWriteDropTooAndGradientsUseWhatWasSaved) {
+TEST(PackedForms, AreDroppedByRecordedWritesAndGradientsUseTheSavedValue) {
   const Tensor x = inputs().requires_grad_();
   Tensor w = weight();
   warm_up(x, w);
@@ -100,7 +100,7 @@ TEST(PackedForms, OfARecordedWriteDropTooAndGradientsUseWhatWasSaved) {
   EXPECT_EQ(floats(layer(x, w)), Floats(kRows * kColumns, 0.0f));
 }
 
-TEST(PackedForms, AreNeverKeptOfAPointerThatWasGivenOut) {
+TEST(PackedForms, AreNeverCachedAfterMutableData) {
   const Tensor x = inputs();
   Tensor w = weight();
   float* const pointer = w.mutable_data<float>();
@@ -111,7 +111,7 @@ TEST(PackedForms, AreNeverKeptOfAPointerThatWasGivenOut) {
   EXPECT_EQ(packed_form_bytes(), 0u);
 }
 
-TEST(PackedForms, AreNeverKeptOfBorrowedMemory) {
+TEST(PackedForms, AreNeverCachedForBorrowedMemory) {
   Floats memory = floats(weight());
   Ref<Cell> cell = make_ref<Cell>(Storage::borrow(memory.data(), memory.size() * sizeof(float), nullptr));
   const Tensor w = wrap(make_ref<TensorImpl>(Dtype::kF32, Dims{kColumns, kInner}, Dims{kInner, 1}, 0, cell));
@@ -123,7 +123,7 @@ TEST(PackedForms, AreNeverKeptOfBorrowedMemory) {
   EXPECT_EQ(packed_form_bytes(), 0u);
 }
 
-TEST(PackedForms, GoWithTheWeight) {
+TEST(PackedForms, AreFreedWithTheWeight) {
   const Tensor x = inputs();
   {
     const Tensor w = weight();
@@ -146,7 +146,7 @@ TEST(PackedForms, StayWithinTheLimitByDroppingTheLeastRecentlyUsed) {
   EXPECT_EQ(packed_form_bytes(), 2 * one);
   for (const Tensor& w : {a, b, c}) EXPECT_EQ(floats(layer(x, w)), fresh(x, w));
   {
-    // Room for nothing: what is kept stays, and nothing is added.
+    // With a limit of 0, cached forms stay and none is added.
     const PackedFormLimitScope none(0);
     const Tensor d = weight(4);
     warm_up(x, d);
@@ -154,7 +154,7 @@ TEST(PackedForms, StayWithinTheLimitByDroppingTheLeastRecentlyUsed) {
   }
 }
 
-TEST(PackedForms, OfTheWeightNotUsedLongestGoFirst) {
+TEST(PackedForms, OfTheLeastRecentlyUsedWeightAreEvictedFirst) {
   const Tensor x = inputs();
   std::optional<Tensor> a = weight(1), b = weight(2), c = weight(3);
   warm_up(x, *a);
@@ -182,7 +182,7 @@ TEST(PackedForms, ServeManyThreadsAtOnce) {
       threads.emplace_back([&] {
         const NoGrad no_grad;
         for (int i = 0; i < 20; ++i) {
-          // Weights of the thread's own come and go meanwhile.
+          // Meanwhile each thread creates and destroys its own weights.
           const Tensor own = clone(w);
           wrong += floats(layer(x, w)) != expected;
           for (int j = 0; j < 3; ++j) wrong += floats(layer(x, own)) != expected;

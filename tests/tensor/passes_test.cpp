@@ -9,14 +9,14 @@
 #include "tensor/eager.h"
 #include "tensor_samples.h"
 
-// Passes against kernels: what a graph gives when its nodes are run eagerly, bits, strides and errors, it gives after
-// them too.
+// Passes against kernels: run eagerly, node by node, a graph returns the same bits, strides and errors before and after
+// the passes.
 namespace lucid {
 namespace {
 
 using test::Known;
 
-/// The strides to try inputs with: contiguous, in another order, spread apart.
+/// Strides of inputs by kind: 0 contiguous, 1 in column-major order, 2 with gaps.
 Dims strides_of(const Dims& shape, int kind) {
   if (kind == 0 || shape.empty()) return contiguous_strides(shape);
   if (kind == 2) {
@@ -34,7 +34,7 @@ std::string describe(const Value& value) {
   return fmt::format("{} {} {}", to_string(tensor->type()), to_string(tensor->strides()), test::bits_of(*tensor));
 }
 
-/// What the graph's results are, run node by node; or the error that one raised.
+/// The results of a graph run node by node, or the error that a node raised.
 std::vector<std::string> run_eagerly(const IRGraph& graph, const ConstantPool& constants, const Known& leaves,
                                      int strides) {
   Known known;
@@ -101,7 +101,7 @@ TEST(Passes, KeepBitsStridesAndErrorsOfRandomGraphs) {
   }
 }
 
-/// Folds a call of constants and compares with what kernels give, with and without flushing.
+/// Folds a call with constant operands and compares it with the results of kernels, with and without flushing.
 void check_fold(const Op& op, const Values& values, const std::vector<Operand>& operands, const Attributes& attributes,
                 int& folded) {
   IRGraph graph;

@@ -1,5 +1,4 @@
-// Random programs of views, in-place writes and arithmetic, whose gradients are compared with differences of their
-// values.
+// Random programs of views, in-place writes and arithmetic. Their gradients are compared with finite differences.
 
 #include <random>
 
@@ -12,13 +11,13 @@ namespace {
 constexpr int kInputs = 2;
 constexpr int64_t kSide = 3;
 
-/// Runs the program that a seed stands for. What it does depends on the seed and on shapes, never on values, so it is
-/// the same function for all inputs.
+/// The program of a seed. Its steps depend on the seed and on shapes, never on values, so it is the same function for
+/// all inputs.
 class Program {
  public:
   explicit Program(uint32_t seed) : random_(seed) {}
 
-  /// The loss, as a tensor.
+  /// Runs the program and returns the loss.
   Tensor run(const std::vector<Tensor>& inputs, int steps) {
     pool_ = inputs;
     for (const Tensor& input : inputs) pool_.push_back(input * 1.0);
@@ -26,7 +25,7 @@ class Program {
       try {
         step();
       } catch (const Error& error) {
-        // Leaves and expanded tensors refuse to be written, the same in every run.
+        // Writes to leaves and expanded tensors fail, in every run alike.
         if (error.error_class() == ErrorClass::kInternal) throw;
       }
     }
@@ -135,7 +134,7 @@ std::vector<Tensor> inputs_for(uint32_t seed) {
 
 class RandomPrograms : public ::testing::TestWithParam<uint32_t> {};
 
-TEST_P(RandomPrograms, HaveTheGradientsThatTheirValuesSay) {
+TEST_P(RandomPrograms, HaveGradientsEqualToFiniteDifferences) {
   constexpr int kSteps = 14;
   constexpr double kStep = 1e-6;
   const uint32_t seed = GetParam();

@@ -80,7 +80,7 @@ TEST(Snapshot, PinnedMemoryStaysAndTheCellMoves) {
   EXPECT_EQ(read(view), (Numbers{9, 9}));
 }
 
-TEST(Snapshot, OfBorrowedMemoryIsACopyAtOnce) {
+TEST(Snapshot, OfBorrowedMemoryIsCopiedImmediately) {
   double memory[2] = {1, 2};
   Ref<Cell> cell = make_ref<Cell>(Storage::borrow(memory, sizeof memory, nullptr));
   const TensorRef tensor = make_ref<TensorImpl>(Dtype::kF64, Dims{2}, Dims{1}, 0, cell);
@@ -102,7 +102,7 @@ TEST(Snapshot, ManyOnOneCellEachKeepTheirPart) {
     const bool copied = (i >= 50 && i < 60) || i == 199;
     EXPECT_EQ(snapshots[static_cast<size_t>(i)]->tensor()->cell() != unwrap(x).cell(), copied) << i;
   }
-  // Dropped in an order that is not the one of taking.
+  // Dropped in another order than they were taken.
   for (size_t i = 0; i < snapshots.size(); i += 2) snapshots[i].reset();
   EXPECT_TRUE(unwrap(x).cell()->has_snapshots());
   snapshots.clear();

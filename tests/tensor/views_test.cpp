@@ -42,7 +42,7 @@ TEST(Views, FlagsFollowTheRoot) {
   EXPECT_EQ(read(x.grad()), (Numbers{1, 1, 0}));
 }
 
-TEST(Views, OfALeafAreNoLeaves) {
+TEST(Views, OfALeafAreNotLeaves) {
   Tensor x = leaf({3});
   EXPECT_TRUE(x.is_leaf());
   EXPECT_FALSE(x[0].is_leaf());

@@ -1,4 +1,4 @@
-"""tools/check_layers on small trees: what it must let pass and what it must report."""
+"""tools/check_layers on small trees: what it must accept and what it must report."""
 
 import subprocess
 import sys
@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def check(root: Path, files: dict[str, str]) -> tuple[int, str]:
-    """Runs the checker on a tree that has the real list of layers and `files`."""
+    """Runs the checker on a tree with the real list of layers and `files`."""
     layers = root / "cmake" / "LucidLayers.cmake"
     layers.parent.mkdir(parents=True, exist_ok=True)
     layers.write_text((ROOT / "cmake" / "LucidLayers.cmake").read_text())

@@ -25,7 +25,7 @@ def run(*arguments: Any) -> tuple[int, str]:
 
 
 def generate(build: Path, ops: list[dict[str, Any]]) -> dict[str, str]:
-    """What it writes, by file name."""
+    """The written files by name."""
     folder = build / "generated"
     folder.mkdir(exist_ok=True)
     (folder / "signatures.json").write_text(json.dumps(ops))
@@ -77,12 +77,12 @@ def test_updates_of_optimizers_have_no_functions(tmp_path: Path) -> None:
     assert "step" not in files["ir/emitter_methods.inc"] + files["tensor/ops.cpp"]
 
 
-def test_generated_files_say_so_in_their_first_line(tmp_path: Path) -> None:
+def test_generated_files_are_marked_in_their_first_line(tmp_path: Path) -> None:
     for text in generate(tmp_path, [op("f", [parameter("x")])]).values():
         assert text.startswith("// Generated from the op table by tools/generate; do not edit.\n")
 
 
-def test_equal_files_stay_as_they_are(tmp_path: Path) -> None:
+def test_equal_files_are_not_rewritten(tmp_path: Path) -> None:
     ops = [op("f", [parameter("x")])]
     generate(tmp_path, ops)
     file = tmp_path / "generated/ir/emitter_methods.inc"

@@ -15,7 +15,7 @@ NAME = re.compile(r"\w+(?:(?:::|\.)\w+)*")
 
 @functools.cache
 def sources(*suffixes: str) -> dict[Path, str]:
-    """The text of the library's files that end so."""
+    """The text of the library's files with these suffixes."""
     files = [path for folder in SOURCES for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes]
     return {path: path.read_text(encoding="utf-8") for path in files}
 
@@ -50,7 +50,7 @@ def is_function(name: str) -> bool:
 
 
 def is_member(owner: str, name: str) -> bool:
-    """Whether the class has it: defined outside as `Owner::name`, or in a file that defines the class."""
+    """Whether the class has this member: defined as `Owner::name`, or in a file that defines the class."""
     if f"{owner}.{name}" in python_definitions():
         return True
     outside, inside = re.compile(rf"\b{owner}::{name}\("), re.compile(rf"\b(?:class|struct) (?:\w+ )?{owner}\b(?! *;)")
@@ -61,7 +61,7 @@ def is_member(owner: str, name: str) -> bool:
 
 
 def is_file(span: str, folders: list[Path]) -> bool:
-    """Whether it lies below the root or `src`, or in one of the folders."""
+    """Whether the file is below the root or `src`, or in one of the folders."""
     return any((folder / span).exists() for folder in (ROOT, ROOT / "src", *folders))
 
 
@@ -82,7 +82,7 @@ def exists(span: str, folders: list[Path], examples: str) -> bool:
 
 
 def unknown_names(text: str) -> list[str]:
-    """The code spans of a page that name nothing. A bare file must lie in a folder that was named before it."""
+    """The code spans of a page that name nothing. A bare file name must be in a folder that was named before it."""
     blocks = re.compile(r"^```.*?^```", re.M | re.S)
     examples = "\n".join(blocks.findall(text))
     folders: list[Path] = []
@@ -123,7 +123,7 @@ def test_every_link_of_the_tour_leads_to_a_file() -> None:
         *("Module.compile", "lucid.compile", "lucid::compile", "parse()", "cached", "src/ir/`, `graph.h"),
     ],
 )
-def test_what_exists_is_found(span: str) -> None:
+def test_existing_names_are_found(span: str) -> None:
     assert unknown_names(f"```python\n>>> cached = 1\n```\n`{span}`\n") == []
 
 
@@ -141,5 +141,5 @@ def test_what_exists_is_found(span: str) -> None:
         *("IRGraph::no_such_method", "Module.no_such_method", "lucid.no_such_function", "no_such_name", "a + b"),
     ],
 )
-def test_what_does_not_exist_is_reported(span: str) -> None:
+def test_missing_names_are_reported(span: str) -> None:
     assert unknown_names(f"Text with `{span}` in it.") == [span]

@@ -1,6 +1,7 @@
-"""Programs that change Python's state between calls of a compiled function.
+"""Programs that change Python state between calls of a compiled function.
 
-Each takes the compiler, which may be the identity, and yields results to compare with those of the identity.
+Each program takes the compiler, which may be the identity, and yields results. They are compared with the results
+of the identity.
 """
 
 from . import (  # noqa: F401 -- they register their programs

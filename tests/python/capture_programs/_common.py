@@ -1,4 +1,4 @@
-"""What the programs share."""
+"""Helpers of the programs."""
 
 import lucid
 import numpy as np
@@ -9,13 +9,13 @@ CALLS = 8
 
 
 def program(function):
-    """Registers a program: a generator that takes the compiler and yields what is to be compared with eager."""
+    """Registers a program: a generator that takes the compiler and yields results to compare with eager."""
     PROGRAMS[function.__name__] = function
     return function
 
 
 def sample(seed=0, *shape):
-    """A tensor that depends on the seed only."""
+    """A tensor that depends only on the seed."""
     return lucid.tensor(np.random.RandomState(seed).randn(*(shape or (3, 4))).astype("f4"))
 
 

@@ -1,4 +1,4 @@
-"""Calls whose results do not follow from what is guarded."""
+"""Calls whose results depend on more than guards can check."""
 
 import pathlib
 import random

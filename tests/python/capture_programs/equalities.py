@@ -1,4 +1,4 @@
-"""Values that are equal and not the same."""
+"""Values that are equal but not identical."""
 
 import array
 import decimal
@@ -17,11 +17,11 @@ class Level(enum.IntEnum):
 
 
 class Text(str):
-    """A text with an attribute."""
+    """A string with an attribute."""
 
 
 def cycle(values, use):
-    """Puts each of some values in an attribute for three calls, twice."""
+    """Registers a program that assigns each of the values to an attribute for three calls, twice."""
 
     def run(compile):
         box = Box(value=values[0])
@@ -68,7 +68,7 @@ program_of("arrays_of_machine_numbers", [array.array("i", [1]), array.array("d",
 
 @program
 def set_with_another_order(compile):
-    # Both lie in the same place of the table: who comes first stays first.
+    # Both have the same slot in the hash table, so the first key stays first.
     one, other = set(), set()
     one.update([0, 8])
     other.update([8, 0])

@@ -1,4 +1,4 @@
-"""Attributes that are found in other ways than by their names: dunders, slots, descriptors, classes."""
+"""Attributes that are not looked up by name: dunders, slots, descriptors, classes."""
 
 from ._common import CALLS, Box, Net, program, sample
 

@@ -1,4 +1,4 @@
-"""Objects whose methods run without being named."""
+"""Objects whose methods are called implicitly."""
 
 import abc
 import collections
@@ -13,7 +13,7 @@ from ._common import CALLS, Box, attempt, program, sample
 
 
 class Gauge:
-    """Answers every protocol by a number that it holds."""
+    """Implements every protocol with a stored number."""
 
     def __init__(self, number):
         self.number = number

@@ -1,4 +1,4 @@
-"""Data classes, enums, and what is passed and returned."""
+"""Data classes, enums, arguments and results."""
 
 import collections
 import dataclasses

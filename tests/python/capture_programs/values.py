@@ -1,4 +1,4 @@
-"""Values of tensors that reach Python."""
+"""Tensor values that are read in Python."""
 
 import logging
 

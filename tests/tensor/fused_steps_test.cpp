@@ -3,7 +3,7 @@
 #include "runtime/thread_pool.h"
 #include "support.h"
 
-// Plans whose steps run in turn on a few rows at a time give the bits of one op after the other.
+// Fused plans, whose stages process a few rows at a time, return the same bits as separate ops.
 namespace lucid::testing {
 namespace {
 
@@ -21,7 +21,7 @@ void expect_same(const Tensor& a, const Tensor& b) {
   EXPECT_EQ(std::memcmp(left.data(), right.data(), left.size() * sizeof(float)), 0);
 }
 
-class JoinedSteps : public ::testing::TestWithParam<int> {
+class FusedSteps : public ::testing::TestWithParam<int> {
  protected:
   void SetUp() override {
     before_ = num_threads();
@@ -39,16 +39,16 @@ class JoinedSteps : public ::testing::TestWithParam<int> {
  private:
   int before_ = 1;
 };
-INSTANTIATE_TEST_SUITE_P(Threads, JoinedSteps, ::testing::Values(1, 2, 3));
+INSTANTIATE_TEST_SUITE_P(Threads, FusedSteps, ::testing::Values(1, 2, 3));
 
-TEST_P(JoinedSteps, GiveTheBitsOfSingleOps) {
+TEST_P(FusedSteps, ReturnTheBitsOfSingleOps) {
   check(waves({700, 1000}), 1);
   check(waves({3, 90, 513}), 2);
   check(waves({5, 40000}), 1);
   check(waves({2000, 3}), 1);
 }
 
-TEST_P(JoinedSteps, AcrossOtherLayoutsToo) {
+TEST_P(FusedSteps, AcrossOtherLayoutsToo) {
   check(waves({300, 400}), 0);
   check(transpose(waves({300, 400})), 1);
   check(transpose(waves({300, 400})), 0);

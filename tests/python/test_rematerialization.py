@@ -1,4 +1,4 @@
-"""That a training step holds little, what it computes again for that, and that no bit depends on it."""
+"""Rematerialization: the memory of training steps, and that no bit of the results depends on it."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ from worlds import peak_of
 
 
 class Block(nn.Module):
-    """An activation that costs something, a normalisation, a draw and a sum past them all."""
+    """An expensive activation, a normalisation, dropout and a residual connection."""
 
     def __init__(self, width):
         super().__init__()
@@ -65,7 +65,7 @@ def step_of(model):
 
 
 def trained(name, is_compiled):
-    """Losses, and all state, after some steps; and what a plan holds besides."""
+    """Losses and state after some steps, and the arena size of the plan."""
     lucid.manual_seed(7)
     model, x, y = NETWORKS[name]()
     step = step_of(model)
@@ -78,12 +78,12 @@ def trained(name, is_compiled):
 
 
 def arena_without(part, name):
-    """In another process, where training gives the same bits as well."""
+    """The arena size with a pass disabled, from another process, which also checks that the bits are the same."""
     folder = os.path.dirname(__file__)
     program = f"""
-import test_recompute, lucid
-numbers, arena = test_recompute.trained({name!r}, True)
-eager, _ = test_recompute.trained({name!r}, False)
+import test_rematerialization, lucid
+numbers, arena = test_rematerialization.trained({name!r}, True)
+eager, _ = test_rematerialization.trained({name!r}, False)
 assert all(lucid.equal(a, b) for a, b in zip(numbers, eager))
 print(arena)
 """
@@ -93,15 +93,15 @@ print(arena)
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_computing_again_changes_no_bit_and_holds_less(name):
+def test_rematerialization_changes_no_bit_and_saves_memory(name):
     compiled, arena = trained(name, True)
     eager, _ = trained(name, False)
     assert all(lucid.equal(a, b) for a, b in zip(compiled, eager))
     assert arena < 0.85 * arena_without("Rematerialize", name)
 
 
-# Bytes besides parameters, gradients, the optimizer's state and arguments; PyTorch's eager steps hold 44.0 MB and
-# 79.2 MB.
+# Maximum bytes in addition to parameters, gradients, optimizer state and arguments. PyTorch's eager steps hold 44.0 MB
+# and 79.2 MB.
 MODELS = {
     "gpt": (lucid.models.gpt, lambda: (lucid.randint(0, 65, (8, 128)), lucid.randint(0, 65, (8, 128))), 27e6),
     "resnet_18": (lucid.models.resnet_18, lambda: (lucid.randn(4, 3, 224, 224), lucid.randint(0, 1000, (4,))), 54.5e6),
@@ -109,7 +109,7 @@ MODELS = {
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_steps_of_large_models_hold_little(name):
+def test_peak_memory_of_large_models(name):
     make, arguments, most = MODELS[name]
     model = make()
     optimizer = lucid.optim.Adam(model.parameters(), lr=1e-3)
@@ -127,5 +127,5 @@ def test_steps_of_large_models_hold_little(name):
     peak = peak_of(step, x, y)
     assert step.cache_info().hits > 0
     assert lucid.compiler.plan_cache(step)[0].program.arena_bytes < most
-    # The allocator gives blocks in eighths of a power of two; nothing else is taken for long.
+    # The allocator rounds blocks up to eighths of a power of two. Nothing else is held for long.
     assert peak < 9 / 8 * most

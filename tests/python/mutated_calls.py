@@ -1,6 +1,6 @@
-"""Spoils one argument of a valid call, and says what must come of it.
+"""Mutates one argument of a valid call and defines the expected outcome.
 
-Each way of spoiling names the exceptions that it may end in; `RETURNS` among them says that the call may also be valid.
+Each mutation lists the exceptions that it may raise; `RETURNS` means that the call may also be valid.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ Expected = tuple[type[Exception] | None, ...]
 DTYPES = [*op_samples.NUMPY_DTYPES, lucid.bfloat16]
 TOO_LONG = [2**63, 2**100, -(2**63) - 1, -(2**64)]
 OTHER_NAMES = {"dim": ("axis",), "dims": ("axes",), "keepdim": ("keepdims",), "dim0": ("axis0",), "dim1": ("axis1",)}
-# Parameters that name dimensions. `tile` has another meaning of dims, and `tensordot` two.
+# Parameters that name dimensions. `dims` of `tile` is not a list of dimensions; `tensordot` has two meanings of it.
 DIMENSIONS = {"dim", "dims", "dim0", "dim1", "dim2", "source", "destination", "start_dim", "end_dim"}
 NO_DIMENSIONS = {("tile", "dims"), ("tensordot", "dims")}
-# Ops that also compare how many dimensions there are, before or after.
+# Ops that also check the number of dimensions, before or after their range.
 ALSO_COUNTED = {"roll", "movedim", "permute", "take_along_dim"}
-# Parameters that say how much to make, of which negative numbers and such as exceed all memory are mistakes.
+# Parameters that are sizes of results: negative numbers, and sizes that exceed all memory, are errors.
 SIZES = {
     *(("full", "size"), ("zeros", "size"), ("ones", "size"), ("empty", "size"), ("eye", "n"), ("eye", "m")),
     *(("linspace", "steps"), ("logspace", "steps"), ("one_hot", "num_classes"), ("bincount", "minlength")),
@@ -34,9 +34,9 @@ SIZES = {
     *(("randint", "size"), ("randperm", "n"), ("normal", "size"), ("Tensor.new_zeros", "size")),
     *(("Tensor.new_ones", "size"), ("Tensor.new_full", "size"), ("multinomial", "num_samples")),
 }
-# Ops to which another dtype means other values to check: divisors of integers, powers, probabilities for classes.
+# Ops that check values depending on the dtype: integer divisors, powers, class probabilities.
 MEANT_BY_DTYPE = {"pow", "bincount", "remainder", "fmod", "floor_divide", "cross_entropy"}
-# Words of which the op knows a few.
+# Values for parameters that accept a few strings.
 WORDS = ["", "none ", "SUM", "i" * 300, "\0", "é"]
 
 
@@ -74,15 +74,15 @@ def text_of(value: Any) -> str:
     return repr(value)[:80]
 
 
-def no_number(draw: random.Random) -> Any:
-    """What neither a tensor, a number, a dtype, a word nor a list of them can be made of."""
-    return draw.choice(
-        [b"x", object(), ..., slice(None), {}, {"a": 1}, set(), lambda: 0, lucid, 1j, NotImplemented, draw, iter(())]
+def no_number(rng: random.Random) -> Any:
+    """An object that cannot be converted to a tensor, a number, a dtype, a string or a list of them."""
+    return rng.choice(
+        [b"x", object(), ..., slice(None), {}, {"a": 1}, set(), lambda: 0, lucid, 1j, NotImplemented, rng, iter(())]
     )
 
 
-class Spoiler:
-    """Draws a bad call from a seed."""
+class CallMutator:
+    """Generates a mutated call from a seed."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -91,7 +91,7 @@ class Spoiler:
         self.extra: list[Any] = []
 
     def make(self) -> BadCall:
-        kind, expected = self.spoil()
+        kind, expected = self.mutate()
         call = self.call
         positional: list[Any] = []
         keywords = dict(self.arguments)
@@ -108,7 +108,7 @@ class Spoiler:
                     keywords[other] = keywords.pop(name)
         return BadCall(call.name, kind, call.function, expected, positional + self.extra, keywords)
 
-    def spoil(self) -> tuple[str, Expected]:
+    def mutate(self) -> tuple[str, Expected]:
         way = self.random.random()
         named = self.call.name not in POSITIONAL
         if way < 0.05 and self.arguments:
@@ -122,29 +122,29 @@ class Spoiler:
             self.extra = [object()] * 12
             return "too many arguments", (TypeError,)
         if way < 0.15:
-            return "unspoilt", (RETURNS,)
+            return "unchanged", (RETURNS,)
         parameters = [p for p in self.call.parameters if named or p.name in self.arguments]
         if self.call.bound and not self.call.op:
-            parameters = parameters[1:]  # Python itself does not bind a method to what is no tensor
+            parameters = parameters[1:]  # Python itself refuses to call a method on another type
         if not parameters:
             self.extra = [object()]
             return "too many arguments", (TypeError,)
         parameter = self.random.choice(parameters)
         if self.random.random() < 0.2:
             return self.wrong_type(parameter)
-        return getattr(self, f"spoil_{parameter.kind}")(parameter, self.arguments.get(parameter.name))
+        return getattr(self, f"mutate_{parameter.kind}")(parameter, self.arguments.get(parameter.name))
 
     def leave_out(self) -> tuple[str, Expected]:
         name = self.random.choice(list(self.arguments))
         del self.arguments[name]
         if self.call.parameter(name).has_default:
-            # Without its default the sample may mean something else, for instance another number of dimensions.
+            # With the default, the sample may be a different call, for example with another number of dimensions.
             return "left at its default", (RETURNS, ValueError, TypeError, IndexError)
         return "missing argument", (TypeError,)
 
     def wrong_type(self, parameter: Parameter) -> tuple[str, Expected]:
-        draw, kind = self.random, parameter.kind
-        junk = [no_number(draw)]
+        rng, kind = self.random, parameter.kind
+        junk = [no_number(rng)]
         if not parameter.optional and not (parameter.has_default and kind == "tensor"):
             junk.append(None)
         if kind in ("int", "ints", "float", "bool", "flag", "generator", "strict", "tensor", "tensors"):
@@ -157,15 +157,15 @@ class Spoiler:
             junk += [3, True]
         if kind in ("tensor", "strict", "tensors", "data"):
             junk += [np.array(["a"]), np.array([1j]), np.array([object()]), [None], ["a"], [1, object()]]
-        self.arguments[parameter.name] = draw.choice(junk)
+        self.arguments[parameter.name] = rng.choice(junk)
         return f"wrong type for {kind}", (TypeError,)
 
     # Attributes.
 
-    def spoil_int(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
-        name, draw = parameter.name, self.random
-        if draw.random() < 0.1:
-            self.arguments[name] = draw.choice(TOO_LONG)
+    def mutate_int(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+        name, rng = parameter.name, self.random
+        if rng.random() < 0.1:
+            self.arguments[name] = rng.choice(TOO_LONG)
             return "integer beyond 64 bits", (OverflowError,)
         key = (self.call.name.removeprefix("Tensor.").removesuffix("_") if self.call.op else self.call.name, name)
         if name in DIMENSIONS and key not in NO_DIMENSIONS and (rank := self.rank()) is not None:
@@ -176,47 +176,47 @@ class Spoiler:
             self.arguments[name] = number
             if key[0] == "bincount":
                 return kind, (*expected, RETURNS) if number == 0 else expected
-            # An identity, or a triangle, of no columns is empty however many rows it has.
+            # An identity or a triangle without columns is empty for any number of rows.
             return kind, (*expected, RETURNS) if key[0] in ("eye", "tril_indices", "triu_indices") else expected
-        self.arguments[name] = draw.choice([-1, -2, -3, -100, 0, 1, 2, 100, 2**40, 2**62, 2**63 - 1, -(2**63)])
+        self.arguments[name] = rng.choice([-1, -2, -3, -100, 0, 1, 2, 100, 2**40, 2**62, 2**63 - 1, -(2**63)])
         return "other integer", (ValueError, IndexError, MemoryError, RETURNS)
 
-    def spoil_ints(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
-        name, draw = parameter.name, self.random
+    def mutate_ints(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+        name, rng = parameter.name, self.random
         numbers = list(value) if isinstance(value, tuple | list) else [value] if isinstance(value, int) else []
-        at = draw.randrange(len(numbers)) if numbers else 0
+        at = rng.randrange(len(numbers)) if numbers else 0
         key = (self.call.name.removeprefix("Tensor.") if self.call.op else self.call.name, name)
 
         def put(number: Any) -> None:
             self.arguments[name] = (*numbers[:at], number, *numbers[at + 1 :])
 
-        change = draw.random()
+        change = rng.random()
         if change < 0.1:
-            put(draw.choice(TOO_LONG))
+            put(rng.choice(TOO_LONG))
             return "integer beyond 64 bits", (OverflowError,)
         if change < 0.2:
-            put(draw.choice(["1", 1.0, None, [1], object(), 1j, lucid.ones(2)]))
+            put(rng.choice(["1", 1.0, None, [1], object(), 1j, lucid.ones(2)]))
             return "wrong type among integers", (TypeError,)
         if name in DIMENSIONS and key not in NO_DIMENSIONS and (rank := self.rank()) is not None:
             if change < 0.7 or not numbers:
                 put(self.beyond(rank))
-                # Lists that belong together must also be of one length.
+                # Lists that belong together must also have the same length.
                 return "dimension out of range", (IndexError, ValueError) if key[0] in ALSO_COUNTED else (IndexError,)
             self.arguments[name] = (*numbers, numbers[0])
             return "repeated dimension", (ValueError, RETURNS) if key[0] == "roll" else (ValueError,)
         if key in SIZES and change < 0.8:
             number, kind, expected = self.size()
             put(number)
-            # With a size of 0 beside it, a huge one holds nothing.
+            # If another size is 0, a huge size is valid: the tensor is empty.
             return kind, (*expected, RETURNS) if 0 in numbers else expected
         if change < 0.5:
-            self.arguments[name] = draw.choice([tuple(numbers[:-1]), (*numbers, 1), (*numbers, 2), (*numbers, 0), ()])
+            self.arguments[name] = rng.choice([tuple(numbers[:-1]), (*numbers, 1), (*numbers, 2), (*numbers, 0), ()])
         else:
-            put(draw.choice([-1, -2, -100, 0, 1, 2, 7, 100, 2**40, 2**62, -(2**62), -(2**63)]))
+            put(rng.choice([-1, -2, -100, 0, 1, 2, 7, 100, 2**40, 2**62, -(2**62), -(2**63)]))
         return "other integers", (ValueError, IndexError, MemoryError, RETURNS)
 
     def rank(self) -> int | None:
-        """The rank that dimensions are counted in; None if it is no simple matter."""
+        """The rank that dimensions refer to; None if it is not the rank of the first argument."""
         first = next(iter(self.arguments.values()), None)
         if isinstance(first, list):
             return max((part.ndim for part in first if isinstance(part, lucid.Tensor)), default=None)
@@ -225,33 +225,33 @@ class Spoiler:
         return 0 if isinstance(first, int | float) and not isinstance(first, bool) else None
 
     def beyond(self, rank: int) -> int:
-        # `unsqueeze` and `stack` count one dimension more.
+        # `unsqueeze` and `stack` allow one more dimension.
         return self.random.choice([rank + 1, -rank - 2, 100, -100, 2**31, 2**62, 2**63 - 1, -(2**63)])
 
     def size(self) -> tuple[int, str, Expected]:
         if self.random.random() < 0.5:
             return self.random.choice([-1, -2, -100, -(2**31), -(2**63)]), "negative size", (ValueError,)
-        # An element for each of 2**47 is more than any machine has; beyond 63 bits of bytes it is no size at all.
+        # 2**47 elements exceed the memory of any machine; more than 2**63 bytes is not a valid size.
         return self.random.choice([2**47, 2**50, 2**62, 2**63 - 1]), "huge size", (MemoryError, ValueError)
 
-    def spoil_float(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
-        draw = self.random
-        if draw.random() < 0.15:
-            self.arguments[parameter.name] = draw.choice([10**400, -(10**400)])
+    def mutate_float(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+        rng = self.random
+        if rng.random() < 0.15:
+            self.arguments[parameter.name] = rng.choice([10**400, -(10**400)])
             return "float too large", (OverflowError,)
         numbers = [math.nan, math.inf, -math.inf, -1.0, 0.0, 1e300, -1e300, 5e-324, 3, True, 2**62, lucid.tensor(2.0)]
-        self.arguments[parameter.name] = draw.choice(numbers)
-        # Tensors of integers take whole numbers only, which is a matter of types.
+        self.arguments[parameter.name] = rng.choice(numbers)
+        # Integer tensors accept integers only, and raise TypeError for other numbers.
         return "other float", (ValueError, TypeError, RETURNS)
 
-    def spoil_bool(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+    def mutate_bool(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         self.arguments[parameter.name] = self.random.choice([2, 0, 1, "True", [True], math.nan, lucid.tensor(True)])
         return "no bool", (TypeError,)
 
-    def spoil_flag(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+    def mutate_flag(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         return self.wrong_type(parameter)
 
-    def spoil_str(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+    def mutate_str(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         words = WORDS
         if parameter.name == "equation":
             words = [
@@ -272,58 +272,58 @@ class Spoiler:
         self.arguments[parameter.name] = self.random.choice(words)
         return "unknown word", (ValueError,)
 
-    def spoil_dtype(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
-        draw = self.random
-        if draw.random() < 0.3:
-            self.arguments[parameter.name] = draw.choice(["f33", "", "float 32", "\0", "é", "int128"])
+    def mutate_dtype(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+        rng = self.random
+        if rng.random() < 0.3:
+            self.arguments[parameter.name] = rng.choice(["f33", "", "float 32", "\0", "é", "int128"])
             return "no dtype of this name", (ValueError,)
-        self.arguments[parameter.name] = draw.choice([*DTYPES, "float", int, float, bool, np.float32, np.dtype("int8")])
-        # Draws of integers must fit in the dtype; gradients need floats.
+        self.arguments[parameter.name] = rng.choice([*DTYPES, "float", int, float, bool, np.float32, np.dtype("int8")])
+        # Random integers must fit in the dtype; requires_grad needs floats.
         return "other dtype wanted", (TypeError, ValueError, RuntimeError, RETURNS)
 
-    def spoil_generator(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+    def mutate_generator(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         self.arguments[parameter.name] = self.random.choice([0, 42, "cpu", lucid.Generator, np.random.default_rng(0)])
         return "no generator", (TypeError,)
 
     # Tensors.
 
-    def spoil_tensor(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
-        draw = self.random
-        if not isinstance(value, lucid.Tensor) and draw.random() < 0.3:
-            self.arguments[parameter.name] = draw.choice([2**64, -(2**70)])
+    def mutate_tensor(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+        rng = self.random
+        if not isinstance(value, lucid.Tensor) and rng.random() < 0.3:
+            self.arguments[parameter.name] = rng.choice([2**64, -(2**70)])
             return "number beyond 64 bits", (OverflowError,)
-        if draw.random() < 0.05:
-            self.arguments[parameter.name] = draw.choice([[[1, 2], [3]], [1, [2, [3]]], [lucid.ones(2), lucid.ones(3)]])
+        if rng.random() < 0.05:
+            self.arguments[parameter.name] = rng.choice([[[1, 2], [3]], [1, [2, [3]]], [lucid.ones(2), lucid.ones(3)]])
             strict = parameter.kind == "strict" or (self.is_self(parameter) and self.call.in_place)
             return "ragged list", (TypeError,) if strict else (ValueError,)
         changed, kind, expected = self.changed(parameter, value)
         self.arguments[parameter.name] = changed
         return kind, expected
 
-    def spoil_strict(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+    def mutate_strict(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         if self.random.random() < 0.3:
             self.arguments[parameter.name] = self.random.choice([2.5, 1, True, [1.0, 2.0]])
             return "no tensor", (TypeError,)
-        return self.spoil_tensor(parameter, value)
+        return self.mutate_tensor(parameter, value)
 
-    def spoil_data(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+    def mutate_data(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
         if self.random.random() < 0.5:
             self.arguments[parameter.name] = self.random.choice([[[1, 2], [3]], [1, [2, [3]]], [[1], 2]])
             return "ragged list", (ValueError,)
         self.arguments[parameter.name] = self.random.choice([2**64, [1, -(2**70)]])
         return "number beyond 64 bits", (OverflowError,)
 
-    def spoil_tensors(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
-        draw = self.random
+    def mutate_tensors(self, parameter: Parameter, value: Any) -> tuple[str, Expected]:
+        rng = self.random
         parts = list(value or [])
-        change = draw.random()
+        change = rng.random()
         if change < 0.2 or not parts:
-            self.arguments[parameter.name] = [*parts, draw.choice([None, "x", object(), [object()], 1j])]
+            self.arguments[parameter.name] = [*parts, rng.choice([None, "x", object(), [object()], 1j])]
             return "wrong type among tensors", (TypeError,)
         if change < 0.3:
             self.arguments[parameter.name] = parts[1:]
             return "one tensor less", (ValueError, IndexError, TypeError, RETURNS)
-        at = draw.randrange(len(parts))
+        at = rng.randrange(len(parts))
         parts[at], kind, expected = self.changed(parameter, parts[at])
         self.arguments[parameter.name] = parts
         return kind, expected
@@ -332,58 +332,58 @@ class Spoiler:
         return self.call.bound and parameter is self.call.parameters[0]
 
     def changed(self, parameter: Parameter, value: Any) -> tuple[Any, str, Expected]:
-        """Another tensor in the place of a valid one."""
-        draw = self.random
+        """A replacement for a valid tensor."""
+        rng = self.random
         is_tensor = isinstance(value, lucid.Tensor)
         dtype = value.dtype if is_tensor else lucid.float32
         shape = tuple(value.shape) if is_tensor else ()
         written: Expected = (RuntimeError,) if self.call.in_place else ()
-        # Fewer dimensions, or ones in the place of indices, put dimensions and indices out of range.
+        # With fewer dimensions, or ones as indices, dimensions and indices are out of range.
         shape_errors: Expected = (ValueError, IndexError, *written, RETURNS)
-        change = draw.random()
+        change = rng.random()
         if parameter.role == "index" and is_tensor and value.numel() > 0 and change < 0.5:
-            beyond = draw.choice([1000, -1000, 2**40, -(2**62)])
-            spoilt = value.clone()
-            spoilt.reshape(-1)[draw.randrange(value.numel())] = beyond
-            # Offsets are compared with the places of indices, so that any number means something.
+            beyond = rng.choice([1000, -1000, 2**40, -(2**62)])
+            mutated = value.clone()
+            mutated.reshape(-1)[rng.randrange(value.numel())] = beyond
+            # Offsets are compared with positions of indices, so any number is valid.
             returns: Expected = (RETURNS,) if parameter.name == "offsets" else ()
-            return spoilt, "index out of range", (IndexError, *returns)
+            return mutated, "index out of range", (IndexError, *returns)
         if change < 0.6 or not is_tensor:
             wanted = self.other_shape(shape)
-            spoilt = lucid.ones(wanted, dtype=dtype)
+            mutated = lucid.ones(wanted, dtype=dtype)
             if not self.call.pointwise or self.call.in_place or parameter.kind != "tensor":
-                return spoilt, "other shape", (*shape_errors, TypeError) if not is_tensor else shape_errors
+                return mutated, "other shape", (*shape_errors, TypeError) if not is_tensor else shape_errors
             others = [
                 tuple(t.shape) for name, t in self.arguments.items() if name != parameter.name and hasattr(t, "shape")
             ]
             try:
                 np.broadcast_shapes(wanted, *others)
             except ValueError:
-                return spoilt, "shapes that do not broadcast", (ValueError,) if is_tensor else (ValueError, TypeError)
-            return spoilt, "shapes that broadcast", (RETURNS,) if is_tensor else (RETURNS, TypeError, ValueError)
+                return mutated, "shapes that do not broadcast", (ValueError,) if is_tensor else (ValueError, TypeError)
+            return mutated, "shapes that broadcast", (RETURNS,) if is_tensor else (RETURNS, TypeError, ValueError)
         if change < 0.85:
-            # Indices may wrap when converted.
+            # Indices may overflow when converted.
             dtype_errors: Expected = (TypeError, *written, RETURNS)
             if parameter.role == "index":
                 dtype_errors = (*dtype_errors, IndexError)
             if not self.call.op or self.call.op["name"] in MEANT_BY_DTYPE:
                 dtype_errors = (*dtype_errors, ValueError, RuntimeError)
-            return value.to(draw.choice(DTYPES)), "other dtype", dtype_errors
+            return value.to(rng.choice(DTYPES)), "other dtype", dtype_errors
         if change < 0.92:
-            return value.expand((*(2,) * draw.randint(1, 4), *shape)), "stretched", shape_errors
+            return value.expand((*(2,) * rng.randint(1, 4), *shape)), "stretched", shape_errors
         if value.dtype.is_floating_point:
-            numbers = value * draw.choice([math.nan, math.inf, 0.0, -1.0])
+            numbers = value * rng.choice([math.nan, math.inf, 0.0, -1.0])
             return numbers, "other values", (ValueError, RETURNS)
         return value.tolist(), "a list", (*shape_errors, TypeError)
 
     def other_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        draw = self.random
+        rng = self.random
         wanted = list(shape)
-        for _ in range(draw.randint(1, 2)):
-            if wanted and draw.random() < 0.6:
-                wanted[draw.randrange(len(wanted))] = draw.choice([0, 1, 2, 3, 7])
-            elif wanted and draw.random() < 0.5:
-                wanted.pop(draw.randrange(len(wanted)))
+        for _ in range(rng.randint(1, 2)):
+            if wanted and rng.random() < 0.6:
+                wanted[rng.randrange(len(wanted))] = rng.choice([0, 1, 2, 3, 7])
+            elif wanted and rng.random() < 0.5:
+                wanted.pop(rng.randrange(len(wanted)))
             else:
-                wanted.insert(draw.randint(0, len(wanted)), draw.choice([0, 1, 2, 5]))
+                wanted.insert(rng.randint(0, len(wanted)), rng.choice([0, 1, 2, 5]))
         return tuple(wanted)

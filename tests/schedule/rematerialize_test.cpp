@@ -10,12 +10,12 @@ namespace lucid {
 namespace {
 
 /// A graph of primitives with its layouts, before and after.
-struct Recomputed {
+struct Rematerialized {
   IRGraph before;
   IRGraph after;
   std::map<ValueId, Layout> layouts;
 
-  Recomputed(const IRGraph& source, int64_t enough) : before(source) {
+  Rematerialized(const IRGraph& source, int64_t threshold) : before(source) {
     std::map<ValueId, Geometry> inputs;
     for (ValueId id : before.input_ids) {
       const Dims& shape = before.type(id).shape;
@@ -23,7 +23,7 @@ struct Recomputed {
     }
     layouts = assign_layouts(before, inputs);
     after = before;
-    recompute_values(after, layouts, {}, enough);
+    rematerialize(after, layouts, {}, threshold);
   }
 
   size_t added() const { return after.nodes.size() - before.nodes.size(); }
@@ -50,7 +50,7 @@ struct Recomputed {
   }
 };
 
-/// A layer whose activation waits, with what it is made of, until a wide product is done.
+/// A layer whose activation and its operand stay live across a wide product.
 class Layer {
  public:
   explicit Layer(const std::function<Value(Emitter&, const Value&)>& activation) : e_(graph) {
@@ -71,20 +71,20 @@ class Layer {
   GraphEmitter e_;
 };
 
-TEST(Recompute, ACheapValueIsComputedAgainForALateUse) {
+TEST(Rematerialize, ACheapValueIsRematerializedForALateUse) {
   const Layer layer([](Emitter& e, const Value& x) { return e.relu(e.mul(x, 0.5)); });
-  const Recomputed done(layer.graph, 0);
+  const Rematerialized done(layer.graph, 0);
   EXPECT_EQ(done.count("relu"), 2u);
   EXPECT_EQ(done.count("bmm"), 4u);
   done.expect_same_bits(1);
 }
 
-TEST(Recompute, NothingIsWhereLittleIsHeld) {
+TEST(Rematerialize, NothingIsBelowTheThreshold) {
   const Layer layer([](Emitter& e, const Value& x) { return e.relu(e.mul(x, 0.5)); });
-  EXPECT_EQ(Recomputed(layer.graph, kEnoughMemory).added(), 0u);
+  EXPECT_EQ(Rematerialized(layer.graph, kRematerializationThreshold).added(), 0u);
 }
 
-TEST(Recompute, SizesThatNoMachineHasAreCountedLikeOthers) {
+TEST(Rematerialize, HugeSizesAreCountedLikeOthers) {
   const auto added = [](int64_t size) {
     IRGraph graph;
     GraphEmitter e(graph);
@@ -93,19 +93,19 @@ TEST(Recompute, SizesThatNoMachineHasAreCountedLikeOthers) {
     Value sum = active;
     for (int i = 0; i < 4; ++i) sum = e.cumsum(sum, 0);
     graph.output_ids = {GraphEmitter::id_of(e.add(sum, active)), GraphEmitter::id_of(e.neg(x))};
-    return Recomputed(graph, 0).added();
+    return Rematerialized(graph, 0).added();
   };
   EXPECT_GT(added(1024), 0u);
   EXPECT_EQ(added(int64_t{1} << 57), added(1024));
 }
 
-TEST(Recompute, WhatSavesLittleForItsWorkIsKept) {
-  // A byte for each element, which takes three functions.
+TEST(Rematerialize, ValuesThatSaveLittleForTheirCostAreKept) {
+  // Saves a byte per element at the cost of three math functions.
   const Layer layer([](Emitter& e, const Value& x) { return e.gt(e.exp(e.tanh(e.exp(x))), 1.0); });
-  EXPECT_EQ(Recomputed(layer.graph, 0).count("gt"), 1u);
+  EXPECT_EQ(Rematerialized(layer.graph, 0).count("gt"), 1u);
 }
 
-TEST(Recompute, WhatDependsOnNothingThatIsStillThereIsKept) {
+TEST(Rematerialize, ValuesWithoutLiveOperandsAreKept) {
   IRGraph graph;
   GraphEmitter e(graph);
   const Value x = e.value(graph.add_input({Dtype::kF32, {1, 64, 64}}));
@@ -113,7 +113,7 @@ TEST(Recompute, WhatDependsOnNothingThatIsStillThereIsKept) {
   const Value active = e.relu(e.bmm(x, x));
   const Value middle = e.bmm(e.bmm(active, wide), e.transpose(wide, 1, 2));
   graph.output_ids = {GraphEmitter::id_of(e.bmm(middle, active))};
-  EXPECT_EQ(Recomputed(graph, 0).count("relu"), 1u);
+  EXPECT_EQ(Rematerialized(graph, 0).count("relu"), 1u);
 }
 
 /// Products, activations, views and statistics of earlier results at random, all square.
@@ -157,10 +157,10 @@ IRGraph random_network(uint32_t seed) {
   return graph;
 }
 
-TEST(Recompute, RandomNetworksKeepEveryBit) {
+TEST(Rematerialize, RandomNetworksKeepEveryBit) {
   size_t changed = 0;
   for (uint32_t seed = 0; seed < 500; ++seed) {
-    const Recomputed done(random_network(seed), 0);
+    const Rematerialized done(random_network(seed), 0);
     SCOPED_TRACE(to_text(done.before) + to_text(done.after));
     changed += done.after.nodes != done.before.nodes;
     done.expect_same_bits(seed);

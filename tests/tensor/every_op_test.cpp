@@ -14,7 +14,7 @@
 #include "tensor/plan_cache.h"
 #include "tensor_samples.h"
 
-// Walks the op table: every op, every sample, every dtype. A new entry is tested without a new test.
+// Tests every op of the op table with every sample and dtype. A new entry needs no new test.
 namespace lucid {
 namespace {
 
@@ -42,7 +42,7 @@ std::vector<const Op*> all_ops() {
 INSTANTIATE_TEST_SUITE_P(Table, EveryOp, testing::ValuesIn(all_ops()),
                          [](const auto& info) { return info.param->name(); });
 
-// The largest error in ULP that the parts of an op may make against their references; 0 when all are exact.
+// The largest error in ULP that the parts of an op may have relative to their references; 0 if all are exact.
 double error_bound(const Call& call) {
   if (call.op().is_lowered() || call.op().host) return call.op().ulp;
   if (call.op().view) return 0;
@@ -70,7 +70,7 @@ bool has_host_part(const Call& call) {
     error_bound(call);
     return false;
   } catch (const Error&) {
-    return true;  // such composites run part by part
+    return true;  // composites with a host part run part by part
   }
 }
 
@@ -81,7 +81,7 @@ double ulp_of(Dtype dtype, double value) {
   return std::ldexp(1.0, exponent - digits + 1);
 }
 
-// With the floating-point mode that kernels run in: results that are subnormal are flushed.
+// Uses the floating-point mode of kernels: subnormal results are flushed.
 Values interpret(const TensorSample& sample) {
   const FloatModeScope float_mode;
   return Interpreter().emit(sample.reference.op, sample.reference.operands, sample.reference.attributes);
@@ -121,15 +121,15 @@ std::vector<std::string> run_bits(const TensorSample& sample) {
   return bits;
 }
 
-// Code for the scalar target takes long to generate, so by default only some dtypes are tried; LUCID_FULL_WALK=1 tries
-// all.
+// Generating code for the scalar target takes long, so by default only some dtypes are tested. LUCID_FULL_WALK=1 tests
+// all of them.
 DtypeSet dtypes_on_targets(const Op& op) {
   if (std::getenv("LUCID_FULL_WALK")) return kAllDtypes;
   if (op.dtypes.contains(Dtype::kF32)) return Dtype::kF32;
   return op.dtypes.contains(Dtype::kI32) ? DtypeSet(Dtype::kI32) : kAllDtypes;
 }
 
-TEST_P(EveryOp, GivesTheSameBitsOnEveryTarget) {
+TEST_P(EveryOp, HasTheSameBitsOnEveryTarget) {
   if (test::other_levels().empty()) GTEST_SKIP() << "this machine runs one CPU level only";
   for (CpuLevel level : test::other_levels()) {
     Options changed = options();
@@ -147,12 +147,12 @@ TEST_P(EveryOp, GivesTheSameBitsOnEveryTarget) {
   clear_eager_plans();
 }
 
-TEST_P(EveryOp, GivesTheSameBitsOnAnyNumberOfThreads) {
+TEST_P(EveryOp, HasTheSameBitsOnAnyNumberOfThreads) {
   const int before = num_threads();
   for_each_sample([&](const TensorSample& sample) {
     const std::vector<std::string> expected = run_bits(sample);
     if (GetParam()->is_lowered()) {
-      // Every item may go to another thread, however little there is to do.
+      // Let every item run on another thread, even if there is little work.
       const EagerPlan& plan = eager_plan(sample.call(), {});
       for (PlanStep& step : plan.plan->steps) step.grain = 1;
     }
@@ -171,7 +171,7 @@ class GuardScope {
   ~GuardScope() { set_guard_mode(GuardMode::kOff); }
 };
 
-TEST_P(EveryOp, TouchesNoMemoryBesideItsBuffers) {
+TEST_P(EveryOp, TouchesNoMemoryOutsideItsBuffers) {
   for (const Sample& sample : GetParam()->samples)
     for (Dtype dtype : test::dtypes_of(*GetParam())) {
       const TensorSample plain(*GetParam(), sample, dtype);

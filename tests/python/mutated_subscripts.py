@@ -1,4 +1,4 @@
-"""Subscripts with one part spoilt, read and written, and what must come of each."""
+"""Mutated subscripts, read and written, and the expected outcome of each."""
 
 from __future__ import annotations
 
@@ -9,32 +9,32 @@ from typing import Any
 
 import lucid
 import numpy as np
-from spoilt_calls import RETURNS, BadCall, Expected, no_number
+from mutated_calls import RETURNS, BadCall, Expected, no_number
 
 
-class SubscriptSpoiler:
-    """Draws a bad subscript from a seed: a valid one, checked against NumPy's, and one spoilt part."""
+class SubscriptMutator:
+    """Generates a subscript from a seed: a valid one with one part mutated."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
         rank = self.random.randint(0, 4)
         self.shape = tuple(self.random.choice([1, 2, 3, 5, 7]) for _ in range(rank))
         self.x = lucid.ones(self.shape, dtype=self.random.choice([lucid.float32, lucid.int64, lucid.bool]))
-        # Items for some leading dimensions, so that there is room for another.
+        # Items for some leading dimensions only, so that another item can be appended.
         self.items = [self.item(size) for size in self.shape[: self.random.randint(0, rank)]]
 
     def item(self, size: int) -> Any:
-        draw = self.random
-        return draw.choice(
+        rng = self.random
+        return rng.choice(
             [
-                *(draw.randrange(-size, size), slice(None), slice(0, size, 2), slice(-1, None)),
-                *(slice(-(2**70), 2**70), lucid.tensor([draw.randrange(size)]), [0]),
+                *(rng.randrange(-size, size), slice(None), slice(0, size, 2), slice(-1, None)),
+                *(slice(-(2**70), 2**70), lucid.tensor([rng.randrange(size)]), [0]),
                 *(np.array([size - 1]), lucid.arange(size) == 0, lucid.tensor(0)),
             ]
         )
 
     def make(self) -> BadCall:
-        kind, expected = self.spoil()
+        kind, expected = self.mutate()
         key: Any = tuple(self.items) if len(self.items) != 1 or self.random.random() < 0.5 else self.items[0]
         if isinstance(key, list) and kind != "valid":
             key = (key,)
@@ -47,20 +47,20 @@ class SubscriptSpoiler:
         return BadCall("delitem", "deletion", operator.delitem, (TypeError,), [self.x, key])
 
     def insert(self, item: Any) -> None:
-        """Puts an item in the place of a dimension's, or after all of them."""
+        """Replaces the item of a dimension, or appends one."""
         if self.items and self.random.random() < 0.7:
             self.items[self.random.randrange(len(self.items))] = item
         else:
             self.items.append(item)
 
-    def spoil(self) -> tuple[str, Expected]:
-        draw = self.random
+    def mutate(self) -> tuple[str, Expected]:
+        rng = self.random
         ways = [self.out_of_range, self.too_many, self.wrong_type, self.mask, self.steps, self.ellipses]
         ways += [self.apart, self.floats, self.bounds, self.beyond]
-        return draw.choice(ways)()
+        return rng.choice(ways)()
 
     def dimension(self) -> int:
-        """A dimension whose item may be replaced: the ones before it have items of their own."""
+        """A dimension whose item may be replaced: all dimensions before it have items."""
         at = self.random.randrange(len(self.shape))
         self.items = [slice(None)] * at + [None] + self.items[at + 1 :]
         return at
@@ -140,42 +140,42 @@ class SubscriptSpoiler:
 
 def assignment(seed: int) -> BadCall:
     """A valid subscript with a value that cannot be written there."""
-    draw = random.Random(seed)
-    spoiler = SubscriptSpoiler(seed)
-    key = tuple(spoiler.items)
-    if draw.random() < 0.4:
-        value = draw.choice(["x", None, object(), 1j, [None], np.array(["a"]), {}, ...])
-        return BadCall("setitem", "wrong type of value", operator.setitem, (TypeError,), [spoiler.x, key, value])
-    if draw.random() < 0.2:
-        value = draw.choice([[[1, 2], [3]], [1, [2]]])
-        return BadCall("setitem", "ragged value", operator.setitem, (ValueError,), [spoiler.x, key, value])
-    target = tuple(spoiler.x[key].shape)
-    wanted = tuple(draw.choice([1, 2, 3, 5, 7]) for _ in range(draw.randint(1, 4)))
-    # Leading ones of the value are dropped, as by NumPy.
+    rng = random.Random(seed)
+    mutator = SubscriptMutator(seed)
+    key = tuple(mutator.items)
+    if rng.random() < 0.4:
+        value = rng.choice(["x", None, object(), 1j, [None], np.array(["a"]), {}, ...])
+        return BadCall("setitem", "wrong type of value", operator.setitem, (TypeError,), [mutator.x, key, value])
+    if rng.random() < 0.2:
+        value = rng.choice([[[1, 2], [3]], [1, [2]]])
+        return BadCall("setitem", "ragged value", operator.setitem, (ValueError,), [mutator.x, key, value])
+    target = tuple(mutator.x[key].shape)
+    wanted = tuple(rng.choice([1, 2, 3, 5, 7]) for _ in range(rng.randint(1, 4)))
+    # Leading dimensions of size 1 of the value are dropped, as in NumPy.
     stripped = wanted
     while len(stripped) > len(target) and stripped[0] == 1:
         stripped = stripped[1:]
     fits = len(stripped) <= len(target) and all(a in (1, b) for a, b in zip(stripped[::-1], target[::-1]))
     expected: Expected = (RETURNS,) if fits else (ValueError, RuntimeError)
     kind = "value that fits" if fits else "value that does not fit"
-    return BadCall("setitem", kind, operator.setitem, expected, [spoiler.x, key, lucid.ones(wanted)])
+    return BadCall("setitem", kind, operator.setitem, expected, [mutator.x, key, lucid.ones(wanted)])
 
 
 BINARY = ["add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and_", "or_", "xor", "lshift", "rshift"]
 
 
 def arithmetic(seed: int) -> BadCall:
-    """Operators, in-place ones among them, with an operand that does not fit."""
-    draw = random.Random(seed)
-    name = draw.choice([*BINARY, *(f"i{name.removesuffix('_')}" for name in BINARY), "lt", "ge"])
+    """Operators, including in-place ones, with an invalid operand."""
+    rng = random.Random(seed)
+    name = rng.choice([*BINARY, *(f"i{name.removesuffix('_')}" for name in BINARY), "lt", "ge"])
     function = getattr(operator, name)
     whole = name.removeprefix("i").removesuffix("_") in ("and", "or", "xor", "lshift", "rshift")
     x = lucid.ones(3, 4, dtype=lucid.int64 if whole else lucid.float32)
-    if draw.random() < 0.5:
-        other = no_number(draw)
+    if rng.random() < 0.5:
+        other = no_number(rng)
         return BadCall(name, "wrong type of operand", function, (TypeError,), [x, other])
-    if draw.random() < 0.2 and "matmul" not in name:
+    if rng.random() < 0.2 and "matmul" not in name:
         return BadCall(name, "number beyond 64 bits", function, (OverflowError,), [x, 2**64])
-    wanted = draw.choice([(2, 4), (3, 1, 3), (5,), (3, 0), (7, 2, 4)])
+    wanted = rng.choice([(2, 4), (3, 1, 3), (5,), (3, 0), (7, 2, 4)])
     other = lucid.ones(wanted, dtype=x.dtype)
     return BadCall(name, "operands that do not fit", function, (ValueError, RuntimeError), [x, other])

@@ -10,11 +10,11 @@
 #include "loop/builder.h"
 #include "run_code.h"
 
-// Loads of every other element, and of elements that fill two lanes each, between pages that may not be touched.
+// load_alternate and load_twice on a page between two inaccessible pages.
 namespace lucid::codegen {
 namespace {
 
-/// One readable page between two that are not.
+/// One accessible page between two inaccessible ones.
 class GuardedPage {
  public:
   GuardedPage() : bytes_(static_cast<size_t>(sysconf(_SC_PAGESIZE))) {
@@ -52,9 +52,9 @@ std::vector<Case> cases() {
   return all;
 }
 
-class ApartLoads : public testing::TestWithParam<Case> {
+class ShuffledLoads : public testing::TestWithParam<Case> {
  protected:
-  /// Loads from element 0 of @0 under the mask whose bits are param 0, if there is one, and stores all lanes to @1.
+  /// Loads from element 0 of @0, if `masked` with the bits of param 0 as the mask, and stores all lanes to @1.
   loop::Kernel kernel(bool masked) const {
     loop::Builder b("apart");
     const auto in = b.argument(GetParam().dtype), out = b.argument(GetParam().dtype);
@@ -68,7 +68,7 @@ class ApartLoads : public testing::TestWithParam<Case> {
   static int offset(int lane) { return GetParam().twice ? lane / 2 : 2 * lane; }
 };
 
-TEST_P(ApartLoads, TouchNothingBeyondTheLanesThatAreOn) {
+TEST_P(ShuffledLoads, AccessOnlyActiveLanes) {
   auto generator = make_llvm_generator();
   const loop::Kernel whole = kernel(false), some = kernel(true);
   const auto whole_code = generator->load(whole, generator->compile(whole, GetParam().target));
@@ -82,7 +82,7 @@ TEST_P(ApartLoads, TouchNothingBeyondTheLanesThatAreOn) {
       first = std::min(first, lane);
       last = lane;
     }
-    // The last element that a lane needs is the last of the page; then the first is the first.
+    // First place the last active element at the end of the page, then the first active element at its start.
     for (bool at_end : {true, false}) {
       std::byte* const data = last < 0 ? (at_end ? page.end() : page.begin() - 16 * size)
                               : at_end ? page.end() - (offset(last) + 1) * size
@@ -105,7 +105,7 @@ TEST_P(ApartLoads, TouchNothingBeyondTheLanesThatAreOn) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, ApartLoads, testing::ValuesIn(cases()));
+INSTANTIATE_TEST_SUITE_P(All, ShuffledLoads, testing::ValuesIn(cases()));
 
 }  // namespace
 }  // namespace lucid::codegen

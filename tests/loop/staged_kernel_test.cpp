@@ -1,4 +1,4 @@
-#include "loop/in_turn.h"
+#include "loop/staged_kernel.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,7 @@ Kernel scaled() {
   return b.finish();
 }
 
-/// sums[row] = the sum of a row of `length` elements, by way of scratch.
+/// sums[row] = the sum of a row of `length` elements, computed in scratch.
 Kernel row_sums() {
   Builder b("row_sums");
   const BufferRef from = b.argument(Dtype::kF32);
@@ -38,33 +38,33 @@ Kernel row_sums() {
   return b.finish();
 }
 
-TEST(InTurn, UnitsPassThroughAllTurnsAFewAtATime) {
+TEST(StagedKernel, RunsAFewTilesAtATimeThroughAllStages) {
   constexpr int64_t kRows = 7, kLength = 5, kBlock = 2;
   const Kernel first = scaled();
   const Kernel second = row_sums();
-  // What the first writes only the second reads: room for the rows of one block is enough.
-  const Turn turns[] = {{&first, {0, 2}}, {&second, {2, 1}}};
+  // Only the second stage reads what the first writes: the local holds the rows of one block.
+  const Stage stages[] = {{&first, {0, 2}}, {&second, {2, 1}}};
   const Dtype arguments[] = {Dtype::kF32, Dtype::kF32};
   const Local locals[] = {{Dtype::kF32, kBlock * kLength}};
-  const Kernel joined = in_turn("joined", turns, arguments, locals);
+  const Kernel joined = staged_kernel("joined", stages, arguments, locals);
   std::vector<float> x(kRows * kLength);
   std::iota(x.begin(), x.end(), 1.0f);
   std::vector<float> sums(kRows, -1.0f);
   void* buffers[] = {x.data(), sums.data()};
   const int64_t params[] = {3, kLength, kBlock, kLength, 1, kLength};
   interpret(joined, buffers, params, 1, kRows);
-  EXPECT_EQ(sums[0], -1.0f);  // no unit of this call
+  EXPECT_EQ(sums[0], -1.0f);  // not a tile of this call
   for (int64_t row = 1; row < kRows; ++row)
     EXPECT_EQ(sums[static_cast<size_t>(row)], 3.0f * static_cast<float>(15 + 25 * row)) << row;
 }
 
-TEST(InTurn, EqualTurnsAreOnePart) {
+TEST(StagedKernel, EqualStagesAreOnePart) {
   const Kernel sums = row_sums();
   const Kernel other = scaled();
-  const Turn turns[] = {{&sums, {0, 1}}, {&other, {1, 3}}, {&sums, {3, 2}}};
+  const Stage stages[] = {{&sums, {0, 1}}, {&other, {1, 3}}, {&sums, {3, 2}}};
   const Dtype arguments[] = {Dtype::kF32, Dtype::kF32, Dtype::kF32};
   const Local locals[] = {{Dtype::kF32, 8}};
-  const Kernel joined = in_turn("joined", turns, arguments, locals);
+  const Kernel joined = staged_kernel("joined", stages, arguments, locals);
   EXPECT_EQ(joined.parts.size(), 2u);
   EXPECT_EQ(joined.calls.size(), 3u);
   EXPECT_EQ(parse_kernel(to_text(joined)), joined);
