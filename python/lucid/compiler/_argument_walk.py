@@ -49,7 +49,7 @@ def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> 
     elif _is_compared(cls):
         if id(value) not in walk.arguments and id(value) not in walk.seen:
             walk.add_class(cls, simple_name_of(cls))
-            # Registered before its contents are walked: it may contain itwalk.
+            # Registered before its contents are walked: it may contain itself.
             walk.arguments[id(value)] = _PENDING
             instance = walk.arguments[id(value)] = walk.add_instance(
                 value, place, whole=cls is types.SimpleNamespace, by_path=True

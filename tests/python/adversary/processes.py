@@ -1,6 +1,7 @@
 """Processes, threads, interrupts, and compiled functions that call each other."""
 
 import gc
+import itertools
 import multiprocessing as mp
 import os
 import signal
@@ -9,6 +10,7 @@ import threading
 import time
 
 import lucid
+from interrupts import interrupts_reach_the_program
 from lucid import nn
 
 from ._harness import prog, x0
@@ -66,23 +68,20 @@ def interrupt(run):
     f(x)
     f(x)
 
-    class Stop(Exception):
-        pass
-
     def h(*a):
         raise KeyboardInterrupt
 
     o = signal.signal(signal.SIGALRM, h)
     got = 0
-    for i in range(5):
-        signal.setitimer(signal.ITIMER_REAL, 0.002 + 0.001 * i)
-        try:
-            while True:
-                f(x)
-        except KeyboardInterrupt:
-            got += 1
+    with interrupts_reach_the_program():
+        for i in range(5):
+            signal.setitimer(signal.ITIMER_REAL, 0.002 + 0.001 * i)
+            try:
+                while True:
+                    f(x)
+            except KeyboardInterrupt:
+                got += 1
     signal.signal(signal.SIGALRM, o)
-    signal.setitimer(signal.ITIMER_REAL, 0)
     run.see(got)
     run.call(f, x)
 
@@ -96,15 +95,15 @@ def interrupt_recording(run):
     got = 0
     m = nn.Sequential(*[nn.Linear(8, 8) for _ in range(30)])
     f = run.compile(lambda x, k: m(x) * k)
-    for i in range(25):
-        signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.0007 * i)
-        try:
-            for k in range(100000):
-                f(lucid.ones(1, 8), i * 1000 + k % 5)
-        except KeyboardInterrupt:
-            got += 1
+    with interrupts_reach_the_program():
+        for i in range(25):
+            signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.0007 * i)
+            try:
+                for k in itertools.count():
+                    f(lucid.ones(1, 8), i * 1000 + k % 5)
+            except KeyboardInterrupt:
+                got += 1
     signal.signal(signal.SIGALRM, o)
-    signal.setitimer(signal.ITIMER_REAL, 0)
     run.see(got)
     run.call(f, lucid.ones(1, 8), 3)
     run.call(f, lucid.ones(1, 8), 3)
