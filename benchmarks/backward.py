@@ -77,7 +77,7 @@ def main():
     for name, make in WORK.items():
         lucid.manual_seed(0)
         network, loss = make()
-        calls = [network, lucid.compile(network)]
+        calls = [network, lucid.compile(network, wait=True)]
         for call in calls:
             seconds(network, call, loss, 4)
         count = max(1, int(0.02 / seconds(network, network, loss, 2)))

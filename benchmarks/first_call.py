@@ -63,11 +63,11 @@ def measure(name):
     """Microseconds of an eager call, the first call and the second call, in this process."""
     function, arguments = WORK[name]()
     # Exclude the one-time initialization of the compiler.
-    warm = lucid.compile(lambda x: x - 1)
+    warm = lucid.compile(lambda x: x - 1, wait=True)
     warm(lucid.ones(3))
     warm(lucid.ones(3))
     eager = min(seconds(function, arguments) for _ in range(30))
-    compiled = lucid.compile(function)
+    compiled = lucid.compile(function, wait=True)
     first, second = seconds(compiled, arguments), seconds(compiled, arguments)
     return eager * 1e6, first * 1e6, second * 1e6
 

@@ -32,7 +32,7 @@ def add_compiled() -> Callable[[], Any]:
     import lucid
 
     x = lucid.ones(4)
-    f = lucid.compile(lambda x: x + 1)
+    f = lucid.compile(lambda x: x + 1, wait=True)
     return lambda: f(x)
 
 
@@ -40,7 +40,7 @@ def lenet_forward() -> Callable[[], Any]:
     import lucid
 
     net = lucid.models.lenet_5().eval()
-    forward = lucid.compile(net)
+    forward = lucid.compile(net, wait=True)
     x = lucid.zeros(1, 1, 32, 32)
 
     def call() -> Any:
@@ -58,7 +58,7 @@ def mlp_step() -> Callable[[], Any]:
     optimizer = lucid.optim.Adam(net.parameters())
     x, y = lucid.ones(2, 8), lucid.zeros(2, dtype=lucid.int64)
 
-    @lucid.compile
+    @lucid.compile(wait=True)
     def step(x: Any, y: Any) -> Any:
         loss = nn.functional.cross_entropy(net(x), y)
         optimizer.zero_grad()

@@ -36,7 +36,7 @@ class CompiledCalls {
  public:
   using Function = std::function<std::vector<Tensor>()>;
 
-  explicit CompiledCalls(size_t max_plans);
+  CompiledCalls(size_t max_plans, bool waits);
   /// Runs the plan for arguments of these types, or `function`, which must use the same arguments.
   std::vector<Tensor> call(const std::vector<Tensor>& arguments, const Function& function) const;
   CompileInfo info() const;
@@ -52,7 +52,7 @@ class CompiledCalls {
 template <typename F>
 class Compiled {
  public:
-  Compiled(F function, size_t max_entries) : function_(std::move(function)), calls_(max_entries) {}
+  Compiled(F function, size_t max_entries, bool waits) : function_(std::move(function)), calls_(max_entries, waits) {}
 
   /// Calls the function. Arguments are tensors, or a single vector of tensors.
   template <typename... Arguments>
@@ -96,8 +96,9 @@ class Compiled {
 /// `const auto fast = lucid::compile([&](const Tensor& x) { return exp(x) * w; });`
 ///
 /// Plans are keyed by the dtypes, shapes, strides and requires_grad of the arguments. The first call with a new key
-/// runs eagerly and is recorded; another thread compiles a plan from the recording. Later calls run the plan, waiting
-/// for it if necessary. Their results are bitwise equal to those of the function.
+/// runs eagerly and is recorded; another thread compiles a plan from the recording. Later calls run the plan once it is
+/// there. Until then they run eagerly, or wait for it if `wait` is set or the environment variable LUCID_COMPILE_WAIT
+/// is 1. Their results are bitwise equal to those of the function.
 ///
 /// Other tensors that the function uses are captured by handle. Each call reads and writes their current values, so
 /// update them in place; a different handle is not noticed. Everything else that the function reads, and its side
@@ -106,8 +107,8 @@ class Compiled {
 ///
 /// The cache holds at most `max_cache_entries` plans. The oldest is evicted first.
 template <typename F>
-Compiled<std::decay_t<F>> compile(F&& function, size_t max_cache_entries = 8) {
-  return {std::forward<F>(function), max_cache_entries};
+Compiled<std::decay_t<F>> compile(F&& function, size_t max_cache_entries = 8, bool wait = false) {
+  return {std::forward<F>(function), max_cache_entries, wait};
 }
 
 /// Waits until the plans of all calls recorded so far are compiled.

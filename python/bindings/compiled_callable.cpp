@@ -2,6 +2,7 @@
 
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 #include <structmember.h>
 
 #include "base/out_of_memory.h"
@@ -103,14 +104,33 @@ class PythonCall {
     return nb::object(result).release().ptr();
   }
 
-  /// Why a plan with this key does not match the call.
+  /// Why a plan with the structure of this key does not match the call.
   std::string difference(const TablePlan& plan) const {
+    if (!std::ranges::equal(plan.numbers, key().numbers())) return differing_argument(plan.numbers);
     const std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
     return failed.empty() ? "tensors that it uses have different types or share memory differently" : failed;
   }
 
  private:
   PyObject* call_target() const { return PyObject_Vectorcall(object_.target, values_, flagged_count_, names_); }
+
+  /// Which argument's numbers are not `others`, those of another call with the same structure.
+  std::string differing_argument(std::span<const int64_t> others) const {
+    const auto names =
+        nb::cast<std::vector<std::string>>(nb::handle(object_.recorder).attr("argument_names")(positional(), named()));
+    const std::span<const int64_t> own = key().numbers();
+    size_t at = 0;
+    for (size_t i = 0; i < names.size(); ++i) {
+      Flattened one;
+      flatten_call(values_ + i, 1, nullptr, one);
+      const size_t count = one.key.numbers().size();
+      if (at + count > own.size()) break;
+      if (!std::ranges::equal(own.subspan(at, count), others.subspan(at, count)))
+        return tensor_or_null(values_[i]) ? "the shape or the strides of " + names[i] + " vary" : names[i] + " varies";
+      at += count;
+    }
+    return "arguments vary";
+  }
 
   nb::object positional() const {
     nb::object args = checked(PyTuple_New(count_));
@@ -313,13 +333,14 @@ PyObject* new_callable(PyTypeObject* type, PyObject*, PyObject*) {
   });
 }
 
-/// connect(target, recorder, name, max_plans, passes)
+/// connect(target, recorder, name, max_plans, passes, waits)
 PyObject* connect(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&]() -> PyObject* {
-    if (count != 5) throw TypeError("CompiledCallable.connect: expected 5 arguments, got {}", count);
+    if (count != 6) throw TypeError("CompiledCallable.connect: expected 6 arguments, got {}", count);
     CallableObject& object = callable(self);
     *object.table =
-        PlanTable::make(nb::cast<std::string>(nb::handle(arguments[2])), nb::cast<size_t>(nb::handle(arguments[3])));
+        PlanTable::make(nb::cast<std::string>(nb::handle(arguments[2])), nb::cast<size_t>(nb::handle(arguments[3])),
+                        nb::cast<bool>(nb::handle(arguments[5])));
     Py_SETREF(object.target, Py_NewRef(arguments[0]));
     Py_SETREF(object.recorder, Py_NewRef(arguments[1]));
     Py_SETREF(object.passes, Py_NewRef(arguments[4]));

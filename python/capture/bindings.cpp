@@ -236,6 +236,20 @@ void bind_guards(nb::module_& module) {
       .def("compare_identity", &GuardSet::compare_identity, "compares"_a,
            "Says whether equal constants must be the same object.")
       .def("set_sites", &GuardSet::set_sites, "sites"_a)
+      .def("holds_state", &GuardSet::holds_state, "Whether all guards but those of arguments hold.")
+      .def("add_state_of", &GuardSet::add_state_of, "other"_a,
+           "Adds the guards of another set, except those of arguments.")
+      .def("remember", &GuardSet::remember, "memory"_a, "objects"_a,
+           "Keeps what the next recording may use of this one's walk.")
+      .def_prop_ro(
+          "memory",
+          [](const GuardSet& self) { return self.memory().is_valid() ? nb::borrow(self.memory()) : nb::none(); })
+      .def_prop_ro("remembered",
+                   [](const GuardSet& self) {
+                     nb::list objects;
+                     for (PyObject* object : self.remembered()) objects.append(nb::handle(object));
+                     return objects;
+                   })
       .def(
           "difference", [](const GuardSet& self) { return to_object(self.difference()); },
           "(place, name, before, now) of the first place that differs, except arguments; None if none does.")
@@ -270,6 +284,7 @@ void bind_watch(nb::module_& module) {
       .def(nb::init<std::string, std::vector<std::string>>(), "own"_a, "libraries"_a)
       .def("start", &Watch::start)
       .def("stop", &Watch::stop)
+      .def("clear", &Watch::clear, "Forgets what it has observed.")
       .def_prop_ro("saw_everything", &Watch::saw_everything)
       .def_prop_ro(
           "ran",

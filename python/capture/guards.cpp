@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace lucid::python {
 
@@ -89,6 +90,8 @@ int GuardSet::traverse(visitproc visit, void* arg) const {
   };
   std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
   visit_one(sites_.ptr());
+  visit_one(memory_.ptr());
+  for (PyObject* object : remembered_) visit_one(object);
   return status ? status : arguments_.traverse(visit, arg);
 }
 
@@ -104,6 +107,59 @@ void GuardSet::clear() {
   arguments_.clear();
   known_.clear();
   sites_.reset();
+  memory_.reset();
+  for (PyObject* object : std::exchange(remembered_, {})) Py_DECREF(object);
+}
+
+void GuardSet::remember(nb::object memory, const std::vector<nb::object>& objects) {
+  memory_ = std::move(memory);
+  std::vector<PyObject*> before = std::exchange(remembered_, {});
+  remembered_.reserve(objects.size());
+  for (const nb::object& object : objects) remembered_.push_back(Py_NewRef(object.ptr()));
+  for (PyObject* object : before) Py_DECREF(object);
+}
+
+namespace {
+
+PyObject* copy_of_tuple(PyObject* tuple) {
+  const Py_ssize_t size = PyTuple_GET_SIZE(tuple);
+  PyObject* const copy = checked(PyTuple_New(size)).release().ptr();
+  for (Py_ssize_t i = 0; i < size; ++i) PyTuple_SET_ITEM(copy, i, Py_NewRef(PyTuple_GET_ITEM(tuple, i)));
+  return copy;
+}
+
+/// Makes a copied guard an owner of what it refers to.
+template <typename Guard>
+void own(Guard& guard) {
+  guard.each([](PyObject* object) { Py_XINCREF(object); });
+}
+// The guard alone owns `expected`.
+void own(DictGuard& guard) {
+  guard.expected = guard.names ? checked(PyDict_Copy(guard.expected)).release().ptr() : copy_of_tuple(guard.expected);
+  Py_INCREF(guard.dict);
+  Py_XINCREF(guard.names);
+}
+void own(SequenceGuard& guard) {
+  guard.expected = copy_of_tuple(guard.expected);
+  Py_INCREF(guard.holder);
+}
+
+}  // namespace
+
+void GuardSet::add_state_of(const GuardSet& other) {
+  const auto add_kind = [&](const auto& kind) {
+    using Kind = std::remove_cvref_t<decltype(kind)>;
+    Kind& own_kind = std::get<Kind>(guards_);
+    own_kind.reserve(own_kind.size() + kind.size());
+    for (auto guard : kind) {
+      own(guard);
+      own_kind.push_back(std::move(guard));
+    }
+  };
+  std::apply([&](const auto&... kinds) { (add_kind(kinds), ...); }, other.guards_);
+  known_.insert(other.known_.begin(), other.known_.end());
+  sites_ = other.sites_;
+  compares_identity_ = other.compares_identity_;
 }
 
 }  // namespace lucid::python

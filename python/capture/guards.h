@@ -35,6 +35,8 @@ class GuardSet {
   /// Whether the guards can never hold again: an object that they refer to weakly is gone, or a version has passed.
   bool is_obsolete() const;
   void visit_references(ReferenceVisitor& visitor) const;
+  /// Adds the guards of another set, except those of arguments, and what goes with them.
+  void add_state_of(const GuardSet& other);
 
   template <typename Guard, typename... Args>
   Guard& add(Args&&... args) {
@@ -48,6 +50,11 @@ class GuardSet {
   void compare_identity(bool compares) { compares_identity_ = compares; }
   /// A dict from names to the lines of code that use them, such as "file.py:12".
   void set_sites(nb::object sites) { sites_ = std::move(sites); }
+  /// What the next recording may use of this one's walk: an object of lucid.compiler, which does not refer to objects
+  /// of the program, and those objects.
+  void remember(nb::object memory, const std::vector<nb::object>& objects);
+  nb::handle memory() const { return memory_; }
+  const std::vector<PyObject*>& remembered() const { return remembered_; }
   /// The line that names a place; empty if none does.
   std::string site_of(const std::string& place) const;
 
@@ -66,6 +73,8 @@ class GuardSet {
   ArgumentGuards arguments_;
   std::unordered_set<PyObject*> known_;
   nb::object sites_;
+  nb::object memory_;
+  std::vector<PyObject*> remembered_;
   bool cleared_ = false;
   bool compares_identity_ = false;
 };

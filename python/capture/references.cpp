@@ -108,6 +108,7 @@ void GuardSet::visit_references(ReferenceVisitor& visitor) const {
   };
   std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
   arguments_.visit_references(visitor);
+  for (PyObject* object : remembered_) visitor.object(object, Role::kOther);
 }
 
 bool GuardSet::is_obsolete() const {

@@ -27,9 +27,9 @@ CpuLevel parse_target(std::string_view text) {
   throw ValueError("LUCID_TARGET is \"{}\"; it has to be avx512, avx2 or scalar", text);
 }
 
-bool parse_verify(std::string_view text) {
+bool parse_flag(const char* variable, std::string_view text) {
   if (text == "0" || text == "1") return text == "1";
-  throw ValueError("LUCID_VERIFY is \"{}\"; it has to be 0 or 1", text);
+  throw ValueError("{} is \"{}\"; it has to be 0 or 1", variable, text);
 }
 
 /// Never destroyed: worker threads and destructors of static objects may still read it.
@@ -64,7 +64,11 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   options.cache_dir = find("LUCID_CACHE_DIR");
   options.log = find("LUCID_LOG");
   options.disable_passes = find("LUCID_DISABLE_PASSES");
-  if (const auto text = find("LUCID_VERIFY"); !text.empty()) options.verify = parse_verify(text);
+  const auto read_flag = [&](const char* variable, bool& flag) {
+    if (const auto text = find(variable); !text.empty()) flag = parse_flag(variable, text);
+  };
+  read_flag("LUCID_VERIFY", options.verify);
+  read_flag("LUCID_COMPILE_WAIT", options.compile_wait);
   return options;
 }
 

@@ -29,6 +29,9 @@ struct Options {
   /// LUCID_VERIFY: whether plans are verified after each pass that changes them, "1" or "0". The default is 1 in debug
   /// builds, otherwise 0.
   bool verify = kVerifyByDefault;
+  /// LUCID_COMPILE_WAIT: whether compiled calls wait for their plans, "1" or "0". By default they run eagerly until the
+  /// plan is there.
+  bool compile_wait = false;
 
   bool operator==(const Options&) const = default;
   bool logs(std::string_view topic) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/background.h"
 #include "base/cancellation.h"
 #include "base/out_of_memory.h"
 #include "base/stack.h"
@@ -16,7 +17,7 @@
 namespace lucid {
 namespace {
 
-/// The machine code of kernels: from the cache, or compiled on all threads.
+/// The machine code of kernels: from the cache, or compiled, on all threads if a caller waits for it.
 std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels) {
   std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
   const CpuLevel target = chosen_level();
@@ -26,7 +27,8 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* con
     check_cancelled(cancelled);
     codes[i] = kernel_cache().get(*kernels[i], target);
   };
-  parallel_for(static_cast<int64_t>(codes.size()), 1, [&](int64_t begin, int64_t end) {
+  const auto count = static_cast<int64_t>(codes.size());
+  parallel_for(count, is_in_background() ? count : 1, [&](int64_t begin, int64_t end) {
     for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); ++i) has_memory_for([&] { get(i); });
   });
   // Retries on this thread: when memory is short, malloc may have a heap for it but none for the threads of the pool.

@@ -62,6 +62,7 @@ bool BackwardCopy::run(BackwardPass& pass) {
   if (!request) return false;
   while (true) {
     if (const auto entry = part_->find(request->key, request->arguments)) {
+      if (!entry->is_finalized() && !part_->waits() && !entry->program->is_compiled()) return false;
       if (!entry->is_finalized())
         entry->finalize();
       else if (entry->reason() == kOutOfMemory)

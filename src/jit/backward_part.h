@@ -8,6 +8,7 @@
 
 #include "base/busy_flag.h"
 #include "base/lock.h"
+#include "base/options.h"
 #include "jit/trace.h"
 #include "tensor/node.h"
 
@@ -62,10 +63,14 @@ class BackwardPart : public RefCounted {
     std::vector<bool> is_computed;
   };
 
-  BackwardPart(std::string name, Structure structure) : name_(std::move(name)), structure_(std::move(structure)) {}
+  BackwardPart(std::string name, Structure structure)
+      : name_(std::move(name)), structure_(std::move(structure)), waits_(options().compile_wait) {}
 
   const std::string& name() const { return name_; }
   const Structure& structure() const { return structure_; }
+  /// Whether a pass waits for a plan that is being compiled. Otherwise its nodes run one by one.
+  bool waits() const { return waits_.load(std::memory_order_relaxed); }
+  void set_waits(bool waits) { waits_.store(waits, std::memory_order_relaxed); }
   /// Whether there is a plan, or may be one.
   bool may_plan() const { return may_plan_.load(std::memory_order_relaxed); }
   std::vector<BackwardPlanInfo> plans() const;
@@ -149,6 +154,7 @@ class BackwardPart : public RefCounted {
  private:
   const std::string name_;
   const Structure structure_;
+  std::atomic<bool> waits_;
   std::atomic<bool> may_plan_ = true;
   Mutex& mutex() const { return mutex_of(LockRank::kBackwardPart, this); }
 

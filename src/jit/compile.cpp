@@ -1,5 +1,7 @@
 #include "lucid/compile.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/memory_reserve.h"
@@ -51,6 +53,16 @@ class CppCall {
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
   bool holds(const TablePlan&) const { return true; }
+  std::string difference(const TablePlan& plan) const {
+    size_t at = 0;
+    for (size_t i = 0; i < tensors_.size(); ++i) {
+      const size_t count = 2 * tensors_[i]->sizes().size();
+      if (!std::ranges::equal(key_.numbers().subspan(at, count), std::span(plan.numbers).subspan(at, count)))
+        return fmt::format("the shape or the strides of argument {} vary", i);
+      at += count;
+    }
+    return "tensors that it uses have different types or share memory differently";
+  }
   void missed(PlanTable&, bool) const {}
   Result run() const { return function_(); }
 
@@ -102,7 +114,7 @@ class CppCall {
 
 }  // namespace
 
-CompiledCalls::CompiledCalls(size_t max_plans) : table_(PlanTable::make("function", max_plans)) {}
+CompiledCalls::CompiledCalls(size_t max_plans, bool waits) : table_(PlanTable::make("function", max_plans, waits)) {}
 
 std::vector<Tensor> CompiledCalls::call(const std::vector<Tensor>& arguments, const Function& function) const {
   if (TracingContext::is_active()) return function();

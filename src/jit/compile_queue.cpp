@@ -13,6 +13,7 @@
 #include <system_error>
 #include <thread>
 
+#include "base/background.h"
 #include "base/cancellation.h"
 #include "base/lock.h"
 #include "base/memory_reserve.h"
@@ -38,13 +39,14 @@ class CompileQueue {
     std::list<Task> added{task};
     const std::lock_guard lock(mutex());
     tasks_.splice(tasks_.end(), added);
-    if (!is_closed_ && !thread_.joinable()) start_thread();
+    start_thread_if_needed();
     changed_.notify_all();
   }
 
   bool wait(CompileTask& task, Clock::time_point end) {
     const Clock::time_point takeover = Clock::now() + kPatience;
     std::unique_lock lock(mutex());
+    task.is_awaited_ = true;
     while (task.state_ != CompileTask::State::kDone) {
       const bool is_queued = task.state_ == CompileTask::State::kQueued && !is_paused_;
       if (is_queued && (!thread_.joinable() || Clock::now() >= takeover)) {
@@ -59,6 +61,13 @@ class CompileQueue {
       if (Clock::now() >= end) break;
     }
     return task.state_ == CompileTask::State::kDone;
+  }
+
+  bool is_done(const CompileTask& task) {
+    const std::lock_guard lock(mutex());
+    if (task.state_ == CompileTask::State::kDone) return true;
+    start_thread_if_needed();
+    return false;
   }
 
   void wait_for_all() {
@@ -120,6 +129,10 @@ class CompileQueue {
   }
 
  private:
+  void start_thread_if_needed() {
+    if (!is_closed_ && !thread_.joinable()) start_thread();
+  }
+
   void start_thread() {
     prepare_to_throw();
     // Signals are delivered to the program's own threads: the new thread inherits a mask that blocks them all.
@@ -166,6 +179,7 @@ class CompileQueue {
     std::exception_ptr error;
     try {
       const CancellationScope scope(task->stop_);
+      const BackgroundScope background(task->is_awaited_);
       // A waiting thread may run this on a small stack.
       with_large_stack(task->work_);
     } catch (const Cancelled&) {
@@ -229,6 +243,8 @@ std::shared_ptr<CompileTask> CompileTask::start(std::function<void()> work) {
 bool CompileTask::wait(std::chrono::nanoseconds timeout) {
   return CompileQueue::get().wait(*this, Clock::now() + timeout);
 }
+
+bool CompileTask::is_done() { return CompileQueue::get().is_done(*this); }
 
 void CompileTask::wait() { CompileQueue::get().wait(*this, Clock::time_point::max()); }
 

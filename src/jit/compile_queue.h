@@ -21,6 +21,9 @@ class CompileTask {
   /// however long it takes. The caller must not hold a lock that others wait for.
   bool wait(std::chrono::nanoseconds timeout);
   void wait();
+  /// Whether the work is done, without waiting. Starts the compile thread if it is not running, as in the child of a
+  /// fork.
+  bool is_done();
   /// Throws what the work threw. The work must be done.
   void rethrow() const;
   /// The result is no longer needed.
@@ -34,6 +37,8 @@ class CompileTask {
   bool is_wanted_ = true;
   /// Tells the work to stop: it was cancelled, or must be restarted later.
   std::atomic<bool> stop_ = false;
+  /// Whether a caller has waited for it.
+  std::atomic<bool> is_awaited_ = false;
   std::function<void()> work_;
   std::exception_ptr error_;
 };

@@ -198,6 +198,10 @@ void GradientTemplate::plan_backward(const std::string& name) {
                                   [](const GradNode& end) { return size_t{end.index_in_group()}; });
 }
 
+void GradientTemplate::set_waits(bool waits) {
+  for (const Ref<BackwardPart>& part : backward_.parts) part->set_waits(waits);
+}
+
 std::vector<BackwardPlanInfo> GradientTemplate::backward_plans() const {
   std::vector<BackwardPlanInfo> plans;
   for (const Ref<BackwardPart>& part : backward_.parts)

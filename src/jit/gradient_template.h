@@ -28,6 +28,8 @@ class GradientTemplate {
 
   /// Divides the graph into parts, so that backward can run later copies by plans.
   void plan_backward(const std::string& name);
+  /// Says whether backward passes wait for plans that are being compiled.
+  void set_waits(bool waits);
   /// The backward plans so far.
   std::vector<BackwardPlanInfo> backward_plans() const;
 

@@ -4,11 +4,15 @@
 
 #include <algorithm>
 
+#include "base/log.h"
+#include "base/options.h"
 #include "jit/plan_table.h"
 
 namespace lucid::jit {
 namespace {
 
+constexpr std::string_view kTopic = "jit";
+constexpr size_t kMaxNotes = 32;
 /// How many kernels of a plan explain() lists.
 constexpr size_t kMaxKernels = 24;
 
@@ -54,6 +58,23 @@ std::string PlanTable::explain_call(const CallKey& key, const TablePlan* found, 
   if (const std::string why = reason(key); !why.empty()) return "runs eagerly: " + why;
   if (!newest(key)) return "would be recorded: there is no plan for arguments of these types";
   return "would be recorded again: " + difference;
+}
+
+void PlanTable::note_sampling(const std::string& difference) {
+  note(fmt::format("records only some of the calls that no plan matches, because few plans are used again: {}",
+                   difference));
+}
+
+void PlanTable::note(const std::string& text) {
+  const std::lock_guard lock(mutex());
+  add_note(text);
+}
+
+void PlanTable::add_note(const std::string& text) {
+  if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
+  if (std::ranges::find(notes_, text) != notes_.end()) return;
+  if (notes_.size() == kMaxNotes) notes_.erase(notes_.begin());
+  notes_.push_back(text);
 }
 
 }  // namespace lucid::jit

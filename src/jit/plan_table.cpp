@@ -3,26 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/blocking.h"
 #include "base/error.h"
-#include "base/log.h"
 #include "base/options.h"
 #include "base/out_of_memory.h"
 
 namespace lucid::jit {
 namespace {
 
-constexpr std::string_view kTopic = "jit";
-/// Stop recording a key after this many recordings if none of its plans has had a hit.
-constexpr int kMaxRecordings = 8;
 /// After this many consecutive recordings that raised, a key is not recorded again until a call returns.
 constexpr int kMaxRaising = 3;
-/// How often calls that run eagerly although their key has plans review those plans.
+/// How often calls that run eagerly although there are plans review those plans.
 constexpr uint32_t kReviewInterval = 16;
 /// How many keys without a plan the table remembers.
 constexpr size_t kMaxKeysWithoutPlan = 64;
-constexpr size_t kMaxNotes = 32;
 /// How often a waiting thread checks for interrupts.
 constexpr std::chrono::milliseconds kInterruptInterval(20);
 
@@ -58,9 +54,9 @@ PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
   return *this;
 }
 
-std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans) {
+std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans, bool waits) {
   if (max_plans < 1) throw ValueError("compile: max_cache_entries must be at least 1, got 0");
-  std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans));
+  std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans, waits || options().compile_wait));
   const std::lock_guard lock(tables_mutex());
   auto& tables = all_tables().tables;
   std::erase_if(tables, [](const std::weak_ptr<PlanTable>& other) { return other.expired(); });
@@ -84,10 +80,11 @@ uint64_t PlanTable::find_candidates(const CallKey& key, Candidates& candidates) 
 }
 
 PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
+  if (!waits_) add_compiled();
   {
     const std::lock_guard lock(mutex());
     Variant* const known = find_variant(key.structure(), key.numbers());
-    if (!known || known->pending == 0) {
+    if (!known || known->pending == 0 || !waits_) {
       // Another thread has added a plan since.
       if (changes_ != changes) return Next::kFindAgain;
       if (known && !known->reason.empty() && known->raised < kMaxRaising) {
@@ -96,8 +93,13 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       }
       ++counters_.misses;
       if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
+      // Its plan is being compiled; or calls with many keys would outrun the compile thread.
+      if (!waits_ && ((known && known->pending > 0) || pending_.size() >= max_plans_)) return Next::kRun;
       // If another thread is recording, this call runs eagerly; the plan will serve the next call.
-      return recording_.try_acquire() ? Next::kRecord : Next::kRun;
+      if (!recording_.try_acquire()) return Next::kRun;
+      if (budget_.take(counters_now().hits)) return Next::kRecord;
+      recording_.release();
+      return budget_.skipped() % kReviewInterval == 1 ? Next::kNoteSamplingAndRun : Next::kRun;
     }
   }
   finish_while([&] {
@@ -167,12 +169,6 @@ void PlanTable::run_eagerly(Variant& known, std::string reason) {
   ++counters_.eager_calls;
 }
 
-void PlanTable::give_up_if_unused(Variant& known) {
-  if (known.recordings <= kMaxRecordings) return;
-  if (std::ranges::any_of(known.plans, [](const Ref<TablePlan>& plan) { return plan->hits() > 0; })) return;
-  run_eagerly(known, "the values that it reads differ at every call");
-}
-
 // ---- Recordings.
 
 PlanTable::Recording::Recording(PlanTable& table, const CallKey& key) : table_(table), key_(key) {
@@ -203,6 +199,7 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
   // Temporary: the next call is recorded again.
   if (!plan && obstacle == kOutOfMemory) return;
   std::string failure = obstacle;
+  if (plan) plan->program->set_waits(table_.waits_);
   if (plan && passes) {
     failure = plan->program->compile_now(passes);
   } else if (plan) {
@@ -214,7 +211,6 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
     const std::lock_guard lock(table_.mutex());
     if (table_.generation_ != generation_) return;
     Variant& known = table_.variant(key_.structure(), key_.numbers());
-    ++known.recordings;
     if (is_done) {
       gone = table_.add(known, plan, std::move(failure));
     } else {
@@ -223,7 +219,7 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
       if (table_.pending_.size() > table_.max_plans_) oldest = table_.pending_.front();
     }
   }
-  // At most `max_plans_` plans may be pending: calls with many keys must not outrun the compile thread.
+  // Calls with many keys must not outrun the compile thread.
   if (oldest) table_.finish_first(oldest);
 }
 
@@ -252,6 +248,23 @@ void PlanTable::finish_first(const Ref<TablePlan>& first) {
     }
     check_interrupts();
   }
+  add_first(first);
+}
+
+void PlanTable::add_compiled() {
+  for (;;) {
+    Ref<TablePlan> first;
+    {
+      const std::lock_guard lock(mutex());
+      if (pending_.empty()) return;
+      first = pending_.front();
+    }
+    if (!first->program->is_compiled()) return;
+    add_first(first);
+  }
+}
+
+void PlanTable::add_first(const Ref<TablePlan>& first) {
   // Destroyed after the lock is released.
   Ref<TablePlan> plan, gone;
   const std::lock_guard lock(mutex());
@@ -276,8 +289,7 @@ void PlanTable::finish_first(const Ref<TablePlan>& first) {
 
 Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle) {
   Ref<TablePlan> gone;
-  const bool is_refused = !obstacle.empty();
-  if (is_refused) {
+  if (!obstacle.empty()) {
     run_eagerly(known, std::move(obstacle));
   } else if (plan) {
     known.plans.reserve(known.plans.size() + 1);
@@ -288,7 +300,6 @@ Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::s
     known.plans.insert(known.plans.begin(), plan);
     if (plans_.size() > max_plans_) gone = remove_oldest();
   }
-  if (!is_refused) give_up_if_unused(known);
   ++changes_;
   return gone;
 }
@@ -312,8 +323,6 @@ void PlanTable::remove(std::span<const Ref<TablePlan>> gone) {
     } else if (std::erase(plans_, plan) > 0) {
       std::erase(known->plans, plan);
       counters_.hits += plan->hits();
-      // The values that the key's calls read change, but not at every call.
-      if (plan->hits() > 0) known->recordings = 0;
     }
   }
   ++changes_;
@@ -332,6 +341,7 @@ void PlanTable::drop() {
   for (const Ref<TablePlan>& plan : plans_) counters_.hits += plan->hits();
   ++generation_;
   ++changes_;
+  budget_ = RecordingBudget(max_plans_, counters_.hits);
   entries.swap(entries_);
   plans.swap(plans_);
   pending.swap(pending_);
@@ -393,16 +403,11 @@ Ref<TablePlan> PlanTable::newest(const CallKey& key) const {
   return known && !known->plans.empty() ? known->plans.front() : nullptr;
 }
 
-void PlanTable::note(const std::string& text) {
+Ref<TablePlan> PlanTable::newest_alike(const CallKey& key) const {
   const std::lock_guard lock(mutex());
-  add_note(text);
-}
-
-void PlanTable::add_note(const std::string& text) {
-  if (options().logs(kTopic)) log(kTopic, name_ + ": " + text);
-  if (std::ranges::find(notes_, text) != notes_.end()) return;
-  if (notes_.size() == kMaxNotes) notes_.erase(notes_.begin());
-  notes_.push_back(text);
+  for (const Ref<TablePlan>& plan : std::views::reverse(plans_))
+    if (plan->structure == key.structure()) return plan;
+  return nullptr;
 }
 
 void finish_all_recordings() {

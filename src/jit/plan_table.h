@@ -13,6 +13,7 @@
 #include "base/ref_list.h"
 #include "jit/call_key.h"
 #include "jit/program.h"
+#include "jit/recording_budget.h"
 
 namespace lucid::jit {
 
@@ -61,6 +62,8 @@ struct PlanCounters {
 ///   const CallKey& key() const
 ///   std::span<TensorImpl* const> tensors() const
 ///   bool holds(const TablePlan&) const     whether the guards of a plan with this key hold
+///   std::string difference(const TablePlan&) const
+///                                          why a plan of the same structure does not match the call
 ///   void missed(PlanTable&, bool records) const
 ///                                          no plan matches, and the function is about to be recorded or to run
 ///   Result run() const                     runs the function eagerly
@@ -71,7 +74,9 @@ class PlanTable {
  public:
   class Recording;
 
-  static std::shared_ptr<PlanTable> make(std::string name, size_t max_plans);
+  /// `waits`: whether calls wait for plans that are being compiled. Otherwise, unless LUCID_COMPILE_WAIT is set, they
+  /// run eagerly meanwhile.
+  static std::shared_ptr<PlanTable> make(std::string name, size_t max_plans, bool waits = false);
   ~PlanTable();
   PlanTable(const PlanTable&) = delete;
   PlanTable& operator=(const PlanTable&) = delete;
@@ -101,6 +106,8 @@ class PlanTable {
   std::string reason(const CallKey& key) const;
   /// The newest plan with a key, whether it matches or not; null if there is none.
   Ref<TablePlan> newest(const CallKey& key) const;
+  /// The newest plan with the structure of a key.
+  Ref<TablePlan> newest_alike(const CallKey& key) const;
   /// The plans, oldest first, including pending ones, without waiting for them.
   std::vector<Ref<TablePlan>> plans_now() const;
   /// Removes plans that can never match again, pending or not, unless they are gone already.
@@ -127,8 +134,6 @@ class PlanTable {
     std::vector<Ref<TablePlan>> plans;  // newest first
     /// Whether it has ever had a plan.
     bool has_compiled = false;
-    /// Since the last removed plan that had a hit.
-    int recordings = 0;
     /// Calls that ran eagerly although there are plans.
     uint32_t misses = 0;
     /// Recordings that raised since the last call that returned.
@@ -147,9 +152,10 @@ class PlanTable {
   using Candidates = RefList<TablePlan, 4>;
 
   /// What to do with a call that no plan matches.
-  enum class Next : uint8_t { kFindAgain, kRun, kReviewAndRun, kRunUntilItReturns, kRecord };
+  enum class Next : uint8_t { kFindAgain, kRun, kReviewAndRun, kNoteSamplingAndRun, kRunUntilItReturns, kRecord };
 
-  PlanTable(std::string name, size_t max_plans) : name_(std::move(name)), max_plans_(max_plans) {}
+  PlanTable(std::string name, size_t max_plans, bool waits)
+      : name_(std::move(name)), max_plans_(max_plans), waits_(waits), budget_(max_plans) {}
 
   /// Collects the plans with a key, newest first. Returns the value of `changes_` at that time.
   uint64_t find_candidates(const CallKey& key, Candidates& candidates) const;
@@ -166,7 +172,6 @@ class PlanTable {
   void erase(std::string_view structure, const Variant& known);
   void evict_keys_without_plans();
   void run_eagerly(Variant& known, std::string reason);
-  void give_up_if_unused(Variant& known);
   /// Adds a plan, or notes the obstacle. With neither, the next call is recorded. Returns the evicted plan.
   Ref<TablePlan> add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle);
   Ref<TablePlan> remove_oldest();
@@ -175,8 +180,16 @@ class PlanTable {
   void add_note(const std::string& text);
   PlanCounters counters_now() const;
 
-  /// Waits for the oldest recording and adds its plan, unless another thread has added or dropped it.
+  /// Waits for the oldest recording and adds its plan.
   void finish_first(const Ref<TablePlan>& first);
+  /// Adds the plan of the oldest recording, which is compiled, unless another thread has added or dropped it.
+  void add_first(const Ref<TablePlan>& first);
+  /// Adds the plans that are compiled, in the order of recording, without waiting for others.
+  void add_compiled();
+  /// Notes that calls are being sampled, and what differs between them.
+  template <typename Front>
+  void note_sampling(const Front& front);
+  void note_sampling(const std::string& difference);
   /// Finishes recordings in the order of recording while a condition holds, so that eviction order does not depend on
   /// the order of later calls. The condition is evaluated under the lock.
   template <typename Condition>
@@ -186,6 +199,8 @@ class PlanTable {
 
   const std::string name_;
   const size_t max_plans_;
+  const bool waits_;
+  RecordingBudget budget_;
   /// Set while a thread records.
   BusyFlag recording_;
   std::unordered_map<std::string, Entry, Hash, std::equal_to<>> entries_;
@@ -263,6 +278,10 @@ typename Front::Result PlanTable::call(const Front& front) {
         has_returned(front.key());
         return result;
       }
+      case Next::kNoteSamplingAndRun:
+        note_sampling(front);
+        front.missed(*this, false);
+        return front.run();
       case Next::kReviewAndRun:
         front.missed(*this, false);
         return front.run();
@@ -277,6 +296,12 @@ TablePlan* PlanTable::first_that_fits(const Front& front, const Candidates& cand
   for (TablePlan* plan : candidates.pointers())
     if (front.holds(*plan) && plan->program->fits(front.tensors(), handles)) return plan;
   return nullptr;
+}
+
+template <typename Front>
+void PlanTable::note_sampling(const Front& front) {
+  const Ref<TablePlan> alike = newest_alike(front.key());
+  note_sampling(alike ? front.difference(*alike) : "the types of its arguments vary");
 }
 
 template <typename Front>

@@ -24,6 +24,9 @@ class Program : public RefCounted {
                              const std::string& name, std::string& obstacle);
   ~Program() override;
 
+  /// Says whether backward passes through the results wait for plans that are being compiled. By default that depends
+  /// on LUCID_COMPILE_WAIT.
+  void set_waits(bool waits) { outcome_->gradients().set_waits(waits); }
   /// Declares, before compiling, that the contents of an argument are new at each call.
   void set_fresh(size_t argument) { job_->record.handles[argument].is_fresh = true; }
   /// Compiles with `passes`, or with the standard ones if null. Returns why there is no plan; empty if there is one.
@@ -33,6 +36,7 @@ class Program : public RefCounted {
   /// Waits up to `timeout`; returns whether the task is done. The caller must not hold a lock that others wait for.
   bool wait(std::chrono::nanoseconds timeout) const { return task_->wait(timeout); }
   void wait() const { task_->wait(); }
+  bool is_compiled() const { return task_->is_done(); }
   /// Takes over the plan of a finished task. Returns the same as compile_now(), and rethrows what compiling threw.
   std::string finish();
 

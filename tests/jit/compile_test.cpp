@@ -88,7 +88,7 @@ TEST(Compile, FunctionsThatReadValuesRunEagerly) {
 }
 
 TEST(Compile, EvictsKeysThatHaveNoPlan) {
-  const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); }, 2);
+  const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); }, 600);
   for (int64_t size = 1; size <= 500; ++size) f(ones({size}));
   const std::string text = f.explain();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 70);

@@ -4,6 +4,8 @@
 #include <functional>
 
 #include "../tensor/support.h"
+#include "base/options.h"
+#include "jit/compile_queue.h"
 #include "lucid/lucid.h"
 
 namespace lucid::jit {
@@ -33,6 +35,7 @@ class FakeCall {
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
   bool holds(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added == world_.added; }
+  std::string difference(const TablePlan&) const { return "the guarded number varies"; }
   void missed(PlanTable&, bool records) const { world_.missed(records); }
   double run() const { return compute().item<double>(); }
   std::optional<double> replay(const TablePlan& plan, const Program::Handles& handles) const {
@@ -149,19 +152,27 @@ TEST_F(PlanTableTest, HitsOfRemovedPlansAreCounted) {
   EXPECT_EQ(total_counters().hits, before.hits);
 }
 
-TEST_F(PlanTableTest, KeysWhosePlansAreNeverUsedRunEagerly) {
-  for (int i = 0; i < 20; ++i) {
-    world.added = i;
-    EXPECT_EQ(call(2), 2 + i);
-  }
-  EXPECT_EQ(explain(2), "runs eagerly: the values that it reads differ at every call");
-  // A key with a plan that has hits is recorded as often as necessary.
-  for (int i = 0; i < 20; ++i) {
-    world.added = i;
-    call(3);
-    call(3);
-  }
-  EXPECT_EQ(explain(3), "runs plan 3");
+TEST_F(PlanTableTest, CallsWhosePlansAreNotUsedAreSampled) {
+  const auto recordings_of = [&](int calls) {
+    const int64_t before = table->counters().compiles;
+    for (int i = 0; i < calls; ++i) {
+      world.added += 1;
+      EXPECT_EQ(call(2), 2 + world.added);
+    }
+    return table->counters().compiles - before;
+  };
+  // 8 are free, and one for each of the 3 plans that the table holds. Then one of 2, 4, 8, ... is recorded.
+  EXPECT_EQ(recordings_of(11), 11);
+  EXPECT_EQ(recordings_of(2 + 4 + 8 + 16), 4);
+  EXPECT_EQ(recordings_of(31), 0);
+  EXPECT_EQ(recordings_of(1), 1);
+  EXPECT_NE(table->explain().find("records only some of the calls that no plan matches, because few plans are used "
+                                  "again: the guarded number varies"),
+            std::string::npos);
+  // Hits pay for recordings.
+  for (int i = 0; i < 64; ++i) call(2);
+  EXPECT_EQ(recordings_of(2), 2);
+  EXPECT_EQ(recordings_of(1), 0);
 }
 
 TEST_F(PlanTableTest, TheReasonOfALateObstacleIsKept) {
@@ -189,6 +200,7 @@ TEST_F(PlanTableTest, KeysThatKeepRaisingAreNotRecordedUntilACallReturns) {
 }
 
 TEST_F(PlanTableTest, FewKeysWithoutPlansAreRemembered) {
+  table = PlanTable::make("fake", 100);
   world.raises = true;
   for (int64_t size = 1; size <= 100; ++size) EXPECT_THROW(call(size), ValueError);
   EXPECT_EQ(table->known_keys(), 64u);
@@ -245,23 +257,23 @@ TEST_F(ReplacedStateTest, APendingPlanOfAnotherKeyIsRemoved) {
 TEST_F(ReplacedStateTest, StateReplacedNowAndThenIsRecordedEachTime) {
   for (int i = 0; i < 30; ++i) {
     world.added = i;
-    for (int k = 0; k < 3; ++k) EXPECT_EQ(call(2), 2 + i);
+    for (int k = 0; k < 40; ++k) EXPECT_EQ(call(2), 2 + i);
   }
   EXPECT_EQ(world.runs, 30);
-  EXPECT_EQ(table->counters().hits, 60);
+  EXPECT_EQ(table->counters().hits, 30 * 39);
 }
 
-TEST_F(ReplacedStateTest, StateReplacedAtEveryCallIsNotRecordedForever) {
-  for (int i = 0; i < 30; ++i) {
+TEST_F(ReplacedStateTest, StateReplacedAtEveryCallIsSeldomRecorded) {
+  for (int i = 0; i < 100; ++i) {
     world.added = i;
     EXPECT_EQ(call(2), 2 + i);
   }
-  EXPECT_EQ(table->counters().compiles, 9);
+  EXPECT_LT(table->counters().compiles, 20);
   EXPECT_TRUE(table->plans().empty());
 }
 
 TEST_F(PlanTableTest, PlansThatNoCallMatchesAreReviewedNowAndThen) {
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 11 + 2 + 4 + 8 + 16 + 32; ++i) {
     world.added = i;
     call(2);
   }
@@ -270,11 +282,77 @@ TEST_F(PlanTableTest, PlansThatNoCallMatchesAreReviewedNowAndThen) {
     EXPECT_FALSE(records);
     ++reviews;
   };
-  world.added = 100;
+  world.added = 1000;
   call(2);
   EXPECT_EQ(reviews, 1);
   for (int i = 0; i < 32; ++i) call(2);
   EXPECT_EQ(reviews, 3);
+}
+
+/// A table whose calls do not wait for plans.
+class NoWaitTest : public PlanTableTest {
+ protected:
+  NoWaitTest()
+      : scope_([] {
+          Options changed = options();
+          changed.compile_wait = false;
+          return changed;
+        }()) {
+    table = PlanTable::make("fake", 3);
+  }
+
+  const OptionsScope scope_;
+};
+
+/// Keeps the compile thread busy until it is destroyed.
+class BusyCompileThread {
+ public:
+  BusyCompileThread() : task_(CompileTask::start([this] { done_.wait(false); })) {}
+  ~BusyCompileThread() {
+    done_ = true;
+    done_.notify_all();
+    task_->wait();
+  }
+
+ private:
+  std::atomic<bool> done_ = false;
+  std::shared_ptr<CompileTask> task_;
+};
+
+TEST_F(NoWaitTest, CallsRunEagerlyUntilTheirPlanIsThere) {
+  {
+    const BusyCompileThread busy;
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(call(2), 2);
+    EXPECT_EQ(world.runs, 5);
+    EXPECT_EQ(table->pending(), 1u);
+  }
+  finish_all_recordings();
+  EXPECT_EQ(call(2), 2);
+  EXPECT_EQ(world.runs, 5);
+  const PlanCounters counters = table->counters();
+  EXPECT_EQ(counters.hits, 1);
+  EXPECT_EQ(counters.misses, 5);
+}
+
+TEST_F(NoWaitTest, ACallThatFindsItsPlanCompiledRunsIt) {
+  call(2);
+  wait_for_compile_tasks();
+  EXPECT_EQ(table->pending(), 1u);
+  EXPECT_EQ(call(2), 2);
+  EXPECT_EQ(world.runs, 1);
+  EXPECT_EQ(table->pending(), 0u);
+}
+
+TEST_F(NoWaitTest, NoMorePlansArePendingThanTheTableHolds) {
+  const BusyCompileThread busy;
+  for (int64_t size = 1; size <= 10; ++size) EXPECT_EQ(call(size), static_cast<double>(size));
+  EXPECT_EQ(table->pending(), 3u);
+}
+
+TEST_F(NoWaitTest, ATableCanBeToldToWait) {
+  table = PlanTable::make("fake", 3, /*waits=*/true);
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(call(2), 2);
+  EXPECT_EQ(world.runs, 1);
 }
 
 }  // namespace

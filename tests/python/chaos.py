@@ -114,7 +114,7 @@ class World:
 
         def prepare(function):
             if compiled:
-                function = lucid.compile(function)
+                function = lucid.compile(function, wait=True)
                 self.functions.append(function)
             return function
 

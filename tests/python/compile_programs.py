@@ -11,6 +11,7 @@ so that a crash or a hang is reported with its seed; `--seed N --count 1` repeat
 from __future__ import annotations
 
 import faulthandler
+import functools
 import json
 import os
 import re
@@ -82,7 +83,7 @@ def differs(program: Program) -> tuple[str | None, Any]:
     """The first difference between eager and compiled, or None, and the compiled function."""
     code = compile(program.source(), "<program>", "exec")
     expected, _ = observe(code, lambda function: function)
-    found, compiled = observe(code, lucid.compile)
+    found, compiled = observe(code, functools.partial(lucid.compile, wait=True))
     if len(found) != len(expected):
         return f"{len(found)} observations instead of {len(expected)}", compiled
     for step, (a, b) in enumerate(zip(found, expected)):

@@ -4,3 +4,5 @@ import os
 
 # Verify plans after each pass, as in debug builds. Lucid reads the environment when it is first used.
 os.environ.setdefault("LUCID_VERIFY", "1")
+# Calls wait for their plans, so that hits can be counted.
+os.environ.setdefault("LUCID_COMPILE_WAIT", "1")

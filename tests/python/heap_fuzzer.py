@@ -26,6 +26,8 @@ from heap_world import HEAD
 from heap_writer import CLASSES, Place, Writer
 
 _STEPS = 40
+# Most calls have the same shape. Another size of the same rank is recorded without another walk.
+_SHAPES = ("[1.0, 2.0, 3.0]",) * 10 + ("[2.0]", "[0.5]", "[[1.0, 2.0, 3.0], [0.5, 4.0, 1.0]]", "[[2.0, 1.0, 0.5]]")
 _HEAD_CODE = compile(HEAD, "<head>", "exec")
 
 _ROOTS = ("g0", "g1", "g2", "g3", "g4")
@@ -82,7 +84,7 @@ class Program:
 
     def text(self):
         """The whole program, to be read."""
-        lines = [self.source(), "call = lucid.compile(target)"]
+        lines = [self.source(), "call = lucid.compile(target, wait=True)"]
         for changes, call in self.steps:
             lines += [*changes, call, "print(result)"]
         return "\n".join(lines)
@@ -93,16 +95,20 @@ def _code(text):
     return compile(text, "<step>", "exec")
 
 
+# Calls wait for their plans, so that plans run.
+_compile = functools.partial(lucid.compile, wait=True)
+
+
 class World:
     """One run of a program."""
 
     def __init__(self, program, compiled):
-        self.entries = {"__name__": "world", "jit": lucid.compile if compiled else lambda function: function}
+        self.entries = {"__name__": "world", "jit": _compile if compiled else lambda function: function}
         exec(_HEAD_CODE, self.entries)
         lucid.manual_seed(1)
         exec(compile(program.source(), "<program>", "exec"), self.entries)
         target = self.entries["target"]
-        self.entries["call"] = lucid.compile(target) if compiled else target
+        self.entries["call"] = _compile(target) if compiled else target
         self.compiled = self.entries["call"] if compiled else None
 
     @property
@@ -195,7 +201,7 @@ def new_program(choose, writer):
 
 
 def _new_call(choose, writer, paths):
-    shape = choose.choice(("[1.0, 2.0, 3.0]",) * 6 + ("[[1.0, 2.0, 3.0], [0.5, 4.0, 1.0]]",))
+    shape = choose.choice(_SHAPES)
     gradient = choose.random() < 0.2
     tensor = f"lucid.tensor({shape}, requires_grad=True)" if gradient else f"lucid.tensor({shape})"
     argument = ""

@@ -46,9 +46,9 @@ def runner(mode: str) -> Callable[[int], None]:
         return lambda number: float(scaled(lucid.ones(*shape_of(number)))[0]) and None
     if mode == "kernels":
         linear = lucid.nn.Linear(16, 16)
-        compiled = lucid.compile(lambda x: linear(x).relu().sum(0))
+        compiled = lucid.compile(lambda x: linear(x).relu().sum(0), wait=True)
     else:
-        compiled = lucid.compile(scaled)
+        compiled = lucid.compile(scaled, wait=True)
 
     def call(number: int) -> None:
         x = lucid.ones(number + 1, 16) if mode == "kernels" else lucid.ones(*shape_of(number))

@@ -9,9 +9,9 @@ from typing import Any
 import lucid
 
 from .. import _core
-from ._kinds import ATOMS, ByType, derives, item_of, printable
-from ._members import field_names, field_value, is_record
-from ._walk import Walk
+from ._found import Found
+from ._kinds import ATOMS, derives, item_of, printable
+from ._members import field_names, field_value, is_container
 
 Description = tuple[Any, ...]
 
@@ -21,18 +21,12 @@ _ANY: Description = ("any",)
 class Descriptions:
     """Descriptions of the arguments of one call."""
 
-    def __init__(self, walk: Walk) -> None:
-        self._walk = walk
-        self._names = frozenset(walk.names)
-        self._all_names = walk.knowledge.all_names
-        self._compares_identity = walk.compares_identity
+    def __init__(self, found: Found, all_names: bool) -> None:
+        self._found = found
+        self._names = found.state.names
+        self._all_names = all_names
+        self._compares_identity = found.state.compares_identity
         self._numbers: dict[int, int] = {}
-        # Types of containers that the call reaches otherwise than by its arguments: one of those may be passed later.
-        containers = [value for value in walk.seen.values() if _is_container(type(value))]
-        self._known: ByType[None] = ByType({})
-        for container in containers:
-            self._known[type(container)] = None
-        walk.guards.know(containers)
 
     def of(self, value: Any, inside: bool = False) -> Description:
         """Describes a value. `inside` is true for attributes of an argument. Other numbers and strings are part of the
@@ -44,10 +38,12 @@ class Descriptions:
             return ("value", value) if inside else _ANY
         if derives(cls, lucid.Tensor):
             # The class is part of the key, and so is whether there are attributes.
-            return self._instance(value) if id(value) in self._walk.arguments else _ANY
-        if _is_container(cls):
-            return ("same", value) if value and id(value) in self._walk.seen else self._container(value, inside)
-        if id(value) in self._walk.arguments and id(value) not in self._walk.seen:
+            return self._instance(value) if id(value) in self._found.arguments else _ANY
+        if is_container(cls):
+            return (
+                ("same", value) if value and id(value) in self._found.state.objects else self._container(value, inside)
+            )
+        if id(value) in self._found.arguments and id(value) not in self._found.state.objects:
             return self._instance(value)
         return ("same", value)
 
@@ -62,8 +58,9 @@ class Descriptions:
             number = self._numbers[id(value)] = len(self._numbers)
         items = value.values() if cls is dict else list.__iter__(value) if cls is list else tuple.__iter__(value)
         parts = tuple(self.of(item, inside) for item in items)
-        # A container whose parts are all compared by the key is, too, unless the call reaches others like it.
-        is_keyed = not inside and not self._walk.arguments and cls not in self._known
+        # A container whose parts are all compared by the key is, too, unless the call reaches others like it otherwise
+        # than by its arguments: one of those may be passed later.
+        is_keyed = not inside and not self._found.arguments and cls not in self._found.state.containers
         if cls is dict:
             is_keyed = is_keyed and all(type(key) in ATOMS and not _is_nan(key) for key in value)
         if is_keyed and all(part is _ANY for part in parts):
@@ -77,7 +74,7 @@ class Descriptions:
         if (number := self._numbers.get(id(value))) is not None:
             return ("again", number)
         number = self._numbers[id(value)] = len(self._numbers)
-        instance = self._walk.arguments[id(value)]
+        instance = self._found.arguments[id(value)]
         entries = instance.dict or {}
         everything = self._all_names or instance.whole
         read = [
@@ -94,10 +91,6 @@ class Descriptions:
                 slots.append(("missing",))
         names = None if everything else self._names
         return ("instance", number, type(value), names, keys, parts, tuple(members), tuple(slots))
-
-
-def _is_container(cls: type) -> bool:
-    return cls is list or cls is dict or is_record(cls)
 
 
 def _is_nan(value: Any) -> bool:
@@ -165,7 +158,7 @@ def parameter_names(function: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
     skipped = 0
     while type(function) is types.MethodType:
         function, skipped = function.__func__, skipped + 1
-    code = getattr(function, "__code__", None)
-    known: tuple[str, ...] = code.co_varnames[skipped : code.co_argcount] if type(code) is types.CodeType else ()
+    code = function.__code__ if type(function) is types.FunctionType else None
+    known: tuple[str, ...] = code.co_varnames[skipped : code.co_argcount] if code is not None else ()
     positional = [known[i] if i < len(known) else f"argument {i}" for i in range(len(args))]
     return [*positional, *map(printable, kwargs)]

@@ -14,6 +14,8 @@ import gc
 import re
 import sys
 import types
+import weakref
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import CodeType
 from typing import Any, Self
@@ -24,7 +26,9 @@ from .. import _core, _effects
 from ._argument_walk import visit_argument
 from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, named_by, site
+from ._found import Found, Memory, add_containers
 from ._functions import is_reflecting, reason_for
+from ._guarding import found_by
 from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
 from ._knowledge import Knowledge, Learned
 from ._results import Known
@@ -61,7 +65,16 @@ class Capture:
     def __init__(self, function: Any) -> None:
         self.function = function
         self.knowledge = Knowledge()
+        # The guards of the newest recording that can be replayed, if its plan exists.
+        self.newest_guards: Callable[[], _core.GuardSet | None] = lambda: None
         self.writes = 0
+        self._sites: tuple[set[CodeType], dict[str, str]] = set(), {}
+
+    def sites_of(self, codes: set[CodeType]) -> dict[str, str]:
+        """The first line of the user's code that reads each name. Most recordings run the same code."""
+        if codes != self._sites[0]:
+            self._sites = codes, _sites(codes)
+        return self._sites[1]
 
     def begin(self, args: tuple[Any, ...], kwargs: dict[str, Any] | None = None) -> Recording:
         """Walks from the function and the arguments. Must be called right before the call."""
@@ -75,9 +88,49 @@ class Recording:
         self._capture = capture
         self._args = args
         self._kwargs = kwargs
+        self._structure, _ = _core.call_key(args, kwargs)
+        # Of an earlier walk, if this one was spared; otherwise, the objects that were found.
+        self._memory: Memory | None = None
+        self._seen: dict[int, Any] = {}
         names = parameter_names(capture.function, args, kwargs)
-        self._walk = walk = Walk(capture.knowledge)
-        function = capture.function
+        self._contents = Contents((), {}, [])
+        # A walk creates many objects and no garbage.
+        collects = gc.isenabled()
+        gc.disable()
+        try:
+            self._found = self._recall() or self._walk(names)
+            self._describe(names)
+            self._contents = Contents(args, kwargs, names)
+        except RecursionError:
+            walk = Walk(capture.knowledge)
+            walk.refuse("", "takes an argument that contains itself")
+            self._found = found_by(walk)
+        finally:
+            if collects:
+                gc.enable()
+        # Not a dict: a metaclass may define how its classes are hashed.
+        self._subclasses = [(cls, _subclasses_of(cls)) for cls in self._found.state.classes]
+        self._watch = _core.Watch(OWN, LIBRARIES)
+        self._modes = _modes()
+        self._changes_modes = False
+
+    def _recall(self) -> Found | None:
+        """What the walk would find, if an earlier one is known to have found the same."""
+        guards = self._capture.newest_guards()
+        if guards is None or guards.memory is None:
+            return None
+        containers: set[int] = set()
+        if not add_containers((*self._args, *self._kwargs.values()), containers):
+            return None
+        found: Found | None = guards.memory.recall(guards, self._structure, self._capture.knowledge)
+        if found is not None:
+            found.containers = containers
+            self._memory = guards.memory
+        return found
+
+    def _walk(self, names: list[str]) -> Found:
+        walk = Walk(self._capture.knowledge)
+        function = self._capture.function
         if type(function) is types.MethodType:
             walk.start(function.__self__, "self")
             walk.start(function.__func__, printable(getattr(function.__func__, "__qualname__", None)))
@@ -85,49 +138,34 @@ class Recording:
             walk.start(function, printable(function.__qualname__))
         else:
             walk.start(function, "self")
-        self._contents = Contents((), {}, [])
-        # A walk creates many objects and no garbage.
-        collects = gc.isenabled()
-        gc.disable()
-        try:
-            for name, value in zip(names, (*args, *kwargs.values())):
-                visit_argument(walk, value, name)
-            walk.run()
-            self._describe(names)
-            self._contents = Contents(args, kwargs, names)
-        except RecursionError:
-            walk.refuse("", "takes an argument that contains itself")
-        finally:
-            if collects:
-                gc.enable()
-        # Not a dict: a metaclass may define how its classes are hashed.
-        self._subclasses = [(cls, _subclasses_of(cls)) for cls in walk.classes]
-        self._watch = _core.Watch(OWN, LIBRARIES)
-        self._modes = _modes()
-        self._changes_modes = False
+        for name, value in zip(names, (*self._args, *self._kwargs.values())):
+            visit_argument(walk, value, name)
+        found = walk.run()
+        self._seen = walk.seen
+        return found
 
     def _describe(self, names: list[str]) -> None:
         """Guards the arguments that are objects."""
         args, kwargs = self._args, self._kwargs
-        descriptions = Descriptions(self._walk)
+        descriptions = Descriptions(self._found, self._capture.knowledge.all_names)
         for where, name, value in zip((*range(len(args)), *kwargs), names, (*args, *kwargs.values())):
             description = descriptions.of(value)
             if description[0] != "any":
-                self._walk.guards.argument(where, name, description)
+                self._found.guards.argument(where, name, description)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""
-        walk = self._walk
+        found, state = self._found, self._found.state
         return Known(
-            {*walk.seen, *walk.arguments, *walk.containers},
-            {*walk.tensors, *map(id, tensors)},
+            state.objects | found.arguments.keys() | found.containers,
+            state.tensors.keys() | set(map(id, tensors)),
             {code for code, _ in self._watch.ran},
-            walk.classes,
+            state.classes,
         )
 
     def sharing_obstacle(self, program: _core.Program) -> str | None:
         """Why the gradient graphs of later calls cannot share the Python objects that this call's graph holds."""
-        why = SharedObjects(self._walk).reason(program.kept)
+        why = SharedObjects(self._found.state).reason(program.kept)
         return self._message("", why, {}) if why is not None else None
 
     def __enter__(self) -> Self:
@@ -146,21 +184,22 @@ class Recording:
             return self._finish()
         finally:
             # A recording that outlives the call must not keep the arguments alive.
-            self._args, self._kwargs = (), {}
-            self._watch = _core.Watch(OWN, LIBRARIES)
+            self._args, self._kwargs, self._seen = (), {}, {}
+            self._watch.clear()
 
     def _finish(self) -> Outcome:
-        capture, walk, knowledge = self._capture, self._walk, self._capture.knowledge
+        capture, found, knowledge = self._capture, self._found, self._capture.knowledge
+        state = found.state
         ran = self._watch.ran
         codes = {code for code, _ in ran if not is_own(code) and not is_numpy(code)}
-        sites = self._sites(codes)
+        sites = capture.sites_of(codes)
         facts = self._effects(ran)
-        walk.guards.set_sites(sites)
+        found.guards.set_sites(sites)
         self._guard_numpy(ran)
 
         self._guard_own(ran)
-        late = codes - walk.codes - knowledge.ran
-        skipped_hooks = walk.skips_hooks and any(_effects.runs_backward(code) for code, _ in ran)
+        late = codes - state.codes - knowledge.ran
+        skipped_hooks = state.skips_hooks and any(_effects.runs_backward(code) for code, _ in ran)
         late |= self._learn_functions(ran, late)
         if skipped_hooks:
             knowledge.runs_backward = True
@@ -188,12 +227,22 @@ class Recording:
         if late:
             knowledge.forget_other_code(reflects)
             return Outcome(None, None, True)
-        if walk.reasons:
+        if found.reasons:
             # Only code that did not run may have led to the obstacle: walk again with the code that ran.
             learned = not knowledge.only_ran_code
             knowledge.forget_other_code(reflects)
-            return Outcome(None, self._message(*walk.reasons[0], sites), learned)
-        return Outcome(walk.guards, None, False, walk.tensors)
+            return Outcome(None, self._message(*found.reasons[0], sites), learned)
+        self._remember()
+        return Outcome(found.guards, None, False, state.tensors)
+
+    def _remember(self) -> None:
+        """Keeps what was found with the guards, for the next recording."""
+        found, knowledge = self._found, self._capture.knowledge
+        if self._memory is not None:
+            self._memory.update(found, knowledge)
+        elif add_containers((*self._args, *self._kwargs.values()), set()):
+            Memory(found, self._seen, self._structure, knowledge)
+        self._capture.newest_guards = weakref.ref(found.guards)
 
     def _guard_numpy(self, ran: list[tuple[CodeType, Any]]) -> None:
         """Guards the globals that NumPy's functions name, and attributes of modules among them. Nothing behind them is
@@ -207,19 +256,31 @@ class Recording:
                     if type(module) is types.ModuleType:
                         named.setdefault(id(vars(module)), (vars(module), set()))[1].update(uses.attributes)
         for entries, names in named.values():
-            self._walk.guards.named(entries, frozenset(names), "NumPy's ", "global")
+            if new := self._not_guarded(entries, names):
+                self._found.guards.named(entries, new, "NumPy's ", "global")
+
+    def _not_guarded(self, entries: dict[str, Any], names: set[str]) -> frozenset[str]:
+        """The names whose globals are not guarded yet. From now on they are."""
+        guarded = self._found.guarded
+        new = frozenset(name for name in names if (id(entries), name) not in guarded)
+        guarded.update((id(entries), name) for name in new)
+        return new
 
     def _guard_own(self, ran: list[tuple[CodeType, Any]]) -> None:
         """Guards functions of Lucid that ran, and the globals that they read: programs may have replaced them."""
-        guards, knowledge = self._walk.guards, self._capture.knowledge
+        guards, knowledge = self._found.guards, self._capture.knowledge
         read: dict[int, tuple[dict[str, Any], set[str]]] = {}
         for code, function in ran:
             if is_own(code) and type(function) is types.FunctionType:
-                guards.function(function, code.co_qualname)
+                if id(function) not in self._found.guarded:
+                    self._found.guarded.add(id(function))
+                    guards.function(function, code.co_qualname)
                 _, names = read.setdefault(id(function.__globals__), (function.__globals__, set()))
                 names.update(code.co_names)
         for entries, names in read.values():
-            guards.named(entries, frozenset(names), f"{entries['__name__']}.", "global")
+            if not (new := self._not_guarded(entries, names)):
+                continue
+            guards.named(entries, new, f"{entries['__name__']}.", "global")
             for value in [entries[name] for name in sorted(names) if name in entries]:
                 if type(value) is types.ModuleType:
                     guards.named(vars(value), frozenset(names), f"{value.__name__}.", "global")
@@ -230,11 +291,11 @@ class Recording:
 
     def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
         """Remembers functions that ran although the walk did not find them. Returns their code objects."""
-        walk, functions = self._walk, self._capture.knowledge.functions
+        objects, functions = self._found.state.objects, self._capture.knowledge.functions
         news = set()
         while ran:
             code, function = ran.pop()
-            if type(function) is not types.FunctionType or id(function) in walk.seen or is_own(code) or is_numpy(code):
+            if type(function) is not types.FunctionType or id(function) in objects or is_own(code) or is_numpy(code):
                 continue
             # A new function with a known code object. If the call itself created it, nothing else refers to it now:
             # only the watch, `function` and the argument of getrefcount do. A function that refers to itself is still
@@ -259,14 +320,6 @@ class Recording:
             classes = [_core.class_dict(base) for base in mro_of(type(function))]
             function = next((entries[name] for entries in classes if name in entries), None)
         return function.__code__ if type(function) is types.FunctionType else None
-
-    def _sites(self, codes: set[CodeType]) -> dict[str, str]:
-        """The first line of the user's code that reads each name."""
-        sites: dict[str, str] = {}
-        for code in _in_order(codes):
-            for name, line in named_by(code).reads.items():
-                sites.setdefault(name, site(code, line))
-        return sites
 
     def _message(self, name: str, reason: str, sites: dict[str, str]) -> str:
         """A reason, prefixed with the line where the name occurs or, failing that, where the function begins."""
@@ -298,18 +351,29 @@ class Recording:
 
     def _written(self) -> str | None:
         """A place that the call wrote to; None if there is none."""
-        walk = self._walk
+        guards, codes = self._found.guards, self._found.state.codes
+        difference = guards.difference() or guards.argument_difference(self._args, self._kwargs)
+        changed = self._contents.changed()
+        if difference is None and changed is None:
+            return None
         writes: dict[str, str] = {}
-        for code in _in_order(walk.codes | walk.knowledge.ran):
+        for code in _in_order(codes | self._capture.knowledge.ran):
             for name, line in named_by(code).writes.items():
                 writes.setdefault(name, site(code, line))
-        sites = {**self._sites(walk.codes), **writes}
-        difference = walk.guards.difference() or walk.guards.argument_difference(self._args, self._kwargs)
+        sites = {**_sites(codes), **writes}
         if difference is not None:
             place, name, _, _ = difference
             return self._message(name, f"the call writes {place}", sites)
-        changed = self._contents.changed()
-        return self._message(changed, f"the call writes {changed}, which was passed to it", sites) if changed else None
+        return self._message(changed or "", f"the call writes {changed}, which was passed to it", sites)
+
+
+def _sites(codes: Iterable[CodeType]) -> dict[str, str]:
+    """The first line of the user's code that reads each name."""
+    sites: dict[str, str] = {}
+    for code in _in_order(codes):
+        for name, line in named_by(code).reads.items():
+            sites.setdefault(name, site(code, line))
+    return sites
 
 
 def _subclasses_of(cls: type) -> set[int]:
@@ -317,7 +381,7 @@ def _subclasses_of(cls: type) -> set[int]:
     return set(map(id, type.__subclasses__(cls))) if is_heap_class(cls) else set()
 
 
-def _in_order(codes: set[CodeType]) -> list[CodeType]:
+def _in_order(codes: Iterable[CodeType]) -> list[CodeType]:
     """The user's own code, in the same order in every process."""
     own = (code for code in codes if not is_library(code))
     return sorted(own, key=lambda code: (code.co_filename, code.co_firstlineno))

@@ -45,13 +45,14 @@ class JITFunction(_core.CompiledCallable, Generic[P, R]):
         function: Callable[P, R],
         max_cache_entries: int = 8,
         passes: Sequence[Pass | type[Pass]] | None = None,
+        wait: bool = False,
     ) -> None:
         own = _own(self)
         own["__wrapped__"] = function
         own.update({name: getattr(function, name) for name in _HIDDEN if hasattr(function, name)})
         name = getattr(function, "__name__", None)
         name = printable(name if type(name) is str else simple_name_of(type(function)))
-        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes)
+        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes, wait)
 
     if TYPE_CHECKING:
 
@@ -106,7 +107,7 @@ class JITFunction(_core.CompiledCallable, Generic[P, R]):
         """The same for a copy of the function. Most functions are copied as themselves."""
         if function is self.__wrapped__:
             return self
-        return JITFunction(function, self._compiled.max_cache_entries, self._compiled.passes)
+        return JITFunction(function, *self._compiled.options)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         # A decorated function is found by its name, like any other; elsewhere its function is.
@@ -116,7 +117,7 @@ class JITFunction(_core.CompiledCallable, Generic[P, R]):
             found = getattr(found, part, None)
         if found is self:
             return name
-        return JITFunction, (self.__wrapped__, self._compiled.max_cache_entries, self._compiled.passes)
+        return JITFunction, (self.__wrapped__, *self._compiled.options)
 
     def invalidate_cache(self) -> None:
         """Removes all plans; the next call is recorded again."""
@@ -154,22 +155,26 @@ _Passes = Sequence[Pass | type[Pass]] | None
 
 
 @overload
-def compile(target: Module, *, max_cache_entries: int = 8, passes: _Passes = None) -> Any: ...
-@overload
-def compile(target: Callable[P, R], *, max_cache_entries: int = 8, passes: _Passes = None) -> JITFunction[P, R]: ...
+def compile(target: Module, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False) -> Any: ...
 @overload
 def compile(
-    target: None = None, *, max_cache_entries: int = 8, passes: _Passes = None
+    target: Callable[P, R], *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False
+) -> JITFunction[P, R]: ...
+@overload
+def compile(
+    target: None = None, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False
 ) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
-def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes = None) -> Any:
+def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False) -> Any:
     """Compiles a function or a module. Results, gradients, random numbers and state stay the same, bit for bit.
 
     The first call runs eagerly and is recorded; another thread compiles the recording to a plan. Later calls with
-    arguments of the same types wait for that plan if necessary, and run it. A call that cannot be compiled runs
-    eagerly, and `explain()` says why. The cache holds at most `max_cache_entries` plans and evicts the oldest first.
-    `passes`, classes or objects derived from `lucid.compiler.Pass`, replace the standard passes.
+    arguments of the same types run that plan. Until it is there they run eagerly or, with `wait=True` or if the
+    environment variable LUCID_COMPILE_WAIT is 1, wait for it. A call that cannot be compiled runs eagerly, and
+    `explain()` says why. If plans are hardly ever used again, because arguments or state keep changing, fewer and fewer
+    calls are recorded. The cache holds at most `max_cache_entries` plans and evicts the oldest first. `passes`, classes
+    or objects derived from `lucid.compiler.Pass`, replace the standard passes.
 
-    >>> @lucid.compile
+    >>> @lucid.compile(wait=True)
     ... def f(x, y):
     ...     return (x * y + x).sum()
     >>> f(lucid.ones(3), lucid.ones(3)), f(lucid.ones(3), lucid.zeros(3))
@@ -178,13 +183,13 @@ def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes =
     1
     """
     if target is None:
-        return functools.partial(compile, max_cache_entries=max_cache_entries, passes=passes)
+        return functools.partial(compile, max_cache_entries=max_cache_entries, passes=passes, wait=wait)
     if isinstance(target, (JITFunction, JITModule)):
         return target
     if isinstance(target, Module):
-        return JITModule(target, max_cache_entries, passes)
+        return JITModule(target, max_cache_entries, passes, wait)
     if callable(target):
-        return JITFunction(target, max_cache_entries, passes)
+        return JITFunction(target, max_cache_entries, passes, wait)
     raise TypeError(f"lucid.compile() expects an nn.Module or a callable, got {type(target)}")
 
 

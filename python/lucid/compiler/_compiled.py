@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from ..nn import Module
+from ._arguments import parameter_names
 from ._cache import CacheKey, PlanCache
 from ._capture import Capture, Recording
 from ._kinds import derives, printable
@@ -48,8 +49,8 @@ class Counters(NamedTuple):
 def wait() -> None:
     """Waits until the compile thread has compiled the plans of all calls so far, and of backward passes.
 
-    It is never required, because a call waits for its plan. It is meant for benchmarks, and for servers in which no
-    call should wait.
+    Calls whose plan is not there yet run eagerly. Servers wait once after the first calls, and benchmarks before they
+    measure.
 
     >>> f = lucid.compile(lambda x: x * 2)
     >>> y = f(lucid.ones(3))
@@ -77,6 +78,7 @@ class Compiled:
         name: str,
         max_cache_entries: int,
         passes: Sequence[Pass | type[Pass]] | None = None,
+        wait: bool = False,
     ) -> None:
         if not isinstance(max_cache_entries, int):
             kind = type(max_cache_entries).__name__
@@ -89,8 +91,14 @@ class Compiled:
         self.name = name
         self.max_cache_entries = max_cache_entries
         self.passes = passes
+        self.wait = bool(wait)
         self.capture = Capture(target)
-        table.connect(target, self, name, max_cache_entries, to_core(passes))
+        table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait)
+
+    @property
+    def options(self) -> tuple[Any, ...]:
+        """The options of lucid.compile(), in order."""
+        return self.max_cache_entries, self.passes, self.wait
 
     # The table calls these before and after a call that it records.
 
@@ -131,6 +139,11 @@ class Compiled:
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
         rebuild = None if derives(type(result), _core.Tensor) else make_result
         return key, program, outcome.guards, rebuild, used
+
+    def argument_names(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
+        """What to call each argument in a message: "argument x", or "argument 0" if the parameter is not known."""
+        names = parameter_names(self.target, args, kwargs)
+        return [name if name == f"argument {number}" else f"argument {name}" for number, name in enumerate(names)]
 
     # Queries. They wait for the plans that are being compiled.
 

@@ -36,6 +36,12 @@ class Knowledge:
         # Globals of Lucid's own code that ran: dicts by id, and names.
         self.own_globals: dict[int, tuple[dict[str, Any], set[str]]] = {}
 
+    def size(self) -> tuple[int, ...]:
+        """Changes whenever something is added."""
+        functions = sum(map(len, self.functions.values()))
+        names = sum(len(names) for _, names in self.own_globals.values())
+        return len(self.ran), functions, names, self.only_ran_code, self.all_names, self.runs_backward
+
     def forget_other_code(self, reflects: bool) -> None:
         """Restricts later walks to code that has run; `reflects`: whether it uses names that are not in the code."""
         if not self.only_ran_code:

@@ -49,6 +49,10 @@ def is_record(cls: type) -> bool:
     return cls is tuple or (derives(cls, tuple) and any("_fields" in _core.class_dict(base) for base in mro_of(cls)))
 
 
+def is_container(cls: type) -> bool:
+    return cls is list or cls is dict or is_record(cls)
+
+
 # Attributes of functions that code can read but rarely does; the code and the names of functions are always guarded.
 _OF_FUNCTIONS = (
     "__doc__",

@@ -32,10 +32,14 @@ class JITModule(Module):
         return super().__new__(_class_for(type(module)))
 
     def __init__(
-        self, module: Module, max_cache_entries: int = 8, passes: Sequence[Pass | type[Pass]] | None = None
+        self,
+        module: Module,
+        max_cache_entries: int = 8,
+        passes: Sequence[Pass | type[Pass]] | None = None,
+        wait: bool = False,
     ) -> None:
         super().__init__()
-        compiled = Compiled(_core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes)
+        compiled = Compiled(_core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes, wait)
         # Stored directly in the dict: the wrapped module is not a submodule of this one.
         own = object.__getattribute__(self, "__dict__")
         own["_wrapped"] = module
@@ -77,13 +81,13 @@ class JITModule(Module):
         return sorted({*dir(type(self)), *dir(self._wrapped)})
 
     def __copy__(self) -> JITModule:
-        return JITModule(copy.copy(self._wrapped), self._compiled.max_cache_entries, self._compiled.passes)
+        return JITModule(copy.copy(self._wrapped), *self._compiled.options)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> JITModule:
-        return JITModule(copy.deepcopy(self._wrapped, memo), self._compiled.max_cache_entries, self._compiled.passes)
+        return JITModule(copy.deepcopy(self._wrapped, memo), *self._compiled.options)
 
     def __reduce_ex__(self, protocol: Any) -> Any:
-        return JITModule, (self._wrapped, self._compiled.max_cache_entries, self._compiled.passes)
+        return JITModule, (self._wrapped, *self._compiled.options)
 
     def compile(self, **kwargs: Any) -> JITModule:
         """Returns itself: it is already compiled."""

@@ -11,8 +11,8 @@ from typing import Any
 import lucid
 
 from ._code import named_by
+from ._found import State
 from ._kinds import ATOMS, IMMUTABLE, derives, is_enum, name_of, type_set
-from ._walk import Walk
 
 _METHODS = type_set(types.MethodType, types.BuiltinMethodType, types.MethodWrapperType)
 _CONTAINERS = type_set(list, dict, set)
@@ -21,8 +21,8 @@ _CONTAINERS = type_set(list, dict, set)
 class SharedObjects:
     """Decides whether other calls may share an object: constants, and objects whose identity is guarded."""
 
-    def __init__(self, walk: Walk) -> None:
-        self._walk = walk
+    def __init__(self, state: State) -> None:
+        self._state = state
         self._seen: set[int] = set()
 
     def reason(self, objects: Iterable[tuple[str, Any]]) -> str | None:
@@ -35,8 +35,8 @@ class SharedObjects:
     def _differs(self, value: Any) -> str | None:
         cls = type(value)
         if derives(cls, lucid.Tensor):
-            return None if id(value) in self._walk.tensors else "a tensor of the call"
-        if cls in ATOMS or cls in IMMUTABLE or is_enum(cls) or id(value) in self._walk.seen:
+            return None if id(value) in self._state.tensors else "a tensor of the call"
+        if cls in ATOMS or cls in IMMUTABLE or is_enum(cls) or id(value) in self._state.objects:
             return None
         if id(value) in self._seen:
             return None
@@ -50,7 +50,7 @@ class SharedObjects:
         if cls in _METHODS:
             owner = value.__self__
             # A method of a container would modify the container of the recorded call.
-            if type(owner) in _CONTAINERS and id(owner) not in self._walk.seen:
+            if type(owner) in _CONTAINERS and id(owner) not in self._state.objects:
                 return f"a method of a {name_of(type(owner))} that the call created"
             return self._first([owner, getattr(value, "__func__", None)])
         if cls is types.FunctionType:
@@ -65,11 +65,11 @@ class SharedObjects:
         written = named_by(function.__code__).writes
         contents = []
         for name, cell in zip(function.__code__.co_freevars, cells):
-            if name in written and id(cell) not in self._walk.seen:
+            if name in written and id(cell) not in self._state.objects:
                 return f"the variable {name} of the call, which it changes,"
             # None if the variable is not set yet.
             value = getattr(cell, "cell_contents", None)
-            if type(value) in _CONTAINERS and id(value) not in self._walk.seen:
+            if type(value) in _CONTAINERS and id(value) not in self._state.objects:
                 return f"the {name_of(type(value))} {name} of the call"
             contents.append(value)
         defaults = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]

@@ -8,9 +8,7 @@ is guarded at those names. The walk runs no user code.
 from __future__ import annotations
 
 import abc
-import collections
 import datetime
-import functools
 import operator
 import sys
 import types
@@ -24,7 +22,9 @@ from .. import _core
 from . import _kinds
 from ._argument_walk import visit_argument
 from ._code import is_caching, is_library, is_library_file, is_numpy, is_own, named_by
+from ._found import Found
 from ._functions import own_effect, reason_for
+from ._guarding import add_guards, found_by
 from ._kinds import ATOMS, IMMUTABLE, ByType, derives, mro_of, name_of, printable, simple_name_of, type_set
 from ._knowledge import Knowledge
 from ._members import (
@@ -59,7 +59,7 @@ _TENSOR_ATTRIBUTES = dict(_core.class_dict(lucid.Tensor))
 
 
 class Walk:
-    """One walk. Afterwards `guards` holds the guards, `tensors` the tensors, and `reasons` what cannot be guarded."""
+    """One walk."""
 
     def __init__(self, knowledge: Knowledge) -> None:
         self.knowledge = knowledge
@@ -75,22 +75,22 @@ class Walk:
         self.containers: set[int] = set()
         self.names: set[str] = set(_BASE_NAMES)
         self._pending: list[tuple[Any, str]] = []
-        self._instances: list[Instance] = []
+        self.instances: list[Instance] = []
         self._new_instances: list[Instance] = []
         self._new_classes: list[type] = []
         # Tensors that code can access.
         self.visible: list[tuple[lucid.Tensor, str]] = []
         # Parameters without Python attributes, the common case.
         self.bare: list[tuple[lucid.Tensor, str]] = []
-        self._classes: ByType[str] = ByType({})
-        self._globals: dict[int, tuple[dict[str, Any], set[str], str]] = {}
+        self.guarded_classes: ByType[str] = ByType({})
+        self.globals: dict[int, tuple[dict[str, Any], set[str], str]] = {}
         self._members: ByType[Members] = ByType({})
         self._visits: ByType[Visit] = ByType({cls: rule.visit for cls, rule in RULES.items()})
         # Classes that the call could reach when it began.
         self.classes: ByType[None] = ByType({})
         # For each class of modules: whether Lucid's own code runs them.
         self.own_modules: ByType[bool] = ByType({})
-        self._uses_abstract_classes = False
+        self.uses_abstract_classes = False
         # C functions with effects. The watch sees a call by Python code, but not one by C code that was passed the
         # function.
         self.impure: list[tuple[str, str | None, str]] = []
@@ -123,7 +123,7 @@ class Walk:
         """Adds a value from which to walk."""
         self._pending.append((value, place))
 
-    def run(self) -> None:
+    def run(self) -> Found:
         """Walks until nothing new is found, then guards what was found."""
         visit_generator(self, None, "the default generator")
         self._visit_tensor_class()
@@ -166,10 +166,11 @@ class Walk:
                 self._look_up_class(cls, names, all_names)
             if not self._pending:
                 identify_arguments(self)
-        self._instances = instances
+        self.instances = instances
         refuse_hashes_of_arguments(self)
         refuse_impure_functions(self)
-        self._guard()
+        add_guards(self)
+        return found_by(self)
 
     def backward_hooks(self, hooks: list[Any], place: str) -> None:
         """Visits hooks that run during backward, if a call that was recorded has run it."""
@@ -197,62 +198,10 @@ class Walk:
 
     def _visit_tensor_class(self) -> None:
         """Guards the class Tensor, and visits what programs have put there."""
-        self._classes[lucid.Tensor] = "Tensor"
+        self.guarded_classes[lucid.Tensor] = "Tensor"
         for name, value in list(_core.class_dict(lucid.Tensor).items()):
             if _TENSOR_ATTRIBUTES.get(name) is not value:
                 self.start(value, f"Tensor.{name}")
-
-    def _guard(self) -> None:
-        guards, all_names = self.guards, self.knowledge.all_names
-        names = frozenset(self.names)
-        for entries, wanted, place in self._globals.values():
-            if not _core.has_only_names(entries):
-                self.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
-                continue
-            guards.named(entries, frozenset(wanted), place, "global")
-        for instance in self._instances:
-            if instance.by_path:
-                continue
-            place = instance.place
-            reads_all = all_names or instance.whole
-            if not instance.is_module:
-                guards.instance(instance.object, place)
-            if instance.dict is not None:
-                if reads_all:
-                    guards.whole(instance.dict, place, "attribute")
-                elif _core.has_only_names(instance.dict):
-                    guards.named(instance.dict, names, place, "attribute")
-                else:
-                    self.refuse(place, f"reads attributes of {place}, whose names are not all strings")
-            for name, member in instance.members:
-                is_read = name in names or (reads_all and name not in ONLY_NAMED)
-                if is_read and type(member) is types.MemberDescriptorType:
-                    guards.slot(instance.object, member, f"{place}.{name}")
-        reads_gradients = all_names or "grad" in names
-        guards.tensors(self.visible, reads_gradients)
-        for tensor, place in self.visible if reads_gradients else ():
-            found = type(_TENSOR_ATTRIBUTES["grad"].__get__(tensor))
-            if found not in (lucid.Tensor, type(None)):
-                self.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
-        guards.bare(self.bare, None if all_names else names)
-        for cls, place in self._classes.items():
-            guards.class_(cls, place)
-        if all_names or "maxlen" in names:
-            read: Any = _core.class_dict(collections.deque)["maxlen"].__get__
-            for value, place in self.deques:
-                guards.call(functools.partial(read, value), f"{place}.maxlen")
-        guards.global_hooks()
-        if self.uses_numpy:
-            if (mode := _kinds.numpy_error_mode()) is not None:
-                guards.context(mode, "NumPy's error mode")
-            # NumPy warns where it does not raise.
-            guards.call(_core.warning_filters, "the warning filters")
-        if self.uses_dates:
-            for text in _kinds.LOCAL_TEXTS:
-                guards.call(text, "the locale or the time zone")
-        guards.compare_identity(self.compares_identity)
-        if self._uses_abstract_classes:
-            guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
     def refuse(self, place: str, reason: str) -> None:
         """Notes that something cannot be guarded."""
@@ -288,7 +237,7 @@ class Walk:
             self._pending.append((value, place))
 
     def _look_up_class(self, cls: type, names: set[str], all_names: bool) -> None:
-        place = self._classes[cls]
+        place = self.guarded_classes[cls]
         of_library = _kinds.library_of(cls) in _LIBRARY_CLASSES
         for name, value in list(_core.class_dict(cls).items()):
             if type(value) is types.MemberDescriptorType:
@@ -387,8 +336,8 @@ class Walk:
         if type(entries) is not dict or type(builtins) is not dict:
             self.refuse(function.__name__, f"calls {function.__name__}, whose globals are not a plain dict")
             return
-        _, wanted, _ = self._globals.setdefault(id(entries), (entries, set(), "global "))
-        _, shadowed, _ = self._globals.setdefault(id(builtins), (builtins, set(), "builtin "))
+        _, wanted, _ = self.globals.setdefault(id(entries), (entries, set(), "global "))
+        _, shadowed, _ = self.globals.setdefault(id(builtins), (builtins, set(), "builtin "))
         wanted |= names
         # Sorted, so that messages are the same in every process.
         for name in sorted(names):
@@ -407,7 +356,7 @@ class Walk:
         while isinstance(package, str) and package:
             candidates.append(f"{package}.{name}" if name else package)
             package = package.rpartition(".")[0]
-        _, wanted, _ = self._globals.setdefault(id(sys.modules), (sys.modules, set(), "module "))
+        _, wanted, _ = self.globals.setdefault(id(sys.modules), (sys.modules, set(), "module "))
         for candidate in candidates:
             while candidate:
                 wanted.add(candidate)
@@ -428,7 +377,7 @@ class Walk:
         self.uses_dates = self.uses_dates or module == "datetime"
         metaclass = type(cls)
         if derives(metaclass, abc.ABCMeta):
-            self._uses_abstract_classes = True
+            self.uses_abstract_classes = True
         if metaclass not in _OWN_METACLASSES:
             self.add_class(metaclass, simple_name_of(metaclass))
         if not _kinds.is_heap_class(cls) and derives(cls, datetime.date, datetime.time):
@@ -438,8 +387,8 @@ class Walk:
                 if not _kinds.is_known_type(base):
                     self.refuse(place, f"may create a {name_of(cls)}, whose state cannot be checked")
                 continue
-            if base not in self._classes:
-                self._classes[base] = simple_name_of(base)
+            if base not in self.guarded_classes:
+                self.guarded_classes[base] = simple_name_of(base)
                 self._new_classes.append(base)
 
 

@@ -1,0 +1,110 @@
+"""What a walk found, and what of it the next recording of the same function may use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+import lucid
+
+from .. import _core
+from ..optim import Optimizer
+from ._kinds import ATOMS, ByType, derives, type_set
+from ._knowledge import Knowledge
+from ._members import Instance
+
+
+@dataclass(frozen=True)
+class State:
+    """What a call could reach when it began, except by its arguments."""
+
+    # By id: the tensor and its place.
+    tensors: dict[int, tuple[lucid.Tensor, str]]
+    # The ids of the objects.
+    objects: frozenset[int]
+    classes: ByType[None]
+    # The types of the containers among the objects.
+    containers: ByType[None]
+    codes: frozenset[CodeType]
+    # The attributes that code names.
+    names: frozenset[str]
+    # Whether code compares constants by `is`.
+    compares_identity: bool
+    # Whether there are hooks that would run during backward and were not visited.
+    skips_hooks: bool
+
+
+@dataclass
+class Found:
+    """What one walk found."""
+
+    state: State
+    guards: _core.GuardSet
+    # What cannot be guarded: a name in the code, and the reason.
+    reasons: list[tuple[str, str]] = field(default_factory=list)
+    # The objects among the arguments, and the containers among them and in their attributes, by id.
+    arguments: dict[int, Instance] = field(default_factory=dict)
+    containers: set[int] = field(default_factory=set)
+    # What is guarded of Lucid and NumPy: the ids of functions, and the dict's id and the name of globals.
+    guarded: set[Any] = field(default_factory=set)
+
+
+class Memory:
+    """What the next recording may use of a walk. It belongs to the guards of a plan: as long as they hold, a walk from
+    arguments of the same structure would find the same again. The guards also hold the objects that were found."""
+
+    def __init__(self, found: Found, seen: dict[int, Any], structure: bytes, knowledge: Knowledge) -> None:
+        state = found.state
+        self._structure = structure
+        self._ids = state.objects
+        self._places = [place for _, place in state.tensors.values()]
+        self._classes, self._containers = len(state.classes), len(state.containers)
+        self._settings = state.codes, state.names, state.compares_identity, state.skips_hooks
+        self.update(found, knowledge)
+        # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
+        # hold when they are gone.
+        objects = [value for value in seen.values() if not derives(type(value), _core.Module, Optimizer)]
+        tensors = [tensor for tensor, _ in state.tensors.values()]
+        found.guards.remember(self, [*tensors, *state.classes, *state.containers, *objects])
+
+    def update(self, found: Found, knowledge: Knowledge) -> None:
+        """Notes what a recording without obstacles has added. All code that it ran was found by the walk."""
+        self._guarded = found.guarded
+        self._known = knowledge.size()
+
+    def recall(self, guards: _core.GuardSet, structure: bytes, knowledge: Knowledge) -> Found | None:
+        """What a walk would find; None if that is not known. `guards` are those that this belongs to."""
+        if structure != self._structure or knowledge.size() != self._known or not guards.holds_state():
+            return None
+        objects = guards.remembered
+        copied = _core.GuardSet()
+        copied.add_state_of(guards)
+        copied.remember(self, objects)
+        places = self._places
+        classes = objects[len(places) : len(places) + self._classes + self._containers]
+        state = State(
+            {id(tensor): (tensor, place) for tensor, place in zip(objects, places)},
+            self._ids,
+            type_set(*classes[: self._classes]),
+            type_set(*classes[self._classes :]),
+            *self._settings,
+        )
+        return Found(state, copied, guarded=set(self._guarded))
+
+
+def add_containers(values: Iterable[Any], containers: set[int]) -> bool:
+    """Adds the ids of the containers among arguments. Returns whether the arguments are only tensors, numbers, texts,
+    and lists, tuples and dicts of these: a walk finds nothing else there."""
+    for value in values:
+        cls = type(value)
+        if cls is list or cls is tuple or cls is dict:
+            containers.add(id(value))
+            if not add_containers(value, containers):
+                return False
+            if cls is dict and not add_containers(value.values(), containers):
+                return False
+        elif not (_core.tensor_hooks(value) == [] if cls is lucid.Tensor else cls in ATOMS):
+            return False
+    return True

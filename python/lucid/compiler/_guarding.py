@@ -1,0 +1,94 @@
+"""Guards for what a walk has found."""
+
+from __future__ import annotations
+
+import abc
+import collections
+import functools
+import types
+from typing import TYPE_CHECKING, Any
+
+import lucid
+
+from .. import _core
+from . import _kinds
+from ._found import Found, State
+from ._kinds import name_of, type_set
+from ._members import ONLY_NAMED, is_container
+
+if TYPE_CHECKING:
+    from ._walk import Walk
+
+# As it is when Lucid is imported.
+_gradient: Any = _core.class_dict(lucid.Tensor)["grad"].__get__
+
+
+def add_guards(walk: Walk) -> None:
+    """Guards every place that the walk has found and not guarded yet."""
+    guards, all_names = walk.guards, walk.knowledge.all_names
+    names = frozenset(walk.names)
+    for entries, wanted, place in walk.globals.values():
+        if not _core.has_only_names(entries):
+            walk.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
+            continue
+        guards.named(entries, frozenset(wanted), place, "global")
+    for instance in walk.instances:
+        if instance.by_path:
+            continue
+        place = instance.place
+        reads_all = all_names or instance.whole
+        if not instance.is_module:
+            guards.instance(instance.object, place)
+        if instance.dict is not None:
+            if reads_all:
+                guards.whole(instance.dict, place, "attribute")
+            elif _core.has_only_names(instance.dict):
+                guards.named(instance.dict, names, place, "attribute")
+            else:
+                walk.refuse(place, f"reads attributes of {place}, whose names are not all strings")
+        for name, member in instance.members:
+            is_read = name in names or (reads_all and name not in ONLY_NAMED)
+            if is_read and type(member) is types.MemberDescriptorType:
+                guards.slot(instance.object, member, f"{place}.{name}")
+    reads_gradients = all_names or "grad" in names
+    guards.tensors(walk.visible, reads_gradients)
+    for tensor, place in walk.visible if reads_gradients else ():
+        found = type(_gradient(tensor))
+        if found not in (lucid.Tensor, type(None)):
+            walk.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
+    guards.bare(walk.bare, None if all_names else names)
+    for cls, place in walk.guarded_classes.items():
+        guards.class_(cls, place)
+    if all_names or "maxlen" in names:
+        read: Any = _core.class_dict(collections.deque)["maxlen"].__get__
+        for value, place in walk.deques:
+            guards.call(functools.partial(read, value), f"{place}.maxlen")
+    guards.global_hooks()
+    if walk.uses_numpy:
+        if (mode := _kinds.numpy_error_mode()) is not None:
+            guards.context(mode, "NumPy's error mode")
+        # NumPy warns where it does not raise.
+        guards.call(_core.warning_filters, "the warning filters")
+    if walk.uses_dates:
+        for text in _kinds.LOCAL_TEXTS:
+            guards.call(text, "the locale or the time zone")
+    guards.compare_identity(walk.compares_identity)
+    if walk.uses_abstract_classes:
+        guards.call(abc.get_cache_token, "the classes registered with abstract ones")
+
+
+def found_by(walk: Walk) -> Found:
+    """What the walk has found."""
+    containers = [value for value in walk.seen.values() if is_container(type(value))]
+    walk.guards.know(containers)
+    state = State(
+        tensors=walk.tensors,
+        objects=frozenset(walk.seen),
+        classes=walk.classes,
+        containers=type_set(*map(type, containers)),
+        codes=frozenset(walk.codes),
+        names=frozenset(walk.names),
+        compares_identity=walk.compares_identity,
+        skips_hooks=walk.skips_hooks,
+    )
+    return Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)
