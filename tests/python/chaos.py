@@ -262,14 +262,14 @@ def some(choose, kind, count):
     return choose.choices(names, weights, k=count)
 
 
-def run_worlds(seed, outcome, shrink=True):
-    """Runs two worlds until they differ or _STEPS actions have run."""
+def run_worlds(seed, outcome, shrink=True, steps=_STEPS):
+    """Runs two worlds until they differ or `steps` actions have run."""
     choose = random.Random(seed)
     eager, compiled = World(False, seed), World(True, seed)
     outcome.worlds += 1
     actions = []
     calls, changes = (some(choose, kind, count) for kind, count in (("call", _CALLS), ("change", _CHANGES)))
-    for number in range(_STEPS):
+    for number in range(steps):
         name = choose.choice(calls if choose.random() < 0.75 else changes)
         action = name, choose.randrange(10**6)
         actions.append(action)
@@ -308,6 +308,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--steps", type=int, default=10_000)
+    parser.add_argument("--length", type=int, default=_STEPS, help="how many actions a pair of worlds lives")
     parser.add_argument("--without", default="", help="names of actions to leave out")
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -316,11 +317,11 @@ def main():
     outcome, start, seed = Outcome(), time.monotonic(), arguments.seed
     while outcome.steps < arguments.steps:
         known = len(outcome.failures)
-        run_worlds(seed, outcome)
+        run_worlds(seed, outcome, steps=arguments.length)
         seed += 1
         for failure in outcome.failures[known:]:
             print(f"----- different: {failure}", flush=True)
-        if outcome.worlds % 20 == 0:
+        if outcome.worlds % 20 == 0 or arguments.length > _STEPS:
             gc.collect()
             print(summary(outcome, start), flush=True)
     print(summary(outcome, start))

@@ -64,20 +64,16 @@ def attributes_of(value):
         return {}
 
 
-_members = weakref.WeakKeyDictionary()
-
-
 def slots_of(value):
     """The slots of an object that are set."""
     cls = type(value)
-    members = _members.get(cls)
-    if members is None:
-        entries = [entry for base in cls.__mro__ for entry in vars(base).items()]
-        is_plain = not issubclass(cls, (type, types.FunctionType))
-        members = [entry for entry in entries if is_plain and type(entry[1]) is types.MemberDescriptorType]
-        _members[cls] = members
+    # Not kept: programs change classes.
+    if issubclass(cls, (type, types.FunctionType)):
+        return []
     found = []
-    for name, member in members:
+    for name, member in [entry for base in cls.__mro__ for entry in vars(base).items()]:
+        if type(member) is not types.MemberDescriptorType:
+            continue
         try:
             found.append((name, member.__get__(value)))
         except AttributeError:

@@ -223,6 +223,25 @@ f, set_cell = make()
     assert len(walks) > before
 
 
+def test_a_hook_on_a_parameter_is_seen_before_another_shape_is_recorded():
+    net = nn.Linear(3, 1)
+    seen = []
+
+    @lucid.compile
+    def step(x):
+        net.zero_grad()
+        loss = net(x).sum()
+        loss.backward()
+        return loss.detach()
+
+    for _ in range(4):
+        step(lucid.ones(2, 3))
+    net.weight.register_hook(seen.append)
+    for size in (2, 3, 3, 3):
+        step(lucid.ones(size, 3))
+    assert len(seen) == 4
+
+
 def test_an_argument_that_a_walk_must_see_is_walked(walks):
     class Box:
         def __init__(self, value):

@@ -26,7 +26,7 @@ from .. import _core, _effects
 from ._argument_walk import visit_argument
 from ._arguments import Contents, Descriptions, parameter_names
 from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, named_by, site
-from ._found import Found, Memory, add_containers
+from ._found import Found, Memory, add_containers, have_hooks
 from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
 from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
@@ -240,9 +240,14 @@ class Recording:
         found, knowledge = self._found, self._capture.knowledge
         if self._memory is not None:
             self._memory.update(found, knowledge)
-        elif add_containers((*self._args, *self._kwargs.values()), set()):
+        elif self._is_plain():
             Memory(found, self._seen, self._structure, knowledge)
         self._capture.newest_guards = weakref.ref(found.guards)
+
+    def _is_plain(self) -> bool:
+        """Whether the walk depended on nothing but the structure of the arguments and what is guarded."""
+        tensors = (tensor for tensor, _ in self._found.state.tensors.values())
+        return add_containers((*self._args, *self._kwargs.values()), set()) and not have_hooks(tensors)
 
     def _guard_numpy(self, ran: list[tuple[CodeType, Any]]) -> None:
         """Guards the globals that NumPy's functions name, and attributes of modules among them. Nothing behind them is

@@ -78,11 +78,13 @@ class Memory:
         """What a walk would find; None if that is not known. `guards` are those that this belongs to."""
         if structure != self._structure or knowledge.size() != self._known or not guards.holds_state():
             return None
-        objects = guards.remembered
+        objects, places = guards.remembered, self._places
+        # Guards do not compare them: plans do.
+        if have_hooks(objects[: len(places)]):
+            return None
         copied = _core.GuardSet()
         copied.add_state_of(guards)
         copied.remember(self, objects)
-        places = self._places
         classes = objects[len(places) : len(places) + self._classes + self._containers]
         state = State(
             {id(tensor): (tensor, place) for tensor, place in zip(objects, places)},
@@ -92,6 +94,11 @@ class Memory:
             *self._settings,
         )
         return Found(state, copied, guarded=set(self._guarded))
+
+
+def have_hooks(tensors: Iterable[lucid.Tensor]) -> bool:
+    """Whether one of these tensors has gradient hooks."""
+    return any(_core.tensor_hooks(tensor) for tensor in tensors)
 
 
 def add_containers(values: Iterable[Any], containers: set[int]) -> bool:
@@ -105,6 +112,6 @@ def add_containers(values: Iterable[Any], containers: set[int]) -> bool:
                 return False
             if cls is dict and not add_containers(value.values(), containers):
                 return False
-        elif not (_core.tensor_hooks(value) == [] if cls is lucid.Tensor else cls in ATOMS):
+        elif have_hooks([value]) if cls is lucid.Tensor else cls not in ATOMS:
             return False
     return True
