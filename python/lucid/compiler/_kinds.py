@@ -59,7 +59,10 @@ class ByType(Generic[_Value]):
 
 def type_set(*types: type) -> ByType[None]:
     """A set of types, compared by identity."""
-    return ByType(dict.fromkeys(types))
+    found: ByType[None] = ByType({})
+    for cls in types:
+        found[cls] = None
+    return found
 
 
 ATOMS = type_set(int, float, bool, str, bytes, complex, type(None), type(Ellipsis), type(NotImplemented))
