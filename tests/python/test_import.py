@@ -23,20 +23,23 @@ def test_import_is_quick_and_loads_nothing_heavy():
     code = (
         "import time, sys, os\n"
         "start = time.process_time()\n"
+        "for _ in range(2_000_000): pass\n"
+        "middle = time.process_time()\n"
         "import lucid\n"
-        "print(time.process_time() - start)\n"
+        "print((time.process_time() - middle) / (middle - start))\n"
         "print(sorted(m for m in ('numpy', 'torch', 'inspect', 'random', 'multiprocessing') if m in sys.modules))\n"
         "print(len(os.listdir('/proc/self/task')))\n"
     )
-    times = []
-    for _ in range(3):
+    # In loops of Python, which a busy machine slows down as much: about 0.15 s.
+    ratios = []
+    for _ in range(5):
         result = run(code)
         assert result.returncode == 0, result.stderr
-        seconds, modules, threads = result.stdout.splitlines()
-        times.append(float(seconds))
+        ratio, modules, threads = result.stdout.splitlines()
+        ratios.append(float(ratio))
         assert modules == "[]"
         assert threads == "1"
-    assert min(times) < 0.15
+    assert min(ratios) < 3
 
 
 LEAK_PROGRAM = """
