@@ -258,4 +258,19 @@ void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_n
   }
 }
 
+std::string differing_argument(PyObject* const* values, const std::vector<std::string>& names,
+                               std::span<const int64_t> numbers, std::span<const int64_t> others) {
+  size_t at = 0;
+  for (size_t i = 0; i < names.size(); ++i) {
+    Flattened one;
+    flatten_call(values + i, 1, nullptr, one);
+    const size_t count = one.key.numbers().size();
+    if (at + count > numbers.size()) break;
+    if (!std::ranges::equal(numbers.subspan(at, count), others.subspan(at, count)))
+      return tensor_or_null(values[i]) ? "the shape or the strides of " + names[i] + " vary" : names[i] + " varies";
+    at += count;
+  }
+  return "arguments vary";
+}
+
 }  // namespace lucid::python

@@ -2,6 +2,10 @@
 
 #include <Python.h>
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/ref_list.h"
 #include "base/small_vector.h"
 #include "jit/call_key.h"
@@ -28,5 +32,10 @@ struct Flattened {
 /// Flattens the arguments of a call, positional ones first. Recurses into lists, tuples, dicts, named tuples and
 /// dataclasses. Other objects contribute only their class: the guards check the attributes that the call reads.
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
+
+/// Says which of the named arguments differs, given the numbers in the keys of two calls with the same structure.
+/// `values` are the arguments of the first.
+std::string differing_argument(PyObject* const* values, const std::vector<std::string>& names,
+                               std::span<const int64_t> numbers, std::span<const int64_t> others);
 
 }  // namespace lucid::python

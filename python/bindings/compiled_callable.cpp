@@ -106,31 +106,17 @@ class PythonCall {
 
   /// Why a plan with the structure of this key does not match the call.
   std::string difference(const TablePlan& plan) const {
-    if (!std::ranges::equal(plan.numbers, key().numbers())) return differing_argument(plan.numbers);
+    if (!std::ranges::equal(plan.numbers, key().numbers())) {
+      const auto names = nb::cast<std::vector<std::string>>(
+          nb::handle(object_.recorder).attr("argument_names")(positional(), named()));
+      return differing_argument(values_, names, key().numbers(), plan.numbers);
+    }
     const std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
     return failed.empty() ? "tensors that it uses have different types or share memory differently" : failed;
   }
 
  private:
   PyObject* call_target() const { return PyObject_Vectorcall(object_.target, values_, flagged_count_, names_); }
-
-  /// Which argument's numbers are not `others`, those of another call with the same structure.
-  std::string differing_argument(std::span<const int64_t> others) const {
-    const auto names =
-        nb::cast<std::vector<std::string>>(nb::handle(object_.recorder).attr("argument_names")(positional(), named()));
-    const std::span<const int64_t> own = key().numbers();
-    size_t at = 0;
-    for (size_t i = 0; i < names.size(); ++i) {
-      Flattened one;
-      flatten_call(values_ + i, 1, nullptr, one);
-      const size_t count = one.key.numbers().size();
-      if (at + count > own.size()) break;
-      if (!std::ranges::equal(own.subspan(at, count), others.subspan(at, count)))
-        return tensor_or_null(values_[i]) ? "the shape or the strides of " + names[i] + " vary" : names[i] + " varies";
-      at += count;
-    }
-    return "arguments vary";
-  }
 
   nb::object positional() const {
     nb::object args = checked(PyTuple_New(count_));
