@@ -39,11 +39,10 @@ class Descriptions:
         if derives(cls, lucid.Tensor):
             # The class is part of the key, and so is whether there are attributes.
             return self._instance(value) if id(value) in self._found.arguments else _ANY
+        is_known = id(value) in self._found.state.objects
         if is_container(cls):
-            return (
-                ("same", value) if value and id(value) in self._found.state.objects else self._container(value, inside)
-            )
-        if id(value) in self._found.arguments and id(value) not in self._found.state.objects:
+            return ("same", value) if value and is_known else self._container(value, inside)
+        if id(value) in self._found.arguments and not is_known:
             return self._instance(value)
         return ("same", value)
 

@@ -111,7 +111,6 @@ class Recording:
         # Not a dict: a metaclass may define how its classes are hashed.
         self._subclasses = [(cls, _subclasses_of(cls)) for cls in self._found.state.classes]
         self._watch = _core.Watch(OWN, LIBRARIES)
-        self._modes = _modes()
         self._changes_modes = False
 
     def _recall(self) -> Found | None:

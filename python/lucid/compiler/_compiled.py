@@ -12,12 +12,9 @@ from ..nn import Module
 from ._arguments import parameter_names
 from ._cache import CacheKey, PlanCache
 from ._capture import Capture, Recording
-from ._kinds import derives, printable
+from ._kinds import derives, gradient_of, printable
 from ._passes import Pass, to_core
 from ._results import CannotRebuild, UnknownClass, flatten_result
-
-# As it is when Lucid is imported: classes of users may define another.
-_gradient: Any = _core.Tensor.__dict__["grad"].__get__
 
 
 class CacheInfo(NamedTuple):
@@ -128,7 +125,7 @@ class Compiled:
             return tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
         leaves = [*tensors, *(tensor for tensor, _ in found)]
-        if any(_gradient(leaf) is result for result in results for leaf in leaves):
+        if any(gradient_of(leaf) is result for result in results for leaf in leaves):
             return "returns the gradient of a tensor"
         program, obstacle = _core.record_trace(tracing, tensors, results, [tensor for tensor, _ in found], self.name)
         if program is None:

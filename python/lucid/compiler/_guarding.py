@@ -13,14 +13,11 @@ import lucid
 from .. import _core
 from . import _kinds
 from ._found import Found, State
-from ._kinds import name_of, type_set
+from ._kinds import gradient_of, name_of, type_set
 from ._members import ONLY_NAMED, is_container
 
 if TYPE_CHECKING:
     from ._walk import Walk
-
-# As it is when Lucid is imported.
-_gradient: Any = _core.class_dict(lucid.Tensor)["grad"].__get__
 
 
 def add_guards(walk: Walk) -> None:
@@ -53,7 +50,7 @@ def add_guards(walk: Walk) -> None:
     reads_gradients = all_names or "grad" in names
     guards.tensors(walk.visible, reads_gradients)
     for tensor, place in walk.visible if reads_gradients else ():
-        found = type(_gradient(tensor))
+        found = type(gradient_of(tensor))
         if found not in (lucid.Tensor, type(None)):
             walk.refuse(place, f"may read the gradient of {place}, a {name_of(found)}")
     guards.bare(walk.bare, None if all_names else names)
