@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <condition_variable>
@@ -217,6 +218,10 @@ class CompileQueue {
   bool is_closed_ = false;
 };
 
+namespace {
+std::atomic<bool> has_queue = false;
+}
+
 CompileQueue& CompileQueue::get() {
   // Never destroyed: other threads may still wait while the process exits.
   static CompileQueue* const queue = [] {
@@ -228,6 +233,7 @@ CompileQueue& CompileQueue::get() {
                    [] { get().after_fork_in_child(); });
     // Objects created before this registration are destroyed after the handler has run.
     std::atexit(stop_compile_thread);
+    has_queue = true;
     return made;
   }();
   return *queue;
@@ -259,5 +265,25 @@ void CompileTask::cancel() { CompileQueue::get().cancel(*this); }
 void wait_for_compile_tasks() { CompileQueue::get().wait_for_all(); }
 
 void stop_compile_thread() { CompileQueue::get().stop(); }
+
+namespace {
+
+/// Stops the compile thread when the main thread returns from main or calls exit. LLVM creates static objects while it
+/// compiles, and exit destroys those before it calls handlers that were registered earlier; but it destroys the calling
+/// thread's own objects before all of these.
+struct StopAtExit {
+  ~StopAtExit() {
+    if (has_queue) stop_compile_thread();
+  }
+};
+
+void stop_at_exit_of_main_thread() {
+  if (gettid() == getpid()) thread_local const StopAtExit stop;
+}
+
+// The main thread loads the library in almost every program. Otherwise the exit handler of the queue stops the thread.
+[[maybe_unused]] const bool is_registered = (stop_at_exit_of_main_thread(), true);
+
+}  // namespace
 
 }  // namespace lucid::jit

@@ -211,5 +211,34 @@ TEST(CompileQueueProcesses, ExitWhileTheThreadWorks) {
   EXPECT_EQ(status, 7);
 }
 
+/// As LLVM has them: created by the first task that needs them.
+struct StaticOfATask {
+  std::atomic<bool> is_used = true;
+  ~StaticOfATask() {
+    if (is_used) _exit(1);
+  }
+};
+
+TEST(CompileQueueProcesses, ExitKeepsWhatTheThreadUsesUntilItHasStopped) {
+  const int status = status_of_child([] {
+    static std::atomic<bool> has_begun = false;
+    static const std::atomic<bool> never = false;
+    CompileTask::start([] {
+      static StaticOfATask object;
+      has_begun = true;
+      try {
+        work_until(never);
+      } catch (const Cancelled&) {
+        object.is_used = false;
+        throw;
+      }
+    });
+    while (!has_begun) std::this_thread::yield();
+    std::exit(7);
+    return false;
+  });
+  EXPECT_EQ(status, 7);
+}
+
 }  // namespace
 }  // namespace lucid::jit
