@@ -33,7 +33,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=100_000)
     count = parser.parse_args().count
-    f = lucid.compile(lambda x, number: (x * number).exp() + number, wait=True)
+    f = lucid.compile(lambda x, number: (x * float(number)).exp() + number, wait=True)
     g = lucid.compile(lambda x: x * 2 + 1, wait=True)
     h = lucid.compile(lambda x, number: x * x.sum().item() * number, wait=True)
     x = lucid.ones(2)

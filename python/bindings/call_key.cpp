@@ -258,6 +258,21 @@ void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_n
   }
 }
 
+std::vector<NumberArgument> number_arguments(PyObject* const* values, size_t count) {
+  std::vector<NumberArgument> found;
+  uint32_t position = 0;
+  // Flattened together: which numbers an argument adds depends on those before it.
+  Flattened all;
+  for (size_t i = 0; i < count; ++i) {
+    flatten(values[i], all);
+    const auto end = static_cast<uint32_t>(all.key.numbers().size());
+    if (end == position + 1 && (PyLong_CheckExact(values[i]) || PyFloat_CheckExact(values[i])))
+      found.push_back({i, position});
+    position = end;
+  }
+  return found;
+}
+
 std::string differing_argument(PyObject* const* values, const std::vector<std::string>& names,
                                std::span<const int64_t> numbers, std::span<const int64_t> others) {
   size_t at = 0;

@@ -33,6 +33,14 @@ struct Flattened {
 /// dataclasses. Other objects contribute only their class: the guards check the attributes that the call reads.
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
 
+/// An argument that is an int or a float, and the position of its value among the numbers of the key.
+struct NumberArgument {
+  size_t argument;
+  uint32_t position;
+};
+/// Finds these among the arguments of a call, which are the first `count` values.
+std::vector<NumberArgument> number_arguments(PyObject* const* values, size_t count);
+
 /// Says which of the named arguments differs, given the numbers in the keys of two calls with the same structure.
 /// `values` are the arguments of the first.
 std::string differing_argument(PyObject* const* values, const std::vector<std::string>& names,

@@ -62,7 +62,10 @@ class PythonCall {
 
   const jit::CallKey& key() const { return flat_.key; }
   std::span<TensorImpl* const> tensors() const { return flat_.tensors(); }
-  bool holds(const TablePlan& plan) const { return as_python(plan).guard_set().check({values_, count_, names_}); }
+  bool holds(const TablePlan& plan, jit::Program::Handles& handles) const {
+    return as_python(plan).guard_set().check({values_, count_, names_}) &&
+           as_python(plan).find_numbers(key().numbers(), handles.numbers);
+  }
   PyObject* run() const { return checked(call_target()).release().ptr(); }
   std::optional<PyObject*> replay(const TablePlan& plan, const jit::Program::Handles& handles) const {
     jit::CallResults results;
@@ -91,13 +94,14 @@ class PythonCall {
     const nb::list given = given_tensors();
     const auto [walk, shown_key] =
         nb::cast<std::pair<nb::object, nb::object>>(recorder.attr("begin")(positional(), named(), given));
+    const nb::list varying = varying_arguments(recording);
     const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
     const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
     const PassList passes = object_.passes == Py_None ? PassList() : to_passes(object_.passes);
     without_memory_error([&] {
       recording.returned(
           [&](std::string& obstacle) {
-            return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result), obstacle);
+            return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result, varying), obstacle);
           },
           object_.passes == Py_None ? nullptr : &passes);
     });
@@ -106,13 +110,18 @@ class PythonCall {
 
   /// Why a plan with the structure of this key does not match the call.
   std::string difference(const TablePlan& plan) const {
-    if (!std::ranges::equal(plan.numbers, key().numbers())) {
+    if (!plan.pattern.matches(key().numbers())) {
       const auto names = nb::cast<std::vector<std::string>>(
           nb::handle(object_.recorder).attr("argument_names")(positional(), named()));
-      return differing_argument(values_, names, key().numbers(), plan.numbers);
+      auto others = plan.pattern.numbers;
+      for (const uint32_t position : plan.pattern.varying) others[position] = key().numbers()[position];
+      return differing_argument(values_, names, key().numbers(), others);
     }
     const std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
-    return failed.empty() ? "tensors that it uses have different types or share memory differently" : failed;
+    if (!failed.empty()) return failed;
+    std::vector<Scalar> numbers;
+    if (!as_python(plan).find_numbers(key().numbers(), numbers)) return "the call depends on " + plan.varying.front();
+    return "tensors that it uses have different types or share memory differently";
   }
 
  private:
@@ -133,6 +142,21 @@ class PythonCall {
     nb::list tensors;
     for (TensorImpl* tensor : flat_.tensors()) tensors.append(to_object(TensorRef(tensor)));
     return tensors;
+  }
+
+  /// The arguments that are numbers and vary, as pairs of the argument's index and the position in the key.
+  nb::list varying_arguments(const PlanTable::Recording& recording) const {
+    const auto named = static_cast<size_t>(names_ ? PyTuple_GET_SIZE(names_) : 0);
+    nb::list varying;
+    // Their positions are those in the key of the call, in which names of arguments have no numbers.
+    const std::vector<NumberArgument> numbers = number_arguments(values_, static_cast<size_t>(count_) + named);
+    std::vector<uint32_t> positions;
+    for (const NumberArgument& number : numbers) positions.push_back(number.position);
+    const std::vector<uint32_t> found = recording.table().varying_numbers(key(), positions);
+    for (const NumberArgument& number : numbers)
+      if (std::ranges::binary_search(found, number.position))
+        varying.append(nb::make_tuple(number.argument, number.position));
+    return varying;
   }
 
   /// Calls the target between `__enter__` and `__exit__` of `walk`. Adds no Python frame between caller and target.

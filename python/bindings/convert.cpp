@@ -5,6 +5,9 @@
 #include "bindings/numpy.h"
 
 namespace lucid::python {
+
+PyTypeObject* traced_number_type = nullptr;
+
 namespace {
 
 Scalar integer_of(const ArgumentContext& context, PyObject* object) {
@@ -15,6 +18,13 @@ Scalar integer_of(const ArgumentContext& context, PyObject* object) {
                    object);
   if (value == -1 && PyErr_Occurred()) nb::detail::raise_python_error();
   return Scalar(static_cast<int64_t>(value));
+}
+
+Scalar traced_number(const ArgumentContext& context, PyObject* object) {
+  const nb::object operand = checked(PyObject_CallMethod(object, "_operand", nullptr));
+  PyObject* const value = PyTuple_GET_ITEM(operand.ptr(), 0);
+  const Scalar number = PyFloat_CheckExact(value) ? Scalar(PyFloat_AS_DOUBLE(value)) : integer_of(context, value);
+  return number.with_trace(static_cast<uint32_t>(PyLong_AsUnsignedLong(PyTuple_GET_ITEM(operand.ptr(), 1))));
 }
 
 }  // namespace
@@ -40,6 +50,7 @@ std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* o
   if (PyBool_Check(object)) return Scalar(object == Py_True);
   if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object));
   if (PyLong_Check(object)) return integer_of(context, object);
+  if (Py_TYPE(object) == traced_number_type) return traced_number(context, object);
   switch (numpy_scalar_kind(object)) {
     case NumpyScalar::kNone:
       return std::nullopt;

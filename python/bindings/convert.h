@@ -29,7 +29,11 @@ bool is_text(PyObject* object);
 
 // Numbers.
 
-/// Accepts a Python bool, int or float, or a NumPy scalar. Throws OverflowError for integers of more than 64 bits.
+/// The class of the numbers that a call is given while it is traced (lucid/compiler/_numbers.py).
+extern PyTypeObject* traced_number_type;
+
+/// Accepts a Python bool, int or float, a traced number, or a NumPy scalar. Throws OverflowError for integers of more
+/// than 64 bits.
 std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* object);
 /// Accepts any object with __index__ except bools.
 int64_t to_int(const ArgumentContext& context, PyObject* object);

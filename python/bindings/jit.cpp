@@ -9,6 +9,7 @@
 #include "bindings/graph.h"
 #include "bindings/tensor_object.h"
 #include "bindings/tracing.h"
+#include "capture/number_program.h"
 
 namespace lucid::python {
 namespace {
@@ -99,6 +100,7 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("passes", [](const ProgramHandle& self) { return to_text(self.program->report()); })
       .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->state()); });
   bind_tracing(module);
+  bind_numbers(module);
   bind_compiled_callable(module);
   module.def("backward_counters", [] {
     const jit::BackwardCounters counters = jit::backward_counters();

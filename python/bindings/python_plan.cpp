@@ -10,8 +10,16 @@
 
 namespace lucid::python {
 
+namespace {
+
+std::vector<uint32_t> varying_positions(nb::handle numbers) {
+  return numbers.is_none() ? std::vector<uint32_t>() : nb::cast<std::vector<uint32_t>>(numbers[1]);
+}
+
+}  // namespace
+
 PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes)
-    : TablePlan(nb::cast<ProgramHandle&>(made[1]).program, key),
+    : TablePlan(nb::cast<ProgramHandle&>(made[1]).program, key, varying_positions(made[5])),
       shown_key_(made[0]),
       guards_object_(made[2]),
       make_result_(made[3]),
@@ -19,10 +27,15 @@ PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list 
       guard_set_(&guards_in(guards_object_)) {
   places = nb::cast<std::vector<std::string>>(made[4]);
   guards = guard_set_->size();
+  const nb::object numbers = made[5];
+  if (numbers.is_none()) return;
+  numbers_object_ = numbers[0];
+  numbers_ = &nb::cast<NumberProgram&>(numbers_object_);
+  varying = nb::cast<std::vector<std::string>>(numbers[2]);
 }
 
 PythonPlan::~PythonPlan() {
-  nb::object* const held[] = {&shown_key_, &guards_object_, &make_result_, &classes_};
+  nb::object* const held[] = {&shown_key_, &guards_object_, &make_result_, &classes_, &numbers_object_};
   if (!Py_IsInitialized()) {
     for (nb::object* object : held) object->release();
     return;

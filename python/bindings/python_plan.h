@@ -2,6 +2,7 @@
 
 #include "bindings/errors.h"
 #include "capture/guards.h"
+#include "capture/number_program.h"
 #include "jit/plan_table.h"
 
 namespace lucid::python {
@@ -9,14 +10,19 @@ namespace lucid::python {
 /// A plan of a call from Python, with its Python objects: the guards, and the function that rebuilds the results.
 class PythonPlan : public jit::TablePlan {
  public:
-  /// `made` is (readable key, program, guards, make_result, places). make_result builds the result from a list of
-  /// tensors; it is None if the result is the tensor itself. `places` names the captured tensors. The key identifies
+  /// `made` is (readable key, program, guards, make_result, places, numbers). make_result builds the result from a list
+  /// of tensors; it is None if the result is the tensor itself. `places` names the captured tensors. `numbers` is None,
+  /// or a NumberProgram, the positions in the key that vary, and the names of these arguments. The key identifies
   /// `classes` by address.
   PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes);
   /// May run on any thread.
   ~PythonPlan() override;
 
   const GuardSet& guard_set() const { return *guard_set_; }
+  /// Whether the numbers in the key of a call are such that the plan serves it. If so, sets its traced numbers.
+  bool find_numbers(std::span<const int64_t> key, std::vector<Scalar>& numbers) const {
+    return !numbers_ || numbers_->evaluate(key, numbers);
+  }
   PyObject* rebuild(jit::CallResults& results) const;
   /// (readable key, program, guards, places)
   nb::tuple description() const;
@@ -28,7 +34,9 @@ class PythonPlan : public jit::TablePlan {
   nb::object guards_object_;
   nb::object make_result_;
   nb::object classes_;
+  nb::object numbers_object_;
   const GuardSet* guard_set_;
+  const NumberProgram* numbers_ = nullptr;
 };
 
 /// Casts a plan of a CompiledCallable's table.

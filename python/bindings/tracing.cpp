@@ -1,6 +1,7 @@
 #include "bindings/tracing.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
 
 #include <map>
 
@@ -9,6 +10,7 @@
 #include "bindings/jit.h"
 #include "bindings/tensor_object.h"
 #include "jit/program.h"
+#include "jit/traced_numbers.h"
 
 namespace lucid::python {
 namespace {
@@ -68,6 +70,34 @@ nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle 
   if (!program) return nb::make_tuple(nb::none(), lasting(obstacle));
   return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
 }
+
+/// A second recording of a call, whose ops get traced numbers: `_core.NumberTracing` in Python.
+class NumberTracing {
+ public:
+  NumberTracing() { reads_.emplace(); }
+  NumberTracing(const NumberTracing&) = delete;
+  NumberTracing& operator=(const NumberTracing&) = delete;
+  ~NumberTracing() { stop(); }
+
+  void stop() {
+    context_.stop();
+    if (reads_) read_ = reads_->numbers();
+    reads_.reset();
+  }
+  /// See jit::adopt_numbers. `kept` are further numbers that keep their value.
+  nb::object adopt(PythonTracing& first, nb::handle results, nb::handle own_results, std::vector<uint32_t> kept) {
+    kept.insert(kept.end(), read_.begin(), read_.end());
+    const auto numbers =
+        jit::adopt_numbers(first.context, tensors_in(results), context_, tensors_in(own_results), kept);
+    return numbers ? nb::cast(*numbers) : nb::none();
+  }
+  const std::vector<uint32_t>& read() const { return read_; }
+
+ private:
+  jit::TracingContext context_;
+  std::optional<TracedReads> reads_;
+  std::vector<uint32_t> read_;
+};
 
 /// Handles of the cells from outside that the call accessed.
 nb::list accessed_tensors(PythonTracing& self) {
@@ -138,7 +168,16 @@ void bind_tracing(nb::module_& module) {
       .def("stop", [](PythonTracing& self) { self.context.stop(); })
       .def_prop_ro("met", &accessed_tensors)
       .def("records", &records, "inputs"_a)
+      .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context); })
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.context.trace().obstacle); });
+  nb::class_<NumberTracing>(module, "NumberTracing")
+      .def(nb::init<>())
+      .def("stop", &NumberTracing::stop)
+      .def_prop_ro("read", &NumberTracing::read)
+      .def("adopt", &NumberTracing::adopt, "first"_a, "results"_a, "own_results"_a, "kept"_a);
+  module.def("set_traced_number", [](nb::handle type) {
+    traced_number_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());  // kept for ever, as are other classes
+  });
   module.def("is_tracing", [] { return jit::TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);

@@ -46,9 +46,24 @@ T get(const void* element) {
 
 }  // namespace
 
-int64_t Scalar::to_int() const { return is_float() ? saturate<int64_t>(real_) : integer_; }
+namespace {
+constinit thread_local TracedReads* t_reads = nullptr;
+}
+
+TracedReads::TracedReads() : before_(t_reads) { t_reads = this; }
+TracedReads::~TracedReads() { t_reads = before_; }
+
+void Scalar::note_traced_read(uint32_t number) {
+  if (t_reads) t_reads->numbers_.push_back(number);
+}
+
+int64_t Scalar::to_int() const {
+  note_read();
+  return is_float() ? saturate<int64_t>(real_) : integer_;
+}
 
 void Scalar::store(Dtype dtype, void* element) const {
+  note_read();
   // Conversion to a narrow integer takes the low bits of an integer, but saturates a float.
   const auto store_integer = [&]<typename T>(T) {
     put<T>(element, is_float() ? saturate<T>(real_) : static_cast<T>(integer_));
@@ -108,6 +123,7 @@ Scalar Scalar::load(Dtype dtype, const void* element) {
 bool Scalar::operator==(const Scalar& other) const { return kind_ == other.kind_ && bits() == other.bits(); }
 
 uint64_t Scalar::bits() const {
+  note_read();
   if (!is_float()) return static_cast<uint64_t>(integer_);
   return std::isnan(real_) ? kNanBits : std::bit_cast<uint64_t>(real_);
 }

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "base/dtype.h"
 
@@ -9,6 +10,9 @@ namespace lucid {
 
 /// A number in the user's language: bool, integer or float, without a width. Tensors take precedence over it in
 /// promotion.
+///
+/// It may be traced: it then also says which number of a recorded call it is, so that a plan can be given another value
+/// for it. Code that reads the value of a traced number depends on it; TracedReads collects such reads.
 class Scalar {
  public:
   constexpr Scalar() : kind_(Dtype::kI64), integer_(0) {}
@@ -20,7 +24,10 @@ class Scalar {
   /// kBool, kI64 or kF64: the category, not a width.
   constexpr Dtype kind() const { return kind_; }
   constexpr bool is_float() const { return kind_ == Dtype::kF64; }
-  constexpr double to_double() const { return is_float() ? real_ : static_cast<double>(integer_); }
+  constexpr double to_double() const {
+    note_read();
+    return is_float() ? real_ : static_cast<double>(integer_);
+  }
   /// Floats saturate; NaN becomes 0.
   int64_t to_int() const;
   /// Writes the value as one element of `dtype`, with the conversion of a kernel's cast: floats saturate when converted
@@ -35,12 +42,43 @@ class Scalar {
   /// The 64 bits of the value, with one pattern for all NaNs. Used by hashes and guards.
   uint64_t bits() const;
 
+  /// The traced number that it is; 0 if it is not traced.
+  constexpr uint32_t traced() const { return traced_; }
+  constexpr Scalar with_trace(uint32_t number) const {
+    Scalar result = *this;
+    result.traced_ = number;
+    return result;
+  }
+
  private:
+  constexpr void note_read() const {
+    if (traced_ != 0) [[unlikely]]
+      note_traced_read(traced_);
+  }
+  static void note_traced_read(uint32_t number);
+
   Dtype kind_;
+  uint32_t traced_ = 0;
   union {
     int64_t integer_;
     double real_;
   };
+};
+
+/// Collects the traced numbers whose values this thread reads, until the end of the scope.
+class TracedReads {
+ public:
+  TracedReads();
+  TracedReads(const TracedReads&) = delete;
+  TracedReads& operator=(const TracedReads&) = delete;
+  ~TracedReads();
+
+  const std::vector<uint32_t>& numbers() const { return numbers_; }
+
+ private:
+  friend class Scalar;
+  std::vector<uint32_t> numbers_;
+  TracedReads* before_;
 };
 
 /// "3", "2.5", "true", "inf", "nan": parses back to the same bits (NaNs to one NaN).

@@ -1,5 +1,6 @@
 #include "jit/call_key.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "tensor/autograd_meta.h"
@@ -25,6 +26,25 @@ void CallKey::add_tensor(const TensorImpl& tensor) {
   int64_t* const numbers = numbers_.extend(2 * rank);
   std::copy_n(tensor.sizes().data(), rank, numbers);
   std::copy_n(tensor.strides().data(), rank, numbers + rank);
+}
+
+NumberPattern::NumberPattern(std::span<const int64_t> numbers, std::vector<uint32_t> varying)
+    : numbers(numbers), varying(std::move(varying)) {
+  for (const uint32_t position : this->varying) this->numbers[position] = 0;
+}
+
+bool NumberPattern::varies(size_t position) const { return std::ranges::binary_search(varying, position); }
+
+bool NumberPattern::matches(std::span<const int64_t> others) const {
+  if (numbers.size() != others.size()) return false;
+  auto skipped = varying.begin();
+  for (size_t i = 0; i < others.size(); ++i) {
+    if (skipped != varying.end() && *skipped == i)
+      ++skipped;
+    else if (numbers[i] != others[i])
+      return false;
+  }
+  return true;
 }
 
 }  // namespace lucid::jit

@@ -3,6 +3,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/small_vector.h"
 #include "tensor/tensor_impl.h"
@@ -33,6 +34,18 @@ class CallKey {
  private:
   SmallVector<char, 64> structure_;
   SmallVector<int64_t, 16> numbers_;
+};
+
+/// The numbers of the keys that a plan serves: exactly these, except for those at `varying` (in order), which may have
+/// any value and are 0 here.
+struct NumberPattern {
+  explicit NumberPattern(std::span<const int64_t> numbers, std::vector<uint32_t> varying = {});
+  bool matches(std::span<const int64_t> others) const;
+  bool varies(size_t position) const;
+  bool operator==(const NumberPattern& other) const = default;
+
+  SmallVector<int64_t, 16> numbers;
+  std::vector<uint32_t> varying;
 };
 
 }  // namespace lucid::jit

@@ -24,7 +24,7 @@ std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const Handle
   const size_t own = call.outputs.size() - call.written.size();
   for (size_t i = 0; i < call.written.size(); ++i) {
     const auto is_on_cell = [&](const GraphInput& input) {
-      return input.kind != GraphInput::Kind::kConstant && handles[input.handle].cell == handles[call.written[i]].cell;
+      return input.has_handle() && handles[input.handle].cell == handles[call.written[i]].cell;
     };
     if (std::count_if(call.inputs.begin(), call.inputs.end(), is_on_cell) != 1) continue;
     const auto input = std::find_if(call.inputs.begin(), call.inputs.end(), is_on_cell);

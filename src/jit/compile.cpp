@@ -52,12 +52,12 @@ class CppCall {
 
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
-  bool holds(const TablePlan&) const { return true; }
+  bool holds(const TablePlan&, Program::Handles&) const { return true; }
   std::string difference(const TablePlan& plan) const {
     size_t at = 0;
     for (size_t i = 0; i < tensors_.size(); ++i) {
       const size_t count = 2 * tensors_[i]->sizes().size();
-      if (!std::ranges::equal(key_.numbers().subspan(at, count), std::span(plan.numbers).subspan(at, count)))
+      if (!std::ranges::equal(key_.numbers().subspan(at, count), std::span(plan.pattern.numbers).subspan(at, count)))
         return fmt::format("the shape or the strides of argument {} vary", i);
       at += count;
     }

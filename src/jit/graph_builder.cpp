@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/shape.h"
 #include "ops/region.h"
+#include "tensor/plan_cache.h"
 
 namespace lucid::jit {
 namespace {
@@ -69,6 +70,8 @@ class Builder {
     IRGraph& graph = result_.graph;
     if (input.kind == GraphInput::Kind::kConstant)
       graph.constant_ids.push_back(input.id);
+    else if (input.kind == GraphInput::Kind::kNumber)
+      graph.input_ids.push_back(input.id);
     else if (input.handle < record_.arguments && input.kind == GraphInput::Kind::kHandle)
       graph.input_ids.push_back(input.id);
     else if (record_.handles[input.handle].is_parameter)
@@ -210,15 +213,12 @@ class Builder {
     if (event.op->host && !event.op->infer)
       throw Obstacle{event.source + ": the output size of " + event.op->name() + " depends on values"};
     Values held;
-    std::vector<Operand> operands;
     for (const TracedOperand& operand : event.operands)
       held.push_back(operand.view ? emitter_.value(value_at(*operand.view)) : Value());
-    for (size_t i = 0; i < held.size(); ++i) {
-      const TracedOperand& operand = event.operands[i];
-      operands.push_back(held[i] ? Operand(held[i]) : operand.number ? Operand(*operand.number) : Operand());
-    }
     const size_t first = result_.graph.nodes.size();
-    const Values results = emitter_.emit(*event.op, operands, event.attributes);
+    const Values results = has_traced_number(event)
+                               ? emit_with_numbers(event, held)
+                               : emitter_.emit(*event.op, operands_of(event, held), event.attributes);
     for (size_t i = 0; i < results.size(); ++i) {
       const TracedView& view = event.results[i];
       switch (event.kind) {
@@ -243,6 +243,42 @@ class Builder {
     for (size_t i = first; i < result_.graph.nodes.size(); ++i) result_.graph.nodes[i].source = event.source;
   }
 
+  static std::vector<Operand> operands_of(const Event& event, const Values& held) {
+    std::vector<Operand> operands;
+    for (size_t i = 0; i < held.size(); ++i) {
+      const TracedOperand& operand = event.operands[i];
+      operands.push_back(held[i] ? Operand(held[i]) : operand.number ? Operand(*operand.number) : Operand());
+    }
+    return operands;
+  }
+
+  static bool has_traced_number(const Event& event) {
+    return std::ranges::any_of(event.operands,
+                               [](const TracedOperand& operand) { return operand.number && operand.number->traced(); });
+  }
+
+  /// Passes the traced numbers as inputs, as eager calls pass all numbers (plan_cache.h).
+  Values emit_with_numbers(const Event& event, Values& held) {
+    LUCID_CHECK(passes_numbers(*event.op), "{} depends on the values of its numbers", event.op->name());
+    const std::vector<Operand> recorded = operands_of(event, held);
+    const Call call(*event.op, recorded, event.attributes);
+    const std::vector<TensorType> types = infer_types(call);
+    for (size_t i = 0; i < recorded.size(); ++i)
+      if (recorded[i].is_scalar() && recorded[i].scalar().traced())
+        held[i] = emitter_.value(number_input(recorded[i].scalar().traced() - 1, number_dtype(call, i)));
+    Values results = emitter_.emit(*event.op, operands_of(event, held), event.attributes);
+    // A number that became a tensor may have changed the dtype of the result.
+    for (size_t i = 0; i < results.size(); ++i) results[i] = emitter_.cast(results[i], types[i].dtype);
+    return results;
+  }
+
+  ValueId number_input(size_t number, Dtype dtype) {
+    const auto [found, is_new] = number_inputs_.try_emplace({number, dtype}, -1);
+    if (is_new)
+      found->second = add_leaf({.kind = GraphInput::Kind::kNumber, .number = number, .dtype = dtype}, {dtype, {}});
+    return found->second;
+  }
+
   /// Adds the cell's memory as an output: in its own shape, or as one dimension, which is the form of state updates.
   void add_output(int32_t index, bool as_row) {
     const CellRecord& cell = this->cell(index);
@@ -261,6 +297,7 @@ class Builder {
   std::vector<CellValue> cells_;
   std::set<int32_t> written_;
   std::map<int32_t, ValueId> memory_inputs_;
+  std::map<std::pair<size_t, Dtype>, ValueId> number_inputs_;
 };
 
 }  // namespace

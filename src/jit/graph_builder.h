@@ -6,16 +6,22 @@
 
 namespace lucid::jit {
 
-/// An input of the plan of a call: a handle's elements, the whole memory of a cell, or a constant.
+/// An input of the plan of a call: a handle's elements, the whole memory of a cell, a constant, or a traced number as a
+/// tensor without dimensions.
 struct GraphInput {
-  enum class Kind : uint8_t { kHandle, kMemory, kConstant };
+  enum class Kind : uint8_t { kHandle, kMemory, kConstant, kNumber };
   Kind kind = Kind::kHandle;
   ValueId id = -1;
   /// kHandle: index of the handle, arguments first. kMemory: index of a handle whose memory begins with the cell's.
   size_t handle = 0;
   /// kConstant only.
   Ref<Storage> constant;
+  /// kNumber only: which one, from 0, and its dtype.
+  size_t number = 0;
+  Dtype dtype = Dtype::kF64;
   Geometry geometry;
+
+  bool has_handle() const { return kind == Kind::kHandle || kind == Kind::kMemory; }
 };
 
 /// A cell's memory after the call, as one contiguous value.

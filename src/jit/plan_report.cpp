@@ -29,6 +29,7 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
   text += fmt::format("\n  plan {}: {} nodes, {} kernels, {} bytes of memory while it runs, {} guards, {} hits", number,
                       program.graph().nodes.size(), program.plan().kernel_count(),
                       with_commas(program.plan().arena_bytes), plan.guards, plan.hits());
+  for (const std::string& argument : plan.varying) text += fmt::format("\n    {} may vary", argument);
   for (const std::string& place : plan.places) text += "\n    uses " + place;
   const std::vector<std::string> names = program.plan().kernel_names();
   for (size_t i = 0; i < std::min(names.size(), kMaxKernels); ++i) text += "\n    runs " + names[i];

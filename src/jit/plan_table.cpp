@@ -74,8 +74,10 @@ PlanTable::~PlanTable() {
 
 uint64_t PlanTable::find_candidates(const CallKey& key, Candidates& candidates) const {
   const std::lock_guard lock(mutex());
-  if (const Variant* known = find_variant(key.structure(), key.numbers()))
-    for (const Ref<TablePlan>& plan : known->plans) candidates.push_back(plan);
+  visit_matching(key, [&](const Variant& known) {
+    for (const Ref<TablePlan>& plan : known.plans) candidates.push_back(plan);
+    return false;
+  });
   return changes_;
 }
 
@@ -83,8 +85,9 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
   if (!waits_) add_compiled();
   {
     const std::lock_guard lock(mutex());
-    Variant* const known = find_variant(key.structure(), key.numbers());
-    if (!known || known->pending == 0 || !waits_) {
+    Variant* const known = find_variant(key);
+    const bool pends = is_pending(key);
+    if (!pends || !waits_) {
       // Another thread has added a plan since.
       if (changes_ != changes) return Next::kFindAgain;
       if (known && !known->reason.empty() && known->raised < kMaxRaising) {
@@ -94,7 +97,7 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       ++counters_.misses;
       if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
       // Its plan is being compiled; or calls with many keys would outrun the compile thread.
-      if (!waits_ && ((known && known->pending > 0) || pending_.size() >= max_plans_)) return Next::kRun;
+      if (!waits_ && (pends || pending_.size() >= max_plans_)) return Next::kRun;
       // If another thread is recording, this call runs eagerly; the plan will serve the next call.
       if (!recording_.try_acquire()) return Next::kRun;
       if (budget_.take(counters_now().hits)) return Next::kRecord;
@@ -102,10 +105,7 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       return budget_.skipped() % kReviewInterval == 1 ? Next::kNoteSamplingAndRun : Next::kRun;
     }
   }
-  finish_while([&] {
-    const Variant* const known = find_variant(key.structure(), key.numbers());
-    return known && known->pending > 0;
-  });
+  finish_while([&] { return is_pending(key); });
   return Next::kFindAgain;
 }
 
@@ -113,7 +113,7 @@ bool PlanTable::should_review(Variant& known) { return !known.plans.empty() && k
 
 void PlanTable::has_returned(const CallKey& key) {
   const std::lock_guard lock(mutex());
-  if (Variant* known = find_variant(key.structure(), key.numbers()); known && known->raised > 0) {
+  if (Variant* known = find_variant(key); known && known->raised > 0) {
     known->raised = 0;
     known->reason.clear();
   }
@@ -121,18 +121,30 @@ void PlanTable::has_returned(const CallKey& key) {
 
 // ---- Keys. The caller holds the lock.
 
-PlanTable::Variant* PlanTable::find_variant(std::string_view structure, std::span<const int64_t> numbers) const {
+template <typename Visit>
+bool PlanTable::visit_matching(const CallKey& key, const Visit& visit) const {
+  const auto entry = entries_.find(key.structure());
+  if (entry == entries_.end()) return false;
+  for (const std::unique_ptr<Variant>& known : entry->second)
+    if (known->pattern.matches(key.numbers()) && visit(*known)) return true;
+  return false;
+}
+
+bool PlanTable::is_pending(const CallKey& key) const {
+  return visit_matching(key, [](const Variant& known) { return known.pending > 0; });
+}
+
+PlanTable::Variant* PlanTable::find_variant(std::string_view structure, const NumberPattern& pattern) const {
   const auto entry = entries_.find(structure);
   if (entry == entries_.end()) return nullptr;
   for (const std::unique_ptr<Variant>& known : entry->second)
-    if (std::ranges::equal(known->numbers, numbers)) return known.get();
+    if (known->pattern == pattern) return known.get();
   return nullptr;
 }
 
-PlanTable::Variant& PlanTable::variant(std::string_view structure, std::span<const int64_t> numbers) {
-  if (Variant* known = find_variant(structure, numbers)) return *known;
-  auto added = std::make_unique<Variant>();
-  added->numbers.assign(numbers.begin(), numbers.end());
+PlanTable::Variant& PlanTable::variant(std::string_view structure, const NumberPattern& pattern) {
+  if (Variant* known = find_variant(structure, pattern)) return *known;
+  auto added = std::make_unique<Variant>(pattern);
   added->serial = next_serial_++;
   Entry& entry = entries_.try_emplace(std::string(structure)).first->second;
   // Newest first: the next call is most likely similar to the last one.
@@ -188,7 +200,7 @@ void PlanTable::Recording::raised(const std::string& what) {
   if (table_.generation_ != generation_) return;
   has_memory_for([&] {
     // Recording takes much longer than the call, and a call that raised cannot be compiled.
-    Variant& known = table_.variant(key_.structure(), key_.numbers());
+    Variant& known = table_.variant(key_);
     if (++known.raised < kMaxRaising) return;
     known.reason = fmt::format("the last {} calls that were recorded raised {}", kMaxRaising, what);
     table_.add_note("runs eagerly until a call returns: " + known.reason);
@@ -210,7 +222,7 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
   {
     const std::lock_guard lock(table_.mutex());
     if (table_.generation_ != generation_) return;
-    Variant& known = table_.variant(key_.structure(), key_.numbers());
+    Variant& known = plan ? table_.variant(plan->structure, plan->pattern) : table_.variant(key_);
     if (is_done) {
       gone = table_.add(known, plan, std::move(failure));
     } else {
@@ -272,7 +284,7 @@ void PlanTable::add_first(const Ref<TablePlan>& first) {
   if (pending_.empty() || pending_.front() != first) return;
   plan = std::move(pending_.front());
   pending_.pop_front();
-  Variant* const known = find_variant(plan->structure, plan->numbers);
+  Variant* const known = find_variant(plan->structure, plan->pattern);
   --known->pending;
   has_memory_for([&] {
     std::string obstacle;
@@ -308,7 +320,7 @@ Ref<TablePlan> PlanTable::remove_oldest() {
   Ref<TablePlan> oldest = std::move(plans_.front());
   plans_.pop_front();
   counters_.hits += oldest->hits();
-  Variant* const known = find_variant(oldest->structure, oldest->numbers);
+  Variant* const known = find_variant(oldest->structure, oldest->pattern);
   std::erase(known->plans, oldest);
   if (known->plans.empty() && known->pending == 0 && known->reason.empty()) erase(oldest->structure, *known);
   return oldest;
@@ -317,7 +329,7 @@ Ref<TablePlan> PlanTable::remove_oldest() {
 void PlanTable::remove(std::span<const Ref<TablePlan>> gone) {
   const std::lock_guard lock(mutex());
   for (const Ref<TablePlan>& plan : gone) {
-    Variant* const known = find_variant(plan->structure, plan->numbers);
+    Variant* const known = find_variant(plan->structure, plan->pattern);
     if (std::erase(pending_, plan) > 0) {
       --known->pending;
     } else if (std::erase(plans_, plan) > 0) {
@@ -393,14 +405,18 @@ std::vector<Ref<TablePlan>> PlanTable::plans_now() const {
 
 std::string PlanTable::reason(const CallKey& key) const {
   const std::lock_guard lock(mutex());
-  const Variant* const known = find_variant(key.structure(), key.numbers());
+  const Variant* const known = find_variant(key);
   return known ? known->reason : std::string();
 }
 
 Ref<TablePlan> PlanTable::newest(const CallKey& key) const {
   const std::lock_guard lock(mutex());
-  const Variant* const known = find_variant(key.structure(), key.numbers());
-  return known && !known->plans.empty() ? known->plans.front() : nullptr;
+  Ref<TablePlan> found;
+  visit_matching(key, [&](const Variant& known) {
+    if (!known.plans.empty()) found = known.plans.front();
+    return static_cast<bool>(found);
+  });
+  return found;
 }
 
 Ref<TablePlan> PlanTable::newest_alike(const CallKey& key) const {
@@ -408,6 +424,27 @@ Ref<TablePlan> PlanTable::newest_alike(const CallKey& key) const {
   for (const Ref<TablePlan>& plan : std::views::reverse(plans_))
     if (plan->structure == key.structure()) return plan;
   return nullptr;
+}
+
+std::vector<uint32_t> PlanTable::varying_numbers(const CallKey& key, std::span<const uint32_t> positions) const {
+  std::vector<uint32_t> varying;
+  const auto add = [&](uint32_t position) {
+    if (std::ranges::find(varying, position) == varying.end()) varying.push_back(position);
+  };
+  for (const Ref<TablePlan>& plan : plans_now()) {
+    const NumberPattern& pattern = plan->pattern;
+    if (plan->structure != key.structure()) continue;
+    std::vector<uint32_t> all(pattern.varying);
+    all.insert(all.end(), positions.begin(), positions.end());
+    std::ranges::sort(all);
+    const auto repeated = std::ranges::unique(all);
+    all.erase(repeated.begin(), repeated.end());
+    if (NumberPattern(pattern.numbers, all) != NumberPattern(key.numbers(), all)) continue;
+    for (const uint32_t position : positions)
+      if (pattern.varies(position) || pattern.numbers[position] != key.numbers()[position]) add(position);
+  }
+  std::ranges::sort(varying);
+  return varying;
 }
 
 void finish_all_recordings() {

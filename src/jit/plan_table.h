@@ -21,17 +21,20 @@ namespace lucid::jit {
 /// may be destroyed on any thread.
 class TablePlan : public RefCounted {
  public:
-  TablePlan(Ref<Program> program, const CallKey& key)
-      : program(std::move(program)), structure(key.structure()), numbers(key.numbers()) {}
+  /// Serves calls with this key, whose numbers at the positions `varying` may have other values.
+  TablePlan(Ref<Program> program, const CallKey& key, std::vector<uint32_t> varying = {})
+      : program(std::move(program)), structure(key.structure()), pattern(key.numbers(), std::move(varying)) {}
 
   /// How often it has run.
   int64_t hits() const { return hits_.load(std::memory_order_relaxed); }
 
   const Ref<Program> program;
   const std::string structure;
-  const SmallVector<int64_t, 16> numbers;
+  const NumberPattern pattern;
   /// The places in the user's program where the captured tensors were found; may be empty.
   std::vector<std::string> places;
+  /// The arguments whose values may vary.
+  std::vector<std::string> varying;
   /// The number of places that the front guards.
   size_t guards = 0;
 
@@ -61,7 +64,8 @@ struct PlanCounters {
 ///   using Result                           the type that a call returns
 ///   const CallKey& key() const
 ///   std::span<TensorImpl* const> tensors() const
-///   bool holds(const TablePlan&) const     whether the guards of a plan with this key hold
+///   bool holds(const TablePlan&, Program::Handles&) const
+///                                          whether the guards of a plan with this key hold; sets the traced numbers
 ///   std::string difference(const TablePlan&) const
 ///                                          why a plan of the same structure does not match the call
 ///   void missed(PlanTable&, bool records) const
@@ -108,6 +112,9 @@ class PlanTable {
   Ref<TablePlan> newest(const CallKey& key) const;
   /// The newest plan with the structure of a key.
   Ref<TablePlan> newest_alike(const CallKey& key) const;
+  /// Which of the numbers at `positions` vary: plans that agree with the key in everything else have other values
+  /// there, or let them vary.
+  std::vector<uint32_t> varying_numbers(const CallKey& key, std::span<const uint32_t> positions) const;
   /// The plans, oldest first, including pending ones, without waiting for them.
   std::vector<Ref<TablePlan>> plans_now() const;
   /// Removes plans that can never match again, pending or not, unless they are gone already.
@@ -128,9 +135,12 @@ class PlanTable {
   void for_each_plan(const Visit& visit) const;
 
  private:
-  /// Everything known about one key. The variants with the same structure form an entry.
+  /// Everything known about one key, or about the keys of plans whose numbers vary. The variants with the same
+  /// structure form an entry.
   struct Variant {
-    std::vector<int64_t> numbers;
+    explicit Variant(NumberPattern numbers) : pattern(std::move(numbers)) {}
+
+    const NumberPattern pattern;
     std::vector<Ref<TablePlan>> plans;  // newest first
     /// Whether it has ever had a plan.
     bool has_compiled = false;
@@ -167,8 +177,17 @@ class PlanTable {
   void has_returned(const CallKey& key);
 
   // The caller holds the lock.
-  Variant* find_variant(std::string_view structure, std::span<const int64_t> numbers) const;
-  Variant& variant(std::string_view structure, std::span<const int64_t> numbers);
+  Variant* find_variant(std::string_view structure, const NumberPattern& pattern) const;
+  Variant* find_variant(const CallKey& key) const {
+    return find_variant(key.structure(), NumberPattern(key.numbers()));
+  }
+  Variant& variant(std::string_view structure, const NumberPattern& pattern);
+  Variant& variant(const CallKey& key) { return variant(key.structure(), NumberPattern(key.numbers())); }
+  /// Calls `visit` with the variants that serve a key, newest first, until it returns true. Returns whether it did.
+  template <typename Visit>
+  bool visit_matching(const CallKey& key, const Visit& visit) const;
+  /// Whether a plan that serves the key is being compiled.
+  bool is_pending(const CallKey& key) const;
   void erase(std::string_view structure, const Variant& known);
   void evict_keys_without_plans();
   void run_eagerly(Variant& known, std::string reason);
@@ -225,6 +244,7 @@ class PlanTable::Recording {
   Recording& operator=(const Recording&) = delete;
   ~Recording();
 
+  const PlanTable& table() const { return table_; }
   /// The call raised `what`: the class of the exception, or its message.
   void raised(const std::string& what);
   /// The call returned. `make` returns a plan that is not compiled yet, or null; if null, its `obstacle` says why there
@@ -294,7 +314,7 @@ typename Front::Result PlanTable::call(const Front& front) {
 template <typename Front>
 TablePlan* PlanTable::first_that_fits(const Front& front, const Candidates& candidates, Program::Handles& handles) {
   for (TablePlan* plan : candidates.pointers())
-    if (front.holds(*plan) && plan->program->fits(front.tensors(), handles)) return plan;
+    if (front.holds(*plan, handles) && plan->program->fits(front.tensors(), handles)) return plan;
   return nullptr;
 }
 

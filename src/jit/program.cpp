@@ -176,6 +176,8 @@ std::string Program::take(CallPlan& call) {
       offsets.emplace_back(i, handles[i].geometry.offset - handles[i].shift);
   offsets_ = std::move(offsets);
   call_ = std::move(call);
+  for (const GraphInput& input : call_.inputs)
+    if (input.kind == GraphInput::Kind::kNumber) numbers_ = std::max(numbers_, input.number + 1);
   job_.reset();
   return call_.obstacle;
 }
@@ -237,6 +239,7 @@ bool Program::arguments_alias_as_recorded(std::span<TensorImpl* const> arguments
 }
 
 bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const {
+  if (found.numbers.size() < numbers_) return false;
   if (!arguments_alias_as_recorded(arguments)) return false;
   if (!find_handles(arguments, found)) return false;
   const SmallVector<TensorImpl*, 16>& handles = found.all;
@@ -326,10 +329,13 @@ class Program::Frame {
     for (const GeneratorUse& use : program.generators_)
       numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[use.handle]), use.count);
     const bool packs = !call_.plan->packed_bytes.empty();
+    if (program.numbers_ > 0) scalars_.reserve(call_.inputs.size());
     for (const GraphInput& input : call_.inputs) {
       PackedForms* forms = nullptr;
       if (input.kind == GraphInput::Kind::kConstant) {
         inputs_.push_back(input.constant->data());
+      } else if (input.kind == GraphInput::Kind::kNumber) {
+        inputs_.push_back(store_number(handles.numbers[input.number], input.dtype));
       } else {
         const Storage& storage = hold_storage(program, input);
         inputs_.push_back(address_in(storage, input));
@@ -393,6 +399,11 @@ class Program::Frame {
     return *held_.pointers().back();
   }
 
+  void* store_number(const Scalar& number, Dtype dtype) {
+    number.store(dtype, &scalars_.emplace_back());
+    return &scalars_.back();
+  }
+
   void* address_in(const Storage& storage, const GraphInput& input) const {
     const TensorImpl& handle = *handles_[input.handle];
     const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset() : 0;
@@ -410,6 +421,7 @@ class Program::Frame {
   RefList<Cell, 32> cells_;  // of the handles
   RefList<Storage, 32> held_;
   std::vector<ReservedNumbers> numbers_;
+  std::vector<int64_t> scalars_;  // the traced numbers; reserved, so that addresses stay valid
   SmallVector<void*, 32> inputs_;
   SmallVector<PackedForms*, 32> forms_;
   SmallVector<void*, 32> outputs_;
@@ -437,7 +449,7 @@ bool Program::run(const Handles& handles, CallResults& results) const {
 
 bool Program::run(std::span<TensorImpl* const> arguments, CallResults& results) const {
   Handles handles;
-  return find_handles(arguments, handles) && run(handles, results);
+  return numbers_ == 0 && find_handles(arguments, handles) && run(handles, results);
 }
 
 }  // namespace lucid::jit

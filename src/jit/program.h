@@ -45,9 +45,11 @@ class Program : public RefCounted {
   struct Handles {
     SmallVector<TensorImpl*, 16> all;
     RefList<TensorImpl, 4> gradients;
+    /// The values of the traced numbers, which the caller sets.
+    std::vector<Scalar> numbers;
   };
-  /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing. If so, fills
-  /// `handles` for run().
+  /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing, and all traced
+  /// numbers have a value. If so, fills `handles` for run().
   bool fits(std::span<TensorImpl* const> arguments, Handles& handles) const;
   /// Runs the plan and commits its writes. Returns false, without any effect, if a check inside a kernel failed: the
   /// call must then run eagerly.
@@ -107,6 +109,9 @@ class Program : public RefCounted {
   std::string take(CallPlan& call);
 
   class Frame;
+
+  /// How many traced numbers the call has.
+  size_t numbers_ = 0;
 
   /// The data of the compile task, which holds nothing else.
   struct Job {

@@ -21,7 +21,7 @@ struct TracedView {
   Geometry geometry;
 };
 
-/// An operand of a recorded call: a tensor, a number, or neither.
+/// An operand of a recorded call: a tensor, a number, or neither. A traced number is one that the plan is given.
 struct TracedOperand {
   std::optional<TracedView> view;
   std::optional<Scalar> number;

@@ -29,7 +29,8 @@ class Frame {
         if (packs) forms_.push_back(forms_of(tensor.cell(), *memory.storage));
         held_.push_back(std::move(memory.storage));
       } else if (operand.is_scalar() && numbers) {
-        operand.scalar().store(plan.number_dtypes[i], number);
+        // Not a read: the value reaches the kernel only, like that of a tensor.
+        operand.scalar().with_trace(0).store(plan.number_dtypes[i], number);
         inputs_.push_back(number++);
         if (packs) forms_.push_back(nullptr);
       }

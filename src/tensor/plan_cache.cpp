@@ -72,13 +72,6 @@ bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
   return plan.hash == hash && plan.key.size() == key.size() && std::equal(key.begin(), key.end(), plan.key.begin());
 }
 
-// A number has the precision that kernels compute in. With 0-d 16-bit tensors it thereby promotes the op to f32, in
-// which kernels compute 16-bit floats anyway; the result is rounded to the type of the call.
-Dtype number_dtype(const Call& call, size_t i) {
-  if (call.op().promote == Promote::kNone) return call.operand(i).scalar().kind();
-  return compute_dtype(operand_dtype(call, i));
-}
-
 Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   const BlockingScope compiling;
   // Check the call while its operands are still numbers, so that messages show them as numbers.
@@ -202,6 +195,13 @@ RecentPlans& recent_plans() { return t_recent ? *t_recent : make_recent_plans();
 }  // namespace
 
 bool passes_numbers(const Op& op) { return op.is_lowered(); }
+
+// A number has the precision that kernels compute in. With 0-d 16-bit tensors it thereby promotes the op to f32, in
+// which kernels compute 16-bit floats anyway; the result is rounded to the type of the call.
+Dtype number_dtype(const Call& call, size_t i) {
+  if (call.op().promote == Promote::kNone) return call.operand(i).scalar().kind();
+  return compute_dtype(operand_dtype(call, i));
+}
 
 const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   RecentPlans& recent = recent_plans();

@@ -27,6 +27,8 @@ struct EagerPlan : RefCounted {
 /// True if the op's numbers are passed at run time, so that their values are not part of the key. Otherwise the op's
 /// decomposition may depend on them: each value has its own plan, but the plans share kernels.
 bool passes_numbers(const Op& op);
+/// The dtype of the tensor without dimensions as which such an op gets its operand `i`, a number.
+Dtype number_dtype(const Call& call, size_t i);
 
 /// The plan for a call, compiled on first use. With `destinations`, the plan writes its results to them.
 const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations);

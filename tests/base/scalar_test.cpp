@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <immintrin.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <random>
@@ -258,6 +260,34 @@ TEST(Scalar, TextParsesBackToTheSameBits) {
     ASSERT_EQ(Scalar(std::strtod(text.c_str(), nullptr)), Scalar(value)) << text;
     ASSERT_NE(text.find_first_of(".e"), std::string::npos) << text;
   }
+}
+
+TEST(TracedScalar, NotesReadsOfItsValue) {
+  const Scalar number = Scalar(2.5).with_trace(7);
+  EXPECT_EQ(number.traced(), 7u);
+  EXPECT_EQ(Scalar(2.5).traced(), 0u);
+  const TracedReads outer;
+  const std::function<void()> reads[] = {
+      [&] { number.to_double(); },
+      [&] { number.to_int(); },
+      [&] { number.bits(); },
+      [&] { (void)(number == Scalar(2.5)); },
+      [&] { to_string(number); },
+      [&] {
+        double element = 0;
+        number.store(Dtype::kF64, &element);
+      },
+  };
+  for (const auto& read : reads) {
+    const TracedReads inner;
+    read();
+    EXPECT_NE(std::ranges::find(inner.numbers(), 7u), inner.numbers().end());
+  }
+  Scalar copy = number;
+  EXPECT_EQ(copy.kind(), Dtype::kF64);
+  EXPECT_TRUE(copy.is_float());
+  copy.with_trace(0).to_double();
+  EXPECT_TRUE(outer.numbers().empty());
 }
 
 }  // namespace

@@ -34,7 +34,9 @@ class FakeCall {
 
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
-  bool holds(const TablePlan& plan) const { return static_cast<const FakePlan&>(plan).added == world_.added; }
+  bool holds(const TablePlan& plan, Program::Handles&) const {
+    return static_cast<const FakePlan&>(plan).added == world_.added;
+  }
   std::string difference(const TablePlan&) const { return "the guarded number varies"; }
   void missed(PlanTable&, bool records) const { world_.missed(records); }
   double run() const { return compute().item<double>(); }
@@ -136,7 +138,7 @@ TEST_F(PlanTableTest, TheOldestPlanIsEvictedFirstWithItsKey) {
   EXPECT_LE(table->pending(), 3u);
   const std::vector<Ref<TablePlan>> plans = table->plans();
   ASSERT_EQ(plans.size(), 3u);
-  EXPECT_EQ(plans.front()->numbers.front(), 2);
+  EXPECT_EQ(plans.front()->pattern.numbers.front(), 2);
   EXPECT_EQ(table->known_keys(), 3u);
   EXPECT_EQ(table->pending(), 0u);
 }

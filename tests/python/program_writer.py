@@ -14,7 +14,7 @@ from typing import Any
 
 import lucid
 import op_samples
-from random_program import Input, Program, Statement
+from random_program import NUMBERS, Input, Program, Statement
 
 GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
 # Fills of operands that a value of the program cannot replace.
@@ -24,6 +24,17 @@ LARGE_SHAPES = [(8, 37), (3, 129), (300,), (40, 300), (300, 40), (2, 16, 64), (2
 MAX_ELEMENTS = 600  # maximum size of a sample's tensors
 # Ops whose result size depends on values: a program with one of them runs eagerly.
 SIZED_BY_VALUES = {op["name"] for op in lucid._core.op_table() if op["sized_by_values"]}
+# Numbers computed from arguments that vary, and these arguments.
+VARYING = [
+    ("k", {"k"}),
+    ("n", {"n"}),
+    ("(k * n)", {"k", "n"}),
+    ("(k + 1)", {"k"}),
+    ("max(k, 0.5)", {"k"}),
+    ("(k if n > 2 else 1.5)", {"k", "n"}),
+    ("abs(k - 1)", {"k"}),
+    ("len(str(n))", {"n"}),
+]
 
 
 @functools.cache
@@ -64,6 +75,7 @@ class Writer:
         self.setup: dict[str, str] = {}
         self.statements: list[Statement] = []
         self.space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional}
+        self.space.update({name: values[0] for name, values in NUMBERS.items()})
         self.values: dict[str, Any] = {}  # tensors by name
         self.count = 0
         self.wants_grad = rng.random() < 0.7
@@ -219,12 +231,15 @@ class Writer:
         if x is None or y is None:
             return
         number = rng.choice(["2", "0.5", "-1", "3.0", "1", "0.0", "True"])
+        traced = set()
+        if rng.random() < 0.3:
+            number, traced = rng.choice(VARYING)
         sign = rng.choice(["+", "-", "*", "/", "**", "//", "%", "<", ">=", "==", "&", "|", "@", "<<"])
         form = rng.randrange(4)
         if form == 0:
-            self.add(f"{x} {sign} {number}", {x})
+            self.add(f"{x} {sign} {number}", {x, *traced})
         elif form == 1:
-            self.add(f"{number} {sign} {x}", {x})
+            self.add(f"{number} {sign} {x}", {x, *traced})
         elif form == 2:
             self.add(f"{x} {sign} {y}", {x, y})
         else:

@@ -32,6 +32,11 @@ def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int
     return Input("", tensor, dtype, number, grad, "").make(call)
 
 
+# Numbers that programs may take as arguments, and their values at each call. Two of them occur often enough for plans
+# that serve only one.
+NUMBERS = {"k": (0.5, 2.5, 0.5, 2.5, -1.25, 0.5), "n": (2, 3, 2, 3, -1, 2)}
+
+
 @dataclass(frozen=True)
 class Statement:
     text: str
@@ -86,7 +91,8 @@ class Program:
         """Python source with a function make(), which returns the function, its calls and its state."""
         plain = [i.name for i in self.by_way("plain")]
         named = [i.name for i in self.by_way("named")]
-        head = [*plain, "items", "entries", *(["*", *named] if named else [])]
+        numbers = [name for name in NUMBERS if name in self.names()]
+        head = [*plain, "items", "entries", *numbers, *(["*", *named] if named else [])]
         lines = ["def make():"]
         lines += [f"    {i.name} = {i.source('0')}" for i in self.by_way("closure")]
         lines += [f"    {name} = {text}" for name, text in self.setup.items()]
@@ -97,10 +103,13 @@ class Program:
         lines += [f"        return {self.result_source()}", "", "    def calls():"]
         # Code that contains the name `grad` is recorded again once a tensor has a gradient.
         count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
+        if numbers:
+            count = len(NUMBERS["k"])
         lines += [f"        for call in range({count}):"]
         args = [i.source("call") for i in self.by_way("plain")]
         args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]
         args += ["{" + ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("entries")) + "}"]
+        args += [f"{NUMBERS[name]}[call]" for name in numbers]
         keywords = ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("named"))
         lines += [f"            yield ({', '.join(args)}), {{{keywords}}}", ""]
         modules = [name for name, text in self.setup.items() if text.startswith("nn.")]

@@ -104,7 +104,7 @@ def test_shapes_that_keep_changing_are_seldom_recorded():
 def test_a_number_that_keeps_changing_is_named():
     @lucid.compile
     def scaled(x, *, k, n=1):
-        return x * k + n
+        return x * float(k) + n
 
     for number in range(200):
         assert scaled(lucid.ones(2), k=number * 0.5).tolist() == [number * 0.5 + 1] * 2

@@ -13,7 +13,7 @@ _ATOMS = (type(None), bool, int, float, str, bytes)
 
 
 # Attributes of tensors as they are when Lucid is imported: classes of users may define others.
-_shape, _dtype, _device, _requires_grad = (
+_shape, _dtype, _device, requires_grad = (
     _core.Tensor.__dict__[name].__get__ for name in ("shape", "dtype", "device", "requires_grad")
 )
 _stride = _core.Tensor.stride
@@ -42,12 +42,15 @@ class CacheKey(NamedTuple):
     def of(cls, tensors: list[_core.Tensor], args: tuple[Any, ...], kwargs: dict[str, Any], training: bool) -> CacheKey:
         """The key of a call."""
         inputs = tuple(
-            InputKey(tuple(_shape(x)), _dtype(x), str(_device(x)), tuple(_stride(x)), _requires_grad(x))
-            for x in tensors
+            InputKey(tuple(_shape(x)), _dtype(x), str(_device(x)), tuple(_stride(x)), requires_grad(x)) for x in tensors
         )
         named: list[tuple[int | str, Any]] = [*enumerate(args), *kwargs.items()]
         values = tuple((name, value) for name, value in named if any(type(value) is atom for atom in _ATOMS))
         return cls(inputs, values, grad_enabled(), training)
+
+    def without(self, names: set[int | str]) -> CacheKey:
+        """The key without some of the values, for a plan that serves calls with other ones."""
+        return self._replace(values=tuple((name, value) for name, value in self.values if name not in names))
 
 
 @dataclass(eq=False)

@@ -31,6 +31,7 @@ from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
 from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
 from ._knowledge import Knowledge, Learned
+from ._numbers import inspects_types
 from ._results import Known
 from ._shared import SharedObjects
 from ._walk import Walk
@@ -151,6 +152,21 @@ class Recording:
             description = descriptions.of(value)
             if description[0] != "any":
                 self._found.guards.argument(where, name, description)
+
+    @property
+    def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the call, until finish()."""
+        return self._args, self._kwargs
+
+    @property
+    def structure(self) -> bytes:
+        """The structure of the call's key."""
+        return self._structure
+
+    @property
+    def inspects_numbers(self) -> bool:
+        """Whether code that ran may tell a number from another object that acts like it."""
+        return self._found.state.compares_identity or inspects_types(code for code, _ in self._watch.ran)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""

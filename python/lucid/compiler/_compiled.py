@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from .. import _core
 from ..nn import Module
 from ._arguments import parameter_names
-from ._cache import CacheKey, PlanCache
+from ._cache import CacheKey, PlanCache, requires_grad
 from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
+from ._numbers import Numbers, run_traced
 from ._passes import Pass, to_core
-from ._results import CannotRebuild, UnknownClass, flatten_result
+from ._results import CannotRebuild, Known, UnknownClass, flatten_result
 
 
 class CacheInfo(NamedTuple):
@@ -90,6 +91,7 @@ class Compiled:
         self.passes = passes
         self.wait = bool(wait)
         self.capture = Capture(target)
+        self.numbers = Numbers()
         table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait)
 
     @property
@@ -108,12 +110,22 @@ class Compiled:
         return self.capture.begin(args, kwargs), key
 
     def finish(
-        self, recording: Recording, key: CacheKey, tracing: _core.Tracing, tensors: list[_core.Tensor], result: Any
+        self,
+        recording: Recording,
+        key: CacheKey,
+        tracing: _core.Tracing,
+        tensors: list[_core.Tensor],
+        result: Any,
+        varying: list[tuple[int, int]],
     ) -> tuple[Any, ...] | str | None:
         """Returns the parts of a plan: key, program, guards, a function that rebuilds results, places of captured
-        tensors. Returns a string with the reason if there is no plan, or None if the next call is to be recorded."""
+        tensors, numbers that may vary. Returns a string with the reason if there is no plan, or None if the next call
+        is to be recorded. `varying` are arguments that vary: their indices, and positions in the key."""
+        known = recording.known(tensors)
+        varying = [] if recording.inspects_numbers else self.numbers.wanted(recording.structure, varying)
+        args, kwargs = recording.arguments if varying else ((), {})
         try:
-            results, make_result = flatten_result(result, recording.known(tensors))
+            results, make_result = flatten_result(result, known)
         except CannotRebuild as error:
             learned = isinstance(error, UnknownClass) and recording.finish(result).learned
             return None if learned else printable(str(error))
@@ -127,6 +139,12 @@ class Compiled:
         leaves = [*tensors, *(tensor for tensor, _ in found)]
         if any(gradient_of(leaf) is result for result in results for leaf in leaves):
             return "returns the gradient of a tensor"
+        numbers = None
+        if varying and tracing.may_run_twice and not any(map(requires_grad, results)):
+            numbers = self._trace_numbers(recording.structure, tracing, results, known, (args, kwargs), varying)
+            if numbers is not None:
+                names = [*range(len(args)), *kwargs]
+                key = key.without({names[index] for index, position in varying if position in numbers[1]})
         program, obstacle = _core.record_trace(tracing, tensors, results, [tensor for tensor, _ in found], self.name)
         if program is None:
             return str(obstacle)
@@ -135,7 +153,41 @@ class Compiled:
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
         rebuild = None if derives(type(result), _core.Tensor) else make_result
-        return key, program, outcome.guards, rebuild, used
+        return key, program, outcome.guards, rebuild, used, numbers
+
+    def _trace_numbers(
+        self,
+        structure: bytes,
+        tracing: _core.Tracing,
+        results: list[_core.Tensor],
+        known: Known,
+        arguments: tuple[tuple[Any, ...], dict[str, Any]],
+        varying: list[tuple[int, int]],
+    ) -> tuple[_core.NumberProgram, list[int], list[str]] | None:
+        """Runs the call again to find out how it uses the numbers that vary: see `_numbers`. Returns what a plan needs
+        to get them, the positions in the key that may vary, and the names of the arguments. Returns None if the plan
+        serves only the recorded numbers."""
+        again = run_traced(self.target, *arguments, varying)
+        if again is None:
+            self.numbers.note_fixed(structure, (position for _, position in varying))
+            return None
+        trace, second, result = again
+        try:
+            others, _ = flatten_result(result, known)
+        except CannotRebuild:
+            others = []
+        fixed = trace.fixed(second.read)
+        self.numbers.note_fixed(structure, fixed)
+        free = [(index, position) for index, position in varying if position not in fixed]
+        kept = [number for number, value in enumerate(trace.values, 1) if value[0] == "number" and value[1] in fixed]
+        outputs = second.adopt(tracing, results, others, kept) if free else None
+        del result, others, again
+        if outputs is None or trace.is_leaking():
+            self.numbers.note_fixed(structure, (position for _, position in varying))
+            return None
+        names = self.argument_names(*arguments)
+        positions = [position for _, position in free]
+        return trace.program(outputs, second.read), positions, [names[index] for index, _ in free]
 
     def argument_names(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
         """What to call each argument in a message: "argument x", or "argument 0" if the parameter is not known."""
@@ -152,6 +204,7 @@ class Compiled:
     def invalidate(self) -> None:
         self.table.invalidate()
         self.capture = Capture(self.target)
+        self.numbers = Numbers()
 
     def cache_info(self) -> CacheInfo:
         return CacheInfo(*self.table.counters())

@@ -1,0 +1,285 @@
+"""Numbers that vary from call to call.
+
+A call whose arguments differ from those of a plan only in numbers is run a second time, with traced numbers in their
+place. The results are dropped; what is kept is how the numbers that ops get are computed from the arguments, and what
+Python code has asked about them. A plan can then be given other numbers.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable
+from types import CodeType, FrameType
+from typing import Any
+
+from .. import _core
+from ._kinds import derives
+
+# More steps than this are not worth evaluating at each call.
+_MAX_STEPS = 1000
+
+
+class TracedNumber:
+    """An int or a float that notes what is computed from it, and what is asked about it.
+
+    It is not an int or a float itself, because C code would read its value unnoticed. `isinstance` takes it for one.
+    """
+
+    __slots__ = ("__weakref__", "_number", "_trace", "_value")
+
+    # NumPy leaves operators to us.
+    __array_ufunc__ = None
+
+    def __init__(self, value: float, number: int, trace: NumberTrace) -> None:
+        self._value = value
+        self._number = number
+        self._trace = trace
+
+    def _operand(self) -> tuple[float, int]:
+        """The value, and the number by which ops know it."""
+        return self._value, self._number if self._trace.is_open() else 0
+
+    def _read(self) -> Any:
+        """The value, on which the call depends from now on."""
+        self._trace.expect(self._number, self._value)
+        return self._value
+
+    @property
+    def __class__(self) -> Any:
+        """What isinstance asks for."""
+        return type(self._value)
+
+    @__class__.setter
+    def __class__(self, cls: Any) -> None:
+        raise TypeError("__class__ assignment only supported for mutable types or ModuleType subclasses")
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._read(), name)
+
+    def __bool__(self) -> bool:
+        return bool(self._trace.compute(bool, self))
+
+    def __divmod__(self, other: Any) -> Any:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: Any) -> Any:
+        return other // self, other % self
+
+    def __pow__(self, other: Any, modulus: Any = None) -> Any:
+        if modulus is None:
+            return self._trace.compute(operator.pow, self, other)
+        return pow(self._read(), _value_of(other), _value_of(modulus))
+
+    def __round__(self, digits: Any = None) -> Any:
+        return self._trace.compute(round, self) if digits is None else round(self._read(), _value_of(digits))
+
+    def __copy__(self) -> TracedNumber:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> TracedNumber:
+        return self
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return type(self._value), (self._read(),)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        import numpy
+
+        return numpy.asarray(self._read(), dtype)
+
+    def __format__(self, spec: str) -> str:
+        return format(self._read(), spec)
+
+    def __index__(self) -> int:
+        return operator.index(self._read())
+
+
+def _value_of(number: Any) -> Any:
+    return number._read() if type(number) is TracedNumber else number
+
+
+def _binary(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: self._trace.compute(function, self, other)
+
+
+def _reflected(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
+    return lambda self, other: self._trace.compute(function, other, self)
+
+
+def _unary(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda self: self._trace.compute(function, self)
+
+
+def _reading(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda self: function(self._read())
+
+
+def _define_operators() -> None:
+    for name in ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "and", "or", "xor", "lshift", "rshift"):
+        function = getattr(operator, f"__{name}__")
+        if name != "pow":
+            setattr(TracedNumber, f"__{name}__", _binary(function))
+        setattr(TracedNumber, f"__r{name}__", _reflected(function))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(TracedNumber, f"__{name}__", _binary(getattr(operator, name)))
+    for name in ("neg", "pos", "abs", "invert"):
+        setattr(TracedNumber, f"__{name}__", _unary(getattr(operator, name)))
+    for name in ("trunc", "floor", "ceil"):
+        setattr(TracedNumber, f"__{name}__", _unary(getattr(math, name)))
+    for function in (int, float, complex, hash, str, repr):
+        setattr(TracedNumber, f"__{function.__name__}__", _reading(function))
+
+
+_define_operators()
+_core.set_traced_number(TracedNumber)
+
+
+class NumberTrace:
+    """The numbers of one call: how they are computed from its arguments, and what the call depends on."""
+
+    def __init__(self) -> None:
+        # As NumberProgram takes them. The traced number k is value k - 1.
+        self.values: list[tuple[Any, ...]] = []
+        self.expected: list[tuple[int, Any]] = []
+        self._recorded: list[Any] = []
+        self._numbers: list[weakref.ref[TracedNumber]] = []
+        self._thread = threading.get_ident()
+        self._is_closed = False
+        self.failed = False
+
+    def is_open(self) -> bool:
+        """Whether numbers are traced now, on this thread."""
+        return not self._is_closed and threading.get_ident() == self._thread
+
+    def close(self) -> None:
+        self._is_closed = True
+
+    def argument(self, value: float, position: int) -> TracedNumber:
+        """The number at a position of the key of the call."""
+        return self._add(("number", position, type(value) is float), value)
+
+    def _add(self, how: tuple[Any, ...], value: Any) -> TracedNumber:
+        self.values.append(how)
+        self._recorded.append(value)
+        number = TracedNumber(value, len(self.values), self)
+        self._numbers.append(weakref.ref(number))
+        self.failed = self.failed or len(self.values) > _MAX_STEPS
+        return number
+
+    def expect(self, number: int, value: Any) -> None:
+        """The call depends on the value of a number."""
+        if self.is_open():
+            self.expected.append((number - 1, value))
+
+    def compute(self, function: Callable[..., Any], *operands: Any) -> Any:
+        """Applies a function to traced numbers and other objects."""
+        if any(derives(type(operand), _core.Tensor) for operand in operands):
+            return NotImplemented
+        if not all(type(operand) in (TracedNumber, int, float, bool) for operand in operands):
+            return function(*map(_value_of, operands))
+        plain = [operand._value if type(operand) is TracedNumber else operand for operand in operands]
+        result = function(*plain)
+        if not self.is_open():
+            return result
+        step = ("call", function, [self._index(operand) for operand in operands])
+        if type(result) is int or type(result) is float:
+            return self._add(step, result)
+        if type(result) is not bool:
+            return function(*map(_value_of, operands))
+        self.values.append(step)
+        self._recorded.append(result)
+        self.expected.append((len(self.values) - 1, result))
+        return result
+
+    def _index(self, operand: Any) -> int:
+        if type(operand) is TracedNumber and operand._trace is self:
+            return operand._number - 1
+        value = operand._value if type(operand) is TracedNumber else operand
+        self.values.append(("constant", value))
+        self._recorded.append(value)
+        return len(self.values) - 1
+
+    def is_leaking(self) -> bool:
+        """Whether a number is still referred to."""
+        return any(number() is not None for number in self._numbers)
+
+    def program(self, outputs: Iterable[int], read: Iterable[int]) -> _core.NumberProgram:
+        """Computes the traced numbers `outputs`; those in `read` must have their recorded value."""
+        expected = [*self.expected, *((number - 1, self._recorded[number - 1]) for number in read)]
+        results = [(number - 1, type(self._recorded[number - 1]) is float) for number in outputs]
+        return _core.NumberProgram(self.values, expected, results)
+
+    def fixed(self, read: Iterable[int]) -> set[int]:
+        """The positions of the key whose values the call depends on."""
+        known = {index for index, value in self.expected if type(value) is not bool} | {number - 1 for number in read}
+        return {self.values[index][1] for index in known if self.values[index][0] == "number"}
+
+
+class Numbers:
+    """Which arguments of one compiled function vary, and which of them a plan can be given."""
+
+    # How many structures of arguments are remembered.
+    _MAX_STRUCTURES = 64
+
+    def __init__(self) -> None:
+        # By structure: the positions of numbers on whose values the calls depend.
+        self._fixed: dict[bytes, set[int]] = {}
+
+    def wanted(self, structure: bytes, varying: list[tuple[int, int]]) -> list[tuple[int, int]]:
+        """The arguments that vary, without those that are known to be needed: pairs of index and position."""
+        fixed = self._fixed.get(structure, set())
+        return [(index, position) for index, position in varying if position not in fixed]
+
+    def note_fixed(self, structure: bytes, positions: Iterable[int]) -> None:
+        """Calls depend on these numbers: each value has its own plan."""
+        if len(self._fixed) >= self._MAX_STRUCTURES:
+            self._fixed.clear()
+        self._fixed.setdefault(structure, set()).update(positions)
+
+
+def run_traced(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], varying: list[tuple[int, int]]
+) -> tuple[NumberTrace, _core.NumberTracing, Any] | None:
+    """Runs a call with traced numbers in the place of some arguments. Returns None if it did not run as it would with
+    plain numbers."""
+    if sys.gettrace() is not None:
+        return None
+    trace = NumberTrace()
+    values = [*args, *kwargs.values()]
+    for index, position in varying:
+        values[index] = trace.argument(values[index], position)
+    positional = values[: len(args)]
+    named = dict(zip(kwargs, values[len(args) :]))
+    del values
+    raised = False
+
+    def note_exception(frame: FrameType, event: str, argument: Any) -> Any:
+        # C code that wants an int or a float raises, and the function may handle that.
+        nonlocal raised
+        frame.f_trace_lines = False
+        if event == "exception" and not issubclass(argument[0], StopIteration | GeneratorExit):
+            raised = True
+        return note_exception
+
+    tracing = _core.NumberTracing()
+    sys.settrace(note_exception)
+    try:
+        result = function(*positional, **named)
+    except Exception:
+        return None
+    finally:
+        sys.settrace(None)
+        trace.close()
+        tracing.stop()
+    if raised or trace.failed:
+        return None
+    return trace, tracing, result
+
+
+def inspects_types(codes: Iterable[CodeType]) -> bool:
+    """Whether code may tell a traced number from an int or a float."""
+    return any("type" in code.co_names for code in codes)
