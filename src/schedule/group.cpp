@@ -30,23 +30,39 @@ const Dims* iteration_shape(const IRGraph& graph, const IRNode& node) {
 }
 
 constexpr size_t kMaxRoots = 8;
+// The time to compile a kernel grows faster than its size. Identical kernels are compiled once, so that a long chain of
+// ops is better cut into several.
+constexpr size_t kMaxNodes = 64;
+// How many earlier groups that read the same value are candidates for joining a group.
+constexpr size_t kMaxCandidates = 256;
 
 /// Joins pointwise groups of one shape. What both read is then loaded once, and what one computes stays in registers
 /// for the other.
 class Merger {
  public:
   Merger(const IRGraph& graph, std::vector<Group> groups) : graph_(graph), groups_(std::move(groups)) {
-    for (const Group& group : groups_) {
-      eligible_.push_back(is_eligible(group));
-      reads_.push_back(reads_of(group));
+    for (size_t i = 0; i < groups_.size(); ++i) {
+      eligible_.push_back(is_eligible(groups_[i]));
+      reads_.push_back(reads_of(groups_[i]));
+      for (ValueId id : reads_[i]) readers_[id].insert(i);
+      for (size_t root : groups_[i].roots) producers_[result_of(root)] = i;
     }
   }
 
   std::vector<Group> merge() {
-    for (size_t later = 1; later < groups_.size(); ++later) {
+    for (size_t later = 0; later < groups_.size(); ++later) {
       if (!eligible_[later]) continue;
-      for (size_t earlier = later; earlier-- > 0;)
-        if (eligible_[earlier] && can_join(earlier, later)) join(earlier, later);
+      // In descending order. A join adds candidates before the one that was joined.
+      std::set<size_t> candidates;
+      add_candidates(later, later, candidates);
+      while (!candidates.empty() && groups_[later].roots.size() < kMaxRoots) {
+        const size_t earlier = *candidates.rbegin();
+        candidates.erase(earlier);
+        if (!can_join(earlier, later)) continue;
+        join(earlier, later);
+        add_candidates(later, earlier, candidates);
+      }
+      if (has_one_element(later)) single_.insert(later);
     }
     std::erase_if(groups_, [](const Group& group) { return group.nodes.empty(); });
     return std::move(groups_);
@@ -72,6 +88,23 @@ class Merger {
 
   const Dims& shape_of(const Group& group) const { return graph_.type(result_of(group.root())).shape; }
   ValueId result_of(size_t node) const { return graph_.nodes[node].outputs[0]; }
+  bool has_one_element(size_t group) const { return numel(shape_of(groups_[group])) == 1; }
+
+  /// Adds the groups before `end` that `group` may be related to: they compute what it reads, or read the same.
+  void add_candidates(size_t group, size_t end, std::set<size_t>& candidates) const {
+    const auto add_before_end = [&](const std::set<size_t>& groups) {
+      size_t count = 0;
+      for (auto it = groups.lower_bound(end); it != groups.begin() && count < kMaxCandidates; ++count)
+        if (eligible_[*--it]) candidates.insert(*it);
+    };
+    for (ValueId id : reads_[group]) {
+      if (const auto producer = producers_.find(id);
+          producer != producers_.end() && producer->second < end && eligible_[producer->second])
+        candidates.insert(producer->second);
+      if (graph_.type(id).shape == shape_of(groups_[group])) add_before_end(readers_.at(id));
+    }
+    if (has_one_element(group)) add_before_end(single_);
+  }
 
   bool reads_result(size_t reader, size_t producer) const {
     const std::vector<size_t>& roots = groups_[producer].roots;
@@ -79,23 +112,34 @@ class Merger {
                        [&](size_t root) { return reads_[reader].contains(result_of(root)); });
   }
 
+  /// Whether a group between two others reads a result of the first.
+  bool is_read_between(size_t earlier, size_t later) const {
+    return std::ranges::any_of(groups_[earlier].roots, [&](size_t root) {
+      const auto readers = readers_.find(result_of(root));
+      if (readers == readers_.end()) return false;
+      const auto next = readers->second.upper_bound(earlier);
+      return next != readers->second.end() && *next < later;
+    });
+  }
+
   bool can_join(size_t earlier, size_t later) const {
     const Group& first = groups_[earlier];
     const Group& second = groups_[later];
     if (first.roots.size() + second.roots.size() > kMaxRoots || shape_of(first) != shape_of(second)) return false;
-    const bool related = numel(shape_of(first)) == 1 || reads_result(later, earlier) ||
+    if (first.nodes.size() + second.nodes.size() > kMaxNodes) return false;
+    const bool related = has_one_element(earlier) || reads_result(later, earlier) ||
                          std::any_of(reads_[earlier].begin(), reads_[earlier].end(), [&](ValueId id) {
                            return reads_[later].contains(id) && graph_.type(id).shape == shape_of(first);
                          });
-    if (!related) return false;
-    for (size_t between = earlier + 1; between < later; ++between)
-      if (reads_result(between, earlier)) return false;
-    return true;
+    return related && !is_read_between(earlier, later);
   }
 
   void join(size_t earlier, size_t later) {
     Group& first = groups_[earlier];
     Group& second = groups_[later];
+    for (ValueId id : reads_[earlier]) readers_[id].erase(earlier);
+    for (ValueId id : reads_[later]) readers_[id].erase(later);
+    for (size_t root : first.roots) producers_[result_of(root)] = later;
     for (auto [from, to] : {std::pair(&first.nodes, &second.nodes), std::pair(&first.roots, &second.roots)}) {
       to->insert(to->end(), from->begin(), from->end());
       std::sort(to->begin(), to->end());
@@ -103,14 +147,19 @@ class Merger {
       from->clear();
     }
     reads_[later] = reads_of(second);
+    for (ValueId id : reads_[later]) readers_[id].insert(later);
     reads_[earlier].clear();
     eligible_[earlier] = false;
+    single_.erase(earlier);
   }
 
   const IRGraph& graph_;
   std::vector<Group> groups_;
   std::vector<bool> eligible_;
   std::vector<std::set<ValueId>> reads_;  // values that a group loads from memory
+  std::map<ValueId, std::set<size_t>> readers_;
+  std::map<ValueId, size_t> producers_;
+  std::set<size_t> single_;  // eligible groups before the current one whose shape has one element
 };
 
 }  // namespace
@@ -125,6 +174,7 @@ std::vector<std::set<size_t>> consumer_groups_of(const IRGraph& graph) {
   for (const auto& [state, value] : graph.updates) stored.insert(value);
 
   std::vector<std::set<size_t>> consumer_groups(count);
+  std::vector<size_t> sizes(count, 1);  // of the groups, by root
   for (size_t i = count; i-- > 0;) {
     consumer_groups[i] = {i};
     const IRNode& node = graph.nodes[i];
@@ -138,9 +188,11 @@ std::vector<std::set<size_t>> consumer_groups_of(const IRGraph& graph) {
                        roots.size() <= (is_cheap(node) ? kMaxConsumerGroups : 1) &&
                        std::all_of(roots.begin(), roots.end(), [&](size_t root) {
                          const Dims* shape = iteration_shape(graph, graph.nodes[root]);
-                         return shape && *shape == graph.type(node.outputs[0]).shape;
+                         return shape && *shape == graph.type(node.outputs[0]).shape && sizes[root] < kMaxNodes;
                        });
-    if (joins) consumer_groups[i] = std::move(roots);
+    if (!joins) continue;
+    for (size_t root : roots) ++sizes[root];
+    consumer_groups[i] = std::move(roots);
   }
   return consumer_groups;
 }

@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 #include <span>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -48,8 +49,13 @@ class Accesses {
   bool allows(const KernelStep& step, const std::vector<bool>& writes) const;
 
  private:
-  std::set<MemoryKey> read_;
-  std::set<MemoryKey> written_;
+  struct Hash {
+    size_t operator()(const MemoryKey& key) const {
+      return std::hash<uint64_t>()(static_cast<uint64_t>(key.first) << 32 | static_cast<uint32_t>(key.second));
+    }
+  };
+  std::unordered_set<MemoryKey, Hash> read_;
+  std::unordered_set<MemoryKey, Hash> written_;
 };
 
 }  // namespace lucid

@@ -8,20 +8,26 @@
 namespace lucid {
 namespace {
 
-using Readers = std::map<ValueId, std::set<size_t>>;
+/// The stored values that each group reads, and the last group that reads each. Values that exist only in registers are
+/// not read.
+struct Reads {
+  std::vector<std::set<ValueId>> of;
+  std::map<ValueId, size_t> last;
+};
 
-/// The groups that read each stored value. Values that exist only in registers have none.
-Readers readers_of(const IRGraph& graph, const std::vector<Group>& groups) {
-  Readers readers;
+Reads reads_of(const IRGraph& graph, const std::vector<Group>& groups) {
+  Reads reads;
   for (size_t g = 0; g < groups.size(); ++g) {
+    std::set<ValueId>& of = reads.of.emplace_back();
     std::set<ValueId> computed;
     for (size_t node : groups[g].nodes) {
       for (const IROperand& input : graph.nodes[node].inputs)
-        if (input.id >= 0 && !computed.contains(input.id)) readers[input.id].insert(g);
+        if (input.id >= 0 && !computed.contains(input.id)) of.insert(input.id);
       computed.insert(graph.nodes[node].outputs.begin(), graph.nodes[node].outputs.end());
     }
+    for (ValueId id : of) reads.last[id] = g;
   }
-  return readers;
+  return reads;
 }
 
 bool is_pointwise(const IRGraph& graph, const Group& group) {
@@ -33,7 +39,9 @@ bool is_pointwise(const IRGraph& graph, const Group& group) {
 
 bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) {
   const std::vector<Group> groups = group_nodes(graph);
-  const Readers readers = readers_of(graph, groups);
+  const Reads reads = reads_of(graph, groups);
+  std::map<ValueId, size_t> producers;  // the group whose root computes each value
+  for (size_t g = 0; g < groups.size(); ++g) producers[graph.nodes[groups[g].root()].outputs[0]] = g;
   std::map<ValueId, int> owned;  // number of values stored in each value's memory
   for (const auto& [_, layout] : layouts) ++owned[layout.storage];
   const std::set<ValueId> outputs(graph.output_ids.begin(), graph.output_ids.end());
@@ -43,11 +51,14 @@ bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts) 
   for (size_t g = 0; g < groups.size(); ++g) {
     const ValueId result = graph.nodes[groups[g].root()].outputs[0];
     if (!outputs.contains(result) || !is_pointwise(graph, groups[g])) continue;
-    for (size_t producer = 0; producer < g; ++producer) {
+    // The earliest one first.
+    std::map<size_t, ValueId> candidates;
+    for (ValueId value : reads.of[g])
+      if (const auto producer = producers.find(value); producer != producers.end() && producer->second < g)
+        candidates[producer->second] = value;
+    for (const auto& [producer, value] : candidates) {
       const IRNode& node = graph.nodes[groups[producer].root()];
-      const ValueId value = node.outputs[0];
-      const auto found = readers.find(value);
-      const bool ends_here = found != readers.end() && *found->second.rbegin() == g && !stored.contains(value);
+      const bool ends_here = reads.last.at(value) == g && !stored.contains(value);
       if (!ends_here || node.outputs.size() != 1 || layouts.at(value).storage != value || owned[value] != 1) continue;
       if (layouts.at(value).geometry != layouts.at(result).geometry || graph.type(value) != graph.type(result))
         continue;

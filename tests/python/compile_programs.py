@@ -10,6 +10,7 @@ so that a crash or a hang is reported with its seed; `--seed N --count 1` repeat
 
 from __future__ import annotations
 
+import argparse
 import faulthandler
 import functools
 import json
@@ -250,6 +251,15 @@ class Totals:
             lines += [f"{median} nodes in the median graph, {max(self.nodes)} in the largest"]
         lines += ["programs with each entry of the op table, rarest first:"]
         return "\n".join(lines) + "\n" + textwrap.fill(", ".join(f"{name} {n}" for n, name in self.rarest()), 120)
+
+
+def run_programs(first: int, last: int) -> tuple[int, Totals]:
+    """Runs the programs of these seeds in child processes on all cores. Returns the number of failures, and figures."""
+    jobs, count = os.cpu_count() or 1, last - first
+    batch = min(200, -(-count // jobs))
+    options = argparse.Namespace(seed=first, count=count, batch=batch, jobs=jobs, failures=3)
+    total = Totals()
+    return seeded_children.run_batches(__file__, options, total.add), total
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ import gc
 def interrupts_reach_the_program():
     """An exception that a signal handler raises is lost if it arrives in code that the garbage collector runs: a
     callback of another library, such as Hypothesis, or a finalizer of an object of an earlier test."""
+    was_frozen = gc.get_freeze_count() > 0  # by conftest.py
     gc.collect()
     gc.freeze()
     callbacks = list(gc.callbacks)
@@ -16,4 +17,5 @@ def interrupts_reach_the_program():
         yield
     finally:
         gc.callbacks.extend(callbacks)
-        gc.unfreeze()
+        if not was_frozen:
+            gc.unfreeze()

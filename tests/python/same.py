@@ -53,6 +53,8 @@ def bits(value):
         return (type(value), tuple(bits(getattr(value, field.name)) for field in dataclasses.fields(value)))
     if isinstance(value, float) and math.isnan(value):
         return "nan"
+    if isinstance(value, Numbers):  # in a value that was converted before
+        return value
     return (type(value), repr(value))
 
 

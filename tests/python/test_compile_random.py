@@ -1,13 +1,10 @@
 """2,000 random programs: compiled matches eager. `compile_programs.py` runs more."""
 
-import argparse
-import os
 import statistics
 
 import compile_programs
 import lucid
 import pytest
-import seeded_children
 from random_program import Input, Program, Statement
 from same import bits, check, history
 
@@ -16,9 +13,8 @@ from same import bits, check, history
 def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
     # Compiling fused steps takes most of the time, because no other program shares their kernels.
     monkeypatch.setenv("LUCID_DISABLE_PASSES", off)
-    total = compile_programs.Totals()
-    options = argparse.Namespace(seed=first, count=last - first, batch=200, jobs=os.cpu_count(), failures=3)
-    assert seeded_children.run_batches(compile_programs.__file__, options, total.add) == 0
+    failures, total = compile_programs.run_programs(first, last)
+    assert failures == 0
     assert total.programs == last - first
     assert total.replayed > 0.9 * total.programs, total.report()
     assert total.backward > 0.4 * total.programs, total.report()

@@ -28,7 +28,7 @@ def files_named():
 
 def test_every_entry_has_cases():
     files = sorted(FOLDER.glob("test_failures_*.py"))
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", "--assert=plain"]
     result = subprocess.run([*command, *map(str, files)], capture_output=True, text=True, check=True)
     cases = [line.partition("::")[::2] for line in result.stdout.splitlines() if "::" in line]
     covered = collections.defaultdict(set)
