@@ -117,7 +117,7 @@ class PythonCall {
       for (const uint32_t position : plan.pattern.varying) others[position] = key().numbers()[position];
       return differing_argument(values_, names, key().numbers(), others);
     }
-    const std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
+    std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
     if (!failed.empty()) return failed;
     std::vector<Scalar> numbers;
     if (!as_python(plan).find_numbers(key().numbers(), numbers)) return "the call depends on " + plan.varying.front();

@@ -277,7 +277,7 @@ struct StopAtExit {
   }
 };
 
-void stop_at_exit_of_main_thread() {
+void stop_at_exit_of_main_thread() noexcept {
   if (gettid() == getpid()) thread_local const StopAtExit stop;
 }
 

@@ -70,9 +70,8 @@ class Builder {
     IRGraph& graph = result_.graph;
     if (input.kind == GraphInput::Kind::kConstant)
       graph.constant_ids.push_back(input.id);
-    else if (input.kind == GraphInput::Kind::kNumber)
-      graph.input_ids.push_back(input.id);
-    else if (input.handle < record_.arguments && input.kind == GraphInput::Kind::kHandle)
+    else if (input.kind == GraphInput::Kind::kNumber ||
+             (input.handle < record_.arguments && input.kind == GraphInput::Kind::kHandle))
       graph.input_ids.push_back(input.id);
     else if (record_.handles[input.handle].is_parameter)
       graph.param_ids.push_back(input.id);
