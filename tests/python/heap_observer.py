@@ -59,7 +59,7 @@ def is_a(value, classes):
 def attributes_of(value):
     """The attribute dict of an object, read without running code of its class. It is not created: functools.partial()
     merges another partial only if that has none."""
-    if is_a(value, type) or not lucid._core.has_attribute_dict(value):
+    if value is None or is_a(value, type) or not lucid._core.has_attribute_dict(value):
         return {}
     return object.__getattribute__(value, "__dict__")
 
