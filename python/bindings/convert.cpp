@@ -21,7 +21,7 @@ Scalar integer_of(const ArgumentContext& context, PyObject* object) {
 }
 
 Scalar traced_number(const ArgumentContext& context, PyObject* object) {
-  const nb::object operand = checked(PyObject_CallMethod(object, "_operand", nullptr));
+  const nb::object operand = nb::handle(object).attr("_operand")();
   PyObject* const value = PyTuple_GET_ITEM(operand.ptr(), 0);
   const Scalar number = PyFloat_CheckExact(value) ? Scalar(PyFloat_AS_DOUBLE(value)) : integer_of(context, value);
   return number.with_trace(static_cast<uint32_t>(PyLong_AsUnsignedLong(PyTuple_GET_ITEM(operand.ptr(), 1))));
