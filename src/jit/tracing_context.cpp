@@ -10,6 +10,7 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
 #include "tensor/node.h"
+#include "tensor/random.h"
 
 namespace lucid::jit {
 namespace {
@@ -26,6 +27,7 @@ uint64_t next_serial() {
 
 TracingContext::TracingContext(Source source)
     : source_(std::move(source)), serial_(next_serial()), first_node_(GradNode::next_number()) {
+  default_generator();  // made before the call, which may be the first to use it
   before_ = set_eager_observer(this);
   is_installed_ = true;
 }

@@ -68,6 +68,17 @@ TEST(Compile, ReadsAndWritesCapturedTensors) {
   EXPECT_EQ(f.info().compiles, 1);
 }
 
+// ctest runs each test in a process of its own, so nothing has used the generator before.
+TEST(Compile, MayBeTheFirstToUseTheGenerator) {
+  const auto f = compile([] { return rand({4}); });
+  std::vector<std::vector<double>> compiled, eager;
+  for (int i = 0; i < 3; ++i) compiled.push_back(read(f()));
+  EXPECT_EQ(f.info().hits, 2);
+  manual_seed(static_cast<uint64_t>(read(get_rng_state())[0]));
+  for (int i = 0; i < 3; ++i) eager.push_back(read(rand({4})));
+  EXPECT_EQ(compiled, eager);
+}
+
 TEST(Compile, EvictsTheOldestPlanFirst) {
   const auto f = compile([](const Tensor& x) { return x + 1.0; }, 2);
   for (int64_t size : {1, 2, 3}) f(ones({size}));
