@@ -67,9 +67,10 @@ class PythonCall {
            as_python(plan).find_numbers(key().numbers(), handles.numbers);
   }
   PyObject* run() const { return checked(call_target()).release().ptr(); }
-  std::optional<PyObject*> replay(const TablePlan& plan, const jit::Program::Handles& handles) const {
+  std::optional<PyObject*> replay(const TablePlan& plan, const jit::Program::Handles& handles,
+                                  jit::Program::Branch& branch) const {
     jit::CallResults results;
-    if (!plan.program->run(handles, results)) return std::nullopt;
+    if (!plan.program->run(handles, results, branch)) return std::nullopt;
     return as_python(plan).rebuild(results);
   }
 
@@ -83,6 +84,7 @@ class PythonCall {
     if (flat_.is_too_deep) {
       PyObject* const result = run();
       recording.returned(
+          false,
           [](std::string& obstacle) {
             obstacle = "takes an argument that contains itself or is nested too deeply";
             return Ref<TablePlan>();
@@ -100,6 +102,7 @@ class PythonCall {
     const PassList passes = object_.passes == Py_None ? PassList() : to_passes(object_.passes);
     without_memory_error([&] {
       recording.returned(
+          nb::cast<PythonTracing&>(tracing).reads_values(),
           [&](std::string& obstacle) {
             return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result, varying), obstacle);
           },
@@ -119,8 +122,10 @@ class PythonCall {
     }
     std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
     if (!failed.empty()) return failed;
-    std::vector<Scalar> numbers;
-    if (!as_python(plan).find_numbers(key().numbers(), numbers)) return "the call depends on " + plan.varying.front();
+    jit::Program::Handles handles;
+    if (!as_python(plan).find_numbers(key().numbers(), handles.numbers))
+      return "the call depends on " + plan.varying.front();
+    if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
     return "tensors that it uses have different types or share memory differently";
   }
 
@@ -292,7 +297,7 @@ PyObject* cache_info(PyObject* self, PyObject*) {
     const std::vector<Ref<TablePlan>> plans = table.plans();
     size_t bytes = 0;
     for (const Ref<TablePlan>& plan : plans) bytes += plan->program->plan().arena_bytes;
-    return nb::make_tuple(counters.hits, counters.misses, counters.compiles, counters.eager_calls, plans.size(),
+    return nb::make_tuple(counters.hits, counters.misses, counters.compiles, counters.eager_calls, table.filled(),
                           table.max_plans(), bytes);
   });
 }

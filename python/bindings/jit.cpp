@@ -54,7 +54,8 @@ nb::object run_program(const ProgramHandle& self, nb::handle arguments) {
   jit::Program::Handles handles;
   if (!self.program->fits(pointers, handles)) return nb::none();
   jit::CallResults results;
-  if (!self.program->run(handles, results)) return nb::none();
+  jit::Program::Branch branch;
+  if (!self.program->run(handles, results, branch)) return nb::none();
   nb::list list;
   for (size_t i = 0; i < results.size(); ++i) list.append(to_object(results.take(i)));
   return list;

@@ -97,14 +97,7 @@ Scalar single(PyObject* self, const char* wanted) {
 }
 
 int bool_slot(PyObject* self) {
-  return guarded([&]() -> int {
-    const TensorImpl& tensor = tensor_in(self);
-    if (tensor.numel() != 1)
-      throw RuntimeError("bool: the truth value of {} with {} elements is ambiguous; use any() or all()",
-                         to_string(tensor.type()), tensor.numel());
-    const Scalar value = item(tensor);
-    return value.is_float() ? value.to_double() != 0 : value.to_int() != 0;
-  });
+  return guarded([&]() -> int { return truth(tensor_in(self)); });
 }
 
 PyObject* int_slot(PyObject* self) {

@@ -25,7 +25,7 @@ PyObject* item_method(PyObject* self, PyObject*) {
 
 PyObject* tolist(PyObject* self, PyObject*) {
   return guarded([&] {
-    note_escape(tensor_in(self), "reads values of a tensor");
+    note_read(tensor_in(self), ValuesRead::kAll);
     return to_list(tensor_in(self));
   });
 }

@@ -11,6 +11,7 @@ std::string source_of_user();
 /// The contents of Python's `_core.Tracing`: a recording of the ops of this thread, from construction to stop().
 struct PythonTracing {
   jit::TracingContext context{source_of_user};
+  bool reads_values() const { return !context.trace().guards.empty(); }
 };
 
 /// The tensors of a sequence. Throws TypeError for other objects.

@@ -108,19 +108,22 @@ Ref<Plan> finish(const PlanDraft& draft) {
     if (codes[i]) plan->scratch_bytes = std::max(plan->scratch_bytes, codes[i]->scratch_bytes());
     plan->steps.push_back(step_of(draft, draft.schedule.steps[i], std::move(codes[i])));
   }
+  for (size_t i = 0; i < draft.expected.size(); ++i) {
+    const auto& [output, expected] = draft.expected[i];
+    plan->steps[draft.checked_after[i]].checks.push_back({output, expected});
+  }
   plan->is_long = takes_long(*plan);
   return plan;
 }
 
 }  // namespace
 
-Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
-                       std::span<const size_t> fresh, PassReport* report) {
+Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
+                       PassReport* report) {
   Ref<Plan> plan;
   with_large_stack([&] {
-    PlanDraft draft(source, inputs, destinations, updates, order, fresh);
-    const auto memory = destinations.empty() ? OutputMemory::kNew : OutputMemory::kCallers;
+    PlanDraft draft(source, inputs, options);
+    const auto memory = options.destinations.empty() ? OutputMemory::kNew : OutputMemory::kCallers;
     PassReport done = run_plan_passes(draft, plan_passes(memory));
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
     plan = finish(draft);

@@ -26,14 +26,28 @@ enum class OutputOrder : uint8_t {
   kRowMajor,  // contiguous, in the order of the dimensions
 };
 
+/// An output that a run compares with the bytes of `expected`.
+struct ExpectedOutput {
+  size_t output = 0;
+  std::string expected;
+};
+
+/// What a plan is used for.
+struct PlanOptions {
+  /// If given, the strides of each output in the caller's memory; pointwise nodes must compute these outputs.
+  std::span<const Geometry> destinations;
+  /// Inputs, and the outputs that replace them afterwards; Plan::donors tells which of them may share memory.
+  std::span<const PlanUpdate> updates;
+  OutputOrder order = OutputOrder::kAny;
+  /// Inputs whose contents change with every run, so packed forms of them are not kept.
+  std::span<const size_t> fresh;
+  /// Outputs that a run compares, in this order. It ends at the first one that differs.
+  std::span<const ExpectedOutput> expected;
+};
+
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
-/// graph's input_ids in order, its outputs the output_ids. `destinations`, if given, has the strides of each output in
-/// the caller's memory; pointwise nodes must compute these outputs. `updates` are pairs of inputs and the outputs that
-/// replace them afterwards; Plan::donors tells which of them may share memory. `fresh` are inputs whose contents change
-/// with every run, so packed forms of them are not kept. What the passes of plan_pipeline.h did is added to `report`.
-Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs,
-                       std::span<const Geometry> destinations = {}, std::span<const PlanUpdate> updates = {},
-                       OutputOrder order = OutputOrder::kAny, std::span<const size_t> fresh = {},
+/// graph's input_ids in order, its outputs the output_ids. What the passes of plan_pipeline.h did is added to `report`.
+Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options = {},
                        PassReport* report = nullptr);
 
 }  // namespace lucid

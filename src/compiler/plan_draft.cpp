@@ -27,18 +27,17 @@ std::string slot_text(const Slot& slot) {
 
 }  // namespace
 
-PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs,
-                     std::span<const Geometry> destinations, std::span<const PlanUpdate> updates, OutputOrder order,
-                     std::span<const size_t> fresh)
+PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options)
     : graph(expand_to_primitives(source)),
-      destinations(destinations.begin(), destinations.end()),
-      updates(updates.begin(), updates.end()),
-      order(order) {
+      destinations(options.destinations.begin(), options.destinations.end()),
+      updates(options.updates.begin(), options.updates.end()),
+      order(options.order),
+      expected(options.expected.begin(), options.expected.end()) {
   for (size_t i = 0; i < source.input_ids.size(); ++i)
     this->inputs[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
   for (const PlanUpdate& update : updates) changing.insert(graph.input_ids[update.input]);
   transient = changing;
-  for (size_t input : fresh) transient.insert(graph.input_ids[input]);
+  for (size_t input : options.fresh) transient.insert(graph.input_ids[input]);
 }
 
 std::string schedule_text(const PlanDraft& draft) {
@@ -50,6 +49,8 @@ std::string schedule_text(const PlanDraft& draft) {
           found != draft.schedule.layouts.end() && found->second.storage != id && !node.op->view)
         text += fmt::format("place %{} in %{}\n", id, found->second.storage);
   text += to_text(draft.graph, draft.schedule);
+  for (size_t i = 0; i < draft.checked_after.size(); ++i)
+    text += fmt::format("compare output{} after step {}\n", draft.expected[i].output, draft.checked_after[i]);
   for (size_t i = 0; i < draft.donations.size(); ++i)
     if (draft.donations[i] >= 0) text += fmt::format("donate input{} to output{}\n", draft.donations[i], i);
   for (const auto& [from, to] : draft.reuses) text += fmt::format("reuse {} for {}\n", name_of(from), name_of(to));

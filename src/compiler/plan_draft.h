@@ -15,8 +15,7 @@ namespace lucid {
 /// A plan under construction, which the passes of plan_pipeline.h transform.
 struct PlanDraft {
   /// Takes the arguments of compile_plan().
-  PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, std::span<const Geometry> destinations,
-            std::span<const PlanUpdate> updates, OutputOrder order, std::span<const size_t> fresh);
+  PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options);
 
   enum class Phase : uint8_t { kGraph, kLayouts, kSteps, kMemory };
   /// What the draft has: the graph alone, then also layouts, steps, and memory.
@@ -30,6 +29,7 @@ struct PlanDraft {
   std::vector<Geometry> destinations;
   std::vector<PlanUpdate> updates;
   OutputOrder order = OutputOrder::kAny;
+  std::vector<ExpectedOutput> expected;
   /// Inputs that are replaced by updates.
   std::set<ValueId> changing;
   /// Inputs whose contents change before the next run. Their packed forms are not kept.
@@ -41,6 +41,8 @@ struct PlanDraft {
   std::set<ValueId> outside;
   /// Whether values may be stored in the memory of results that are not written yet.
   bool lends_results = false;
+  /// For each of `expected`, the step after which it is compared; in order.
+  std::vector<size_t> checked_after;
   /// For each output, the input that donates its memory, or -1.
   std::vector<int32_t> donations;
   /// Values that may reuse each other's memory, in order of preference.

@@ -74,6 +74,22 @@ bool fuse_steps(PlanDraft& draft) { return fuse_steps(draft.schedule, draft.outs
 
 bool horizontal_fusion(PlanDraft& draft) { return fuse_horizontally(draft.schedule, draft.outside); }
 
+/// Each output is compared once it and all that are compared before it are complete.
+bool place_checks(PlanDraft& draft) {
+  size_t last = 0;
+  for (const ExpectedOutput& expected : draft.expected) {
+    const ValueId id = draft.graph.output_ids[expected.output];
+    const MemoryKey memory{BufferUse::Kind::kValue, draft.schedule.layouts.at(id).storage};
+    for (size_t step = last; step < draft.schedule.steps.size(); ++step)
+      for_each_use(draft.schedule.steps[step], [&](const BufferUse& use) {
+        if (key_of(use) == memory) last = step;
+      });
+    draft.checked_after.push_back(last);
+    draft.schedule.steps[last].is_checked = true;
+  }
+  return !draft.expected.empty();
+}
+
 bool donate_buffers(PlanDraft& draft) {
   bool changed = false;
   for (const PlanUpdate& update : draft.updates) {
@@ -139,6 +155,7 @@ PlanPassList plan_passes(OutputMemory memory) {
     passes.push_back({kHorizontalFusion, horizontal_fusion});
   }
   // The order of steps is final. The remaining passes assign memory.
+  passes.push_back({"PlaceChecks", place_checks, kRequired});
   passes.push_back({kDonateBuffers, donate_buffers});
   passes.push_back({kReuseMemory, reuse_memory});
   passes.push_back({"PlaceMemory", place_memory, kRequired});

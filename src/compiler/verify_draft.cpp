@@ -49,6 +49,7 @@ class DraftVerifier {
     at_ = kForever;
     check_dataflow();
     find_live_ranges();
+    check_comparisons();
     check_donations();
     if (draft_.has(Phase::kMemory)) check_memory();
   }
@@ -320,6 +321,20 @@ class DraftVerifier {
   bool may_follow(const MemoryKey& before, const LiveRange& live, const MemoryKey& next, const LiveRange& then) const {
     return live.last < then.first ||
            (live.last == then.first && may_reuse_in_place(schedule_.steps[live.last], before, next));
+  }
+
+  void check_comparisons() const {
+    size_t before = 0;
+    for (size_t i = 0; i < draft_.checked_after.size(); ++i) {
+      const size_t step = draft_.checked_after[i];
+      const size_t output = draft_.expected[i].output;
+      require(step >= before, "output {} is compared before an earlier one", output);
+      before = step;
+      require(step < schedule_.steps.size() && schedule_.steps[step].is_checked, "no check is expected after step {}",
+              step);
+      const auto live = live_.find(output_key(output));
+      require(live != live_.end() && live->second.last <= step, "output {} is compared before it is complete", output);
+    }
   }
 
   void check_donations() const {

@@ -220,6 +220,7 @@ void BackwardCopy::record(BackwardPass& pass, Request request) const {
     } else {
       entry->try_to([&] {
         std::string obstacle;
+        if (!context.trace().guards.empty()) return std::string("a hook reads values of a tensor");
         entry->program = Program::record(context, arguments, results, {}, part_->name() + "_backward", obstacle);
         return obstacle;
       });

@@ -35,7 +35,7 @@ std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const Handle
 }
 
 /// Compiles the plan of a call. Every leaf of the graph becomes an input of the plan.
-Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles, PassReport& report) {
+Ref<Plan> plan_of(const CallGraph& call, const CallRecord& record, PassReport& report) {
   IRGraph graph = call.graph;
   graph.param_ids.clear();
   graph.state_ids.clear();
@@ -47,12 +47,18 @@ Ref<Plan> plan_of(const CallGraph& call, std::span<const HandleRecord> handles, 
     graph.input_ids.push_back(input.id);
     geometries[input.id] = input.geometry;
   }
+  const std::vector<HandleRecord>& handles = record.handles;
   const std::vector<PlanUpdate> updates = updates_of(call, handles);
+  // They are the last of the wanted cells, which are the first outputs.
+  std::vector<ExpectedOutput> expected;
+  for (const std::string& value : record.expected)
+    expected.push_back({record.wanted.size() - record.expected.size() + expected.size(), value});
   std::vector<size_t> fresh;
   for (size_t i = 0; i < call.inputs.size(); ++i)
     if (call.inputs[i].kind == GraphInput::Kind::kHandle && handles[call.inputs[i].handle].is_fresh) fresh.push_back(i);
   // An output's memory becomes the contents of a cell, so its elements must be in row-major order.
-  return compile_plan(graph, geometries, {}, updates, OutputOrder::kRowMajor, fresh, &report);
+  const PlanOptions options{.updates = updates, .order = OutputOrder::kRowMajor, .fresh = fresh, .expected = expected};
+  return compile_plan(graph, geometries, options, &report);
 }
 
 /// Runs the passes, which may remove constants and add new ones.
@@ -96,7 +102,7 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   check_cancelled();
   result.report = run_graph_passes(call, passes);
   check_cancelled();
-  result.plan = plan_of(call, record.handles, result.report);
+  result.plan = plan_of(call, record, result.report);
   result.graph = std::move(call.graph);
   result.inputs = std::move(call.inputs);
   result.outputs = std::move(call.outputs);

@@ -61,16 +61,18 @@ class CppCall {
         return fmt::format("the shape or the strides of argument {} vary", i);
       at += count;
     }
+    Program::Handles handles;
+    if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
     return "tensors that it uses have different types or share memory differently";
   }
   void missed(PlanTable&, bool) const {}
   Result run() const { return function_(); }
 
-  std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles) const {
+  std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
     // The results belong to the transaction: nothing may fail after the first write.
     const CommitScope commit;
     CallResults results;
-    if (!plan.program->run(handles, results)) return std::nullopt;
+    if (!plan.program->run(handles, results, branch)) return std::nullopt;
     Result wrapped;
     wrapped.reserve(results.size());
     for (size_t i = 0; i < results.size(); ++i) wrapped.push_back(wrap(results.take(i)));
@@ -87,8 +89,10 @@ class CppCall {
       throw;
     }
     context.stop();
-    has_memory_for(
-        [&] { recording.returned([&](std::string& obstacle) { return plan_of(context, results, obstacle); }); });
+    has_memory_for([&] {
+      recording.returned(!context.trace().guards.empty(),
+                         [&](std::string& obstacle) { return plan_of(context, results, obstacle); });
+    });
     return results;
   }
 
@@ -123,7 +127,7 @@ std::vector<Tensor> CompiledCalls::call(const std::vector<Tensor>& arguments, co
 
 CompileInfo CompiledCalls::info() const {
   const jit::PlanCounters counters = table_->counters();
-  return {counters.hits, counters.misses, counters.compiles, counters.eager_calls, table_->plans().size()};
+  return {counters.hits, counters.misses, counters.compiles, counters.eager_calls, table_->filled()};
 }
 
 std::string CompiledCalls::explain() const { return table_->explain(); }

@@ -75,6 +75,8 @@ struct CallRecord {
   size_t arguments = 0;
   /// The cells whose memory is needed after the call.
   std::vector<int32_t> wanted;
+  /// What the last of these held, if the call read them. A run ends when it finds other contents.
+  std::vector<std::string> expected;
 };
 
 /// Builds the graph of a recording: each cell becomes a chain of values, one for each write.

@@ -29,6 +29,8 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
   text += fmt::format("\n  plan {}: {} nodes, {} kernels, {} bytes of memory while it runs, {} guards, {} hits", number,
                       program.graph().nodes.size(), program.plan().kernel_count(),
                       with_commas(program.plan().arena_bytes), plan.guards, plan.hits());
+  if (program.reads_values())
+    text += fmt::format("\n    serves calls that read the same values of tensors ({} reads)", program.branch().size());
   for (const std::string& argument : plan.varying) text += fmt::format("\n    {} may vary", argument);
   for (const std::string& place : plan.places) text += "\n    uses " + place;
   const std::vector<std::string> names = program.plan().kernel_names();
@@ -44,7 +46,7 @@ std::string PlanTable::explain() {
   const PlanCounters counted = counters();
   const std::vector<Ref<TablePlan>> made = plans();
   std::string text =
-      fmt::format("{}: {} of at most {} plans\n  {} hits, {} misses, {} compiles, {} eager calls", name_, made.size(),
+      fmt::format("{}: {} of at most {} plans\n  {} hits, {} misses, {} compiles, {} eager calls", name_, filled(),
                   max_plans_, counted.hits, counted.misses, counted.compiles, counted.eager_calls);
   for (size_t i = 0; i < made.size(); ++i) append_plan(text, *made[i], i + 1);
   const std::lock_guard lock(mutex());

@@ -19,8 +19,14 @@ constexpr int kMaxRaising = 3;
 constexpr uint32_t kReviewInterval = 16;
 /// How many keys without a plan the table remembers.
 constexpr size_t kMaxKeysWithoutPlan = 64;
+/// How many branches of a key there are plans for, and how many recordings of branches that cannot be compiled are made
+/// before all calls with the key run eagerly.
+constexpr int64_t kMaxBranches = 64;
+constexpr int kMaxFailedBranches = 4;
 /// How often a waiting thread checks for interrupts.
 constexpr std::chrono::milliseconds kInterruptInterval(20);
+
+bool is_branch(const Ref<TablePlan>& plan) { return plan->program->reads_values(); }
 
 /// All tables of the process, and the counters of tables that were destroyed.
 struct Tables {
@@ -79,6 +85,33 @@ uint64_t PlanTable::find_candidates(const CallKey& key, Candidates& candidates) 
     return false;
   });
   return changes_;
+}
+
+uint64_t PlanTable::find_for_call(const CallKey& key, Candidates& candidates) {
+  const std::lock_guard lock(mutex());
+  visit_matching(key, [&](Variant& known) {
+    std::optional<bool> tries_branches;
+    for (const Ref<TablePlan>& plan : known.plans) {
+      if (is_branch(plan) && !tries_branches) tries_branches = known.score.take();
+      if (!is_branch(plan) || *tries_branches) candidates.push_back(plan);
+    }
+    return false;
+  });
+  return changes_;
+}
+
+void PlanTable::prefer(const TablePlan& plan) {
+  const std::lock_guard lock(mutex());
+  Variant* const known = find_variant(plan.structure, plan.pattern);
+  if (!known) return;
+  known->score.succeeded();
+  const auto found = std::ranges::find(known->plans, &plan, &Ref<TablePlan>::get);
+  if (found != known->plans.end()) std::rotate(known->plans.begin(), found, found + 1);
+}
+
+void PlanTable::note_unknown_branch(const TablePlan& plan) {
+  const std::lock_guard lock(mutex());
+  if (Variant* const known = find_variant(plan.structure, plan.pattern)) known->score.failed();
 }
 
 PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
@@ -207,7 +240,8 @@ void PlanTable::Recording::raised(const std::string& what) {
   });
 }
 
-void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string& obstacle, const PassList* passes) {
+void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string& obstacle, bool read_values,
+                                  const PassList* passes) {
   // Temporary: the next call is recorded again.
   if (!plan && obstacle == kOutOfMemory) return;
   std::string failure = obstacle;
@@ -217,13 +251,18 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
   } else if (plan) {
     plan->program->compile_later();
   }
-  Ref<TablePlan> oldest, gone;
+  Ref<TablePlan> oldest;
+  std::vector<Ref<TablePlan>> gone;
   const bool is_done = !plan || passes;
   {
     const std::lock_guard lock(table_.mutex());
     if (table_.generation_ != generation_) return;
     Variant& known = plan ? table_.variant(plan->structure, plan->pattern) : table_.variant(key_);
-    if (is_done) {
+    // Calls that read other values may still be compiled.
+    if (!plan && !failure.empty() && read_values && ++known.failed_branches < kMaxFailedBranches) {
+      table_.add_note("runs eagerly for some of the values that it reads: " + failure);
+      ++table_.counters_.eager_calls;
+    } else if (is_done) {
       gone = table_.add(known, plan, std::move(failure));
     } else {
       table_.pending_.push_back(plan);
@@ -278,7 +317,8 @@ void PlanTable::add_compiled() {
 
 void PlanTable::add_first(const Ref<TablePlan>& first) {
   // Destroyed after the lock is released.
-  Ref<TablePlan> plan, gone;
+  Ref<TablePlan> plan;
+  std::vector<Ref<TablePlan>> gone;
   const std::lock_guard lock(mutex());
   // Another thread has finished or dropped it.
   if (pending_.empty() || pending_.front() != first) return;
@@ -299,8 +339,8 @@ void PlanTable::add_first(const Ref<TablePlan>& first) {
   });
 }
 
-Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle) {
-  Ref<TablePlan> gone;
+std::vector<Ref<TablePlan>> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle) {
+  std::vector<Ref<TablePlan>> gone;
   if (!obstacle.empty()) {
     run_eagerly(known, std::move(obstacle));
   } else if (plan) {
@@ -310,20 +350,50 @@ Ref<TablePlan> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::s
     counters_.recompiles += known.has_compiled;
     known.has_compiled = true;
     known.plans.insert(known.plans.begin(), plan);
-    if (plans_.size() > max_plans_) gone = remove_oldest();
+    if (std::ranges::count_if(known.plans, is_branch) > kMaxBranches) {
+      // The last one in the list is the one that has not been used for the longest time.
+      gone.push_back(*std::ranges::find_if(known.plans.rbegin(), known.plans.rend(), is_branch));
+      take(known, gone.front());
+    }
+    if (filled_now() > max_plans_) std::ranges::move(remove_oldest(), std::back_inserter(gone));
   }
   ++changes_;
   return gone;
 }
 
-Ref<TablePlan> PlanTable::remove_oldest() {
-  Ref<TablePlan> oldest = std::move(plans_.front());
-  plans_.pop_front();
-  counters_.hits += oldest->hits();
+std::vector<Ref<TablePlan>> PlanTable::remove_oldest() {
+  const Ref<TablePlan> oldest = plans_.front();
   Variant* const known = find_variant(oldest->structure, oldest->pattern);
-  std::erase(known->plans, oldest);
+  std::vector<Ref<TablePlan>> gone;
+  if (is_branch(oldest))
+    std::ranges::copy_if(known->plans, std::back_inserter(gone), is_branch);
+  else
+    gone.push_back(oldest);
+  for (const Ref<TablePlan>& plan : gone) take(*known, plan);
   if (known->plans.empty() && known->pending == 0 && known->reason.empty()) erase(oldest->structure, *known);
-  return oldest;
+  return gone;
+}
+
+void PlanTable::take(Variant& known, const Ref<TablePlan>& plan) {
+  counters_.hits += plan->hits();
+  std::erase(known.plans, plan);
+  std::erase(plans_, plan);
+}
+
+size_t PlanTable::filled_now() const {
+  size_t count = 0;
+  for (const auto& [structure, entry] : entries_)
+    for (const std::unique_ptr<Variant>& known : entry) {
+      const auto branches = static_cast<size_t>(std::ranges::count_if(known->plans, is_branch));
+      count += known->plans.size() - branches + (branches > 0);
+    }
+  return count;
+}
+
+size_t PlanTable::filled() {
+  finish_recordings();
+  const std::lock_guard lock(mutex());
+  return filled_now();
 }
 
 void PlanTable::remove(std::span<const Ref<TablePlan>> gone) {

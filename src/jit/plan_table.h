@@ -11,6 +11,7 @@
 #include "base/busy_flag.h"
 #include "base/lock.h"
 #include "base/ref_list.h"
+#include "jit/branch_score.h"
 #include "jit/call_key.h"
 #include "jit/program.h"
 #include "jit/recording_budget.h"
@@ -43,6 +44,9 @@ class TablePlan : public RefCounted {
   mutable std::atomic<int64_t> hits_ = 0;
 };
 
+/// Why a plan does not match a call if nothing that is known before it runs differs.
+inline constexpr const char* kReadsOtherValues = "it reads other values of tensors";
+
 /// Counters of one table, or of all tables of the process.
 struct PlanCounters {
   int64_t hits = 0;
@@ -71,8 +75,8 @@ struct PlanCounters {
 ///   void missed(PlanTable&, bool records) const
 ///                                          no plan matches, and the function is about to be recorded or to run
 ///   Result run() const                     runs the function eagerly
-///   std::optional<Result> replay(const TablePlan&, const Program::Handles&) const
-///                                          runs the plan and rebuilds the result; empty if a check in a kernel failed
+///   std::optional<Result> replay(const TablePlan&, const Program::Handles&, Program::Branch&) const
+///                                          runs the plan and rebuilds the result; empty if Program::run() failed
 ///   Result record(Recording&) const        runs and records the function; reports the outcome to the recording
 class PlanTable {
  public:
@@ -124,6 +128,8 @@ class PlanTable {
 
   const std::string& name() const { return name_; }
   size_t max_plans() const { return max_plans_; }
+  /// How many entries the plans fill, of at most max_plans(). The branches of a key are one entry.
+  size_t filled();
   /// How many recorded plans have not been added to the table yet, whether compiled or not.
   size_t pending() const;
   /// How many keys the table has information about.
@@ -141,7 +147,11 @@ class PlanTable {
     explicit Variant(NumberPattern numbers) : pattern(std::move(numbers)) {}
 
     const NumberPattern pattern;
-    std::vector<Ref<TablePlan>> plans;  // newest first
+    /// Newest first. Those that read values are the branches of the key; of these, the last one used is first.
+    std::vector<Ref<TablePlan>> plans;
+    BranchScore score;
+    /// Recordings of branches that cannot be compiled.
+    int failed_branches = 0;
     /// Whether it has ever had a plan.
     bool has_compiled = false;
     /// Calls that ran eagerly although there are plans.
@@ -167,10 +177,20 @@ class PlanTable {
   PlanTable(std::string name, size_t max_plans, bool waits)
       : name_(std::move(name)), max_plans_(max_plans), waits_(waits), budget_(max_plans) {}
 
-  /// Collects the plans with a key, newest first. Returns the value of `changes_` at that time.
+  /// Collects the plans with a key, in the order of their variants. Returns the value of `changes_` at that time.
   uint64_t find_candidates(const CallKey& key, Candidates& candidates) const;
+  /// The same for a call: leaves out branches if they have not been of use lately.
+  uint64_t find_for_call(const CallKey& key, Candidates& candidates);
   template <typename Front>
   static TablePlan* first_that_fits(const Front& front, const Candidates& candidates, Program::Handles& handles);
+  /// Runs a plan that matches. Branches are tried in turn: each one that does not match tells what the call reads.
+  /// Returns the plan that ran, or null with `raises` set if the function is known to raise an error.
+  template <typename Front>
+  TablePlan* replay(const Front& front, const Candidates& candidates, std::optional<typename Front::Result>& result,
+                    bool& raises);
+  /// A branch has run, or no branch matched.
+  void prefer(const TablePlan& plan);
+  void note_unknown_branch(const TablePlan& plan);
   /// `changes` is the value that find_candidates() returned. If it returns kRecord, the caller owns `recording_`.
   Next next(const CallKey& key, uint64_t changes);
   /// A call with this key has returned: resets the count of recordings that raised.
@@ -191,9 +211,12 @@ class PlanTable {
   void erase(std::string_view structure, const Variant& known);
   void evict_keys_without_plans();
   void run_eagerly(Variant& known, std::string reason);
-  /// Adds a plan, or notes the obstacle. With neither, the next call is recorded. Returns the evicted plan.
-  Ref<TablePlan> add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle);
-  Ref<TablePlan> remove_oldest();
+  /// Adds a plan, or notes the obstacle. With neither, the next call is recorded. Returns the evicted plans.
+  std::vector<Ref<TablePlan>> add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle);
+  /// Removes the plans of the oldest entry.
+  std::vector<Ref<TablePlan>> remove_oldest();
+  void take(Variant& known, const Ref<TablePlan>& plan);
+  size_t filled_now() const;
   /// Counts an eager call; returns whether to review the plans of the key, which costs more than most calls.
   bool should_review(Variant& known);
   void add_note(const std::string& text);
@@ -250,11 +273,12 @@ class PlanTable::Recording {
   /// The call returned. `make` returns a plan that is not compiled yet, or null; if null, its `obstacle` says why there
   /// is no plan, or is empty if the next call is to be recorded. Standard passes run on the compile thread; `passes`,
   /// if given, run on this thread.
+  /// `read_values`: the call read values of tensors, so that other calls with its key may take another branch.
   template <typename Make>
-  void returned(const Make& make, const PassList* passes = nullptr);
+  void returned(bool read_values, const Make& make, const PassList* passes = nullptr);
 
  private:
-  void finish(const Ref<TablePlan>& plan, const std::string& obstacle, const PassList* passes);
+  void finish(const Ref<TablePlan>& plan, const std::string& obstacle, bool read_values, const PassList* passes);
   /// Whether the table was cleared after the recording began.
   bool is_stale() const;
 
@@ -274,15 +298,14 @@ template <typename Front>
 typename Front::Result PlanTable::call(const Front& front) {
   for (;;) {
     Candidates candidates;
-    const uint64_t changes = find_candidates(front.key(), candidates);
-    Program::Handles handles;
-    if (const TablePlan* plan = first_that_fits(front, candidates, handles)) {
-      std::optional<typename Front::Result> result = front.replay(*plan, handles);
-      // A check failed and nothing was written: the function raises the error when it runs eagerly.
-      if (!result) return front.run();
+    const uint64_t changes = find_for_call(front.key(), candidates);
+    std::optional<typename Front::Result> result;
+    bool raises = false;
+    if (const TablePlan* plan = replay(front, candidates, result, raises)) {
       plan->hits_.fetch_add(1, std::memory_order_relaxed);
       return std::move(*result);
     }
+    if (raises) return front.run();
     // A plan that is removed now must not be held during the call.
     candidates.clear();
     switch (next(front.key(), changes)) {
@@ -309,6 +332,31 @@ typename Front::Result PlanTable::call(const Front& front) {
         return front.run();
     }
   }
+}
+
+template <typename Front>
+TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
+                             std::optional<typename Front::Result>& result, bool& raises) {
+  Program::Branch branch;
+  const TablePlan* tried = nullptr;
+  for (TablePlan* plan : candidates.pointers()) {
+    Program::Handles handles;
+    if (!plan->program->is_on(branch) || !front.holds(*plan, handles) || !plan->program->fits(front.tensors(), handles))
+      continue;
+    result = front.replay(*plan, handles, branch);
+    if (result) {
+      if (plan->program->reads_values()) prefer(*plan);
+      return plan;
+    }
+    // A check failed and nothing was written: the function raises the error when it runs eagerly.
+    if (!plan->program->reads_values()) {
+      raises = true;
+      return nullptr;
+    }
+    if (!tried) tried = plan;
+  }
+  if (tried) note_unknown_branch(*tried);
+  return nullptr;
 }
 
 template <typename Front>
@@ -340,12 +388,12 @@ void PlanTable::for_each_plan(const Visit& visit) const {
 }
 
 template <typename Make>
-void PlanTable::Recording::returned(const Make& make, const PassList* passes) {
+void PlanTable::Recording::returned(bool read_values, const Make& make, const PassList* passes) {
   table_.has_returned(key_);
   if (is_stale()) return;
   std::string obstacle;
   const Ref<TablePlan> plan = make(obstacle);
-  finish(plan, obstacle, passes);
+  finish(plan, obstacle, read_values, passes);
 }
 
 }  // namespace lucid::jit

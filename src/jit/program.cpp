@@ -98,6 +98,11 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   record.events = trace.events;
   record.arguments = arguments.size();
   record.wanted = program->outcome_->cells();
+  for (const ValueGuard& guard : trace.guards) {
+    record.wanted.push_back(guard.cell);
+    program->branch_.push_back(guard.expected);
+  }
+  record.expected = program->branch_;
   for (const TracedCell& cell : trace.cells)
     record.cells.push_back({static_cast<bool>(cell.outside), cell.constant, cell.dtype, cell.bytes});
   return program;
@@ -309,7 +314,7 @@ bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
 Ref<Storage> Program::memory_for(size_t output, std::span<TensorImpl* const> handles) const {
   const size_t own = call_.outputs.size() - call_.written.size();
   if (call_.plan->donors[output] >= 0 && !handles[call_.written[output - own]]->cell()->has_snapshots()) return nullptr;
-  const int64_t leaf = output < own ? replaces_gradient_of_[output] : -1;
+  const int64_t leaf = output < replaces_gradient_of_.size() ? replaces_gradient_of_[output] : -1;
   if (leaf >= 0 && call_.plan->is_safe[output]) {
     // The call drops the old gradient. If nothing else refers to it, its memory is reused for the new one.
     const TensorRef old = gradient(*handles[static_cast<size_t>(leaf)]);
@@ -356,10 +361,20 @@ class Program::Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// Returns whether all checks in the kernels passed.
-  bool run() {
+  /// Returns the error word of the plan.
+  int64_t run() {
     return call_.plan->run({inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()},
-                           {forms_.data(), forms_.size()}) == 0;
+                           {forms_.data(), forms_.size()});
+  }
+
+  /// The values that the call reads, from output `first` on, up to the first that is not as expected.
+  Branch branch(size_t first, const Branch& expected) const {
+    Branch found;
+    for (size_t i = 0; i < expected.size(); ++i) {
+      found.emplace_back(static_cast<const char*>(outputs_[first + i]), expected[i].size());
+      if (found[i] != expected[i]) break;
+    }
+    return found;
   }
 
   /// Moves the new contents into the written cells. Cannot fail.
@@ -436,11 +451,18 @@ const Program::GeneratorUse* Program::generator_use_of(size_t handle) const {
   return nullptr;
 }
 
-bool Program::run(const Handles& handles, CallResults& results) const {
+bool Program::is_on(const Branch& known) const {
+  return known.size() <= branch_.size() && std::equal(known.begin(), known.end(), branch_.begin());
+}
+
+bool Program::run(const Handles& handles, CallResults& results, Branch& branch) const {
   Frame frame(*this, handles);
   // The scope includes the plan, which may write in place.
   const CommitScope commit;
-  if (!frame.run()) return false;
+  if (const int64_t error = frame.run()) {
+    if (error == Plan::kOtherOutput) branch = frame.branch(outcome_->cells().size(), branch_);
+    return false;
+  }
   // Nothing fails from here on: the writes are committed, then the results are created.
   frame.commit(*this);
   outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells(), results);
@@ -449,7 +471,8 @@ bool Program::run(const Handles& handles, CallResults& results) const {
 
 bool Program::run(std::span<TensorImpl* const> arguments, CallResults& results) const {
   Handles handles;
-  return numbers_ == 0 && find_handles(arguments, handles) && run(handles, results);
+  Branch branch;
+  return numbers_ == 0 && find_handles(arguments, handles) && run(handles, results, branch);
 }
 
 }  // namespace lucid::jit

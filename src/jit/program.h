@@ -51,10 +51,19 @@ class Program : public RefCounted {
   /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing, and all traced
   /// numbers have a value. If so, fills `handles` for run().
   bool fits(std::span<TensorImpl* const> arguments, Handles& handles) const;
-  /// Runs the plan and commits its writes. Returns false, without any effect, if a check inside a kernel failed: the
-  /// call must then run eagerly.
-  bool run(const Handles& handles, CallResults& results) const;
-  /// The same without the handles of fits(). Also returns false if a gradient that the program reads is gone.
+  /// The values that a call reads, in order; see ValueGuard.
+  using Branch = std::vector<std::string>;
+  /// Whether the recorded call read values of tensors. Calls that would read others need another program.
+  bool reads_values() const { return !branch_.empty(); }
+  const Branch& branch() const { return branch_; }
+  /// Whether the values that a call is known to read first are those of the recording.
+  bool is_on(const Branch& known) const;
+  /// Runs the plan and commits its writes. Returns false, without any effect, if the values that the call reads are not
+  /// those of the recording, or if a check inside a kernel failed: the function must then run. In the first case sets
+  /// `branch` to the values up to the first that differs.
+  bool run(const Handles& handles, CallResults& results, Branch& branch) const;
+  /// The same without the handles of fits(), for programs that read no values. Also returns false if a gradient that
+  /// the program reads is gone.
   bool run(std::span<TensorImpl* const> arguments, CallResults& results) const;
   bool fits(std::span<TensorImpl* const> arguments) const;
 
@@ -112,6 +121,9 @@ class Program : public RefCounted {
 
   /// How many traced numbers the call has.
   size_t numbers_ = 0;
+  /// The values that the recorded call read. The plan outputs what other calls would read, after the cells that the
+  /// outcome needs.
+  Branch branch_;
 
   /// The data of the compile task, which holds nothing else.
   struct Job {

@@ -57,6 +57,15 @@ struct TracedCell {
   bool is_defined = false;
 };
 
+/// Values of a tensor that the call read. Calls that would read others may take another course.
+struct ValueGuard {
+  /// A cell that holds a copy of what was read.
+  int32_t cell = -1;
+  /// What was read, as bytes.
+  std::string expected;
+  bool operator==(const ValueGuard&) const = default;
+};
+
 /// The obstacle of a recording or compile that ran out of memory. Unlike other obstacles it is temporary: the next call
 /// may be recorded again.
 inline constexpr std::string_view kOutOfMemory = "out of memory";
@@ -66,6 +75,8 @@ struct Trace {
   /// Shared with the compile task. Constant once the recording has ended.
   std::shared_ptr<std::vector<Event>> events = std::make_shared<std::vector<Event>>();
   std::vector<TracedCell> cells;
+  /// In the order of reading.
+  std::vector<ValueGuard> guards;
   /// Why the call cannot be compiled; empty if it can.
   std::string obstacle;
   /// The call created state that later calls reuse, so it is not typical of them: a later call is recorded instead.

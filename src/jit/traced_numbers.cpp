@@ -34,7 +34,8 @@ bool is_same(const TracedCell& a, const TracedCell& b) {
 
 bool is_same(const Trace& a, const Trace& b) {
   constexpr auto same = [](const auto& x, const auto& y) { return is_same(x, y); };
-  return std::ranges::equal(a.cells, b.cells, same) && std::ranges::equal(*a.events, *b.events, same);
+  return a.guards == b.guards && std::ranges::equal(a.cells, b.cells, same) &&
+         std::ranges::equal(*a.events, *b.events, same);
 }
 
 }  // namespace

@@ -16,11 +16,25 @@ namespace lucid::jit {
 namespace {
 
 constexpr int kSerialShift = 32;
+/// How often a recorded call may read values of tensors, and how many at a time.
+constexpr size_t kMaxGuards = 256;
+constexpr int64_t kMaxGuarded = 64;
 
 /// Serial number of a recording in this process. Cells that a recording creates are marked with it.
 uint64_t next_serial() {
   static std::atomic<uint64_t> next = 1;
   return next.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Appends the elements of a tensor, from `element` on, in row-major order.
+void append_elements(const TensorImpl& tensor, size_t axis, const char* element, std::string& bytes) {
+  const size_t size = size_of(tensor.dtype());
+  if (axis == tensor.sizes().size()) {
+    bytes.append(element, size);
+    return;
+  }
+  const int64_t step = tensor.strides()[axis] * static_cast<int64_t>(size);
+  for (int64_t i = 0; i < tensor.sizes()[axis]; ++i) append_elements(tensor, axis + 1, element + i * step, bytes);
 }
 
 }  // namespace
@@ -285,6 +299,37 @@ void TracingContext::ran(const GradNode& node) {
     for (const HookList::Entry& entry : node.hooks()) hooks_that_ran_.push_back(entry.hook);
     for (const HookList::Entry& entry : end->slot()->after_accumulate.entries()) hooks_that_ran_.push_back(entry.hook);
   });
+}
+
+void TracingContext::values_read(const TensorImpl& tensor, ValuesRead what) {
+  note([&] {
+    if (tensor.numel() == 0) return;
+    static const Op& copy = op_table().at("clone");
+    static const Op& differs = op_table().at("ne");
+    if (trace_.guards.size() == kMaxGuards) return give_up(fmt::format("reads values more than {} times", kMaxGuards));
+    const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor)), Operand(Scalar(0))};
+    if (what == ValuesRead::kTruth) {
+      const bool is_true = Scalar::load(tensor.dtype(), tensor.memory().data).to_double() != 0;
+      return add_guard(tensor, differs, operands, Dtype::kBool, std::string(1, static_cast<char>(is_true)));
+    }
+    if (is_float(tensor.dtype()))
+      return give_up(tensor.numel() == 1 ? "reads a value of a tensor" : "reads values of a tensor");
+    if (tensor.numel() > kMaxGuarded) return give_up(fmt::format("reads more than {} values of a tensor", kMaxGuarded));
+    std::string expected;
+    append_elements(tensor, 0, static_cast<const char*>(tensor.memory().data), expected);
+    add_guard(tensor, copy, {operands, 1}, tensor.dtype(), std::move(expected));
+  });
+}
+
+void TracingContext::add_guard(const TensorImpl& tensor, const Op& op, std::span<const Operand> operands, Dtype dtype,
+                               std::string expected) {
+  const Attributes attributes = op.schema.default_attributes();
+  const Call call(op, operands, attributes);
+  Event& event = add_event(Event::Kind::kComputed, &call);
+  const auto cell = static_cast<int32_t>(trace_.cells.size());
+  trace_.cells.push_back({.dtype = dtype, .bytes = expected.size(), .is_defined = true});
+  event.results.push_back({cell, 0, dtype, {tensor.sizes(), contiguous_strides(tensor.sizes()), 0}});
+  trace_.guards.push_back({cell, std::move(expected)});
 }
 
 void TracingContext::escaped(const TensorImpl&, std::string_view how) {

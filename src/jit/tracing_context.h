@@ -88,6 +88,7 @@ class TracingContext : public EagerObserver {
   void rebases(TensorImpl& root) override;
   void hooked(const GradNode* node) override;
   void ran(const GradNode& node) override;
+  void values_read(const TensorImpl& tensor, ValuesRead what) override;
   void escaped(const TensorImpl& tensor, std::string_view how) override;
   void sets_up() override { trace_.sets_up = true; }
   void changed(const TensorImpl& tensor, std::string_view how) override;
@@ -98,6 +99,9 @@ class TracingContext : public EagerObserver {
 
  private:
   Event& add_event(Event::Kind kind, const Call* call);
+  /// Adds a guard on the values of a tensor: an op that the call did not run copies them to a cell of its own.
+  void add_guard(const TensorImpl& tensor, const Op& op, std::span<const Operand> operands, Dtype dtype,
+                 std::string expected);
   int32_t add_cell(const TensorImpl& tensor);
   void add_own_cell(const TensorImpl& tensor);
   int32_t cell_of(const TensorImpl& tensor);

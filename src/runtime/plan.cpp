@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <memory>
 #include <optional>
 
@@ -198,6 +199,8 @@ int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
   for (const PlanStep& step : steps) {
     frame.run(step);
     if (frame.error()) return frame.error();
+    for (const PlanStep::Check& check : step.checks)
+      if (std::memcmp(outputs[check.output], check.expected.data(), check.expected.size()) != 0) return kOtherOutput;
   }
   return 0;
 }

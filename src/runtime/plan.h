@@ -38,9 +38,16 @@ struct PlanStep {
     std::vector<uint32_t> writes;
   };
 
+  /// An output that is complete after the step and must have these bytes.
+  struct Check {
+    size_t output = 0;
+    std::string expected;
+  };
+
   /// Human-readable description.
   std::string name;
   std::vector<Stage> stages;
+  std::vector<Check> checks;
   Ref<codegen::LoadedCode> code;
   /// At least one. Exactly one if the step packs or calls a host function.
   std::vector<Launch> launches;
@@ -90,13 +97,15 @@ class Plan : public RefCounted {
     return !in_place_inputs.empty() && in_place_inputs[output][input];
   }
 
-  /// The error word for a host function that threw.
+  /// The error words for a host function that threw, and for an output that differs (PlanStep::checks).
   static constexpr int64_t kHostError = -1;
+  static constexpr int64_t kOtherOutput = -2;
 
   /// Runs all steps. A long run releases the caller's lock meanwhile, so none of our locks may be held, and the caller
   /// must keep all memory alive. Pointers are to the first element of each input and output. `forms` has for each input
   /// where its packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a failed
-  /// check, in which case the outputs are meaningless.
+  /// check, in which case the outputs are meaningless. If it is kOtherOutput, outputs that were compared are complete,
+  /// up to the first that differs.
   int64_t run(std::span<void* const> inputs, std::span<void* const> outputs,
               std::span<PackedForms* const> forms = {}) const;
 };

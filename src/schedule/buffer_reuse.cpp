@@ -42,8 +42,9 @@ bool reads_before_writing(int64_t items, const BufferUse& read, const BufferUse&
 }  // namespace
 
 bool may_fail(const KernelStep& step) {
-  return step.host >= 0 || std::any_of(step.buffers.begin(), step.buffers.end(),
-                                       [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
+  return step.host >= 0 || step.is_checked ||
+         std::any_of(step.buffers.begin(), step.buffers.end(),
+                     [](const BufferUse& use) { return use.kind == BufferUse::Kind::kError; });
 }
 
 bool may_reuse_in_place(const KernelStep& step, const MemoryKey& read, const MemoryKey& written) {

@@ -6,7 +6,7 @@
 /// Decides which results may reuse the memory of what their computation reads.
 namespace lucid {
 
-/// Whether a check in the step may fail.
+/// Whether a check in the step or after it may fail.
 bool may_fail(const KernelStep& step);
 
 /// Whether a step that reads `read` and writes `written` may use the same memory for both: it reads each element before

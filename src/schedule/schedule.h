@@ -72,6 +72,8 @@ struct KernelStep {
   /// If set, the step has no kernel: the op's host function computes node `host` of the graph. `buffers` are the
   /// operands that are values, then the results, all contiguous.
   int64_t host = -1;
+  /// Whether an output of the plan is compared after the step, and the run may end there.
+  bool is_checked = false;
 };
 
 /// Where a value is stored. A view shares its operand's storage.

@@ -110,13 +110,17 @@ int64_t Tensor::size(int64_t axis) const {
 Dtype Tensor::dtype() const { return unwrap(*this).dtype(); }
 bool Tensor::is_contiguous() const { return unwrap(*this).is_contiguous(); }
 
-void Tensor::read_item(void* value, Dtype dtype) const { lucid::item(unwrap(*this)).store(dtype, value); }
+void Tensor::read_item(void* value, Dtype dtype) const {
+  const TensorImpl& tensor = unwrap(*this);
+  const Scalar read = dtype == Dtype::kBool && tensor.numel() == 1 ? Scalar(truth(tensor)) : lucid::item(tensor);
+  read.store(dtype, value);
+}
 
 void Tensor::read_all(void* values, Dtype dtype) const {
   const GradModeScope no_grad(false);
   const Value converted = eager().cast(Value(TensorRef(&unwrap(*this))), dtype);
   const TensorRef dense = contiguous(TensorRef(tensor_of(converted)));
-  note_escape(*dense, "reads values of a tensor");
+  note_read(*dense, ValuesRead::kAll);
   if (dense->numel() > 0)
     std::memcpy(values, dense->memory().data, static_cast<size_t>(dense->numel()) * size_of(dtype));
 }

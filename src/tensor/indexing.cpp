@@ -144,7 +144,7 @@ class Indexer {
   }
 
   void apply_mask(const TensorRef& mask) {
-    if (mask->sizes().empty()) return apply(item(*mask).to_int() != 0);
+    if (mask->sizes().empty()) return apply(truth(*mask));
     mark_advanced();
     for (size_t d = 0; d < mask->sizes().size(); ++d)
       if (mask->sizes()[d] != view_.size(axis_ + static_cast<int64_t>(d)))

@@ -11,8 +11,16 @@ Scalar item(const TensorImpl& tensor) {
   if (tensor.numel() != 1)
     throw RuntimeError("item: {} has {} elements; only a one-element tensor can be converted to a number",
                        to_string(tensor.type()), tensor.numel());
-  note_escape(tensor, "reads a value of a tensor");
+  note_read(tensor, ValuesRead::kAll);
   return Scalar::load(tensor.dtype(), tensor.memory().data);
+}
+
+bool truth(const TensorImpl& tensor) {
+  if (tensor.numel() != 1)
+    throw RuntimeError("bool: the truth value of {} with {} elements is ambiguous; use any() or all()",
+                       to_string(tensor.type()), tensor.numel());
+  note_read(tensor, ValuesRead::kTruth);
+  return Scalar::load(tensor.dtype(), tensor.memory().data).to_double() != 0;
 }
 
 TensorRef tensor_from(const void* data, Dtype dtype, DimsView sizes) {

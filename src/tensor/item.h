@@ -7,6 +7,8 @@ namespace lucid {
 
 /// The value of a one-element tensor. Throws RuntimeError for any other number of elements.
 Scalar item(const TensorImpl& tensor);
+/// Whether the value of a one-element tensor is not zero. Throws RuntimeError for any other number of elements.
+bool truth(const TensorImpl& tensor);
 /// A contiguous tensor of the given dtype and sizes, with the elements copied from `data`.
 TensorRef tensor_from(const void* data, Dtype dtype, DimsView sizes);
 /// A 0-d tensor.

@@ -12,6 +12,9 @@ namespace lucid {
 class GradNode;
 struct GradSlot;
 
+/// What the program gets to know of a tensor that it reads.
+enum class ValuesRead : uint8_t { kAll, kTruth };
+
 /// Observes everything that this thread does to tensors, in order. Installed by recorders of traces.
 class EagerObserver {
  public:
@@ -38,7 +41,9 @@ class EagerObserver {
   virtual void hooked(const GradNode* /*node*/) {}
   /// A node of the gradient graph is about to run.
   virtual void ran(const GradNode& /*node*/) {}
-  /// The tensor is used in a way that no graph can represent; for instance its values reach the program. `how`
+  /// The values of a tensor reach the program: all of them, or only whether its one element is true.
+  virtual void values_read(const TensorImpl& /*tensor*/, ValuesRead /*what*/) {}
+  /// The tensor is used in a way that no graph can represent; for instance another library gets its memory. `how`
   /// completes the sentence "the call ...".
   virtual void escaped(const TensorImpl& /*tensor*/, std::string_view /*how*/) {}
   /// The call creates something that later calls will find, such as the state of an optimizer, so later calls behave
@@ -70,6 +75,10 @@ inline EagerObserver* set_eager_observer(EagerObserver* observer) {
 inline void note_escape(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->escaped(tensor, how);
+}
+inline void note_read(const TensorImpl& tensor, ValuesRead what) {
+  if (EagerObserver* observer = eager_observer()) [[unlikely]]
+    observer->values_read(tensor, what);
 }
 inline void note_inspection(const TensorImpl& tensor, std::string_view how) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]

@@ -112,7 +112,7 @@ Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destina
     geometries.push_back({destinations[i]->sizes(), destinations[i]->strides(), 0});
   }
   for (const Value& result : results) graph.output_ids.push_back(GraphEmitter::id_of(result));
-  entry->plan = compile_plan(graph, inputs, geometries);
+  entry->plan = compile_plan(graph, inputs, {.destinations = geometries});
   return entry;
 }
 

@@ -53,7 +53,7 @@ TEST(CompilePlan, KeepsNoPackedFormOfAFreshInput) {
   const std::map<ValueId, Geometry> inputs = {{x, rows}, {w, columns}};
   EXPECT_EQ(compile_plan(graph, inputs)->packed_bytes.size(), 1u);
   const size_t fresh[] = {1};
-  EXPECT_TRUE(compile_plan(graph, inputs, {}, {}, OutputOrder::kAny, fresh)->packed_bytes.empty());
+  EXPECT_TRUE(compile_plan(graph, inputs, {.fresh = fresh})->packed_bytes.empty());
 }
 
 TEST(CompilePlan, ScratchIsAllocatedBeforeAnythingIsWritten) {

@@ -37,8 +37,8 @@ TEST(PlanPipeline, RunsThePassesInOrderAndReportsEach) {
   const PassReport report = run_plan_passes(draft, plan_passes(OutputMemory::kNew));
   EXPECT_EQ(names_of(report),
             (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "Rematerialize", "PlaceInResults",
-                                      "WriteKernels", "FuseSteps", "HorizontalFusion", "DonateBuffers", "ReuseMemory",
-                                      "PlaceMemory"}));
+                                      "WriteKernels", "FuseSteps", "HorizontalFusion", "PlaceChecks", "DonateBuffers",
+                                      "ReuseMemory", "PlaceMemory"}));
   for (const PassRun& run : report.runs) EXPECT_GT(run.microseconds, 0) << run.name;
   EXPECT_EQ(report.runs[4].nodes_before, 4u);
   EXPECT_EQ(report.runs[4].counted, "steps");
@@ -50,7 +50,7 @@ TEST(PlanPipeline, RunsThePassesInOrderAndReportsEach) {
 TEST(PlanPipeline, OutputsInTheCallersMemoryAreNotMoved) {
   std::vector<std::string> names;
   for (const PlanPass& pass : plan_passes(OutputMemory::kCallers)) names.emplace_back(pass.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "WriteKernels",
+  EXPECT_EQ(names, (std::vector<std::string>{"CommonSubexpressionPass", "AssignLayouts", "WriteKernels", "PlaceChecks",
                                              "DonateBuffers", "ReuseMemory", "PlaceMemory"}));
 }
 
@@ -62,7 +62,8 @@ TEST(PlanPipeline, PassesAreDisabledByName) {
   EXPECT_EQ(listed, std::size(kPlanPasses));
   std::string all;
   for (std::string_view name : kPlanPasses) all += std::string(name) + ",";
-  const std::vector<std::string> required = {"CommonSubexpressionPass", "AssignLayouts", "WriteKernels", "PlaceMemory"};
+  const std::vector<std::string> required = {"CommonSubexpressionPass", "AssignLayouts", "WriteKernels", "PlaceChecks",
+                                             "PlaceMemory"};
   EXPECT_EQ(names_without(all), required);
 }
 

@@ -256,6 +256,33 @@ TEST(VerifyDraft, MemoryThatMustSurviveAFailedCheckIsNotWrittenBefore) {
             "input %0 is donated to %2, but a check may fail after the first write");
 }
 
+TEST(VerifyDraft, OutputsAreComparedInOrderWhenTheyAreComplete) {
+  const std::vector<ExpectedOutput> expected = {{0, "\1"}, {1, "\1\1\1\1"}};
+  PlanDraft draft = test::draft_of(R"(graph f(%0: f32[4,4] input, %1: f32[4,4] input) -> (%3, %5, %6) {
+  %2: f32[] = sum(%1) {dim=none, keepdim=false}
+  %3: bool[] = gt(%2, 0.0)
+  %4: f32[4] = amax(%1) {dim=[0], keepdim=false}
+  %5: bool[4] = gt(%4, 0.5)
+  %6: f32[4,4] = add(%0, %1)
+}
+)",
+                                   {{0, 2}}, {}, expected);
+  run_plan_passes(draft, test::passes_without({kHorizontalFusion, kFuseSteps}));
+  ASSERT_EQ(draft.checked_after.size(), 2u);
+  EXPECT_LT(draft.checked_after[0], draft.checked_after[1]);
+  EXPECT_LT(draft.checked_after[1] + 1, draft.schedule.steps.size());
+  EXPECT_EQ(draft.donations[2], 0);
+  EXPECT_EQ(after(draft, [](PlanDraft& wrong) { wrong.checked_after[1] = wrong.checked_after[0]; }),
+            "output 1 is compared before it is complete");
+  EXPECT_EQ(after(draft, [](PlanDraft& wrong) { std::swap(wrong.checked_after[0], wrong.checked_after[1]); }),
+            "output 1 is compared before an earlier one");
+  const size_t last = draft.schedule.steps.size() - 1;
+  EXPECT_EQ(after(draft, [&](PlanDraft& wrong) { wrong.checked_after[1] = last; }),
+            fmt::format("no check is expected after step {}", last));
+  EXPECT_EQ(after(draft, [&](PlanDraft& wrong) { wrong.schedule.steps[last].is_checked = true; }),
+            "input %0 is donated to %6, but a check may fail after the first write");
+}
+
 TEST(VerifyDraft, DonatedInputsAreDeadWhenTheirMemoryIsWritten) {
   constexpr const char* kTwo = R"(graph f(%0: f32[64] input, %1: f32[64] input) -> (%2, %3) {
   %2: f32[64] = add(%0, %1)

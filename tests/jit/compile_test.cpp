@@ -74,7 +74,8 @@ TEST(Compile, MayBeTheFirstToUseTheGenerator) {
   std::vector<std::vector<double>> compiled, eager;
   for (int i = 0; i < 3; ++i) compiled.push_back(read(f()));
   EXPECT_EQ(f.info().hits, 2);
-  manual_seed(static_cast<uint64_t>(read(get_rng_state())[0]));
+  const std::vector<double> state = read(get_rng_state());
+  set_rng_state(tensor({static_cast<int64_t>(state[0]), static_cast<int64_t>(state[1]) - 12}));
   for (int i = 0; i < 3; ++i) eager.push_back(read(rand({4})));
   EXPECT_EQ(compiled, eager);
 }

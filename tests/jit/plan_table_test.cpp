@@ -40,9 +40,9 @@ class FakeCall {
   std::string difference(const TablePlan&) const { return "the guarded number varies"; }
   void missed(PlanTable&, bool records) const { world_.missed(records); }
   double run() const { return compute().item<double>(); }
-  std::optional<double> replay(const TablePlan& plan, const Program::Handles& handles) const {
+  std::optional<double> replay(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
     CallResults results;
-    if (!plan.program->run(handles, results)) return std::nullopt;
+    if (!plan.program->run(handles, results, branch)) return std::nullopt;
     return wrap(results.take(0)).item<double>();
   }
 
@@ -56,7 +56,7 @@ class FakeCall {
     const Tensor result = compute();
     context.stop();
     world_.while_recording();
-    recording.returned([&](std::string& obstacle) -> Ref<TablePlan> {
+    recording.returned(false, [&](std::string& obstacle) -> Ref<TablePlan> {
       obstacle = world_.obstacle;
       if (!obstacle.empty()) return nullptr;
       const TensorRef given[] = {TensorRef(&unwrap(x_))};

@@ -2,18 +2,12 @@
 
 # Tensor values decide what these do. Guards do not check values; the recording of ops detects them.
 READS_VALUES = {
-    "assert_value": "reads a value of a tensor",
-    "early_exit": "reads a value of a tensor",
-    "guard_after_state_write": "reads a value of a tensor",
-    "if_sum": "reads a value of a tensor",
     "int_item_index": "reads a value of a tensor",
     "item_in_condition": "reads a value of a tensor",
     "item_returned": "reads a value of a tensor",
     "item_times_tensor": "reads a value of a tensor",
     "numpy_inside": "hands a tensor to NumPy",
-    "tensor_max_builtin": "reads a value of a tensor",
     "tolist_inside": "reads values of a tensor",
-    "while_tol": "reads a value of a tensor",
 }
 
 # A new number or shape at each call: no plan is used twice.
@@ -120,6 +114,7 @@ COMPILED = [
     "argument_that_is_state",
     "arguments_from_a_global",
     "arguments_that_are_one",
+    "assert_value",
     "attrgetter_",
     "base_class_attribute",
     "bases_changed",
@@ -173,6 +168,7 @@ COMPILED = [
     "dunder_dict",
     "dunder_getattr",
     "dunder_getitem",
+    "early_exit",
     "empty_ranges",
     "enum_arg",
     "enum_closure",
@@ -204,6 +200,7 @@ COMPILED = [
     "global_tensor_written",
     "gradient_asked_for",
     "gradient_of_a_parameter_asked_for",
+    "guard_after_state_write",
     "has_attribute",
     "helper_module_class",
     "helper_module_function_patched",
@@ -211,6 +208,7 @@ COMPILED = [
     "helper_module_table",
     "hook_removed_and_added",
     "hook_that_reads_a_closure",
+    "if_sum",
     "import_inside",
     "index_error_in_replay",
     "inplace_arg",
@@ -321,6 +319,7 @@ COMPILED = [
     "str_none_args",
     "submodule_frozen_eval",
     "tensor_from_list",
+    "tensor_max_builtin",
     "tensor_of_another_shape",
     "tensor_resized_in_place",
     "tensor_transposed_in_place",
@@ -337,6 +336,7 @@ COMPILED = [
     "user_object_arg",
     "vars_dict",
     "walrus_ternary_chain",
+    "while_tol",
     "wrapped_attribute",
     "zero_and_minus_zero",
     "zip_args",

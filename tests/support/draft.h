@@ -11,14 +11,14 @@ namespace lucid::test {
 
 /// A draft that no pass has run on. Its inputs are contiguous.
 inline PlanDraft draft_of(const std::string& graph_text, std::vector<PlanUpdate> updates = {},
-                          std::vector<size_t> fresh = {}) {
+                          std::vector<size_t> fresh = {}, std::vector<ExpectedOutput> expected = {}) {
   const IRGraph graph = parse_graph(graph_text);
   std::map<ValueId, Geometry> inputs;
   for (ValueId id : graph.input_ids) {
     const Dims& shape = graph.type(id).shape;
     inputs[id] = {shape, contiguous_strides(shape), 0};
   }
-  return {graph, inputs, {}, updates, OutputOrder::kRowMajor, fresh};
+  return {graph, inputs, {.updates = updates, .order = OutputOrder::kRowMajor, .fresh = fresh, .expected = expected}};
 }
 
 /// The standard passes except those in `names`.
