@@ -49,7 +49,13 @@ PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
   const nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(results.size())));
   for (size_t i = 0; i < results.size(); ++i)
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), to_python(results.take(i)));
-  return checked(PyObject_CallOneArg(make_result_.ptr(), list.ptr())).release().ptr();
+  nb::object made = checked(PyObject_CallOneArg(make_result_.ptr(), list.ptr()));
+  if (guard_set_->stores().empty()) return made.release().ptr();
+  // A tuple: the result, and what to store.
+  std::vector<PyObject*> values;
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(made.ptr()); ++i) values.push_back(PyTuple_GET_ITEM(made.ptr(), i));
+  guard_set_->stores().set(values);
+  return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
 }
 
 nb::tuple PythonPlan::description() const {

@@ -11,7 +11,8 @@ namespace lucid::python {
 class PythonPlan : public jit::TablePlan {
  public:
   /// `made` is (readable key, program, guards, make_result, places, numbers). make_result builds the result from a list
-  /// of tensors; it is None if the result is the tensor itself. `places` names the captured tensors. `numbers` is None,
+  /// of tensors; it is None if the result is the tensor itself. If the guards have stores, it builds a tuple of the
+  /// result and what to store. `places` names the captured tensors. `numbers` is None,
   /// or a NumberProgram, the positions in the key that vary, and the names of these arguments. The key identifies
   /// `classes` by address.
   PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes);

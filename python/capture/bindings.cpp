@@ -73,6 +73,8 @@ nb::object warning_filters() {
   return filters && PyList_CheckExact(filters) ? checked(PyList_AsTuple(filters)) : nb::none();
 }
 
+nb::object or_missing(const nb::object& value) { return value.is_valid() ? value : nb::ellipsis(); }
+
 /// (place, name, before, now), or None.
 nb::object to_object(const std::optional<Difference>& difference) {
   if (!difference) return nb::none();
@@ -250,6 +252,45 @@ void bind_guards(nb::module_& module) {
                      for (PyObject* object : self.remembered()) objects.append(nb::handle(object));
                      return objects;
                    })
+      .def(
+          "writes",
+          [](const GuardSet& self) -> nb::object {
+            const std::optional<std::vector<Write>> writes = self.writes();
+            if (!writes) return nb::none();
+            nb::list list;
+            for (const Write& write : *writes)
+              list.append(nb::make_tuple(nb::handle(write.place.holder),
+                                         write.place.key ? nb::borrow(write.place.key) : nb::none(),
+                                         write.place.offset, write.name, or_missing(write.before), write.now));
+            return list;
+          },
+          "After the recorded call: (holder, key, offset, place, before, now) of the places whose contents it replaced. "
+          "`before` is ... if there was nothing. None if the call changed anything else.")
+      .def(
+          "count", [](const GuardSet& self, nb::handle object) { return self.count(object.ptr()); }, "object"_a,
+          "How many places held an object when the guards were made, not counting what is inside tuples.")
+      .def(
+          "store",
+          [](GuardSet& self, nb::handle holder, nb::handle key, Py_ssize_t offset, std::string place,
+             nb::handle input) {
+            const Place where{holder.ptr(), key.is_none() ? nullptr : key.ptr(), offset};
+            TensorImpl* const tensor = input.is_none() ? nullptr : &expect_tensor("store", input.ptr());
+            if (tensor) self.release(where, input.ptr());
+            self.stores().add(where, std::move(place), tensor);
+          },
+          "holder"_a, "key"_a.none(), "offset"_a, "place"_a, "input"_a.none(),
+          "Says that later calls write there. `input` is the tensor that it held, if later calls may find another.")
+      .def(
+          "set_arguments",
+          [](GuardSet& self, nb::handle arguments, nb::handle inputs) {
+            const auto pointers = [](nb::handle tensors) {
+              std::vector<TensorImpl*> all;
+              for (nb::handle tensor : tensors) all.push_back(&expect_tensor("set_arguments", tensor.ptr()));
+              return all;
+            };
+            self.stores().set_arguments(pointers(arguments), pointers(inputs));
+          },
+          "arguments"_a, "inputs"_a, "The tensors among the arguments of the call, and those of its stores.")
       .def(
           "difference", [](const GuardSet& self) { return to_object(self.difference()); },
           "(place, name, before, now) of the first place that differs, except arguments; None if none does.")

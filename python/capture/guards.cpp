@@ -35,7 +35,64 @@ std::optional<Difference> GuardSet::difference() const {
     }
   };
   std::apply([&](const auto&... kinds) { (search(kinds), ...); }, guards_);
-  return found;
+  return found ? found : stores_.difference();
+}
+
+namespace {
+
+template <typename Guard>
+bool add_writes_of(const Guard& guard, std::vector<Write>&) {
+  // Not holds(), which relies on versions that change at the next call.
+  return !guard.difference();
+}
+bool add_writes_of(const DictGuard& guard, std::vector<Write>& writes) { return guard.add_writes(writes); }
+bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes) {
+  if (guard.holds()) return true;
+  if (!guard.now()) return false;
+  writes.push_back({guard.where(), guard.place, nb::borrow(guard.expected), nb::borrow(guard.now())});
+  return true;
+}
+
+}  // namespace
+
+std::optional<std::vector<Write>> GuardSet::writes() const {
+  const IdentityScope scope(compares_identity_);
+  std::vector<Write> writes;
+  const auto add = [&](const auto& kind) {
+    return std::all_of(kind.begin(), kind.end(), [&](const auto& guard) { return add_writes_of(guard, writes); });
+  };
+  const bool is_all = std::apply([&](const auto&... kinds) { return (add(kinds) && ...); }, guards_);
+  return is_all ? std::optional(std::move(writes)) : std::nullopt;
+}
+
+size_t GuardSet::count(PyObject* object) const {
+  size_t count = 0;
+  const auto in_tuple = [&](PyObject* tuple) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(tuple); ++i) count += PyTuple_GET_ITEM(tuple, i) == object;
+  };
+  for (const DictGuard& guard : std::get<std::vector<DictGuard>>(guards_)) {
+    if (!guard.names) in_tuple(guard.expected);
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; guard.names && PyDict_Next(guard.expected, &at, &key, &value);) count += value == object;
+  }
+  for (const SlotGuard& guard : std::get<std::vector<SlotGuard>>(guards_)) count += guard.expected == object;
+  for (const SequenceGuard& guard : std::get<std::vector<SequenceGuard>>(guards_)) in_tuple(guard.expected);
+  return count;
+}
+
+void GuardSet::release(const Place& place, PyObject* tensor) {
+  for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
+    if (guard.dict == place.holder && guard.names && place.key) guard.release(place.key);
+  const auto drop = [](auto& kind, const auto& is_dropped) {
+    for (size_t i = kind.size(); i-- > 0;) {
+      if (!is_dropped(kind[i])) continue;
+      auto guard = std::move(kind[i]);
+      kind.erase(kind.begin() + static_cast<std::ptrdiff_t>(i));
+      guard.each([](PyObject* object) { Py_XDECREF(object); });
+    }
+  };
+  drop(std::get<std::vector<SlotGuard>>(guards_), [&](const SlotGuard& guard) { return guard.where() == place; });
+  drop(std::get<std::vector<TensorGuard>>(guards_), [&](const TensorGuard& guard) { return guard.object == tensor; });
 }
 
 std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {
@@ -89,6 +146,7 @@ int GuardSet::traverse(visitproc visit, void* arg) const {
     for (const auto& guard : kind) const_cast<std::remove_cvref_t<decltype(guard)>&>(guard).each(visit_one);
   };
   std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
+  stores_.each([&](const Place& place) { visit_one(place.holder), visit_one(place.key); });
   visit_one(sites_.ptr());
   visit_one(memory_.ptr());
   for (PyObject* object : remembered_) visit_one(object);
@@ -105,6 +163,7 @@ void GuardSet::clear() {
   };
   std::apply([&](auto&... kinds) { (clear_kind(kinds), ...); }, guards_);
   arguments_.clear();
+  stores_.clear();
   known_.clear();
   sites_.reset();
   memory_.reset();

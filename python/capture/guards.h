@@ -9,6 +9,7 @@
 #include "capture/libraries.h"
 #include "capture/places.h"
 #include "capture/references.h"
+#include "capture/stores.h"
 
 namespace lucid::python {
 
@@ -28,6 +29,15 @@ class GuardSet {
   /// The first place that differs; arguments are not compared.
   std::optional<Difference> difference() const;
   std::optional<Difference> argument_difference(const CallArguments& arguments) const;
+  /// After the recorded call: the places whose contents it replaced. Nothing if it changed anything else.
+  std::optional<std::vector<Write>> writes() const;
+  /// How many places held an object when the guards were made, not counting what is inside tuples.
+  size_t count(PyObject* object) const;
+  /// Stops comparing the place of a write, which held `tensor`.
+  void release(const Place& place, PyObject* tensor);
+  /// The places that the call writes to.
+  Stores& stores() { return stores_; }
+  const Stores& stores() const { return stores_; }
   /// How many places are guarded.
   size_t size() const;
   /// Whether all guards but those of arguments hold.
@@ -71,6 +81,7 @@ class GuardSet {
              std::vector<ContextGuard>, std::vector<CallGuard>, std::vector<GlobalHooksGuard>>
       guards_;
   ArgumentGuards arguments_;
+  Stores stores_;
   std::unordered_set<PyObject*> known_;
   nb::object sites_;
   nb::object memory_;

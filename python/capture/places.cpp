@@ -207,6 +207,31 @@ std::optional<Difference> DictGuard::difference() const {
   return Difference{place, place, "in one order", "in another"};
 }
 
+bool DictGuard::add_writes(std::vector<Write>& writes) const {
+  if (holds()) return true;
+  if (!names || !has_only_names(dict)) return false;
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
+    if (!find_name(dict, key)) return false;
+  return for_each_named([&](PyObject* name, Py_hash_t, PyObject* now) {
+    PyObject* const before = find_name(expected, name);
+    if (!same(before, now))
+      writes.push_back({{dict, name, -1},
+                        difference_of(name, before, now).place,
+                        nb::borrow(before),
+                        nb::borrow(now)});
+    return true;
+  });
+}
+
+void DictGuard::release(PyObject* name) {
+  const nb::object others = checked(PySet_New(names));
+  check_status(PySet_Discard(others.ptr(), name) < 0 ? -1 : 0);
+  PyObject* const before = std::exchange(names, checked(PyFrozenSet_New(others.ptr())).release().ptr());
+  Py_DECREF(before);
+  if (find_name(expected, name)) check_status(PyDict_DelItem(expected, name));
+}
+
 size_t DictGuard::size() const {
   return static_cast<size_t>(names ? PySet_GET_SIZE(names) : std::max<Py_ssize_t>(1, PyTuple_GET_SIZE(expected) / 2));
 }
@@ -276,11 +301,6 @@ SlotGuard::SlotGuard(PyObject* holder, PyObject* member, std::string place)
   }
   this->holder = Py_NewRef(holder);
   expected = Py_XNewRef(now());
-}
-
-PyObject* SlotGuard::now() const {
-  if (offset < 0) return PyCell_GET(holder);
-  return *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(holder) + offset);
 }
 
 std::optional<Difference> SlotGuard::difference() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "capture/stores.h"
 #include "capture/values.h"
 
 namespace lucid::python {
@@ -31,6 +32,10 @@ struct DictGuard {
     return (now == version && now != 0) || holds_at(now);
   }
   std::optional<Difference> difference() const;
+  /// Adds the entries that differ. Returns whether they are all that differs, and all of them are still there.
+  bool add_writes(std::vector<Write>& writes) const;
+  /// Stops comparing the entry with a name.
+  void release(PyObject* name);
   size_t size() const;
   template <typename Visit>
   void each(Visit visit) {
@@ -101,9 +106,10 @@ struct SlotGuard {
 
   /// `member` is the descriptor of the slot, or null if the holder is a cell.
   SlotGuard(PyObject* holder, PyObject* member, std::string place);
-  PyObject* now() const;
+  PyObject* now() const { return where().now(); }
   bool holds() const { return same(expected, now()); }
   std::optional<Difference> difference() const;
+  Place where() const { return {holder, nullptr, offset}; }
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {

@@ -220,6 +220,7 @@ bool Program::find_handles(std::span<TensorImpl* const> arguments, Handles& hand
   handles.all.clear();
   handles.gradients.clear();
   for (TensorImpl* argument : arguments) handles.all.push_back(argument);
+  for (TensorImpl* argument : handles.found.pointers()) handles.all.push_back(argument);
   for (const TensorRef& handle : state_) handles.all.push_back(handle.get());
   for (size_t leaf : gradient_handles_) {
     TensorRef grad = gradient(*handles.all[leaf]);
@@ -245,11 +246,12 @@ bool Program::arguments_alias_as_recorded(std::span<TensorImpl* const> arguments
 
 bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const {
   if (found.numbers.size() < numbers_) return false;
-  if (!arguments_alias_as_recorded(arguments)) return false;
+  if (arguments.size() + found.found.size() != known_arguments_.size()) return false;
   if (!find_handles(arguments, found)) return false;
+  if (!arguments_alias_as_recorded({found.all.data(), known_arguments_.size()})) return false;
   const SmallVector<TensorImpl*, 16>& handles = found.all;
   for (size_t i = 0; i < state_kinds_.size(); ++i) {
-    const TensorImpl* handle = handles[arguments.size() + i];
+    const TensorImpl* handle = handles[known_arguments_.size() + i];
     const Kind& kind = state_kinds_[i];
     if (handle->dtype() != kind.dtype || handle->sizes() != kind.sizes || handle->strides() != kind.strides ||
         requires_grad(*handle) != kind.requires_grad)

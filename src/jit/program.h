@@ -45,6 +45,8 @@ class Program : public RefCounted {
   struct Handles {
     SmallVector<TensorImpl*, 16> all;
     RefList<TensorImpl, 4> gradients;
+    /// Further arguments, which the caller sets: tensors that it found itself.
+    RefList<TensorImpl, 4> found;
     /// The values of the traced numbers, which the caller sets.
     std::vector<Scalar> numbers;
   };

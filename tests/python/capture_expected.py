@@ -10,8 +10,26 @@ READS_VALUES = {
     "tolist_inside": "reads values of a tensor",
 }
 
+# Tensor values decide what these do, and guards inside plans check them. Guards of Python state do not.
+BRANCHES = {
+    "assert_value",
+    "early_exit",
+    "guard_after_state_write",
+    "if_sum",
+    "tensor_max_builtin",
+    "while_tol",
+}
+
+# These replace a tensor that they keep. A plan accepts the one that it finds.
+STORES = {
+    "cat_state_grows",
+    "self_hidden_state",
+    "self_last_output_saved",
+}
+
 # A new number or shape at each call: no plan is used twice.
 NEVER_TWICE = {
+    "cat_state_grows",
     "dataclass_arg_number_varies",
     "scalar_bigint",
     "scalar_dict_key",
@@ -53,7 +71,6 @@ VARYING_NUMBERS = {
 EAGER = {
     "annotations_read": "reads __annotations__, which may change unseen",
     "arrays_of_machine_numbers": "reads closure box.value, a array.array whose state cannot be checked",
-    "cat_state_grows": "the call writes closure o.k",
     "class_counter": "the call writes M.calls",
     "closure_in_generator_held": "reads closure g, a generator whose state cannot be checked",
     "closure_nonlocal_counter": "the call writes closure n",
@@ -94,8 +111,6 @@ EAGER = {
     "self_counter_branch": "the call writes self.n",
     "self_counter_used": "the call writes self.n",
     "self_counter_warmup": "the call writes self.n",
-    "self_hidden_state": "the call writes self.hidden",
-    "self_last_output_saved": "the call writes self.last",
     "shape_stored_on_self": "the call writes self.bs",
     "singledispatch_": "reads a key of closure dispatch_cache.data, "
     "a weakref.ReferenceType whose state cannot be checked",
@@ -298,6 +313,8 @@ COMPILED = [
     "scalar_temperature",
     "scalar_zero_division",
     "self_dict_flag",
+    "self_hidden_state",
+    "self_last_output_saved",
     "self_list_replaced_layer",
     "self_nested_obj",
     "self_param_replaced",

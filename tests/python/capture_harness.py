@@ -187,6 +187,9 @@ class Shadow:
             error = raised
         log.stop()
         outcome = recording.finish(result)
+        if outcome.stored:
+            # What it reads next time, it has stored itself: only the compiler can follow that.
+            return result, error
         if outcome.guards is not None and error is None:
             states = outcome.tensors
             trace = CallTrace(log, args, kwargs, result, states)

@@ -41,6 +41,10 @@ from ._walk import Walk
 _TRIES = 3
 
 
+# Holder, key, offset, place, what it held before, what it holds now.
+Write = tuple[Any, Any, int, str, Any, Any]
+
+
 @dataclass
 class Outcome:
     """The result of a recording."""
@@ -50,8 +54,12 @@ class Outcome:
     reason: str | None
     # Whether the next call should be recorded, because this one found code that the walk did not know.
     learned: bool
-    # Every tensor that the walk found and its place, by id.
+    # Every tensor that the walk found and its place, by id, except `inputs`.
     tensors: dict[int, tuple[lucid.Tensor, str]] = field(default_factory=dict)
+    # What the call stored in places that guards know, and the tensors that it found there: later calls store too, and
+    # may find others.
+    stored: list[Any] = field(default_factory=list)
+    inputs: list[lucid.Tensor] = field(default_factory=list)
 
 
 @_effects.pure
@@ -234,11 +242,11 @@ class Recording:
             return Outcome(None, self._message("", "imports a module while it runs", sites), learned)
         if facts:
             return Outcome(None, facts, False)
-        written = self._written()
-        if written:
+        writes = self._writes()
+        if isinstance(writes, str):
             capture.writes += 1
             knowledge.forget_other_code(reflects)
-            return Outcome(None, written, capture.writes < _TRIES)
+            return Outcome(None, writes, capture.writes < _TRIES)
         if late:
             knowledge.forget_other_code(reflects)
             return Outcome(None, None, True)
@@ -247,8 +255,29 @@ class Recording:
             learned = not knowledge.only_ran_code
             knowledge.forget_other_code(reflects)
             return Outcome(None, self._message(*found.reasons[0], sites), learned)
+        if writes:
+            return self._storing(writes)
         self._remember()
         return Outcome(found.guards, None, False, state.tensors)
+
+    def _storing(self, writes: list[Write]) -> Outcome:
+        """The outcome of a call that replaced the contents of places."""
+        found = self._found
+        inputs = [before for *_, before, _ in writes if self._may_vary(before)]
+        for holder, key, offset, place, before, _ in writes:
+            found.guards.store(holder, key, offset, place, before if self._may_vary(before) else None)
+        tensors = dict(found.state.tensors)
+        for tensor in inputs:
+            del tensors[id(tensor)]
+        return Outcome(found.guards, None, False, tensors, [now for *_, now in writes], inputs)
+
+    def _may_vary(self, before: Any) -> bool:
+        """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches the
+        tensor in no other way, and reads nothing of it that plans do not compare."""
+        state, names = self._found.state, self._found.state.names
+        if type(before) is not lucid.Tensor or id(before) in state.shared or "grad" in names:
+            return False
+        return self._found.guards.count(before) == 1 and not have_hooks([before])
 
     def _remember(self) -> None:
         """Keeps what was found with the guards, for the next recording."""
@@ -369,22 +398,35 @@ class Recording:
                 return self._message("", f"calls {code.co_qualname}, which {effect}", {})
         return None
 
-    def _written(self) -> str | None:
-        """A place that the call wrote to; None if there is none."""
+    def _writes(self) -> list[Write] | str:
+        """The places whose contents the call replaced. If that cannot be repeated, a message about a place."""
         guards, codes = self._found.guards, self._found.state.codes
-        difference = guards.difference() or guards.argument_difference(self._args, self._kwargs)
+        difference = guards.difference()
         changed = self._contents.changed()
-        if difference is None and changed is None:
-            return None
-        writes: dict[str, str] = {}
+        argument = guards.argument_difference(self._args, self._kwargs)
+        if changed is None and argument is None:
+            if difference is None:
+                return []
+            writes = guards.writes()
+            if writes and all(map(_can_be_repeated, writes)):
+                return writes
+        difference = difference or argument
+        written: dict[str, str] = {}
         for code in _in_order(codes | self._capture.knowledge.ran):
             for name, line in named_by(code).writes.items():
-                writes.setdefault(name, site(code, line))
-        sites = {**_sites(codes), **writes}
+                written.setdefault(name, site(code, line))
+        sites = {**_sites(codes), **written}
         if difference is not None:
             place, name, _, _ = difference
             return self._message(name, f"the call writes {place}", sites)
         return self._message(changed or "", f"the call writes {changed}, which was passed to it", sites)
+
+
+def _can_be_repeated(write: Write) -> bool:
+    *_, before, now = write
+    # A number that varies would need a plan for each value.
+    replaceable = (lucid.Tensor, types.NoneType, bool, str)
+    return type(now) in replaceable and (before is ... or type(before) in replaceable)
 
 
 def _sites(codes: Iterable[CodeType]) -> dict[str, str]:

@@ -136,23 +136,30 @@ class Compiled:
             # An obstacle in the use of tensors is more specific than state that the call might have read.
             return tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
-        leaves = [*tensors, *(tensor for tensor, _ in found)]
+        given = [*tensors, *outcome.inputs]
+        leaves = [*given, *(tensor for tensor, _ in found)]
         if any(gradient_of(leaf) is result for result in results for leaf in leaves):
             return "returns the gradient of a tensor"
+        if outcome.stored:
+            try:
+                results, make_result = flatten_result((result, *outcome.stored), known)
+            except CannotRebuild as error:
+                return printable(str(error))
+            outcome.guards.set_arguments(tensors, outcome.inputs)
         numbers = None
-        if varying and tracing.may_run_twice and not any(map(requires_grad, results)):
+        if varying and not outcome.stored and tracing.may_run_twice and not any(map(requires_grad, results)):
             numbers = self._trace_numbers(recording.structure, tracing, results, known, (args, kwargs), varying)
             if numbers is not None:
                 names = [*range(len(args)), *kwargs]
                 key = key.without({names[index] for index, position in varying if position in numbers[1]})
-        program, obstacle = _core.record_trace(tracing, tensors, results, [tensor for tensor, _ in found], self.name)
+        program, obstacle = _core.record_trace(tracing, given, results, [tensor for tensor, _ in found], self.name)
         if program is None:
             return str(obstacle)
         if (why := recording.sharing_obstacle(program)) is not None:
             return str(why)
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
-        rebuild = None if derives(type(result), _core.Tensor) else make_result
+        rebuild = None if derives(type(result), _core.Tensor) and not outcome.stored else make_result
         return key, program, outcome.guards, rebuild, used, numbers
 
     def _trace_numbers(

@@ -34,6 +34,8 @@ class State:
     compares_identity: bool
     # Whether there are hooks that would run during backward and were not visited.
     skips_hooks: bool
+    # The ids of tensors that are in several places.
+    shared: frozenset[int]
 
 
 @dataclass
@@ -61,7 +63,7 @@ class Memory:
         self._ids = state.objects
         self._places = [place for _, place in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
-        self._settings = state.codes, state.names, state.compares_identity, state.skips_hooks
+        self._settings = state.codes, state.names, state.compares_identity, state.skips_hooks, state.shared
         self.update(found, knowledge)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
         # hold when they are gone.

@@ -87,5 +87,6 @@ def found_by(walk: Walk) -> Found:
         names=frozenset(walk.names),
         compares_identity=walk.compares_identity,
         skips_hooks=walk.skips_hooks,
+        shared=frozenset(key for key, places in walk.places_of_tensors.items() if len(places) > 1),
     )
     return Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)

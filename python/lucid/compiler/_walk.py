@@ -66,6 +66,8 @@ class Walk:
         self.guards = _core.GuardSet()
         # By id: the tensor and its place.
         self.tensors: dict[int, tuple[lucid.Tensor, str]] = {}
+        # By id: every place where the tensor was found.
+        self.places_of_tensors: dict[int, set[str]] = {}
         # What cannot be guarded: a name in the code, and the reason.
         self.reasons: list[tuple[str, str]] = []
         self.codes: set[CodeType] = set()
@@ -275,7 +277,11 @@ class Walk:
 
     def _visit(self, value: Any, place: str) -> None:
         cls = type(value)
-        if cls in ATOMS or id(value) in self.seen:
+        if cls in ATOMS:
+            return
+        if id(value) in self.seen:
+            if id(value) in self.tensors:
+                self.places_of_tensors.setdefault(id(value), set()).add(place)
             return
         self.seen[id(value)] = value
         if len(self.seen) > _MAX_OBJECTS:

@@ -1,0 +1,97 @@
+#include "capture/stores.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "bindings/tensor_object.h"
+
+namespace lucid::python {
+namespace {
+
+PyObject** slot_of(const Place& place) {
+  return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(place.holder) + place.offset);
+}
+
+jit::CallKey type_of(const TensorImpl& tensor) {
+  jit::CallKey type;
+  type.add_tensor(tensor);
+  return type;
+}
+
+bool is_same(const jit::CallKey& a, const jit::CallKey& b) {
+  return a.structure() == b.structure() && std::ranges::equal(a.numbers(), b.numbers());
+}
+
+/// Where a tensor first occurs among the arguments and then the inputs.
+size_t first_of(const TensorImpl* tensor, std::span<TensorImpl* const> arguments,
+                std::span<TensorImpl* const> inputs) {
+  const auto argument = std::ranges::find(arguments, tensor);
+  if (argument != arguments.end()) return static_cast<size_t>(argument - arguments.begin());
+  return arguments.size() + static_cast<size_t>(std::ranges::find(inputs, tensor) - inputs.begin());
+}
+
+}  // namespace
+
+PyObject* Place::now() const {
+  if (key) return find_name(holder, key);
+  return offset < 0 ? PyCell_GET(holder) : *slot_of(*this);
+}
+
+void Place::set(PyObject* value) const {
+  if (key) return check_status(PyDict_SetItem(holder, key, value));
+  if (offset < 0) return check_status(PyCell_Set(holder, value));
+  // What the slot held is released last: that may run code.
+  PyObject* const before = std::exchange(*slot_of(*this), Py_NewRef(value));
+  Py_XDECREF(before);
+}
+
+void Stores::add(const Place& place, std::string name, TensorImpl* before) {
+  if (before) inputs_.push_back({stores_.size(), type_of(*before)});
+  stores_.push_back({{Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name)});
+}
+
+void Stores::set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs) {
+  LUCID_CHECK(inputs.size() == inputs_.size(), "{} places held tensors, got {}", inputs_.size(), inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) inputs_[i].first = first_of(inputs[i], arguments, inputs);
+}
+
+TensorImpl* Stores::tensor_of(const Input& input) const {
+  PyObject* const object = stores_[input.store].place.now();
+  if (!object || Py_TYPE(object) != tensor_type) return nullptr;
+  TensorImpl& tensor = tensor_in(object);
+  return is_same(type_of(tensor), input.type) ? &tensor : nullptr;
+}
+
+bool Stores::find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& found) const {
+  for (const Input& input : inputs_) {
+    TensorImpl* const tensor = tensor_of(input);
+    if (!tensor) return false;
+    found.push_back(TensorRef(tensor));
+    if (first_of(tensor, arguments, found.pointers()) != input.first) return false;
+  }
+  return true;
+}
+
+std::optional<Difference> Stores::difference() const {
+  for (const Input& input : inputs_) {
+    if (tensor_of(input)) continue;
+    const Store& store = stores_[input.store];
+    return Difference{store.name, store.name, "a tensor", value_text(store.place.now())};
+  }
+  return std::nullopt;
+}
+
+void Stores::set(std::span<PyObject* const> values) const {
+  for (size_t i = 0; i < stores_.size(); ++i) stores_[i].place.set(values[i]);
+}
+
+void Stores::clear() {
+  const std::vector<Store> dropped = std::exchange(stores_, {});
+  inputs_.clear();
+  for (const Store& store : dropped) {
+    Py_DECREF(store.place.holder);
+    Py_XDECREF(store.place.key);
+  }
+}
+
+}  // namespace lucid::python

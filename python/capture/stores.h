@@ -1,0 +1,83 @@
+#pragma once
+
+#include <Python.h>
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/ref_list.h"
+#include "capture/values.h"
+#include "jit/call_key.h"
+
+namespace lucid::python {
+
+/// A place that holds one object: an entry of a dict, a closure's cell, or a slot of an object. Owns what it refers to.
+struct Place {
+  PyObject* holder;
+  PyObject* key;      // the key of an entry; null otherwise
+  Py_ssize_t offset;  // of a slot; -1 for a cell
+
+  /// Null if nothing is there. Borrowed.
+  PyObject* now() const;
+  /// Stores an object, as an assignment in Python does. Throws only if memory runs out.
+  void set(PyObject* value) const;
+  bool operator==(const Place&) const = default;
+};
+
+/// A place that a recorded call wrote to, and what it held before and after the call. Null stands for nothing.
+struct Write {
+  Place place;
+  std::string name;  // as the user would write it
+  nb::object before;
+  nb::object now;
+};
+
+/// The places that a recorded call writes to. Later calls write there too. Those that held a tensor before the call are
+/// its inputs: a later call may find another tensor of the same type there.
+class Stores {
+ public:
+  Stores() = default;
+  Stores(const Stores&) = delete;
+  Stores& operator=(const Stores&) = delete;
+  ~Stores() { clear(); }
+
+  /// Adds a place. If it held a tensor before the call, that is an input.
+  void add(const Place& place, std::string name, TensorImpl* before);
+  /// Records which of the arguments and inputs of the call are one tensor.
+  void set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs);
+
+  bool empty() const { return stores_.empty(); }
+  /// Whether the inputs are of the recorded types, and the same ones are one tensor. If so, sets `inputs`.
+  bool find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const;
+  /// The first place that no longer holds a tensor of the recorded type.
+  std::optional<Difference> difference() const;
+  /// Stores one object for each place.
+  void set(std::span<PyObject* const> values) const;
+
+  template <typename Visit>
+  void each(Visit visit) const {
+    for (const Store& store : stores_) visit(store.place);
+  }
+  void clear();
+
+ private:
+  struct Store {
+    Place place;
+    std::string name;
+  };
+  struct Input {
+    size_t store;
+    jit::CallKey type;
+    /// The first of the arguments and inputs, counted together, that is the same tensor.
+    size_t first = 0;
+  };
+
+  /// The tensor in the place of an input; null if there is none of the recorded type.
+  TensorImpl* tensor_of(const Input& input) const;
+
+  std::vector<Store> stores_;
+  std::vector<Input> inputs_;
+};
+
+}  // namespace lucid::python
