@@ -124,7 +124,7 @@ void bind_guards(nb::module_& module) {
           "class_",
           [](GuardSet& self, nb::handle type, const std::string& place) {
             self.add<ClassGuard>(type.ptr(), place);
-            self.add<DictGuard>(class_dict(type).ptr(), nullptr, place, DictGuard::Style::kAttribute);
+            self.add<DictGuard>(class_dict(type).ptr(), nullptr, place, DictGuard::Style::kClass);
           },
           "type"_a, "place"_a, "Guards the bases of a class and all attributes that it defines itself.")
       .def(
@@ -259,26 +259,29 @@ void bind_guards(nb::module_& module) {
             if (!writes) return nb::none();
             nb::list list;
             for (const Write& write : *writes)
-              list.append(nb::make_tuple(nb::handle(write.place.holder),
-                                         write.place.key ? nb::borrow(write.place.key) : nb::none(),
-                                         write.place.offset, write.name, or_missing(write.before), write.now));
+              list.append(nb::make_tuple(
+                  nb::make_tuple(static_cast<int>(write.place.kind), nb::handle(write.place.holder),
+                                 write.place.key ? nb::borrow(write.place.key) : nb::none(), write.place.offset),
+                  write.name, or_missing(write.before), write.now));
             return list;
           },
-          "After the recorded call: (holder, key, offset, place, before, now) of the places whose contents it replaced. "
-          "`before` is ... if there was nothing. None if the call changed anything else.")
+          "After the recorded call: (place, its name, before, now) of the places whose contents it replaced. Nothing "
+          "is "
+          "shown as `...`. None if the call changed anything else.")
       .def(
           "count", [](const GuardSet& self, nb::handle object) { return self.count(object.ptr()); }, "object"_a,
           "How many places held an object when the guards were made, not counting what is inside tuples.")
       .def(
           "store",
-          [](GuardSet& self, nb::handle holder, nb::handle key, Py_ssize_t offset, std::string place,
-             nb::handle input) {
-            const Place where{holder.ptr(), key.is_none() ? nullptr : key.ptr(), offset};
+          [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle input) {
+            const nb::object holder = place[1], key = place[2];
+            const Place where{static_cast<Place::Kind>(nb::cast<int>(place[0])), holder.ptr(),
+                              key.is_none() ? nullptr : key.ptr(), nb::cast<Py_ssize_t>(place[3])};
             TensorImpl* const tensor = input.is_none() ? nullptr : &expect_tensor("store", input.ptr());
             if (tensor) self.release(where, input.ptr());
-            self.stores().add(where, std::move(place), tensor);
+            self.stores().add(where, std::move(name), tensor);
           },
-          "holder"_a, "key"_a.none(), "offset"_a, "place"_a, "input"_a.none(),
+          "place"_a, "name"_a, "input"_a.none(),
           "Says that later calls write there. `input` is the tensor that it held, if later calls may find another.")
       .def(
           "set_arguments",

@@ -46,6 +46,7 @@ bool add_writes_of(const Guard& guard, std::vector<Write>&) {
   return !guard.difference();
 }
 bool add_writes_of(const DictGuard& guard, std::vector<Write>& writes) { return guard.add_writes(writes); }
+bool add_writes_of(const SequenceGuard& guard, std::vector<Write>& writes) { return guard.add_writes(writes); }
 bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes) {
   if (guard.holds()) return true;
   if (!guard.now()) return false;
@@ -82,7 +83,9 @@ size_t GuardSet::count(PyObject* object) const {
 
 void GuardSet::release(const Place& place, PyObject* tensor) {
   for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
-    if (guard.dict == place.holder && guard.names && place.key) guard.release(place.key);
+    if (place.kind == Place::Kind::kEntry && guard.dict == place.holder) guard.release(place.key);
+  for (SequenceGuard& guard : std::get<std::vector<SequenceGuard>>(guards_))
+    if (place.kind == Place::Kind::kItem && guard.holder == place.holder) guard.release(place.offset);
   const auto drop = [](auto& kind, const auto& is_dropped) {
     for (size_t i = kind.size(); i-- > 0;) {
       if (!is_dropped(kind[i])) continue;

@@ -140,7 +140,7 @@ bool DictGuard::holds_all() const {
   PyObject *key = nullptr, *value = nullptr;
   Py_ssize_t i = 0;
   for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); i += 2)
-    if (!same(PyTuple_GET_ITEM(expected, i), key) || !same(PyTuple_GET_ITEM(expected, i + 1), value)) return false;
+    if (!same(PyTuple_GET_ITEM(expected, i), key) || !matches(PyTuple_GET_ITEM(expected, i + 1), value)) return false;
   return true;
 }
 
@@ -151,7 +151,7 @@ bool DictGuard::holds_names() const {
   const bool equal = for_each_named([&](PyObject* name, Py_hash_t hash, PyObject* now) {
     PyObject* before = _PyDict_GetItem_KnownHash(expected, name, hash);
     ++found;
-    return before && same(before, now);
+    return before && matches(before, now);
   });
   return equal && found == PyDict_GET_SIZE(expected);
 }
@@ -170,6 +170,7 @@ Difference DictGuard::difference_of(PyObject* key, PyObject* before, PyObject* n
       where = place + name;
       break;
     case Style::kAttribute:
+    case Style::kClass:
       where = place + "." + name;
       break;
     case Style::kItem:
@@ -191,7 +192,7 @@ std::optional<Difference> DictGuard::difference() const {
   // In the order of the dict: the order of sets differs between processes.
   for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value);) {
     if (names && (!PyUnicode_CheckExact(key) || PySet_Contains(names, key) != 1)) continue;
-    if (PyObject* old = before(key); !same(old, value)) return difference_of(key, old, value);
+    if (PyObject* old = before(key); !matches(old, value)) return difference_of(key, old, value);
   }
   if (names) {
     for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
@@ -209,27 +210,50 @@ std::optional<Difference> DictGuard::difference() const {
 
 bool DictGuard::add_writes(std::vector<Write>& writes) const {
   if (holds()) return true;
-  if (!names || !has_only_names(dict)) return false;
-  PyObject *key = nullptr, *value = nullptr;
-  for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
-    if (!find_name(dict, key)) return false;
-  return for_each_named([&](PyObject* name, Py_hash_t, PyObject* now) {
-    PyObject* const before = find_name(expected, name);
-    if (!same(before, now))
-      writes.push_back({{dict, name, -1},
-                        difference_of(name, before, now).place,
+  // The interpreter remembers what it found in classes, so a store must go through the class.
+  if (style == Style::kClass) return false;
+  const auto add = [&](PyObject* key, PyObject* before, PyObject* now) {
+    if (!matches(before, now))
+      writes.push_back({{Place::Kind::kEntry, dict, key},
+                        difference_of(key, before, now).place,
                         nb::borrow(before),
                         nb::borrow(now)});
-    return true;
-  });
+  };
+  PyObject *key = nullptr, *value = nullptr;
+  if (names) {
+    if (!has_only_names(dict)) return false;
+    for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
+      if (!find_name(dict, key)) return false;
+    return for_each_named([&](PyObject* name, Py_hash_t, PyObject* now) {
+      add(name, find_name(expected, name), now);
+      return true;
+    });
+  }
+  // The same keys in the same order.
+  if (2 * PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(expected)) return false;
+  Py_ssize_t i = 0;
+  for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); i += 2) {
+    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) return false;
+    if (!same(PyTuple_GET_ITEM(expected, i), key)) return false;
+    add(key, PyTuple_GET_ITEM(expected, i + 1), value);
+  }
+  return true;
 }
 
-void DictGuard::release(PyObject* name) {
-  const nb::object others = checked(PySet_New(names));
-  check_status(PySet_Discard(others.ptr(), name) < 0 ? -1 : 0);
-  PyObject* const before = std::exchange(names, checked(PyFrozenSet_New(others.ptr())).release().ptr());
+namespace {
+
+void set_item(PyObject* tuple, Py_ssize_t i, PyObject* value) {
+  PyObject* const before = PyTuple_GET_ITEM(tuple, i);
+  PyTuple_SET_ITEM(tuple, i, Py_NewRef(value));
   Py_DECREF(before);
-  if (find_name(expected, name)) check_status(PyDict_DelItem(expected, name));
+}
+
+}  // namespace
+
+void DictGuard::release(PyObject* key) {
+  if (names) return check_status(PyDict_SetItem(expected, key, anything()));
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(expected); i += 2)
+    if (same(PyTuple_GET_ITEM(expected, i), key)) set_item(expected, i + 1, anything());
 }
 
 size_t DictGuard::size() const {
@@ -325,7 +349,7 @@ bool SequenceGuard::holds() const {
   Py_ssize_t i = 0;
   return for_each_item(holder, [&](PyObject* item) {
     if (i >= size) return false;
-    return same(PyTuple_GET_ITEM(expected, i++), item);
+    return matches(PyTuple_GET_ITEM(expected, i++), item);
   });
 }
 
@@ -340,13 +364,29 @@ std::optional<Difference> SequenceGuard::difference() const {
   Py_ssize_t i = 0;
   for_each_item(holder, [&](PyObject* item) {
     PyObject* before = PyTuple_GET_ITEM(expected, i);
-    if (same(before, item)) return ++i < size;
+    if (matches(before, item)) return ++i < size;
     if (!PyAnySet_Check(holder))
       found = {place + "[" + std::to_string(i) + "]", place, value_text(before), value_text(item)};
     return false;
   });
   return found;
 }
+
+bool SequenceGuard::add_writes(std::vector<Write>& writes) const {
+  if (holds()) return true;
+  if (!PyList_CheckExact(holder) || PyList_GET_SIZE(holder) != PyTuple_GET_SIZE(expected)) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(holder); ++i) {
+    PyObject *before = PyTuple_GET_ITEM(expected, i), *now = PyList_GET_ITEM(holder, i);
+    if (matches(before, now)) continue;
+    writes.push_back({{Place::Kind::kItem, holder, nullptr, i},
+                      place + "[" + std::to_string(i) + "]",
+                      nb::borrow(before),
+                      nb::borrow(now)});
+  }
+  return true;
+}
+
+void SequenceGuard::release(Py_ssize_t index) { set_item(expected, index, anything()); }
 
 // Functions.
 

@@ -16,7 +16,7 @@ namespace lucid::python {
 
 /// Entries of a dict: those with certain names, or all of them in order.
 struct DictGuard {
-  enum class Style : uint8_t { kGlobal, kAttribute, kItem };
+  enum class Style : uint8_t { kGlobal, kAttribute, kItem, kClass };
 
   PyObject* dict;
   PyObject* names;     // a frozenset; null means all entries
@@ -34,8 +34,8 @@ struct DictGuard {
   std::optional<Difference> difference() const;
   /// Adds the entries that differ. Returns whether they are all that differs, and all of them are still there.
   bool add_writes(std::vector<Write>& writes) const;
-  /// Stops comparing the entry with a name.
-  void release(PyObject* name);
+  /// Accepts anything in an entry from now on.
+  void release(PyObject* key);
   size_t size() const;
   template <typename Visit>
   void each(Visit visit) {
@@ -109,7 +109,7 @@ struct SlotGuard {
   PyObject* now() const { return where().now(); }
   bool holds() const { return same(expected, now()); }
   std::optional<Difference> difference() const;
-  Place where() const { return {holder, nullptr, offset}; }
+  Place where() const { return {offset < 0 ? Place::Kind::kCell : Place::Kind::kSlot, holder, nullptr, offset}; }
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {
@@ -126,6 +126,9 @@ struct SequenceGuard {
   SequenceGuard(PyObject* holder, std::string place);
   bool holds() const;
   std::optional<Difference> difference() const;
+  /// As DictGuard's, for the items of a list.
+  bool add_writes(std::vector<Write>& writes) const;
+  void release(Py_ssize_t index);
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {

@@ -109,8 +109,9 @@ void GuardSet::visit_references(ReferenceVisitor& visitor) const {
   std::apply([&](const auto&... kinds) { (visit_kind(kinds), ...); }, guards_);
   arguments_.visit_references(visitor);
   stores_.each([&](const Place& place) {
-    // Other guards compare the dict.
-    visitor.object(place.holder, place.key ? Role::kOther : Role::kCompared);
+    // Other guards compare dicts and lists.
+    const bool is_compared = place.kind == Place::Kind::kEntry || place.kind == Place::Kind::kItem;
+    visitor.object(place.holder, is_compared ? Role::kOther : Role::kCompared);
     visitor.object(place.key, Role::kOther);
   });
   for (PyObject* object : remembered_) visitor.object(object, Role::kOther);

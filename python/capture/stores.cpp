@@ -23,8 +23,7 @@ bool is_same(const jit::CallKey& a, const jit::CallKey& b) {
 }
 
 /// Where a tensor first occurs among the arguments and then the inputs.
-size_t first_of(const TensorImpl* tensor, std::span<TensorImpl* const> arguments,
-                std::span<TensorImpl* const> inputs) {
+size_t first_of(const TensorImpl* tensor, std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs) {
   const auto argument = std::ranges::find(arguments, tensor);
   if (argument != arguments.end()) return static_cast<size_t>(argument - arguments.begin());
   return arguments.size() + static_cast<size_t>(std::ranges::find(inputs, tensor) - inputs.begin());
@@ -33,21 +32,45 @@ size_t first_of(const TensorImpl* tensor, std::span<TensorImpl* const> arguments
 }  // namespace
 
 PyObject* Place::now() const {
-  if (key) return find_name(holder, key);
-  return offset < 0 ? PyCell_GET(holder) : *slot_of(*this);
+  switch (kind) {
+    case Kind::kEntry:
+      // All keys are exact strs and ints, so looking one up runs no code of users.
+      return PyUnicode_CheckExact(key) ? find_name(holder, key) : PyDict_GetItemWithError(holder, key);
+    case Kind::kItem:
+      return offset < PyList_GET_SIZE(holder) ? PyList_GET_ITEM(holder, offset) : nullptr;
+    case Kind::kCell:
+      return PyCell_GET(holder);
+    case Kind::kSlot:
+      return *slot_of(*this);
+  }
+  return nullptr;
 }
 
 void Place::set(PyObject* value) const {
-  if (key) return check_status(PyDict_SetItem(holder, key, value));
-  if (offset < 0) return check_status(PyCell_Set(holder, value));
-  // What the slot held is released last: that may run code.
-  PyObject* const before = std::exchange(*slot_of(*this), Py_NewRef(value));
-  Py_XDECREF(before);
+  switch (kind) {
+    case Kind::kEntry:
+      return check_status(PyDict_SetItem(holder, key, value));
+    case Kind::kItem:
+      return check_status(PyList_SetItem(holder, offset, Py_NewRef(value)));
+    case Kind::kCell:
+      return check_status(PyCell_Set(holder, value));
+    case Kind::kSlot:
+      // What the slot held is released last: that may run code.
+      PyObject* const before = std::exchange(*slot_of(*this), Py_NewRef(value));
+      Py_XDECREF(before);
+  }
+}
+
+PyObject* anything() {
+  // Never destroyed: guards may refer to it until the interpreter is gone.
+  static PyObject* const object =
+      checked(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))).release().ptr();
+  return object;
 }
 
 void Stores::add(const Place& place, std::string name, TensorImpl* before) {
-  if (before) inputs_.push_back({stores_.size(), type_of(*before)});
-  stores_.push_back({{Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name)});
+  if (before) inputs_.push_back({stores_.size(), type_of(*before), to_string(before->type())});
+  stores_.push_back({{place.kind, Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name)});
 }
 
 void Stores::set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs) {
@@ -76,7 +99,10 @@ std::optional<Difference> Stores::difference() const {
   for (const Input& input : inputs_) {
     if (tensor_of(input)) continue;
     const Store& store = stores_[input.store];
-    return Difference{store.name, store.name, "a tensor", value_text(store.place.now())};
+    PyObject* const now = store.place.now();
+    const bool is_tensor = now && Py_TYPE(now) == tensor_type;
+    return Difference{store.name, store.name, input.text,
+                      is_tensor ? to_string(tensor_in(now).type()) : value_text(now)};
   }
   return std::nullopt;
 }

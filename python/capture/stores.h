@@ -12,11 +12,19 @@
 
 namespace lucid::python {
 
-/// A place that holds one object: an entry of a dict, a closure's cell, or a slot of an object. Owns what it refers to.
+/// A place that holds one object.
 struct Place {
+  enum class Kind : uint8_t {
+    kEntry,  // of a dict
+    kItem,   // of a list
+    kCell,   // of a closure
+    kSlot,   // of an object
+  };
+
+  Kind kind;
   PyObject* holder;
-  PyObject* key;      // the key of an entry; null otherwise
-  Py_ssize_t offset;  // of a slot; -1 for a cell
+  PyObject* key = nullptr;  // of an entry: an exact str or int
+  Py_ssize_t offset = 0;    // the index of an item, or where the slot is
 
   /// Null if nothing is there. Borrowed.
   PyObject* now() const;
@@ -32,6 +40,14 @@ struct Write {
   nb::object before;
   nb::object now;
 };
+
+/// Stands for what a place held if it may hold anything: another check says what.
+PyObject* anything();
+
+/// Whether what a place holds is as recorded.
+inline bool matches(PyObject* before, PyObject* now) {
+  return before == anything() ? now != nullptr : same(before, now);
+}
 
 /// The places that a recorded call writes to. Later calls write there too. Those that held a tensor before the call are
 /// its inputs: a later call may find another tensor of the same type there.
@@ -69,6 +85,7 @@ class Stores {
   struct Input {
     size_t store;
     jit::CallKey type;
+    std::string text;  // the type, for messages
     /// The first of the arguments and inputs, counted together, that is the same tensor.
     size_t first = 0;
   };

@@ -41,8 +41,8 @@ from ._walk import Walk
 _TRIES = 3
 
 
-# Holder, key, offset, place, what it held before, what it holds now.
-Write = tuple[Any, Any, int, str, Any, Any]
+# A place, its name, what it held before, what it holds now.
+Write = tuple[tuple[Any, ...], str, Any, Any]
 
 
 @dataclass
@@ -263,9 +263,9 @@ class Recording:
     def _storing(self, writes: list[Write]) -> Outcome:
         """The outcome of a call that replaced the contents of places."""
         found = self._found
-        inputs = [before for *_, before, _ in writes if self._may_vary(before)]
-        for holder, key, offset, place, before, _ in writes:
-            found.guards.store(holder, key, offset, place, before if self._may_vary(before) else None)
+        inputs = [before for _, _, before, _ in writes if self._may_vary(before)]
+        for place, name, before, _ in writes:
+            found.guards.store(place, name, before if any(before is tensor for tensor in inputs) else None)
         tensors = dict(found.state.tensors)
         for tensor in inputs:
             del tensors[id(tensor)]
@@ -423,7 +423,7 @@ class Recording:
 
 
 def _can_be_repeated(write: Write) -> bool:
-    *_, before, now = write
+    _, _, before, now = write
     # A number that varies would need a plan for each value.
     replaceable = (lucid.Tensor, types.NoneType, bool, str)
     return type(now) in replaceable and (before is ... or type(before) in replaceable)
