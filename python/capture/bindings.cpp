@@ -273,16 +273,28 @@ void bind_guards(nb::module_& module) {
           "How many places held an object when the guards were made, not counting what is inside tuples.")
       .def(
           "store",
-          [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle input) {
+          [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle input, bool counts) {
             const nb::object holder = place[1], key = place[2];
             const Place where{static_cast<Place::Kind>(nb::cast<int>(place[0])), holder.ptr(),
                               key.is_none() ? nullptr : key.ptr(), nb::cast<Py_ssize_t>(place[3])};
             TensorImpl* const tensor = input.is_none() ? nullptr : &expect_tensor("store", input.ptr());
-            if (tensor) self.release(where, input.ptr());
-            self.stores().add(where, std::move(name), tensor);
+            if (tensor) self.release(input.ptr());
+            if (tensor || counts || where.kind == Place::Kind::kEnd) self.release(where);
+            self.stores().add(where, std::move(name), tensor, counts);
           },
-          "place"_a, "name"_a, "input"_a.none(),
-          "Says that later calls write there. `input` is the tensor that it held, if later calls may find another.")
+          "place"_a, "name"_a, "input"_a.none(), "counts"_a,
+          "Says that later calls write there. `input` is the tensor that it held, if later calls may find another. "
+          "`counts`: what is stored is added to an int.")
+      .def(
+          "release", [](GuardSet& self, nb::handle tensor) { self.release(tensor.ptr()); }, "tensor"_a,
+          "Stops comparing the properties of a tensor.")
+      .def(
+          "accept_numbers",
+          [](GuardSet& self, nb::handle dict, nb::handle name) {
+            expect_dict("accept_numbers", dict);
+            self.accept_numbers(dict.ptr(), name.ptr());
+          },
+          "dict"_a, "name"_a, "Accepts any int, or any float, in an entry that holds one.")
       .def(
           "set_arguments",
           [](GuardSet& self, nb::handle arguments, nb::handle inputs) {

@@ -81,21 +81,50 @@ size_t GuardSet::count(PyObject* object) const {
   return count;
 }
 
-void GuardSet::release(const Place& place, PyObject* tensor) {
+namespace {
+
+/// Removes guards and releases what they own.
+template <typename Guard, typename Condition>
+void drop_if(std::vector<Guard>& guards, const Condition& is_dropped) {
+  for (size_t i = guards.size(); i-- > 0;) {
+    if (!is_dropped(guards[i])) continue;
+    Guard guard = std::move(guards[i]);
+    guards.erase(guards.begin() + static_cast<std::ptrdiff_t>(i));
+    guard.each([](PyObject* object) { Py_XDECREF(object); });
+  }
+}
+
+}  // namespace
+
+void GuardSet::release(const Place& place) {
+  auto& sequences = std::get<std::vector<SequenceGuard>>(guards_);
+  switch (place.kind) {
+    case Place::Kind::kEntry:
+      for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
+        if (guard.dict == place.holder) guard.release(place.key);
+      break;
+    case Place::Kind::kItem:
+      for (SequenceGuard& guard : sequences)
+        if (guard.holder == place.holder) guard.release(place.offset);
+      break;
+    case Place::Kind::kCell:
+    case Place::Kind::kSlot:
+      drop_if(std::get<std::vector<SlotGuard>>(guards_),
+              [&](const SlotGuard& guard) { return guard.where() == place; });
+      break;
+    case Place::Kind::kEnd:
+      drop_if(sequences, [&](const SequenceGuard& guard) { return guard.holder == place.holder; });
+  }
+}
+
+void GuardSet::release(PyObject* tensor) {
+  drop_if(std::get<std::vector<TensorGuard>>(guards_),
+          [&](const TensorGuard& guard) { return guard.object == tensor; });
+}
+
+void GuardSet::accept_numbers(PyObject* dict, PyObject* name) {
   for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
-    if (place.kind == Place::Kind::kEntry && guard.dict == place.holder) guard.release(place.key);
-  for (SequenceGuard& guard : std::get<std::vector<SequenceGuard>>(guards_))
-    if (place.kind == Place::Kind::kItem && guard.holder == place.holder) guard.release(place.offset);
-  const auto drop = [](auto& kind, const auto& is_dropped) {
-    for (size_t i = kind.size(); i-- > 0;) {
-      if (!is_dropped(kind[i])) continue;
-      auto guard = std::move(kind[i]);
-      kind.erase(kind.begin() + static_cast<std::ptrdiff_t>(i));
-      guard.each([](PyObject* object) { Py_XDECREF(object); });
-    }
-  };
-  drop(std::get<std::vector<SlotGuard>>(guards_), [&](const SlotGuard& guard) { return guard.where() == place; });
-  drop(std::get<std::vector<TensorGuard>>(guards_), [&](const TensorGuard& guard) { return guard.object == tensor; });
+    if (guard.dict == dict && guard.names) guard.accept_numbers(name);
 }
 
 std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {

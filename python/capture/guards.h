@@ -33,8 +33,12 @@ class GuardSet {
   std::optional<std::vector<Write>> writes() const;
   /// How many places held an object when the guards were made, not counting what is inside tuples.
   size_t count(PyObject* object) const;
-  /// Stops comparing the place of a write, which held `tensor`.
-  void release(const Place& place, PyObject* tensor);
+  /// Stops comparing what a place holds.
+  void release(const Place& place);
+  /// Stops comparing the properties of a tensor.
+  void release(PyObject* tensor);
+  /// Accepts any int or any float in an entry of a dict, if it holds one.
+  void accept_numbers(PyObject* dict, PyObject* name);
   /// The places that the call writes to.
   Stores& stores() { return stores_; }
   const Stores& stores() const { return stores_; }

@@ -256,6 +256,12 @@ void DictGuard::release(PyObject* key) {
     if (same(PyTuple_GET_ITEM(expected, i), key)) set_item(expected, i + 1, anything());
 }
 
+void DictGuard::accept_numbers(PyObject* name) {
+  PyObject* const before = find_name(expected, name);
+  if (before && (PyLong_CheckExact(before) || PyFloat_CheckExact(before)))
+    check_status(PyDict_SetItem(expected, name, any_number(Py_TYPE(before))));
+}
+
 size_t DictGuard::size() const {
   return static_cast<size_t>(names ? PySet_GET_SIZE(names) : std::max<Py_ssize_t>(1, PyTuple_GET_SIZE(expected) / 2));
 }
@@ -374,7 +380,15 @@ std::optional<Difference> SequenceGuard::difference() const {
 
 bool SequenceGuard::add_writes(std::vector<Write>& writes) const {
   if (holds()) return true;
-  if (!PyList_CheckExact(holder) || PyList_GET_SIZE(holder) != PyTuple_GET_SIZE(expected)) return false;
+  if (!PyList_CheckExact(holder) || PyList_GET_SIZE(holder) < PyTuple_GET_SIZE(expected)) return false;
+  const Py_ssize_t size = PyTuple_GET_SIZE(expected);
+  if (PyList_GET_SIZE(holder) > size) {
+    for (Py_ssize_t i = 0; i < size; ++i)
+      if (!matches(PyTuple_GET_ITEM(expected, i), PyList_GET_ITEM(holder, i))) return false;
+    const nb::object added = checked(PyList_GetSlice(holder, size, PyList_GET_SIZE(holder)));
+    writes.push_back({{Place::Kind::kEnd, holder}, place, nb::borrow(expected), checked(PyList_AsTuple(added.ptr()))});
+    return true;
+  }
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(holder); ++i) {
     PyObject *before = PyTuple_GET_ITEM(expected, i), *now = PyList_GET_ITEM(holder, i);
     if (matches(before, now)) continue;

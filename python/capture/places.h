@@ -36,6 +36,8 @@ struct DictGuard {
   bool add_writes(std::vector<Write>& writes) const;
   /// Accepts anything in an entry from now on.
   void release(PyObject* key);
+  /// Accepts any int, or any float, in the entry with a name that holds one.
+  void accept_numbers(PyObject* name);
   size_t size() const;
   template <typename Visit>
   void each(Visit visit) {

@@ -42,6 +42,8 @@ PyObject* Place::now() const {
       return PyCell_GET(holder);
     case Kind::kSlot:
       return *slot_of(*this);
+    case Kind::kEnd:
+      break;
   }
   return nullptr;
 }
@@ -54,23 +56,52 @@ void Place::set(PyObject* value) const {
       return check_status(PyList_SetItem(holder, offset, Py_NewRef(value)));
     case Kind::kCell:
       return check_status(PyCell_Set(holder, value));
-    case Kind::kSlot:
+    case Kind::kSlot: {
       // What the slot held is released last: that may run code.
       PyObject* const before = std::exchange(*slot_of(*this), Py_NewRef(value));
       Py_XDECREF(before);
+      return;
+    }
+    case Kind::kEnd:
+      for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)
+        check_status(PyList_Append(holder, PyTuple_GET_ITEM(value, i)));
   }
 }
 
-PyObject* anything() {
-  // Never destroyed: guards may refer to it until the interpreter is gone.
-  static PyObject* const object =
-      checked(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))).release().ptr();
-  return object;
+namespace {
+
+/// An object that stands for others. Never destroyed: guards may refer to it until the interpreter is gone.
+PyObject* new_symbol() {
+  return checked(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))).release().ptr();
 }
 
-void Stores::add(const Place& place, std::string name, TensorImpl* before) {
+PyObject* any_int() {
+  static PyObject* const symbol = new_symbol();
+  return symbol;
+}
+
+PyObject* any_float() {
+  static PyObject* const symbol = new_symbol();
+  return symbol;
+}
+
+}  // namespace
+
+PyObject* anything() {
+  static PyObject* const symbol = new_symbol();
+  return symbol;
+}
+
+PyObject* any_number(PyTypeObject* type) {
+  return type == &PyLong_Type ? any_int() : type == &PyFloat_Type ? any_float() : nullptr;
+}
+
+bool is_any_number(PyObject* object) { return object == any_int() || object == any_float(); }
+
+void Stores::add(const Place& place, std::string name, TensorImpl* before, bool counts) {
   if (before) inputs_.push_back({stores_.size(), type_of(*before), to_string(before->type())});
-  stores_.push_back({{place.kind, Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name)});
+  stores_.push_back(
+      {{place.kind, Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name), counts});
 }
 
 void Stores::set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs) {
@@ -92,7 +123,10 @@ bool Stores::find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorI
     found.push_back(TensorRef(tensor));
     if (first_of(tensor, arguments, found.pointers()) != input.first) return false;
   }
-  return true;
+  return std::ranges::all_of(stores_, [](const Store& store) {
+    PyObject* const now = store.counts ? store.place.now() : nullptr;
+    return !store.counts || (now && PyLong_CheckExact(now));
+  });
 }
 
 std::optional<Difference> Stores::difference() const {
@@ -108,7 +142,11 @@ std::optional<Difference> Stores::difference() const {
 }
 
 void Stores::set(std::span<PyObject* const> values) const {
-  for (size_t i = 0; i < stores_.size(); ++i) stores_[i].place.set(values[i]);
+  for (size_t i = 0; i < stores_.size(); ++i) {
+    const auto& [place, name, counts] = stores_[i];
+    const nb::object now = nb::borrow(counts ? place.now() : nullptr);
+    place.set(now.is_valid() ? checked(PyNumber_Add(now.ptr(), values[i])).ptr() : values[i]);
+  }
 }
 
 void Stores::clear() {

@@ -19,6 +19,7 @@ struct Place {
     kItem,   // of a list
     kCell,   // of a closure
     kSlot,   // of an object
+    kEnd,    // of a list, where items are appended
   };
 
   Kind kind;
@@ -28,7 +29,7 @@ struct Place {
 
   /// Null if nothing is there. Borrowed.
   PyObject* now() const;
-  /// Stores an object, as an assignment in Python does. Throws only if memory runs out.
+  /// Stores an object, as an assignment in Python does. At the end of a list, appends the items of a tuple.
   void set(PyObject* value) const;
   bool operator==(const Place&) const = default;
 };
@@ -44,9 +45,15 @@ struct Write {
 /// Stands for what a place held if it may hold anything: another check says what.
 PyObject* anything();
 
+/// Stands for any int, or any float.
+PyObject* any_number(PyTypeObject* type);
+bool is_any_number(PyObject* object);
+
 /// Whether what a place holds is as recorded.
 inline bool matches(PyObject* before, PyObject* now) {
-  return before == anything() ? now != nullptr : same(before, now);
+  if (before == anything()) [[unlikely]]
+    return now != nullptr;
+  return same(before, now) || (is_any_number(before) && now && any_number(Py_TYPE(now)) == before);
 }
 
 /// The places that a recorded call writes to. Later calls write there too. Those that held a tensor before the call are
@@ -58,13 +65,15 @@ class Stores {
   Stores& operator=(const Stores&) = delete;
   ~Stores() { clear(); }
 
-  /// Adds a place. If it held a tensor before the call, that is an input.
-  void add(const Place& place, std::string name, TensorImpl* before);
+  /// Adds a place. If it held a tensor before the call, that is an input. If the call counts, it adds what is stored to
+  /// the int that is there.
+  void add(const Place& place, std::string name, TensorImpl* before, bool counts);
   /// Records which of the arguments and inputs of the call are one tensor.
   void set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs);
 
   bool empty() const { return stores_.empty(); }
-  /// Whether the inputs are of the recorded types, and the same ones are one tensor. If so, sets `inputs`.
+  /// Whether the inputs are of the recorded types, and the same ones are one tensor, and what is counted are ints. If
+  /// so, sets `inputs`.
   bool find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const;
   /// The first place that no longer holds a tensor of the recorded type.
   std::optional<Difference> difference() const;
@@ -81,6 +90,7 @@ class Stores {
   struct Store {
     Place place;
     std::string name;
+    bool counts;
   };
   struct Input {
     size_t store;

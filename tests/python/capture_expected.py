@@ -3,10 +3,13 @@
 # Tensor values decide what these do. Guards do not check values; the recording of ops detects them.
 READS_VALUES = {
     "int_item_index": "reads a value of a tensor",
+    "float_logged_list": "reads a value of a tensor",
     "item_in_condition": "reads a value of a tensor",
+    "item_logged_list": "reads a value of a tensor",
     "item_returned": "reads a value of a tensor",
     "item_times_tensor": "reads a value of a tensor",
     "numpy_inside": "hands a tensor to NumPy",
+    "print_tensor": "reads a value of a tensor",
     "tolist_inside": "reads values of a tensor",
 }
 
@@ -20,11 +23,17 @@ BRANCHES = {
     "while_tol",
 }
 
-# These replace a tensor that they keep. A plan accepts the one that it finds.
+# These store what they computed, count or append to a list. A plan does so too, and accepts what it finds there.
 STORES = {
     "cat_state_grows",
+    "closure_nonlocal_counter",
+    "float_logged_list",
+    "item_logged_list",
+    "print_tensor",
+    "self_counter",
     "self_hidden_state",
     "self_last_output_saved",
+    "tensor_logged_list",
 }
 
 # A new number or shape at each call: no plan is used twice.
@@ -73,7 +82,6 @@ EAGER = {
     "arrays_of_machine_numbers": "reads closure box.value, a array.array whose state cannot be checked",
     "class_counter": "the call writes M.calls",
     "closure_in_generator_held": "reads closure g, a generator whose state cannot be checked",
-    "closure_nonlocal_counter": "the call writes closure n",
     "decimals": "reads closure box.value, a decimal.Decimal whose state cannot be checked",
     "default_arg_accumulates": "the call writes a default of f",
     "defaultdict_grows": "the call writes closure d['n']",
@@ -82,13 +90,11 @@ EAGER = {
     "exit_stack": "calls sys.exc_info",
     "exception_first": "the call writes closure st[0]",
     "file_read": "calls open",
-    "float_logged_list": "the call writes closure log",
     "global_written_inside": "the call writes global GN",
     "globals_call": "calls globals",
     "grad_accum_counter": "the call writes closure st.n",
     "item_ema_on_self": "the call writes self.scale",
     "item_logged_and_read": "the call writes closure log",
-    "item_logged_list": "the call writes closure log",
     "itertools_count_held": "reads closure c, a itertools.count whose state cannot be checked",
     "itertools_cycle_held": "reads closure c, a itertools.cycle whose state cannot be checked",
     "kv_cache_list_grows": "the call writes closure cache",
@@ -100,14 +106,12 @@ EAGER = {
     "numpy_array_big": "reads closure a, a numpy.ndarray that is too large to be compared at each call",
     "print_in_helper": "calls print",
     "print_plain": "calls print",
-    "print_tensor": "the call writes closure buf",
     "random_choice": "calls random.Random.getrandbits",
     "random_from_import": "calls random.Random.random",
     "random_instance_inside": "calls random.Random.seed",
     "random_random": "calls random.Random.random",
     "scalar_deepcopy": "calls id",
     "sched_inside": "calls LRScheduler.step, which counts the steps of a schedule",
-    "self_counter": "the call writes self.n",
     "self_counter_branch": "the call writes self.n",
     "self_counter_used": "the call writes self.n",
     "self_counter_warmup": "the call writes self.n",
@@ -115,7 +119,6 @@ EAGER = {
     "singledispatch_": "reads a key of closure dispatch_cache.data, "
     "a weakref.ReferenceType whose state cannot be checked",
     "slots_counter": "the call writes closure o.k",
-    "tensor_logged_list": "the call writes closure log",
     "thread_local": "reads closure tl, a _thread._local whose state cannot be checked",
     "time_time": "calls time.time",
     "weakref_deref": "reads closure r, a weakref.ReferenceType whose state cannot be checked",
@@ -150,6 +153,7 @@ COMPILED = [
     "class_renamed",
     "closure_deleted",
     "closure_list_of_tensors",
+    "closure_nonlocal_counter",
     "closure_number",
     "closure_of_closure",
     "closure_tensor",
@@ -312,6 +316,7 @@ COMPILED = [
     "scalar_step_arg",
     "scalar_temperature",
     "scalar_zero_division",
+    "self_counter",
     "self_dict_flag",
     "self_hidden_state",
     "self_last_output_saved",
@@ -336,6 +341,7 @@ COMPILED = [
     "str_none_args",
     "submodule_frozen_eval",
     "tensor_from_list",
+    "tensor_logged_list",
     "tensor_max_builtin",
     "tensor_of_another_shape",
     "tensor_resized_in_place",

@@ -162,7 +162,7 @@ def test_writes():
     table = {}
 
     def attribute(x):
-        box.count += 1
+        box.count = box.count + 1
         return x
 
     def item(x):
@@ -170,7 +170,7 @@ def test_writes():
         return x
 
     def append(x):
-        box.items.append(x)
+        box.items.append(len(box.items))
         return x
 
     def argument(x, items):

@@ -9,11 +9,8 @@ from same import bits
 
 # These also write state, but reading tensor values is reported first.
 READ_VALUES_FIRST = {
-    "float_logged_list",
     "item_ema_on_self",
     "item_logged_and_read",
-    "item_logged_list",
-    "print_tensor",
     "sched_inside",
 }
 

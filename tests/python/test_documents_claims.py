@@ -301,7 +301,7 @@ EAGER = {
     "print a tensor": (lambda x: (str(x), x + 1)[1], "reads values of a tensor"),
     "clock": (lambda x: x + time.time(), "time"),
     "random": (lambda x: x + random.random(), "random"),
-    "append": (lambda x: (KEPT.append(1), x + 1)[1], "KEPT"),
+    "append": (lambda x: (KEPT.append(len(KEPT)), x + 1)[1], "KEPT"),
     "set attribute": (set_attribute, "BOX"),
     "mask": (lambda x: x[x > 0], "the output size of nonzero depends on values"),
     "iterator": (lambda x: iter([x + 1]), "returns a list_iterator"),

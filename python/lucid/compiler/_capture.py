@@ -29,7 +29,7 @@ from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, nam
 from ._found import Found, Memory, add_containers, have_hooks
 from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
-from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
+from ._kinds import ATOMS, derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
 from ._knowledge import Knowledge, Learned
 from ._numbers import inspects_types
 from ._results import Known
@@ -41,8 +41,14 @@ from ._walk import Walk
 _TRIES = 3
 
 
-# A place, its name, what it held before, what it holds now.
+# A place, its name, what it held before, what it holds now. If items were appended to a list, these are tuples.
 Write = tuple[tuple[Any, ...], str, Any, Any]
+# The kind of a place that is the end of a list.
+_END = 4
+# A place that code refers to by a name: its last one.
+_VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)")
+# The types of what calls store, and replace.
+_REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
 
 @dataclass
@@ -263,13 +269,36 @@ class Recording:
     def _storing(self, writes: list[Write]) -> Outcome:
         """The outcome of a call that replaced the contents of places."""
         found = self._found
-        inputs = [before for _, _, before, _ in writes if self._may_vary(before)]
-        for place, name, before, _ in writes:
-            found.guards.store(place, name, before if any(before is tensor for tensor in inputs) else None)
-        tensors = dict(found.state.tensors)
-        for tensor in inputs:
-            del tensors[id(tensor)]
-        return Outcome(found.guards, None, False, tensors, [now for *_, now in writes], inputs)
+        tensors, inputs, stored = dict(found.state.tensors), [], []
+        for place, name, before, now in writes:
+            gone = [before] if place[0] != _END else before
+            gone = [tensor for tensor in gone if self._may_vary(tensor)]
+            if place[0] == _END:
+                for tensor in gone:
+                    found.guards.release(tensor)
+            else:
+                inputs += gone
+            counts = type(before) is int and type(now) is int
+            stored.append(now - before if counts else now)
+            found.guards.store(place, name, gone[0] if gone and place[0] != _END else None, counts)
+            for tensor in gone:
+                del tensors[id(tensor)]
+        return Outcome(found.guards, None, False, tensors, stored, inputs)
+
+    def _can_be_repeated(self, write: Write) -> bool:
+        place, name, before, now = write
+        state = self._found.state
+        if self._capture.knowledge.all_names and (place[0] == _END or type(before) is int):
+            return False
+        variable = _VARIABLE.fullmatch(name)
+        if place[0] == _END:
+            is_alone = id(place[1]) not in state.shared and self._found.guards.count(place[1]) == 1
+            is_appended = variable is not None and variable[1] in state.appended
+            return is_alone and is_appended and all(type(item) in _REPLACING or type(item) in ATOMS for item in now)
+        if type(before) is int and type(now) is int:
+            return variable is not None and variable[1] in state.counted
+        # A number that varies would need a plan for each value.
+        return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
 
     def _may_vary(self, before: Any) -> bool:
         """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches the
@@ -408,7 +437,7 @@ class Recording:
             if difference is None:
                 return []
             writes = guards.writes()
-            if writes and all(map(_can_be_repeated, writes)):
+            if writes and all(map(self._can_be_repeated, writes)):
                 return writes
         difference = difference or argument
         written: dict[str, str] = {}
@@ -420,13 +449,6 @@ class Recording:
             place, name, _, _ = difference
             return self._message(name, f"the call writes {place}", sites)
         return self._message(changed or "", f"the call writes {changed}, which was passed to it", sites)
-
-
-def _can_be_repeated(write: Write) -> bool:
-    _, _, before, now = write
-    # A number that varies would need a plan for each value.
-    replaceable = (lucid.Tensor, types.NoneType, bool, str)
-    return type(now) in replaceable and (before is ... or type(before) in replaceable)
 
 
 def _sites(codes: Iterable[CodeType]) -> dict[str, str]:

@@ -77,6 +77,38 @@ def _is_flagged(load: dis.Instruction) -> bool:
     return load.opname in ("LOAD_GLOBAL", "LOAD_ATTR") and bool((load.arg or 0) & 1)
 
 
+def _is_method(load: dis.Instruction) -> bool:
+    """Whether the instruction loads a method to call it."""
+    return load.opname == "LOAD_METHOD" or (load.opname == "LOAD_ATTR" and _is_flagged(load))
+
+
+def _use_of(instructions: list[dis.Instruction], index: int) -> str:
+    """How the loaded value is used: it is "called", "appended" to, "counted" up or down, or anything else is done."""
+    load, after = instructions[index], instructions[index + 1 : index + 5]
+    if _is_method(load):
+        return "called"
+    if after and _is_method(after[0]) and after[0].argval in ("append", "extend"):
+        return "appended"
+    # A constant, the sum, the place if it is an attribute, and the store.
+    after = [each for each in after if each.opname != "SWAP"]
+    is_counted = (
+        len(after) > 2
+        and type(after[0].argval) is int
+        and after[0].opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+        and after[1].argrepr in ("+=", "-=")
+        and after[2].opname in _WRITES
+        and after[2].argval == load.argval
+    )
+    return "counted" if is_counted else "used"
+
+
+def _ends_count(instructions: list[dis.Instruction], index: int) -> bool:
+    """Whether the instruction stores a number that was counted up or down."""
+    name, before = instructions[index].argval, instructions[max(0, index - 4) : index]
+    starts = [max(0, index - 4) + at for at, each in enumerate(before) if each.argval == name and each.opname in _LOADS]
+    return bool(starts) and _use_of(instructions, starts[-1]) == "counted"
+
+
 def _line_of(instruction: dis.Instruction) -> int | None:
     """The line of the instruction. Before Python 3.13 it is known only for the first instruction of a line."""
     if sys.version_info >= (3, 13):
@@ -98,8 +130,10 @@ class Named:
     """The names in a code object and in the code objects inside it."""
 
     __slots__ = (
+        "appended",
         "attributes",
         "codes",
+        "counted",
         "formats",
         "globals",
         "identities",
@@ -109,6 +143,7 @@ class Named:
         "reflects",
         "shows_values",
         "texts",
+        "used",
         "uses_hashes",
         "writes",
     )
@@ -120,6 +155,11 @@ class Named:
         self.codes: set[CodeType] = set()
         self.reads: dict[str, int] = {}
         self.writes: dict[str, int] = {}
+        # Names of values that items are appended to, of numbers that are counted up or down, and of those with which
+        # anything else is done. A name may be in several.
+        self.appended: set[str] = set()
+        self.counted: set[str] = set()
+        self.used: set[str] = set()
         # Names of values that are used in other ways than by calling them or by reading or writing their attributes.
         self.passed: set[str] = set()
         # Whether the code may look up names that do not occur in it.
@@ -148,8 +188,14 @@ class Named:
                 self.passed.add(name)
             elif operation in _PAIRS:
                 self.passed.update(name)
+            if operation in _LOADS:
+                use = _use_of(instructions, index)
+                if use != "called":
+                    {"appended": self.appended, "counted": self.counted, "used": self.used}[use].add(name)
             if operation in _WRITES:
                 self.writes.setdefault(name, line)
+                if not _ends_count(instructions, index):
+                    self.used.add(name)
                 if operation.endswith("ATTR"):
                     self.attributes.add(name)
                 elif operation.endswith("GLOBAL"):

@@ -34,8 +34,11 @@ class State:
     compares_identity: bool
     # Whether there are hooks that would run during backward and were not visited.
     skips_hooks: bool
-    # The ids of tensors that are in several places.
+    # The ids of tensors and lists that are in several places.
     shared: frozenset[int]
+    # Names of lists that code only appends to, and of numbers that it only counts up or down.
+    appended: frozenset[str]
+    counted: frozenset[str]
 
 
 @dataclass
@@ -63,7 +66,8 @@ class Memory:
         self._ids = state.objects
         self._places = [place for _, place in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
-        self._settings = state.codes, state.names, state.compares_identity, state.skips_hooks, state.shared
+        self._settings = state.codes, state.names, state.compares_identity, state.skips_hooks
+        self._settings += state.shared, state.appended, state.counted
         self.update(found, knowledge)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
         # hold when they are gone.

@@ -24,6 +24,7 @@ def add_guards(walk: Walk) -> None:
     """Guards every place that the walk has found and not guarded yet."""
     guards, all_names = walk.guards, walk.knowledge.all_names
     names = frozenset(walk.names)
+    called = names - walk.used - walk.appended - walk.counted - walk.texts
     for entries, wanted, place in walk.globals.values():
         if not _core.has_only_names(entries):
             walk.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
@@ -41,6 +42,9 @@ def add_guards(walk: Walk) -> None:
                 guards.whole(instance.dict, place, "attribute")
             elif _core.has_only_names(instance.dict):
                 guards.named(instance.dict, names, place, "attribute")
+                # Where a number is only called, which raises the same error for each, its value does not matter.
+                for name in called & instance.dict.keys():
+                    guards.accept_numbers(instance.dict, name)
             else:
                 walk.refuse(place, f"reads attributes of {place}, whose names are not all strings")
         for name, member in instance.members:
@@ -87,6 +91,8 @@ def found_by(walk: Walk) -> Found:
         names=frozenset(walk.names),
         compares_identity=walk.compares_identity,
         skips_hooks=walk.skips_hooks,
-        shared=frozenset(key for key, places in walk.places_of_tensors.items() if len(places) > 1),
+        shared=frozenset(key for key, places in walk.places.items() if len(places) > 1),
+        appended=frozenset(() if walk.knowledge.all_names else walk.appended - walk.used - walk.texts),
+        counted=frozenset(() if walk.knowledge.all_names else walk.counted - walk.used - walk.texts),
     )
     return Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)

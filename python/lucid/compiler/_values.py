@@ -38,7 +38,6 @@ _CONTAINERS = (
 
 def _tensor(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
     walk.tensors.setdefault(id(tensor), (tensor, place))
-    walk.places_of_tensors.setdefault(id(tensor), set()).add(place)
     walk.visible.append((tensor, place))
     walk.backward_hooks(_core.tensor_hooks(tensor), place)
     if type(tensor) is not lucid.Tensor:
@@ -122,7 +121,7 @@ def _optimizer(walk: Walk, optimizer: Any, place: str) -> None:
     walk.add_class(type(optimizer), simple_name_of(type(optimizer)))
     for tensor, where in walk.guards.optimizer(optimizer, place):
         walk.tensors.setdefault(id(tensor), (tensor, where))
-        walk.places_of_tensors.setdefault(id(tensor), set()).add(where)
+        walk.places.setdefault(id(tensor), set()).add(where)
         if type(tensor) is not lucid.Tensor:
             walk.start(tensor, where)
     for value, where in _kept_by(optimizer, place):

@@ -66,8 +66,12 @@ class Walk:
         self.guards = _core.GuardSet()
         # By id: the tensor and its place.
         self.tensors: dict[int, tuple[lucid.Tensor, str]] = {}
-        # By id: every place where the tensor was found.
-        self.places_of_tensors: dict[int, set[str]] = {}
+        # By id of a tensor or a list: every place where it was found.
+        self.places: dict[int, set[str]] = {}
+        # What code does with the values of names: see `Named`.
+        self.appended: set[str] = set()
+        self.counted: set[str] = set()
+        self.used: set[str] = set(_BASE_NAMES)
         # What cannot be guarded: a name in the code, and the reason.
         self.reasons: list[tuple[str, str]] = []
         self.codes: set[CodeType] = set()
@@ -279,9 +283,9 @@ class Walk:
         cls = type(value)
         if cls in ATOMS:
             return
+        if cls is list or derives(cls, lucid.Tensor):
+            self.places.setdefault(id(value), set()).add(place)
         if id(value) in self.seen:
-            if id(value) in self.tensors:
-                self.places_of_tensors.setdefault(id(value), set()).add(place)
             return
         self.seen[id(value)] = value
         if len(self.seen) > _MAX_OBJECTS:
@@ -320,6 +324,9 @@ class Walk:
             self.refuse(name, f"reads {name}, which shows variables that are not guarded")
         self.codes |= named.codes
         self.names |= named.attributes
+        self.appended |= named.appended
+        self.counted |= named.counted
+        self.used |= named.used
         self.passed |= named.passed
         if not is_caching(code):
             self.passed_on |= named.passed
