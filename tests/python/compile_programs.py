@@ -31,7 +31,7 @@ import lucid
 import program_writer
 import seeded_children
 from program_writer import Writer
-from random_program import Program, given
+from random_program import Kept, Program, given
 from same import bits, history, tensors_in
 
 SECONDS = 120  # time limit of a program
@@ -54,7 +54,7 @@ class ResultLog:
 
 def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
     """Runs a program. Returns everything observable about it, and its function."""
-    space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "given": given}
+    space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "given": given, "Kept": Kept}
     exec(code, space)
     states: list[Any] = []
 
@@ -65,7 +65,7 @@ def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]
 
     seen, kept = history(world, lambda function: ResultLog(wrap(function)), backward=True)
     # Writing a different number to each tensor reveals which ones share memory.
-    everything = [*tensors_in(states), *tensors_in([list(call) for call in kept.results])]
+    everything = [*tensors_in([state() for state in states]), *tensors_in([list(call) for call in kept.results])]
     seen.append([(tensor.is_leaf, tensor.grad_fn is None) for tensor in everything])
     with lucid.no_grad():
         for number, tensor in enumerate(everything[-6:], 2):

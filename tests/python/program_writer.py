@@ -14,7 +14,7 @@ from typing import Any
 
 import lucid
 import op_samples
-from random_program import NUMBERS, Input, Program, Statement
+from random_program import NUMBERS, Input, Kept, Program, Statement
 
 GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
 # Fills of operands that a value of the program cannot replace.
@@ -99,8 +99,10 @@ class Writer:
             self.module,
             self.assign,
             self.gradient,
+            self.branch,
+            self.keep,
         )
-        weights = (46, 14, 14, 10, 5, 6, 5, 2)
+        weights = (46, 14, 14, 10, 5, 6, 5, 2, 3, 3)
         for _ in range(3 * length):
             if len(self.statements) >= length:
                 break
@@ -374,6 +376,55 @@ class Writer:
             return
         options = "allow_unused=True, retain_graph=True" + self.rng.choice(["", "", ", create_graph=True"])
         self.add(f"lucid.autograd.grad(({x} * {x}).sum(), [{leaf}], {options})[0]", {x, leaf})
+
+    def branch(self) -> None:
+        """Adds a value that depends on what Python reads of a tensor."""
+        rng = self.rng
+        x, y = self.tensor(), self.tensor(lambda value: value.numel() > 0)
+        if x is None or y is None:
+            return
+        condition = rng.choice(
+            [
+                f"{y}.sum() > {rng.choice([0, 0.5, 2])}",
+                f"({y} > 0).any()",
+                f"bool(({y} == {y}).all())",
+                f"int(({y} > 0).sum()) % 2",
+                f"{y}.flatten()[0] < {rng.choice([0, 0.25])}",
+                f"{y}.argmax().item() % 2 == 0",
+                f"({y} > 0).flatten()[:2].tolist()[0]",
+            ]
+        )
+        ways = [f"{x} * 2", f"{x} - 1", f"{x}.clone()", f"{x}", f"{x}.exp()", f"{x}.add_(1)", f"lucid.rand_like({x})"]
+        self.add(f"{rng.choice(ways)} if {condition} else {rng.choice(ways)}", {x, y})
+
+    def keep(self) -> None:
+        """Stores a value for the next call, which reads it, counts, or appends to a list."""
+        rng = self.rng
+        x = self.tensor()
+        if x is None:
+            return
+        if "kept" not in self.setup:
+            self.setup["kept"] = "Kept()"
+            self.space["kept"] = Kept()
+        way = rng.random()
+        if way < 0.2:
+            self.add("kept.calls += 1", {"kept"}, assigns=False)
+        elif way < 0.4:
+            self.add(f"kept.log.append({rng.choice([x, f'{x}.detach()', f'{x} * 2'])})", {"kept", x}, assigns=False)
+        else:
+            value = self.values[x]
+            name = f"h{self.setup['kept'].count('=')}"
+            shape = ", ".join(map(str, value.shape))
+            made = (
+                f"lucid.zeros(({shape}{',' if value.ndim == 1 else ''}), dtype=lucid.{str(value.dtype).split('.')[-1]})"
+            )
+            self.setup["kept"] = f"{self.setup['kept'][:-1]}{', ' if '=' in self.setup['kept'] else ''}{name}={made})"
+            setattr(self.space["kept"], name, eval(made, self.space))
+            read = rng.choice([f"kept.{name} + {x}", f"kept.{name} * 0.5", f"kept.{name}"])
+            stored = rng.choice([x, f"{x} * 2", f"{x}.detach()", f"kept.{name} + {x}", f"{x}.clone()"])
+            if rng.random() < 0.7:
+                self.add(read, {"kept", x})
+            self.add(f"kept.{name} = {stored}", {"kept", x}, assigns=False)
 
     def module(self) -> None:
         rng = self.rng

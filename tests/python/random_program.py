@@ -32,6 +32,18 @@ def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int
     return Input("", tensor, dtype, number, grad, "").make(call)
 
 
+class Kept:
+    """What a program keeps between calls."""
+
+    def __init__(self, **values: Any) -> None:
+        self.calls = 0
+        self.log: list[Any] = []
+        self.__dict__.update(values)
+
+    def tensors(self) -> list[Any]:
+        return [*self.log, *(value for name, value in vars(self).items() if name.startswith("h"))]
+
+
 # Numbers that programs may take as arguments, and their values at each call. Two of them occur often enough for plans
 # that serve only one.
 NUMBERS = {"k": (0.5, 2.5, 0.5, 2.5, -1.25, 0.5), "n": (2, 3, 2, 3, -1, 2)}
@@ -103,7 +115,7 @@ class Program:
         lines += [f"        return {self.result_source()}", "", "    def calls():"]
         # Code that contains the name `grad` is recorded again once a tensor has a gradient.
         count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
-        if numbers:
+        if numbers or "kept" in self.setup or any(" if " in statement.text for statement in self.statements):
             count = len(NUMBERS["k"])
         lines += [f"        for call in range({count}):"]
         args = [i.source("call") for i in self.by_way("plain")]
@@ -116,5 +128,6 @@ class Program:
         state = ", ".join(
             [*(i.name for i in self.by_way("closure")), *(f"*{m}.state_dict(keep_vars=True).values()" for m in modules)]
         )
-        lines += [f"    return f, calls, [{state}]"]
+        kept = ["lucid.tensor(kept.calls)", "*kept.tensors()"] if "kept" in self.setup else []
+        lines += [f"    return f, calls, lambda: [{', '.join([state, *kept]) if state else ', '.join(kept)}]"]
         return "\n".join(lines) + "\n"
