@@ -278,7 +278,6 @@ void bind_guards(nb::module_& module) {
             const Place where{static_cast<Place::Kind>(nb::cast<int>(place[0])), holder.ptr(),
                               key.is_none() ? nullptr : key.ptr(), nb::cast<Py_ssize_t>(place[3])};
             TensorImpl* const tensor = input.is_none() ? nullptr : &expect_tensor("store", input.ptr());
-            if (tensor) self.release(input.ptr());
             if (tensor || counts || where.kind == Place::Kind::kEnd) self.release(where);
             self.stores().add(where, std::move(name), tensor, counts);
           },

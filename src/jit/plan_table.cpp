@@ -19,14 +19,10 @@ constexpr int kMaxRaising = 3;
 constexpr uint32_t kReviewInterval = 16;
 /// How many keys without a plan the table remembers.
 constexpr size_t kMaxKeysWithoutPlan = 64;
-/// How many branches of a key there are plans for, and how many recordings of branches that cannot be compiled are made
-/// before all calls with the key run eagerly.
-constexpr int64_t kMaxBranches = 64;
+/// How many recordings of branches that cannot be compiled are made before all calls with a key run eagerly.
 constexpr int kMaxFailedBranches = 4;
 /// How often a waiting thread checks for interrupts.
 constexpr std::chrono::milliseconds kInterruptInterval(20);
-
-bool is_branch(const Ref<TablePlan>& plan) { return plan->program->reads_values(); }
 
 /// All tables of the process, and the counters of tables that were destroyed.
 struct Tables {
@@ -92,8 +88,8 @@ uint64_t PlanTable::find_for_call(const CallKey& key, Candidates& candidates) {
   visit_matching(key, [&](Variant& known) {
     std::optional<bool> tries_branches;
     for (const Ref<TablePlan>& plan : known.plans) {
-      if (is_branch(plan) && !tries_branches) tries_branches = known.score.take();
-      if (!is_branch(plan) || *tries_branches) candidates.push_back(plan);
+      if (plan->is_branch() && !tries_branches) tries_branches = known.score.take();
+      if (!plan->is_branch() || *tries_branches) candidates.push_back(plan);
     }
     return false;
   });
@@ -337,77 +333,6 @@ void PlanTable::add_first(const Ref<TablePlan>& first) {
     if (obstacle == kOutOfMemory) return;
     gone = add(*known, plan, std::move(obstacle));
   });
-}
-
-std::vector<Ref<TablePlan>> PlanTable::add(Variant& known, const Ref<TablePlan>& plan, std::string obstacle) {
-  std::vector<Ref<TablePlan>> gone;
-  if (!obstacle.empty()) {
-    run_eagerly(known, std::move(obstacle));
-  } else if (plan) {
-    known.plans.reserve(known.plans.size() + 1);
-    plans_.push_back(plan);
-    ++counters_.compiles;
-    counters_.recompiles += known.has_compiled;
-    known.has_compiled = true;
-    known.plans.insert(known.plans.begin(), plan);
-    if (std::ranges::count_if(known.plans, is_branch) > kMaxBranches) {
-      // The last one in the list is the one that has not been used for the longest time.
-      gone.push_back(*std::ranges::find_if(known.plans.rbegin(), known.plans.rend(), is_branch));
-      take(known, gone.front());
-    }
-    if (filled_now() > max_plans_) std::ranges::move(remove_oldest(), std::back_inserter(gone));
-  }
-  ++changes_;
-  return gone;
-}
-
-std::vector<Ref<TablePlan>> PlanTable::remove_oldest() {
-  const Ref<TablePlan> oldest = plans_.front();
-  Variant* const known = find_variant(oldest->structure, oldest->pattern);
-  std::vector<Ref<TablePlan>> gone;
-  if (is_branch(oldest))
-    std::ranges::copy_if(known->plans, std::back_inserter(gone), is_branch);
-  else
-    gone.push_back(oldest);
-  for (const Ref<TablePlan>& plan : gone) take(*known, plan);
-  if (known->plans.empty() && known->pending == 0 && known->reason.empty()) erase(oldest->structure, *known);
-  return gone;
-}
-
-void PlanTable::take(Variant& known, const Ref<TablePlan>& plan) {
-  counters_.hits += plan->hits();
-  std::erase(known.plans, plan);
-  std::erase(plans_, plan);
-}
-
-size_t PlanTable::filled_now() const {
-  size_t count = 0;
-  for (const auto& [structure, entry] : entries_)
-    for (const std::unique_ptr<Variant>& known : entry) {
-      const auto branches = static_cast<size_t>(std::ranges::count_if(known->plans, is_branch));
-      count += known->plans.size() - branches + (branches > 0);
-    }
-  return count;
-}
-
-size_t PlanTable::filled() {
-  finish_recordings();
-  const std::lock_guard lock(mutex());
-  return filled_now();
-}
-
-void PlanTable::remove(std::span<const Ref<TablePlan>> gone) {
-  const std::lock_guard lock(mutex());
-  for (const Ref<TablePlan>& plan : gone) {
-    Variant* const known = find_variant(plan->structure, plan->pattern);
-    if (std::erase(pending_, plan) > 0) {
-      --known->pending;
-    } else if (std::erase(plans_, plan) > 0) {
-      std::erase(known->plans, plan);
-      counters_.hits += plan->hits();
-    }
-  }
-  ++changes_;
 }
 
 void PlanTable::clear() {

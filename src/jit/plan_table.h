@@ -26,6 +26,8 @@ class TablePlan : public RefCounted {
   TablePlan(Ref<Program> program, const CallKey& key, std::vector<uint32_t> varying = {})
       : program(std::move(program)), structure(key.structure()), pattern(key.numbers(), std::move(varying)) {}
 
+  /// Whether it is one of the branches of its key: it serves only calls that read the recorded values.
+  bool is_branch() const { return program->reads_values(); }
   /// How often it has run.
   int64_t hits() const { return hits_.load(std::memory_order_relaxed); }
 
@@ -345,11 +347,11 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
       continue;
     result = front.replay(*plan, handles, branch);
     if (result) {
-      if (plan->program->reads_values()) prefer(*plan);
+      if (plan->is_branch()) prefer(*plan);
       return plan;
     }
     // A check failed and nothing was written: the function raises the error when it runs eagerly.
-    if (!plan->program->reads_values()) {
+    if (!plan->is_branch()) {
       raises = true;
       return nullptr;
     }

@@ -29,26 +29,17 @@ from ._code import LIBRARIES, OWN, is_caching, is_library, is_numpy, is_own, nam
 from ._found import Found, Memory, add_containers, have_hooks
 from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
-from ._kinds import ATOMS, derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
+from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
 from ._knowledge import Knowledge, Learned
 from ._numbers import inspects_types
 from ._results import Known
 from ._shared import SharedObjects
+from ._stores import Write, can_be_repeated, declare_stores
 from ._walk import Walk
 
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
 # maximum number of functions remembered for one code object.
 _TRIES = 3
-
-
-# A place, its name, what it held before, what it holds now. If items were appended to a list, these are tuples.
-Write = tuple[tuple[Any, ...], str, Any, Any]
-# The kind of a place that is the end of a list.
-_END = 4
-# A place that code refers to by a name: its last one.
-_VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)")
-# The types of what calls store, and replace.
-_REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
 
 @dataclass
@@ -262,51 +253,9 @@ class Recording:
             knowledge.forget_other_code(reflects)
             return Outcome(None, self._message(*found.reasons[0], sites), learned)
         if writes:
-            return self._storing(writes)
+            return Outcome(found.guards, None, False, *declare_stores(writes, found))
         self._remember()
         return Outcome(found.guards, None, False, state.tensors)
-
-    def _storing(self, writes: list[Write]) -> Outcome:
-        """The outcome of a call that replaced the contents of places."""
-        found = self._found
-        tensors, inputs, stored = dict(found.state.tensors), [], []
-        for place, name, before, now in writes:
-            gone = [before] if place[0] != _END else before
-            gone = [tensor for tensor in gone if self._may_vary(tensor)]
-            if place[0] == _END:
-                for tensor in gone:
-                    found.guards.release(tensor)
-            else:
-                inputs += gone
-            counts = type(before) is int and type(now) is int
-            stored.append(now - before if counts else now)
-            found.guards.store(place, name, gone[0] if gone and place[0] != _END else None, counts)
-            for tensor in gone:
-                del tensors[id(tensor)]
-        return Outcome(found.guards, None, False, tensors, stored, inputs)
-
-    def _can_be_repeated(self, write: Write) -> bool:
-        place, name, before, now = write
-        state = self._found.state
-        if self._capture.knowledge.all_names and (place[0] == _END or type(before) is int):
-            return False
-        variable = _VARIABLE.fullmatch(name)
-        if place[0] == _END:
-            is_alone = id(place[1]) not in state.shared and self._found.guards.count(place[1]) == 1
-            is_appended = variable is not None and variable[1] in state.appended
-            return is_alone and is_appended and all(type(item) in _REPLACING or type(item) in ATOMS for item in now)
-        if type(before) is int and type(now) is int:
-            return variable is not None and variable[1] in state.counted
-        # A number that varies would need a plan for each value.
-        return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
-
-    def _may_vary(self, before: Any) -> bool:
-        """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches the
-        tensor in no other way, and reads nothing of it that plans do not compare."""
-        state, names = self._found.state, self._found.state.names
-        if type(before) is not lucid.Tensor or id(before) in state.shared or "grad" in names:
-            return False
-        return self._found.guards.count(before) == 1 and not have_hooks([before])
 
     def _remember(self) -> None:
         """Keeps what was found with the guards, for the next recording."""
@@ -437,7 +386,7 @@ class Recording:
             if difference is None:
                 return []
             writes = guards.writes()
-            if writes and all(map(self._can_be_repeated, writes)):
+            if writes and all(can_be_repeated(write, self._found, self._capture.knowledge) for write in writes):
                 return writes
         difference = difference or argument
         written: dict[str, str] = {}

@@ -66,8 +66,8 @@ class Memory:
         self._ids = state.objects
         self._places = [place for _, place in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
-        self._settings = state.codes, state.names, state.compares_identity, state.skips_hooks
-        self._settings += state.shared, state.appended, state.counted
+        self._code = state.codes, state.names, state.compares_identity, state.skips_hooks
+        self._uses = state.shared, state.appended, state.counted
         self.update(found, knowledge)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
         # hold when they are gone.
@@ -97,7 +97,8 @@ class Memory:
             self._ids,
             type_set(*classes[: self._classes]),
             type_set(*classes[self._classes :]),
-            *self._settings,
+            *self._code,
+            *self._uses,
         )
         return Found(state, copied, guarded=set(self._guarded))
 

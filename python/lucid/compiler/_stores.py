@@ -1,0 +1,73 @@
+"""What a call stores in places that guards know: see docs/decisions/0023-stores.md."""
+
+from __future__ import annotations
+
+import re
+import types
+from typing import Any
+
+import lucid
+
+from ._found import Found, have_hooks
+from ._kinds import ATOMS
+from ._knowledge import Knowledge
+
+# A place, its name, what it held before, what it holds now. If items were appended to a list, these are tuples.
+Write = tuple[tuple[Any, ...], str, Any, Any]
+
+# The kind of a place that is the end of a list.
+_END = 4
+# A place that code refers to by a name: its last one.
+_VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)")
+# The types of what calls store, and replace.
+_REPLACING = (lucid.Tensor, types.NoneType, bool, str)
+
+
+def can_be_repeated(write: Write, found: Found, knowledge: Knowledge) -> bool:
+    """Whether a plan can do what the call did to a place."""
+    place, name, before, now = write
+    state = found.state
+    appends, counts = place[0] == _END, _counts(write)
+    if appends or counts:
+        variable = _VARIABLE.fullmatch(name)
+        if knowledge.all_names or variable is None:
+            return False
+        if counts:
+            return variable[1] in state.counted
+        is_alone = id(place[1]) not in state.shared and found.guards.count(place[1]) == 1
+        is_known = all(type(item) in _REPLACING or type(item) in ATOMS for item in now)
+        return is_alone and is_known and variable[1] in state.appended
+    # A number that varies would need a plan for each value.
+    return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
+
+
+def declare_stores(
+    writes: list[Write], found: Found
+) -> tuple[dict[int, tuple[lucid.Tensor, str]], list[Any], list[lucid.Tensor]]:
+    """Tells the guards what later calls will store. Returns the tensors that the call uses by identity, what it stored,
+    and the tensors that it found in these places: later calls may find others."""
+    tensors, stored, inputs = dict(found.state.tensors), [], []
+    for write in writes:
+        place, name, before, now = write
+        appends, counts = place[0] == _END, _counts(write)
+        released = [tensor for tensor in (before if appends else [before]) if _may_vary(tensor, found)]
+        for tensor in released:
+            found.guards.release(tensor)
+            del tensors[id(tensor)]
+        found.guards.store(place, name, released[0] if released and not appends else None, counts)
+        inputs += [] if appends else released
+        stored.append(now - before if counts else now)
+    return tensors, stored, inputs
+
+
+def _counts(write: Write) -> bool:
+    _, _, before, now = write
+    return type(before) is int and type(now) is int
+
+
+def _may_vary(before: Any, found: Found) -> bool:
+    """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches this one
+    in no other way, and reads nothing of it that plans do not compare."""
+    if type(before) is not lucid.Tensor or id(before) in found.state.shared or "grad" in found.state.names:
+        return False
+    return found.guards.count(before) == 1 and not have_hooks([before])
