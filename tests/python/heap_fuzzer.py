@@ -184,7 +184,7 @@ def new_program(choose, writer):
     roots = [Place(name, name, entries[name], None) for name in names] + _shared_places(entries)
     places = writer.places(roots[: len(names)]) + choose.sample(roots[len(names) :], 3)
     program.body = []
-    writes = choose.random() < 0.12
+    writes = choose.random() < 0.3
     for _ in range(choose.randint(1, 7)):
         place, other = choose.choice(places), choose.choice(places)
         program.read.add(place.inner)

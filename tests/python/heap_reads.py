@@ -278,9 +278,34 @@ _BY_KIND = {
 
 # The call itself changes the place.
 _WRITES = {
-    "any": ("P.N = V", "log.append(note(P))", "P = V"),
-    "sequence": ("P.append(V)", "P.pop()", "P.sort(key=num)"),
-    "mapping": ("P['a'] = V", "P.pop('a', None)", "P.setdefault('b', V)"),
+    "any": (
+        "P.N = V",
+        "log.append(note(P))",
+        "P = V",
+        "P = x * 2.0",
+        "P.N = x + 1.0",
+        "P.N += 1",
+        "P = Q",
+        "log.append(x)",
+    ),
+    "sequence": (
+        "P.append(V)",
+        "P.pop()",
+        "P.sort(key=num)",
+        "P.append(x)",
+        "P[0] = x",
+        "P[-1] = P[0]",
+        "P.extend([x, 1.0])",
+    ),
+    "mapping": ("P['a'] = V", "P.pop('a', None)", "P.setdefault('b', V)", "P['a'] = x", "P[1] = x * 2.0"),
+    "tensor": (
+        "P = P * 0.5 + 1.0",
+        "x = x + P.sum()\nP = x",
+        "P = P",
+        "P = None",
+        "P = P.detach()",
+        "P.add_(1.0)\nP = P + x",
+    ),
     "array": ("P[0] = K", "P += 1.0"),
     "optimizer": ("P.param_groups[0]['lr'] = K",),
     "module": ("P.train(False)", "P.a = V"),
