@@ -173,7 +173,7 @@ class PythonCall {
     nb::object result = nb::steal(call_target());
     std::optional<nb::python_error> error;
     if (!result.is_valid()) error.emplace();
-    tracing.context.stop();
+    tracing.stop();
     walk.attr("__exit__")(nb::none(), nb::none(), nb::none());
     if (!error) return result;
     if (error->matches(PyExc_Exception)) {

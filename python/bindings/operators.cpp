@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "bindings/convert.h"
+#include "bindings/tracing.h"
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 #include "tensor/item.h"
@@ -108,7 +109,11 @@ PyObject* int_slot(PyObject* self) {
 }
 
 PyObject* float_slot(PyObject* self) {
-  return guarded([&] { return PyFloat_FromDouble(single(self, "float").to_double()); });
+  return guarded([&]() -> PyObject* {
+    if (is_float(tensor_in(self).dtype()) && tensor_in(self).numel() == 1)
+      return read_number(tensor_in(self)).release().ptr();
+    return PyFloat_FromDouble(single(self, "float").to_double());
+  });
 }
 
 PyObject* index_slot(PyObject* self) {

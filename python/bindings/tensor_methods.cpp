@@ -6,6 +6,7 @@
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/from_data.h"
+#include "bindings/tracing.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -20,7 +21,7 @@ Value value_of_self(PyObject* self) { return Value(TensorRef(&tensor_in(self)));
 // Reading.
 
 PyObject* item_method(PyObject* self, PyObject*) {
-  return guarded([&] { return from_scalar(item(tensor_in(self))); });
+  return guarded([&] { return read_number(tensor_in(self)).release().ptr(); });
 }
 
 PyObject* tolist(PyObject* self, PyObject*) {

@@ -11,6 +11,9 @@
 #include "bindings/tensor_object.h"
 #include "jit/program.h"
 #include "jit/traced_numbers.h"
+#include "tensor/eager.h"
+#include "tensor/grad_mode.h"
+#include "tensor/item.h"
 
 namespace lucid::python {
 namespace {
@@ -47,6 +50,10 @@ std::string source_of_frame() {
   return source;
 }
 
+thread_local PythonTracing* t_tracing = nullptr;
+
+constexpr const char* kReadsValue = "reads a value of a tensor";
+
 /// Returns the reason why a recording has no plan. Running out of memory is temporary, so it throws MemoryError
 /// instead.
 std::string lasting(const std::string& obstacle) {
@@ -62,6 +69,7 @@ nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle 
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
   Ref<Program> program;
+  if (obstacle = tracing.obstacle(); !obstacle.empty()) return nb::make_tuple(nb::none(), lasting(obstacle));
   try {
     program = Program::record(tracing.context, given, got, known, name, obstacle);
   } catch (const std::exception& error) {
@@ -151,6 +159,62 @@ nb::list records(PythonTracing& self, nb::handle inputs) {
 
 }  // namespace
 
+PythonTracing::PythonTracing()
+    : caller_(PyThreadState_GetFrame(PyThreadState_Get())), before_(std::exchange(t_tracing, this)) {}
+
+PythonTracing::~PythonTracing() {
+  stop();
+  Py_XDECREF(caller_);
+}
+
+void PythonTracing::stop() {
+  context.stop();
+  if (t_tracing == this) t_tracing = before_;
+}
+
+std::string PythonTracing::obstacle() const {
+  const std::string& obstacle = context.trace().obstacle;
+  if (!obstacle.empty() || floats.empty() || hands_on_floats) return obstacle;
+  const std::string& source = floats.front().source;
+  return source.empty() ? kReadsValue : source + ": " + kReadsValue;
+}
+
+PythonTracing* PythonTracing::active() {
+  return t_tracing && eager_observer() == &t_tracing->context ? t_tracing : nullptr;
+}
+
+void PythonTracing::add_float(const TensorImpl& tensor, nb::object value) {
+  static const Op& clone = op_table().at("clone");
+  const GradModeScope no_grad(false);
+  const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor))};
+  TensorRef copy(tensor_of(eager().emit_one(clone, operands, clone.schema.default_attributes())));
+  PyFrameObject* const frame = PyThreadState_GetFrame(PyThreadState_Get());
+  if (!frame) return note_read(tensor, ValuesRead::kAll);
+  PyFrameObject* const back = PyFrame_GetBack(frame);
+  floats.push_back({std::move(value), std::move(copy), nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame))),
+                    PyFrame_GetLasti(frame), back == caller_, source_of_frame()});
+  Py_XDECREF(back);
+  Py_DECREF(frame);
+}
+
+nb::object read_number(const TensorImpl& tensor) {
+  PythonTracing* const tracing = PythonTracing::active();
+  if (!tracing || !is_float(tensor.dtype()) || tensor.numel() != 1) [[likely]]
+    return nb::steal(from_scalar(item(tensor)));
+  nb::object value = nb::steal(from_scalar(Scalar::load(tensor.dtype(), tensor.memory().data)));
+  tracing->add_float(tensor, value);
+  return value;
+}
+
+/// (float, copy of the tensor, code, offset of the instruction, whether it is the code that was called first) for each
+/// float that Python code has read.
+nb::list floats_of(const PythonTracing& self) {
+  nb::list floats;
+  for (const PythonTracing::ReadFloat& each : self.floats)
+    floats.append(nb::make_tuple(each.value, to_object(each.copy), each.code, each.offset, each.is_root));
+  return floats;
+}
+
 std::string source_of_user() {
   const GilAcquire lock;
   return source_of_frame();
@@ -165,11 +229,13 @@ std::vector<TensorRef> tensors_in(nb::handle sequence) {
 void bind_tracing(nb::module_& module) {
   nb::class_<PythonTracing>(module, "Tracing")
       .def(nb::init<>())
-      .def("stop", [](PythonTracing& self) { self.context.stop(); })
+      .def("stop", &PythonTracing::stop)
+      .def_prop_ro("floats", &floats_of)
+      .def_rw("hands_on_floats", &PythonTracing::hands_on_floats)
       .def_prop_ro("met", &accessed_tensors)
       .def("records", &records, "inputs"_a)
       .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context); })
-      .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.context.trace().obstacle); });
+      .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.obstacle()); });
   nb::class_<NumberTracing>(module, "NumberTracing")
       .def(nb::init<>())
       .def("stop", &NumberTracing::stop)

@@ -10,9 +10,46 @@ std::string source_of_user();
 
 /// The contents of Python's `_core.Tracing`: a recording of the ops of this thread, from construction to stop().
 struct PythonTracing {
-  jit::TracingContext context{source_of_user};
+  PythonTracing();
+  PythonTracing(const PythonTracing&) = delete;
+  PythonTracing& operator=(const PythonTracing&) = delete;
+  ~PythonTracing();
+
+  /// The recording of this thread, if it is one from Python; otherwise null.
+  static PythonTracing* active();
+  void stop();
   bool reads_values() const { return !context.trace().guards.empty(); }
+  /// Why the call cannot be compiled; empty if it can.
+  std::string obstacle() const;
+  /// Notes that Python code gets the value of a tensor, a float.
+  void add_float(const TensorImpl& tensor, nb::object value);
+
+  /// A float that Python code has read.
+  struct ReadFloat {
+    nb::object value;
+    /// A copy of the tensor.
+    TensorRef copy;
+    /// The code that has read it, and the offset of the instruction.
+    nb::object code;
+    int offset;
+    /// Whether it is the code that was called first.
+    bool is_root;
+    std::string source;
+  };
+
+  jit::TracingContext context{source_of_user};
+  std::vector<ReadFloat> floats;
+  /// Whether the call only hands them on: they are among its results. Otherwise it depends on them.
+  bool hands_on_floats = false;
+
+ private:
+  /// The frame that makes the call; may be null.
+  PyFrameObject* caller_;
+  PythonTracing* before_;
 };
+
+/// The value of a tensor as a Python number. If the call is recorded and the value is a float, the call may hand it on.
+nb::object read_number(const TensorImpl& tensor);
 
 /// The tensors of a sequence. Throws TypeError for other objects.
 std::vector<TensorRef> tensors_in(nb::handle sequence);

@@ -3,22 +3,20 @@
 # Tensor values decide what these do. Guards do not check values; the recording of ops detects them.
 READS_VALUES = {
     "int_item_index": "reads a value of a tensor",
-    "float_logged_list": "reads a value of a tensor",
     "item_in_condition": "reads a value of a tensor",
-    "item_logged_list": "reads a value of a tensor",
-    "item_returned": "reads a value of a tensor",
     "item_times_tensor": "reads a value of a tensor",
     "numpy_inside": "hands a tensor to NumPy",
     "print_tensor": "reads a value of a tensor",
     "tolist_inside": "reads values of a tensor",
 }
 
-# Tensor values decide what these do, and guards inside plans check them. Guards of Python state do not.
+# Tensor values decide what these do or return. Plans check or return them; guards of Python state do not.
 BRANCHES = {
     "assert_value",
     "early_exit",
     "guard_after_state_write",
     "if_sum",
+    "item_returned",
     "tensor_max_builtin",
     "while_tol",
 }
@@ -193,6 +191,7 @@ COMPILED = [
     "enum_closure",
     "environ_",
     "exception_as_a_branch",
+    "float_logged_list",
     "forward_monkeypatch",
     "fractions_",
     "from_import_inside",
@@ -235,6 +234,8 @@ COMPILED = [
     "instance_check_of_a_metaclass",
     "instance_method_override",
     "int_enum_and_int",
+    "item_logged_list",
+    "item_returned",
     "itemgetter_",
     "itertools_inside",
     "kwdefault",

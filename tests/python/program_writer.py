@@ -388,13 +388,14 @@ class Writer:
                 f"{y}.sum() > {rng.choice([0, 0.5, 2])}",
                 f"({y} > 0).any()",
                 f"bool(({y} == {y}).all())",
-                f"int(({y} > 0).sum()) % 2",
+                f"int({y}.flatten()[0] > 0)",
                 f"{y}.flatten()[0] < {rng.choice([0, 0.25])}",
-                f"{y}.argmax().item() % 2 == 0",
-                f"({y} > 0).flatten()[:2].tolist()[0]",
+                f"({y} > 0).flatten()[:1].tolist()[0]",
             ]
         )
-        ways = [f"{x} * 2", f"{x} - 1", f"{x}.clone()", f"{x}", f"{x}.exp()", f"{x}.add_(1)", f"lucid.rand_like({x})"]
+        # Both ways give the same type: the statements that follow must not depend on which is taken.
+        ways = [x, f"{x}.clone()", f"{x}.detach()"]
+        ways += [f"{x}.logical_not()"] if self.values[x].dtype == lucid.bool else [f"{x} * 2", f"{x}.abs()", f"{x} + 1"]
         self.add(f"{rng.choice(ways)} if {condition} else {rng.choice(ways)}", {x, y})
 
     def keep(self) -> None:
@@ -421,7 +422,8 @@ class Writer:
             self.setup["kept"] = f"{self.setup['kept'][:-1]}{', ' if '=' in self.setup['kept'] else ''}{name}={made})"
             setattr(self.space["kept"], name, eval(made, self.space))
             read = rng.choice([f"kept.{name} + {x}", f"kept.{name} * 0.5", f"kept.{name}"])
-            stored = rng.choice([x, f"{x} * 2", f"{x}.detach()", f"kept.{name} + {x}", f"{x}.clone()"])
+            changed = x if value.dtype == lucid.bool else rng.choice([f"{x} * 2", f"kept.{name} + {x}"])
+            stored = rng.choice([x, changed, changed, f"{x}.detach()", f"{x}.clone()"])
             if rng.random() < 0.7:
                 self.add(read, {"kept", x})
             self.add(f"kept.{name} = {stored}", {"kept", x}, assigns=False)

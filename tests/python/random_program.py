@@ -115,13 +115,16 @@ class Program:
         lines += [f"        return {self.result_source()}", "", "    def calls():"]
         # Code that contains the name `grad` is recorded again once a tensor has a gradient.
         count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
-        if numbers or "kept" in self.setup or any(" if " in statement.text for statement in self.statements):
+        if numbers:
             count = len(NUMBERS["k"])
+        # Each branch is recorded, and what is kept changes its type in the first calls.
+        if "kept" in self.setup or any(" if " in statement.text for statement in self.statements):
+            count = 9
         lines += [f"        for call in range({count}):"]
         args = [i.source("call") for i in self.by_way("plain")]
         args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]
         args += ["{" + ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("entries")) + "}"]
-        args += [f"{NUMBERS[name]}[call]" for name in numbers]
+        args += [f"{NUMBERS[name]}[call % {len(NUMBERS[name])}]" for name in numbers]
         keywords = ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("named"))
         lines += [f"            yield ({', '.join(args)}), {{{keywords}}}", ""]
         modules = [name for name, text in self.setup.items() if text.startswith("nn.")]

@@ -459,6 +459,42 @@ def test_a_training_step_that_counts_and_logs():
     check(world, min_hits=7)
 
 
+def test_a_tensor_that_is_kept_and_logged():
+    def world():
+        box = Box(h=lucid.zeros(3), log=[], other=[])
+
+        def function(x):
+            box.h = box.h * 0.5 + x
+            box.log.append(box.h)
+            box.other.append(box.h)
+            return box.h.sum()
+
+        return function, [(lucid.randn(3),) for _ in range(8)], lambda: [box.h, *box.log, *box.other]
+
+    check(world, min_hits=6)
+
+
+def test_a_tensor_in_a_list_that_is_read():
+    def world():
+        log = [lucid.ones(3)]
+        box = Box(h=log[0], log=[])
+
+        def function(x):
+            box.h = box.h * 0.5 + x
+            box.log.append(box.h)
+            return box.h.sum() + log[-1].sum()
+
+        def calls():
+            for number in range(8):
+                if number % 3 == 2:
+                    log.append(box.h)
+                yield (lucid.randn(3),)
+
+        return function, calls, lambda: [box.h, *box.log, *log]
+
+    check(world, min_hits=0, fallback="")
+
+
 def test_what_the_program_does_to_a_list():
     def world():
         log = [1, None]

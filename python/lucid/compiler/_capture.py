@@ -31,6 +31,7 @@ from ._functions import is_reflecting, reason_for
 from ._guarding import found_by
 from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
 from ._knowledge import Knowledge, Learned
+from ._leaving import LeavingFloats
 from ._numbers import inspects_types
 from ._results import Known
 from ._shared import SharedObjects
@@ -173,6 +174,15 @@ class Recording:
         """Whether code that ran may tell a number from another object that acts like it."""
         return self._found.state.compares_identity or inspects_types(code for code, _ in self._watch.ran)
 
+    def hands_on(self, floats: LeavingFloats) -> bool:
+        """Whether the call only hands on the floats that it has read: it returns them, or stores them where no code
+        looks."""
+        state, function = self._found.state, self._capture.function
+        if type(function) is types.MethodType:
+            function = function.__func__
+        code = function.__code__ if type(function) is types.FunctionType else None
+        return floats.are_handed_on(code, state.assigned | state.appended)
+
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""
         found, state = self._found, self._found.state
@@ -198,8 +208,10 @@ class Recording:
         self._watch.stop()
         self._changes_modes = _modes() != self._modes
 
-    def finish(self, result: Any = None) -> Outcome:
-        """Returns guards for everything that the call read, or why it cannot be replayed."""
+    def finish(self, result: Any = None, floats: LeavingFloats | None = None) -> Outcome:
+        """Returns guards for everything that the call read, or why it cannot be replayed. `floats` are those that it
+        has read from tensors, if it only hands them on."""
+        self._floats = floats or LeavingFloats([])
         try:
             return self._finish()
         finally:
@@ -386,7 +398,8 @@ class Recording:
             if difference is None:
                 return []
             writes = guards.writes()
-            if writes and all(can_be_repeated(write, self._found, self._capture.knowledge) for write in writes):
+            knowledge = self._capture.knowledge
+            if writes and all(can_be_repeated(write, self._found, knowledge, self._floats) for write in writes):
                 return writes
         difference = difference or argument
         written: dict[str, str] = {}

@@ -131,6 +131,7 @@ class Named:
 
     __slots__ = (
         "appended",
+        "assigned",
         "attributes",
         "codes",
         "counted",
@@ -155,10 +156,11 @@ class Named:
         self.codes: set[CodeType] = set()
         self.reads: dict[str, int] = {}
         self.writes: dict[str, int] = {}
-        # Names of values that items are appended to, of numbers that are counted up or down, and of those with which
-        # anything else is done. A name may be in several.
+        # Names of values that items are appended to, of numbers that are counted up or down, of values that are
+        # assigned or deleted, and of those with which anything else is done. A name may be in several.
         self.appended: set[str] = set()
         self.counted: set[str] = set()
+        self.assigned: set[str] = set()
         self.used: set[str] = set()
         # Names of values that are used in other ways than by calling them or by reading or writing their attributes.
         self.passed: set[str] = set()
@@ -195,7 +197,7 @@ class Named:
             if operation in _WRITES:
                 self.writes.setdefault(name, line)
                 if not _ends_count(instructions, index):
-                    self.used.add(name)
+                    self.assigned.add(name)
                 if operation.endswith("ATTR"):
                     self.attributes.add(name)
                 elif operation.endswith("GLOBAL"):

@@ -13,6 +13,7 @@ from ._arguments import parameter_names
 from ._cache import CacheKey, PlanCache, requires_grad
 from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
+from ._leaving import LeavingFloats
 from ._numbers import Numbers, run_traced
 from ._passes import Pass, to_core
 from ._results import CannotRebuild, Known, UnknownClass, flatten_result
@@ -122,6 +123,8 @@ class Compiled:
         tensors, numbers that may vary. Returns a string with the reason if there is no plan, or None if the next call
         is to be recorded. `varying` are arguments that vary: their indices, and positions in the key."""
         known = recording.known(tensors)
+        read = LeavingFloats(tracing.floats)
+        floats = read if read.copies and recording.hands_on(read) else None
         varying = [] if recording.inspects_numbers else self.numbers.wanted(recording.structure, varying)
         args, kwargs = recording.arguments if varying else ((), {})
         try:
@@ -129,7 +132,7 @@ class Compiled:
         except CannotRebuild as error:
             learned = isinstance(error, UnknownClass) and recording.finish(result).learned
             return None if learned else printable(str(error))
-        outcome = recording.finish(result)
+        outcome = recording.finish(result, floats)
         if outcome.learned:
             return None
         if outcome.guards is None:
@@ -140,14 +143,17 @@ class Compiled:
         leaves = [*given, *(tensor for tensor, _ in found)]
         if any(gradient_of(leaf) is result for result in results for leaf in leaves):
             return "returns the gradient of a tensor"
-        if outcome.stored:
+        if outcome.stored or floats is not None:
             try:
-                results, make_result = flatten_result((result, *outcome.stored), known)
+                whole = (result, *outcome.stored) if outcome.stored else result
+                results, make_result = flatten_result(whole, known, floats)
             except CannotRebuild as error:
-                return printable(str(error))
+                return tracing.obstacle or printable(str(error))
+            tracing.hands_on_floats = floats is not None
             outcome.guards.set_arguments(tensors, outcome.inputs)
         numbers = None
-        if varying and not outcome.stored and tracing.may_run_twice and not any(map(requires_grad, results)):
+        has_effects = bool(outcome.stored) or floats is not None or not tracing.may_run_twice
+        if varying and not has_effects and not any(map(requires_grad, results)):
             numbers = self._trace_numbers(recording.structure, tracing, results, known, (args, kwargs), varying)
             if numbers is not None:
                 names = [*range(len(args)), *kwargs]

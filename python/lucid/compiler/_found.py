@@ -34,11 +34,12 @@ class State:
     compares_identity: bool
     # Whether there are hooks that would run during backward and were not visited.
     skips_hooks: bool
-    # The ids of tensors and lists that are in several places.
-    shared: frozenset[int]
-    # Names of lists that code only appends to, and of numbers that it only counts up or down.
+    # By id: the places of tensors and lists that are in several.
+    shared: dict[int, set[str]]
+    # Names of lists that code only appends to, of numbers that it only counts up or down, and of what it only assigns.
     appended: frozenset[str]
     counted: frozenset[str]
+    assigned: frozenset[str]
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Memory:
         self._places = [place for _, place in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
         self._code = state.codes, state.names, state.compares_identity, state.skips_hooks
-        self._uses = state.shared, state.appended, state.counted
+        self._uses = state.shared, state.appended, state.counted, state.assigned
         self.update(found, knowledge)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
         # hold when they are gone.

@@ -24,7 +24,7 @@ def add_guards(walk: Walk) -> None:
     """Guards every place that the walk has found and not guarded yet."""
     guards, all_names = walk.guards, walk.knowledge.all_names
     names = frozenset(walk.names)
-    called = names - walk.used - walk.appended - walk.counted - walk.texts
+    called = names - walk.used - walk.appended - walk.counted - walk.assigned - walk.texts
     for entries, wanted, place in walk.globals.values():
         if not _core.has_only_names(entries):
             walk.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
@@ -78,6 +78,14 @@ def add_guards(walk: Walk) -> None:
         guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
 
+def _only(walk: Walk, names: set[str]) -> frozenset[str]:
+    """The names with which code does nothing else."""
+    if walk.knowledge.all_names:
+        return frozenset()
+    others = [kind for kind in (walk.appended, walk.counted, walk.assigned) if kind is not names]
+    return frozenset(names.difference(walk.used, walk.texts, *others))
+
+
 def found_by(walk: Walk) -> Found:
     """What the walk has found."""
     containers = [value for value in walk.seen.values() if is_container(type(value))]
@@ -91,8 +99,9 @@ def found_by(walk: Walk) -> Found:
         names=frozenset(walk.names),
         compares_identity=walk.compares_identity,
         skips_hooks=walk.skips_hooks,
-        shared=frozenset(key for key, places in walk.places.items() if len(places) > 1),
-        appended=frozenset(() if walk.knowledge.all_names else walk.appended - walk.used - walk.texts),
-        counted=frozenset(() if walk.knowledge.all_names else walk.counted - walk.used - walk.texts),
+        shared={key: places for key, places in walk.places.items() if len(places) > 1},
+        appended=_only(walk, walk.appended),
+        counted=_only(walk, walk.counted),
+        assigned=_only(walk, walk.assigned),
     )
     return Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)

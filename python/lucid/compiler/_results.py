@@ -26,12 +26,15 @@ from ._kinds import (
     name_of,
     type_set,
 )
+from ._leaving import LeavingFloats
 
 Rebuild = Callable[[Iterator["lucid.Tensor"], dict[int, Any]], Any]
 
 # Each is returned as the same object by every call.
 _CONSTANTS = type_set(*ATOMS, range, lucid.dtype)
 _MISSING: Any = object()
+# As it is when Lucid is imported: programs may replace it.
+_item = lucid.Tensor.item
 # Rebuilding a result recurses, and must not exceed the recursion limit of a caller whose own stack is deep.
 _MAX_DEPTH = 20
 
@@ -77,11 +80,15 @@ class Known:
 
 
 def flatten_result(
-    result: Any, known: Known | None = None
+    result: Any, known: Known | None = None, floats: LeavingFloats | None = None
 ) -> tuple[list[lucid.Tensor], Callable[[list[lucid.Tensor]], Any]]:
-    """Returns the tensors in a result, and a function that makes an equal result from other tensors."""
+    """Returns the tensors in a result, and a function that makes an equal result from other tensors. The `floats` that
+    the call has read from tensors are read from the new ones."""
     tensors: list[lucid.Tensor] = []
-    rebuild = _Parts(known or Known(), tensors).of(result)
+    parts = _Parts(known or Known(), tensors, floats.copies if floats is not None else {})
+    rebuild = parts.of(result)
+    if floats is not None and not floats.are_found(parts.found):
+        raise CannotRebuild("reads a value of a tensor and hands it on unseen")
 
     def make(new: list[lucid.Tensor]) -> Any:
         return rebuild(iter(new), {})
@@ -92,9 +99,12 @@ def flatten_result(
 class _Parts:
     """Takes one result apart."""
 
-    def __init__(self, known: Known, tensors: list[lucid.Tensor]) -> None:
+    def __init__(self, known: Known, tensors: list[lucid.Tensor], floats: dict[int, lucid.Tensor]) -> None:
         self._known = known
         self._tensors = tensors
+        # By id: the tensors that the call has read floats from. The ids of those that were found.
+        self._floats = floats
+        self.found: set[int] = set()
         # By id: the number of an object that is not a constant. The functions that rebuild results refer to the object
         # by its number, so that they do not keep it alive.
         self._numbers: dict[int, int] = {}
@@ -105,6 +115,10 @@ class _Parts:
         cls = type(item)
         if derives(cls, lucid.Tensor):
             return self._tensor(item)
+        if cls is float and id(item) in self._floats:
+            self.found.add(id(item))
+            self._tensors.append(self._floats[id(item)])
+            return lambda new, made: _item(next(new))
         if cls in _CONSTANTS or is_enum(cls) or (cls is tuple and not item):
             return _constant(item)
         if (known := self._numbers.get(id(item))) is not None:

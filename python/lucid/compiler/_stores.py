@@ -11,11 +11,13 @@ import lucid
 from ._found import Found, have_hooks
 from ._kinds import ATOMS
 from ._knowledge import Knowledge
+from ._leaving import LeavingFloats
 
 # A place, its name, what it held before, what it holds now. If items were appended to a list, these are tuples.
 Write = tuple[tuple[Any, ...], str, Any, Any]
 
-# The kind of a place that is the end of a list.
+# The kinds of places that are entries of dicts, and ends of lists.
+_ENTRY = 0
 _END = 4
 # A place that code refers to by a name: its last one.
 _VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)")
@@ -23,19 +25,27 @@ _VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)")
 _REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
 
-def can_be_repeated(write: Write, found: Found, knowledge: Knowledge) -> bool:
-    """Whether a plan can do what the call did to a place."""
+def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: LeavingFloats) -> bool:
+    """Whether a plan can do what the call did to a place. `floats` are those that the call has read from tensors."""
     place, name, before, now = write
     state = found.state
-    appends, counts = place[0] == _END, _counts(write)
-    if appends or counts:
+    appends, counts, keeps_float = place[0] == _END, _counts(write), id(now) in floats.copies
+    if appends or counts or keeps_float:
         variable = _VARIABLE.fullmatch(name)
         if knowledge.all_names or variable is None:
             return False
         if counts:
             return variable[1] in state.counted
+        if keeps_float:
+            is_entry = place[0] == _ENTRY and (before is ... or before is None or type(before) is float)
+            return is_entry and floats.may_be_in(now, variable[1])
         is_alone = id(place[1]) not in state.shared and found.guards.count(place[1]) == 1
-        is_known = all(type(item) in _REPLACING or type(item) in ATOMS for item in now)
+        is_known = all(
+            floats.may_be_in(item, variable[1])
+            if id(item) in floats.copies
+            else type(item) in _REPLACING or type(item) in ATOMS
+            for item in now
+        )
         return is_alone and is_known and variable[1] in state.appended
     # A number that varies would need a plan for each value.
     return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
@@ -47,13 +57,19 @@ def declare_stores(
     """Tells the guards what later calls will store. Returns the tensors that the call uses by identity, what it stored,
     and the tensors that it found in these places: later calls may find others."""
     tensors, stored, inputs = dict(found.state.tensors), [], []
+    # Lists come first: no code reads what is in them, so a tensor in one of them may vary in another place.
+    writes.sort(key=lambda write: write[0][0] != _END)
+    lists = tuple(f"{name}[" for place, name, _, _ in writes if place[0] == _END)
     for write in writes:
         place, name, before, now = write
         appends, counts = place[0] == _END, _counts(write)
-        released = [tensor for tensor in (before if appends else [before]) if _may_vary(tensor, found)]
+        found_there, unread = (before, ()) if appends else ([before], lists)
+        released = [tensor for tensor in found_there if _may_vary(tensor, found, unread)]
         for tensor in released:
             found.guards.release(tensor)
-            del tensors[id(tensor)]
+            tensors.pop(id(tensor), None)
+        if type(before) is float and type(now) is float:
+            found.guards.accept_numbers(place[1], place[2])
         found.guards.store(place, name, released[0] if released and not appends else None, counts)
         inputs += [] if appends else released
         stored.append(now - before if counts else now)
@@ -65,9 +81,11 @@ def _counts(write: Write) -> bool:
     return type(before) is int and type(now) is int
 
 
-def _may_vary(before: Any, found: Found) -> bool:
+def _may_vary(before: Any, found: Found, unread: tuple[str, ...]) -> bool:
     """Whether a place that the call writes to may hold another tensor at the next call. The call then reaches this one
-    in no other way, and reads nothing of it that plans do not compare."""
-    if type(before) is not lucid.Tensor or id(before) in found.state.shared or "grad" in found.state.names:
+    in no other way, and reads nothing of it that plans do not compare. Names of places that begin with one of `unread`
+    do not count."""
+    if type(before) is not lucid.Tensor or "grad" in found.state.names or have_hooks([before]):
         return False
-    return found.guards.count(before) == 1 and not have_hooks([before])
+    places = [place for place in found.state.shared.get(id(before), ()) if not place.startswith(unread)]
+    return len(places) <= 1 and found.guards.count(before) <= 1

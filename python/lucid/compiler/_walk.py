@@ -71,6 +71,7 @@ class Walk:
         # What code does with the values of names: see `Named`.
         self.appended: set[str] = set()
         self.counted: set[str] = set()
+        self.assigned: set[str] = set()
         self.used: set[str] = set(_BASE_NAMES)
         # What cannot be guarded: a name in the code, and the reason.
         self.reasons: list[tuple[str, str]] = []
@@ -326,6 +327,7 @@ class Walk:
         self.names |= named.attributes
         self.appended |= named.appended
         self.counted |= named.counted
+        self.assigned |= named.assigned
         self.used |= named.used
         self.passed |= named.passed
         if not is_caching(code):
