@@ -116,7 +116,7 @@ TensorImpl* Stores::tensor_of(const Input& input) const {
   return is_same(type_of(tensor), input.type) ? &tensor : nullptr;
 }
 
-bool Stores::find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& found) const {
+bool Stores::find_any_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& found) const {
   for (const Input& input : inputs_) {
     TensorImpl* const tensor = tensor_of(input);
     if (!tensor) return false;

@@ -74,7 +74,9 @@ class Stores {
   bool empty() const { return stores_.empty(); }
   /// Whether the inputs are of the recorded types, and the same ones are one tensor, and what is counted are ints. If
   /// so, sets `inputs`.
-  bool find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const;
+  bool find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const {
+    return stores_.empty() || find_any_inputs(arguments, inputs);
+  }
   /// The first place that no longer holds a tensor of the recorded type.
   std::optional<Difference> difference() const;
   /// Stores one object for each place.
@@ -100,6 +102,7 @@ class Stores {
     size_t first = 0;
   };
 
+  bool find_any_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const;
   /// The tensor in the place of an input; null if there is none of the recorded type.
   TensorImpl* tensor_of(const Input& input) const;
 
