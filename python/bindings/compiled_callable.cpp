@@ -64,7 +64,7 @@ class PythonCall {
   std::span<TensorImpl* const> tensors() const { return flat_.tensors(); }
   bool holds(const TablePlan& plan, jit::Program::Handles& handles) const {
     const GuardSet& guards = as_python(plan).guard_set();
-    return guards.check({values_, count_, names_}) && guards.stores().find_inputs(tensors(), handles.found) &&
+    return guards.check({values_, count_, names_}, tensors(), handles.found) &&
            as_python(plan).find_numbers(key().numbers(), handles.numbers);
   }
   PyObject* run() const { return checked(call_target()).release().ptr(); }
@@ -126,8 +126,8 @@ class PythonCall {
     jit::Program::Handles handles;
     if (!as_python(plan).find_numbers(key().numbers(), handles.numbers))
       return "the call depends on " + plan.varying.front();
-    if (!as_python(plan).guard_set().stores().find_inputs(tensors(), handles.found))
-      return "tensors that it reads and replaces are other arguments";
+    if (!as_python(plan).guard_set().check({values_, count_, names_}, tensors(), handles.found))
+      return "tensors that it finds outside its arguments are other arguments";
     if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
     return "tensors that it uses have different types or share memory differently";
   }

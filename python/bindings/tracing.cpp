@@ -52,6 +52,21 @@ std::string source_of_frame() {
 
 thread_local PythonTracing* t_tracing = nullptr;
 
+/// The function that finds out how Python code compares a float that it reads; kept for ever.
+nb::handle& float_comparisons() {
+  static nb::handle function;
+  return function;
+}
+
+/// Hides our own Python code from what observes the recorded call.
+class PauseProfile {
+ public:
+  PauseProfile() { PyThreadState_EnterTracing(PyThreadState_Get()); }
+  PauseProfile(const PauseProfile&) = delete;
+  PauseProfile& operator=(const PauseProfile&) = delete;
+  ~PauseProfile() { PyThreadState_LeaveTracing(PyThreadState_Get()); }
+};
+
 constexpr const char* kReadsValue = "reads a value of a tensor";
 
 /// Returns the reason why a recording has no plan. Running out of memory is temporary, so it throws MemoryError
@@ -187,14 +202,34 @@ void PythonTracing::add_float(const TensorImpl& tensor, nb::object value) {
   static const Op& clone = op_table().at("clone");
   const GradModeScope no_grad(false);
   const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor))};
-  TensorRef copy(tensor_of(eager().emit_one(clone, operands, clone.schema.default_attributes())));
-  PyFrameObject* const frame = PyThreadState_GetFrame(PyThreadState_Get());
-  if (!frame) return note_read(tensor, ValuesRead::kAll);
-  PyFrameObject* const back = PyFrame_GetBack(frame);
-  floats.push_back({std::move(value), std::move(copy), nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame))),
-                    PyFrame_GetLasti(frame), back == caller_, source_of_frame()});
-  Py_XDECREF(back);
-  Py_DECREF(frame);
+  const Value copy = eager().emit_one(clone, operands, clone.schema.default_attributes());
+  const nb::object frame = nb::steal(reinterpret_cast<PyObject*>(PyThreadState_GetFrame(PyThreadState_Get())));
+  if (!frame || !add_comparisons(copy, frame)) return note_read(tensor, ValuesRead::kAll);
+  auto* const reader = reinterpret_cast<PyFrameObject*>(frame.ptr());
+  const nb::object back = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(reader)));
+  floats.push_back({std::move(value), TensorRef(tensor_of(copy)),
+                    nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(reader))), PyFrame_GetLasti(reader),
+                    back.ptr() == reinterpret_cast<PyObject*>(caller_), source_of_frame()});
+}
+
+bool PythonTracing::add_comparisons(const Value& copy, nb::handle frame) {
+  const nb::object comparisons = [&] {
+    const PauseProfile pause;
+    return nb::borrow(float_comparisons())(frame, PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr())));
+  }();
+  if (comparisons.is_none() || nb::len(comparisons) == 0) return !comparisons.is_none();
+  static const Op& to = op_table().at("to");
+  // Exact: Python compares as f64 too.
+  const Operand value(copy);
+  const Value wide = eager().emit_one(to, {&value, 1}, {Dtype::kF64});
+  for (nb::handle comparison : comparisons) {
+    SmallVector<Operand, 2> operands{Operand(wide)};
+    if (nb::len(comparison) == 2) operands.push_back(Operand(nb::cast<double>(comparison[1])));
+    const Op& op = op_table().at(nb::cast<std::string>(comparison[0]));
+    const Value answer = eager().emit_one(op, {operands.data(), operands.size()}, op.schema.default_attributes());
+    context.values_read(*tensor_of(answer), ValuesRead::kTruth);
+  }
+  return true;
 }
 
 nb::object read_number(const TensorImpl& tensor) {
@@ -244,6 +279,7 @@ void bind_tracing(nb::module_& module) {
   module.def("set_traced_number", [](nb::handle type) {
     traced_number_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());  // kept for ever, as are other classes
   });
+  module.def("set_float_comparisons", [](nb::handle function) { float_comparisons() = function.inc_ref(); });
   module.def("is_tracing", [] { return jit::TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);

@@ -39,10 +39,15 @@ struct PythonTracing {
 
   jit::TracingContext context{source_of_user};
   std::vector<ReadFloat> floats;
-  /// Whether the call only hands them on: they are among its results. Otherwise it depends on them.
+  /// Whether the call only compares them or hands them on: then they are among its results. Otherwise it depends on
+  /// them.
   bool hands_on_floats = false;
 
  private:
+  /// Adds guards for the comparisons that the frame makes with a float that it reads. Returns false if it also uses the
+  /// float in another way.
+  bool add_comparisons(const Value& copy, nb::handle frame);
+
   /// The frame that makes the call; may be null.
   PyFrameObject* caller_;
   PythonTracing* before_;

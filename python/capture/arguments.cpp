@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/small_vector.h"
+#include "bindings/tensor_object.h"
 #include "capture/places.h"
 
 extern "C" {
@@ -22,11 +23,17 @@ std::string text_of(PyObject* name) {
   return text ? text : value_text(name);
 }
 
+/// The memory of an object after its header.
+std::string_view bytes_of(PyObject* object) {
+  return {reinterpret_cast<const char*>(object) + sizeof(PyObject),
+          static_cast<size_t>(Py_TYPE(object)->tp_basicsize) - sizeof(PyObject)};
+}
+
 /// One comparison of arguments with their shapes. The description of a difference is built only if `wants_difference`.
 class Comparison {
  public:
-  Comparison(const std::unordered_set<PyObject*>& known, bool wants_difference)
-      : known_(known), wants_difference_(wants_difference) {}
+  Comparison(const std::unordered_set<PyObject*>& known, Inputs& inputs, bool wants_difference)
+      : known_(known), inputs_(inputs), wants_difference_(wants_difference) {}
 
   bool matches(const ArgumentShape& shape, PyObject* now, const std::string& place) {
     if (shape.kind == Kind::kMissing) return !now || fail(place, "missing", value_text(now));
@@ -48,7 +55,11 @@ class Comparison {
       case Kind::kItems:
         return matches_items(shape, now, place);
       case Kind::kEntries:
-        return matches_entries(shape, now, place);
+        return has_type(shape, now, place) && is_new(shape, now, place) && matches_entries(shape, now, place);
+      case Kind::kTensor:
+        return matches_tensor(shape, now, place);
+      case Kind::kBytes:
+        return (has_type(shape, now, place) && bytes_of(now) == shape.bytes) || fail(place, "one number", "another");
     }
     return false;
   }
@@ -99,6 +110,13 @@ class Comparison {
       PyObject* value = *reinterpret_cast<PyObject**>(reinterpret_cast<char*>(now) + member->offset);
       if (!matches(shape.parts[part++], value, join(place, std::string(".") + member->name))) return false;
     }
+    return !shape.has_entries || matches_entries(shape.parts[part], now, place);
+  }
+
+  bool matches_tensor(const ArgumentShape& shape, PyObject* now, const std::string& place) {
+    TensorImpl* const tensor = shape.tensor.match(now);
+    if (!tensor) return fail(place, shape.tensor.text(), InputType::text_of(now));
+    inputs_.push_back(TensorRef(tensor));
     return true;
   }
 
@@ -126,33 +144,62 @@ class Comparison {
 
   bool matches_items(const ArgumentShape& shape, PyObject* now, const std::string& place) {
     if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
-    const bool is_list = PyList_Check(now);
-    if (!is_list && !PyTuple_Check(now)) return fail(place, "items", value_text(now));
-    const Py_ssize_t size = is_list ? PyList_GET_SIZE(now) : PyTuple_GET_SIZE(now);
+    const Py_ssize_t size = PyList_Check(now)     ? PyList_GET_SIZE(now)
+                            : PyAnySet_Check(now) ? PySet_GET_SIZE(now)
+                            : PyTuple_Check(now)  ? PyTuple_GET_SIZE(now)
+                                                  : -1;
     if (size != static_cast<Py_ssize_t>(shape.parts.size()))
       return fail(place, std::to_string(shape.parts.size()) + " items", std::to_string(size));
+    PyObject* item = nullptr;
+    Py_hash_t hash = 0;
+    Py_ssize_t at = 0;
     for (Py_ssize_t i = 0; i < size; ++i) {
-      PyObject* item = is_list ? PyList_GET_ITEM(now, i) : PyTuple_GET_ITEM(now, i);
+      if (PyAnySet_Check(now))
+        _PySet_NextEntry(now, &at, &item, &hash);
+      else
+        item = PyList_Check(now) ? PyList_GET_ITEM(now, i) : PyTuple_GET_ITEM(now, i);
       if (!matches(shape.parts[static_cast<size_t>(i)], item, join(place, "[" + std::to_string(i) + "]"))) return false;
     }
     return true;
   }
 
   bool matches_entries(const ArgumentShape& shape, PyObject* now, const std::string& place) {
-    if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
     if (PyDict_GET_SIZE(now) != static_cast<Py_ssize_t>(shape.parts.size()))
       return fail(place, std::to_string(shape.parts.size()) + " entries", std::to_string(PyDict_GET_SIZE(now)));
     PyObject *key = nullptr, *value = nullptr;
     size_t part = 0;
-    for (Py_ssize_t at = 0; PyDict_Next(now, &at, &key, &value); ++part) {
-      PyObject* before = PyTuple_GET_ITEM(shape.keys.ptr(), static_cast<Py_ssize_t>(part));
-      if (!same(before, key)) return fail(place, "the key " + value_text(before), value_text(key));
-      if (!matches(shape.parts[part], value, join(place, "[" + value_text(key) + "]"))) return false;
-    }
+    if (PyODict_Check(now)) return matches_in_order(shape, now, place);
+    for (Py_ssize_t at = 0; PyDict_Next(now, &at, &key, &value); ++part)
+      if (!matches_entry(shape, part, key, value, place)) return false;
     return true;
   }
 
+  bool matches_entry(const ArgumentShape& shape, size_t part, PyObject* key, PyObject* value,
+                     const std::string& place) {
+    PyObject* before = PyTuple_GET_ITEM(shape.keys.ptr(), static_cast<Py_ssize_t>(part));
+    if (!same(before, key)) return fail(place, "the key " + value_text(before), value_text(key));
+    return matches(shape.parts[part], value, join(place, "[" + value_text(key) + "]"));
+  }
+
+  /// An OrderedDict has an order of its own.
+  bool matches_in_order(const ArgumentShape& shape, PyObject* now, const std::string& place) {
+    // Looking up a constant runs no code of users.
+    PyObject* key = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(now, &at, &key, nullptr);)
+      if (!is_constant(key)) return fail(place, "a constant as key", value_text(key));
+    const nb::object keys = nb::steal(PyODict_Type.tp_iter(now));
+    for (size_t part = 0; keys.is_valid() && part < shape.parts.size(); ++part) {
+      const nb::object next = nb::steal(PyIter_Next(keys.ptr()));
+      if (!next.is_valid()) break;
+      if (!matches_entry(shape, part, next.ptr(), PyDict_GetItemWithError(now, next.ptr()), place)) return false;
+      if (part + 1 == shape.parts.size()) return true;
+    }
+    PyErr_Clear();
+    return shape.parts.empty();
+  }
+
   const std::unordered_set<PyObject*>& known_;
+  Inputs& inputs_;
   bool wants_difference_;
   SmallVector<PyObject*, 8> seen_;
 };
@@ -160,7 +207,8 @@ class Comparison {
 Kind kind_of(const std::string& name) {
   static constexpr std::pair<const char*, Kind> kKinds[] = {
       {"any", Kind::kAny},           {"missing", Kind::kMissing}, {"value", Kind::kValue}, {"same", Kind::kSame},
-      {"instance", Kind::kInstance}, {"again", Kind::kAgain},     {"items", Kind::kItems}, {"entries", Kind::kEntries}};
+      {"instance", Kind::kInstance}, {"again", Kind::kAgain},     {"items", Kind::kItems}, {"entries", Kind::kEntries},
+      {"tensor", Kind::kTensor},     {"bytes", Kind::kBytes}};
   for (const auto& [known, kind] : kKinds)
     if (name == known) return kind;
   throw ValueError("guards: unknown kind '{}' in the description of an argument", name);
@@ -206,6 +254,16 @@ ArgumentShape to_shape(nb::handle description) {
       add_parts(tuple[5]);
       shape.members = nb::cast<nb::tuple>(tuple[6]);
       add_parts(tuple[7]);
+      shape.has_entries = !tuple[8].is_none();
+      if (shape.has_entries) shape.parts.push_back(to_shape(tuple[8]));
+      break;
+    case Kind::kTensor:
+      shape.tensor =
+          InputType(expect_tensor("argument", nb::object(tuple[1]).ptr()), Py_TYPE(nb::object(tuple[1]).ptr()));
+      break;
+    case Kind::kBytes:
+      shape.type = nb::borrow(reinterpret_cast<PyObject*>(Py_TYPE(nb::object(tuple[1]).ptr())));
+      shape.bytes = bytes_of(nb::object(tuple[1]).ptr());
       break;
     case Kind::kAgain:
       shape.number = nb::cast<size_t>(tuple[1]);
@@ -248,8 +306,9 @@ PyObject* argument_at(const CallArguments& arguments, const nb::object& where) {
 
 }  // namespace
 
-bool ArgumentGuards::hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known) const {
-  Comparison comparison(known, false);
+bool ArgumentGuards::hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known,
+                          Inputs& inputs) const {
+  Comparison comparison(known, inputs, false);
   return std::all_of(guards_.begin(), guards_.end(), [&](const Guard& guard) {
     return comparison.matches(guard.shape, argument_at(arguments, guard.where), {});
   });
@@ -257,7 +316,8 @@ bool ArgumentGuards::hold(const CallArguments& arguments, const std::unordered_s
 
 std::optional<Difference> ArgumentGuards::difference(const CallArguments& arguments,
                                                      const std::unordered_set<PyObject*>& known) const {
-  Comparison comparison(known, true);
+  Inputs inputs;
+  Comparison comparison(known, inputs, true);
   for (const Guard& guard : guards_)
     if (!comparison.matches(guard.shape, argument_at(arguments, guard.where), guard.name)) return comparison.difference;
   return std::nullopt;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "capture/inputs.h"
 #include "capture/references.h"
 #include "capture/values.h"
 
@@ -32,8 +33,10 @@ struct ArgumentShape {
     kSame,      // the same object
     kInstance,  // an object with the same values in the guarded attributes
     kAgain,     // the same object as an earlier part with a number
-    kItems,     // a list, a tuple or a named tuple
+    kItems,     // a list, a tuple, a named tuple or a set, which must have its items in the same order
     kEntries,   // a dict
+    kTensor,    // a tensor of the same type, which is an input of the plan
+    kBytes,     // an object of the same class whose memory has the same bytes
   };
   static constexpr size_t kNoNumber = SIZE_MAX;
 
@@ -44,6 +47,10 @@ struct ArgumentShape {
   nb::object names;    // of kInstance: a frozenset of guarded names; None means all
   nb::object keys;     // of kInstance and kEntries: a tuple, one for each part
   nb::object members;  // of kInstance: a tuple of slot descriptors, whose parts come after those of the keys
+  bool has_entries =
+      false;          // of kInstance: its class derives from dict; the last part is the kEntries of what it holds
+  InputType tensor;   // of kTensor
+  std::string bytes;  // of kBytes
   // The index of a kInstance, and of a container that programs can tell from an equal one; for kAgain, which it is.
   size_t number = kNoNumber;
   std::vector<ArgumentShape> parts;
@@ -62,8 +69,8 @@ class ArgumentGuards {
   bool empty() const { return guards_.empty(); }
   size_t size() const { return guards_.size(); }
   /// `known` are the objects that the call reaches without its arguments. A kInstance must not be one of them, because
-  /// it was not when the call was recorded.
-  bool hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known) const;
+  /// it was not when the call was recorded. Adds the tensors in the places of kTensor to `inputs`, in order.
+  bool hold(const CallArguments& arguments, const std::unordered_set<PyObject*>& known, Inputs& inputs) const;
   std::optional<Difference> difference(const CallArguments& arguments,
                                        const std::unordered_set<PyObject*>& known) const;
   void visit_references(ReferenceVisitor& visitor) const;

@@ -285,6 +285,9 @@ void bind_guards(nb::module_& module) {
           "Says that later calls write there. `input` is the tensor that it held, if later calls may find another. "
           "`counts`: what is stored is added to an int.")
       .def(
+          "release_items", [](GuardSet& self, nb::handle list) { self.release_items(list.ptr()); }, "list"_a,
+          "Stops comparing the items of a list.")
+      .def(
           "release", [](GuardSet& self, nb::handle tensor) { self.release(tensor.ptr()); }, "tensor"_a,
           "Stops comparing the properties of a tensor.")
       .def(
@@ -295,16 +298,18 @@ void bind_guards(nb::module_& module) {
           },
           "dict"_a, "name"_a, "Accepts any int, or any float, in an entry that holds one.")
       .def(
-          "set_arguments",
+          "set_inputs",
           [](GuardSet& self, nb::handle arguments, nb::handle inputs) {
             const auto pointers = [](nb::handle tensors) {
               std::vector<TensorImpl*> all;
-              for (nb::handle tensor : tensors) all.push_back(&expect_tensor("set_arguments", tensor.ptr()));
+              for (nb::handle tensor : tensors) all.push_back(&expect_tensor("set_inputs", tensor.ptr()));
               return all;
             };
-            self.stores().set_arguments(pointers(arguments), pointers(inputs));
+            self.set_inputs(pointers(arguments), pointers(inputs));
           },
-          "arguments"_a, "inputs"_a, "The tensors among the arguments of the call, and those of its stores.")
+          "arguments"_a, "inputs"_a,
+          "The tensors among the arguments of the call, and its inputs: first those in attributes and items of "
+          "arguments, then those in places that it writes to.")
       .def(
           "difference", [](const GuardSet& self) { return to_object(self.difference()); },
           "(place, name, before, now) of the first place that differs, except arguments; None if none does.")

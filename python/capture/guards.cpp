@@ -7,13 +7,22 @@
 namespace lucid::python {
 
 bool GuardSet::check(const CallArguments& arguments) const {
-  if (cleared_) return false;
-  if (!compares_identity_) return hold(arguments);
-  const IdentityScope scope(true);
-  return hold(arguments);
+  Inputs inputs;
+  return hold(arguments, inputs);
 }
 
-bool GuardSet::hold(const CallArguments& arguments) const {
+bool GuardSet::check(const CallArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const {
+  inputs.clear();
+  return hold(arguments, inputs) && stores_.find_inputs(inputs) && input_identity_.holds(tensors, inputs.pointers());
+}
+
+void GuardSet::set_inputs(std::span<TensorImpl* const> tensors, std::span<TensorImpl* const> inputs) {
+  input_identity_.set(tensors, inputs);
+}
+
+bool GuardSet::hold(const CallArguments& arguments, Inputs& inputs) const {
+  if (cleared_) return false;
+  const IdentityScope scope(compares_identity_);
   const bool holds = std::apply(
       [](const auto&... kinds) {
         // Most kinds are empty.
@@ -22,7 +31,7 @@ bool GuardSet::hold(const CallArguments& arguments) const {
                 ...);
       },
       guards_);
-  return holds && (arguments_.empty() || arguments_.hold(arguments, known_));
+  return holds && (arguments_.empty() || arguments_.hold(arguments, known_, inputs));
 }
 
 std::optional<Difference> GuardSet::difference() const {
@@ -96,15 +105,19 @@ void drop_if(std::vector<Guard>& guards, const Condition& is_dropped) {
 
 }  // namespace
 
+void GuardSet::release_items(PyObject* list) {
+  drop_if(std::get<std::vector<SequenceGuard>>(guards_),
+          [&](const SequenceGuard& guard) { return guard.holder == list; });
+}
+
 void GuardSet::release(const Place& place) {
-  auto& sequences = std::get<std::vector<SequenceGuard>>(guards_);
   switch (place.kind) {
     case Place::Kind::kEntry:
       for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
         if (guard.dict == place.holder) guard.release(place.key);
       break;
     case Place::Kind::kItem:
-      for (SequenceGuard& guard : sequences)
+      for (SequenceGuard& guard : std::get<std::vector<SequenceGuard>>(guards_))
         if (guard.holder == place.holder) guard.release(place.offset);
       break;
     case Place::Kind::kCell:
@@ -113,7 +126,7 @@ void GuardSet::release(const Place& place) {
               [&](const SlotGuard& guard) { return guard.where() == place; });
       break;
     case Place::Kind::kEnd:
-      drop_if(sequences, [&](const SequenceGuard& guard) { return guard.holder == place.holder; });
+      release_items(place.holder);
   }
 }
 

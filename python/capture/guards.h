@@ -24,6 +24,8 @@ class GuardSet {
 
   /// Whether all guards hold. Needs the interpreter's lock; runs no user code and sets no Python error.
   bool check(const CallArguments& arguments) const;
+  /// The same, for a call whose arguments hold these tensors. If so, sets `inputs` to those that it finds elsewhere.
+  bool check(const CallArguments& arguments, std::span<TensorImpl* const> tensors, Inputs& inputs) const;
   /// Describes the first guard that does not hold; empty if all hold.
   std::string failed(const CallArguments& arguments) const;
   /// The first place that differs; arguments are not compared.
@@ -35,10 +37,15 @@ class GuardSet {
   size_t count(PyObject* object) const;
   /// Stops comparing what a place holds.
   void release(const Place& place);
+  /// Stops comparing the items of a list.
+  void release_items(PyObject* list);
   /// Stops comparing the properties of a tensor.
   void release(PyObject* tensor);
   /// Accepts any int or any float in an entry of a dict, if it holds one.
   void accept_numbers(PyObject* dict, PyObject* name);
+  /// Records the tensors among the arguments of the call, and its inputs: first those in attributes and items of
+  /// arguments, then those in places that it writes to.
+  void set_inputs(std::span<TensorImpl* const> tensors, std::span<TensorImpl* const> inputs);
   /// The places that the call writes to.
   Stores& stores() { return stores_; }
   const Stores& stores() const { return stores_; }
@@ -76,7 +83,7 @@ class GuardSet {
   void clear();
 
  private:
-  bool hold(const CallArguments& arguments) const;
+  bool hold(const CallArguments& arguments, Inputs& inputs) const;
 
   // Ordered by how often guards fail.
   std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<TensorGuard>, std::vector<SlotGuard>,
@@ -86,6 +93,7 @@ class GuardSet {
       guards_;
   ArgumentGuards arguments_;
   Stores stores_;
+  InputIdentity input_identity_;
   std::unordered_set<PyObject*> known_;
   nb::object sites_;
   nb::object memory_;

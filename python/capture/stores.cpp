@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/error.h"
 #include "bindings/tensor_object.h"
 
 namespace lucid::python {
@@ -10,23 +9,6 @@ namespace {
 
 PyObject** slot_of(const Place& place) {
   return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(place.holder) + place.offset);
-}
-
-jit::CallKey type_of(const TensorImpl& tensor) {
-  jit::CallKey type;
-  type.add_tensor(tensor);
-  return type;
-}
-
-bool is_same(const jit::CallKey& a, const jit::CallKey& b) {
-  return a.structure() == b.structure() && std::ranges::equal(a.numbers(), b.numbers());
-}
-
-/// Where a tensor first occurs among the arguments and then the inputs.
-size_t first_of(const TensorImpl* tensor, std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs) {
-  const auto argument = std::ranges::find(arguments, tensor);
-  if (argument != arguments.end()) return static_cast<size_t>(argument - arguments.begin());
-  return arguments.size() + static_cast<size_t>(std::ranges::find(inputs, tensor) - inputs.begin());
 }
 
 }  // namespace
@@ -99,29 +81,16 @@ PyObject* any_number(PyTypeObject* type) {
 bool is_any_number(PyObject* object) { return object == any_int() || object == any_float(); }
 
 void Stores::add(const Place& place, std::string name, TensorImpl* before, bool counts) {
-  if (before) inputs_.push_back({stores_.size(), type_of(*before), to_string(before->type())});
+  if (before) inputs_.push_back({stores_.size(), InputType(*before, tensor_type)});
   stores_.push_back(
       {{place.kind, Py_NewRef(place.holder), Py_XNewRef(place.key), place.offset}, std::move(name), counts});
 }
 
-void Stores::set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs) {
-  LUCID_CHECK(inputs.size() == inputs_.size(), "{} places held tensors, got {}", inputs_.size(), inputs.size());
-  for (size_t i = 0; i < inputs.size(); ++i) inputs_[i].first = first_of(inputs[i], arguments, inputs);
-}
-
-TensorImpl* Stores::tensor_of(const Input& input) const {
-  PyObject* const object = stores_[input.store].place.now();
-  if (!object || Py_TYPE(object) != tensor_type) return nullptr;
-  TensorImpl& tensor = tensor_in(object);
-  return is_same(type_of(tensor), input.type) ? &tensor : nullptr;
-}
-
-bool Stores::find_any_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& found) const {
-  for (const Input& input : inputs_) {
-    TensorImpl* const tensor = tensor_of(input);
+bool Stores::find_any_inputs(Inputs& inputs) const {
+  for (const auto& [store, type] : inputs_) {
+    TensorImpl* const tensor = type.match(stores_[store].place.now());
     if (!tensor) return false;
-    found.push_back(TensorRef(tensor));
-    if (first_of(tensor, arguments, found.pointers()) != input.first) return false;
+    inputs.push_back(TensorRef(tensor));
   }
   return std::ranges::all_of(stores_, [](const Store& store) {
     PyObject* const now = store.counts ? store.place.now() : nullptr;
@@ -130,13 +99,9 @@ bool Stores::find_any_inputs(std::span<TensorImpl* const> arguments, RefList<Ten
 }
 
 std::optional<Difference> Stores::difference() const {
-  for (const Input& input : inputs_) {
-    if (tensor_of(input)) continue;
-    const Store& store = stores_[input.store];
-    PyObject* const now = store.place.now();
-    const bool is_tensor = now && Py_TYPE(now) == tensor_type;
-    return Difference{store.name, store.name, input.text,
-                      is_tensor ? to_string(tensor_in(now).type()) : value_text(now)};
+  for (const auto& [store, type] : inputs_) {
+    const auto& [place, name, counts] = stores_[store];
+    if (!type.match(place.now())) return Difference{name, name, type.text(), InputType::text_of(place.now())};
   }
   return std::nullopt;
 }

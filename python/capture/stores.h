@@ -6,9 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/ref_list.h"
+#include "capture/inputs.h"
 #include "capture/values.h"
-#include "jit/call_key.h"
 
 namespace lucid::python {
 
@@ -68,15 +67,10 @@ class Stores {
   /// Adds a place. If it held a tensor before the call, that is an input. If the call counts, it adds what is stored to
   /// the int that is there.
   void add(const Place& place, std::string name, TensorImpl* before, bool counts);
-  /// Records which of the arguments and inputs of the call are one tensor.
-  void set_arguments(std::span<TensorImpl* const> arguments, std::span<TensorImpl* const> inputs);
 
   bool empty() const { return stores_.empty(); }
-  /// Whether the inputs are of the recorded types, and the same ones are one tensor, and what is counted are ints. If
-  /// so, sets `inputs`.
-  bool find_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const {
-    return stores_.empty() || find_any_inputs(arguments, inputs);
-  }
+  /// Whether the inputs are of the recorded types, and what is counted are ints. If so, adds them to `inputs`.
+  bool find_inputs(Inputs& inputs) const { return stores_.empty() || find_any_inputs(inputs); }
   /// The first place that no longer holds a tensor of the recorded type.
   std::optional<Difference> difference() const;
   /// Stores one object for each place.
@@ -96,15 +90,10 @@ class Stores {
   };
   struct Input {
     size_t store;
-    jit::CallKey type;
-    std::string text;  // the type, for messages
-    /// The first of the arguments and inputs, counted together, that is the same tensor.
-    size_t first = 0;
+    InputType type;
   };
 
-  bool find_any_inputs(std::span<TensorImpl* const> arguments, RefList<TensorImpl, 4>& inputs) const;
-  /// The tensor in the place of an input; null if there is none of the recorded type.
-  TensorImpl* tensor_of(const Input& input) const;
+  bool find_any_inputs(Inputs& inputs) const;
 
   std::vector<Store> stores_;
   std::vector<Input> inputs_;

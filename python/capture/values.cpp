@@ -40,12 +40,12 @@ bool same_ranges(PyObject* before, PyObject* now) {
   return true;
 }
 
-bool is_plain(PyObject* value) {
+}  // namespace
+
+bool is_constant(PyObject* value) {
   return value == Py_None || PyBool_Check(value) || PyLong_CheckExact(value) || PyFloat_CheckExact(value) ||
          PyUnicode_CheckExact(value) || PyBytes_CheckExact(value) || PyComplex_CheckExact(value);
 }
-
-}  // namespace
 
 bool are_equal_constants(PyObject* before, PyObject* now) {
   if (!before || !now) return false;
@@ -79,7 +79,7 @@ bool are_equal_constants(PyObject* before, PyObject* now) {
 
 std::string value_text(PyObject* value) {
   if (!value) return "missing";
-  if (!is_plain(value)) return std::string("a ") + Py_TYPE(value)->tp_name;
+  if (!is_constant(value)) return std::string("a ") + Py_TYPE(value)->tp_name;
   // PyObject_Repr would run signal handlers, whose exceptions would be lost here.
   PyObject* text = Py_TYPE(value)->tp_repr(value);
   const char* characters = text ? PyUnicode_AsUTF8(text) : nullptr;

@@ -39,6 +39,9 @@ inline bool equal_constants(PyObject* before, PyObject* now) {
   return before == now || are_equal_constants(before, now);
 }
 
+/// Whether a value is None, a bool, a number, a text or bytes. Hashing and comparing these runs no user code.
+bool is_constant(PyObject* value);
+
 /// A value for messages: the repr of numbers and strings, the type of anything else. Runs no user code.
 std::string value_text(PyObject* value);
 

@@ -245,10 +245,18 @@ loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const P
   if (operand.number) {
     // Passed at run time, so that kernels that differ only in these numbers share their text.
     loop::Value& bits = constants_[&operand];
-    const bool real = is_float(wanted);
-    if (!bits)
-      bits = writer_->param(real ? std::bit_cast<int64_t>(operand.number->to_double()) : operand.number->to_int());
-    return b.convert(real ? b.bitcast(bits, Dtype::kF64) : bits, compute_dtype(wanted));
+    const Dtype dtype = compute_dtype(wanted);
+    if (!is_float(dtype)) {
+      if (!bits) bits = writer_->param(operand.number->to_int());
+      return b.convert(bits, dtype);
+    }
+    if (!bits) {
+      // Rounded here, as for an eager call: a kernel flushes denormals.
+      int64_t word = 0;
+      operand.number->store(dtype, &word);
+      bits = writer_->param(word);
+    }
+    return b.bitcast(dtype == Dtype::kF32 ? b.convert(bits, Dtype::kI32) : bits, dtype);
   }
   const auto found = known.find(operand.id);
   if (found != known.end()) return found->second;

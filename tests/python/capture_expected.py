@@ -2,8 +2,6 @@
 
 # Tensor values decide what these do. Guards do not check values; the recording of ops detects them.
 READS_VALUES = {
-    "int_item_index": "reads a value of a tensor",
-    "item_in_condition": "reads a value of a tensor",
     "item_times_tensor": "reads a value of a tensor",
     "numpy_inside": "hands a tensor to NumPy",
     "print_tensor": "reads a value of a tensor",
@@ -16,6 +14,8 @@ BRANCHES = {
     "early_exit",
     "guard_after_state_write",
     "if_sum",
+    "int_item_index",
+    "item_in_condition",
     "item_returned",
     "tensor_max_builtin",
     "while_tol",
@@ -227,6 +227,8 @@ COMPILED = [
     "hook_removed_and_added",
     "hook_that_reads_a_closure",
     "if_sum",
+    "int_item_index",
+    "item_in_condition",
     "import_inside",
     "index_error_in_replay",
     "inplace_arg",

@@ -107,10 +107,13 @@ def test_arguments_that_cannot_be_guarded():
     itself = []
     itself.append(itself)
     assert reason_of(lambda x, c: x * len(c), X, itself).endswith("takes an argument that contains itself")
-    for container in ({1, 2}, collections.deque([1]), collections.OrderedDict(a=1), np.ones(2)):
+    for container in ({X}, collections.deque([1]), bytearray(2), np.ones(2)):
         assert ": takes c, a " in reason_of(lambda x, c: x * len(c), X, container)
-    assert reason_of(lambda c: c.inner * 2, types.SimpleNamespace(inner=X)).endswith(
-        "reads c.inner, a tensor in an attribute of an argument: pass it by itself"
+    assert reason_of(lambda c: c.inner * 2, types.SimpleNamespace(inner=nn.Buffer(X))).endswith(
+        "reads c.inner, a lucid.nn.parameter.Buffer in an attribute of an argument: pass it by itself"
+    )
+    assert reason_of(lambda x, c: x * len(c), X, collections.OrderedDict({X: 1})).endswith(
+        "takes c, whose keys are not all numbers and texts"
     )
 
 

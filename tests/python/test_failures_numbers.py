@@ -198,6 +198,7 @@ SPECIAL_OPS = {
     "42 rounding": lambda x: (x.floor(), x.ceil(), x.round(), x.trunc(), x % 2, x // 2),
     "42 clamps of NaN": lambda x: (x.clamp(-1, 1), x.relu(), lucid.maximum(x, x.T), x.nan_to_num()),
     "42 denormals": lambda x: (x * 0.5, x + 1e-45, x.exp2(), x.tanh(), x.sin()),
+    "42 denormal numbers": lambda x: (x * 1e-38, 1e-38 / x, x > 1e-40, x.clamp(1e-40, 1), lucid.where(x > 0, 1e-41, x)),
     "42 sums of NaN": lambda x: (x.sum(), x.mean(0), x.nansum(), x.prod(1), x.cumsum(0)),
     "42 to integers": lambda x: (x.clamp(-9, 9).nan_to_num().long(), x.bool(), x.half(), x.bfloat16()),
     "42 powers of everything": lambda x: (x**2, x**0.5, x**-1, x**3, 2**x),

@@ -61,6 +61,7 @@ BRANCHES = {
     "11 index with a tensor": lambda x: x[x.argmax()] * x,
     "11 range": counted,
     "11 list of integers": lambda x: x * sum((x[:2] > 0).int().tolist()),
+    "11 item": lambda x: x * 2 if x.sum().item() > 0 else x,
     "11 mask without dimensions": lambda x: x[x[0] > 0] * 2,
 }
 
@@ -73,7 +74,6 @@ def test_branches(case, grad):
 
 
 VALUES = {
-    "11 item": (lambda x: x * 2 if x.sum().item() > 0 else x, "reads a value"),
     "11 item as a number": (lambda x: x * x.sum().item(), "reads a value"),
     "11 sorted of Python": (lambda x: sorted(x.unbind(0), key=float)[0] * x, "reads a value"),
     "11 in": (lambda x: x * 2 if 3.0 in x.tolist() else x, "reads values"),
@@ -102,7 +102,7 @@ def test_11_an_assertion_that_fails():
 
 
 def doubled(x):
-    return x * 2 if x.sum().item() > 0 else x
+    return x * 2 * x.sum().item()
 
 
 def test_12_explain_names_the_line():

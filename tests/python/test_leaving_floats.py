@@ -1,4 +1,4 @@
-"""Floats that a call reads from tensors: plans return and store them if the call only hands them on."""
+"""Floats that a call reads from tensors: plans know them if the call only compares them or hands them on."""
 
 import collections
 import functools
@@ -118,9 +118,213 @@ def test_floats_that_are_kept():
     check(world, min_hits=5)
 
 
-def compared(x):
+LIMIT = 0.5
+
+
+class Limits:
+    """A limit in an attribute, and others that are computed."""
+
+    computed = property(lambda self: self.limit * 2)
+
+    def __init__(self):
+        self.limit = 0.25
+
+    def __getattr__(self, name):
+        return len(name) / 100
+
+
+class Slotted:
+    __slots__ = ("limit",)
+
+
+def against_a_variable(x, limit=0.25):
     total = x.sum().item()
-    return x * 2 if total > 0 else x
+    y = x * 3
+    if total > limit and total <= 2:
+        y = y + 1
+    return y, total
+
+
+def in_a_while_loop(x):
+    count = 0
+    x = x.abs() + 1
+    while (x * x - 2).abs().max().item() > 1e-5 and count < 20:
+        x = x - (x * x - 2) / (2 * x)
+        count += 1
+    return x, count
+
+
+def until_a_variable_is_small(x):
+    error = 1.0
+    while error > 0.1:
+        x = x * 0.5
+        error = x.abs().max().item()
+    return x
+
+
+def classified(x):
+    total = x.sum().item()
+    if math.isnan(total) or math.isinf(total):
+        return x * 0
+    return x + 1 if math.isfinite(x[0].item()) else x
+
+
+def checked(x):
+    if not x.abs().sum().item() >= 0:
+        raise ValueError("not a number")
+    return x + 1
+
+
+class Limited(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.limit = 0.3
+
+    def forward(self, x):
+        return x + 1 if x.sum().item() > self.limit else x
+
+
+def against_an_attribute(x):
+    limits = LIMITS
+    return x + 1 if x.sum().item() > limits.limit else x
+
+
+def of_two_values(x):
+    return x + 1 if x[0].item() > x[1].item() else x
+
+
+def of_two_variables(x):
+    first, second = x[0].item(), x[1].item()
+    return x + 1 if first > second else x
+
+
+def against_a_changed_variable(x, limit=0.25):
+    total = x.sum().item()
+    limit = limit - 0.25
+    return x + 1 if total > limit else x
+
+
+def against_a_deleted_variable(x, limit=0.25):
+    total = x.sum().item()
+    if total < -1e9:
+        del limit
+    return x + 1 if total > limit else x
+
+
+def against_a_property(x):
+    limits = LIMITS
+    return x + 1 if x.sum().item() > limits.computed else x
+
+
+def against_what_getattr_finds(x):
+    limits = LIMITS
+    return x + 1 if x.sum().item() > limits.other else x
+
+
+def against_a_slot(x):
+    limits = SLOTTED
+    return x + 1 if x.sum().item() > limits.limit else x
+
+
+def against_a_sum(x):
+    return x + 1 if x.sum().item() > LIMIT + 0.1 else x
+
+
+def against_a_large_integer(x):
+    return x + 1 if x.sum().item() > 2**53 + 1 else x
+
+
+def in_a_chain(x):
+    return x + 1 if 0 < x.sum().item() < 2 else x
+
+
+def shadowed(x, math=LIMIT):
+    return x + 1 if x.sum().item() > math else x
+
+
+LIMITS, SLOTTED = Limits(), Slotted()
+SLOTTED.limit = 0.1
+
+COMPARED = {
+    "less": lambda x: x + 1 if x.sum().item() < 0 else x,
+    "at most": lambda x: x + 1 if x.sum().item() <= -0.0 else x,
+    "greater": lambda x: x + 1 if x.sum().item() > 0.0 else x,
+    "at least": lambda x: x + 1 if x.sum().item() >= 1 else x,
+    "equal": lambda x: x + 1 if x.sum().item() == 0 else x,
+    "not equal": lambda x: x + 1 if x.sum().item() != 0 else x,
+    "on the right": lambda x: x + 1 if 0.5 < float(x.sum()) else x,  # noqa: SIM300
+    "at most, on the right": lambda x: x + 1 if 0.5 <= float(x.sum()) else x,  # noqa: SIM300
+    "truth": lambda x: x + 1 if x.sum().item() else x,
+    "no truth": lambda x: x if not x.sum().item() else x + 1,
+    "none": lambda x: x if x.sum().item() is None else x + 1,
+    "global": lambda x: x + 1 if x.sum().item() > LIMIT else x,
+    "returned": lambda x: x.sum().item() > 0,
+    "half": lambda x: x + 1 if x.half().sum().item() > 0.1 else x,
+    "bfloat16": lambda x: x + 1 if x.to(lucid.bf16).sum().item() > 0.1 else x,
+    "double": lambda x: x + 1 if x.double().sum().item() > 0.1 else x,
+    "third": lambda x: x + 1 if x.sum().item() > 1 / 3 else x,
+    "subnormal": lambda x: x + 1 if (x.sum() * 1e-38).item() > 1e-40 else x,
+    "infinite": lambda x: x + 1 if (x.sum() / 0).item() < 1e308 else x,
+    "variable": against_a_variable,
+    "while": in_a_while_loop,
+    "until": until_a_variable_is_small,
+    "classified": classified,
+    "checked": checked,
+    "attribute": against_an_attribute,
+    "module": Limited(),
+    "shadowed": shadowed,
+}
+SPECIAL = [0.0, -0.0, math.nan, math.inf, -math.inf, 1 / 3, 1e-40, 2.0**53]
+
+
+@pytest.mark.parametrize("name", COMPARED)
+def test_floats_that_are_compared(name):
+    """Each way through the function is a plan."""
+    special = [] if name in ("while", "until") else SPECIAL
+
+    def world():
+        calls = [(lucid.randn(4),) for _ in range(20)]
+        calls += [(lucid.tensor([value, 0.0, 0.0, 0.0]),) for value in special for _ in range(2)]
+        return COMPARED[name], calls, []
+
+    check(world, min_hits=12)
+
+
+def test_what_a_float_is_compared_with_may_change():
+    """The limit is an argument, a global and an attribute."""
+    box = Box(limit=0.0)
+
+    def function(x, limit):
+        if x.sum().item() > limit:
+            x = x + 1
+        if x.sum().item() > LIMIT:
+            x = x * 2
+        if x.sum().item() > box.limit:
+            x = x - 3
+        return x
+
+    f = lucid.compile(function, wait=True)
+    hits = 0
+    try:
+        for step in range(60):
+            x, limit = lucid.randn(4), (step // 20) * 0.3
+            globals()["LIMIT"] = 0.5 if step % 20 < 10 else -0.5
+            box.limit = 0.0 if step % 10 < 5 else 0.4
+            assert np.array_equal(f(x, limit).numpy(), function(x, limit).numpy())
+        hits = f.cache_info().hits
+    finally:
+        globals()["LIMIT"] = 0.5
+    assert hits >= 10
+
+
+def test_loops_that_end_when_a_value_is_small():
+    """One plan for each number of rounds; a call that needs more is a call of the function."""
+    f = lucid.compile(until_a_variable_is_small, wait=True)
+    for step in range(60):
+        x = lucid.full((4,), 0.15 * 2 ** (step % 5))
+        assert np.array_equal(f(x).numpy(), until_a_variable_is_small(x).numpy())
+    info = f.cache_info()
+    assert (info.compiles, info.hits, info.entries) == (5, 55, 1)
 
 
 def of_a_helper(x):
@@ -203,7 +407,16 @@ def generator(x):
 
 
 USED = {
-    "compared": compared,
+    "two values": of_two_values,
+    "two variables": of_two_variables,
+    "changed variable": against_a_changed_variable,
+    "deleted variable": against_a_deleted_variable,
+    "property": against_a_property,
+    "getattr": against_what_getattr_finds,
+    "slot": against_a_slot,
+    "computed": against_a_sum,
+    "large": against_a_large_integer,
+    "chain": in_a_chain,
     "helper": of_a_helper,
     "helper and branch": returned_by_a_helper,
     "sum": lambda x: x.sum().item() + 1,
@@ -229,7 +442,7 @@ USED = {
 }
 # These make a function that keeps something.
 KEPT_AND_USED = {
-    "property": looked_at_by_a_property,
+    "setter": looked_at_by_a_property,
     "log": looked_at_by_a_log,
     "read later": looked_at_later,
     "read by name": looked_at_by_name,
@@ -248,7 +461,7 @@ def test_floats_that_are_used(name):
     check(world, fallback="", min_hits=0)
 
 
-@pytest.mark.parametrize("name", ["compared", "helper", "sum", "text", "operand", "read later", "property", "log"])
+@pytest.mark.parametrize("name", ["two values", "helper", "sum", "text", "operand", "read later", "setter", "log"])
 def test_explain_names_the_line(name):
     f = lucid.compile(USED[name] if name in USED else KEPT_AND_USED[name]())
     for _ in range(4):

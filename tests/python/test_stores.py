@@ -459,6 +459,91 @@ def test_a_training_step_that_counts_and_logs():
     check(world, min_hits=7)
 
 
+def test_logs_in_containers():
+    """Lists that are items of what code only fills: those of other calls may grow too."""
+
+    def world():
+        box = Box(history={"loss": [], "norm": [0.5], "other": []})
+        logs = [[], []]
+
+        def function(x):
+            y = (x * 2).tanh()
+            box.history["loss"].append(y.sum().item())
+            box.history["norm"].append(y)
+            logs[1].append("called")
+            return y
+
+        def calls():
+            for step in range(12):
+                yield (lucid.randn(4),)
+                box.history["other"].append(step)
+                logs[0].append(float(step))
+                if step == 5:
+                    del box.history["loss"][:2]
+                if step == 6:
+                    box.history["loss"] = []
+
+        def state():
+            kept = [item for log in (*box.history.values(), *logs) for item in log]
+            return [lucid.tensor([len(kept), *(item for item in kept if type(item) is float)])]
+
+        return function, calls, state
+
+    check(world, min_hits=7)
+
+
+LOGS_THAT_ARE_READ = {
+    "item": lambda logs: logs[0][-1],
+    "length": lambda logs: len(logs[0]),
+    "variable": lambda logs: sum(sum(log) for log in logs),
+    "popped": lambda logs: logs[0].pop(),
+    "method": lambda logs: logs.copy()[0][-1],
+    "sliced": lambda logs: logs[:1][0][-1],
+    "negative": lambda logs: logs[-2][-1],
+}
+
+
+@pytest.mark.parametrize("name", LOGS_THAT_ARE_READ)
+def test_logs_that_are_read(name):
+    def world():
+        box = Box(logs=[[1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0], []])
+        read = LOGS_THAT_ARE_READ[name]
+
+        def function(x):
+            box.logs[1].append(1.0)
+            return x * read(box.logs)
+
+        def calls():
+            for step in range(8):
+                yield (lucid.randn(3),)
+                box.logs[0].append(step * 0.5)
+
+        return function, calls, lambda: [lucid.tensor(box.logs[0]), lucid.tensor(box.logs[1])]
+
+    check(world, fallback="", min_hits=0)
+
+
+def test_logs_under_two_names():
+    """A list that is filled under one name and read under another."""
+
+    def world():
+        shared = [1.0]
+        box = Box(logs={"a": shared, "b": []}, shared=shared, rows=[shared])
+
+        def function(x):
+            box.logs["b"].append(0.5)
+            return x * box.shared[-1] + len(box.rows[0])
+
+        def calls():
+            for step in range(8):
+                yield (lucid.randn(3),)
+                shared.append(step * 0.5)
+
+        return function, calls, lambda: [lucid.tensor(box.logs["b"])]
+
+    check(world, fallback="", min_hits=0)
+
+
 def test_a_tensor_that_is_kept_and_logged():
     def world():
         box = Box(h=lucid.zeros(3), log=[], other=[])

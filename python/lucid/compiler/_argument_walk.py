@@ -14,14 +14,18 @@ from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
 from . import _kinds
 from ._kinds import ATOMS, IMMUTABLE, derives, item_of, name_of, simple_name_of
-from ._members import field_names, is_record, members_of
+from ._members import entries_of, field_names, is_input, is_record, members_of
 from ._rules import RULES
 
 if TYPE_CHECKING:
     from ._walk import Walk
 
 _PENDING: Any = None
+# The types written in C that classes of arguments may derive from.
+_BASES = (dict, collections.OrderedDict)
 _REFUSED_ARGUMENTS = (list, dict, set, frozenset, collections.deque, bytearray)
+# How many items of a set are compared.
+_MAX_ITEMS = 64
 
 
 def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> None:
@@ -30,8 +34,8 @@ def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> 
     if cls in ATOMS:
         return
     if derives(cls, lucid.Tensor):
-        if inside:
-            walk.refuse(place, f"reads {place}, a tensor in an attribute of an argument: pass it by itself")
+        if inside and not is_input(value):
+            walk.refuse(place, f"reads {place}, a {name_of(cls)} in an attribute of an argument: pass it by itself")
         _tensor_argument(walk, value, place)
     elif cls is list or is_record(cls):
         walk.containers.add(id(value))
@@ -56,6 +60,17 @@ def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> 
             )
             if not inside:
                 instance.fields = frozenset(field_names(cls))
+            for key, item in entries_of(value):
+                if type(key) not in ATOMS:
+                    walk.refuse(place, f"takes {place}, whose keys are not all numbers and texts")
+                visit_argument(walk, item, item_of(place, key), inside=True)
+    elif cls is set or cls is frozenset:
+        walk.containers.add(id(value))
+        if len(value) > _MAX_ITEMS or any(type(item) not in ATOMS for item in value):
+            walk.refuse(place, f"takes {place}, a {name_of(cls)} of more than numbers and texts, or of many")
+    elif cls is slice:
+        for part in (value.start, value.stop, value.step):
+            visit_argument(walk, part, place, inside=True)
     elif derives(cls, *_REFUSED_ARGUMENTS) or _kinds.numpy_kind(cls) == "array":
         walk.refuse(place, f"takes {place}, a {name_of(cls)}: pass a tensor, or a list or dict of tensors or numbers")
     else:
@@ -73,10 +88,10 @@ def _tensor_argument(walk: Walk, tensor: lucid.Tensor, place: str) -> None:
 
 
 def _is_compared(cls: type) -> bool:
-    if cls is types.SimpleNamespace:
+    if cls is types.SimpleNamespace or cls is collections.OrderedDict:
         return True
     if derives(cls, _core.Module, Optimizer, LRScheduler, type) or _kinds.library_of(cls) == "lucid":
         return False
     if cls in RULES or cls in IMMUTABLE or _kinds.is_enum(cls):
         return False
-    return _kinds.is_python_class(cls) and not _kinds.builtin_bases(cls)
+    return _kinds.is_python_class(cls) and all(base in _BASES for base in _kinds.builtin_bases(cls))

@@ -9,9 +9,10 @@ from typing import Any
 import lucid
 
 from .. import _core
+from ..nn.parameter import Parameter
 from ._found import Found
-from ._kinds import ATOMS, derives, item_of, printable
-from ._members import field_names, field_value, is_container
+from ._kinds import ATOMS, derives, is_number, item_of, printable
+from ._members import Instance, entries_of, field_names, field_value, is_container, iterate
 
 Description = tuple[Any, ...]
 
@@ -27,6 +28,8 @@ class Descriptions:
         self._all_names = all_names
         self._compares_identity = found.state.compares_identity
         self._numbers: dict[int, int] = {}
+        # The tensors that are described: those in attributes and items of objects.
+        self.tensors: list[lucid.Tensor] = []
 
     def of(self, value: Any, inside: bool = False) -> Description:
         """Describes a value. `inside` is true for attributes of an argument. Other numbers and strings are part of the
@@ -36,26 +39,39 @@ class Descriptions:
             if _is_nan(value) or (self._compares_identity and _may_be_copied(value)):
                 return ("same", value)
             return ("value", value) if inside else _ANY
+        if inside and (cls is lucid.Tensor or cls is Parameter):
+            self.tensors.append(value)
+            return ("tensor", value)
         if derives(cls, lucid.Tensor):
             # The class is part of the key, and so is whether there are attributes.
             return self._instance(value) if id(value) in self._found.arguments else _ANY
+        if cls is slice and all(type(part) in ATOMS for part in (value.start, value.stop, value.step)):
+            return ("same" if self._compares_identity else "value", value)
+        if is_number(cls):
+            return ("same" if self._compares_identity or _is_nan(value) else "bytes", value)
         is_known = id(value) in self._found.state.objects
-        if is_container(cls):
+        if is_container(cls) or cls is set or cls is frozenset:
             return ("same", value) if value and is_known else self._container(value, inside)
-        if id(value) in self._found.arguments and not is_known:
+        if (
+            id(value) in self._found.arguments
+            and not is_known
+            and all(type(key) in ATOMS for key, _ in entries_of(value))
+        ):
             return self._instance(value)
         return ("same", value)
 
     def _container(self, value: Any, inside: bool) -> Description:
         cls = type(value)
         # Whether two tuples are one shows only by `is`.
-        is_numbered = cls is list or cls is dict or (self._compares_identity and len(value) > 0)
+        is_numbered = cls is list or cls is dict or cls is set or (self._compares_identity and len(value) > 0)
         number = self._numbers.get(id(value))
         if number is not None:
             return ("again", number)
         if is_numbered:
             number = self._numbers[id(value)] = len(self._numbers)
-        items = value.values() if cls is dict else list.__iter__(value) if cls is list else tuple.__iter__(value)
+        items = value.values() if cls is dict else iterate(value)
+        # The key covers the items of no set.
+        inside = inside or cls is set or cls is frozenset
         parts = tuple(self.of(item, inside) for item in items)
         # A container whose parts are all compared by the key is, too, unless the call reaches others like it otherwise
         # than by its arguments: one of those may be passed later.
@@ -80,16 +96,36 @@ class Descriptions:
             (name, part) for name, part in entries.items() if everything or (type(name) is str and name in self._names)
         ]
         keys = tuple(name for name, _ in read)
-        parts = tuple(self.of(part, True) for _, part in read)
-        members = [member for name, member in instance.members if everything or name in self._names]
+        parts = tuple(self._attribute(instance, name, part) for name, part in read)
+        members = [(name, member) for name, member in instance.members if everything or name in self._names]
         slots = []
-        for member in members:
+        for name, member in members:
             try:
-                slots.append(self.of(member.__get__(value), True))
+                slots.append(self._attribute(instance, name, member.__get__(value)))
             except AttributeError:
                 slots.append(("missing",))
         names = None if everything else self._names
-        return ("instance", number, type(value), names, keys, parts, tuple(members), tuple(slots))
+        contents = None
+        if derives(type(value), dict):
+            items = entries_of(value)
+            described = tuple(self.of(item, True) for _, item in items)
+            contents = ("entries", None, type(value), tuple(key for key, _ in items), described)
+        return (
+            "instance",
+            number,
+            type(value),
+            names,
+            keys,
+            parts,
+            tuple(member for _, member in members),
+            tuple(slots),
+            contents,
+        )
+
+    def _attribute(self, instance: Instance, name: Any, value: Any) -> Description:
+        # The key has the tensors in fields of dataclasses.
+        is_in_key = name in instance.fields and derives(type(value), lucid.Tensor)
+        return self.of(value, not is_in_key)
 
 
 def _is_nan(value: Any) -> bool:

@@ -35,7 +35,7 @@ from ._leaving import LeavingFloats
 from ._numbers import inspects_types
 from ._results import Known
 from ._shared import SharedObjects
-from ._stores import Write, can_be_repeated, declare_stores
+from ._stores import Write, can_be_repeated, declare_stores, release_logs
 from ._walk import Walk
 
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
@@ -99,6 +99,8 @@ class Recording:
         # Of an earlier walk, if this one was spared; otherwise, the objects that were found.
         self._memory: Memory | None = None
         self._seen: dict[int, Any] = {}
+        # The tensors in attributes and items of objects that were passed.
+        self._inputs: list[lucid.Tensor] = []
         names = parameter_names(capture.function, args, kwargs)
         self._contents = Contents((), {}, [])
         # A walk creates many objects and no garbage.
@@ -150,6 +152,13 @@ class Recording:
         self._seen = walk.seen
         return found
 
+    def _inputs_now(self) -> list[lucid.Tensor]:
+        """The tensors in attributes and items of objects that were passed."""
+        descriptions = Descriptions(self._found, self._capture.knowledge.all_names)
+        for value in (*self._args, *self._kwargs.values()):
+            descriptions.of(value)
+        return descriptions.tensors
+
     def _describe(self, names: list[str]) -> None:
         """Guards the arguments that are objects."""
         args, kwargs = self._args, self._kwargs
@@ -158,6 +167,7 @@ class Recording:
             description = descriptions.of(value)
             if description[0] != "any":
                 self._found.guards.argument(where, name, description)
+        self._inputs = descriptions.tensors
 
     @property
     def arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
@@ -181,14 +191,14 @@ class Recording:
         if type(function) is types.MethodType:
             function = function.__func__
         code = function.__code__ if type(function) is types.FunctionType else None
-        return floats.are_handed_on(code, state.assigned | state.appended)
+        return floats.are_handed_on(code, state.assigned | state.appended | state.filled)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""
         found, state = self._found, self._found.state
         return Known(
             state.objects | found.arguments.keys() | found.containers,
-            state.tensors.keys() | set(map(id, tensors)),
+            state.tensors.keys() | set(map(id, tensors)) | set(map(id, self._inputs)),
             {code for code, _ in self._watch.ran},
             state.classes,
         )
@@ -216,7 +226,7 @@ class Recording:
             return self._finish()
         finally:
             # A recording that outlives the call must not keep the arguments alive.
-            self._args, self._kwargs, self._seen = (), {}, {}
+            self._args, self._kwargs, self._seen, self._inputs = (), {}, {}, []
             self._watch.clear()
 
     def _finish(self) -> Outcome:
@@ -265,9 +275,11 @@ class Recording:
             knowledge.forget_other_code(reflects)
             return Outcome(None, self._message(*found.reasons[0], sites), learned)
         if writes:
-            return Outcome(found.guards, None, False, *declare_stores(writes, found))
-        self._remember()
-        return Outcome(found.guards, None, False, state.tensors)
+            tensors, stored, inputs = declare_stores(writes, found, self._seen)
+            return Outcome(found.guards, None, False, tensors, stored, [*self._inputs, *inputs])
+        if not release_logs(found, self._seen):
+            self._remember()
+        return Outcome(found.guards, None, False, state.tensors, [], self._inputs)
 
     def _remember(self) -> None:
         """Keeps what was found with the guards, for the next recording."""
@@ -394,6 +406,10 @@ class Recording:
         difference = guards.difference()
         changed = self._contents.changed()
         argument = guards.argument_difference(self._args, self._kwargs)
+        if changed is None and argument is None and self._inputs:
+            now = self._inputs_now()
+            if len(now) != len(self._inputs) or any(a is not b for a, b in zip(now, self._inputs)):
+                return self._message("", "the call replaces a tensor in an object that was passed to it", {})
         if changed is None and argument is None:
             if difference is None:
                 return []

@@ -25,6 +25,8 @@ _PAIRS = {"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
 _LOADS = _GLOBALS | _ATTRIBUTES | _CELLS | _LOCALS
 # Instructions after a load which show that the value is not passed on.
 _USES = {"PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
+# Instructions that load a key.
+_KEYS = {"LOAD_CONST", "LOAD_SMALL_INT"} | _LOCALS
 _NOTHING = {"CACHE", "EXTENDED_ARG", "NOP"}
 
 # Attributes through which code can reach attributes that it does not name.
@@ -82,13 +84,21 @@ def _is_method(load: dis.Instruction) -> bool:
     return load.opname == "LOAD_METHOD" or (load.opname == "LOAD_ATTR" and _is_flagged(load))
 
 
+def _is_subscript(instruction: dis.Instruction) -> bool:
+    """Whether the instruction looks up a key."""
+    return instruction.opname == "BINARY_SUBSCR" or (instruction.opname == "BINARY_OP" and instruction.argrepr == "[]")
+
+
 def _use_of(instructions: list[dis.Instruction], index: int) -> str:
-    """How the loaded value is used: it is "called", "appended" to, "counted" up or down, or anything else is done."""
+    """How the loaded value is used: it is "called", "appended" to, "filled" by appending to its items, "counted" up
+    or down, or anything else is done."""
     load, after = instructions[index], instructions[index + 1 : index + 5]
     if _is_method(load):
         return "called"
     if after and _is_method(after[0]) and after[0].argval in ("append", "extend"):
         return "appended"
+    if len(after) > 2 and after[0].opname in _KEYS and _is_subscript(after[1]) and _is_method(after[2]):
+        return "filled" if after[2].argval == "append" else "used"
     # A constant, the sum, the place if it is an attribute, and the store.
     after = [each for each in after if each.opname != "SWAP"]
     is_counted = (
@@ -135,6 +145,7 @@ class Named:
         "attributes",
         "codes",
         "counted",
+        "filled",
         "formats",
         "globals",
         "identities",
@@ -156,9 +167,11 @@ class Named:
         self.codes: set[CodeType] = set()
         self.reads: dict[str, int] = {}
         self.writes: dict[str, int] = {}
-        # Names of values that items are appended to, of numbers that are counted up or down, of values that are
-        # assigned or deleted, and of those with which anything else is done. A name may be in several.
+        # Names of values that items are appended to, of those to whose items they are, of numbers that are counted up
+        # or down, of values that are assigned or deleted, and of those with which anything else is done. A name may be
+        # in several.
         self.appended: set[str] = set()
+        self.filled: set[str] = set()
         self.counted: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set()
@@ -193,7 +206,7 @@ class Named:
             if operation in _LOADS:
                 use = _use_of(instructions, index)
                 if use != "called":
-                    {"appended": self.appended, "counted": self.counted, "used": self.used}[use].add(name)
+                    getattr(self, use).add(name)
             if operation in _WRITES:
                 self.writes.setdefault(name, line)
                 if not _ends_count(instructions, index):

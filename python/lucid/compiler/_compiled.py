@@ -150,7 +150,7 @@ class Compiled:
             except CannotRebuild as error:
                 return tracing.obstacle or printable(str(error))
             tracing.hands_on_floats = floats is not None
-            outcome.guards.set_arguments(tensors, outcome.inputs)
+        outcome.guards.set_inputs(tensors, outcome.inputs)
         numbers = None
         has_effects = bool(outcome.stored) or floats is not None or not tracing.may_run_twice
         if varying and not has_effects and not any(map(requires_grad, results)):

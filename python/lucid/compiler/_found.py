@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import CodeType
 from typing import Any
 
@@ -34,10 +34,12 @@ class State:
     compares_identity: bool
     # Whether there are hooks that would run during backward and were not visited.
     skips_hooks: bool
-    # By id: the places of tensors and lists that are in several.
-    shared: dict[int, set[str]]
-    # Names of lists that code only appends to, of numbers that it only counts up or down, and of what it only assigns.
+    # By id: the places of tensors and lists.
+    places: dict[int, set[str]]
+    # Names of lists that code only appends to, of containers to whose items it only appends, of numbers that it only
+    # counts up or down, and of what it only assigns.
     appended: frozenset[str]
+    filled: frozenset[str]
     counted: frozenset[str]
     assigned: frozenset[str]
 
@@ -64,11 +66,10 @@ class Memory:
     def __init__(self, found: Found, seen: dict[int, Any], structure: bytes, knowledge: Knowledge) -> None:
         state = found.state
         self._structure = structure
-        self._ids = state.objects
+        # Without what refers to objects of the program.
+        self._state = replace(state, tensors={}, classes=type_set(), containers=type_set())
         self._places = [place for _, place in state.tensors.values()]
         self._classes, self._containers = len(state.classes), len(state.containers)
-        self._code = state.codes, state.names, state.compares_identity, state.skips_hooks
-        self._uses = state.shared, state.appended, state.counted, state.assigned
         self.update(found, knowledge)
         # Kept alive, so that their ids are not used again. Guards refer weakly to modules and optimizers, and do not
         # hold when they are gone.
@@ -93,13 +94,11 @@ class Memory:
         copied.add_state_of(guards)
         copied.remember(self, objects)
         classes = objects[len(places) : len(places) + self._classes + self._containers]
-        state = State(
-            {id(tensor): (tensor, place) for tensor, place in zip(objects, places)},
-            self._ids,
-            type_set(*classes[: self._classes]),
-            type_set(*classes[self._classes :]),
-            *self._code,
-            *self._uses,
+        state = replace(
+            self._state,
+            tensors={id(tensor): (tensor, place) for tensor, place in zip(objects, places)},
+            classes=type_set(*classes[: self._classes]),
+            containers=type_set(*classes[self._classes :]),
         )
         return Found(state, copied, guarded=set(self._guarded))
 

@@ -24,7 +24,7 @@ def add_guards(walk: Walk) -> None:
     """Guards every place that the walk has found and not guarded yet."""
     guards, all_names = walk.guards, walk.knowledge.all_names
     names = frozenset(walk.names)
-    called = names - walk.used - walk.appended - walk.counted - walk.assigned - walk.texts
+    called = names.difference(walk.used, walk.texts, *_uses(walk))
     for entries, wanted, place in walk.globals.values():
         if not _core.has_only_names(entries):
             walk.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
@@ -78,11 +78,16 @@ def add_guards(walk: Walk) -> None:
         guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
 
+def _uses(walk: Walk) -> tuple[set[str], ...]:
+    """The names of what code uses in ways that stores know."""
+    return walk.appended, walk.filled, walk.counted, walk.assigned
+
+
 def _only(walk: Walk, names: set[str]) -> frozenset[str]:
     """The names with which code does nothing else."""
     if walk.knowledge.all_names:
         return frozenset()
-    others = [kind for kind in (walk.appended, walk.counted, walk.assigned) if kind is not names]
+    others = [kind for kind in _uses(walk) if kind is not names]
     return frozenset(names.difference(walk.used, walk.texts, *others))
 
 
@@ -99,8 +104,9 @@ def found_by(walk: Walk) -> Found:
         names=frozenset(walk.names),
         compares_identity=walk.compares_identity,
         skips_hooks=walk.skips_hooks,
-        shared={key: places for key, places in walk.places.items() if len(places) > 1},
+        places=walk.places,
         appended=_only(walk, walk.appended),
+        filled=_only(walk, walk.filled),
         counted=_only(walk, walk.counted),
         assigned=_only(walk, walk.assigned),
     )

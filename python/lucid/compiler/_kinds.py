@@ -263,6 +263,19 @@ def numpy_kind(cls: type) -> str | None:
     return None
 
 
+def is_number(cls: type) -> bool:
+    """Whether instances are numbers of NumPy of a fixed size, which its memory shows."""
+    numpy: Any = imported("numpy")
+    return numpy is not None and cls in _numbers_of(numpy)
+
+
+@functools.cache
+def _numbers_of(numpy: Any) -> ByType[None]:
+    integers = (numpy.int8, numpy.int16, numpy.int32, numpy.int64)
+    unsigned = (numpy.uint8, numpy.uint16, numpy.uint32, numpy.uint64)
+    return type_set(numpy.bool_, *integers, *unsigned, numpy.float16, numpy.float32, numpy.float64)
+
+
 def has_fields(value: Any) -> bool:
     """Whether a value is a structured dtype of NumPy."""
     numpy: Any = imported("numpy")

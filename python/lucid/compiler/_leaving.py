@@ -1,19 +1,23 @@
-"""Floats that a call reads from tensors and only hands on: it returns them, appends them to a list, or keeps them in an
-attribute. No plan has to know their values before it has run.
+"""Floats that a call reads from tensors, and only compares or hands on: it returns them, appends them to a list, or
+keeps them in an attribute. A plan need not know their values before it has run, only how the comparisons come out.
 
 This is decided from the instructions of the code that read the value: what happens to the object that `item()` returned
-until an instruction hands it on. Anything else that is done with it counts as a use.
+until an instruction compares it or hands it on. Anything else that is done with it counts as a use.
 """
 
 from __future__ import annotations
 
 import dis
 import inspect
+import math
 import sys
+import types
 import weakref
 from dataclasses import dataclass, field
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
+
+from .. import _core
 
 _IGNORED = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME", "PRECALL", "KW_NAMES", "NOT_TAKEN"}
 _LOADS = {
@@ -27,10 +31,67 @@ _LOADS = {
     "PUSH_NULL",
 }
 _LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"}
+# The ops for comparisons of a float with a number, and with the float on the right.
+_COMPARISONS = {
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}
+# Functions of `math` that are comparisons, which are ops by the same names.
+_CLASSIFIERS = ("isnan", "isinf", "isfinite")
+# How objects are asked for attributes, if their class does not say otherwise.
+_GETTERS: tuple[Any, ...] = (object.__getattribute__, _core.Module.__getattribute__)
+# Up to here every integer is a float.
+_MAX_EXACT = 2**53
 # How many instructions between the read of a value and the one that hands it on are looked at.
 _MAX_STEPS = 200
 # The flags of generators and coroutines, whose `return` does not return to the caller.
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """A question that code asks about a value: an op, and where the number is that the value is compared with."""
+
+    op: str
+    # "constant", "local" (which includes variables of functions around it), "global", or "math", which has no number.
+    source: str
+    name: Any = None
+    # The attributes that lead from there to the number.
+    attributes: tuple[str, ...] = ()
+
+    def number(self, frame: FrameType) -> tuple[Any, ...]:
+        """The number that a frame compares the value with, if any. Raises _Used if it is not known."""
+        if self.source == "math":
+            if frame.f_globals.get("math") is not math:
+                raise _Used
+            return ()
+        value = self.name
+        if self.source == "global":
+            value = frame.f_globals.get(self.name)
+        elif self.source == "local":
+            value = frame.f_locals.get(self.name)
+        for name in self.attributes:
+            value = _plain_attribute(value, name)
+        if type(value) is not float and not (type(value) is int and abs(value) <= _MAX_EXACT):
+            raise _Used
+        return (value,)
+
+
+def _plain_attribute(value: Any, name: str) -> Any:
+    """An attribute that is an entry of the object's own dict; None if reading it might run code."""
+    cls = type(value)
+    if cls is types.ModuleType:
+        return vars(value).get(name)
+    if cls.__getattribute__ not in _GETTERS or any(name in vars(base) for base in cls.__mro__):
+        return None
+    try:
+        return object.__getattribute__(value, "__dict__").get(name)
+    except AttributeError:
+        return None
 
 
 @dataclass(frozen=True)
@@ -40,9 +101,11 @@ class Moves:
     is_returned: bool = False
     # The names of attributes and globals that it is stored in, and of lists that it is appended to.
     names: frozenset[str] = frozenset()
+    comparisons: tuple[Comparison, ...] = ()
 
     def __or__(self, other: Moves) -> Moves:
-        return Moves(self.is_returned or other.is_returned, self.names | other.names)
+        comparisons = dict.fromkeys(self.comparisons + other.comparisons)
+        return Moves(self.is_returned or other.is_returned, self.names | other.names, tuple(comparisons))
 
 
 @dataclass
@@ -50,8 +113,9 @@ class _Symbol:
     """A value on the stack: the instruction that pushed it."""
 
     index: int
-    # For the callable of a method call: the name of the method, and the value that it is a method of.
+    # For the callable of a method call: the name of the method.
     method: str | None = None
+    # The value that it is a method, an attribute or an item of.
     owner: _Symbol | None = None
 
 
@@ -123,14 +187,16 @@ class _Code:
             owner = stack.pop()
             stack += [_Symbol(index, instruction.argval, owner)] * 2
         elif name == "LOAD_ATTR":
-            stack.pop()
-            stack.append(_Symbol(index))
+            stack.append(_Symbol(index, owner=stack.pop()))
         elif name == "CALL":
             self._pop(stack, count + 2)
             stack.append(_Symbol(index))
-        elif name in ("BINARY_OP", "BINARY_SUBSCR", "COMPARE_OP"):
+        elif name in ("BINARY_OP", "COMPARE_OP"):
             self._pop(stack, 2)
             stack.append(_Symbol(index))
+        elif name == "BINARY_SUBSCR":
+            stack.pop()
+            stack.append(_Symbol(index, owner=stack.pop()))
         elif name in ("UNARY_NEGATIVE", "UNARY_NOT"):
             stack.pop()
             stack.append(_Symbol(index))
@@ -156,11 +222,14 @@ class _Code:
         value = stack[-1]
         for at in range(index + 1, min(index + _MAX_STEPS, len(self.instructions))):
             before = list(stack)
+            instruction = self.instructions[at]
+            name = instruction.opname
+            if name.startswith("POP_JUMP_") and before[-1] is value:
+                # A float is never None.
+                return Moves() if "NONE" in name else Moves(comparisons=(Comparison("ne", "constant", 0),))
             self._step(at, stack)
             if any(symbol is value for symbol in stack):
                 continue
-            instruction = self.instructions[at]
-            name = instruction.opname
             if name == "POP_TOP":
                 return Moves()
             if name == "RETURN_VALUE":
@@ -179,12 +248,59 @@ class _Code:
                 return Moves(names=frozenset((instruction.argval,)))
             if name == "CALL" and instruction.arg == 1 and before[-2].method == "append" and before[-1] is value:
                 return self._moves_into(before[-2].owner)
+            if name == "COMPARE_OP":
+                ops = _COMPARISONS.get(instruction.argval, ())
+                is_right = before[-1] is value
+                other = before[-2] if is_right else before[-1]
+                if ops and other is not value:
+                    return Moves(comparisons=(self._comparison(ops[is_right], other, bool(seen)),))
+            if name == "CALL" and instruction.arg == 1 and before[-1] is value:
+                return Moves(comparisons=(self._classification(before[-2]),))
             raise _Used
         raise _Used
 
+    def _comparison(self, op: str, other: _Symbol, is_later: bool) -> Comparison:
+        """A comparison with another value on the stack. If it comes later than the read, that must not change in
+        between."""
+        load = self.instructions[other.index]
+        attributes: tuple[str, ...] = ()
+        if load.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            return Comparison(op, "constant", load.argval)
+        if is_later and (load.opname not in _LOCALS or self._assigns(load.argval)):
+            raise _Used
+        while load.opname == "LOAD_ATTR" and other.owner is not None:
+            attributes = (load.argval, *attributes)
+            other = other.owner
+            load = self.instructions[other.index]
+        if load.opname == "LOAD_GLOBAL":
+            return Comparison(op, "global", load.argval, attributes)
+        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
+            return Comparison(op, "local", load.argval, attributes)
+        raise _Used
+
+    def _classification(self, function: _Symbol) -> Comparison:
+        """A call of a function of `math` with the value."""
+        load = self.instructions[function.index]
+        owner = self.instructions[function.owner.index] if function.owner is not None else None
+        is_maths = owner is not None and owner.opname == "LOAD_GLOBAL" and owner.argval == "math"
+        if not is_maths or load.argval not in _CLASSIFIERS:
+            raise _Used
+        return Comparison(load.argval, "math")
+
+    def _assigns(self, name: str) -> bool:
+        """Whether the code gives a local variable another value."""
+        for each in self.instructions:
+            names = each.argval if type(each.argval) is tuple else (each.argval,)
+            if each.opname.startswith(("STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR")) and name in names:
+                return True
+        return False
+
     def _moves_into(self, owner: _Symbol | None) -> Moves:
-        """What it means to append the value to a list."""
+        """What it means to append the value to a list: one that has a name, or an item of what has one."""
         load = self.instructions[owner.index] if owner is not None else None
+        if load is not None and load.opname == "BINARY_SUBSCR":
+            owner = owner.owner if owner is not None else None
+            load = self.instructions[owner.index] if owner is not None else None
         if load is None or load.opname not in ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
             raise _Used
         return Moves(names=frozenset((load.argval,)))
@@ -215,6 +331,21 @@ def moves_of(code: CodeType, offset: int) -> Moves | None:
         except (_Used, IndexError):
             known[offset] = None
     return known[offset]
+
+
+def comparisons_of(frame: FrameType, offset: int) -> list[tuple[Any, ...]] | None:
+    """The comparisons that a frame makes with the value that it reads, each an op and the number that the value is
+    compared with; None if it is used in another way."""
+    moves = moves_of(frame.f_code, offset)
+    if moves is None:
+        return None
+    try:
+        return [(each.op, *each.number(frame)) for each in moves.comparisons]
+    except _Used:
+        return None
+
+
+_core.set_float_comparisons(comparisons_of)
 
 
 class LeavingFloats:

@@ -8,7 +8,10 @@ import types
 from types import FunctionType
 from typing import Any
 
+import lucid
+
 from .. import _core
+from ..nn.parameter import Parameter
 from . import _kinds
 from ._code import is_library_file
 from ._kinds import ATOMS, derives, mro_of, type_set
@@ -47,6 +50,13 @@ def hash_of(cls: type) -> Any:
 def is_record(cls: type) -> bool:
     """Whether a class is tuple, or one of named tuples."""
     return cls is tuple or (derives(cls, tuple) and any("_fields" in _core.class_dict(base) for base in mro_of(cls)))
+
+
+def is_input(value: Any) -> bool:
+    """Whether a tensor in an attribute of an argument can be an input of a plan."""
+    if type(value) is lucid.Tensor:
+        return not _core.tensor_hooks(value)
+    return type(value) is Parameter and not _core.attributes_of(value) and not _core.tensor_hooks(value)
 
 
 def is_container(cls: type) -> bool:
@@ -133,6 +143,15 @@ def is_object(value: Any) -> bool:
     if cls in ATOMS or cls in _ORDINARY_MEMBERS:
         return False
     return not derives(cls, type) and _kinds.module_of(cls).split(".")[0] not in ("lucid", "nanobind")
+
+
+def entries_of(value: Any) -> list[tuple[Any, Any]]:
+    """The entries of an object whose class derives from dict, in its own order; none for other objects."""
+    entries = list(dict.items(value)) if derives(type(value), dict) else []
+    # An OrderedDict looks up its keys when it is iterated, which would run code of users.
+    if not derives(type(value), collections.OrderedDict) or any(type(key) not in ATOMS for key, _ in entries):
+        return entries
+    return [(key, dict.__getitem__(value, key)) for key in collections.OrderedDict.__iter__(value)]
 
 
 def iterate(value: Any) -> Any:

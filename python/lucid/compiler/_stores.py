@@ -19,8 +19,8 @@ Write = tuple[tuple[Any, ...], str, Any, Any]
 # The kinds of places that are entries of dicts, and ends of lists.
 _ENTRY = 0
 _END = 4
-# A place that code refers to by a name: its last one.
-_VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)")
+# A place that code refers to by a name, its last one, or an item there.
+_VARIABLE = re.compile(r"(?:closure |global )?(?:\w+\.)*([^\W\d]\w*)(\[[^\[\]]*\])?")
 # The types of what calls store, and replace.
 _REPLACING = (lucid.Tensor, types.NoneType, bool, str)
 
@@ -32,30 +32,31 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
     appends, counts, keeps_float = place[0] == _END, _counts(write), id(now) in floats.copies
     if appends or counts or keeps_float:
         variable = _VARIABLE.fullmatch(name)
-        if knowledge.all_names or variable is None:
+        if knowledge.all_names or variable is None or (variable[2] and not appends):
             return False
         if counts:
             return variable[1] in state.counted
         if keeps_float:
             is_entry = place[0] == _ENTRY and (before is ... or before is None or type(before) is float)
             return is_entry and floats.may_be_in(now, variable[1])
-        is_alone = id(place[1]) not in state.shared and found.guards.count(place[1]) == 1
+        is_alone = len(state.places[id(place[1])]) == 1 and found.guards.count(place[1]) == 1
         is_known = all(
             floats.may_be_in(item, variable[1])
             if id(item) in floats.copies
             else type(item) in _REPLACING or type(item) in ATOMS
             for item in now
         )
-        return is_alone and is_known and variable[1] in state.appended
+        return is_alone and is_known and variable[1] in (state.filled if variable[2] else state.appended)
     # A number that varies would need a plan for each value.
     return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
 
 
 def declare_stores(
-    writes: list[Write], found: Found
+    writes: list[Write], found: Found, seen: dict[int, Any]
 ) -> tuple[dict[int, tuple[lucid.Tensor, str]], list[Any], list[lucid.Tensor]]:
     """Tells the guards what later calls will store. Returns the tensors that the call uses by identity, what it stored,
-    and the tensors that it found in these places: later calls may find others."""
+    and the tensors that it found in these places: later calls may find others. `seen` are the objects of the walk."""
+    release_logs(found, seen)
     tensors, stored, inputs = dict(found.state.tensors), [], []
     # Lists come first: no code reads what is in them, so a tensor in one of them may vary in another place.
     writes.sort(key=lambda write: write[0][0] != _END)
@@ -76,6 +77,25 @@ def declare_stores(
     return tensors, stored, inputs
 
 
+def release_logs(found: Found, seen: dict[int, Any]) -> bool:
+    """Stops comparing the lists that no code reads: it only appends to them, though perhaps not in this call. Returns
+    whether there are any. `seen` are the objects of the walk."""
+    logs = [value for value in seen.values() if type(value) is list and _is_log(value, found)]
+    for log in logs:
+        found.guards.release_items(log)
+    return bool(logs)
+
+
+def _is_log(items: list[Any], found: Found) -> bool:
+    places = found.state.places.get(id(items), ())
+    if len(places) != 1 or found.guards.count(items) != 1 or any(type(item) not in ATOMS for item in items):
+        return False
+    variable = _VARIABLE.fullmatch(next(iter(places)))
+    if variable is None:
+        return False
+    return variable[1] in (found.state.filled if variable[2] else found.state.appended)
+
+
 def _counts(write: Write) -> bool:
     _, _, before, now = write
     return type(before) is int and type(now) is int
@@ -87,5 +107,5 @@ def _may_vary(before: Any, found: Found, unread: tuple[str, ...]) -> bool:
     do not count."""
     if type(before) is not lucid.Tensor or "grad" in found.state.names or have_hooks([before]):
         return False
-    places = [place for place in found.state.shared.get(id(before), ()) if not place.startswith(unread)]
+    places = [place for place in found.state.places.get(id(before), ()) if not place.startswith(unread)]
     return len(places) <= 1 and found.guards.count(before) <= 1

@@ -70,6 +70,7 @@ class Walk:
         self.places: dict[int, set[str]] = {}
         # What code does with the values of names: see `Named`.
         self.appended: set[str] = set()
+        self.filled: set[str] = set()
         self.counted: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set(_BASE_NAMES)
@@ -326,6 +327,7 @@ class Walk:
         self.codes |= named.codes
         self.names |= named.attributes
         self.appended |= named.appended
+        self.filled |= named.filled
         self.counted |= named.counted
         self.assigned |= named.assigned
         self.used |= named.used
