@@ -5,12 +5,16 @@
 #include <tuple>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "loop/canonical.h"
 #include "loop/codes.h"
 #include "loop/fold.h"
 
 namespace lucid::loop {
 namespace {
+
+/// For how many instructions a builder has room from the start.
+constexpr size_t kUsualInstructions = 256;
 
 Type type_like(Value value, Dtype element) { return {element, value.is_vector()}; }
 
@@ -20,11 +24,9 @@ void check_element(Code code, Value x) {
 
 }  // namespace
 
-size_t Builder::Hash::operator()(Id id) const { return hash_of(kernel->instructions[id]); }
-bool Builder::Equal::operator()(Id a, Id b) const { return equal(kernel->instructions[a], kernel->instructions[b]); }
-
-Builder::Builder(std::string name) : shared_(64, Hash{&kernel_}, Equal{&kernel_}) {
+Builder::Builder(std::string name) {
   kernel_.name = std::move(name);
+  kernel_.instructions.reserve(kUsualInstructions);
   open_block();
 }
 
@@ -91,10 +93,9 @@ Value Builder::append(Instruction instruction) {
   const bool share = shareable(instruction);
   const Id id = add(std::move(instruction));
   if (share) {
-    const auto [entry, fresh] = shared_.insert(id);
-    if (!fresh) {
+    if (const Id known = shared_.insert(id); known != id) {
       kernel_.instructions.pop_back();
-      return {this, *entry, type};
+      return {this, known, type};
     }
     shareable_[depth].push_back(id);
   }
@@ -373,7 +374,7 @@ Kernel Builder::finish() {
   LUCID_CHECK(open_blocks_.size() == 1, "kernel {}: finish() called inside a loop or twice", kernel_.name);
   open_blocks_.clear();
   Kernel kernel = canonical(kernel_);
-  verify(kernel);
+  if constexpr (kVerifyByDefault) verify(kernel);
   return kernel;
 }
 

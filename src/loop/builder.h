@@ -4,11 +4,10 @@
 #include <map>
 #include <span>
 #include <string>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#include "loop/kernel.h"
+#include "loop/instruction_set.h"
 
 namespace lucid::loop {
 
@@ -116,20 +115,12 @@ class Builder {
   /// Whether a scalar i64 is known to be even.
   bool is_even(Value value) const { return is_even(value.id()); }
 
-  /// Ends construction and verifies the kernel. The builder must not be used afterwards.
+  /// Ends construction. Debug builds verify the kernel, others only before it is compiled. The builder must not be used
+  /// afterwards.
   Kernel finish();
 
  private:
   // Hash and compare instructions by content.
-  struct Hash {
-    const Kernel* kernel;
-    size_t operator()(Id id) const;
-  };
-  struct Equal {
-    const Kernel* kernel;
-    bool operator()(Id a, Id b) const;
-  };
-
   BufferRef declare(Buffer buffer);
   uint32_t open_block();
   void close_block();
@@ -148,7 +139,7 @@ class Builder {
   std::map<Id, Id> even_steps_;
   std::vector<uint32_t> open_blocks_;
   // The pure instructions in scope, and for each open block those that go out of scope with it.
-  std::unordered_set<Id, Hash, Equal> shared_;
+  InstructionSet shared_{kernel_.instructions};
   std::vector<std::vector<Id>> shareable_;
 };
 

@@ -139,6 +139,79 @@ bool Kernel::operator==(const Kernel& other) const {
          std::ranges::equal(blocks, other.blocks, same_block) && calls == other.calls && parts == other.parts;
 }
 
+namespace {
+
+/// Appends words and lists of words, each with its length, so that different kernels have different bytes.
+class KeyWriter {
+ public:
+  explicit KeyWriter(std::string& key) : key_(key) {}
+
+  void kernel(const Kernel& kernel) {
+    word(kernel.name.size());
+    key_ += kernel.name;
+    word(static_cast<uint64_t>(kernel.param_count));
+    word(kernel.buffers.size());
+    for (const Buffer& buffer : kernel.buffers) {
+      word(static_cast<uint64_t>(buffer.kind) | static_cast<uint64_t>(buffer.dtype) << 8);
+      word(static_cast<uint64_t>(buffer.count));
+      list(buffer.table);
+    }
+    word(kernel.instructions.size());
+    for (const Instruction& instruction : kernel.instructions) add(instruction);
+    word(kernel.blocks.size());
+    for (const Block& block : kernel.blocks) {
+      list(block.arguments);
+      list(block.instructions);
+      list(block.yields);
+    }
+    word(kernel.calls.size());
+    for (const Call& call : kernel.calls) {
+      word(call.part);
+      list(call.buffers);
+      word(static_cast<uint64_t>(call.first_param));
+    }
+    word(kernel.parts.size());
+    for (const Kernel& part : kernel.parts) this->kernel(part);
+  }
+
+ private:
+  void add(const Instruction& x) {
+    const bool has_type = has_result(x.code);
+    const bool has_numbers = x.integer != 0 || bits_of(x.real) != 0;
+    word(static_cast<uint64_t>(x.code) | static_cast<uint64_t>(x.masked) << 8 |
+         static_cast<uint64_t>(has_numbers) << 9 |
+         (has_type ? static_cast<uint64_t>(x.type.element) << 10 | static_cast<uint64_t>(x.type.vector) << 15 : 0) |
+         static_cast<uint64_t>(x.operands.size()) << 16 | static_cast<uint64_t>(x.blocks.size()) << 28 |
+         static_cast<uint64_t>(x.buffer) << 32);
+    bytes(x.operands.data(), x.operands.size());
+    bytes(x.blocks.data(), x.blocks.size());
+    if (!has_numbers) return;
+    word(static_cast<uint64_t>(x.integer));
+    word(bits_of(x.real));
+  }
+  void word(uint64_t value) { bytes(&value, 1); }
+  template <typename T>
+  void list(const std::vector<T>& values) {
+    word(values.size());
+    bytes(values.data(), values.size());
+  }
+  template <typename T>
+  void bytes(const T* values, size_t count) {
+    key_.append(reinterpret_cast<const char*>(values), count * sizeof(T));
+  }
+
+  std::string& key_;
+};
+
+}  // namespace
+
+std::string key_of(const Kernel& kernel) {
+  std::string key;
+  key.reserve(64 + 40 * kernel.instructions.size());
+  KeyWriter(key).kernel(kernel);
+  return key;
+}
+
 std::vector<BufferAccess> accesses_of(const Kernel& kernel) {
   std::vector<BufferAccess> accesses(kernel.buffers.size());
   for (const Instruction& instruction : kernel.instructions) {

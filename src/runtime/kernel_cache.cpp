@@ -19,7 +19,8 @@ KernelCache::KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std:
     : generator_(std::move(generator)), store_(std::move(directory), disk_limit) {}
 
 Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel target) {
-  const std::string key = fmt::format("{}\n{}", name_of(target), loop::to_text(kernel));
+  std::string key = loop::key_of(kernel);
+  key += static_cast<char>(target);
   std::shared_ptr<Entry> entry;
   {
     std::unique_lock lock(mutex());
@@ -81,6 +82,8 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
       // The file is intact but the code cannot be loaded: it is compiled again below, which overwrites the file.
     }
   }
+  // Kernels that were on disk were verified when they were compiled.
+  loop::verify(kernel);
   const auto start = std::chrono::steady_clock::now();
   const std::string object = generator_->compile(kernel, target);
   Ref<codegen::LoadedCode> code = generator_->load(kernel, object, parts);

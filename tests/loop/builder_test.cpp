@@ -86,7 +86,7 @@ TEST(Builder, SplatsScalarOperandsOfVectors) {
   EXPECT_EQ(b.splat(v).id(), v.id());
   b.store(data, b.begin(), b.like(v, 1.0), b.lanes_below(b.end()));
   b.scatter(data, b.iota(), b.like(v, 1.0));
-  EXPECT_NO_THROW(b.finish());
+  EXPECT_NO_THROW(verify(b.finish()));
 }
 
 TEST(Builder, FoldsIndexArithmetic) {
@@ -145,7 +145,7 @@ TEST(Builder, LeavesCreatedInsideALoopAreInScopeAfterIt) {
     });
   });
   b.store(out, leaf, param);
-  EXPECT_NO_THROW(b.finish());
+  EXPECT_NO_THROW(verify(b.finish()));
 }
 
 TEST(Builder, LoopsCarryValues) {

@@ -92,6 +92,51 @@ TEST(Text, EveryKernelParsesBack) {
   }
 }
 
+/// A kernel that differs from another in one place.
+Kernel changed(const Kernel& kernel, std::mt19937& random) {
+  Kernel other = kernel;
+  Instruction& instruction = other.instructions[random() % other.instructions.size()];
+  switch (random() % 8) {
+    case 0:
+      instruction.integer += 1;
+      break;
+    case 1:
+      instruction.real = -instruction.real - 1;
+      break;
+    case 2:
+      instruction.masked = !instruction.masked;
+      break;
+    case 3:
+      instruction.buffer += 1;
+      break;
+    case 4:
+      instruction.operands.push_back(0);
+      break;
+    case 5:
+      instruction.code = instruction.code == Code::kAdd ? Code::kSub : Code::kAdd;
+      break;
+    case 6:
+      other.blocks.front().yields.push_back(0);
+      break;
+    default:
+      other.param_count += 1;
+  }
+  return other;
+}
+
+TEST(Text, OnlyEqualKernelsHaveTheSameKey) {
+  std::mt19937 random(1);
+  for (uint32_t seed = 0; seed < 200; ++seed) {
+    const Kernel kernel = random_kernel(seed);
+    ASSERT_EQ(key_of(parse_kernel(to_text(kernel))), key_of(kernel));
+    for (int i = 0; i < 20; ++i) {
+      const Kernel other = changed(kernel, random);
+      ASSERT_EQ(key_of(other) == key_of(kernel), other == kernel);
+    }
+    ASSERT_EQ(key_of(random_kernel(seed + 1)) == key_of(kernel), random_kernel(seed + 1) == kernel);
+  }
+}
+
 TEST(Text, ConstantsKeepTheirBits) {
   const double infinity = std::numeric_limits<double>::infinity();
   std::mt19937_64 random(1);
