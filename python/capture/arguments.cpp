@@ -58,6 +58,8 @@ class Comparison {
         return has_type(shape, now, place) && is_new(shape, now, place) && matches_entries(shape, now, place);
       case Kind::kTensor:
         return matches_tensor(shape, now, place);
+      case Kind::kFunction:
+        return matches_function(shape, now, place);
       case Kind::kBytes:
         return (has_type(shape, now, place) && bytes_of(now) == shape.bytes) || fail(place, "one number", "another");
     }
@@ -142,8 +144,42 @@ class Comparison {
     return true;
   }
 
+  bool matches_function(const ArgumentShape& shape, PyObject* now, const std::string& place) {
+    if (!PyFunction_Check(now)) return fail(place, "a function", value_text(now));
+    const auto& function = *reinterpret_cast<PyFunctionObject*>(now);
+    const bool is_same = function.func_code == shape.type.ptr() && function.func_globals == shape.names.ptr() &&
+                         equal_constants(PyTuple_GET_ITEM(shape.keys.ptr(), 0), function.func_name) &&
+                         equal_constants(PyTuple_GET_ITEM(shape.keys.ptr(), 1), function.func_qualname) &&
+                         (!function.func_dict || PyDict_GET_SIZE(function.func_dict) == 0);
+    const Py_ssize_t cells = function.func_closure ? PyTuple_GET_SIZE(function.func_closure) : 0;
+    constexpr size_t kDefaults = 2;
+    if (!is_same || kDefaults + static_cast<size_t>(cells) != shape.parts.size())
+      return fail(place, "one function", "another");
+    const auto or_none = [](PyObject* object) { return object ? object : Py_None; };
+    if (!is_new(shape, now, place)) return false;
+    if (!matches(shape.parts[0], or_none(function.func_defaults), join(place, ".__defaults__"))) return false;
+    if (!matches(shape.parts[1], or_none(function.func_kwdefaults), join(place, ".__kwdefaults__"))) return false;
+    for (Py_ssize_t i = 0; i < cells; ++i) {
+      PyObject* const contents = PyCell_GET(PyTuple_GET_ITEM(function.func_closure, i));
+      if (!matches(shape.parts[kDefaults + static_cast<size_t>(i)], contents, join(place, "'s closure"))) return false;
+    }
+    return true;
+  }
+
+  bool matches_partial(const ArgumentShape& shape, PyObject* now, const std::string& place) {
+    size_t part = 0;
+    for (const char* name : {"func", "args", "keywords"}) {
+      // Held by the partial too: its attributes cannot be replaced.
+      const nb::object item = nb::steal(PyObject_GetAttrString(now, name));
+      if (!item.is_valid()) PyErr_Clear();
+      if (!matches(shape.parts[part++], item.ptr(), join(place, std::string(".") + name))) return false;
+    }
+    return !has_attribute_dict(now) || fail(place, "no attributes", "attributes");
+  }
+
   bool matches_items(const ArgumentShape& shape, PyObject* now, const std::string& place) {
     if (!has_type(shape, now, place) || !is_new(shape, now, place)) return false;
+    if (shape.is_partial) return matches_partial(shape, now, place);
     const Py_ssize_t size = PyList_Check(now)     ? PyList_GET_SIZE(now)
                             : PyAnySet_Check(now) ? PySet_GET_SIZE(now)
                             : PyTuple_Check(now)  ? PyTuple_GET_SIZE(now)
@@ -206,9 +242,10 @@ class Comparison {
 
 Kind kind_of(const std::string& name) {
   static constexpr std::pair<const char*, Kind> kKinds[] = {
-      {"any", Kind::kAny},           {"missing", Kind::kMissing}, {"value", Kind::kValue}, {"same", Kind::kSame},
-      {"instance", Kind::kInstance}, {"again", Kind::kAgain},     {"items", Kind::kItems}, {"entries", Kind::kEntries},
-      {"tensor", Kind::kTensor},     {"bytes", Kind::kBytes}};
+      {"any", Kind::kAny},     {"missing", Kind::kMissing},   {"value", Kind::kValue},
+      {"same", Kind::kSame},   {"instance", Kind::kInstance}, {"again", Kind::kAgain},
+      {"items", Kind::kItems}, {"entries", Kind::kEntries},   {"tensor", Kind::kTensor},
+      {"bytes", Kind::kBytes}, {"function", Kind::kFunction}, {"partial", Kind::kItems}};
   for (const auto& [known, kind] : kKinds)
     if (name == known) return kind;
   throw ValueError("guards: unknown kind '{}' in the description of an argument", name);
@@ -257,6 +294,13 @@ ArgumentShape to_shape(nb::handle description) {
       shape.has_entries = !tuple[8].is_none();
       if (shape.has_entries) shape.parts.push_back(to_shape(tuple[8]));
       break;
+    case Kind::kFunction:
+      shape.number = nb::cast<size_t>(tuple[1]);
+      shape.type = tuple[2];
+      shape.names = tuple[3];
+      shape.keys = nb::cast<nb::tuple>(tuple[4]);
+      add_parts(tuple[5]);
+      break;
     case Kind::kTensor:
       shape.tensor =
           InputType(expect_tensor("argument", nb::object(tuple[1]).ptr()), Py_TYPE(nb::object(tuple[1]).ptr()));
@@ -272,6 +316,7 @@ ArgumentShape to_shape(nb::handle description) {
       if (!tuple[1].is_none()) shape.number = nb::cast<size_t>(tuple[1]);
       shape.type = tuple[2];
       add_parts(tuple[3]);
+      shape.is_partial = std::string_view(nb::cast<const char*>(tuple[0])) == "partial";
       break;
     case Kind::kEntries:
       if (!tuple[1].is_none()) shape.number = nb::cast<size_t>(tuple[1]);

@@ -33,9 +33,10 @@ struct ArgumentShape {
     kSame,      // the same object
     kInstance,  // an object with the same values in the guarded attributes
     kAgain,     // the same object as an earlier part with a number
-    kItems,     // a list, a tuple, a named tuple or a set, which must have its items in the same order
+    kItems,     // a list, a tuple, a named tuple, a functools.partial, or a set with its items in the same order
     kEntries,   // a dict
     kTensor,    // a tensor of the same type, which is an input of the plan
+    kFunction,  // a function with the same code, globals and names; its defaults and cells are the parts
     kBytes,     // an object of the same class whose memory has the same bytes
   };
   static constexpr size_t kNoNumber = SIZE_MAX;
@@ -43,14 +44,15 @@ struct ArgumentShape {
   Kind kind = Kind::kAny;
   nb::object value;  // of kValue; of kSame, a weak reference if the object supports one
   bool is_weak = false;
-  nb::object type;
-  nb::object names;    // of kInstance: a frozenset of guarded names; None means all
-  nb::object keys;     // of kInstance and kEntries: a tuple, one for each part
+  nb::object type;   // of kFunction: its code
+  nb::object names;  // of kInstance: a frozenset of guarded names; None means all. Of kFunction: its globals
+  nb::object keys;   // of kInstance and kEntries: a tuple, one for each part. Of kFunction: its name and qualified name
   nb::object members;  // of kInstance: a tuple of slot descriptors, whose parts come after those of the keys
   bool has_entries =
-      false;          // of kInstance: its class derives from dict; the last part is the kEntries of what it holds
-  InputType tensor;   // of kTensor
-  std::string bytes;  // of kBytes
+      false;                // of kInstance: its class derives from dict; the last part is the kEntries of what it holds
+  bool is_partial = false;  // of kItems: the parts are the function, the arguments and the keywords
+  InputType tensor;         // of kTensor
+  std::string bytes;        // of kBytes
   // The index of a kInstance, and of a container that programs can tell from an equal one; for kAgain, which it is.
   size_t number = kNoNumber;
   std::vector<ArgumentShape> parts;

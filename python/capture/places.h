@@ -158,10 +158,24 @@ struct FunctionGuard {
   }
 };
 
-/// The bytes of an array, its format, shape and strides, and whether it can be written to.
+/// The contents of an object with a buffer, and what programs can see of its layout: format, shape, strides, and
+/// whether it can be written to.
+class Bytes {
+ public:
+  Bytes() = default;
+  explicit Bytes(PyObject* holder);
+  /// Whether an object has the same. Runs no user code for arrays, bytearrays and memoryviews.
+  bool match(PyObject* holder) const;
+
+ private:
+  std::string layout_;
+  std::string contents_;
+};
+
+/// The bytes of an array.
 struct BytesGuard {
   PyObject* holder;
-  std::string expected;
+  Bytes expected;
   std::string place;
 
   BytesGuard(PyObject* holder, std::string place);

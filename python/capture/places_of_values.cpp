@@ -1,44 +1,73 @@
 // Guards of values that are read anew for each check.
 
+#include <cstring>
+
 #include "base/error.h"
 #include "capture/places.h"
 
 namespace lucid::python {
 namespace {
 
-bool read_bytes(PyObject* holder, std::string& bytes) {
-  Py_buffer view;
-  if (PyObject_GetBuffer(holder, &view, PyBUF_FULL_RO) < 0) {
-    PyErr_Clear();
-    return false;
+/// The buffer of an object, while it exists.
+class BufferView {
+ public:
+  explicit BufferView(PyObject* holder) : is_valid_(PyObject_GetBuffer(holder, &view_, PyBUF_FULL_RO) == 0) {
+    if (!is_valid_) PyErr_Clear();
   }
-  // What programs can see of the layout is compared along with the contents.
-  bytes = std::string(view.readonly ? "r" : "w") + (view.format ? view.format : "");
-  for (int i = 0; i < view.ndim; ++i) {
-    bytes += "," + std::to_string(view.shape ? view.shape[i] : view.len);
-    if (view.strides) bytes += ":" + std::to_string(view.strides[i]);
+  BufferView(const BufferView&) = delete;
+  BufferView& operator=(const BufferView&) = delete;
+  ~BufferView() {
+    if (is_valid_) PyBuffer_Release(&view_);
   }
-  const size_t header = bytes.size();
-  bytes.resize(header + static_cast<size_t>(view.len));
-  const bool read = PyBuffer_ToContiguous(bytes.data() + header, &view, view.len, 'C') == 0;
-  PyBuffer_Release(&view);
-  PyErr_Clear();
-  return read;
-}
+
+  bool is_valid() const { return is_valid_; }
+  /// What programs can see of the layout.
+  std::string layout() const {
+    std::string text = std::string(view_.readonly ? "r" : "w") + (view_.format ? view_.format : "");
+    for (int i = 0; i < view_.ndim; ++i) {
+      text += "," + std::to_string(view_.shape ? view_.shape[i] : view_.len);
+      if (view_.strides) text += ":" + std::to_string(view_.strides[i]);
+    }
+    return text;
+  }
+  std::string contents() const {
+    std::string bytes(static_cast<size_t>(view_.len), '\0');
+    if (PyBuffer_ToContiguous(bytes.data(), &view_, view_.len, 'C') < 0) PyErr_Clear();
+    return bytes;
+  }
+  bool has_contents(std::string_view bytes) const {
+    if (static_cast<size_t>(view_.len) != bytes.size()) return false;
+    if (!PyBuffer_IsContiguous(&view_, 'C')) return contents() == bytes;
+    return std::memcmp(view_.buf, bytes.data(), bytes.size()) == 0;
+  }
+
+ private:
+  Py_buffer view_;
+  bool is_valid_;
+};
 
 }  // namespace
 
 // Bytes.
 
-BytesGuard::BytesGuard(PyObject* holder, std::string place) : holder(nullptr), place(std::move(place)) {
-  if (!read_bytes(holder, expected)) throw TypeError("bytes: a {} has no readable buffer", Py_TYPE(holder)->tp_name);
+Bytes::Bytes(PyObject* holder) {
+  const BufferView view(holder);
+  if (!view.is_valid()) throw TypeError("bytes: a {} has no readable buffer", Py_TYPE(holder)->tp_name);
+  layout_ = view.layout();
+  contents_ = view.contents();
+}
+
+bool Bytes::match(PyObject* holder) const {
+  const BufferView view(holder);
+  return view.is_valid() && view.layout() == layout_ && view.has_contents(contents_);
+}
+
+BytesGuard::BytesGuard(PyObject* holder, std::string place)
+    : holder(nullptr), expected(holder), place(std::move(place)) {
   this->holder = Py_NewRef(holder);
 }
 
-bool BytesGuard::holds() const {
-  std::string now;
-  return read_bytes(holder, now) && now == expected;
-}
+bool BytesGuard::holds() const { return expected.match(holder); }
 
 std::optional<Difference> BytesGuard::difference() const { return differ(holds(), place, "some values", "others"); }
 

@@ -57,6 +57,8 @@ class Program:
     body: list[str]
     result: str
     target: str
+    # What most calls pass besides a tensor: each time a new object.
+    argument: str = ""
     # The places that the lines read.
     read: set[str] = field(default_factory=set)
     # Each is the changes before a call, and the call.
@@ -197,15 +199,19 @@ def new_program(choose, writer):
         ("x, notes", "x, notes", "x, notes, kept", "(x * 2.0).sum(), notes", "[x, x, kept], notes")
     )
     program.target = choose.choice(_TARGETS)
+    if choose.random() < 0.4:
+        program.argument = f", {writer.value(choose.choice((1, 2, 2)), ())}"
     return program
 
 
-def _new_call(choose, writer, paths):
+def _new_call(choose, writer, program, paths):
     shape = choose.choice(_SHAPES)
     gradient = choose.random() < 0.2
     tensor = f"lucid.tensor({shape}, requires_grad=True)" if gradient else f"lucid.tensor({shape})"
     argument = ""
-    if choose.random() < 0.1:
+    if program.argument and choose.random() < 0.85:
+        argument = program.argument
+    elif choose.random() < 0.1:
         argument = f", {writer.value(2, paths)}"
     elif choose.random() < 0.05:
         argument = f", k0={writer.value(1, paths)}"
@@ -230,7 +236,7 @@ def new_step(choose, writer, program, world):
             changes.append(change_of(writer, place, choose.choice(places), paths))
     else:
         paths = []
-    return changes, _new_call(choose, writer, paths)
+    return changes, _new_call(choose, writer, program, paths)
 
 
 def differs(program):

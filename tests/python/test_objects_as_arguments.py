@@ -1,8 +1,11 @@
-"""Arguments that are objects, dicts of other classes, sets, slices and numbers of NumPy."""
+"""Arguments that are objects, dicts of other classes, functions, sets, slices and numbers of NumPy."""
 
 import collections
 import dataclasses
+import functools
+import gc
 import types
+import weakref
 
 import lucid
 import lucid.nn as nn
@@ -67,13 +70,56 @@ class Output(collections.OrderedDict):
         self["loss"] = self.loss
 
 
+class Scaled:
+    factor = 2
+
+    def scaled(self, t):
+        return t * self.factor
+
+
+MODEL = Scaled()
+
+
 def tensor():
     return lucid.randn(3)
 
 
+def scaler(factor):
+    def scale(t):
+        return t * factor
+
+    return scale
+
+
+def counter():
+    """A function that counts its calls."""
+    count = 0
+
+    def call(t):
+        nonlocal count
+        count += 1
+        return t * count
+
+    return call
+
+
+def with_defaults(x, y):
+    def add(t, k=2, x=x, *, y=y):
+        return t * k + x - y
+
+    return add
+
+
+def recursive():
+    def power(t, n):
+        return t if n == 0 else power(t * 2, n - 1)
+
+    return power
+
+
 OBJECTS = {
     "object": (lambda b: b.x * b.y, lambda: Batch(tensor(), tensor())),
-    "method": (lambda b: b.total() * 2, lambda: Batch(tensor(), tensor())),
+    "method of an object": (lambda b: b.total() * 2, lambda: Batch(tensor(), tensor())),
     "one tensor twice": (lambda b: b.x + b.y, lambda: (lambda t: Batch(t, t))(tensor())),
     "tensors of requires_grad": (
         lambda b: (b.x * b.y).sum(),
@@ -96,6 +142,21 @@ OBJECTS = {
     "dict class with defaults": (lambda b: b["x"] * b["four"], lambda: Default(x=tensor())),
     "unpacked": (lambda b: (lambda x, y: x * y)(**b), lambda: Entries(x=tensor(), y=tensor())),
     "dataclass and dict": (lambda b: b.loss + b["loss"], lambda: Output(tensor())),
+    "lambda": (lambda f: f(lucid.ones(2)), lambda: lambda t: t * 2),
+    "closure": (lambda f: f(lucid.ones(2)), lambda: scaler(3)),
+    "closure over a tensor": (lambda f: f(lucid.ones(3)), lambda: scaler(tensor())),
+    "closure over a function": (
+        lambda f: f(lucid.ones(3)).sum(),
+        lambda: (lambda g: lambda t: g(t) + 1)(scaler(tensor())),
+    ),
+    "defaults": (lambda f: f(lucid.ones(3)), lambda: with_defaults(tensor(), tensor())),
+    "recursive": (lambda f: f(lucid.ones(2), 3), recursive),
+    "functions in a list": (lambda fs: sum(f(lucid.ones(2)) for f in fs), lambda: [scaler(2), scaler(3)]),
+    "one function twice": (lambda fs: fs[0](lucid.ones(2)), lambda: (lambda f: [f, f])(scaler(2))),
+    "partial": (lambda f: f(lucid.ones(2)), lambda: functools.partial(lucid.clamp, min=2)),
+    "partial of a lambda": (lambda f: f(2.0), lambda: functools.partial(lambda x, k: x * k, tensor())),
+    "partial of partials": (lambda f: f(), lambda: functools.partial(functools.partial(scaler(2)), tensor())),
+    "method": (lambda f: f(lucid.ones(2)), lambda: MODEL.scaled),
     "set": (lambda s: lucid.ones(2) * 2 if "a" in s else lucid.ones(2), lambda: {"a"}),
     "frozenset": (lambda s: lucid.ones(2) * len(s), lambda: frozenset((1, "b"))),
     "slice": (lambda s: lucid.arange(9)[s] * 2, lambda: slice(1, None, 2)),
@@ -276,6 +337,35 @@ def test_calls_that_change_what_was_passed(name):
 
 
 CHANGES = {
+    "closure": (lambda f: f(lucid.ones(2)), lambda step: scaler(step // 3)),
+    "closure over tensors": (lambda f: f(lucid.ones(4)), lambda step: scaler(lucid.randn(4 if step // 3 % 2 else 1))),
+    "code": (lambda f: f(lucid.ones(2)), lambda s: (lambda t: t * 2) if s // 3 % 2 else (lambda t: t * 3)),
+    "default": (lambda f: f(lucid.ones(2)), lambda step: lambda t, k=step // 3: t * k),
+    "keyword default": (lambda f: f(lucid.ones(2)), lambda step: lambda t, *, k=step // 3: t * k),
+    "name": (lambda f: lucid.ones(2) * len(f.__name__), lambda step: named("f" * (1 + step // 3))),
+    "attribute of a function": (lambda f: lucid.ones(2) * getattr(f, "k", 1), lambda step: with_attribute(step // 3)),
+    "a function that counts": (lambda f: f(lucid.ones(2)) + f(lucid.ones(2)), lambda step: counter()),
+    "functions that are one": (
+        lambda fs: lucid.ones(2) * (2 if fs[0] is fs[1] else 3),
+        lambda step: [scaler(2), scaler(2)] if step // 3 % 2 else (lambda f: [f, f])(scaler(2)),
+    ),
+    "text of a function": (
+        lambda f: lucid.ones(2) * len(f.__qualname__),
+        lambda step: scaler(2) if step // 3 % 2 else counter(),
+    ),
+    "partial": (lambda f: f(), lambda step: functools.partial(scaler(step // 3), lucid.ones(2))),
+    "keywords of a partial": (lambda f: f(lucid.ones(2)), lambda step: functools.partial(lucid.clamp, min=step // 3)),
+    "function of a partial": (
+        lambda f: f(lucid.ones(2)),
+        lambda s: functools.partial(
+            lucid.clamp if s // 3 % 2 else lucid.add, **({"min": 2} if s // 3 % 2 else {"other": 2})
+        ),
+    ),
+    "attribute of a partial": (
+        lambda f: lucid.ones(2) * getattr(f, "k", 1),
+        lambda step: with_attribute(step // 3, functools.partial(abs)),
+    ),
+    "method": (lambda f: f(lucid.ones(2)), lambda step: factor_of(step // 3).scaled),
     "attribute": (lambda b: b.x * b.k, lambda step: Batch(tensor(), k=step // 3)),
     "missing attribute": (
         lambda b: b.x * getattr(b, "k", 5),
@@ -319,6 +409,27 @@ CHANGES = {
     "NaN of NumPy": (lambda k: lucid.ones(2) * float(k), lambda step: np.float64("nan")),
     "type of a number": (lambda k: lucid.ones(2) * k.itemsize, lambda s: (np.int32, np.int64)[s // 3 % 2](1)),
 }
+
+
+def named(name):
+    def function(t):
+        return t
+
+    function.__name__ = name
+    return function
+
+
+def with_attribute(k, function=None):
+    function = function or (lambda t: t)
+    if k % 2:
+        function.k = k
+    return function
+
+
+def factor_of(factor):
+    made = Scaled()
+    made.factor = factor
+    return made
 
 
 def swapped():
@@ -391,10 +502,21 @@ def test_keys_are_not_looked_at():
     assert Key.looks == expected
 
 
-def test_objects_are_not_kept():
-    import gc
-    import weakref
+def test_functions_are_not_kept():
+    f = lucid.compile(lambda g, x: g(x), wait=True)
+    refs = []
+    for _ in range(6):
+        held = tensor()
+        function = scaler(held)
+        refs += [weakref.ref(function), weakref.ref(held)]
+        f(function, tensor())
+    del function, held
+    gc.collect()
+    assert f.cache_info().hits >= 4
+    assert all(ref() is None for ref in refs)
 
+
+def test_objects_are_not_kept():
     f = lucid.compile(lambda b: b.x * 2, wait=True)
     refs = []
     for _ in range(5):

@@ -14,7 +14,16 @@ from ..optim import Optimizer
 from ..optim.lr_scheduler import LRScheduler
 from . import _kinds
 from ._kinds import ATOMS, IMMUTABLE, derives, item_of, name_of, simple_name_of
-from ._members import entries_of, field_names, is_input, is_record, members_of
+from ._members import (
+    entries_of,
+    field_names,
+    is_compared_function,
+    is_compared_partial,
+    is_input,
+    is_record,
+    members_of,
+    parts_of_function,
+)
 from ._rules import RULES
 
 if TYPE_CHECKING:
@@ -64,6 +73,18 @@ def visit_argument(walk: Walk, value: Any, place: str, inside: bool = False) -> 
                 if type(key) not in ATOMS:
                     walk.refuse(place, f"takes {place}, whose keys are not all numbers and texts")
                 visit_argument(walk, item, item_of(place, key), inside=True)
+    elif is_compared_function(value):
+        if id(value) not in walk.arguments and id(value) not in walk.seen:
+            walk.arguments[id(value)] = walk.add_instance(value, place, by_path=True)
+            if walk.add_code(value):
+                for name, part in parts_of_function(value):
+                    visit_argument(walk, part, f"{place}'s {name}", inside=True)
+    elif is_compared_partial(value):
+        if id(value) not in walk.arguments and id(value) not in walk.seen:
+            walk.arguments[id(value)] = walk.add_instance(value, place, by_path=True)
+            visit_argument(walk, value.func, f"{place}.func", inside=True)
+            visit_argument(walk, value.args, f"{place}.args", inside=True)
+            visit_argument(walk, value.keywords, f"{place}.keywords", inside=True)
     elif cls is set or cls is frozenset:
         walk.containers.add(id(value))
         if len(value) > _MAX_ITEMS or any(type(item) not in ATOMS for item in value):

@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import functools
 import types
 from typing import Any
 
@@ -12,11 +13,15 @@ from .. import _core
 from ..nn.parameter import Parameter
 from ._found import Found
 from ._kinds import ATOMS, derives, is_number, item_of, printable
-from ._members import Instance, entries_of, field_names, field_value, is_container, iterate
+from ._members import EMPTY, Instance, entries_of, field_names, field_value, is_container, iterate, parts_of_function
 
 Description = tuple[Any, ...]
 
 _ANY: Description = ("any",)
+# Attributes of functions that descriptions leave out, but for the names.
+_OF_FUNCTIONS = frozenset(
+    ("__annotations__", "__builtins__", "__closure__", "__code__", "__defaults__", "__dict__", "__doc__", "__globals__")
+) | {"__kwdefaults__", "__module__", "__type_params__"}
 
 
 class Descriptions:
@@ -52,13 +57,17 @@ class Descriptions:
         is_known = id(value) in self._found.state.objects
         if is_container(cls) or cls is set or cls is frozenset:
             return ("same", value) if value and is_known else self._container(value, inside)
+        if cls is types.MethodType:
+            return ("value", value)
         if (
-            id(value) in self._found.arguments
-            and not is_known
-            and all(type(key) in ATOMS for key, _ in entries_of(value))
+            is_known
+            or id(value) not in self._found.arguments
+            or any(type(key) not in ATOMS for key, _ in entries_of(value))
         ):
-            return self._instance(value)
-        return ("same", value)
+            return ("same", value)
+        if cls is types.FunctionType:
+            return self._function(value)
+        return self._partial(value) if cls is functools.partial else self._instance(value)
 
     def _container(self, value: Any, inside: bool) -> Description:
         cls = type(value)
@@ -121,6 +130,22 @@ class Descriptions:
             tuple(slots),
             contents,
         )
+
+    def _function(self, value: Any) -> Description:
+        if self._all_names or not self._names.isdisjoint(_OF_FUNCTIONS):
+            return ("same", value)
+        if (number := self._numbers.get(id(value))) is not None:
+            return ("again", number)
+        number = self._numbers[id(value)] = len(self._numbers)
+        parts = tuple(("missing",) if part is EMPTY else self.of(part, True) for _, part in parts_of_function(value))
+        return ("function", number, value.__code__, value.__globals__, (value.__name__, value.__qualname__), parts)
+
+    def _partial(self, value: Any) -> Description:
+        if (number := self._numbers.get(id(value))) is not None:
+            return ("again", number)
+        number = self._numbers[id(value)] = len(self._numbers)
+        parts = tuple(self.of(part, True) for part in (value.func, value.args, value.keywords))
+        return ("partial", number, type(value), parts)
 
     def _attribute(self, instance: Instance, name: Any, value: Any) -> Description:
         # The key has the tensors in fields of dataclasses.

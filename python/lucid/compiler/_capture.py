@@ -342,7 +342,8 @@ class Recording:
 
     def _learn_functions(self, ran: list[tuple[CodeType, Any]], late: set[CodeType]) -> set[CodeType]:
         """Remembers functions that ran although the walk did not find them. Returns their code objects."""
-        objects, functions = self._found.state.objects, self._capture.knowledge.functions
+        objects = self._found.state.objects | self._found.arguments.keys()
+        functions = self._capture.knowledge.functions
         news = set()
         while ran:
             code, function = ran.pop()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 import sys
 import types
 from types import FunctionType
@@ -28,7 +29,8 @@ class Instance:
     def __init__(self, object: Any, place: str, members: Members, whole: bool, by_path: bool) -> None:
         self.object = object
         self.place = place
-        self.dict: dict[str, Any] | None = _core.attributes_of(object)
+        # Reading it would create it, and functools.partial() merges only partials that have none.
+        self.dict: dict[str, Any] | None = None if is_compared_partial(object) else _core.attributes_of(object)
         self.members = members
         self.whole = whole
         self.by_path = by_path
@@ -59,9 +61,38 @@ def is_input(value: Any) -> bool:
     return type(value) is Parameter and not _core.attributes_of(value) and not _core.tensor_hooks(value)
 
 
+def is_compared_function(value: Any) -> bool:
+    """Whether an argument is a function that is compared by its code and by what it holds."""
+    return (
+        type(value) is FunctionType
+        and not is_library_file(value.__code__.co_filename)
+        and not _core.attributes_of(value)
+        and type(value.__globals__) is dict
+    )
+
+
+def is_compared_partial(value: Any) -> bool:
+    """Whether an argument is a functools.partial that is compared by what it holds."""
+    return type(value) is functools.partial and not _core.has_attribute_dict(value)
+
+
+def parts_of_function(function: FunctionType) -> list[tuple[str, Any]]:
+    """The defaults and the closure of a function. EMPTY stands for what an empty cell holds."""
+    parts = [("defaults", function.__defaults__), ("keyword defaults", function.__kwdefaults__)]
+    for name, cell in zip(function.__code__.co_freevars, function.__closure__ or ()):
+        try:
+            parts.append((name, cell.cell_contents))
+        except ValueError:
+            parts.append((name, EMPTY))
+    return parts
+
+
 def is_container(cls: type) -> bool:
     return cls is list or cls is dict or is_record(cls)
 
+
+# Stands for what an empty cell holds.
+EMPTY = NotImplemented
 
 # Attributes of functions that code can read but rarely does; the code and the names of functions are always guarded.
 _OF_FUNCTIONS = (

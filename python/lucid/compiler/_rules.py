@@ -58,7 +58,7 @@ def _visits(*types: type, guarded: str, reason: str) -> Callable[[Visit], Visit]
 
 _MAX_ITEMS = 5_000
 
-MAX_BYTES = 4_096
+MAX_BYTES = 65_536
 
 
 @_visits(

@@ -314,9 +314,21 @@ class Walk:
             return
         self.guards.function(function, place)
         self.add_instance(function, place)
-        knowledge = self.knowledge
-        if is_numpy(code) or ((knowledge.only_ran_code or is_library(code)) and code not in knowledge.ran):
+        if not self.add_code(function):
             return
+        for name, cell in zip(code.co_freevars, cells):
+            self._pending.append((cell, f"closure {name}"))
+        function_name = printable(function.__name__)
+        for default in function.__defaults__ or ():
+            self._pending.append((default, f"a default of {function_name}"))
+        for name, default in (function.__kwdefaults__ or {}).items():
+            self._pending.append((default, f"the default {printable(name)} of {function_name}"))
+
+    def add_code(self, function: FunctionType) -> bool:
+        """Visits what the code of a function names. Returns whether it may run."""
+        code, knowledge = function.__code__, self.knowledge
+        if is_numpy(code) or ((knowledge.only_ran_code or is_library(code)) and code not in knowledge.ran):
+            return False
         named = named_by(code)
         if "__annotations__" in named.attributes and not is_library(code):
             self.refuse("__annotations__", "reads __annotations__, which may change unseen")
@@ -339,13 +351,7 @@ class Walk:
         self._name_globals(function, named.globals)
         for name in sorted(named.imports):
             self._import(name, function.__globals__)
-        for name, cell in zip(code.co_freevars, cells):
-            self._pending.append((cell, f"closure {name}"))
-        function_name = printable(function.__name__)
-        for default in function.__defaults__ or ():
-            self._pending.append((default, f"a default of {function_name}"))
-        for name, default in (function.__kwdefaults__ or {}).items():
-            self._pending.append((default, f"the default {printable(name)} of {function_name}"))
+        return True
 
     def _name_globals(self, function: FunctionType, names: set[str]) -> None:
         entries: dict[str, Any] = function.__globals__

@@ -126,7 +126,7 @@ def numpy_array_closure(compile):
 
 @program
 def numpy_array_big(compile):
-    a = np.ones((1000, 4), "f4")
+    a = np.ones((20_000, 4), "f4")
     f = compile(lambda x: x * lucid.tensor(a[:3]))
     for i in range(CALLS):
         a[0] = 1 + i // 3
