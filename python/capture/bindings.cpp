@@ -76,6 +76,20 @@ nb::object warning_filters() {
 nb::object or_missing(const nb::object& value) { return value.is_valid() ? value : nb::ellipsis(); }
 
 /// (place, name, before, now), or None.
+/// A place as GuardSet.writes() describes it. It must outlive the result.
+Place to_place(const nb::tuple& place) {
+  const nb::handle holder = place[1], key = place[2];
+  return {static_cast<Place::Kind>(nb::cast<int>(place[0])), holder.ptr(), key.is_none() ? nullptr : key.ptr(),
+          nb::cast<Py_ssize_t>(place[3])};
+}
+
+NumberTest::Op op_of(std::string_view name) {
+  static constexpr std::string_view kNames[] = {"<", "<=", "==", "!=", ">", ">="};
+  const auto* const found = std::ranges::find(kNames, name);
+  if (found == std::end(kNames)) throw ValueError("test: unknown operator '{}'", name);
+  return static_cast<NumberTest::Op>(found - kNames);
+}
+
 nb::object to_object(const std::optional<Difference>& difference) {
   if (!difference) return nb::none();
   return nb::make_tuple(difference->place, difference->name, difference->before, difference->now);
@@ -274,9 +288,7 @@ void bind_guards(nb::module_& module) {
       .def(
           "store",
           [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle input, bool counts) {
-            const nb::object holder = place[1], key = place[2];
-            const Place where{static_cast<Place::Kind>(nb::cast<int>(place[0])), holder.ptr(),
-                              key.is_none() ? nullptr : key.ptr(), nb::cast<Py_ssize_t>(place[3])};
+            const Place where = to_place(place);
             TensorImpl* const tensor = input.is_none() ? nullptr : &expect_tensor("store", input.ptr());
             if (tensor || counts || where.kind == Place::Kind::kEnd) self.release(where);
             self.stores().add(where, std::move(name), tensor, counts);
@@ -284,6 +296,19 @@ void bind_guards(nb::module_& module) {
           "place"_a, "name"_a, "input"_a.none(), "counts"_a,
           "Says that later calls write there. `input` is the tensor that it held, if later calls may find another. "
           "`counts`: what is stored is added to an int.")
+      .def(
+          "test",
+          [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle tests, int64_t before, int64_t step) {
+            std::vector<NumberTest> made;
+            for (nb::handle test : tests)
+              made.push_back(
+                  {nb::cast<int64_t>(test[0]), op_of(nb::cast<std::string>(test[1])), nb::cast<int64_t>(test[2])});
+            self.add<TestGuard>(to_place(place), std::move(made), before, step, std::move(name));
+          },
+          "place"_a, "name"_a, "tests"_a, "before"_a, "step"_a,
+          "Compares how tests of an int come out, each (modulus or 0, operator, constant). `before` is what it was "
+          "when "
+          "the call began; `step` is what the call adds to it.")
       .def(
           "release_items", [](GuardSet& self, nb::handle list) { self.release_items(list.ptr()); }, "list"_a,
           "Stops comparing the items of a list.")

@@ -87,7 +87,7 @@ class GuardSet {
 
   // Ordered by how often guards fail.
   std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<TensorGuard>, std::vector<SlotGuard>,
-             std::vector<InstanceGuard>, std::vector<ClassGuard>, std::vector<SequenceGuard>,
+             std::vector<TestGuard>, std::vector<InstanceGuard>, std::vector<ClassGuard>, std::vector<SequenceGuard>,
              std::vector<FunctionGuard>, std::vector<OptimizerGuard>, std::vector<BytesGuard>,
              std::vector<ContextGuard>, std::vector<CallGuard>, std::vector<GlobalHooksGuard>>
       guards_;

@@ -119,6 +119,39 @@ struct SlotGuard {
   }
 };
 
+/// What code asks about a number: `number % modulus < constant`, or the like. Without a modulus, it is 0.
+struct NumberTest {
+  enum class Op : uint8_t { kLess, kLessEqual, kEqual, kNotEqual, kGreater, kGreaterEqual };
+  int64_t modulus;
+  Op op;
+  int64_t constant;
+
+  bool holds(int64_t number) const;
+};
+
+/// An int of which code knows only how these tests come out. If the call counts, adding `step` to it, they are made
+/// before or after that.
+struct TestGuard {
+  Place where;
+  std::vector<NumberTest> tests;
+  std::vector<bool> expected;
+  int64_t step;
+  std::string place;
+
+  /// `before` is what the place held when the recorded call began.
+  TestGuard(const Place& where, std::vector<NumberTest> tests, int64_t before, int64_t step, std::string place);
+  bool holds() const;
+  std::optional<Difference> difference() const;
+  size_t size() const { return 1; }
+  template <typename Visit>
+  void each(Visit visit) {
+    visit(where.holder), visit(where.key);
+  }
+
+ private:
+  std::vector<bool> outcomes(int64_t number) const;
+};
+
 /// The items of a list, a deque or a set, or the keys of an ordered dict, in order.
 struct SequenceGuard {
   PyObject* holder;

@@ -71,6 +71,58 @@ bool BytesGuard::holds() const { return expected.match(holder); }
 
 std::optional<Difference> BytesGuard::difference() const { return differ(holds(), place, "some values", "others"); }
 
+// Tests of numbers.
+
+bool NumberTest::holds(int64_t number) const {
+  if (modulus > 0) number = ((number % modulus) + modulus) % modulus;
+  switch (op) {
+    case Op::kLess:
+      return number < constant;
+    case Op::kLessEqual:
+      return number <= constant;
+    case Op::kEqual:
+      return number == constant;
+    case Op::kNotEqual:
+      return number != constant;
+    case Op::kGreater:
+      return number > constant;
+    case Op::kGreaterEqual:
+      return number >= constant;
+  }
+  return false;
+}
+
+TestGuard::TestGuard(const Place& where, std::vector<NumberTest> tests, int64_t before, int64_t step, std::string place)
+    : where{where.kind, Py_NewRef(where.holder), Py_XNewRef(where.key), where.offset},
+      tests(std::move(tests)),
+      step(step),
+      place(std::move(place)) {
+  expected = outcomes(before);
+}
+
+std::vector<bool> TestGuard::outcomes(int64_t number) const {
+  std::vector<bool> outcomes;
+  for (const NumberTest& test : tests) {
+    outcomes.push_back(test.holds(number));
+    outcomes.push_back(test.holds(number + step));
+  }
+  return outcomes;
+}
+
+bool TestGuard::holds() const {
+  // Larger numbers would overflow.
+  constexpr int64_t kMax = int64_t{1} << 53;
+  PyObject* const now = where.now();
+  if (!now || !PyLong_CheckExact(now)) return false;
+  int overflow = 0;
+  const int64_t number = PyLong_AsLongLongAndOverflow(now, &overflow);
+  return overflow == 0 && -kMax <= number && number <= kMax && outcomes(number) == expected;
+}
+
+std::optional<Difference> TestGuard::difference() const {
+  return differ(holds(), place, "a number that passed some tests", value_text(where.now()) + ", which passes others");
+}
+
 // Context variables.
 
 ContextGuard::ContextGuard(PyObject* variable, std::string place)

@@ -64,6 +64,8 @@ _BY_KIND = {
         "notes.append({Color.RED: 1.0, Color.BLUE: 2.0}[P])",
     ),
     "number": (
+        "x = x * 2.0 if P % 3 == 0 else x",
+        "if P % 2:\n    x = x + 1.0",
         "x = x * P",
         "x = x + P",
         "x = x - float(P)",
@@ -322,7 +324,12 @@ _WRITES = {
     "array": ("P[0] = K", "P += 1.0"),
     "optimizer": ("P.param_groups[0]['lr'] = K",),
     "module": ("P.train(False)", "P.a = V"),
-    "number": ("P += 1",),
+    "number": (
+        "P += 1",
+        "P += 1\nif P % 3 == 1:\n    x = x * 2.0",
+        "notes.append(P < 5)\nP += 1",
+        "P -= 1",
+    ),
     "function": ("P.write(V)",),
     "variable": ("P.set(V)",),
     "generator": ("P.manual_seed(3)",),

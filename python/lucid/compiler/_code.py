@@ -7,7 +7,7 @@ import os
 import sys
 import weakref
 from types import CodeType
-from typing import Any
+from typing import Any, cast
 
 _GLOBALS = {"LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS"}
 _ATTRIBUTES = {"LOAD_ATTR", "LOAD_METHOD", "LOAD_SUPER_ATTR", "IMPORT_FROM"}
@@ -25,6 +25,11 @@ _PAIRS = {"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
 _LOADS = _GLOBALS | _ATTRIBUTES | _CELLS | _LOCALS
 # Instructions after a load which show that the value is not passed on.
 _USES = {"PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
+# What a number may be compared with, and how.
+_MAX_INTEGER = 2**53
+_OPERATORS = {"<", "<=", "==", "!=", ">", ">="}
+# A test of an integer: the modulus that it is reduced by, or 0, the operator, and a constant.
+Test = tuple[int, str, int]
 # Instructions that load a key.
 _KEYS = {"LOAD_CONST", "LOAD_SMALL_INT"} | _LOCALS
 _NOTHING = {"CACHE", "EXTENDED_ARG", "NOP"}
@@ -91,7 +96,7 @@ def _is_subscript(instruction: dis.Instruction) -> bool:
 
 def _use_of(instructions: list[dis.Instruction], index: int) -> str:
     """How the loaded value is used: it is "called", "appended" to, "filled" by appending to its items, "counted" up
-    or down, or anything else is done."""
+    or down, "tested" (see _test_of), or anything else is done."""
     load, after = instructions[index], instructions[index + 1 : index + 5]
     if _is_method(load):
         return "called"
@@ -109,7 +114,35 @@ def _use_of(instructions: list[dis.Instruction], index: int) -> str:
         and after[2].opname in _WRITES
         and after[2].argval == load.argval
     )
-    return "counted" if is_counted else "used"
+    if is_counted:
+        return "counted"
+    return "used" if _test_of(instructions, index) is None else "tested"
+
+
+def _test_of(instructions: list[dis.Instruction], index: int) -> Test | None:
+    """The test that is made with the loaded value: `n < 5`, `n % 10 == 0` or `if n % 10`."""
+    modulus, rest = 0, instructions[index + 1 : index + 5]
+    if len(rest) > 2 and _is_integer(rest[0]) and rest[1].opname == "BINARY_OP" and rest[1].argrepr == "%":
+        modulus, rest = rest[0].argval, rest[2:]
+        if modulus <= 0:
+            return None
+        if rest[0].opname == "UNARY_NOT" or (rest[0].opname.startswith("POP_JUMP_") and "NONE" not in rest[0].opname):
+            return modulus, "!=", 0
+    if len(rest) > 1 and _is_integer(rest[0]) and rest[1].opname == "COMPARE_OP" and rest[1].argval in _OPERATORS:
+        return modulus, rest[1].argval, rest[0].argval
+    return None
+
+
+def _is_integer(load: dis.Instruction) -> bool:
+    """Whether the instruction loads an integer of moderate size."""
+    is_constant = load.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
+    return is_constant and type(load.argval) is int and abs(load.argval) <= _MAX_INTEGER
+
+
+def _step_of(instructions: list[dis.Instruction], index: int) -> int:
+    """What is added to the loaded value, which is counted."""
+    after = [each for each in instructions[index + 1 : index + 5] if each.opname != "SWAP"]
+    return int(after[0].argval) if after[1].argrepr == "+=" else -int(after[0].argval)
 
 
 def _ends_count(instructions: list[dis.Instruction], index: int) -> bool:
@@ -154,6 +187,8 @@ class Named:
         "reads",
         "reflects",
         "shows_values",
+        "steps",
+        "tests",
         "texts",
         "used",
         "uses_hashes",
@@ -175,6 +210,9 @@ class Named:
         self.counted: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set()
+        # For names that are counted, by how much, and for those that are tested, how.
+        self.steps: dict[str, set[int]] = {}
+        self.tests: dict[str, set[Test]] = {}
         # Names of values that are used in other ways than by calling them or by reading or writing their attributes.
         self.passed: set[str] = set()
         # Whether the code may look up names that do not occur in it.
@@ -205,8 +243,12 @@ class Named:
                 self.passed.update(name)
             if operation in _LOADS:
                 use = _use_of(instructions, index)
-                if use != "called":
+                if use == "tested":
+                    self.tests.setdefault(name, set()).add(cast(Test, _test_of(instructions, index)))
+                elif use != "called":
                     getattr(self, use).add(name)
+                if use == "counted":
+                    self.steps.setdefault(name, set()).add(_step_of(instructions, index))
             if operation in _WRITES:
                 self.writes.setdefault(name, line)
                 if not _ends_count(instructions, index):

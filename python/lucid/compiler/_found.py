@@ -11,6 +11,7 @@ import lucid
 
 from .. import _core
 from ..optim import Optimizer
+from ._code import Test
 from ._kinds import ATOMS, ByType, derives, type_set
 from ._knowledge import Knowledge
 from ._members import Instance
@@ -42,6 +43,9 @@ class State:
     filled: frozenset[str]
     counted: frozenset[str]
     assigned: frozenset[str]
+    # For names that code counts and tests: by how much, and how.
+    steps: dict[str, set[int]]
+    tests: dict[str, set[Test]]
 
 
 @dataclass

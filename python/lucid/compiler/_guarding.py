@@ -25,6 +25,7 @@ def add_guards(walk: Walk) -> None:
     guards, all_names = walk.guards, walk.knowledge.all_names
     names = frozenset(walk.names)
     called = names.difference(walk.used, walk.texts, *_uses(walk))
+    tested = frozenset() if all_names else walk.tests.keys() - walk.used - walk.texts.union(*_uses(walk)[:-1])
     for entries, wanted, place in walk.globals.values():
         if not _core.has_only_names(entries):
             walk.refuse(place, f"reads {place}names from a dict whose keys are not all strings")
@@ -45,6 +46,9 @@ def add_guards(walk: Walk) -> None:
                 # Where a number is only called, which raises the same error for each, its value does not matter.
                 for name in called & instance.dict.keys():
                     guards.accept_numbers(instance.dict, name)
+                # Of a number that is only tested, the outcomes are compared.
+                for name in sorted(tested & instance.dict.keys()):
+                    _guard_tests(walk, instance.dict, name, f"{place}.{name}")
             else:
                 walk.refuse(place, f"reads attributes of {place}, whose names are not all strings")
         for name, member in instance.members:
@@ -78,9 +82,16 @@ def add_guards(walk: Walk) -> None:
         guards.call(abc.get_cache_token, "the classes registered with abstract ones")
 
 
+def _guard_tests(walk: Walk, entries: dict[str, Any], name: str, place: str) -> None:
+    value = entries[name]
+    if type(value) is int and abs(value) < 2**53:
+        walk.guards.accept_numbers(entries, name)
+        walk.guards.test((0, entries, name, 0), place, list(walk.tests[name]), value, 0)
+
+
 def _uses(walk: Walk) -> tuple[set[str], ...]:
     """The names of what code uses in ways that stores know."""
-    return walk.appended, walk.filled, walk.counted, walk.assigned
+    return walk.appended, walk.filled, walk.counted, walk.assigned, set(walk.tests)
 
 
 def _only(walk: Walk, names: set[str]) -> frozenset[str]:
@@ -88,6 +99,8 @@ def _only(walk: Walk, names: set[str]) -> frozenset[str]:
     if walk.knowledge.all_names:
         return frozenset()
     others = [kind for kind in _uses(walk) if kind is not names]
+    if names is walk.counted:
+        others = others[:-1]  # A counter may be tested.
     return frozenset(names.difference(walk.used, walk.texts, *others))
 
 
@@ -109,5 +122,7 @@ def found_by(walk: Walk) -> Found:
         filled=_only(walk, walk.filled),
         counted=_only(walk, walk.counted),
         assigned=_only(walk, walk.assigned),
+        steps=walk.steps,
+        tests=walk.tests,
     )
     return Found(state, walk.guards, walk.reasons, walk.arguments, walk.containers)

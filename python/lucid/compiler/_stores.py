@@ -8,6 +8,7 @@ from typing import Any
 
 import lucid
 
+from ._code import Test
 from ._found import Found, have_hooks
 from ._kinds import ATOMS
 from ._knowledge import Knowledge
@@ -35,7 +36,7 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
         if knowledge.all_names or variable is None or (variable[2] and not appends):
             return False
         if counts:
-            return variable[1] in state.counted
+            return variable[1] in state.counted and _is_one_step(write, state.tests.get(variable[1]), state.steps)
         if keeps_float:
             is_entry = place[0] == _ENTRY and (before is ... or before is None or type(before) is float)
             return is_entry and floats.may_be_in(now, variable[1])
@@ -72,6 +73,9 @@ def declare_stores(
         if type(before) is float and type(now) is float:
             found.guards.accept_numbers(place[1], place[2])
         found.guards.store(place, name, released[0] if released and not appends else None, counts)
+        variable = _VARIABLE.fullmatch(name) if counts else None
+        if variable is not None and (tests := found.state.tests.get(variable[1])):
+            found.guards.test(place, name, list(tests), before, now - before)
         inputs += [] if appends else released
         stored.append(now - before if counts else now)
     return tensors, stored, inputs
@@ -99,6 +103,15 @@ def _is_log(items: list[Any], found: Found) -> bool:
 def _counts(write: Write) -> bool:
     _, _, before, now = write
     return type(before) is int and type(now) is int
+
+
+def _is_one_step(write: Write, tests: set[Test] | None, steps: dict[str, set[int]]) -> bool:
+    """Whether a counter that is tested has been counted once, so that tests saw what it was before or after that."""
+    _, name, before, now = write
+    variable = _VARIABLE.fullmatch(name)
+    if not tests:
+        return True
+    return variable is not None and steps.get(variable[1]) == {now - before} and abs(before) < 2**53
 
 
 def _may_vary(before: Any, found: Found, unread: tuple[str, ...]) -> bool:

@@ -21,7 +21,7 @@ import lucid
 from .. import _core
 from . import _kinds
 from ._argument_walk import visit_argument
-from ._code import is_caching, is_library, is_library_file, is_numpy, is_own, named_by
+from ._code import Test, is_caching, is_library, is_library_file, is_numpy, is_own, named_by
 from ._found import Found
 from ._functions import own_effect, reason_for
 from ._guarding import add_guards, found_by
@@ -74,6 +74,8 @@ class Walk:
         self.counted: set[str] = set()
         self.assigned: set[str] = set()
         self.used: set[str] = set(_BASE_NAMES)
+        self.steps: dict[str, set[int]] = {}
+        self.tests: dict[str, set[Test]] = {}
         # What cannot be guarded: a name in the code, and the reason.
         self.reasons: list[tuple[str, str]] = []
         self.codes: set[CodeType] = set()
@@ -343,6 +345,9 @@ class Walk:
         self.counted |= named.counted
         self.assigned |= named.assigned
         self.used |= named.used
+        for ours, theirs in ((self.steps, named.steps), (self.tests, named.tests)):
+            for name, found in theirs.items():
+                ours.setdefault(name, set()).update(found)  # type: ignore[arg-type]
         self.passed |= named.passed
         if not is_caching(code):
             self.passed_on |= named.passed
