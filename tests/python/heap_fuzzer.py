@@ -199,8 +199,8 @@ def new_program(choose, writer):
         ("x, notes", "x, notes", "x, notes, kept", "(x * 2.0).sum(), notes", "[x, x, kept], notes")
     )
     program.target = choose.choice(_TARGETS)
-    if choose.random() < 0.4:
-        program.argument = f", {writer.value(choose.choice((1, 2, 2)), ())}"
+    if choose.random() < 0.3:
+        program.argument = f", {writer.value(choose.choice((1, 1, 2)), ())}"
     return program
 
 

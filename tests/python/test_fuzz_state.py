@@ -11,7 +11,7 @@ LONG = os.environ.get("LUCID_LONG_TESTS") == "1"
 
 @pytest.mark.filterwarnings("ignore")
 def test_random_heaps_are_the_same_compiled():
-    outcome = heap_fuzzer.run(seed=0, steps=20_000 if LONG else 600)
+    outcome = heap_fuzzer.run(seed=0, steps=20_000 if LONG else 1_200)
     assert not outcome.failures, outcome.failures[0]
     assert outcome.hits >= outcome.steps // 5
 
