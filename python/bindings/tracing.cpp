@@ -213,9 +213,15 @@ void PythonTracing::add_float(const TensorImpl& tensor, nb::object value) {
 }
 
 bool PythonTracing::add_comparisons(const Value& copy, nb::handle frame) {
-  const nb::object comparisons = [&] {
+  const nb::object comparisons = [&]() -> nb::object {
     const PauseProfile pause;
-    return nb::borrow(float_comparisons())(frame, PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr())));
+    try {
+      return nb::borrow(float_comparisons())(frame, PyFrame_GetLasti(reinterpret_cast<PyFrameObject*>(frame.ptr())));
+    } catch (const nb::python_error& error) {
+      // Such as RecursionError, which the program itself might not have raised.
+      if (!error.matches(PyExc_Exception)) throw;
+      return nb::none();
+    }
   }();
   if (comparisons.is_none() || nb::len(comparisons) == 0) return !comparisons.is_none();
   static const Op& to = op_table().at("to");

@@ -48,8 +48,8 @@ struct ArgumentShape {
   nb::object names;  // of kInstance: a frozenset of guarded names; None means all. Of kFunction: its globals
   nb::object keys;   // of kInstance and kEntries: a tuple, one for each part. Of kFunction: its name and qualified name
   nb::object members;  // of kInstance: a tuple of slot descriptors, whose parts come after those of the keys
-  bool has_entries =
-      false;                // of kInstance: its class derives from dict; the last part is the kEntries of what it holds
+  /// Of kInstance: its class derives from dict, and the last part is the kEntries of what it holds.
+  bool has_entries = false;
   bool is_partial = false;  // of kItems: the parts are the function, the arguments and the keywords
   InputType tensor;         // of kTensor
   std::string bytes;        // of kBytes

@@ -317,6 +317,31 @@ def test_what_a_float_is_compared_with_may_change():
     assert hits >= 10
 
 
+def test_a_metaclass_is_not_asked():
+    """Finding out what a float is compared with runs no code of the program."""
+    asked = []
+
+    class Meta(type):
+        def __getattribute__(cls, name):
+            asked.append(name)
+            return super().__getattribute__(name)
+
+    class Settings(metaclass=Meta):
+        def __init__(self):
+            self.limit = 0.25
+
+    settings = Settings()
+
+    def function(x):
+        return x + 1 if x.sum().item() > settings.limit else x
+
+    f = lucid.compile(function, wait=True)
+    del asked[:]
+    for _ in range(4):
+        f(lucid.ones(3))
+    assert not asked
+
+
 def test_loops_that_end_when_a_value_is_small():
     """One plan for each number of rounds; a call that needs more is a call of the function."""
     f = lucid.compile(until_a_variable_is_small, wait=True)

@@ -18,6 +18,7 @@ from types import CodeType, FrameType
 from typing import Any
 
 from .. import _core
+from ._kinds import mro_of
 
 _IGNORED = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME", "PRECALL", "KW_NAMES", "NOT_TAKEN"}
 _LOADS = {
@@ -43,7 +44,9 @@ _COMPARISONS = {
 # Functions of `math` that are comparisons, which are ops by the same names.
 _CLASSIFIERS = ("isnan", "isinf", "isfinite")
 # How objects are asked for attributes, if their class does not say otherwise.
-_GETTERS: tuple[Any, ...] = (object.__getattribute__, _core.Module.__getattribute__)
+_GETTERS: tuple[Any, ...] = tuple(
+    _core.class_dict(cls)["__getattribute__"] for cls in (object, types.ModuleType, _core.Module)
+)
 # Up to here every integer is a float.
 _MAX_EXACT = 2**53
 # How many instructions between the read of a value and the one that hands it on are looked at.
@@ -83,15 +86,12 @@ class Comparison:
 
 def _plain_attribute(value: Any, name: str) -> Any:
     """An attribute that is an entry of the object's own dict; None if reading it might run code."""
-    cls = type(value)
-    if cls is types.ModuleType:
-        return vars(value).get(name)
-    if cls.__getattribute__ not in _GETTERS or any(name in vars(base) for base in cls.__mro__):
+    classes = [_core.class_dict(base) for base in mro_of(type(value))]
+    getter = next(entries["__getattribute__"] for entries in classes if "__getattribute__" in entries)
+    if getter not in _GETTERS or any(name in entries for entries in classes):
         return None
-    try:
-        return object.__getattribute__(value, "__dict__").get(name)
-    except AttributeError:
-        return None
+    attributes = _core.attributes_of(value)
+    return attributes.get(name) if attributes is not None and _core.has_only_names(attributes) else None
 
 
 @dataclass(frozen=True)
