@@ -268,8 +268,10 @@ void bind_guards(nb::module_& module) {
                    })
       .def(
           "writes",
-          [](const GuardSet& self) -> nb::object {
-            const std::optional<std::vector<Write>> writes = self.writes();
+          [](const GuardSet& self, nb::handle made) -> nb::object {
+            std::unordered_set<PyObject*> objects;
+            for (nb::handle object : made) objects.insert(object.ptr());
+            const std::optional<std::vector<Write>> writes = self.writes(objects);
             if (!writes) return nb::none();
             nb::list list;
             for (const Write& write : *writes)
@@ -279,6 +281,7 @@ void bind_guards(nb::module_& module) {
                   write.name, or_missing(write.before), write.now));
             return list;
           },
+          "made"_a,
           "After the recorded call: (place, its name, before, now) of the places whose contents it replaced. Nothing "
           "is "
           "shown as `...`. None if the call changed anything else.")

@@ -49,14 +49,20 @@ std::optional<Difference> GuardSet::difference() const {
 
 namespace {
 
+using Objects = std::unordered_set<PyObject*>;
+
 template <typename Guard>
-bool add_writes_of(const Guard& guard, std::vector<Write>&) {
+bool add_writes_of(const Guard& guard, std::vector<Write>&, const Objects&) {
   // Not holds(), which relies on versions that change at the next call.
   return !guard.difference();
 }
-bool add_writes_of(const DictGuard& guard, std::vector<Write>& writes) { return guard.add_writes(writes); }
-bool add_writes_of(const SequenceGuard& guard, std::vector<Write>& writes) { return guard.add_writes(writes); }
-bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes) {
+bool add_writes_of(const DictGuard& guard, std::vector<Write>& writes, const Objects& made) {
+  return guard.add_writes(writes, made);
+}
+bool add_writes_of(const SequenceGuard& guard, std::vector<Write>& writes, const Objects&) {
+  return guard.add_writes(writes);
+}
+bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes, const Objects&) {
   if (guard.holds()) return true;
   if (!guard.now()) return false;
   writes.push_back({guard.where(), guard.place, nb::borrow(guard.expected), nb::borrow(guard.now())});
@@ -65,11 +71,11 @@ bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes) {
 
 }  // namespace
 
-std::optional<std::vector<Write>> GuardSet::writes() const {
+std::optional<std::vector<Write>> GuardSet::writes(const std::unordered_set<PyObject*>& made) const {
   const IdentityScope scope(compares_identity_);
   std::vector<Write> writes;
   const auto add = [&](const auto& kind) {
-    return std::all_of(kind.begin(), kind.end(), [&](const auto& guard) { return add_writes_of(guard, writes); });
+    return std::all_of(kind.begin(), kind.end(), [&](const auto& guard) { return add_writes_of(guard, writes, made); });
   };
   const bool is_all = std::apply([&](const auto&... kinds) { return (add(kinds) && ...); }, guards_);
   return is_all ? std::optional(std::move(writes)) : std::nullopt;

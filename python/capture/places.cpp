@@ -208,12 +208,13 @@ std::optional<Difference> DictGuard::difference() const {
   return Difference{place, place, "in one order", "in another"};
 }
 
-bool DictGuard::add_writes(std::vector<Write>& writes) const {
-  if (holds()) return true;
+bool DictGuard::add_writes(std::vector<Write>& writes, const std::unordered_set<PyObject*>& made) const {
+  const bool is_held = holds();
+  if (is_held && made.empty()) return true;
   // The interpreter remembers what it found in classes, so a store must go through the class.
-  if (style == Style::kClass) return false;
+  if (style == Style::kClass) return is_held;
   const auto add = [&](PyObject* key, PyObject* before, PyObject* now) {
-    if (!matches(before, now))
+    if (!matches(before, now) || made.contains(now))
       writes.push_back({{Place::Kind::kEntry, dict, key},
                         difference_of(key, before, now).place,
                         nb::borrow(before),
@@ -221,7 +222,7 @@ bool DictGuard::add_writes(std::vector<Write>& writes) const {
   };
   PyObject *key = nullptr, *value = nullptr;
   if (names) {
-    if (!has_only_names(dict)) return false;
+    if (!has_only_names(dict)) return is_held;
     for (Py_ssize_t at = 0; PyDict_Next(expected, &at, &key, &value);)
       if (!find_name(dict, key)) return false;
     return for_each_named([&](PyObject* name, Py_hash_t, PyObject* now) {
@@ -233,7 +234,7 @@ bool DictGuard::add_writes(std::vector<Write>& writes) const {
   if (2 * PyDict_GET_SIZE(dict) != PyTuple_GET_SIZE(expected)) return false;
   Py_ssize_t i = 0;
   for (Py_ssize_t at = 0; PyDict_Next(dict, &at, &key, &value); i += 2) {
-    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) return false;
+    if (!PyUnicode_CheckExact(key) && !PyLong_CheckExact(key)) return is_held;
     if (!same(PyTuple_GET_ITEM(expected, i), key)) return false;
     add(key, PyTuple_GET_ITEM(expected, i + 1), value);
   }

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "capture/stores.h"
@@ -33,7 +34,7 @@ struct DictGuard {
   }
   std::optional<Difference> difference() const;
   /// Adds the entries that differ. Returns whether they are all that differs, and all of them are still there.
-  bool add_writes(std::vector<Write>& writes) const;
+  bool add_writes(std::vector<Write>& writes, const std::unordered_set<PyObject*>& made) const;
   /// Accepts anything in an entry from now on.
   void release(PyObject* key);
   /// Accepts any int, or any float, in the entry with a name that holds one.

@@ -118,6 +118,24 @@ def test_floats_that_are_kept():
     check(world, min_hits=5)
 
 
+def test_floats_that_stay_the_same():
+    """Each call stores a float that equals the one before."""
+
+    def world():
+        box = Box(last=0.0, n=0)
+        x = lucid.randn(3)
+
+        def function(x):
+            box.n += 1
+            y = x * 2 if box.n % 4 == 0 else x + 1
+            box.last = x.sum().item()
+            return y
+
+        return function, [(x,) for _ in range(24)], lambda: [lucid.tensor([box.last, box.n])]
+
+    check(world, min_hits=20)
+
+
 LIMIT = 0.5
 
 

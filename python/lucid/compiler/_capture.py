@@ -412,12 +412,14 @@ class Recording:
             if len(now) != len(self._inputs) or any(a is not b for a, b in zip(now, self._inputs)):
                 return self._message("", "the call replaces a tensor in an object that was passed to it", {})
         if changed is None and argument is None:
-            if difference is None:
-                return []
-            writes = guards.writes()
+            # A float that the call has read and stored may equal the one that was there.
+            floats = self._floats.values
+            writes = guards.writes(floats) if difference is not None or floats else []
             knowledge = self._capture.knowledge
             if writes and all(can_be_repeated(write, self._found, knowledge, self._floats) for write in writes):
                 return writes
+            if difference is None:
+                return []
         difference = difference or argument
         written: dict[str, str] = {}
         for code in _in_order(codes | self._capture.knowledge.ran):

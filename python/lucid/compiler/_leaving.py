@@ -354,6 +354,7 @@ class LeavingFloats:
 
     def __init__(self, floats: list[tuple[float, Any, CodeType, int, bool]]) -> None:
         self._floats = floats
+        self.values = [value for value, *_ in floats]
         # The tensors, by id of the float.
         self.copies = {id(value): copy for value, copy, *_ in floats}
         # By id: the names of the places where the call stores it.
