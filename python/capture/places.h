@@ -150,7 +150,9 @@ struct TestGuard {
   }
 
  private:
-  std::vector<bool> outcomes(int64_t number) const;
+  /// Calls a function with the outcomes for a number, in order, until it returns false. Returns whether it never did.
+  template <typename Function>
+  bool each_outcome(int64_t number, const Function& function) const;
 };
 
 /// The items of a list, a deque or a set, or the keys of an ordered dict, in order.

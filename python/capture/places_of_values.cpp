@@ -1,5 +1,6 @@
 // Guards of values that are read anew for each check.
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -97,16 +98,17 @@ TestGuard::TestGuard(const Place& where, std::vector<NumberTest> tests, int64_t 
       tests(std::move(tests)),
       step(step),
       place(std::move(place)) {
-  expected = outcomes(before);
+  each_outcome(before, [&](bool outcome) {
+    expected.push_back(outcome);
+    return true;
+  });
 }
 
-std::vector<bool> TestGuard::outcomes(int64_t number) const {
-  std::vector<bool> outcomes;
-  for (const NumberTest& test : tests) {
-    outcomes.push_back(test.holds(number));
-    outcomes.push_back(test.holds(number + step));
-  }
-  return outcomes;
+template <typename Function>
+bool TestGuard::each_outcome(int64_t number, const Function& function) const {
+  return std::ranges::all_of(tests, [&](const NumberTest& test) {
+    return function(test.holds(number)) && function(test.holds(number + step));
+  });
 }
 
 bool TestGuard::holds() const {
@@ -116,7 +118,9 @@ bool TestGuard::holds() const {
   if (!now || !PyLong_CheckExact(now)) return false;
   int overflow = 0;
   const int64_t number = PyLong_AsLongLongAndOverflow(now, &overflow);
-  return overflow == 0 && -kMax <= number && number <= kMax && outcomes(number) == expected;
+  if (overflow != 0 || number < -kMax || number > kMax) return false;
+  size_t at = 0;
+  return each_outcome(number, [&](bool outcome) { return outcome == expected[at++]; });
 }
 
 std::optional<Difference> TestGuard::difference() const {

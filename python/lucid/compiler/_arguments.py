@@ -65,6 +65,8 @@ class Descriptions:
             or any(type(key) not in ATOMS for key, _ in entries_of(value))
         ):
             return ("same", value)
+        if (known := self._numbers.get(id(value))) is not None:
+            return ("again", known)
         if cls is types.FunctionType:
             return self._function(value)
         return self._partial(value) if cls is functools.partial else self._instance(value)
@@ -94,10 +96,13 @@ class Descriptions:
             return ("entries", number, cls, tuple(value), parts)
         return ("items", number, cls, parts)
 
+    def _new_number(self, value: Any) -> int:
+        return self._numbers.setdefault(id(value), len(self._numbers))
+
     def _instance(self, value: Any) -> Description:
-        if (number := self._numbers.get(id(value))) is not None:
-            return ("again", number)
-        number = self._numbers[id(value)] = len(self._numbers)
+        if (known := self._numbers.get(id(value))) is not None:
+            return ("again", known)
+        number = self._new_number(value)
         instance = self._found.arguments[id(value)]
         entries = instance.dict or {}
         everything = self._all_names or instance.whole
@@ -134,16 +139,12 @@ class Descriptions:
     def _function(self, value: Any) -> Description:
         if self._all_names or not self._names.isdisjoint(_OF_FUNCTIONS):
             return ("same", value)
-        if (number := self._numbers.get(id(value))) is not None:
-            return ("again", number)
-        number = self._numbers[id(value)] = len(self._numbers)
+        number = self._new_number(value)
         parts = tuple(("missing",) if part is EMPTY else self.of(part, True) for _, part in parts_of_function(value))
         return ("function", number, value.__code__, value.__globals__, (value.__name__, value.__qualname__), parts)
 
     def _partial(self, value: Any) -> Description:
-        if (number := self._numbers.get(id(value))) is not None:
-            return ("again", number)
-        number = self._numbers[id(value)] = len(self._numbers)
+        number = self._new_number(value)
         parts = tuple(self.of(part, True) for part in (value.func, value.args, value.keywords))
         return ("partial", number, type(value), parts)
 

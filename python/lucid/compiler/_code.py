@@ -25,8 +25,8 @@ _PAIRS = {"LOAD_FAST_LOAD_FAST", "LOAD_FAST_BORROW_LOAD_FAST_BORROW"}
 _LOADS = _GLOBALS | _ATTRIBUTES | _CELLS | _LOCALS
 # Instructions after a load which show that the value is not passed on.
 _USES = {"PUSH_NULL", "LOAD_ATTR", "LOAD_METHOD", "STORE_ATTR", "DELETE_ATTR"}
-# What a number may be compared with, and how.
-_MAX_INTEGER = 2**53
+# How large numbers that are tested may be, and what they are compared by.
+MAX_INTEGER = 2**53
 _OPERATORS = {"<", "<=", "==", "!=", ">", ">="}
 # A test of an integer: the modulus that it is reduced by, or 0, the operator, and a constant.
 Test = tuple[int, str, int]
@@ -136,7 +136,7 @@ def _test_of(instructions: list[dis.Instruction], index: int) -> Test | None:
 def _is_integer(load: dis.Instruction) -> bool:
     """Whether the instruction loads an integer of moderate size."""
     is_constant = load.opname in ("LOAD_CONST", "LOAD_SMALL_INT")
-    return is_constant and type(load.argval) is int and abs(load.argval) <= _MAX_INTEGER
+    return is_constant and type(load.argval) is int and abs(load.argval) <= MAX_INTEGER
 
 
 def _step_of(instructions: list[dis.Instruction], index: int) -> int:

@@ -12,6 +12,7 @@ import lucid
 
 from .. import _core
 from . import _kinds
+from ._code import MAX_INTEGER
 from ._found import Found, State
 from ._kinds import gradient_of, name_of, type_set
 from ._members import ONLY_NAMED, is_container
@@ -84,7 +85,7 @@ def add_guards(walk: Walk) -> None:
 
 def _guard_tests(walk: Walk, entries: dict[str, Any], name: str, place: str) -> None:
     value = entries[name]
-    if type(value) is int and abs(value) < 2**53:
+    if type(value) is int and abs(value) < MAX_INTEGER:
         walk.guards.accept_numbers(entries, name)
         walk.guards.test((0, entries, name, 0), place, list(walk.tests[name]), value, 0)
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import lucid
 
-from ._code import Test
-from ._found import Found, have_hooks
+from ._code import MAX_INTEGER
+from ._found import Found, State, have_hooks
 from ._kinds import ATOMS
 from ._knowledge import Knowledge
 from ._leaving import LeavingFloats
@@ -36,7 +36,7 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
         if knowledge.all_names or variable is None or (variable[2] and not appends):
             return False
         if counts:
-            return variable[1] in state.counted and _is_one_step(write, state.tests.get(variable[1]), state.steps)
+            return variable[1] in state.counted and _is_one_step(variable[1], before, now, state)
         if keeps_float:
             is_entry = place[0] == _ENTRY and (before is ... or before is None or type(before) is float)
             return is_entry and floats.may_be_in(now, variable[1])
@@ -47,7 +47,7 @@ def can_be_repeated(write: Write, found: Found, knowledge: Knowledge, floats: Le
             else type(item) in _REPLACING or type(item) in ATOMS
             for item in now
         )
-        return is_alone and is_known and variable[1] in (state.filled if variable[2] else state.appended)
+        return is_alone and is_known and _is_appended(variable, state)
     # A number that varies would need a plan for each value.
     return type(now) in _REPLACING and (before is ... or type(before) in (*_REPLACING, int, float))
 
@@ -95,9 +95,12 @@ def _is_log(items: list[Any], found: Found) -> bool:
     if len(places) != 1 or found.guards.count(items) != 1 or any(type(item) not in ATOMS for item in items):
         return False
     variable = _VARIABLE.fullmatch(next(iter(places)))
-    if variable is None:
-        return False
-    return variable[1] in (found.state.filled if variable[2] else found.state.appended)
+    return variable is not None and _is_appended(variable, found.state)
+
+
+def _is_appended(variable: re.Match[str], state: State) -> bool:
+    """Whether code only appends to the list in a place."""
+    return variable[1] in (state.filled if variable[2] else state.appended)
 
 
 def _counts(write: Write) -> bool:
@@ -105,13 +108,9 @@ def _counts(write: Write) -> bool:
     return type(before) is int and type(now) is int
 
 
-def _is_one_step(write: Write, tests: set[Test] | None, steps: dict[str, set[int]]) -> bool:
+def _is_one_step(name: str, before: int, now: int, state: State) -> bool:
     """Whether a counter that is tested has been counted once, so that tests saw what it was before or after that."""
-    _, name, before, now = write
-    variable = _VARIABLE.fullmatch(name)
-    if not tests:
-        return True
-    return variable is not None and steps.get(variable[1]) == {now - before} and abs(before) < 2**53
+    return name not in state.tests or (state.steps[name] == {now - before} and abs(before) < MAX_INTEGER)
 
 
 def _may_vary(before: Any, found: Found, unread: tuple[str, ...]) -> bool:

@@ -195,14 +195,15 @@ def grad_in_obj(run):
         run.see(x.grad)
 
 
+def square_backward(b):
+    total = (b.x * b.x).sum()
+    total.backward()
+    return total.detach()
+
+
 @prog
 def backward_inside(run):
-    def g(b):
-        l = (b.x * b.x).sum()
-        l.backward()
-        return l.detach()
-
-    f = run.compile(g)
+    f = run.compile(square_backward)
     for i in range(8):
         x = sample().requires_grad_()
         run.call(f, Box(x=x))
@@ -211,12 +212,7 @@ def backward_inside(run):
 
 @prog
 def grad_preexisting(run):
-    def g(b):
-        l = (b.x * b.x).sum()
-        l.backward()
-        return l.detach()
-
-    f = run.compile(g)
+    f = run.compile(square_backward)
     x = sample().requires_grad_()
     for i in range(8):
         if i == 5:
