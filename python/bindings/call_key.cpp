@@ -267,7 +267,8 @@ std::vector<NumberArgument> number_arguments(PyObject* const* values, size_t cou
     flatten(values[i], all);
     const auto end = static_cast<uint32_t>(all.key.numbers().size());
     if (end == position + 1 && (PyLong_CheckExact(values[i]) || PyFloat_CheckExact(values[i])))
-      found.push_back({i, position});
+      found.push_back({i, position, nullptr});
+    if (Py_TYPE(values[i]) == tensor_type) found.push_back({i, position, tensor_or_null(values[i])});
     position = end;
   }
   return found;

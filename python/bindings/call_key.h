@@ -33,10 +33,13 @@ struct Flattened {
 /// dataclasses. Other objects contribute only their class: the guards check the attributes that the call reads.
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
 
-/// An argument that is an int or a float, and the position of its value among the numbers of the key.
+/// An argument that is an int, a float or a tensor, and its positions among the numbers of the key: that of its value,
+/// or those of its sizes, then of its strides.
 struct NumberArgument {
   size_t argument;
   uint32_t position;
+  /// Null for an int or a float.
+  TensorImpl* tensor;
 };
 /// Finds these among the arguments of a call, which are the first `count` values.
 std::vector<NumberArgument> number_arguments(PyObject* const* values, size_t count);

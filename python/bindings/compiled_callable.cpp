@@ -97,7 +97,7 @@ class PythonCall {
     const nb::list given = given_tensors();
     const auto [walk, shown_key] =
         nb::cast<std::pair<nb::object, nb::object>>(recorder.attr("begin")(positional(), named(), given));
-    const nb::list varying = varying_arguments(recording);
+    const nb::object varying = varying_arguments(recording);
     const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
     const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
     const PassList passes = object_.passes == Py_None ? PassList() : to_passes(object_.passes);
@@ -129,6 +129,8 @@ class PythonCall {
     if (!as_python(plan).guard_set().check({values_, count_, names_}, tensors(), handles.found))
       return "tensors that it finds outside its arguments are other arguments";
     if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
+    if (plan.program->family() && !plan.program->fits(tensors(), handles))
+      return "the call goes another way for these sizes, or they have other strides";
     return "tensors that it uses have different types or share memory differently";
   }
 
@@ -152,19 +154,39 @@ class PythonCall {
     return tensors;
   }
 
-  /// The arguments that are numbers and vary, as pairs of the argument's index and the position in the key.
-  nb::list varying_arguments(const PlanTable::Recording& recording) const {
+  /// What varies of the arguments: a list of numbers, as pairs of the argument's index and the position in the key, and
+  /// a list of tensors, as tuples of the argument's index, its index among the tensors, the position of its first size,
+  /// and the dimensions whose sizes vary.
+  nb::tuple varying_arguments(const PlanTable::Recording& recording) const {
     const auto named = static_cast<size_t>(names_ ? PyTuple_GET_SIZE(names_) : 0);
-    nb::list varying;
     // Their positions are those in the key of the call, in which names of arguments have no numbers.
-    const std::vector<NumberArgument> numbers = number_arguments(values_, static_cast<size_t>(count_) + named);
+    const std::vector<NumberArgument> arguments = number_arguments(values_, static_cast<size_t>(count_) + named);
     std::vector<uint32_t> positions;
-    for (const NumberArgument& number : numbers) positions.push_back(number.position);
+    for (const NumberArgument& argument : arguments) {
+      const size_t count = argument.tensor ? 2 * argument.tensor->sizes().size() : 1;
+      for (size_t i = 0; i < count; ++i) positions.push_back(argument.position + static_cast<uint32_t>(i));
+    }
     const std::vector<uint32_t> found = recording.table().varying_numbers(key(), positions);
-    for (const NumberArgument& number : numbers)
-      if (std::ranges::binary_search(found, number.position))
-        varying.append(nb::make_tuple(number.argument, number.position));
-    return varying;
+    const nb::object dynamic = nb::handle(object_.recorder).attr("dynamic");
+    const auto varies = [&](uint32_t position) {
+      return dynamic.is_none() ? std::ranges::binary_search(found, position) : dynamic.is(nb::handle(Py_True));
+    };
+    nb::list numbers, tensors;
+    for (const NumberArgument& argument : arguments) {
+      if (!argument.tensor) {
+        if (std::ranges::binary_search(found, argument.position))
+          numbers.append(nb::make_tuple(argument.argument, argument.position));
+        continue;
+      }
+      nb::list dims;
+      for (size_t i = 0; i < argument.tensor->sizes().size(); ++i)
+        if (varies(argument.position + static_cast<uint32_t>(i))) dims.append(i);
+      const auto all = flat_.tensors();
+      if (nb::len(dims) > 0 && std::ranges::count(all, argument.tensor) == 1)
+        tensors.append(nb::make_tuple(argument.argument, std::ranges::find(all, argument.tensor) - all.begin(),
+                                      argument.position, dims));
+    }
+    return nb::make_tuple(numbers, tensors);
   }
 
   /// Calls the target between `__enter__` and `__exit__` of `walk`. Adds no Python frame between caller and target.

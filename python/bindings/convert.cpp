@@ -3,6 +3,7 @@
 #include "bindings/dtype_object.h"
 #include "bindings/from_data.h"
 #include "bindings/numpy.h"
+#include "bindings/traced_size.h"
 
 namespace lucid::python {
 
@@ -51,6 +52,7 @@ std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* o
   if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object));
   if (PyLong_Check(object)) return integer_of(context, object);
   if (Py_TYPE(object) == traced_number_type) return traced_number(context, object);
+  if (const std::optional<Dim> size = traced_size_in(object)) return Scalar(*size);
   switch (numpy_scalar_kind(object)) {
     case NumpyScalar::kNone:
       return std::nullopt;
@@ -67,8 +69,9 @@ std::optional<Scalar> number_or_none(const ArgumentContext& context, PyObject* o
   return std::nullopt;
 }
 
-int64_t to_int(const ArgumentContext& context, PyObject* object) {
+Dim to_int(const ArgumentContext& context, PyObject* object) {
   if (PyLong_CheckExact(object)) return integer_of(context, object).to_int();
+  if (const std::optional<Dim> size = traced_size_in(object)) return *size;
   if (PyBool_Check(object) || !PyIndex_Check(object)) context.fail("an integer", object);
   return integer_of(context, checked(PyNumber_Index(object)).ptr()).to_int();
 }
@@ -114,7 +117,7 @@ Dims to_ints(const ArgumentContext& context, PyObject* object) {
 PyObject* from_ints(DimsView values) {
   nb::object tuple = checked(PyTuple_New(static_cast<Py_ssize_t>(values.size())));
   for (size_t i = 0; i < values.size(); ++i)
-    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), checked(PyLong_FromLongLong(values[i])).release().ptr());
+    PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i), checked(from_dim(values[i])).release().ptr());
   return tuple.release().ptr();
 }
 

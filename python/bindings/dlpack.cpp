@@ -24,8 +24,8 @@ struct Export {
   Managed managed{};
   Snapshot snapshot;
   TensorRef copy;
-  Dims sizes;
-  Dims strides;
+  std::vector<int64_t> sizes;
+  std::vector<int64_t> strides;
 };
 
 template <typename Managed>
@@ -41,14 +41,13 @@ Export<Managed>* make_export(const TensorImpl& tensor, bool copied) {
   if (copied) {
     result->copy = copy_of(tensor, contiguous_strides(tensor.sizes()));
     out.data = result->copy->data();
-    result->sizes = result->copy->sizes();
-    result->strides = result->copy->strides();
   } else {
     result->snapshot.take(tensor);
     out.data = const_cast<void*>(result->snapshot.pin());
-    result->sizes = result->snapshot.geometry().sizes;
-    result->strides = result->snapshot.geometry().strides;
   }
+  const Geometry geometry = copied ? result->copy->geometry() : result->snapshot.geometry();
+  result->sizes.assign(geometry.sizes.begin(), geometry.sizes.end());
+  result->strides.assign(geometry.strides.begin(), geometry.strides.end());
   out.device = {dlpack::kCpu, 0};
   out.rank = static_cast<int32_t>(result->sizes.size());
   out.dtype = dlpack::data_type_of(tensor.dtype());

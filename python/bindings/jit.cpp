@@ -8,6 +8,7 @@
 #include "bindings/gil.h"
 #include "bindings/graph.h"
 #include "bindings/tensor_object.h"
+#include "bindings/traced_size.h"
 #include "bindings/tracing.h"
 #include "capture/number_program.h"
 
@@ -101,6 +102,7 @@ void bind_jit(nb::module_& module) {
       .def_prop_ro("passes", [](const ProgramHandle& self) { return to_text(self.program->report()); })
       .def_prop_ro("state", [](const ProgramHandle& self) { return to_list(self.program->state()); });
   bind_tracing(module);
+  bind_traced_size(module);
   bind_numbers(module);
   bind_compiled_callable(module);
   module.def("backward_counters", [] {

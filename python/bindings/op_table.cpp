@@ -100,7 +100,7 @@ nb::object from_attribute(const Attribute& attribute) {
   struct Maker {
     nb::object operator()(std::monostate) const { return nb::none(); }
     nb::object operator()(bool value) const { return nb::bool_(value); }
-    nb::object operator()(int64_t value) const { return nb::int_(value); }
+    nb::object operator()(Dim value) const { return nb::int_(value.unnoted()); }
     nb::object operator()(double value) const { return nb::float_(value); }
     nb::object operator()(Dtype value) const { return from_dtype(value); }
     nb::object operator()(const Dims& value) const { return checked(from_ints(value)); }

@@ -30,7 +30,7 @@ PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list 
   const nb::object numbers = made[5];
   if (numbers.is_none()) return;
   numbers_object_ = numbers[0];
-  numbers_ = &nb::cast<NumberProgram&>(numbers_object_);
+  if (!numbers_object_.is_none()) numbers_ = &nb::cast<NumberProgram&>(numbers_object_);
   varying = nb::cast<std::vector<std::string>>(numbers[2]);
 }
 

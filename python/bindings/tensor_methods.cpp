@@ -6,6 +6,7 @@
 #include "bindings/convert.h"
 #include "bindings/dtype_object.h"
 #include "bindings/from_data.h"
+#include "bindings/traced_size.h"
 #include "bindings/tracing.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
@@ -31,7 +32,9 @@ PyObject* tolist(PyObject* self, PyObject*) {
   });
 }
 
-PyObject* numel_method(PyObject* self, PyObject*) { return PyLong_FromLongLong(tensor_in(self).numel()); }
+PyObject* numel_method(PyObject* self, PyObject*) {
+  return guarded([&] { return from_dim(tensor_in(self).numel()); });
+}
 PyObject* dim_method(PyObject* self, PyObject*) { return PyLong_FromSize_t(tensor_in(self).sizes().size()); }
 PyObject* element_size(PyObject* self, PyObject*) { return PyLong_FromSize_t(size_of(tensor_in(self).dtype())); }
 PyObject* storage_offset(PyObject* self, PyObject*) {
@@ -60,7 +63,7 @@ PyObject* all_or_one(const char* name, const TensorImpl& tensor, DimsView values
   if (count + keywords == 0 || arguments[0] == Py_None) return from_ints(values);
   const int64_t axis = to_int({name, "dim"}, arguments[0]);
   if (values.empty()) throw IndexError("{}: a 0-d tensor has no dimension {}", name, axis);
-  return PyLong_FromLongLong(values[static_cast<size_t>(normalize_axis(name, axis, tensor.sizes().rank()))]);
+  return from_dim(values[static_cast<size_t>(normalize_axis(name, axis, tensor.sizes().rank()))]);
 }
 
 PyObject* size_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {

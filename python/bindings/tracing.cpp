@@ -1,6 +1,7 @@
 #include "bindings/tracing.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <map>
@@ -77,16 +78,15 @@ std::string lasting(const std::string& obstacle) {
 }
 
 /// Returns (program, None), or (None, the reason why there is no program).
-nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
-                       const std::string& name) {
+nb::tuple finish_recording(jit::TracingContext& context, nb::handle arguments, nb::handle results, nb::handle state,
+                           const std::string& name) {
   std::string obstacle;
   const std::vector<TensorRef> given = tensors_in(arguments);
   const std::vector<TensorRef> got = tensors_in(results);
   const std::vector<TensorRef> known = tensors_in(state);
   Ref<Program> program;
-  if (obstacle = tracing.obstacle(); !obstacle.empty()) return nb::make_tuple(nb::none(), lasting(obstacle));
   try {
-    program = Program::record(tracing.context, given, got, known, name, obstacle);
+    program = Program::record(context, given, got, known, name, obstacle);
   } catch (const std::exception& error) {
     obstacle = jit::reason_of(error);
   }
@@ -94,30 +94,65 @@ nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle 
   return nb::make_tuple(ProgramHandle{std::move(program)}, nb::none());
 }
 
-/// A second recording of a call, whose ops get traced numbers: `_core.NumberTracing` in Python.
-class NumberTracing {
- public:
-  NumberTracing() { reads_.emplace(); }
-  NumberTracing(const NumberTracing&) = delete;
-  NumberTracing& operator=(const NumberTracing&) = delete;
-  ~NumberTracing() { stop(); }
+nb::tuple record_trace(PythonTracing& tracing, nb::handle arguments, nb::handle results, nb::handle state,
+                       const std::string& name) {
+  const std::string obstacle = tracing.obstacle();
+  if (!obstacle.empty()) return nb::make_tuple(nb::none(), lasting(obstacle));
+  return finish_recording(tracing.context, arguments, results, state, name);
+}
 
+/// A second recording of a call, whose ops get traced numbers and tensors with traced sizes: `_core.SecondTracing` in
+/// Python.
+class SecondTracing {
+ public:
+  SecondTracing() = default;
+  SecondTracing(const SecondTracing&) = delete;
+  SecondTracing& operator=(const SecondTracing&) = delete;
+  ~SecondTracing() { stop(); }
+
+  /// A tensor to pass in place of argument `argument`: the sizes of these dimensions are traced.
+  nb::object trace_sizes(nb::handle tensor, size_t argument, const std::vector<size_t>& dims) {
+    return to_object(sizes_->add(expect_tensor("compile", tensor.ptr()), argument, dims));
+  }
+  void start() {
+    context_.emplace(source_of_user);
+    reads_.emplace();
+    if (sizes_->symbols.empty()) return;
+    context_->set_sizes(sizes_);
+    scope_.emplace(&sizes_->trace);
+  }
   void stop() {
-    context_.stop();
-    if (reads_) read_ = reads_->numbers();
+    if (!reads_) return;
+    context_->stop();
+    scope_.reset();
+    read_ = reads_->numbers();
     reads_.reset();
   }
-  /// See jit::adopt_numbers. `kept` are further numbers that keep their value.
-  nb::object adopt(PythonTracing& first, nb::handle results, nb::handle own_results, std::vector<uint32_t> kept) {
+  /// See jit::number_operands. `kept` are further numbers that keep their value.
+  nb::object number_operands(PythonTracing& first, nb::handle results, nb::handle own_results,
+                             std::vector<uint32_t> kept) {
     kept.insert(kept.end(), read_.begin(), read_.end());
     const auto numbers =
-        jit::adopt_numbers(first.context, tensors_in(results), context_, tensors_in(own_results), kept);
+        jit::number_operands(first.context, tensors_in(results), *context_, tensors_in(own_results), kept);
     return numbers ? nb::cast(*numbers) : nb::none();
   }
+  nb::tuple record(nb::handle arguments, nb::handle results, nb::handle state, const std::string& name) {
+    const SizeTrace::Scope scope(context_->sizes() ? &sizes_->trace : nullptr);
+    return finish_recording(*context_, arguments, results, state, name);
+  }
   const std::vector<uint32_t>& read() const { return read_; }
+  /// The traced sizes, as tuples of argument, dimension, and whether the call depends on the value.
+  std::vector<std::tuple<size_t, size_t, bool>> sizes() const {
+    std::vector<std::tuple<size_t, size_t, bool>> sizes;
+    for (size_t i = 0; i < sizes_->symbols.size(); ++i)
+      sizes.emplace_back(sizes_->symbols[i].argument, sizes_->symbols[i].dim, sizes_->trace.is_fixed(i));
+    return sizes;
+  }
 
  private:
-  jit::TracingContext context_;
+  std::optional<jit::TracingContext> context_;
+  std::shared_ptr<jit::TracedSizes> sizes_ = std::make_shared<jit::TracedSizes>();
+  std::optional<SizeTrace::Scope> scope_;
   std::optional<TracedReads> reads_;
   std::vector<uint32_t> read_;
 };
@@ -277,11 +312,15 @@ void bind_tracing(nb::module_& module) {
       .def("records", &records, "inputs"_a)
       .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context); })
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.obstacle()); });
-  nb::class_<NumberTracing>(module, "NumberTracing")
+  nb::class_<SecondTracing>(module, "SecondTracing")
       .def(nb::init<>())
-      .def("stop", &NumberTracing::stop)
-      .def_prop_ro("read", &NumberTracing::read)
-      .def("adopt", &NumberTracing::adopt, "first"_a, "results"_a, "own_results"_a, "kept"_a);
+      .def("trace_sizes", &SecondTracing::trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
+      .def("start", &SecondTracing::start)
+      .def("stop", &SecondTracing::stop)
+      .def_prop_ro("read", &SecondTracing::read)
+      .def_prop_ro("sizes", &SecondTracing::sizes)
+      .def("number_operands", &SecondTracing::number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)
+      .def("record", &SecondTracing::record, "arguments"_a, "results"_a, "state"_a, "name"_a);
   module.def("set_traced_number", [](nb::handle type) {
     traced_number_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());  // kept for ever, as are other classes
   });

@@ -18,6 +18,7 @@ namespace lucid {
 enum class LockRank : uint8_t {
   kPlanTables,
   kPlanTable,
+  kPlanFamily,
   kBackwardPart,
   kViewNode,
   kLeafAccumulator,

@@ -53,8 +53,9 @@ constinit thread_local TracedReads* t_reads = nullptr;
 TracedReads::TracedReads() : before_(t_reads) { t_reads = this; }
 TracedReads::~TracedReads() { t_reads = before_; }
 
-void Scalar::note_traced_read(uint32_t number) {
-  if (t_reads) t_reads->numbers_.push_back(number);
+void Scalar::note_traced_read() const {
+  if (traced_ != 0 && t_reads) t_reads->numbers_.push_back(traced_);
+  if (is_size()) static_cast<void>(static_cast<int64_t>(size()));
 }
 
 int64_t Scalar::to_int() const {
@@ -120,7 +121,10 @@ Scalar Scalar::load(Dtype dtype, const void* element) {
   return {};
 }
 
-bool Scalar::operator==(const Scalar& other) const { return kind_ == other.kind_ && bits() == other.bits(); }
+bool Scalar::operator==(const Scalar& other) const {
+  if (is_size() || other.is_size()) return expression_ == other.expression_;
+  return kind_ == other.kind_ && bits() == other.bits();
+}
 
 uint64_t Scalar::bits() const {
   note_read();

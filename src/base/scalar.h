@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/dim.h"
 #include "base/dtype.h"
 
 namespace lucid {
@@ -12,7 +13,8 @@ namespace lucid {
 /// promotion.
 ///
 /// It may be traced: it then also says which number of a recorded call it is, so that a plan can be given another value
-/// for it. Code that reads the value of a traced number depends on it; TracedReads collects such reads.
+/// for it. Code that reads the value of a traced number depends on it; TracedReads collects such reads. It may also be
+/// a traced size.
 class Scalar {
  public:
   constexpr Scalar() : kind_(Dtype::kI64), integer_(0) {}
@@ -20,6 +22,8 @@ class Scalar {
   constexpr Scalar(int value) : kind_(Dtype::kI64), integer_(value) {}      // NOLINT
   constexpr Scalar(int64_t value) : kind_(Dtype::kI64), integer_(value) {}  // NOLINT
   constexpr Scalar(double value) : kind_(Dtype::kF64), real_(value) {}      // NOLINT
+  constexpr Scalar(Dim value)                                               // NOLINT
+      : kind_(Dtype::kI64), expression_(value.expression()), integer_(value.unnoted()) {}
 
   /// kBool, kI64 or kF64: the category, not a width.
   constexpr Dtype kind() const { return kind_; }
@@ -37,13 +41,17 @@ class Scalar {
   /// Reads one element of `dtype`.
   static Scalar load(Dtype dtype, const void* element);
 
-  /// Same category and same bits: 0.0 differs from -0.0, 1 from 1.0; all NaNs are equal.
+  /// Same category and same bits: 0.0 differs from -0.0, 1 from 1.0; all NaNs are equal. A traced size equals only
+  /// itself.
   bool operator==(const Scalar& other) const;
   /// The 64 bits of the value, with one pattern for all NaNs. Used by hashes and guards.
   uint64_t bits() const;
 
   /// The traced number that it is; 0 if it is not traced.
   constexpr uint32_t traced() const { return traced_; }
+  constexpr bool is_size() const { return expression_ != 0; }
+  /// The traced size that it is.
+  constexpr Dim size() const { return Dim::traced(expression_, static_cast<int32_t>(integer_)); }
   constexpr Scalar with_trace(uint32_t number) const {
     Scalar result = *this;
     result.traced_ = number;
@@ -52,12 +60,13 @@ class Scalar {
 
  private:
   constexpr void note_read() const {
-    if (traced_ != 0) [[unlikely]]
-      note_traced_read(traced_);
+    if (traced_ != 0 || expression_ != 0) [[unlikely]]
+      note_traced_read();
   }
-  static void note_traced_read(uint32_t number);
+  void note_traced_read() const;
 
-  Dtype kind_;
+  Dtype kind_ : 8;
+  uint32_t expression_ : 24 = 0;
   uint32_t traced_ = 0;
   union {
     int64_t integer_;

@@ -16,7 +16,7 @@ bool same(DimsView a, DimsView b) {
   return true;
 }
 
-bool is_empty(DimsView sizes) { return std::find(sizes.begin(), sizes.end(), 0) != sizes.end(); }
+bool is_empty(DimsView sizes) { return std::find(sizes.begin(), sizes.end(), Dim(0)) != sizes.end(); }
 
 void check_rank(std::string_view op, DimsView sizes) {
   if (static_cast<int64_t>(sizes.size()) > kMaxRank)
@@ -28,7 +28,7 @@ constexpr std::array<size_t, 4> kChannelsLastOrder = {1, 3, 2, 0};
 
 bool is_channels_last(DimsView sizes, DimsView strides) {
   if (sizes.size() != 4) return false;
-  int64_t expected = 1;
+  Dim expected = 1;
   for (size_t dim : kChannelsLastOrder) {
     if (sizes[dim] == 1) continue;
     if (strides[dim] != expected) return false;
@@ -39,16 +39,16 @@ bool is_channels_last(DimsView sizes, DimsView strides) {
 
 Dims channels_last_strides(DimsView sizes) {
   Dims strides(4);
-  int64_t next = 1;
+  Dim next = 1;
   for (size_t dim : kChannelsLastOrder) {
     strides[dim] = next;
-    next *= std::max<int64_t>(sizes[dim], 1);
+    next *= std::max<Dim>(sizes[dim], 1);
   }
   return strides;
 }
 
 /// The operands' strides aligned to the result's dimensions, 0 where an operand is broadcast: a row for each operand.
-using StrideRows = SmallVector<int64_t, 32>;
+using StrideRows = SmallVector<Dim, 32>;
 
 StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
   StrideRows rows;
@@ -57,7 +57,7 @@ StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
     for (size_t i = 0; i < lead; ++i) rows.push_back(0);
     for (size_t i = 0; i < operand->sizes.size(); ++i) {
       const bool stretched = operand->sizes[i] == 1 && shape[lead + i] != 1;
-      rows.push_back(stretched ? 0 : operand->strides[i]);
+      rows.push_back(stretched ? Dim(0) : operand->strides[i]);
     }
   }
   return rows;
@@ -67,7 +67,7 @@ StrideRows align(DimsView shape, std::span<const Geometry* const> operands) {
 /// operand determines the order, because each is broadcast along one of them.
 int compare_order(DimsView shape, const StrideRows& rows, size_t a, size_t b) {
   for (size_t row = 0; row < rows.size(); row += shape.size()) {
-    const int64_t stride_a = rows[row + a], stride_b = rows[row + b];
+    const Dim stride_a = rows[row + a], stride_b = rows[row + b];
     if (stride_a == 0 || stride_b == 0) continue;
     if (stride_a != stride_b) return stride_a < stride_b ? -1 : 1;
     if (shape[a] > shape[b]) return 1;
@@ -94,11 +94,11 @@ Dims sorted_strides(DimsView shape, std::span<const Geometry* const> operands) {
   }
 
   Dims strides(rank);
-  uint64_t next = 1;
+  Dim next = 1;
   for (size_t i = 0; i < rank; ++i) {
     const size_t dim = inner_to_outer[i];
-    strides[dim] = static_cast<int64_t>(next);
-    next *= static_cast<uint64_t>(std::max<int64_t>(shape[dim], 1));
+    strides[dim] = next;
+    next *= std::max<Dim>(shape[dim], 1);
   }
   return strides;
 }
@@ -118,44 +118,45 @@ std::string to_string(DimsView dims) {
   std::string text = "[";
   for (size_t i = 0; i < dims.size(); ++i) {
     if (i > 0) text += ',';
-    text += fmt::format_int(dims[i]).str();
+    text += to_string(dims[i]);
   }
   return text + ']';
 }
 
-int64_t numel(DimsView sizes) {
-  uint64_t count = 1;
-  for (int64_t size : sizes) count *= static_cast<uint64_t>(size);
-  return static_cast<int64_t>(count);
+Dim numel(DimsView sizes) {
+  Dim count = 1;
+  for (Dim size : sizes) count *= size;
+  return count;
 }
 
-int64_t checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
+Dim checked_numel(std::string_view op, DimsView sizes, size_t element_bytes) {
   check_rank(op, sizes);
-  // Zeros are omitted from the product, so that the strides of an empty tensor fit too.
+  // Zeros are omitted from the product, so that the strides of an empty tensor fit too. No trace has to note the
+  // outcome: traced sizes always fit.
   int64_t bytes = static_cast<int64_t>(element_bytes);
   bool fits = true;
-  for (int64_t size : sizes) {
+  for (Dim size : sizes) {
     if (size < 0) throw ValueError("{}: shape {} has a negative size", op, to_string(sizes));
-    fits &= !__builtin_mul_overflow(bytes, std::max<int64_t>(size, 1), &bytes);
+    fits &= !__builtin_mul_overflow(bytes, std::max<int64_t>(size.unnoted(), 1), &bytes);
   }
   if (!fits)
     throw ValueError("{}: shape {} is too large: its {}-byte elements would not fit in 63 bits of address", op,
                      to_string(sizes), element_bytes);
-  return is_empty(sizes) ? 0 : bytes / static_cast<int64_t>(element_bytes);
+  return numel(sizes);
 }
 
 Dims contiguous_strides(DimsView sizes) {
   Dims strides(sizes.size());
-  uint64_t next = 1;
+  Dim next = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
-    strides[i] = static_cast<int64_t>(next);
-    next *= static_cast<uint64_t>(std::max<int64_t>(sizes[i], 1));
+    strides[i] = next;
+    next *= std::max<Dim>(sizes[i], 1);
   }
   return strides;
 }
 
 bool is_contiguous(DimsView sizes, DimsView strides) {
-  int64_t expected = 1;
+  Dim expected = 1;
   bool in_order = true;
   for (size_t i = sizes.size(); i-- > 0;) {
     if (sizes[i] == 1) continue;
@@ -168,12 +169,13 @@ bool is_contiguous(DimsView sizes, DimsView strides) {
 
 bool is_dense(DimsView sizes, DimsView strides) {
   if (is_contiguous(sizes, strides)) return true;
-  std::array<std::pair<int64_t, int64_t>, kMaxRank> dims;
+  std::array<std::pair<Dim, Dim>, kMaxRank> dims;
   size_t count = 0;
   for (size_t i = 0; i < sizes.size(); ++i)
     if (sizes[i] != 1) dims[count++] = {strides[i], sizes[i]};
-  std::sort(dims.begin(), dims.begin() + count);
-  int64_t expected = 1;
+  std::sort(dims.begin(), dims.begin() + count,
+            [](const auto& a, const auto& b) { return a.first == b.first ? a.second < b.second : a.first < b.first; });
+  Dim expected = 1;
   for (size_t i = 0; i < count; ++i) {
     if (dims[i].first != expected) return false;
     expected *= dims[i].second;
@@ -187,11 +189,11 @@ bool has_internal_overlap(DimsView sizes, DimsView strides) {
   return false;
 }
 
-std::pair<int64_t, int64_t> element_range(const Geometry& geometry) {
-  int64_t first = geometry.offset, last = geometry.offset;
+std::pair<Dim, Dim> element_range(const Geometry& geometry) {
+  Dim first = geometry.offset, last = geometry.offset;
   for (size_t i = 0; i < geometry.sizes.size(); ++i) {
     if (geometry.sizes[i] == 0) return {geometry.offset, geometry.offset};
-    const int64_t reach = (geometry.sizes[i] - 1) * geometry.strides[i];
+    const Dim reach = (geometry.sizes[i] - 1) * geometry.strides[i];
     (reach < 0 ? first : last) += reach;
   }
   return {first, last + 1};
@@ -204,7 +206,7 @@ Dims broadcast(std::string_view op, DimsView a, DimsView b) {
   const size_t lead = longer.size() - shorter.size();
   Dims shape(longer);
   for (size_t i = 0; i < shorter.size(); ++i) {
-    int64_t& size = shape[lead + i];
+    Dim& size = shape[lead + i];
     if (size == shorter[i] || shorter[i] == 1) continue;
     if (size != 1)
       throw ValueError(
@@ -225,7 +227,7 @@ Dims broadcast_strides(DimsView sizes, DimsView strides, DimsView shape) {
   for (size_t i = 0; i < sizes.size(); ++i) {
     const bool stretched = sizes[i] != shape[lead + i];
     LUCID_CHECK(!stretched || sizes[i] == 1, "{} read as {}", to_string(sizes), to_string(shape));
-    result[lead + i] = stretched ? 0 : strides[i];
+    result[lead + i] = stretched ? Dim(0) : strides[i];
   }
   return result;
 }
@@ -247,13 +249,14 @@ Dims normalize_axes(std::string_view op, DimsView axes, int64_t rank) {
   return result;
 }
 
-Dims infer_shape(std::string_view op, DimsView requested, int64_t elements) {
+Dims infer_shape(std::string_view op, DimsView requested, Dim elements) {
   check_rank(op, requested);
   Dims shape(requested);
-  int64_t* unknown = nullptr;
-  int64_t known = 1;
+  Dim* unknown = nullptr;
+  Dim known = 1;
+  int64_t product = 1;
   bool fits = true;
-  for (int64_t& size : shape) {
+  for (Dim& size : shape) {
     if (size == -1) {
       if (unknown)
         throw ValueError("{}: shape {} has more than one -1; only one size can be inferred", op, to_string(requested));
@@ -262,7 +265,8 @@ Dims infer_shape(std::string_view op, DimsView requested, int64_t elements) {
       throw ValueError("{}: shape {} has a negative size; only -1, meaning \"infer\", is allowed", op,
                        to_string(requested));
     } else {
-      fits &= !__builtin_mul_overflow(known, size, &known);
+      fits &= !__builtin_mul_overflow(product, size.unnoted(), &product);
+      known *= size;
     }
   }
   if (is_empty(requested)) known = 0, fits = true;
@@ -287,9 +291,9 @@ std::optional<Dims> view_strides(DimsView sizes, DimsView strides, DimsView shap
   // Group source dimensions from the right into chunks with a uniform step. The next few dimensions of the new shape
   // must split each chunk exactly.
   size_t left = shape.size();
-  int64_t step = strides.back();
-  int64_t chunk = 1;
-  int64_t covered = 1;
+  Dim step = strides.back();
+  Dim chunk = 1;
+  Dim covered = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
     chunk *= sizes[i];
     const bool chunk_ends = i == 0 || (sizes[i - 1] != 1 && strides[i - 1] != chunk * step);

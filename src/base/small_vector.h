@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/dim.h"
+
 namespace lucid {
 
 /// A vector of trivially copyable elements that stores up to `kInline` of them in the object. Shapes and operand lists
@@ -161,6 +163,6 @@ class SmallVector {
 };
 
 /// Sizes, strides or axes: one integer for each dimension.
-using Dims = SmallVector<int64_t, 5>;
+using Dims = SmallVector<Dim, 5>;
 
 }  // namespace lucid

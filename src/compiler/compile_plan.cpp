@@ -118,6 +118,17 @@ Ref<Plan> finish(const PlanDraft& draft) {
 
 }  // namespace
 
+std::vector<Geometry> output_geometries(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs) {
+  PlanDraft draft(graph, inputs, {});
+  for (const PlanPass& pass : plan_passes(OutputMemory::kNew)) {
+    if (draft.has(PlanDraft::Phase::kLayouts)) break;
+    pass.run(draft);
+  }
+  std::vector<Geometry> geometries;
+  for (ValueId id : draft.graph.output_ids) geometries.push_back(draft.schedule.layouts.at(id).geometry);
+  return geometries;
+}
+
 Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
                        PassReport* report) {
   Ref<Plan> plan;

@@ -45,6 +45,10 @@ struct PlanOptions {
   std::span<const ExpectedOutput> expected;
 };
 
+/// The geometries of the outputs of a plan for inputs with these strides, as compile_plan() chooses them. Sizes may be
+/// traced.
+std::vector<Geometry> output_geometries(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs);
+
 /// Compiles a graph for inputs with these strides: expansion, grouping, loops, machine code. The plan's inputs are the
 /// graph's input_ids in order, its outputs the output_ids. What the passes of plan_pipeline.h did is added to `report`.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options = {},

@@ -37,7 +37,7 @@ ViewKey view_key(const TensorImpl& tensor) {
           tensor.dtype(),
           {tensor.sizes().begin(), tensor.sizes().end()},
           {tensor.strides().begin(), tensor.strides().end()},
-          is_imported ? 0 : tensor.offset()};
+          is_imported ? 0 : tensor.offset().unnoted()};
 }
 
 /// A file to write: its header and, in the same order, its tensors.

@@ -155,7 +155,7 @@ class Parser {
     const Attribute value = scanner_.attribute();
     if (std::holds_alternative<std::monostate>(value)) return {};
     if (const auto* flag = std::get_if<bool>(&value)) return {.number = Scalar(*flag)};
-    if (const auto* integer = std::get_if<int64_t>(&value)) return {.number = Scalar(*integer)};
+    if (const auto* integer = std::get_if<Dim>(&value)) return {.number = Scalar(int64_t{*integer})};
     if (const auto* real = std::get_if<double>(&value)) return {.number = Scalar(*real)};
     scanner_.fail("an operand is a value, a number or none");
   }

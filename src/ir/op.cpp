@@ -45,7 +45,7 @@ const Attribute& Call::attribute(std::string_view name) const {
 }
 
 bool Call::flag(std::string_view name) const { return typed<bool>(*this, name); }
-int64_t Call::integer(std::string_view name) const { return typed<int64_t>(*this, name); }
+Dim Call::integer(std::string_view name) const { return typed<Dim>(*this, name); }
 double Call::real(std::string_view name) const { return typed<double>(*this, name); }
 Dtype Call::dtype_of(std::string_view name) const { return typed<Dtype>(*this, name); }
 const Dims& Call::ints(std::string_view name) const { return typed<Dims>(*this, name); }

@@ -45,7 +45,7 @@ class Call {
   const Attribute& attribute(std::string_view name) const;
   bool is_none(std::string_view name) const { return std::holds_alternative<std::monostate>(attribute(name)); }
   bool flag(std::string_view name) const;
-  int64_t integer(std::string_view name) const;
+  Dim integer(std::string_view name) const;
   double real(std::string_view name) const;
   Dtype dtype_of(std::string_view name) const;
   const Dims& ints(std::string_view name) const;

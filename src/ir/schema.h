@@ -13,7 +13,7 @@
 namespace lucid {
 
 /// The value of a parameter that is not a tensor. std::monostate is None.
-using Attribute = std::variant<std::monostate, bool, int64_t, double, Dtype, Dims, std::string>;
+using Attribute = std::variant<std::monostate, bool, Dim, double, Dtype, Dims, std::string>;
 
 /// One for each non-tensor parameter of the op, in the order of the signature.
 using Attributes = std::vector<Attribute>;

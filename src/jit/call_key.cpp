@@ -24,8 +24,10 @@ void CallKey::add_tensor(const TensorImpl& tensor) {
                        static_cast<char>(requires_grad(tensor)), static_cast<char>(tensor.is_parameter())};
   add_bytes(head, sizeof head);
   int64_t* const numbers = numbers_.extend(2 * rank);
-  std::copy_n(tensor.sizes().data(), rank, numbers);
-  std::copy_n(tensor.strides().data(), rank, numbers + rank);
+  for (size_t i = 0; i < rank; ++i) {
+    numbers[i] = tensor.sizes()[i].unnoted();
+    numbers[rank + i] = tensor.strides()[i].unnoted();
+  }
 }
 
 NumberPattern::NumberPattern(std::span<const int64_t> numbers, std::vector<uint32_t> varying)

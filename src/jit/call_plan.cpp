@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "base/out_of_memory.h"
 #include "compiler/compile_plan.h"
+#include "ir/evaluate.h"
 #include "passes/pipeline.h"
 
 namespace lucid::jit {
@@ -86,7 +87,38 @@ PassReport run_graph_passes(CallGraph& call, const PassList* passes) {
   return report;
 }
 
+/// The call with plain sizes.
+CallGraph with_sizes(const CallGraph& call, const SizeReplacer& replace) {
+  CallGraph result = call;
+  result.graph = replace(call.graph);
+  for (GraphInput& input : result.inputs) input.geometry = replace(input.geometry);
+  for (OutputCell& output : result.outputs) output.bytes = replace(output.bytes);
+  return result;
+}
+
+std::shared_ptr<const CallTemplate> template_of(const CallGraph& call, const CallRecord& record) {
+  auto result = std::make_shared<CallTemplate>(call, record);
+  result->record.events.reset();
+  result->record.cells.clear();
+  return result;
+}
+
+/// Makes the plan of a call with plain sizes.
+void finish(CallPlan& result, CallGraph call, const CallRecord& record) {
+  result.plan = plan_of(call, record, result.report);
+  result.graph = std::move(call.graph);
+  result.inputs = std::move(call.inputs);
+  result.outputs = std::move(call.outputs);
+  result.written = std::move(call.written);
+}
+
 }  // namespace
+
+CallPlan compile_call(const CallTemplate& source, const SizeTrace::Evaluation& sizes) {
+  CallPlan result;
+  finish(result, with_sizes(source.call, SizeReplacer(sizes)), source.record);
+  return result;
+}
 
 std::string reason_of(const std::exception& error) {
   if (is_out_of_memory(error)) return std::string(kOutOfMemory);
@@ -96,21 +128,28 @@ std::string reason_of(const std::exception& error) {
 CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   const auto start = std::chrono::steady_clock::now();
   CallPlan result;
-  CallGraph call = build_graph(record);
-  result.obstacle = std::move(call.obstacle);
-  if (!result.obstacle.empty()) return result;
-  check_cancelled();
-  result.report = run_graph_passes(call, passes);
-  check_cancelled();
-  result.plan = plan_of(call, record, result.report);
-  result.graph = std::move(call.graph);
-  result.inputs = std::move(call.inputs);
-  result.outputs = std::move(call.outputs);
-  result.written = std::move(call.written);
+  CallGraph call;
+  {
+    const SizeTrace::Scope scope(record.sizes ? &record.sizes->trace : nullptr);
+    call = build_graph(record);
+    result.obstacle = std::move(call.obstacle);
+    if (!result.obstacle.empty()) return result;
+    check_cancelled();
+    result.report = run_graph_passes(call, passes);
+    check_cancelled();
+  }
+  if (record.sizes) {
+    result.source = template_of(call, record);
+    call = with_sizes(call, SizeReplacer());
+  }
+  finish(result, std::move(call), record);
   if (options().logs(kTopic)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     log(kTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name, result.graph.nodes.size(),
                             result.plan->kernel_count(), took.count()));
+    if (record.sizes)
+      for (const std::string& condition : record.sizes->trace.conditions())
+        log(kTopic, fmt::format("{}: holds for sizes with {}", record.name, condition));
   }
   return result;
 }

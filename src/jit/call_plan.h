@@ -9,6 +9,12 @@
 
 namespace lucid::jit {
 
+/// The graph of a call record after the passes, with traced sizes, and what is needed to make plans of it.
+struct CallTemplate {
+  CallGraph call;
+  CallRecord record;  // without events
+};
+
 /// A compiled call record: its graph after the passes, and the plan that computes it.
 struct CallPlan {
   IRGraph graph;
@@ -20,10 +26,15 @@ struct CallPlan {
   std::vector<size_t> written;
   /// Why there is no plan; empty if there is.
   std::string obstacle;
+  /// For making plans for other sizes; null if no size is traced.
+  std::shared_ptr<const CallTemplate> source;
 };
 
 /// Compiles a record, on any thread, with `passes` or the standard ones if null.
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
+
+/// Makes the plan for other sizes, for which the conditions of the trace hold.
+CallPlan compile_call(const CallTemplate& source, const SizeTrace::Evaluation& sizes);
 
 /// The reason for running calls eagerly after compiling threw `error`. The recorded call itself succeeded: only speed
 /// is lost. Returning kOutOfMemory does not allocate.

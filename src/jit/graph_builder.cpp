@@ -1,6 +1,7 @@
 #include "jit/graph_builder.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 
@@ -19,8 +20,14 @@ struct Obstacle {
 
 using GeometryKey = std::tuple<std::vector<int64_t>, std::vector<int64_t>, int64_t>;
 
+/// Views are the same if they have the same expressions, not if these happen to have the same value.
 GeometryKey key_of(const Geometry& g) {
-  return {{g.sizes.begin(), g.sizes.end()}, {g.strides.begin(), g.strides.end()}, g.offset};
+  const auto bits = [](const Dims& dims) {
+    std::vector<int64_t> result;
+    for (const Dim dim : dims) result.push_back(std::bit_cast<int64_t>(dim));
+    return result;
+  };
+  return {bits(g.sizes), bits(g.strides), std::bit_cast<int64_t>(g.offset)};
 }
 
 /// The state of a cell while the graph is built: the value that its memory holds, and the views of it that already have
@@ -82,10 +89,7 @@ class Builder {
   }
 
   /// The geometry of a cell's whole memory as one dimension.
-  static Geometry row_of(const CellRecord& cell) {
-    const auto elements = static_cast<int64_t>(cell.bytes / size_of(cell.dtype));
-    return {{elements}, {1}, 0};
-  }
+  static Geometry row_of(const CellRecord& cell) { return {{cell.bytes / size_of(cell.dtype)}, {1}, 0}; }
 
   /// Adds a value for the contents of the cell before the call, or before the first event on it.
   void define(int32_t index) {
@@ -134,7 +138,7 @@ class Builder {
     define(view.cell);
     const Value whole = emitter_.value(in_memory_order(view.cell));
     // The offset of an empty view may be past the end of the memory.
-    const int64_t offset = numel(view.geometry.sizes) == 0 ? 0 : view.geometry.offset;
+    const Dim offset = numel(view.geometry.sizes) == 0 ? Dim(0) : view.geometry.offset;
     const Value part = emit("strided_part", {whole}, {view.geometry.sizes, view.geometry.strides, offset});
     const ValueId id = GraphEmitter::id_of(part);
     value_of(view.cell).views[key] = id;
@@ -158,7 +162,7 @@ class Builder {
 
   static bool is_whole(const CellRecord& cell, const Geometry& geometry) {
     return geometry.offset == 0 && is_dense(geometry.sizes, geometry.strides) &&
-           static_cast<size_t>(numel(geometry.sizes)) * size_of(cell.dtype) == cell.bytes;
+           numel(geometry.sizes) * size_of(cell.dtype) == cell.bytes;
   }
 
   /// Replaces the contents of a view by `id`; the rest of the cell is unchanged.

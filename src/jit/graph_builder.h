@@ -3,6 +3,7 @@
 #include <map>
 
 #include "jit/trace.h"
+#include "jit/traced_sizes.h"
 
 namespace lucid::jit {
 
@@ -27,7 +28,7 @@ struct GraphInput {
 /// A cell's memory after the call, as one contiguous value.
 struct OutputCell {
   int32_t cell = -1;
-  size_t bytes = 0;
+  Dim bytes = 0;
 };
 
 /// The purely functional graph of a call, and the bindings of its inputs and outputs to cells.
@@ -61,7 +62,7 @@ struct CellRecord {
   /// See TracedCell::constant.
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
-  size_t bytes = 0;
+  Dim bytes = 0;
 };
 
 /// A finished recording, from which the graph is built. It holds no tensor, so any thread may use and destroy it while
@@ -77,6 +78,8 @@ struct CallRecord {
   std::vector<int32_t> wanted;
   /// What the last of these held, if the call read them. A run ends when it finds other contents.
   std::vector<std::string> expected;
+  /// Null if no size is traced.
+  std::shared_ptr<TracedSizes> sizes;
 };
 
 /// Builds the graph of a recording: each cell becomes a chain of values, one for each write.

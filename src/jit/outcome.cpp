@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "ir/evaluate.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -12,7 +13,7 @@ namespace {
 
 constexpr const char* kNotFound = "uses a tensor that is neither an argument nor reachable from the function";
 
-TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& views) {
+TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& views, const SizeTrace::Evaluation* sizes) {
   size_t detaches = 0;
   for (const TracingContext::View& view : views) detaches += !view.op;
   for (const TracingContext::View& view : views) {
@@ -24,7 +25,8 @@ TensorRef viewed(TensorRef tensor, const std::vector<TracingContext::View>& view
     // A view that is detached later is not part of the gradient graph.
     const GradModeScope mode(view.records_gradients && detaches == 0);
     const Operand operands[] = {Operand(tensor.get())};
-    tensor = TensorRef(tensor_of(eager().emit_one(*view.op, operands, view.attributes)));
+    const Attributes attributes = sizes ? SizeReplacer(*sizes)(view.attributes) : view.attributes;
+    tensor = TensorRef(tensor_of(eager().emit_one(*view.op, operands, attributes)));
   }
   return tensor;
 }
@@ -170,14 +172,16 @@ bool Outcome::fits(std::span<TensorImpl* const> handles) const {
 }
 
 void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
-                   std::span<Cell* const> cells, CallResults& results) const {
-  const auto tensor_at = [&](const Origin& origin) {
+                   std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes, CallResults& results) const {
+  const auto tensor_on = [&](const Geometry& geometry, const Origin& origin) {
     Cell* const cell = origin.handle >= 0 ? handle_cells[static_cast<size_t>(origin.handle)] : cells[origin.cell];
-    return make_ref<TensorImpl>(origin.dtype, origin.geometry.sizes, origin.geometry.strides, origin.geometry.offset,
-                                Ref<Cell>(cell));
+    return make_ref<TensorImpl>(origin.dtype, geometry.sizes, geometry.strides, geometry.offset, Ref<Cell>(cell));
+  };
+  const auto tensor_at = [&](const Origin& origin) {
+    return sizes ? tensor_on(SizeReplacer(*sizes)(origin.geometry), origin) : tensor_on(origin.geometry, origin);
   };
   const auto made = [&](const Origin& origin) {
-    return origin.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(origin.handle)]), origin.views)
+    return origin.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(origin.handle)]), origin.views, sizes)
                               : tensor_at(origin);
   };
   // Leaves are created first, because the graph ends at them; then the nodes, then the other results. Views of handles

@@ -35,9 +35,10 @@ class Outcome {
   /// views nor leaves that require grad.
   bool fits(std::span<TensorImpl* const> handles) const;
   /// Creates the results and applies the effects for another call. `handle_cells` are the cells of the handles when
-  /// that call began; `cells` are the new contents of cells(), in the same order.
+  /// that call began; `cells` are the new contents of cells(), in the same order. `sizes` are those of the call, if the
+  /// recorded ones are traced.
   void make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
-            CallResults& results) const;
+            const SizeTrace::Evaluation* sizes, CallResults& results) const;
 
  private:
   /// How a tensor is obtained: from one of the call's handles, or from a cell that the call created.

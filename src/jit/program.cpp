@@ -103,6 +103,7 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
     program->branch_.push_back(guard.expected);
   }
   record.expected = program->branch_;
+  record.sizes = context.sizes();
   for (const TracedCell& cell : trace.cells)
     record.cells.push_back({static_cast<bool>(cell.outside), cell.constant, cell.dtype, cell.bytes});
   return program;
@@ -181,6 +182,7 @@ std::string Program::take(CallPlan& call) {
       offsets.emplace_back(i, handles[i].geometry.offset - handles[i].shift);
   offsets_ = std::move(offsets);
   call_ = std::move(call);
+  if (call_.source) family_ = std::make_unique<PlanFamily>(call_.source);
   for (const GraphInput& input : call_.inputs)
     if (input.kind == GraphInput::Kind::kNumber) numbers_ = std::max(numbers_, input.number + 1);
   job_.reset();
@@ -260,7 +262,11 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   const std::span<TensorImpl* const> all(handles.data(), handles.size());
   if (uses_gradients() && !gradients_fit(all)) return false;
   if (!outcome_->fits(all)) return false;
-  if (call_.written.empty()) return shares_as_recorded(all);
+  if (call_.written.empty()) {
+    if (!shares_as_recorded(all)) return false;
+    if (family_) found.sized = family_->plan_for(all);
+    return !family_ || found.sized;
+  }
   for (size_t written : call_.written) {
     if (handles[written]->cell()->storage()->bytes() != bytes_[written]) return false;
   }
@@ -313,17 +319,17 @@ bool Program::shares_as_recorded(std::span<TensorImpl* const> handles) const {
   return true;
 }
 
-Ref<Storage> Program::memory_for(size_t output, std::span<TensorImpl* const> handles) const {
-  const size_t own = call_.outputs.size() - call_.written.size();
-  if (call_.plan->donors[output] >= 0 && !handles[call_.written[output - own]]->cell()->has_snapshots()) return nullptr;
+Ref<Storage> Program::memory_for(const CallPlan& call, size_t output, std::span<TensorImpl* const> handles) const {
+  const size_t own = call.outputs.size() - call.written.size();
+  if (call.plan->donors[output] >= 0 && !handles[call.written[output - own]]->cell()->has_snapshots()) return nullptr;
+  const auto bytes = static_cast<size_t>(call.outputs[output].bytes);
   const int64_t leaf = output < replaces_gradient_of_.size() ? replaces_gradient_of_[output] : -1;
-  if (leaf >= 0 && call_.plan->is_safe[output]) {
+  if (leaf >= 0 && call.plan->is_safe[output]) {
     // The call drops the old gradient. If nothing else refers to it, its memory is reused for the new one.
     const TensorRef old = gradient(*handles[static_cast<size_t>(leaf)]);
-    if (old && is_exclusive_to_leaf(old) && old->cell()->storage()->bytes() == call_.outputs[output].bytes)
-      return old->cell()->storage();
+    if (old && is_exclusive_to_leaf(old) && old->cell()->storage()->bytes() == bytes) return old->cell()->storage();
   }
-  return Storage::allocate(call_.outputs[output].bytes);
+  return Storage::allocate(bytes);
 }
 
 /// The buffers of one run. They are all held here, because other threads may give handles other cells, and cells other
@@ -331,7 +337,7 @@ Ref<Storage> Program::memory_for(size_t output, std::span<TensorImpl* const> han
 class Program::Frame {
  public:
   Frame(const Program& program, const Handles& handles)
-      : call_(program.call_), handles_(handles.all.data(), handles.all.size()) {
+      : call_(handles.sized ? handles.sized->call : program.call_), handles_(handles.all.data(), handles.all.size()) {
     for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
     for (const GeneratorUse& use : program.generators_)
       numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[use.handle]), use.count);
@@ -351,7 +357,7 @@ class Program::Frame {
       if (packs) forms_.push_back(forms);
     }
     for (size_t i = 0; i < call_.outputs.size(); ++i) {
-      storages_.push_back(program.memory_for(i, handles_));
+      storages_.push_back(program.memory_for(call_, i, handles_));
       outputs_.push_back(storages_[i] ? storages_[i]->data() : inputs_[static_cast<size_t>(call_.plan->donors[i])]);
     }
     // Snapshots of borrowed memory are copied now: during the commit there is memory for small objects only.
@@ -391,7 +397,7 @@ class Program::Frame {
       } else if (!storages_[output]) {
         cells()[handle]->after_write();
       } else if (const Ref<Storage> storage = cells()[handle]->storage(); storage->borrowed()) {
-        std::memcpy(storage->data(), storages_[output]->data(), call_.outputs[output].bytes);
+        std::memcpy(storage->data(), storages_[output]->data(), static_cast<size_t>(call_.outputs[output].bytes));
       } else {
         cells()[handle]->replace_storage(storages_.take(output));
       }
@@ -423,7 +429,7 @@ class Program::Frame {
 
   void* address_in(const Storage& storage, const GraphInput& input) const {
     const TensorImpl& handle = *handles_[input.handle];
-    const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset() : 0;
+    const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset().unnoted() : 0;
     return static_cast<char*>(storage.data()) + offset * static_cast<int64_t>(size_of(handle.dtype()));
   }
 
@@ -467,7 +473,8 @@ bool Program::run(const Handles& handles, CallResults& results, Branch& branch) 
   }
   // Nothing fails from here on: the writes are committed, then the results are created.
   frame.commit(*this);
-  outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells(), results);
+  outcome_->make({handles.all.data(), handles.all.size()}, frame.cells(), frame.make_own_cells(),
+                 handles.sized ? &handles.sized->sizes : nullptr, results);
   return true;
 }
 

@@ -7,6 +7,7 @@
 #include "jit/call_plan.h"
 #include "jit/compile_queue.h"
 #include "jit/outcome.h"
+#include "jit/plan_family.h"
 
 namespace lucid::jit {
 
@@ -49,6 +50,8 @@ class Program : public RefCounted {
     RefList<TensorImpl, 4> found;
     /// The values of the traced numbers, which the caller sets.
     std::vector<Scalar> numbers;
+    /// The plan for the sizes of the arguments, if sizes are traced.
+    Ref<const SizedPlan> sized;
   };
   /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing, and all traced
   /// numbers have a value. If so, fills `handles` for run().
@@ -69,7 +72,10 @@ class Program : public RefCounted {
   bool run(std::span<TensorImpl* const> arguments, CallResults& results) const;
   bool fits(std::span<TensorImpl* const> arguments) const;
 
-  const IRGraph& graph() const { return call_.graph; }
+  /// The graph after the passes. Its sizes may be traced.
+  const IRGraph& graph() const { return family_ ? family_->source().call.graph : call_.graph; }
+  /// The plans for other sizes; null if no size is traced.
+  const PlanFamily* family() const { return family_.get(); }
   const Plan& plan() const { return *call_.plan; }
   /// The report of the passes.
   const PassReport& report() const { return call_.report; }
@@ -92,7 +98,7 @@ class Program : public RefCounted {
   std::vector<Outcome::GradientEffect> find_gradients(const TracingContext& context, std::vector<TensorRef>& handles,
                                                       std::string& obstacle);
   /// The memory for an output of the plan; null if the plan writes it in place.
-  Ref<Storage> memory_for(size_t output, std::span<TensorImpl* const> handles) const;
+  Ref<Storage> memory_for(const CallPlan& call, size_t output, std::span<TensorImpl* const> handles) const;
   /// The first handle on the same cell, and this handle's offset relative to it: the recording cannot tell handles on
   /// one cell from views of each other.
   struct Sharing {
@@ -137,6 +143,7 @@ class Program : public RefCounted {
   std::shared_ptr<CompileTask> task_;
 
   CallPlan call_;
+  std::unique_ptr<PlanFamily> family_;
   std::vector<TensorRef> state_;
   std::vector<Kind> state_kinds_;
   /// The addresses of all tensors that the call might capture, and for each argument its address if it was one of them,

@@ -14,7 +14,13 @@ bool is_same(const std::optional<TracedView>& a, const std::optional<TracedView>
   return a.has_value() == b.has_value() && (!a || is_same(*a, *b));
 }
 
-bool is_same(const TracedOperand& a, const TracedOperand& b) { return is_same(a.view, b.view) && a.number == b.number; }
+bool has_same_number(const std::optional<Scalar>& a, const std::optional<Scalar>& b) {
+  return a.has_value() == b.has_value() && (!a || (a->kind() == b->kind() && a->bits() == b->bits()));
+}
+
+bool is_same(const TracedOperand& a, const TracedOperand& b) {
+  return is_same(a.view, b.view) && has_same_number(a.number, b.number);
+}
 
 bool is_same(const Event& a, const Event& b) {
   constexpr auto same = [](const auto& x, const auto& y) { return is_same(x, y); };
@@ -47,26 +53,24 @@ bool may_run_twice(const TracingContext& context) {
          std::ranges::none_of(trace.cells, [](const TracedCell& cell) { return cell.outside && cell.version > 0; });
 }
 
-std::optional<std::vector<uint32_t>> adopt_numbers(TracingContext& context, std::span<const TensorRef> results,
-                                                   TracingContext& other, std::span<const TensorRef> other_results,
-                                                   std::span<const uint32_t> read) {
-  if (!may_run_twice(other)) return std::nullopt;
+std::optional<std::vector<uint32_t>> number_operands(TracingContext& context, std::span<const TensorRef> results,
+                                                     TracingContext& traced, std::span<const TensorRef> traced_results,
+                                                     std::span<const uint32_t> read) {
+  if (!may_run_twice(traced)) return std::nullopt;
   const auto same_view = [&](const TensorRef& a, const TensorRef& b) {
-    return is_same(context.current_view(*a), other.current_view(*b));
+    return is_same(context.current_view(*a), traced.current_view(*b));
   };
-  if (!std::ranges::equal(results, other_results, same_view)) return std::nullopt;
-  if (!is_same(context.trace(), other.trace())) return std::nullopt;
+  if (!std::ranges::equal(results, traced_results, same_view)) return std::nullopt;
+  if (!is_same(context.trace(), traced.trace())) return std::nullopt;
   std::vector<uint32_t> numbers;
-  for (size_t i = 0; i < other.trace().events->size(); ++i) {
-    const Event& traced = (*other.trace().events)[i];
-    Event& event = (*context.trace().events)[i];
-    for (size_t k = 0; k < traced.operands.size(); ++k) {
-      const uint32_t number = traced.operands[k].number ? traced.operands[k].number->traced() : 0;
-      if (number == 0 || std::ranges::find(read, number) != read.end()) continue;
+  for (Event& event : *traced.trace().events) {
+    for (TracedOperand& operand : event.operands) {
+      const uint32_t number = operand.number ? operand.number->traced() : 0;
+      if (number == 0) continue;
+      const bool is_read = std::ranges::find(read, number) != read.end();
       auto found = std::ranges::find(numbers, number);
-      if (found == numbers.end()) found = numbers.insert(numbers.end(), number);
-      Scalar& operand = *event.operands[k].number;
-      operand = operand.with_trace(static_cast<uint32_t>(found - numbers.begin()) + 1);
+      if (found == numbers.end() && !is_read) found = numbers.insert(numbers.end(), number);
+      *operand.number = operand.number->with_trace(is_read ? 0 : static_cast<uint32_t>(found - numbers.begin()) + 1);
     }
   }
   return numbers;

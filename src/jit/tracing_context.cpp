@@ -6,10 +6,12 @@
 
 #include "base/error.h"
 #include "base/out_of_memory.h"
+#include "ir/evaluate.h"
 #include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
 #include "tensor/node.h"
+#include "tensor/plan_cache.h"
 #include "tensor/random.h"
 
 namespace lucid::jit {
@@ -139,8 +141,20 @@ void TracingContext::add_own_cell(const TensorImpl& tensor) {
   tensor.cell()->set_trace_mark(serial_ << kSerialShift | static_cast<uint64_t>(index));
 }
 
+/// Computes the traced sizes of results from those of the operands.
+void TracingContext::trace_sizes(const Call& call, const Values& results) {
+  if (!SizeTrace::current() || !is_traced(call) || call.op().host) return;
+  const std::vector<Geometry> geometries = result_geometries(call);
+  for (size_t i = 0; i < results.size(); ++i) {
+    TensorImpl& tensor = *tensor_of(results[i]);
+    tensor.trace_sizes(geometries[i]);
+    trace_.cells[static_cast<size_t>(find(*tensor.cell()))].bytes = tensor.numel() * size_of(tensor.dtype());
+  }
+}
+
 void TracingContext::computed(const Call& call, const Values& results) {
   note([&] {
+    trace_sizes(call, results);
     if (call.op().has_effects) give_up(fmt::format("calls {}, which has effects", call.name()));
     Event& event = add_event(Event::Kind::kComputed, &call);
     for (const Value& result : results) {
@@ -217,9 +231,10 @@ void TracingContext::writes(const Call& call, std::span<TensorImpl* const> desti
       if (operand.is_value()) cell_of(*tensor_of(operand));
     for (const TensorImpl* destination : destinations) {
       const int32_t index = find(*destination->cell());
-      const bool is_whole = static_cast<size_t>(destination->numel()) * size_of(destination->dtype()) ==
-                            destination->cell()->storage()->bytes();
-      if (index >= 0 && is_whole) trace_.cells[static_cast<size_t>(index)].is_defined = true;
+      if (index >= 0) {
+        TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
+        cell.is_defined |= destination->numel() * size_of(destination->dtype()) == cell.bytes;
+      }
       cell_of(*destination);
     }
   });

@@ -5,6 +5,7 @@
 
 #include "jit/overlapping_cells.h"
 #include "jit/trace.h"
+#include "jit/traced_sizes.h"
 #include "tensor/node.h"
 #include "tensor/observer.h"
 #include "tensor/snapshot.h"
@@ -26,6 +27,10 @@ class TracingContext : public EagerObserver {
   static bool is_active();
   /// Ends the recording.
   void stop();
+
+  /// The sizes that are traced, or null. Set before anything is recorded.
+  const std::shared_ptr<TracedSizes>& sizes() const { return sizes_; }
+  void set_sizes(std::shared_ptr<TracedSizes> sizes) { sizes_ = std::move(sizes); }
 
   /// The recording itself; complete after stop().
   Trace& trace() { return trace_; }
@@ -99,6 +104,7 @@ class TracingContext : public EagerObserver {
 
  private:
   Event& add_event(Event::Kind kind, const Call* call);
+  void trace_sizes(const Call& call, const Values& results);
   /// Adds a guard on the values of a tensor: an op that the call did not run copies them to a cell of its own.
   void add_guard(const TensorImpl& tensor, const Op& op, std::span<const Operand> operands, Dtype dtype,
                  std::string expected);
@@ -116,6 +122,7 @@ class TracingContext : public EagerObserver {
   void note(const Step& step);
 
   Source source_;
+  std::shared_ptr<TracedSizes> sizes_;
   Trace trace_;
   uint64_t serial_;
   uint64_t first_node_;

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "models/parts.h"
+#include "nn/sizes.h"
 
 namespace lucid::models {
 namespace {
@@ -20,9 +21,7 @@ std::pair<const char*, nn::Ptr<T>> named(const char* name, Arguments&&... argume
   return {name, nn::make<T>(std::forward<Arguments>(arguments)...)};
 }
 
-Tensor split_heads(const Tensor& x, int64_t heads) {
-  return transpose(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
-}
+Tensor split_heads(const Tensor& x, int64_t heads) { return transpose(unflatten(x, 2, {heads, -1}), 1, 2); }
 
 }  // namespace
 
@@ -74,7 +73,7 @@ Tensor Bert::encode_layer(nn::Module& layer, const Tensor& x, const Tensor& mask
   nn::Module& projections = attention.child("self");
   const auto heads = [&](const char* name) { return split_heads(projections.child(name)(x), options.heads); };
   const Tensor mixed = scaled_dot_product_attention(heads("query"), heads("key"), heads("value"), mask);
-  const Tensor joined = reshape(transpose(mixed, 1, 2), x.shape());
+  const Tensor joined = flatten(transpose(mixed, 1, 2), 2, 3);
   const auto add_and_norm = [&](nn::Module& part, const Tensor& y, const Tensor& residual) {
     return part.child("LayerNorm")(drop(part.child("dense")(y)) + residual);
   };
@@ -85,15 +84,15 @@ Tensor Bert::encode_layer(nn::Module& layer, const Tensor& x, const Tensor& mask
 Tensor Bert::encode(const Tensor& tokens, const Tensor& attention_mask, const Tensor& token_types) {
   if (tokens.dim() != 2)
     throw ValueError("Bert: expected tokens of shape (batch, time), got {} dimensions", tokens.dim());
-  const int64_t time = tokens.size(1);
+  const Dim time = nn::dim_of(tokens, 1);
   if (time > options.context) throw ValueError("Bert: {} tokens exceed the context of {}", time, options.context);
   nn::Module& embeddings = child("embeddings");
   const Tensor types = token_types.defined() ? token_types : zeros_like(tokens);
   Tensor x = embeddings.child("word_embeddings")(tokens) + embeddings.child("token_type_embeddings")(types) +
-             embeddings.child("position_embeddings")(arange(time));
+             embeddings.child("position_embeddings")(nn::positions_along(tokens, 1));
   x = nn::functional::dropout(embeddings.child("LayerNorm")(x), options.dropout, training());
   Tensor mask;
-  if (attention_mask.defined()) mask = reshape(ne(attention_mask, 0), {tokens.size(0), 1, 1, time});
+  if (attention_mask.defined()) mask = unsqueeze(unsqueeze(ne(attention_mask, 0), 1), 1);
   for (const auto& [name, layer] : child("encoder").child("layer").named_children()) x = encode_layer(*layer, x, mask);
   return x;
 }

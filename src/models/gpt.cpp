@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "models/parts.h"
+#include "nn/sizes.h"
 
 namespace lucid::models {
 
@@ -31,13 +32,11 @@ void GPTBlock::build(std::optional<Dtype> dtype) {
 }
 
 Tensor GPTBlock::forward(const Tensor& input) {
-  const int64_t batch = input.size(0);
-  const int64_t time = input.size(1);
   const auto drop = [&](const Tensor& x) { return nn::functional::dropout(x, dropout, training()); };
-  const Tensor qkv = reshape(child("qkv")(child("ln1")(input)), {batch, time, 3, heads, dim / heads});
+  const Tensor qkv = unflatten(child("qkv")(child("ln1")(input)), -1, {3, heads, dim / heads});
   const std::vector<Tensor> parts = unbind(permute(qkv, {2, 0, 3, 1, 4}));
   const Tensor mixed = scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, /*is_causal=*/true);
-  const Tensor x = input + drop(child("proj")(reshape(transpose(mixed, 1, 2), {batch, time, dim})));
+  const Tensor x = input + drop(child("proj")(flatten(transpose(mixed, 1, 2), 2, 3)));
   return x + drop(child("down")(gelu(child("up")(child("ln2")(x)), "tanh")));
 }
 
@@ -77,10 +76,10 @@ void GPT::reset_parameters() {
 
 Tensor GPT::forward(const Tensor& input) {
   if (input.dim() != 2) throw ValueError("GPT: expected tokens of shape (batch, time), got {} dimensions", input.dim());
-  const int64_t time = input.size(1);
+  const Dim time = nn::dim_of(input, 1);
   if (time > options.context)
     throw ValueError("GPT: {} tokens exceed the context of {}; pass only the last ones", time, options.context);
-  Tensor x = child("tok")(input) + child("pos")(arange(time));
+  Tensor x = child("tok")(input) + child("pos")(nn::positions_along(input, 1));
   for (const auto& [name, block] : child("blocks").named_children()) x = (*block)(x);
   return child("head")(child("ln")(x));
 }

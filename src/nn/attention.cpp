@@ -95,7 +95,7 @@ Tensor MultiheadAttention::projected(int64_t part, const Tensor& input) const {
 
 /// (time, batch, size) to (batch, heads, time, size of a head).
 Tensor MultiheadAttention::split_heads(const Tensor& tensor) const {
-  const Tensor heads = reshape(tensor, {tensor.size(0), tensor.size(1), num_heads, embed_dim / num_heads});
+  const Tensor heads = unflatten(tensor, 2, {num_heads, embed_dim / num_heads});
   return permute(heads, {1, 2, 0, 3});
 }
 
@@ -174,8 +174,7 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
     result.output = matmul(weights, v);
     if (need_weights) result.weights = average_weights ? mean(weights, Shape{1}) : weights;
   }
-  const int64_t queries = from.size(0);
-  result.output = reshape(permute(result.output, {2, 0, 1, 3}), {queries, batch, embed_dim});
+  result.output = flatten(permute(result.output, {2, 0, 1, 3}), 2, 3);
   result.output = child("out_proj")(result.output);
   if (!batched) {
     result.output = squeeze(result.output, Shape{1});

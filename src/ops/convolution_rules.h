@@ -11,30 +11,30 @@ namespace lucid {
 /// One spatial dimension of a convolution. Output p reads position p * stride + t * dilation - low at tap t. Positions
 /// refer to the input with input_dilation - 1 zeros between neighboring elements; positions outside it read 0.
 struct ConvolutionAxis {
-  int64_t input = 1;
-  int64_t output = 1;
-  int64_t kernel = 1;
+  Dim input = 1;
+  Dim output = 1;
+  Dim kernel = 1;
   int64_t stride = 1;
   int64_t low = 0;
   int64_t input_dilation = 1;
   int64_t dilation = 1;
 
   /// Number of positions from the first to the last that a tap reads, inclusive.
-  int64_t extent() const { return output == 0 ? 0 : (output - 1) * stride + (kernel - 1) * dilation + 1; }
+  Dim extent() const { return output == 0 ? Dim(0) : (output - 1) * stride + (kernel - 1) * dilation + 1; }
 };
 
 /// The sizes of a convolution; channel counts are those of one group.
 struct ConvolutionShape {
-  int64_t batch = 0;
+  Dim batch = 0;
   int64_t groups = 1;
-  int64_t in_channels = 0;
-  int64_t out_channels = 0;
+  Dim in_channels = 0;
+  Dim out_channels = 0;
   /// The weight is [in, out, taps] with reversed taps, instead of [out, in, taps].
   bool transposed = false;
   std::vector<ConvolutionAxis> axes;
 
   int64_t taps() const;
-  int64_t outputs() const;
+  Dim outputs() const;
   Dims input_shape() const;
   Dims output_shape() const;
   Dims weight_shape() const;

@@ -93,7 +93,7 @@ tensor([[2],
       .reference = reference_moved([](const HostCall& call, Dims index) -> std::optional<Dims> {
         if (index.empty()) return index;
         const auto axis = static_cast<size_t>(indexed_axis(call));
-        const int64_t at = position(call.shape(1), index);
+        const Dim at = position(call.shape(1), index);
         index[axis] = reference_index(call, 1, at, call.shape(0)[axis], false);
         return index;
       }),
@@ -175,7 +175,7 @@ tensor([1, 2, 3]))",
         Dims index_shape = index.shape();
         for (size_t d = 0; d < x_shape.size(); ++d) {
           if (static_cast<int64_t>(d) == axis) continue;
-          const int64_t size = broadcast(call.name(), Dims{x_shape[d]}, Dims{index_shape[d]})[0];
+          const Dim size = broadcast(call.name(), Dims{x_shape[d]}, Dims{index_shape[d]})[0];
           x_shape[d] = size;
           index_shape[d] = size;
         }
@@ -189,8 +189,8 @@ tensor([1, 2, 3]))",
 /// Attribute "padding_idx" as a non-negative row of the weight, operand 0.
 std::optional<int64_t> padding_row(const Call& call) {
   if (call.is_none("padding_idx")) return std::nullopt;
-  const int64_t row = call.integer("padding_idx");
-  const int64_t rows = call.shape(0)[0];
+  const Dim row = call.integer("padding_idx");
+  const Dim rows = call.shape(0)[0];
   if (row < -rows || row >= rows)
     throw ValueError("{}: padding_idx {} is out of range for weight {}", call.name(), row,
                      to_string(call.operand(0).type()));

@@ -64,14 +64,14 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
   Dims result;
   const int64_t lead = repeats.rank() - x.rank();
   for (int64_t d = 0; d < repeats.rank(); ++d) {
-    const int64_t times = repeats[static_cast<size_t>(d)];
-    const int64_t size = d < lead ? 1 : x.size(d - lead);
+    const Dim times = repeats[static_cast<size_t>(d)];
+    const Dim size = d < lead ? Dim(1) : x.size(d - lead);
     if (times < 0) throw ValueError("{}: repeats must not be negative, got {}", call.name(), to_string(repeats));
     split_shape.push_back(1);
     split_shape.push_back(size);
     wide.push_back(times);
     wide.push_back(size);
-    result.push_back(size && times > INT64_MAX / size ? INT64_MAX : times * size);
+    result.push_back(size != 0 && times > INT64_MAX / size ? Dim(INT64_MAX) : times * size);
   }
   checked_numel(call.name(), result, size_of(x.dtype()));
   // Always a copy: the result never shares memory with x, even if nothing is repeated.
@@ -212,7 +212,8 @@ tensor([3, 1, 2]))",
                                         for (int64_t d = 0; d < rank; ++d) index.push_back(element.index(d));
                                         if (rank == 0) return element.load(0, index, {});
                                         const int64_t size = call.shape(0)[static_cast<size_t>(axis)];
-                                        const int64_t shift = size ? ((call.integer("shift") % size) + size) % size : 0;
+                                        const int64_t shift =
+                                            size ? ((call.integer("shift") % size) + size) % size : Dim(0);
                                         loop::Value& i = index[static_cast<size_t>(axis)];
                                         const loop::Value moved = i - element.number(shift);
                                         i = element.builder().select(moved < element.builder().index(0),
@@ -228,8 +229,8 @@ tensor([3, 1, 2]))",
       }),
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
         const int64_t axis = call.integer("dim");
-        const int64_t size = g[0].rank() ? g[0].size(normalize_axis("roll", axis, g[0].rank())) : 0;
-        return {e.roll_one(g[0], size ? -(call.integer("shift") % size) : 0, axis)};
+        const Dim size = g[0].rank() ? g[0].size(normalize_axis("roll", axis, g[0].rank())) : Dim(0);
+        return {e.roll_one(g[0], size != 0 ? -(call.integer("shift") % size) : Dim(0), axis)};
       }},
       .samples = with({{{normal({19})}}, {{normal({5, 3})}}}, {{"shift", int64_t{2}}, {"dim", int64_t{0}}}) +
                  with({{{strided({3, 20}, {1, 3})}}}, {{"shift", int64_t{-23}}, {"dim", int64_t{-1}}}),
@@ -282,7 +283,7 @@ Op triangle(Op op, bool lower) {
     // Clamped, so that distant diagonals do not overflow.
     const int64_t far =
         1 + std::max(call.shape(0)[static_cast<size_t>(rank - 1)], call.shape(0)[static_cast<size_t>(rank - 2)]);
-    const loop::Value k = element.number(std::clamp(call.integer("diagonal"), -far, far));
+    const loop::Value k = element.number(std::clamp<int64_t>(call.integer("diagonal"), -far, far));
     const loop::Value kept = lower ? column <= row + k : column >= row + k;
     const loop::Value x = same_index(element, rank);
     return b.select(kept, x, b.like(x, 0));

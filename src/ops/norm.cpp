@@ -14,8 +14,8 @@ namespace {
 
 using Types = std::vector<TensorType>;
 
-int64_t product_of_sizes(const Dims& shape, const Dims& axes) {
-  int64_t count = 1;
+Dim product_of_sizes(const Dims& shape, const Dims& axes) {
+  Dim count = 1;
   for (const int64_t axis : axes) count *= shape[static_cast<size_t>(axis)];
   return count;
 }
@@ -57,7 +57,7 @@ Values standardize_backward_parts(Emitter& e, const Call& call, std::span<const 
   const Value& mean_gradient = in[5];
   const Value& variance_gradient = in[6];
   const Dims axes = reduced_axes(Call(call.op(), call.operands().subspan(1), call.attributes()), x.rank());
-  const double count = static_cast<double>(product_of_sizes(x.shape(), axes));
+  const double count = static_cast<double>(int64_t{product_of_sizes(x.shape(), axes)});
   const Value scale = inverse_deviation(e, call, variance);
   // Rematerialized at each use: cheaper than keeping it in memory.
   const auto standard = [&] { return e.mul(mean ? e.sub(x, mean) : x, scale); };
@@ -159,7 +159,7 @@ and `bias` broadcast.
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
         const Dims axes = reduced_axes(call, x.rank());
-        const int64_t count = product_of_sizes(x.shape(), axes);
+        const Dim count = product_of_sizes(x.shape(), axes);
         const bool centered = call.flag("centered");
         Values results(1);
         Value deviation = x;
@@ -300,8 +300,8 @@ tensor([[-1.0000,  1.0000,  0.0000,  0.0000]]))",
       .decompose = [](Emitter& e, const Call& call, std::span<const Value> in) -> Values {
         const Value& x = in[0];
         const int64_t groups = call.integer("num_groups");
-        const int64_t channels = x.size(1) / groups;
-        const int64_t positions = numel(Dims(x.shape().begin() + 2, x.shape().end()));
+        const Dim channels = x.size(1) / groups;
+        const Dim positions = numel(Dims(x.shape().begin() + 2, x.shape().end()));
         const auto grouped = [&](const Value& value) {
           return value ? e.reshape(value, Dims{1, groups, channels, 1}) : Value();
         };

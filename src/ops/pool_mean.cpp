@@ -106,7 +106,7 @@ tensor([3., 3.]))",
         Value shared = g[0];
         std::optional<int64_t> divisor = call.is_none("divisor")
                                              ? common_divisor(pool_axes(call, false), call.flag("include_padding"))
-                                             : std::optional(call.integer("divisor"));
+                                             : std::optional<int64_t>(call.integer("divisor"));
         if (divisor) {
           // Divide once for each window instead of once for each element.
           shared = e.div(g[0], *divisor);
@@ -182,7 +182,7 @@ tensor([0.5000, 0.5000, 1.0000, 1.0000]))",
             });
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
-        const auto divisor = call.is_none("divisor") ? std::nullopt : std::optional(call.integer("divisor"));
+        const auto divisor = call.is_none("divisor") ? std::nullopt : std::optional<int64_t>(call.integer("divisor"));
         return {e.mean_pool(g[0], call.ints("kernel"), call.ints("stride"), call.ints("padding"), call.ints("dilation"),
                             pooled_sizes(call), call.flag("include_padding"), divisor)};
       }},

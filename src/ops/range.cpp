@@ -18,8 +18,32 @@ struct Progression {
   Scalar end;
   Scalar step = 1;
   bool is_real = false;
-  int64_t length = 0;
+  Dim length = 0;
 };
+
+/// An integer, which may be a traced size.
+Dim dim_of(const Scalar& number) { return number.is_size() ? number.size() : Dim(number.to_int()); }
+
+bool is_small(const Scalar& number) {
+  return number.is_size() || (!number.is_float() && std::abs(number.to_double()) < 0x1p31);
+}
+
+void check_direction(const Scalar& start, const Scalar& end, const Scalar& step, bool leads_away) {
+  if (leads_away)
+    throw ValueError("arange: steps of {} do not lead from {} to {}", step.to_double(), start.to_double(),
+                     end.to_double());
+}
+
+/// Sets the length if traced sizes are involved, without reading them.
+bool set_traced_length(Progression& p) {
+  if (!p.start.is_size() && !p.end.is_size() && !p.step.is_size()) return false;
+  if (!is_small(p.start) || !is_small(p.end) || !is_small(p.step)) return false;
+  const Dim distance = dim_of(p.end) - dim_of(p.start), step = dim_of(p.step);
+  if (step == 0) return false;
+  check_direction(p.start, p.end, p.step, step > 0 ? distance < 0 : distance > 0);
+  p.length = step == 1 ? distance : distance / step + (distance % step != 0);
+  return true;
+}
 
 Progression progression(const Call& call) {
   Progression p;
@@ -30,14 +54,14 @@ Progression progression(const Call& call) {
   }
   if (call.has(2)) p.step = number_of(call, 2, "step");
   p.is_real = p.start.is_float() || p.end.is_float() || p.step.is_float();
+  if (set_traced_length(p)) return p;
   const double start = p.start.to_double();
   const double end = p.end.to_double();
   const double step = p.step.to_double();
   if (!std::isfinite(start) || !std::isfinite(end) || !std::isfinite(step))
     throw ValueError("arange: start, end and step must be finite, got {}, {} and {}", start, end, step);
   if (step == 0) throw ValueError("arange: step must not be 0");
-  if (step > 0 ? end < start : end > start)
-    throw ValueError("arange: steps of {} do not lead from {} to {}", step, start, end);
+  check_direction(p.start, p.end, p.step, step > 0 ? end < start : end > start);
   const double length = std::ceil((end - start) / step);
   constexpr double kMaxLength = 0x1p60;
   if (!(length < kMaxLength)) throw ValueError("arange: {} elements are too many", length);
@@ -70,8 +94,8 @@ tensor([2, 5, 8]))",
         checked_numel(call.name(), Dims{p.length}, size_of(dtype));
         Value numbers = e.iota(Dims{p.length});
         if (p.is_real) numbers = e.cast(numbers, Dtype::kF64);
-        if (p.step.to_double() != 1) numbers = e.mul(numbers, p.step);
-        if (p.start.to_double() != 0) numbers = e.add(numbers, p.start);
+        if (p.step.is_size() || p.step.to_double() != 1) numbers = e.mul(numbers, p.step);
+        if (p.start.is_size() || p.start.to_double() != 0) numbers = e.add(numbers, p.start);
         return {e.cast(numbers, dtype)};
       },
       .samples = std::vector<Sample>{{{number(19), absent(), absent()}},
@@ -148,7 +172,7 @@ Op triangle_indices(Op op, bool lower) {
     const int64_t columns = call.integer("col");
     // Clamp far diagonals, which select everything or nothing, to avoid overflow.
     const int64_t far = call.integer("row") + columns + 1;
-    const int64_t diagonal = row + std::clamp(call.integer("offset"), -far, far);
+    const int64_t diagonal = row + std::clamp<int64_t>(call.integer("offset"), -far, far);
     if (lower) return {0, std::clamp<int64_t>(diagonal + 1, 0, columns)};
     return {std::clamp<int64_t>(diagonal, 0, columns), columns};
   };
@@ -157,7 +181,7 @@ Op triangle_indices(Op op, bool lower) {
     const int64_t rows = call.integer("row");
     const int64_t columns = call.integer("col");
     if (columns == 0) return {0, 0};
-    const int64_t offset = std::clamp(call.integer("offset"), -rows, columns);
+    const int64_t offset = std::clamp<int64_t>(call.integer("offset"), -rows, columns);
     if (lower) return {std::clamp<int64_t>(-offset, 0, rows), rows};
     return {0, std::clamp<int64_t>(columns - offset, 0, rows)};
   };

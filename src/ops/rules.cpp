@@ -16,7 +16,7 @@ std::vector<TensorType> same_as_input(const Call& call) { return {call.operand(0
 
 Dims reduced_axes(const Call& call, int64_t rank, std::string_view name) {
   const Attribute& attribute = call.attribute(name);
-  if (const auto* axis = std::get_if<int64_t>(&attribute)) {
+  if (const auto* axis = std::get_if<Dim>(&attribute)) {
     if (rank == 0) {
       normalize_axis(call.name(), *axis, rank);
       return {};
@@ -36,7 +36,7 @@ Dims reduced_axes(const Call& call, int64_t rank, std::string_view name) {
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
   Dims result;
   for (size_t i = 0; i < shape.size(); ++i) {
-    if (std::ranges::find(axes, static_cast<int64_t>(i)) == axes.end())
+    if (std::ranges::find(axes, Dim(i)) == axes.end())
       result.push_back(shape[i]);
     else if (keepdim)
       result.push_back(1);
@@ -44,8 +44,8 @@ Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim) {
   return result;
 }
 
-int64_t reduced_count(const Call& call, std::string_view name) {
-  int64_t count = 1;
+Dim reduced_count(const Call& call, std::string_view name) {
+  Dim count = 1;
   for (const int64_t axis : reduced_axes(call, call.rank(0), name)) count *= call.shape(0)[static_cast<size_t>(axis)];
   return count;
 }

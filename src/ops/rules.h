@@ -33,7 +33,7 @@ Dims reduced_axes(const Call& call, int64_t rank, std::string_view name = "dim")
 Dims reduced_shape(DimsView shape, DimsView axes, bool keepdim);
 
 /// The number of elements of operand 0 that are reduced to one element of the result.
-int64_t reduced_count(const Call& call, std::string_view name = "dim");
+Dim reduced_count(const Call& call, std::string_view name = "dim");
 /// `reduced`, a result of a reduction of operand 0 or its gradient, with the removed dimensions reinserted with size 1.
 Value restored(Emitter& e, const Call& call, const Value& reduced, std::string_view name = "dim");
 

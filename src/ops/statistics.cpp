@@ -22,7 +22,7 @@ std::vector<Sample> statistics_samples(Fill fill = Fill::kNormal) {
 
 /// The divisor of sums of squares. It is at least 0, so that too few elements yield infinity or NaN.
 double degrees(const Call& call) {
-  return std::max(0.0, static_cast<double>(reduced_count(call)) - call.real("correction"));
+  return std::max(0.0, static_cast<double>(int64_t{reduced_count(call)}) - call.real("correction"));
 }
 
 Value variance(Emitter& e, const Call& call, const Value& x, const Value& mean) {

@@ -7,17 +7,29 @@
 namespace lucid {
 namespace {
 
+/// Traced sizes are the same if they are the same expression, not if they happen to have the same value.
+std::string key_of(Dim dim) { return dim.is_traced() ? fmt::format("#{}", dim.expression()) : to_string(dim); }
+
+std::string key_of(const Attribute& attribute) {
+  if (const auto* dim = std::get_if<Dim>(&attribute)) return key_of(*dim);
+  const auto* dims = std::get_if<Dims>(&attribute);
+  if (!dims) return to_string(attribute);
+  std::string key = "[";
+  for (const Dim dim : *dims) key += key_of(dim) + ',';
+  return key + ']';
+}
+
 /// A key that is equal for nodes that compute the same. It is text, in which 1, 1.0 and true differ, 0.0 differs from
 /// -0.0, and a NaN equals itself.
 std::string key_of(const IRGraph& graph, const IRNode& node) {
   std::string key = fmt::format("{} {}", node.op->id, node.has_gradient);
   for (const IROperand& input : node.inputs) {
     if (input.number)
-      key += ' ' + to_string(*input.number);
+      key += ' ' + (input.number->is_size() ? key_of(input.number->size()) : to_string(*input.number));
     else
       key += fmt::format(" %{}", input.id);
   }
-  for (const Attribute& attribute : node.attributes) key += ' ' + to_string(attribute);
+  for (const Attribute& attribute : node.attributes) key += ' ' + key_of(attribute);
   // Nodes without operands may differ in their device only.
   for (const ValueId id : node.outputs) key += " @" + graph.values.at(id).device;
   return key;

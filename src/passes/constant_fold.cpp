@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "ir/evaluate.h"
 #include "ops/interpreter.h"
 #include "passes/graph_edit.h"
 #include "passes/layout_facts.h"
@@ -79,7 +80,7 @@ ConstantData data_of(const Value& value) {
   return {array.type, std::vector<std::byte>(bytes, bytes + size)};
 }
 
-bool is_small(const TensorType& type) { return numel(type.shape) <= kMaxConstantElements; }
+bool is_small(const TensorType& type) { return !is_traced(type.shape) && numel(type.shape) <= kMaxConstantElements; }
 
 class Folder {
  public:
@@ -107,7 +108,9 @@ class Folder {
     const auto known = [&](const IROperand& input) {
       return input.id < 0 || known_.contains(input.id) || deferred_.contains(input.id);
     };
-    return std::ranges::all_of(node.inputs, known) &&
+    return std::ranges::all_of(node.inputs, known) && !is_traced(node.attributes) &&
+           std::ranges::none_of(node.inputs,
+                                [](const IROperand& input) { return input.number && input.number->is_size(); }) &&
            std::ranges::all_of(node.outputs, [&](ValueId id) { return is_small(graph_.type(id)); });
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/evaluate.h"
 #include "passes/identity_rules.h"
 
 namespace lucid {
@@ -57,13 +58,14 @@ std::optional<Rewrite> identity_view(const IdentityContext& context, const IRNod
   if (!node.op->view) return std::nullopt;
   const ValueId source = node.inputs[0].id;
   const auto probed = probe(context.type(source).shape);
-  if (!probed || see(context, node, *probed) != probed) return std::nullopt;
+  const auto seen = probed ? see(context, node, *probed) : std::nullopt;
+  if (!seen || !is_same(*seen, *probed)) return std::nullopt;
   return Rewrite{.same_as = source, .keeps_strides = true};
 }
 
 std::optional<Rewrite> inverse_views(const IdentityContext& context, const IRNode& node) {
   const auto pair = view_pair(context, node);
-  if (!pair || pair->seen != pair->probed) return std::nullopt;
+  if (!pair || !is_same(*pair->seen, *pair->probed)) return std::nullopt;
   return Rewrite{.same_as = pair->source, .keeps_strides = true};
 }
 
@@ -74,8 +76,9 @@ std::optional<Rewrite> composed_permutes(const IdentityContext& context, const I
   for (size_t d = 0; d < pair->seen->strides.size(); ++d) {
     const auto& strides = pair->probed->strides;
     const auto from = std::ranges::find(strides, pair->seen->strides[d]) - strides.begin();
-    if (from == strides.rank() || pair->probed->sizes[static_cast<size_t>(from)] != pair->seen->sizes[d] ||
-        std::ranges::find(order, from) != order.end())
+    if (from == strides.rank() ||
+        !is_same({&pair->probed->sizes[static_cast<size_t>(from)], 1}, {&pair->seen->sizes[d], 1}) ||
+        std::ranges::find(order, Dim(from)) != order.end())
       return std::nullopt;
     order.push_back(from);
   }
@@ -93,7 +96,7 @@ bool keeps_order(const IdentityContext& context, const IRNode& node) {
 std::optional<Rewrite> same_shape(const IdentityContext& context, const IRNode& node) {
   if (!keeps_order(context, node)) return std::nullopt;
   const ValueId source = node.inputs[0].id;
-  if (context.type(source).shape != context.type(node.outputs[0]).shape) return std::nullopt;
+  if (!is_same(context.type(source).shape, context.type(node.outputs[0]).shape)) return std::nullopt;
   return Rewrite{.same_as = source};
 }
 

@@ -14,7 +14,7 @@ namespace {
 contraction::Strides strides_of(const MemoryOperand& operand) {
   const Geometry& geometry = operand.geometry;
   // The stride of an axis of size 1 is irrelevant. A fixed value lets equal cases share kernels.
-  auto stride = [&](size_t axis, int64_t fallback) {
+  auto stride = [&](size_t axis, Dim fallback) {
     return geometry.sizes[axis] == 1 ? fallback : geometry.strides[axis];
   };
   return {.batch = stride(0, 0), .row = stride(1, 0), .column = stride(2, 1)};

@@ -251,7 +251,7 @@ std::optional<DirectBlocking> choose_direct_blocking(const Problem& problem, con
   blocking.vectors =
       static_cast<int>(std::clamp<int64_t>(accumulators / blocking.outs, 1, std::min(vectors, kMaxVectors)));
   const int64_t rows = std::clamp<int64_t>(accumulators / (blocking.outs * blocking.vectors), 1, 4);
-  blocking.rows = static_cast<int>(std::min(rows, problem.axis(1).output));
+  blocking.rows = static_cast<int>(std::min<int64_t>(rows, problem.axis(1).output));
   // Rows that divide the image, unless this leaves too few chains to hide their latency.
   const int64_t even = largest_divisor(problem.axis(1).output, blocking.rows);
   if (even * blocking.outs * blocking.vectors >= 8) blocking.rows = static_cast<int>(even);

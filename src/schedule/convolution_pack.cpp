@@ -179,9 +179,9 @@ KernelStep pack_weight_step(const Problem& problem, int64_t columns, const Buffe
     }
   });
   const int64_t items = shape.groups * panel_count * block_count;
-  KernelStep step =
-      writer.finish(items, static_cast<double>(std::min(kChannels, shape.in_channels) * shape.taps() * columns) *
-                               kNanosecondsPerElement);
+  KernelStep step = writer.finish(
+      items, static_cast<double>(std::min<int64_t>(kChannels, shape.in_channels) * shape.taps() * columns) *
+                 kNanosecondsPerElement);
   step.packs = problem.weight.index;
   return step;
 }
@@ -258,8 +258,8 @@ KernelStep weight_result_step(const Problem& problem, const WeightBlocking& bloc
     }
   });
   const int64_t items = shape.groups * panel_count * block_count;
-  return writer.finish(items, static_cast<double>(std::min(kChannels, shape.in_channels) * shape.taps()) *
-                                  static_cast<double>(std::min(kOuts, shape.out_channels) * blocking.chunks) *
+  return writer.finish(items, static_cast<double>(std::min<int64_t>(kChannels, shape.in_channels) * shape.taps()) *
+                                  static_cast<double>(std::min<int64_t>(kOuts, shape.out_channels) * blocking.chunks) *
                                   kNanosecondsPerElement);
 }
 

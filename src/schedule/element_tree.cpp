@@ -150,7 +150,7 @@ TileSpan ElementTree::panel_of(const Access& access) const {
   const int64_t step = access.strides[0];
   const int64_t pitch = access.strides[1];
   if (pitch != 0 && pitch < step * sizes_[0]) return {};
-  const int64_t rows = pitch == 0 ? 1 : sizes_[1];
+  const int64_t rows = pitch == 0 ? Dim(1) : sizes_[1];
   return {kPanelColumns * step * bytes, ((kPanelColumns - 1) * step + 1) * bytes, rows, pitch * bytes};
 }
 

@@ -41,7 +41,7 @@ void compute_points(ElementTree& tree, std::span<const ElementTree::Point> point
 // One dimension: an item is one vector of elements.
 KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
-  const int64_t elements = tree.sizes().empty() ? 1 : tree.sizes()[0];
+  const int64_t elements = tree.sizes().empty() ? Dim(1) : tree.sizes()[0];
   const bool point = tree.sizes().empty();
   const loop::Value size = writer.param(elements);
   const loop::Value lo = b.begin() * b.index(kLanes);
@@ -98,7 +98,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   tree.declare_indexed_tiles();
   const int64_t vectors = (sizes[last] + kLanes - 1) / kLanes;
   return writer.finish(rows, 5 + static_cast<double>(vectors) * (1 + 0.4 * tree.cost()),
-                       last > 0 ? rows / sizes[0] : 1);
+                       last > 0 ? rows / sizes[0] : Dim(1));
 }
 
 }  // namespace

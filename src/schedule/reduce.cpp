@@ -212,7 +212,7 @@ class ReduceKernel {
     Writer writer(kernel_name(graph_, group_));
     const bool has_tiles = has_lane_axis_ && reduced_ > 0;
     tree_->declare(writer, has_tiles ? ElementTree::Tiling::kFirstDimension : ElementTree::Tiling::kUnknown);
-    const int64_t tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : 1;
+    const int64_t tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : Dim(1);
     const int64_t tile_bytes = tile_rows * static_cast<int64_t>(size_of(result_.dtype));
     const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{tile_bytes, tile_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();

@@ -18,7 +18,7 @@ inline ReduceAxes reduce_axes(const Call& call) {
   const int64_t rank = call.rank(0);
   Dims reduced;
   const Attribute& dim = call.attribute("dim");
-  if (const auto* one = std::get_if<int64_t>(&dim)) {
+  if (const auto* one = std::get_if<Dim>(&dim)) {
     if (rank > 0) reduced.push_back(normalize_axis(call.name(), *one, rank));
   } else if (const auto* several = std::get_if<Dims>(&dim); several && rank > 0) {
     reduced = normalize_axes(call.name(), *several, rank);

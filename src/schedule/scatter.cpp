@@ -100,7 +100,7 @@ bool is_indexed_along(const IRNode& node) {
 /// The exclusive upper bound of a node's indices.
 int64_t bound_of(const IRGraph& graph, const IRNode& node) {
   const NodeCall call(graph, node);
-  return call.call().rank(0) == 0 ? 1 : call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))];
+  return call.call().rank(0) == 0 ? Dim(1) : call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))];
 }
 
 /// Whether another node already checks the indices of this one. Usually it is the node whose gradient this is.

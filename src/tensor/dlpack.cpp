@@ -27,8 +27,8 @@ BorrowedMemory memory_of(const Tensor& in) {
     throw ValueError("from_dlpack: the data has {} dimensions; a tensor has 0 to {}", in.rank, kMaxRank);
   const auto rank = static_cast<size_t>(in.rank);
   if (rank != 0 && !in.shape) throw ValueError("from_dlpack: the data has {} dimensions, but no shape", in.rank);
-  memory.sizes = Dims(DimsView(in.shape, rank));
-  memory.strides = in.strides ? Dims(DimsView(in.strides, rank)) : contiguous_strides(memory.sizes);
+  memory.sizes = Dims(in.shape, in.shape + rank);
+  memory.strides = in.strides ? Dims(in.strides, in.strides + rank) : contiguous_strides(memory.sizes);
   uintptr_t address = 0;
   if (__builtin_add_overflow(reinterpret_cast<uintptr_t>(in.data), in.byte_offset, &address))
     throw ValueError("from_dlpack: the byte offset {} exceeds the address space", in.byte_offset);

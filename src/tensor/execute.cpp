@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/ref_list.h"
+#include "base/size_trace.h"
 #include "runtime/imported_memory.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
@@ -121,6 +122,7 @@ Value contiguous_copy(const Operand& operand) {
 }  // namespace
 
 Values execute(const Call& call) {
+  const SizeTrace::Pause pause;
   const EagerPlan& plan = eager_plan(call, {});
   Values results;
   results.reserve(plan.plan->outputs.size());
@@ -136,6 +138,7 @@ Values execute(const Call& call) {
 }
 
 void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
+  const SizeTrace::Pause pause;
   const Ref<EagerPlan> plan(const_cast<EagerPlan*>(&eager_plan(call, destinations)));
   LUCID_CHECK(plan->plan->outputs.size() == destinations.size(), "{} has {} results for {} destinations", call.name(),
               plan->plan->outputs.size(), destinations.size());

@@ -18,14 +18,14 @@ bool is_mask(const Index& item) {
 
 /// How many dimensions of the indexed tensor an item consumes.
 int64_t consumed_by(const Index& item) {
-  if (std::holds_alternative<int64_t>(item) || std::holds_alternative<Slice>(item)) return 1;
+  if (std::holds_alternative<Dim>(item) || std::holds_alternative<Slice>(item)) return 1;
   if (const TensorRef* tensor = std::get_if<TensorRef>(&item))
     return is_bool((*tensor)->dtype()) ? (*tensor)->sizes().rank() : 1;
   return 0;
 }
 
-Value select(const Value& x, int64_t axis, int64_t index) {
-  const int64_t size = x.size(axis);
+Value select(const Value& x, int64_t axis, Dim index) {
+  const Dim size = x.size(axis);
   if (index < -size || index >= size)
     throw IndexError("index: {} is out of range for dimension {} of {}, whose size is {}", index, axis,
                      to_string(x.type()), size);
@@ -107,18 +107,18 @@ class Indexer {
   bool moves_result() const { return position_ > 0 && index_rank_ > 0; }
 
  private:
-  void apply(int64_t index) {
+  void apply(Dim index) {
     mark_advanced();
     view_ = select(view_, axis_, index);
   }
 
   void apply(const Slice& slice) {
-    const int64_t size = view_.size(axis_);
+    const Dim size = view_.size(axis_);
     const int64_t step = slice.step.value_or(1);
     if (step <= 0) throw ValueError("index: the step of a slice must be positive, got {}; use flip() to reverse", step);
-    const auto bound = [&](int64_t value) { return std::clamp<int64_t>(value < 0 ? value + size : value, 0, size); };
-    const int64_t start = bound(slice.start.value_or(0));
-    const int64_t stop = std::max(start, bound(slice.stop.value_or(size)));
+    const auto bound = [&](Dim value) { return std::clamp<Dim>(value < 0 ? value + size : value, 0, size); };
+    const Dim start = bound(slice.start.value_or(0));
+    const Dim stop = std::max(start, bound(slice.stop.value_or(size)));
     if (start != 0 || stop != size || step != 1) view_ = eager().slice(view_, axis_, start, stop, step);
     ++axis_;
   }
@@ -138,7 +138,7 @@ class Indexer {
     if (is_bool(tensor->dtype())) return apply_mask(tensor);
     if (!is_integer(tensor->dtype()))
       throw IndexError("index: tensors used as indices must hold integers or bools, got {}", to_string(tensor->type()));
-    if (tensor->sizes().empty()) return apply(item(*tensor).to_int());
+    if (tensor->sizes().empty()) return apply(Dim(item(*tensor).to_int()));
     mark_advanced();
     tensors_.emplace_back(axis_++, Value(tensor));
   }
@@ -211,7 +211,7 @@ bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& va
 
 Value get_item(const Value& x, std::span<const Index> items) {
   if (items.size() == 1 && x.rank() > 0)
-    if (const int64_t* index = std::get_if<int64_t>(&items[0])) return select(x, 0, *index);
+    if (const Dim* index = std::get_if<Dim>(&items[0])) return select(x, 0, *index);
   Indexer indexer(x, items);
   if (indexer.is_basic()) {
     // Even an index that changes nothing returns a view, not the handle itself.

@@ -13,6 +13,7 @@
 #include "base/lock.h"
 #include "base/memory_reserve.h"
 #include "compiler/compile_plan.h"
+#include "ir/evaluate.h"
 
 namespace lucid {
 namespace {
@@ -23,12 +24,12 @@ struct AttributeWriter {
   PlanKey& key;
   void operator()(const std::monostate&) const {}
   void operator()(bool value) const { key.push_back(value); }
-  void operator()(int64_t value) const { key.push_back(value); }
+  void operator()(Dim value) const { key.push_back(value.unnoted()); }
   void operator()(double value) const { key.push_back(std::bit_cast<int64_t>(value)); }
   void operator()(Dtype value) const { key.push_back(static_cast<int64_t>(value)); }
   void operator()(const Dims& value) const {
     key.push_back(value.rank());
-    for (int64_t n : value) key.push_back(n);
+    for (Dim n : value) key.push_back(n.unnoted());
   }
   void operator()(const std::string& value) const {
     key.push_back(static_cast<int64_t>(value.size()));
@@ -38,13 +39,13 @@ struct AttributeWriter {
 
 void append_tensor(PlanKey& key, const TensorImpl& tensor) {
   const DimsView sizes = tensor.sizes();
-  const int64_t* stride = tensor.strides().data();
+  const Dim* stride = tensor.strides().data();
   int64_t* word = key.extend(1 + 2 * sizes.size());
   *word++ = static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
             static_cast<int64_t>(sizes.size()) << 16;
-  for (const int64_t size : sizes) {
-    *word++ = size;
-    *word++ = *stride++;
+  for (const Dim size : sizes) {
+    *word++ = size.unnoted();
+    *word++ = stride++->unnoted();
   }
 }
 
@@ -72,47 +73,75 @@ bool matches(const EagerPlan& plan, uint64_t hash, const PlanKey& key) {
   return plan.hash == hash && plan.key.size() == key.size() && std::equal(key.begin(), key.end(), plan.key.begin());
 }
 
+/// The graph of one call.
+struct OneOpGraph {
+  explicit OneOpGraph(const Call& call) {
+    // Check the call while its operands are still numbers, so that messages show them as numbers.
+    const std::vector<TensorType> types = infer_types(call);
+    graph.name = call.name();
+    Values held;
+    std::vector<Operand> operands;
+    for (size_t i = 0; i < call.count(); ++i) {
+      const Operand& operand = call.operand(i);
+      number_dtypes.push_back(Dtype::kF64);
+      if (operand.is_value()) {
+        const TensorImpl& tensor = *tensor_of(operand);
+        const ValueId id = graph.add_input(tensor.type());
+        inputs[id] = {tensor.sizes(), tensor.strides(), 0};
+        held.push_back(emitter.value(id));
+      } else if (operand.is_scalar() && passes_numbers(call.op())) {
+        number_dtypes.back() = number_dtype(call, i);
+        const ValueId id = graph.add_input({number_dtypes.back(), {}});
+        inputs[id] = {};
+        held.push_back(emitter.value(id));
+      } else {
+        held.emplace_back();
+      }
+    }
+    for (size_t i = 0; i < call.count(); ++i) operands.push_back(held[i] ? Operand(held[i]) : call.operand(i));
+    results = emitter.emit(call.op(), operands, call.attributes());
+    // A number that became a tensor may have changed the dtype of the result.
+    for (size_t i = 0; i < results.size(); ++i) results[i] = emitter.cast(results[i], types[i].dtype);
+  }
+  OneOpGraph(const OneOpGraph&) = delete;
+  OneOpGraph& operator=(const OneOpGraph&) = delete;
+
+  void set_outputs() {
+    for (const Value& result : results) graph.output_ids.push_back(GraphEmitter::id_of(result));
+  }
+
+  IRGraph graph;
+  GraphEmitter emitter{graph};
+  std::map<ValueId, Geometry> inputs;
+  std::vector<Dtype> number_dtypes;
+  Values results;
+};
+
+/// A plan serves all calls with these sizes, whether they are traced or not.
+void forget_traces(OneOpGraph& source, std::vector<Geometry>& destinations) {
+  if (std::ranges::none_of(source.graph.values, [](const auto& value) { return is_traced(value.second.type.shape); }))
+    return;
+  const SizeReplacer recorded;
+  source.graph = recorded(source.graph);
+  for (auto& [id, geometry] : source.inputs) geometry = recorded(geometry);
+  for (Geometry& geometry : destinations) geometry = recorded(geometry);
+}
+
 Ref<EagerPlan> build_plan(const Call& call, std::span<TensorImpl* const> destinations) {
   const BlockingScope compiling;
-  // Check the call while its operands are still numbers, so that messages show them as numbers.
-  const std::vector<TensorType> types = infer_types(call);
-  auto entry = make_ref<EagerPlan>();
-  IRGraph graph;
-  graph.name = call.name();
-  GraphEmitter emitter(graph);
-  std::map<ValueId, Geometry> inputs;
-  Values held;
-  std::vector<Operand> operands;
-  for (size_t i = 0; i < call.count(); ++i) {
-    const Operand& operand = call.operand(i);
-    entry->number_dtypes.push_back(Dtype::kF64);
-    if (operand.is_value()) {
-      const TensorImpl& tensor = *tensor_of(operand);
-      const ValueId id = graph.add_input(tensor.type());
-      inputs[id] = {tensor.sizes(), tensor.strides(), 0};
-      held.push_back(emitter.value(id));
-    } else if (operand.is_scalar() && passes_numbers(call.op())) {
-      entry->number_dtypes.back() = number_dtype(call, i);
-      const ValueId id = graph.add_input({entry->number_dtypes.back(), {}});
-      inputs[id] = {};
-      held.push_back(emitter.value(id));
-    } else {
-      held.emplace_back();
-    }
-  }
-  for (size_t i = 0; i < call.count(); ++i) operands.push_back(held[i] ? Operand(held[i]) : call.operand(i));
-  Values results = emitter.emit(call.op(), operands, call.attributes());
-  // A number that became a tensor may have changed the dtype of the result.
-  for (size_t i = 0; i < results.size(); ++i) results[i] = emitter.cast(results[i], types[i].dtype);
+  OneOpGraph source(call);
   std::vector<Geometry> geometries;
   for (size_t i = 0; i < destinations.size(); ++i) {
     // An explicit conversion, even between equal dtypes: it has the destination's layout, and nodes are fused into it.
-    const Operand result[] = {results[i]};
-    results[i] = emitter.emit_one(op_table().at("to"), result, {destinations[i]->dtype()});
+    const Operand result[] = {source.results[i]};
+    source.results[i] = source.emitter.emit_one(op_table().at("to"), result, {destinations[i]->dtype()});
     geometries.push_back({destinations[i]->sizes(), destinations[i]->strides(), 0});
   }
-  for (const Value& result : results) graph.output_ids.push_back(GraphEmitter::id_of(result));
-  entry->plan = compile_plan(graph, inputs, {.destinations = geometries});
+  source.set_outputs();
+  forget_traces(source, geometries);
+  auto entry = make_ref<EagerPlan>();
+  entry->number_dtypes = std::move(source.number_dtypes);
+  entry->plan = compile_plan(source.graph, source.inputs, {.destinations = geometries});
   return entry;
 }
 
@@ -225,6 +254,12 @@ const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> desti
   }
   slot = std::move(plan);
   return *slot;
+}
+
+std::vector<Geometry> result_geometries(const Call& call) {
+  OneOpGraph source(call);
+  source.set_outputs();
+  return output_geometries(source.graph, source.inputs);
 }
 
 void clear_eager_plans() { eager_plan_cache().clear(); }

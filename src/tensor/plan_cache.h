@@ -33,6 +33,9 @@ Dtype number_dtype(const Call& call, size_t i);
 /// The plan for a call, compiled on first use. With `destinations`, the plan writes its results to them.
 const EagerPlan& eager_plan(const Call& call, std::span<TensorImpl* const> destinations);
 
+/// The geometries of a call's results, whose sizes may be traced.
+std::vector<Geometry> result_geometries(const Call& call);
+
 /// Drops all plans; for tests that change options.
 void clear_eager_plans();
 

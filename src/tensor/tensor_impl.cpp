@@ -5,7 +5,7 @@
 
 namespace lucid {
 
-TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell)
+TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell)
     : ValueBase(dtype, sizes),
       strides_(strides),
       offset_(offset),
@@ -19,7 +19,14 @@ AutogradMeta& TensorImpl::ensure_autograd() {
   return *autograd_;
 }
 
-void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell) {
+void TensorImpl::trace_sizes(const Geometry& geometry) {
+  shape_ = geometry.sizes;
+  strides_ = geometry.strides;
+  offset_ = geometry.offset;
+  numel_ = lucid::numel(shape_);
+}
+
+void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell) {
   dtype_ = dtype;
   shape_ = sizes;
   strides_ = strides;
@@ -43,11 +50,11 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides) {
   // The extent of the strides, computed without building a Geometry.
   int64_t elements = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
-    if (sizes[i] == 0) {
+    if (sizes[i].unnoted() == 0) {
       elements = 0;
       break;
     }
-    elements += (sizes[i] - 1) * strides[i];
+    elements += (sizes[i].unnoted() - 1) * strides[i].unnoted();
   }
   Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype)));
   TensorRef tensor = make_ref<TensorImpl>(dtype, sizes, strides, 0, std::move(cell));

@@ -102,15 +102,15 @@ enum class ViewKind : uint8_t {
 /// gradient graph if gradients are involved.
 class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
  public:
-  TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell);
+  TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell);
   ~TensorImpl() override;
 
   const Dims& sizes() const { return shape_; }
   const Dims& strides() const { return strides_; }
-  int64_t offset() const { return offset_; }
+  Dim offset() const { return offset_; }
   Geometry geometry() const { return {shape_, strides_, offset_}; }
   const Ref<Cell>& cell() const { return cell_; }
-  int64_t numel() const { return numel_; }
+  Dim numel() const { return numel_; }
   bool is_contiguous() const { return lucid::is_contiguous(shape_, strides_); }
   /// The address of the first element, with a reference that keeps it valid.
   PinnedMemory memory() const {
@@ -126,8 +126,10 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
   /// Null until gradients are involved.
   AutogradMeta* autograd() const { return autograd_.get(); }
   AutogradMeta& ensure_autograd();
+  /// Gives a tensor that only this thread can see a geometry with the same numbers, some of them traced.
+  void trace_sizes(const Geometry& geometry);
   /// Rebinds the handle to other memory (`p.data = y`); old views keep the old cell.
-  void rebind(Dtype dtype, const Dims& sizes, const Dims& strides, int64_t offset, Ref<Cell> cell);
+  void rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell);
 
   /// The handle that this one is a view of, which is not a view itself; null for roots. A root is an autograd identity:
   /// a recorded in-place operation through any view gives the root, and with it all its views, a new gradient node.
@@ -151,12 +153,12 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
 
  private:
   void* address_in(const Storage& storage) const {
-    return static_cast<char*>(storage.data()) + offset_ * static_cast<int64_t>(size_of(dtype_));
+    return static_cast<char*>(storage.data()) + offset_.unnoted() * static_cast<int64_t>(size_of(dtype_));
   }
 
   Dims strides_;
-  int64_t offset_ = 0;
-  int64_t numel_ = 0;
+  Dim offset_ = 0;
+  Dim numel_ = 0;
   Ref<Cell> cell_;
   std::unique_ptr<AutogradMeta> autograd_;
   Ref<TensorImpl> root_;

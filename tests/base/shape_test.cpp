@@ -19,7 +19,7 @@ int64_t pick(Random& random, int64_t low, int64_t high) {
 
 Dims random_sizes(Random& random, int64_t max_rank, int64_t smallest) {
   Dims sizes(static_cast<size_t>(pick(random, 0, max_rank)));
-  for (int64_t& size : sizes) size = pick(random, smallest, 4);
+  for (Dim& size : sizes) size = pick(random, smallest, 4);
   return sizes;
 }
 
@@ -140,9 +140,9 @@ TEST(Strides, PredicatesMatchTheElementOffsets) {
 }
 
 TEST(Strides, RangeOfNegativeStridesReachesBack) {
-  EXPECT_EQ(element_range({{3, 4}, {4, -1}, 3}), (std::pair<int64_t, int64_t>(0, 12)));
-  EXPECT_EQ(element_range({{3, 0}, {4, 1}, 5}), (std::pair<int64_t, int64_t>(5, 5)));
-  EXPECT_EQ(element_range({{}, {}, 5}), (std::pair<int64_t, int64_t>(5, 6)));
+  EXPECT_EQ(element_range({{3, 4}, {4, -1}, 3}), (std::pair<Dim, Dim>(0, 12)));
+  EXPECT_EQ(element_range({{3, 0}, {4, 1}, 5}), (std::pair<Dim, Dim>(5, 5)));
+  EXPECT_EQ(element_range({{}, {}, 5}), (std::pair<Dim, Dim>(5, 6)));
 }
 
 TEST(Broadcast, FollowsTheRightAlignedRule) {
@@ -168,14 +168,14 @@ TEST(Broadcast, StridesReadTheSourceElement) {
     const Dims shape = random_sizes(random, 4, 0);
     Dims sizes(shape);
     for (int64_t lost = pick(random, 0, shape.rank()); lost > 0; --lost) sizes.erase(0);
-    for (int64_t& size : sizes)
+    for (Dim& size : sizes)
       if (pick(random, 0, 2) == 0) size = 1;
     const Dims strides = random_strides(random, sizes);
     const Dims read = broadcast_strides(sizes, strides, shape);
     const size_t lead = shape.size() - sizes.size();
     for_each_index(shape, [&](const Dims& index) {
       int64_t expected = 0;
-      for (size_t i = 0; i < sizes.size(); ++i) expected += (sizes[i] == 1 ? 0 : index[lead + i]) * strides[i];
+      for (size_t i = 0; i < sizes.size(); ++i) expected += (sizes[i] == 1 ? Dim(0) : index[lead + i]) * strides[i];
       ASSERT_EQ(place(index, read), expected);
     });
   }

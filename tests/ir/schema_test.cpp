@@ -20,7 +20,7 @@ TEST(Schema, ReadsEveryKindOfParameter) {
   EXPECT_EQ(schema.parameters[1].kind, ParameterKind::kTensors);
   EXPECT_TRUE(schema.parameters[2].optional);
   EXPECT_EQ(std::get<bool>(schema.parameters[3].default_value), true);
-  EXPECT_EQ(std::get<int64_t>(schema.parameters[4].default_value), -3);
+  EXPECT_EQ(std::get<Dim>(schema.parameters[4].default_value), -3);
   EXPECT_EQ(std::get<double>(schema.parameters[5].default_value), 2.0);
   EXPECT_EQ(std::get<Dims>(schema.parameters[6].default_value), Dims{4});
   EXPECT_EQ(schema.parameters[7].kind, ParameterKind::kVarInts);

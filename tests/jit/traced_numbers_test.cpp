@@ -36,7 +36,7 @@ Ref<Program> record(const Function& f, const Tensor& x, const Scalar& number, st
   }
   second.stop();
   const TensorRef results[] = {ref(result)}, others[] = {ref(again)}, given[] = {ref(x)};
-  const auto numbers = adopt_numbers(first, results, second, others, read);
+  const auto numbers = number_operands(first, results, second, others, read);
   if (!numbers) {
     why = "the recordings differ";
     return nullptr;
@@ -45,7 +45,7 @@ Ref<Program> record(const Function& f, const Tensor& x, const Scalar& number, st
     why = "the number is not traced";
     return nullptr;
   }
-  Ref<Program> program = Program::record(first, given, results, {}, "f", why);
+  Ref<Program> program = Program::record(second, given, others, {}, "f", why);
   if (program) why = program->compile_now();
   return program;
 }

@@ -22,7 +22,7 @@ def test_45_wrong_targets():
 
 
 def test_45_the_oldest_plans_are_evicted_first():
-    @lucid.compile(max_cache_entries=2)
+    @lucid.compile(max_cache_entries=2, dynamic=False)
     def f(x):
         return x + 1
 
@@ -39,7 +39,7 @@ def test_45_the_oldest_plans_are_evicted_first():
 @pytest.mark.parametrize("entries", [1, 2, 3, 8])
 def test_45_evicted_plans_are_compiled_again(entries):
     def scenario(wrap):
-        f = wrap(lambda x: x.exp().sum(), max_cache_entries=entries)
+        f = wrap(lambda x: x.exp().sum(), max_cache_entries=entries, dynamic=False)
         return [f(lucid.full((size,), float(number))) for number in range(3) for size in (1, 1, 2, 2, 3, 3)]
 
     compiled = check_scenario(scenario, min_hits=9)[0]
@@ -229,7 +229,8 @@ def test_48_many_threads():
 
     run_in_threads(64, work)
     info = compiled.cache_info()
-    assert (info.compiles, info.entries, info.fallbacks) == (3, 3, 0), compiled.explain()
+    assert info.compiles == info.entries <= 3, compiled.explain()
+    assert info.fallbacks == 0
     assert info.hits + info.misses == 64_000
 
 

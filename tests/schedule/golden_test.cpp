@@ -41,7 +41,11 @@ Source parse(const std::string& text) {
     char percent = 0;
     ValueId id = -1;
     words >> word >> percent >> id >> word;
-    for (int64_t& stride : source.inputs.at(id).strides) words >> stride;
+    for (Dim& stride : source.inputs.at(id).strides) {
+      int64_t number = 0;
+      words >> number;
+      stride = number;
+    }
   }
   return source;
 }

@@ -46,13 +46,14 @@ class JITFunction(_core.CompiledCallable, Generic[P, R]):
         max_cache_entries: int = 8,
         passes: Sequence[Pass | type[Pass]] | None = None,
         wait: bool = False,
+        dynamic: bool | None = None,
     ) -> None:
         own = _own(self)
         own["__wrapped__"] = function
         own.update({name: getattr(function, name) for name in _HIDDEN if hasattr(function, name)})
         name = getattr(function, "__name__", None)
         name = printable(name if type(name) is str else simple_name_of(type(function)))
-        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes, wait)
+        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes, wait, dynamic)
 
     if TYPE_CHECKING:
 
@@ -152,19 +153,39 @@ def _make_class(cls: type) -> type:
 
 
 _Passes = Sequence[Pass | type[Pass]] | None
+_Dynamic = bool | None
 
 
-@overload
-def compile(target: Module, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False) -> Any: ...
 @overload
 def compile(
-    target: Callable[P, R], *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False
+    target: Module, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False, dynamic: _Dynamic = None
+) -> Any: ...
+@overload
+def compile(
+    target: Callable[P, R],
+    *,
+    max_cache_entries: int = 8,
+    passes: _Passes = None,
+    wait: bool = False,
+    dynamic: _Dynamic = None,
 ) -> JITFunction[P, R]: ...
 @overload
 def compile(
-    target: None = None, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False
+    target: None = None,
+    *,
+    max_cache_entries: int = 8,
+    passes: _Passes = None,
+    wait: bool = False,
+    dynamic: _Dynamic = None,
 ) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
-def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False) -> Any:
+def compile(
+    target: Any = None,
+    *,
+    max_cache_entries: int = 8,
+    passes: _Passes = None,
+    wait: bool = False,
+    dynamic: _Dynamic = None,
+) -> Any:
     """Compiles a function or a module. Results, gradients, random numbers and state stay the same, bit for bit.
 
     The first call runs eagerly and is recorded; another thread compiles the recording to a plan. Later calls with
@@ -173,6 +194,10 @@ def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes =
     `explain()` says why. If plans are hardly ever used again, because arguments or state keep changing, fewer and fewer
     calls are recorded. The cache holds at most `max_cache_entries` plans and evicts the oldest first. `passes`, classes
     or objects derived from `lucid.compiler.Pass`, replace the standard passes.
+
+    When sizes of arguments vary, one recording serves other sizes too, if the function does the same for them. By
+    default the second call with other sizes is recorded for that; with `dynamic=True` the first call is, and with
+    `dynamic=False` all sizes have plans of their own.
 
     >>> @lucid.compile(wait=True)
     ... def f(x, y):
@@ -183,13 +208,15 @@ def compile(target: Any = None, *, max_cache_entries: int = 8, passes: _Passes =
     1
     """
     if target is None:
-        return functools.partial(compile, max_cache_entries=max_cache_entries, passes=passes, wait=wait)
+        return functools.partial(
+            compile, max_cache_entries=max_cache_entries, passes=passes, wait=wait, dynamic=dynamic
+        )
     if isinstance(target, (JITFunction, JITModule)):
         return target
     if isinstance(target, Module):
-        return JITModule(target, max_cache_entries, passes, wait)
+        return JITModule(target, max_cache_entries, passes, wait, dynamic)
     if callable(target):
-        return JITFunction(target, max_cache_entries, passes, wait)
+        return JITFunction(target, max_cache_entries, passes, wait, dynamic)
     raise TypeError(f"lucid.compile() expects an nn.Module or a callable, got {type(target)}")
 
 

@@ -14,7 +14,7 @@ from ._cache import CacheKey, PlanCache, requires_grad
 from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
 from ._leaving import LeavingFloats
-from ._numbers import Numbers, run_traced
+from ._numbers import Numbers, Varying, VaryingTensor, run_again
 from ._passes import Pass, to_core
 from ._results import CannotRebuild, Known, UnknownClass, flatten_result
 
@@ -67,6 +67,38 @@ def counters() -> Counters:
     return Counters(*_core.call_counters(), *_core.backward_counters())
 
 
+class _Traced(NamedTuple):
+    """What a second run of a call, with traced numbers and sizes, has told."""
+
+    tracing: _core.SecondTracing
+    # By their index among the tensors of the call: those with traced sizes.
+    tensors: dict[int, _core.Tensor]
+    results: list[_core.Tensor]
+    # Computes the numbers that a plan is given.
+    program: _core.NumberProgram | None
+    # In the key: what may vary.
+    positions: list[int]
+    names: list[str]
+    # The indices of the arguments that are numbers and may vary.
+    numbers: list[int]
+
+    def record(
+        self, given: list[_core.Tensor], state: list[_core.Tensor], name: str
+    ) -> tuple[_core.Program | None, str | None]:
+        arguments = [self.tensors.get(index, tensor) for index, tensor in enumerate(given)]
+        return self.tracing.record(arguments, self.results, state, name)
+
+
+def _stride_positions(varying: Varying, tensors: dict[int, _core.Tensor]) -> list[int]:
+    """The positions of strides, which vary with the sizes if the tensor is contiguous."""
+    positions = []
+    for tensor in varying.tensors:
+        traced = tensors[tensor.tensor]
+        if traced.is_contiguous():
+            positions += [tensor.position + traced.ndim + dim for dim in range(traced.ndim)]
+    return positions
+
+
 class Compiled:
     """Records the calls of a compiled function or module for its plan table."""
 
@@ -78,6 +110,7 @@ class Compiled:
         max_cache_entries: int,
         passes: Sequence[Pass | type[Pass]] | None = None,
         wait: bool = False,
+        dynamic: bool | None = None,
     ) -> None:
         if not isinstance(max_cache_entries, int):
             kind = type(max_cache_entries).__name__
@@ -91,6 +124,9 @@ class Compiled:
         self.max_cache_entries = max_cache_entries
         self.passes = passes
         self.wait = bool(wait)
+        if dynamic is not None and not isinstance(dynamic, bool):
+            raise TypeError(f"lucid.compile(): dynamic must be True, False or None, got {type(dynamic).__name__}")
+        self.dynamic = dynamic
         self.capture = Capture(target)
         self.numbers = Numbers()
         table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait)
@@ -98,7 +134,7 @@ class Compiled:
     @property
     def options(self) -> tuple[Any, ...]:
         """The options of lucid.compile(), in order."""
-        return self.max_cache_entries, self.passes, self.wait
+        return self.max_cache_entries, self.passes, self.wait, self.dynamic
 
     # The table calls these before and after a call that it records.
 
@@ -117,16 +153,19 @@ class Compiled:
         tracing: _core.Tracing,
         tensors: list[_core.Tensor],
         result: Any,
-        varying: list[tuple[int, int]],
+        varying: tuple[list[Any], list[Any]],
     ) -> tuple[Any, ...] | str | None:
         """Returns the parts of a plan: key, program, guards, a function that rebuilds results, places of captured
-        tensors, numbers that may vary. Returns a string with the reason if there is no plan, or None if the next call
-        is to be recorded. `varying` are arguments that vary: their indices, and positions in the key."""
+        tensors, what may vary. Returns a string with the reason if there is no plan, or None if the next call is to be
+        recorded. `varying` are the fields of a Varying."""
         known = recording.known(tensors)
         read = LeavingFloats(tracing.floats)
         floats = read if read.copies and recording.hands_on(read) else None
-        varying = [] if recording.inspects_numbers else self.numbers.wanted(recording.structure, varying)
-        args, kwargs = recording.arguments if varying else ((), {})
+        wanted = Varying([], [])
+        if not recording.inspects_numbers:
+            wanted = Varying(varying[0], [VaryingTensor(*tensor) for tensor in varying[1]])
+            wanted = self.numbers.wanted(recording.structure, wanted)
+        arguments = recording.arguments if any(wanted) else ((), {})
         try:
             results, make_result = flatten_result(result, known)
         except CannotRebuild as error:
@@ -151,14 +190,18 @@ class Compiled:
                 return tracing.obstacle or printable(str(error))
             tracing.hands_on_floats = floats is not None
         outcome.guards.set_inputs(tensors, outcome.inputs)
-        numbers = None
+        traced = None
+        state = [tensor for tensor, _ in found]
         has_effects = bool(outcome.stored) or floats is not None or not tracing.may_run_twice
-        if varying and not has_effects and not any(map(requires_grad, results)):
-            numbers = self._trace_numbers(recording.structure, tracing, results, known, (args, kwargs), varying)
-            if numbers is not None:
-                names = [*range(len(args)), *kwargs]
-                key = key.without({names[index] for index, position in varying if position in numbers[1]})
-        program, obstacle = _core.record_trace(tracing, given, results, [tensor for tensor, _ in found], self.name)
+        if any(wanted) and not has_effects and not any(map(requires_grad, [*results, *tensors])):
+            traced = self._trace(recording.structure, tracing, results, known, arguments, wanted)
+        program, obstacle = (None, None) if traced is None else traced.record(given, state, self.name)
+        if traced is not None and program is not None:
+            names = [*range(len(arguments[0])), *arguments[1]]
+            key = key.without({names[index] for index in traced.numbers})
+        else:
+            traced = None
+            program, obstacle = _core.record_trace(tracing, given, results, state, self.name)
         if program is None:
             return str(obstacle)
         if (why := recording.sharing_obstacle(program)) is not None:
@@ -166,41 +209,46 @@ class Compiled:
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
         rebuild = None if derives(type(result), _core.Tensor) and not outcome.stored else make_result
-        return key, program, outcome.guards, rebuild, used, numbers
+        varies = None if traced is None else (traced.program, traced.positions, traced.names)
+        return key, program, outcome.guards, rebuild, used, varies
 
-    def _trace_numbers(
+    def _trace(
         self,
         structure: bytes,
         tracing: _core.Tracing,
         results: list[_core.Tensor],
         known: Known,
         arguments: tuple[tuple[Any, ...], dict[str, Any]],
-        varying: list[tuple[int, int]],
-    ) -> tuple[_core.NumberProgram, list[int], list[str]] | None:
-        """Runs the call again to find out how it uses the numbers that vary: see `_numbers`. Returns what a plan needs
-        to get them, the positions in the key that may vary, and the names of the arguments. Returns None if the plan
-        serves only the recorded numbers."""
-        again = run_traced(self.target, *arguments, varying)
+        varying: Varying,
+    ) -> _Traced | None:
+        """Runs the call again to find out how it uses the numbers and sizes that vary: see `_numbers`. Returns None if
+        the plan serves only the recorded ones."""
+        again = run_again(self.target, *arguments, varying)
         if again is None:
-            self.numbers.note_fixed(structure, (position for _, position in varying))
+            self.numbers.note_fixed(structure, varying.positions())
             return None
-        trace, second, result = again
+        trace, second, tensors, result = again
         try:
             others, _ = flatten_result(result, known)
         except CannotRebuild:
             others = []
         fixed = trace.fixed(second.read)
+        places = {tensor.tensor: tensor.position for tensor in varying.tensors}
+        fixed |= {places[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}
         self.numbers.note_fixed(structure, fixed)
-        free = [(index, position) for index, position in varying if position not in fixed]
+        free = varying.only(fixed, {places[index] + dim for index, dim, _ in second.sizes})
         kept = [number for number, value in enumerate(trace.values, 1) if value[0] == "number" and value[1] in fixed]
-        outputs = second.adopt(tracing, results, others, kept) if free else None
-        del result, others, again
+        outputs = second.number_operands(tracing, results, others, kept) if any(free) else None
+        del result, again
         if outputs is None or trace.is_leaking():
-            self.numbers.note_fixed(structure, (position for _, position in varying))
+            self.numbers.note_fixed(structure, varying.positions())
             return None
-        names = self.argument_names(*arguments)
-        positions = [position for _, position in free]
-        return trace.program(outputs, second.read), positions, [names[index] for index, _ in free]
+        all_names = self.argument_names(*arguments)
+        names = [all_names[index] for index, _ in free.numbers]
+        names += [f"the shape of {all_names[tensor.argument]}" for tensor in free.tensors]
+        program = trace.program(outputs, second.read) if free.numbers else None
+        positions = sorted([*free.positions(), *_stride_positions(free, tensors)])
+        return _Traced(second, tensors, others, program, positions, names, [index for index, _ in free.numbers])
 
     def argument_names(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
         """What to call each argument in a message: "argument x", or "argument 0" if the parameter is not known."""

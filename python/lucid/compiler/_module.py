@@ -37,9 +37,12 @@ class JITModule(Module):
         max_cache_entries: int = 8,
         passes: Sequence[Pass | type[Pass]] | None = None,
         wait: bool = False,
+        dynamic: bool | None = None,
     ) -> None:
         super().__init__()
-        compiled = Compiled(_core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes, wait)
+        compiled = Compiled(
+            _core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes, wait, dynamic
+        )
         # Stored directly in the dict: the wrapped module is not a submodule of this one.
         own = object.__getattribute__(self, "__dict__")
         own["_wrapped"] = module

@@ -1,8 +1,9 @@
-"""Numbers that vary from call to call.
+"""Numbers and sizes that vary from call to call.
 
-A call whose arguments differ from those of a plan only in numbers is run a second time, with traced numbers in their
-place. The results are dropped; what is kept is how the numbers that ops get are computed from the arguments, and what
-Python code has asked about them. A plan can then be given other numbers.
+A call whose arguments differ from those of a plan only in numbers and in sizes of tensors is run a second time, with
+traced numbers and tensors with traced sizes in their place. The results are dropped; what is kept is how the numbers
+that ops get are computed from the arguments, and what code has asked about them. A plan can then be given other
+numbers, and plans for other sizes can be made.
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ import operator
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from .. import _core
 from ._kinds import derives
@@ -179,6 +180,7 @@ class NumberTrace:
         """Applies a function to traced numbers and other objects."""
         if any(derives(type(operand), _core.Tensor) for operand in operands):
             return NotImplemented
+        operands = tuple(int(operand) if type(operand) is _core.TracedSize else operand for operand in operands)
         if not all(type(operand) in (TracedNumber, int, float, bool) for operand in operands):
             return function(*map(_value_of, operands))
         plain = [operand._value if type(operand) is TracedNumber else operand for operand in operands]
@@ -219,6 +221,40 @@ class NumberTrace:
         return {self.values[index][1] for index in known if self.values[index][0] == "number"}
 
 
+class VaryingTensor(NamedTuple):
+    """An argument whose sizes vary."""
+
+    argument: int
+    # Its index among the tensors of the call.
+    tensor: int
+    # Of its first size in the key. The other sizes follow, then the strides.
+    position: int
+    dims: list[int]
+
+
+class Varying(NamedTuple):
+    """What differs between a call and the plans that are there."""
+
+    # Pairs of an argument's index and its position in the key.
+    numbers: list[tuple[int, int]]
+    tensors: list[VaryingTensor]
+
+    def only(self, fixed: Collection[int], sizes: Collection[int] | None = None) -> Varying:
+        """Without numbers and sizes at the positions `fixed`, and with only those sizes that are at `sizes`."""
+        tensors = []
+        for tensor in self.tensors:
+            places = {dim: tensor.position + dim for dim in tensor.dims}
+            dims = [dim for dim, place in places.items() if place not in fixed and (sizes is None or place in sizes)]
+            if dims:
+                tensors.append(tensor._replace(dims=dims))
+        return Varying([number for number in self.numbers if number[1] not in fixed], tensors)
+
+    def positions(self) -> list[int]:
+        """The positions of the numbers and sizes in the key."""
+        numbers = [position for _, position in self.numbers]
+        return numbers + [tensor.position + dim for tensor in self.tensors for dim in tensor.dims]
+
+
 class Numbers:
     """Which arguments of one compiled function vary, and which of them a plan can be given."""
 
@@ -229,10 +265,9 @@ class Numbers:
         # By structure: the positions of numbers on whose values the calls depend.
         self._fixed: dict[bytes, set[int]] = {}
 
-    def wanted(self, structure: bytes, varying: list[tuple[int, int]]) -> list[tuple[int, int]]:
-        """The arguments that vary, without those that are known to be needed: pairs of index and position."""
-        fixed = self._fixed.get(structure, set())
-        return [(index, position) for index, position in varying if position not in fixed]
+    def wanted(self, structure: bytes, varying: Varying) -> Varying:
+        """What varies, without what is known to be needed."""
+        return varying.only(self._fixed.get(structure, set()))
 
     def note_fixed(self, structure: bytes, positions: Iterable[int]) -> None:
         """Calls depend on these numbers: each value has its own plan."""
@@ -241,17 +276,32 @@ class Numbers:
         self._fixed.setdefault(structure, set()).update(positions)
 
 
-def run_traced(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], varying: list[tuple[int, int]]
-) -> tuple[NumberTrace, _core.NumberTracing, Any] | None:
-    """Runs a call with traced numbers in the place of some arguments. Returns None if it did not run as it would with
-    plain numbers."""
+class SecondRun(NamedTuple):
+    """A call that ran with traced numbers and sizes."""
+
+    trace: NumberTrace
+    tracing: _core.SecondTracing
+    # By their index among the tensors of the call: what was passed in their place.
+    tensors: dict[int, _core.Tensor]
+    result: Any
+
+
+def run_again(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], varying: Varying
+) -> SecondRun | None:
+    """Runs a call with traced numbers and sizes in the place of some arguments. Returns None if it did not run as it
+    would with plain ones."""
     if sys.gettrace() is not None:
         return None
     trace = NumberTrace()
+    tracing = _core.SecondTracing()
     values = [*args, *kwargs.values()]
-    for index, position in varying:
+    for index, position in varying.numbers:
         values[index] = trace.argument(values[index], position)
+    tensors = {}
+    for tensor in varying.tensors:
+        traced = tracing.trace_sizes(values[tensor.argument], tensor.tensor, tensor.dims)
+        values[tensor.argument] = tensors[tensor.tensor] = traced
     positional = values[: len(args)]
     named = dict(zip(kwargs, values[len(args) :]))
     del values
@@ -265,8 +315,8 @@ def run_traced(
             raised = True
         return note_exception
 
-    tracing = _core.NumberTracing()
     sys.settrace(note_exception)
+    tracing.start()
     try:
         result = function(*positional, **named)
     except Exception:
@@ -277,7 +327,7 @@ def run_traced(
         tracing.stop()
     if raised or trace.failed:
         return None
-    return trace, tracing, result
+    return SecondRun(trace, tracing, tensors, result)
 
 
 def inspects_types(codes: Iterable[CodeType]) -> bool:

@@ -56,7 +56,7 @@ class Module(Hooked):
     def __init__(self) -> None:
         super().__init__()
 
-    def compile(self, *, max_cache_entries: int = 8, wait: bool = False) -> Any:
+    def compile(self, *, max_cache_entries: int = 8, wait: bool = False, dynamic: bool | None = None) -> Any:
         """Returns the compiled module. Equivalent to `lucid.compile(module)`.
 
         >>> net = lucid.nn.Linear(3, 2).compile()
@@ -65,7 +65,7 @@ class Module(Hooked):
         """
         import lucid.compiler
 
-        return lucid.compiler.compile(self, max_cache_entries=max_cache_entries, wait=wait)
+        return lucid.compiler.compile(self, max_cache_entries=max_cache_entries, wait=wait, dynamic=dynamic)
 
     # Parameters, buffers and submodules.
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <optional>
+
+#include "base/dim.h"
+#include "bindings/errors.h"
+
+namespace lucid::python {
+
+/// The class of the sizes that Python code gets while a call is recorded with traced sizes: `_core.TracedSize`. One
+/// acts like an int. It notes what is computed from it, and what code finds out about it.
+extern PyTypeObject* traced_size_type;
+
+/// An int, or a TracedSize if the number is traced on this thread.
+PyObject* from_dim(Dim dim);
+/// The traced number that an object is; empty if it is none.
+std::optional<Dim> traced_size_in(PyObject* object);
+
+void bind_traced_size(nb::module_& module);
+
+}  // namespace lucid::python

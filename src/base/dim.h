@@ -1,0 +1,180 @@
+#pragma once
+
+#include <compare>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+namespace lucid {
+
+class SizeTrace;
+
+/// An integer that may be a traced size: the size, stride or offset of a tensor, or a number computed from such.
+///
+/// A traced size also says how it is computed from the sizes of a recorded call's arguments (SizeTrace), so that a plan
+/// can be given other sizes. Arithmetic on it is recorded. Code that compares it, or reads its value, depends on the
+/// outcome, and the trace notes that. While no trace is active on the thread, it is a plain integer.
+class Dim {
+ public:
+  constexpr Dim() = default;
+  template <std::integral T>
+  constexpr Dim(T value)
+      : bits_(is_tag(static_cast<int64_t>(value)) ? kBelowTags : static_cast<int64_t>(value)) {}  // NOLINT
+
+  /// The value. A trace notes that the code depends on it.
+  constexpr operator int64_t() const {  // NOLINT
+    if (is_traced()) [[unlikely]]
+      return read();
+    return bits_;
+  }
+
+  constexpr bool is_traced() const { return is_tag(bits_); }
+  /// The expression that it is; 0 if it is not traced.
+  constexpr uint32_t expression() const {
+    return is_traced() ? static_cast<uint32_t>(bits_ >> 32) & kMaxExpression : 0;
+  }
+  static constexpr Dim traced(uint32_t expression, int32_t value) {
+    Dim result;
+    result.bits_ = kTag << 56 | static_cast<int64_t>(expression) << 32 | static_cast<uint32_t>(value);
+    return result;
+  }
+  /// The value, for code on which nothing that is recorded depends.
+  constexpr int64_t unnoted() const { return is_traced() ? static_cast<int32_t>(bits_ & kValueMask) : bits_; }
+
+  constexpr Dim operator-() const { return Dim(0) - *this; }
+  constexpr Dim& operator++() { return *this += 1; }
+  constexpr Dim& operator--() { return *this -= 1; }
+  constexpr Dim operator++(int) {
+    const Dim before = *this;
+    *this += 1;
+    return before;
+  }
+  constexpr Dim operator--(int) {
+    const Dim before = *this;
+    *this -= 1;
+    return before;
+  }
+  constexpr Dim& operator+=(Dim other) { return *this = *this + other; }
+  constexpr Dim& operator-=(Dim other) { return *this = *this - other; }
+  constexpr Dim& operator*=(Dim other) { return *this = *this * other; }
+  constexpr Dim& operator/=(Dim other) { return *this = *this / other; }
+  constexpr Dim& operator%=(Dim other) { return *this = *this % other; }
+
+  enum class Arithmetic : uint8_t { kAdd, kSubtract, kMultiply, kDivide, kRemainder };
+  /// How many expressions there can be.
+  static constexpr uint32_t kMaxExpression = (1 << 24) - 1;
+
+ private:
+  friend class SizeTrace;
+  template <typename T>
+  static constexpr bool kIsOperand = std::same_as<T, Dim> || std::integral<T>;
+  template <typename A, typename B>
+  static constexpr bool kAreOperands = kIsOperand<A> && kIsOperand<B> && (std::same_as<A, Dim> || std::same_as<B, Dim>);
+
+  /// A traced size is a tag in the highest byte, the 24 bits of an expression's number, and 32 bits of value. The tag
+  /// stands for integers around -6.5e18, which occur as no size and no index.
+  static constexpr int64_t kTag = static_cast<int8_t>(0xA5);
+  static constexpr int64_t kValueMask = 0xFFFFFFFF;
+  static constexpr int64_t kBelowTags = static_cast<int64_t>(0xA4FFFFFFFFFFFFFF);
+  static constexpr bool is_tag(int64_t bits) { return bits >> 56 == kTag; }
+  static constexpr bool is_any_traced(Dim a, Dim b) { return a.is_traced() || b.is_traced(); }
+
+  int64_t read() const;
+  static Dim compute_traced(Arithmetic operation, Dim a, Dim b);
+  static bool is_equal_traced(Dim a, Dim b);
+  static bool is_less_traced(Dim a, Dim b);
+
+  static constexpr int64_t compute(Arithmetic operation, int64_t a, int64_t b) {
+    // Overflow wraps.
+    const auto left = static_cast<uint64_t>(a), right = static_cast<uint64_t>(b);
+    switch (operation) {
+      case Arithmetic::kAdd:
+        return static_cast<int64_t>(left + right);
+      case Arithmetic::kSubtract:
+        return static_cast<int64_t>(left - right);
+      case Arithmetic::kMultiply:
+        return static_cast<int64_t>(left * right);
+      case Arithmetic::kDivide:
+        return a / b;
+      case Arithmetic::kRemainder:
+        return a % b;
+    }
+    return 0;
+  }
+  static constexpr Dim apply(Arithmetic operation, Dim a, Dim b) {
+    if (is_any_traced(a, b)) [[unlikely]]
+      return compute_traced(operation, a, b);
+    return compute(operation, a.bits_, b.bits_);
+  }
+  static constexpr bool is_equal(Dim a, Dim b) {
+    if (a.bits_ == b.bits_) return true;
+    if (is_any_traced(a, b)) [[unlikely]]
+      return is_equal_traced(a, b);
+    return false;
+  }
+  static constexpr bool is_less(Dim a, Dim b) {
+    if (is_any_traced(a, b)) [[unlikely]]
+      return is_less_traced(a, b);
+    return a.bits_ < b.bits_;
+  }
+
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr Dim operator+(A a, B b) {
+    return apply(Arithmetic::kAdd, a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr Dim operator-(A a, B b) {
+    return apply(Arithmetic::kSubtract, a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr Dim operator*(A a, B b) {
+    return apply(Arithmetic::kMultiply, a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr Dim operator/(A a, B b) {
+    return apply(Arithmetic::kDivide, a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr Dim operator%(A a, B b) {
+    return apply(Arithmetic::kRemainder, a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr bool operator==(A a, B b) {
+    return is_equal(a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr bool operator<(A a, B b) {
+    return is_less(a, b);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr bool operator>(A a, B b) {
+    return is_less(b, a);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr bool operator<=(A a, B b) {
+    return !is_less(b, a);
+  }
+  template <typename A, typename B>
+    requires kAreOperands<A, B>
+  friend constexpr bool operator>=(A a, B b) {
+    return !is_less(a, b);
+  }
+
+  int64_t bits_ = 0;
+};
+
+/// The value, in messages.
+constexpr int64_t format_as(Dim dim) { return dim.unnoted(); }
+inline std::string to_string(Dim dim) { return std::to_string(dim.unnoted()); }
+
+}  // namespace lucid

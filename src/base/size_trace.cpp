@@ -1,0 +1,295 @@
+#include "base/size_trace.h"
+
+#include <algorithm>
+#include <atomic>
+#include <limits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/out_of_memory.h"
+
+namespace lucid {
+namespace {
+
+constinit thread_local SizeTrace* t_trace = nullptr;
+
+/// Numbers of expressions are never used twice in a process: a tensor may outlive the recording that gave it its sizes,
+/// and must not mean anything to the next. Returns 0 if there are no more.
+uint32_t next_id() {
+  static std::atomic<uint32_t> next = 1;
+  if (next.load(std::memory_order_relaxed) > Dim::kMaxExpression) return 0;
+  const uint32_t id = next.fetch_add(1, std::memory_order_relaxed);
+  return id > Dim::kMaxExpression ? 0 : id;
+}
+
+bool fits(int64_t value) {
+  return value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
+}
+
+/// a + b * c, if it fits.
+std::optional<int64_t> add_product(int64_t a, int64_t b, int64_t c) {
+  int64_t product = 0;
+  if (__builtin_mul_overflow(b, c, &product) || __builtin_add_overflow(a, product, &a)) return std::nullopt;
+  return a;
+}
+
+}  // namespace
+
+SizeTrace::Scope::Scope(SizeTrace* trace) : before_(std::exchange(t_trace, trace)) {}
+SizeTrace::Scope::~Scope() { t_trace = before_; }
+SizeTrace* SizeTrace::current() { return t_trace; }
+
+bool SizeTrace::is_traceable(int64_t size) { return size >= kMinSize && fits(size); }
+
+Dim SizeTrace::add_symbol(int64_t size) {
+  LUCID_CHECK(is_traceable(size), "a size of {}", size);
+  symbols_.push_back(size);
+  variables_.push_back({});
+  return make(Polynomial::variable(static_cast<uint32_t>(variables_.size() - 1)), size);
+}
+
+// ---- Numbers.
+
+const SizeTrace::Expression* SizeTrace::find(Dim dim) const {
+  if (!dim.is_traced()) return nullptr;
+  const auto found = std::ranges::lower_bound(expressions_, dim.expression(), {}, &Expression::id);
+  return found != expressions_.end() && found->id == dim.expression() ? &*found : nullptr;
+}
+
+Polynomial SizeTrace::polynomial_of(Dim dim) const {
+  const Expression* expression = find(dim);
+  return expression ? expression->number : Polynomial(dim.unnoted());
+}
+
+Dim SizeTrace::make(const Polynomial& number, int64_t value) {
+  if (number.is_constant()) return number.constant();
+  const auto [found, is_new] = ids_.try_emplace(number, 0);
+  if (is_new && fits(value)) found->second = next_id();
+  if (found->second == 0) {
+    // It has no id, so the code goes on with its value.
+    add_equality(number, value);
+    return value;
+  }
+  if (is_new) expressions_.push_back({found->second, number});
+  return Dim::traced(found->second, static_cast<int32_t>(value));
+}
+
+void SizeTrace::add_equality(const Polynomial& number, int64_t value) {
+  if (const std::optional<Polynomial> rest = Polynomial::difference(number, Polynomial(value)))
+    conditions_.insert({Relation::kZero, *rest});
+  else
+    has_failed_ = true;
+}
+
+void SizeTrace::read(Dim dim) {
+  if (const Expression* expression = find(dim)) add_equality(expression->number, dim.unnoted());
+}
+
+Polynomial SizeTrace::variable(Variable definition) {
+  const auto found = std::ranges::find(variables_, definition);
+  const auto index = static_cast<uint32_t>(found - variables_.begin());
+  if (found == variables_.end()) variables_.push_back(std::move(definition));
+  return Polynomial::variable(index);
+}
+
+std::optional<Polynomial> SizeTrace::combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b) {
+  switch (operation) {
+    case Dim::Arithmetic::kAdd:
+      return Polynomial::sum(a, b);
+    case Dim::Arithmetic::kSubtract:
+      return Polynomial::difference(a, b);
+    case Dim::Arithmetic::kMultiply:
+      return Polynomial::product(a, b);
+    case Dim::Arithmetic::kDivide:
+    case Dim::Arithmetic::kRemainder:
+      break;
+  }
+  const bool divides = operation == Dim::Arithmetic::kDivide;
+  if (std::optional<Polynomial> exact = Polynomial::exact_quotient(a, b)) return divides ? *exact : Polynomial();
+  return variable({divides ? Variable::Kind::kQuotient : Variable::Kind::kRemainder, a, b});
+}
+
+Dim SizeTrace::compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value) {
+  if (!find(a) && !find(b)) return value;
+  if (const std::optional<Polynomial> number = combine(operation, polynomial_of(a), polynomial_of(b)))
+    return make(*number, value);
+  read(a);
+  read(b);
+  return value;
+}
+
+// ---- Conditions.
+
+std::optional<int64_t> SizeTrace::low_of(uint32_t index) const {
+  const Variable& variable = variables_[index];
+  if (variable.kind == Variable::Kind::kSymbol) return kMinSize;
+  const Range left = range_of(variable.left), right = range_of(variable.right);
+  const bool is_natural = left.low && *left.low >= 0 && right.low && *right.low > 0;
+  return is_natural ? std::optional<int64_t>(0) : std::nullopt;
+}
+
+SizeTrace::Range SizeTrace::range_of(const Polynomial& number) const {
+  Range range{0, 0};
+  for (const auto& [product, coefficient] : number.terms()) {
+    std::optional<int64_t> least = 1;  // of the product
+    for (const uint32_t variable : product) {
+      const std::optional<int64_t> low = low_of(variable);
+      least = least && low ? add_product(0, *least, *low) : std::nullopt;
+    }
+    const std::optional<int64_t> bound = least ? add_product(0, *least, coefficient) : std::nullopt;
+    const auto add = [&](std::optional<int64_t>& sum, bool is_bounded) {
+      sum = sum && bound && is_bounded ? add_product(*sum, *bound, 1) : std::nullopt;
+    };
+    add(range.low, product.empty() || coefficient > 0);
+    add(range.high, product.empty() || coefficient < 0);
+  }
+  return range;
+}
+
+void SizeTrace::compare_equal(Dim a, Dim b) {
+  if (!find(a) && !find(b)) return;
+  const std::optional<Polynomial> rest = Polynomial::difference(polynomial_of(a), polynomial_of(b));
+  if (!rest) return read(a), read(b);
+  const Range range = range_of(*rest);
+  if ((range.low && *range.low > 0) || (range.high && *range.high < 0) || rest->is_constant()) return;
+  conditions_.insert({a.unnoted() == b.unnoted() ? Relation::kZero : Relation::kNotZero, *rest});
+}
+
+void SizeTrace::compare_less(Dim a, Dim b) {
+  if (!find(a) && !find(b)) return;
+  const std::optional<Polynomial> rest = Polynomial::difference(polynomial_of(a), polynomial_of(b));
+  if (!rest) return read(a), read(b);
+  const Range range = range_of(*rest);
+  if ((range.low && *range.low >= 0) || (range.high && *range.high < 0)) return;
+  conditions_.insert({a.unnoted() < b.unnoted() ? Relation::kNegative : Relation::kNotNegative, *rest});
+}
+
+// ---- Evaluation.
+
+std::optional<int64_t> SizeTrace::Evaluation::value_of(const Polynomial& number) const {
+  std::optional<int64_t> sum = 0;
+  for (const auto& [product, coefficient] : number.terms()) {
+    std::optional<int64_t> term = coefficient;
+    for (const uint32_t variable : product)
+      if (term) term = add_product(0, *term, variables_[variable]);
+    sum = sum && term ? add_product(*sum, *term, 1) : std::nullopt;
+  }
+  return sum;
+}
+
+bool SizeTrace::Evaluation::run(std::span<const int64_t> sizes) {
+  for (const Variable& variable : trace_.variables_) {
+    if (variable.kind == Variable::Kind::kSymbol) {
+      if (!is_traceable(sizes.front())) return false;
+      variables_.push_back(sizes.front());
+      sizes = sizes.subspan(1);
+      continue;
+    }
+    const std::optional<int64_t> left = value_of(variable.left), right = value_of(variable.right);
+    if (!left || !right || *right == 0 || *right == -1) return false;
+    variables_.push_back(variable.kind == Variable::Kind::kQuotient ? *left / *right : *left % *right);
+  }
+  for (const Condition& condition : trace_.conditions_) {
+    const std::optional<int64_t> value = value_of(condition.number);
+    if (!value) return false;
+    const bool is_zero = condition.relation == Relation::kZero || condition.relation == Relation::kNotZero;
+    const bool expected = condition.relation == Relation::kZero || condition.relation == Relation::kNegative;
+    if ((is_zero ? *value == 0 : *value < 0) != expected) return false;
+  }
+  for (const Expression& expression : trace_.expressions_) {
+    const std::optional<int64_t> value = value_of(expression.number);
+    if (!value || !fits(*value)) return false;
+    expressions_.push_back(*value);
+  }
+  return true;
+}
+
+std::optional<SizeTrace::Evaluation> SizeTrace::Evaluation::of(const SizeTrace& trace, std::span<const int64_t> sizes) {
+  LUCID_CHECK(sizes.size() == trace.symbols_.size(), "{} sizes for {} symbols", sizes.size(), trace.symbols_.size());
+  Evaluation evaluation(trace);
+  if (trace.has_failed_ || !evaluation.run(sizes)) return std::nullopt;
+  return evaluation;
+}
+
+Dim SizeTrace::Evaluation::operator()(Dim dim) const {
+  const Expression* expression = trace_.find(dim);
+  return expression ? expressions_[static_cast<size_t>(expression - trace_.expressions_.data())] : dim.unnoted();
+}
+
+bool SizeTrace::is_fixed(size_t i) const {
+  size_t index = 0;
+  for (size_t symbol = 0; index < variables_.size(); ++index)
+    if (variables_[index].kind == Variable::Kind::kSymbol && symbol++ == i) break;
+  const Polynomial number = Polynomial::variable(static_cast<uint32_t>(index));
+  const std::optional<Polynomial> rest = Polynomial::difference(number, Polynomial(symbols_[i]));
+  return rest && conditions_.contains({Relation::kZero, *rest});
+}
+
+// ---- Text.
+
+std::string SizeTrace::text(const Variable& variable, size_t index) const {
+  if (variable.kind == Variable::Kind::kSymbol)
+    return fmt::format("s{}", std::count_if(variables_.begin(), variables_.begin() + static_cast<ptrdiff_t>(index),
+                                            [](const Variable& v) { return v.kind == Variable::Kind::kSymbol; }));
+  return fmt::format("(({}){}({}))", text(variable.left), variable.kind == Variable::Kind::kQuotient ? '/' : '%',
+                     text(variable.right));
+}
+
+std::string SizeTrace::text(const Polynomial& number) const {
+  std::string result;
+  // The constant term, which comes first in order, is written last.
+  for (const auto& [product, coefficient] : number.terms()) {
+    if (product.empty()) continue;
+    std::string factors;
+    for (const uint32_t variable : product)
+      factors += (factors.empty() ? "" : "*") + text(variables_[variable], variable);
+    if (coefficient != 1 && coefficient != -1)
+      factors += fmt::format("*{}", coefficient < 0 ? -coefficient : coefficient);
+    result += (coefficient < 0 ? "-" : result.empty() ? "" : "+") + factors;
+  }
+  const int64_t constant = number.constant();
+  if (constant != 0 || result.empty())
+    result += fmt::format("{}{}", constant >= 0 && !result.empty() ? "+" : "", constant);
+  return result;
+}
+
+std::string SizeTrace::text(Dim dim) const {
+  const Expression* expression = find(dim);
+  return expression ? text(expression->number) : to_string(dim);
+}
+
+std::vector<std::string> SizeTrace::conditions() const {
+  std::vector<std::string> result;
+  for (const Condition& condition : conditions_) {
+    constexpr const char* kSigns[] = {"== 0", "!= 0", "< 0", ">= 0"};
+    result.push_back(text(condition.number) + ' ' + kSigns[static_cast<size_t>(condition.relation)]);
+  }
+  return result;
+}
+
+// ---- What plain code does with traced numbers.
+
+int64_t Dim::read() const {
+  if (t_trace && !has_memory_for([&] { t_trace->read(*this); })) t_trace->has_failed_ = true;
+  return unnoted();
+}
+
+Dim Dim::compute_traced(Arithmetic operation, Dim a, Dim b) {
+  const int64_t value = compute(operation, a.unnoted(), b.unnoted());
+  Dim result = value;
+  if (t_trace && !has_memory_for([&] { result = t_trace->compute(operation, a, b, value); }))
+    t_trace->has_failed_ = true;
+  return result;
+}
+
+bool Dim::is_equal_traced(Dim a, Dim b) {
+  if (t_trace && !has_memory_for([&] { t_trace->compare_equal(a, b); })) t_trace->has_failed_ = true;
+  return a.unnoted() == b.unnoted();
+}
+
+bool Dim::is_less_traced(Dim a, Dim b) {
+  if (t_trace && !has_memory_for([&] { t_trace->compare_less(a, b); })) t_trace->has_failed_ = true;
+  return a.unnoted() < b.unnoted();
+}
+
+}  // namespace lucid

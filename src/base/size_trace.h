@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/dim.h"
+#include "base/polynomial.h"
+
+namespace lucid {
+
+/// How numbers of a recorded call are computed from certain sizes of its arguments, the symbols s0, s1, ..., and what
+/// the recorded code found out about them.
+///
+/// A number is a polynomial in symbols, and in quotients and remainders of such polynomials. What code asks about a
+/// number is noted as a condition, unless the answer is the same for all sizes. With other sizes for which all
+/// conditions hold, the code would have done the same.
+class SizeTrace {
+ public:
+  SizeTrace() = default;
+  SizeTrace(const SizeTrace&) = delete;
+  SizeTrace& operator=(const SizeTrace&) = delete;
+
+  /// The smallest value of a symbol. Sizes 0 and 1 are not traced, because they behave differently: in broadcasting,
+  /// for instance.
+  static constexpr int64_t kMinSize = 2;
+  /// Whether a size can be traced. Large sizes cannot.
+  static bool is_traceable(int64_t size);
+  /// Adds a symbol for a size, which must be traceable. If there are no more numbers for expressions in this process,
+  /// the result is not traced.
+  Dim add_symbol(int64_t size);
+  /// The sizes of the recorded call.
+  const std::vector<int64_t>& symbols() const { return symbols_; }
+
+  /// Makes this thread note in a trace what it does with traced numbers, until the end of the scope.
+  class Scope {
+   public:
+    explicit Scope(SizeTrace* trace);
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope();
+
+   private:
+    SizeTrace* before_;
+  };
+  /// The scope of code on whose doings nothing that is recorded depends. It may do with traced numbers what it likes.
+  class Pause : Scope {
+   public:
+    Pause() : Scope(nullptr) {}
+  };
+  /// The trace of this thread, or null.
+  static SizeTrace* current();
+
+  /// The numbers of a call with other sizes.
+  class Evaluation {
+   public:
+    /// Empty if a condition does not hold for the sizes, or if a number is too large.
+    static std::optional<Evaluation> of(const SizeTrace& trace, std::span<const int64_t> sizes);
+    /// The plain number that a traced number is in this call.
+    Dim operator()(Dim dim) const;
+
+   private:
+    explicit Evaluation(const SizeTrace& trace) : trace_(trace) {}
+    bool run(std::span<const int64_t> sizes);
+    std::optional<int64_t> value_of(const Polynomial& number) const;
+
+    const SizeTrace& trace_;
+    std::vector<int64_t> variables_;
+    std::vector<int64_t> expressions_;
+  };
+
+  /// Whether symbol i has the same size for all calls that the conditions describe.
+  bool is_fixed(size_t i) const;
+  /// "s0*64+1"; the digits of a plain number.
+  std::string text(Dim dim) const;
+  /// The conditions, such as "s0-128 < 0".
+  std::vector<std::string> conditions() const;
+  /// Whether the trace is incomplete, for instance because memory ran out.
+  bool has_failed() const { return has_failed_; }
+
+ private:
+  friend class Dim;
+
+  /// A symbol, or the quotient or remainder of two polynomials.
+  struct Variable {
+    enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder } kind = Kind::kSymbol;
+    Polynomial left;
+    Polynomial right;
+    auto operator<=>(const Variable&) const = default;
+  };
+  struct Expression {
+    uint32_t id = 0;
+    Polynomial number;
+  };
+  enum class Relation : uint8_t { kZero, kNotZero, kNegative, kNotNegative };
+  struct Condition {
+    Relation relation = Relation::kZero;
+    Polynomial number;
+    auto operator<=>(const Condition&) const = default;
+  };
+  /// Bounds for all sizes; empty if unknown.
+  struct Range {
+    std::optional<int64_t> low;
+    std::optional<int64_t> high;
+  };
+
+  const Expression* find(Dim dim) const;
+  Polynomial polynomial_of(Dim dim) const;
+  /// A traced number, if that is possible. Otherwise a plain one, which the code thereby depends on.
+  Dim make(const Polynomial& number, int64_t value);
+  void add_equality(const Polynomial& number, int64_t value);
+  Polynomial variable(Variable definition);
+  std::optional<Polynomial> combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b);
+  Range range_of(const Polynomial& number) const;
+  std::optional<int64_t> low_of(uint32_t variable) const;
+
+  // What Dim calls.
+  void read(Dim dim);
+  Dim compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value);
+  void compare_equal(Dim a, Dim b);
+  void compare_less(Dim a, Dim b);
+
+  std::string text(const Polynomial& number) const;
+  std::string text(const Variable& variable, size_t index) const;
+
+  std::vector<Expression> expressions_;  // by ascending id
+  std::map<Polynomial, uint32_t> ids_;
+  std::vector<Variable> variables_;
+  std::vector<int64_t> symbols_;
+  std::set<Condition> conditions_;
+  bool has_failed_ = false;
+};
+
+}  // namespace lucid

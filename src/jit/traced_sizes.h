@@ -1,0 +1,29 @@
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "base/size_trace.h"
+#include "tensor/tensor_impl.h"
+
+namespace lucid::jit {
+
+/// The sizes of a call's arguments that are traced while it is recorded.
+struct TracedSizes {
+  /// A dimension of an argument, of which the symbol with the same index is the size.
+  struct Symbol {
+    size_t argument = 0;
+    size_t dim = 0;
+  };
+
+  /// A handle on the memory of a tensor, which is argument `argument` of the call. The sizes of `dims` are traced, as
+  /// far as that is possible, and the strides if the tensor is contiguous.
+  TensorRef add(const TensorImpl& tensor, size_t argument, std::span<const size_t> dims);
+  /// The sizes of the symbols in another call.
+  std::vector<int64_t> sizes_in(std::span<TensorImpl* const> arguments) const;
+
+  SizeTrace trace;
+  std::vector<Symbol> symbols;
+};
+
+}  // namespace lucid::jit

@@ -1,0 +1,260 @@
+"""Calls whose sizes vary: one recording serves other sizes, with the bits of eager calls."""
+
+import threading
+
+import lucid
+import lucid.nn as nn
+import lucid.nn.functional as F
+import pytest
+
+
+def same(a, b):
+    if isinstance(a, tuple | list):
+        return len(a) == len(b) and all(map(same, a, b))
+    if not isinstance(a, lucid.Tensor):
+        return type(a) is type(b) and a == b
+    layout = a.dtype == b.dtype and a.shape == b.shape and a.stride() == b.stride()
+    return layout and a.contiguous().numpy().tobytes() == b.contiguous().numpy().tobytes()
+
+
+def check(function, inputs, compiles, hits):
+    """Calls a function with each of the inputs, compiled and eagerly."""
+    compiled = lucid.compile(function)
+    with lucid.no_grad():
+        for args in inputs:
+            assert same(compiled(*args), function(*args)), [getattr(arg, "shape", arg) for arg in args]
+    info = compiled.cache_info()
+    assert info.compiles <= compiles, compiled.explain()
+    assert info.hits >= hits, compiled.explain()
+    return compiled
+
+
+def batches(*sizes, width=8):
+    return [(lucid.randn(size, width),) for size in sizes]
+
+
+def test_a_network_takes_any_batch():
+    net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3), nn.Softmax(-1)).eval()
+    # The first recording is exact; the second one has a traced batch; batches of 1 have their own.
+    check(net, batches(4, 7, 2, 1, 33, 100, 5, 64, 1, 9, 3), compiles=3, hits=8)
+
+
+def test_a_gpt_takes_any_length_and_batch():
+    gpt = lucid.models.gpt(vocab_size=65, context=32, dim=32, heads=2, layers=2).eval()
+    shapes = [(2, 5), (2, 9), (3, 9), (4, 6), (2, 31), (7, 2), (5, 5), (3, 32), (6, 17)]
+    check(gpt, [(lucid.randint(0, 65, shape),) for shape in shapes], compiles=4, hits=5)
+
+
+PROGRAMS = {
+    "sizes as a shape": lambda x: x.reshape(x.shape[0] * x.shape[1]).exp(),
+    "an inferred size": lambda x: x.reshape(-1, 2) + 1,
+    "a size as a number": lambda x: x.sum(0) / x.shape[0],
+    "a computed number": lambda x: x * (x.shape[0] * 2 + 1),
+    "floor division": lambda x: x[: x.shape[0] // 2] * 2,
+    "remainder": lambda x: x + x.shape[0] % 3,
+    "a negative remainder": lambda x: x + (1 - x.shape[0]) % 3,
+    "true division": lambda x: x * (1 / x.shape[0]),
+    "a slice": lambda x: x[1 : x.shape[0] - 1].sum(1),
+    "the last row": lambda x: x[-1] + x[x.shape[0] - 1],
+    "a range": lambda x: x + lucid.arange(x.shape[0]).unsqueeze(1),
+    "a range with a start": lambda x: lucid.arange(2, x.size(0) + 2) * 2,
+    "a new tensor": lambda x: lucid.zeros(x.shape[0], 3) + x.sum(),
+    "expand": lambda x: x.sum(0).expand(x.shape[0], x.shape[1]) - x,
+    "a mask": lambda x: (x @ x.T).masked_fill(lucid.tril(lucid.ones(x.size(0), x.size(0))) == 0, -1e9).softmax(-1),
+    "views as results": lambda x: (x.T, x[2:], x.view(-1), x),
+    "cat": lambda x: lucid.cat([x, x * 2, lucid.ones(3, x.shape[1])]),
+    "split": lambda x: lucid.split(x, [1, x.shape[0] - 1]),
+    "einsum": lambda x: lucid.einsum("ij,kj->ik", x, x),
+    "a branch": lambda x: x * 2 if x.shape[0] > 10 else x - 1,
+    "a branch on equality": lambda x: x.sum() if x.shape[0] == 9 else x.mean(),
+    "a loop": lambda x: sum(x[i] for i in range(x.shape[0])),
+    "len": lambda x: x * len(x),
+    "text": lambda x: x * len(f"{x.shape[0]}"),
+    "a dict by size": lambda x: x * {4: 2.0, 9: 3.0}.get(x.shape[0], 1.0),
+    "a returned size": lambda x: (x * 2, x.shape[0]),
+    "a returned shape": lambda x: (x * 2, x.shape),
+    "math": lambda x: x * (x.shape[0] ** 0.5),
+    "max and min": lambda x: x[: min(x.shape[0], 6)] * max(x.shape[0], 20),
+    "mean and variance": lambda x: (x - x.mean(0)) / (x.var(0) + 1),
+    "in place on a copy": lambda x: x.clone().add_(1).mul_(x.shape[0]),
+    "isinstance": lambda x: x * 2 if isinstance(x.shape[0], int) else x,
+    "a comparison of shapes": lambda x: x * 2 if x.shape == (9, 8) else x + 1,
+    "numel": lambda x: x / x.numel(),
+    "pad": lambda x: F.pad(x, (0, 0, 0, 16 - x.shape[0] % 16)),
+    "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
+    "sort": lambda x: x.sort(0)[0] + x.argsort(0),
+    "cumsum": lambda x: x.cumsum(0),
+}
+SIZES = (4, 9, 30, 2, 1, 16, 17, 9, 5, 12)
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_programs(name):
+    check(PROGRAMS[name], batches(*SIZES), compiles=len(SIZES), hits=1)
+
+
+ONE_FAMILY = [
+    name
+    for name in PROGRAMS
+    if name
+    not in (
+        "true division",
+        "a branch",
+        "a branch on equality",
+        "a loop",
+        "len",
+        "text",
+        "a dict by size",
+        "a returned size",
+        "a returned shape",
+        "math",
+        "max and min",
+        "mean and variance",
+        "a comparison of shapes",
+        "sort",
+        "pad",
+        "a negative remainder",
+    )
+]
+
+
+@pytest.mark.parametrize("name", ONE_FAMILY)
+def test_one_recording_serves_all_sizes(name):
+    check(PROGRAMS[name], batches(4, 9, 30, 6, 16, 17, 5, 12), compiles=2, hits=6)
+
+
+def test_a_branch_has_two_recordings():
+    check(PROGRAMS["a branch"], batches(4, 9, 30, 2, 16, 17, 5, 12), compiles=3, hits=5)
+
+
+def test_a_cache_grows():
+    weight = lucid.randn(8, 8)
+
+    def decode(x, past):
+        keys = lucid.cat([past, x @ weight], 1)
+        return (x @ keys.transpose(1, 2)).softmax(-1) @ keys, keys
+
+    check(decode, [(lucid.randn(1, 1, 8), lucid.randn(1, n, 8)) for n in range(1, 30)], compiles=3, hits=26)
+
+
+def test_sizes_that_must_agree():
+    def f(x, y):
+        return x + y
+
+    compiled = check(f, [(lucid.randn(n, 3), lucid.randn(n, 3)) for n in (4, 6, 9, 5)], compiles=2, hits=2)
+    x, y = lucid.randn(7, 3), lucid.randn(1, 3)
+    assert same(compiled(x, y), x + y)
+    with pytest.raises(ValueError, match="do not broadcast"):
+        compiled(lucid.randn(7, 3), lucid.randn(6, 3))
+
+
+def test_errors_are_those_of_eager_calls():
+    gpt = lucid.models.gpt(vocab_size=65, context=16, dim=16, heads=2, layers=1).eval()
+    compiled = lucid.compile(gpt)
+    with lucid.no_grad():
+        for length in (4, 7, 9):
+            compiled(lucid.randint(0, 65, (2, length)))
+        with pytest.raises(ValueError, match="exceed the context of 16"):
+            compiled(lucid.randint(0, 65, (2, 17)))
+
+
+def test_other_strides():
+    def f(x):
+        return (x * 2).reshape(-1)
+
+    inputs = batches(4, 9, 5)
+    inputs += [(lucid.randn(8, n).T,) for n in (3, 6, 7)] + [(lucid.randn(2 * n, 8)[::2],) for n in (3, 6, 7)]
+    check(f, inputs + batches(6), compiles=8, hits=1)
+
+
+def test_numbers_and_sizes_vary_together():
+    def f(x, k):
+        return (x * k).sum(0) + x.shape[0]
+
+    check(f, [(lucid.randn(n, 3), 0.5 * n) for n in (4, 6, 9, 5, 30)], compiles=2, hits=3)
+
+    def g(x, k):
+        return x + k * x.shape[0]
+
+    check(g, [(lucid.randn(n, 3), 0.5 * k) for n in (4, 6) for k in range(5)], compiles=4, hits=6)
+
+
+def test_state_is_still_guarded():
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(lucid.randn(8, 8))
+            self.scale = 2.0
+
+        def forward(self, x):
+            return x @ self.weight * self.scale
+
+    net = Net().eval()
+    compiled = check(net, batches(4, 9, 5), compiles=2, hits=1)
+    net.scale = 3.0
+    with lucid.no_grad():
+        net.weight.add_(1)
+        for (x,) in batches(7, 4):
+            assert same(compiled(x), net(x))
+
+
+def test_gradients_are_recorded_for_each_size():
+    weight = lucid.randn(8, 8, requires_grad=True)
+    compiled = lucid.compile(lambda x: (x @ weight).tanh().sum())
+    for size in (4, 9, 5, 4, 9):
+        x = lucid.randn(size, 8)
+        compiled(x).backward()
+        got, weight.grad = weight.grad, None
+        (x @ weight).tanh().sum().backward()
+        assert same(got, weight.grad)
+        weight.grad = None
+
+
+def test_threads_make_plans_at_once():
+    net = nn.Sequential(nn.Linear(8, 16), nn.GELU(), nn.Linear(16, 3)).eval()
+    compiled = lucid.compile(net)
+    failures = []
+
+    def work(seed):
+        with lucid.no_grad():
+            for i in range(60):
+                x = lucid.randn(2 + (i * 7 + seed) % 40, 8)
+                if not same(compiled(x), net(x)):
+                    failures.append(x.shape)
+
+    with lucid.no_grad():
+        for (x,) in batches(4, 9):
+            compiled(x)
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_dynamic_traces_the_first_call():
+    compiled = lucid.compile(lambda x: x.sum(0) / x.shape[0], dynamic=True)
+    for (x,) in batches(4, 9, 5):
+        assert same(compiled(x), x.sum(0) / x.shape[0])
+    assert compiled.cache_info()[:3] == (2, 1, 1)
+
+
+def test_without_dynamic_each_size_has_its_plan():
+    compiled = lucid.compile(lambda x: x * 2, dynamic=False)
+    for (x,) in batches(4, 9, 5, 4, 9):
+        compiled(x)
+    assert compiled.cache_info()[:3] == (2, 3, 3)
+
+
+def test_dynamic_is_checked():
+    with pytest.raises(TypeError, match="dynamic must be True, False or None, got str"):
+        lucid.compile(lambda x: x, dynamic="yes")
+
+
+def test_the_reason_for_another_recording():
+    compiled = lucid.compile(PROGRAMS["a branch"])
+    for (x,) in batches(4, 9, 30):
+        compiled(x)
+    assert "recorded again: the call goes another way for these sizes" in compiled.explain()
+    assert "the shape of argument x may vary" in compiled.explain()
