@@ -6,6 +6,7 @@
 #include <structmember.h>
 
 #include "base/out_of_memory.h"
+#include "base/size_trace.h"
 #include "bindings/call_key.h"
 #include "bindings/gil.h"
 #include "bindings/graph.h"
@@ -180,7 +181,9 @@ class PythonCall {
       }
       nb::list dims;
       for (size_t i = 0; i < argument.tensor->sizes().size(); ++i)
-        if (varies(argument.position + static_cast<uint32_t>(i))) dims.append(i);
+        if (varies(argument.position + static_cast<uint32_t>(i)) &&
+            SizeTrace::is_traceable(argument.tensor->sizes()[i]))
+          dims.append(i);
       const auto all = flat_.tensors();
       if (nb::len(dims) > 0 && std::ranges::count(all, argument.tensor) == 1)
         tensors.append(nb::make_tuple(argument.argument, std::ranges::find(all, argument.tensor) - all.begin(),

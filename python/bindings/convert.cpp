@@ -121,6 +121,12 @@ PyObject* from_ints(DimsView values) {
   return tuple.release().ptr();
 }
 
+nb::object read_ints(DimsView values) {
+  Dims plain;
+  for (const Dim value : values) plain.push_back(int64_t{value});
+  return checked(from_ints(plain));
+}
+
 PyObject* from_scalar(const Scalar& value) {
   switch (value.kind()) {
     case Dtype::kBool:

@@ -42,7 +42,10 @@ bool to_bool(const ArgumentContext& context, PyObject* object);
 /// Accepts one integer or a sequence of integers.
 Dims to_ints(const ArgumentContext& context, PyObject* object);
 Dims to_ints(const ArgumentContext& context, PyObject* const* objects, Py_ssize_t count);
+/// A tuple. Traced sizes stay traced.
 PyObject* from_ints(DimsView values);
+/// A tuple of plain ints.
+nb::object read_ints(DimsView values);
 PyObject* from_scalar(const Scalar& value);
 
 // Dtypes.

@@ -181,7 +181,7 @@ PassList to_passes(nb::handle sequence) {
 
 void bind_graph(nb::module_& module) {
   nb::class_<IRValue>(module, "IRValue", "The static properties of a value of a graph.")
-      .def_prop_ro("shape", [](const IRValue& self) { return checked(from_ints(self.type.shape)); })
+      .def_prop_ro("shape", [](const IRValue& self) { return read_ints(self.type.shape); })
       .def_prop_ro("dtype", [](const IRValue& self) { return nb::borrow(dtype_object(self.type.dtype)); })
       .def_ro("device", &IRValue::device)
       .def("__repr__", [](const IRValue& self) { return "IRValue(" + to_string(self.type) + ")"; });

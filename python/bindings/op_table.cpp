@@ -100,10 +100,10 @@ nb::object from_attribute(const Attribute& attribute) {
   struct Maker {
     nb::object operator()(std::monostate) const { return nb::none(); }
     nb::object operator()(bool value) const { return nb::bool_(value); }
-    nb::object operator()(Dim value) const { return nb::int_(value.unnoted()); }
+    nb::object operator()(Dim value) const { return nb::int_(int64_t{value}); }
     nb::object operator()(double value) const { return nb::float_(value); }
     nb::object operator()(Dtype value) const { return from_dtype(value); }
-    nb::object operator()(const Dims& value) const { return checked(from_ints(value)); }
+    nb::object operator()(const Dims& value) const { return read_ints(value); }
     nb::object operator()(const std::string& value) const { return text(value); }
   };
   return std::visit(Maker(), attribute);

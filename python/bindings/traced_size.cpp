@@ -47,10 +47,12 @@ std::optional<Dim> compute(Operator how, Dim a, Dim b) {
     case Operator::kMul:
       return a * b;
     case Operator::kFloorDiv:
-    case Operator::kMod:
-      // Python rounds down, C++ rounds toward zero.
-      if (a < 0 || b <= 0) return std::nullopt;
-      return how == Operator::kFloorDiv ? a / b : a % b;
+    case Operator::kMod: {
+      if (b <= 0) return std::nullopt;
+      // Python rounds down, C++ toward zero.
+      const Dim quotient = a < 0 ? -((b - 1 - a) / b) : a / b;
+      return how == Operator::kFloorDiv ? quotient : a - quotient * b;
+    }
   }
   return std::nullopt;
 }
@@ -65,6 +67,11 @@ nb::object arithmetic(const TracedSize& self, nb::handle other) {
   const nb::object value = read(self);
   const nb::object partner = traced_size_in(other.ptr()) ? read({*traced_size_in(other.ptr())}) : nb::borrow(other);
   return checked(reflected ? on_values(partner.ptr(), value.ptr()) : on_values(value.ptr(), partner.ptr()));
+}
+
+nb::object divide(const TracedSize& self, nb::handle other) {
+  return nb::make_tuple(arithmetic<Operator::kFloorDiv, PyNumber_FloorDivide, false>(self, other),
+                        arithmetic<Operator::kMod, PyNumber_Remainder, false>(self, other));
 }
 
 /// Operators that always compute on the value.
@@ -132,7 +139,7 @@ void bind_traced_size(nb::module_& module) {
   add_arithmetic<Operator::kFloorDiv, PyNumber_FloorDivide>(type, "__floordiv__", "__rfloordiv__");
   add_arithmetic<Operator::kMod, PyNumber_Remainder>(type, "__mod__", "__rmod__");
   add_on_value<PyNumber_TrueDivide>(type, "__truediv__", "__rtruediv__");
-  add_on_value<PyNumber_Divmod>(type, "__divmod__", "__rdivmod__");
+  type.def("__divmod__", &divide).def("__rdivmod__", &on_value<PyNumber_Divmod, true>);
   add_on_value<PyNumber_And>(type, "__and__", "__rand__");
   add_on_value<PyNumber_Or>(type, "__or__", "__ror__");
   add_on_value<PyNumber_Xor>(type, "__xor__", "__rxor__");
@@ -155,6 +162,10 @@ void bind_traced_size(nb::module_& module) {
       .def("__repr__", [](const TracedSize& self) { return nb::str(read(self)); })
       .def("__format__", [](const TracedSize& self,
                             nb::handle spec) { return checked(PyObject_Format(read(self).ptr(), spec.ptr())); })
+      .def("__round__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__trunc__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__floor__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__ceil__", [](nb::handle self) { return nb::borrow(self); })
       .def("__copy__", [](nb::handle self) { return nb::borrow(self); })
       .def("__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); })
       .def("__getattr__", [](const TracedSize& self, nb::handle name) {

@@ -65,7 +65,8 @@ std::optional<Polynomial> Polynomial::exact_quotient(const Polynomial& a, const 
   Polynomial result;
   for (const auto& [product, coefficient] : a.terms_) {
     // The smallest integer has no opposite.
-    if (by == -1 || coefficient % by != 0 || !std::ranges::includes(product, divisor)) return std::nullopt;
+    if (coefficient == std::numeric_limits<int64_t>::min() && by == -1) return std::nullopt;
+    if (coefficient % by != 0 || !std::ranges::includes(product, divisor)) return std::nullopt;
     Product rest;
     std::ranges::set_difference(product, divisor, std::back_inserter(rest));
     if (!result.add(rest, coefficient / by)) return std::nullopt;

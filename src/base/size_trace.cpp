@@ -13,6 +13,10 @@ namespace {
 
 constinit thread_local SizeTrace* t_trace = nullptr;
 
+/// Bounds on quotients and remainders, which may be nested. A number beyond them is not traced.
+constexpr int kMaxDepth = 8;
+constexpr size_t kMaxVariables = 256;
+
 /// Numbers of expressions are never used twice in a process: a tensor may outlive the recording that gave it its sizes,
 /// and must not mean anything to the next. Returns 0 if there are no more.
 uint32_t next_id() {
@@ -44,7 +48,7 @@ bool SizeTrace::is_traceable(int64_t size) { return size >= kMinSize && fits(siz
 Dim SizeTrace::add_symbol(int64_t size) {
   LUCID_CHECK(is_traceable(size), "a size of {}", size);
   symbols_.push_back(size);
-  variables_.push_back({});
+  variables_.push_back({.low = kMinSize});
   return make(Polynomial::variable(static_cast<uint32_t>(variables_.size() - 1)), size);
 }
 
@@ -85,10 +89,19 @@ void SizeTrace::read(Dim dim) {
   if (const Expression* expression = find(dim)) add_equality(expression->number, dim.unnoted());
 }
 
-Polynomial SizeTrace::variable(Variable definition) {
-  const auto found = std::ranges::find(variables_, definition);
+std::optional<Polynomial> SizeTrace::variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right) {
+  Variable variable{.kind = kind, .left = left, .right = right};
+  for (const Polynomial* operand : {&left, &right})
+    for (const auto& [product, coefficient] : operand->terms())
+      for (const uint32_t inner : product) variable.depth = std::max(variable.depth, variables_[inner].depth + 1);
+  const Range dividend = range_of(left), divisor = range_of(right);
+  if (dividend.low && *dividend.low >= 0 && divisor.low && *divisor.low > 0) variable.low = 0;
+  const auto found = std::ranges::find(variables_, variable);
   const auto index = static_cast<uint32_t>(found - variables_.begin());
-  if (found == variables_.end()) variables_.push_back(std::move(definition));
+  if (found == variables_.end()) {
+    if (variable.depth > kMaxDepth || variables_.size() >= kMaxVariables) return std::nullopt;
+    variables_.push_back(std::move(variable));
+  }
   return Polynomial::variable(index);
 }
 
@@ -106,7 +119,7 @@ std::optional<Polynomial> SizeTrace::combine(Dim::Arithmetic operation, const Po
   }
   const bool divides = operation == Dim::Arithmetic::kDivide;
   if (std::optional<Polynomial> exact = Polynomial::exact_quotient(a, b)) return divides ? *exact : Polynomial();
-  return variable({divides ? Variable::Kind::kQuotient : Variable::Kind::kRemainder, a, b});
+  return variable(divides ? Variable::Kind::kQuotient : Variable::Kind::kRemainder, a, b);
 }
 
 Dim SizeTrace::compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value) {
@@ -120,20 +133,12 @@ Dim SizeTrace::compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value) {
 
 // ---- Conditions.
 
-std::optional<int64_t> SizeTrace::low_of(uint32_t index) const {
-  const Variable& variable = variables_[index];
-  if (variable.kind == Variable::Kind::kSymbol) return kMinSize;
-  const Range left = range_of(variable.left), right = range_of(variable.right);
-  const bool is_natural = left.low && *left.low >= 0 && right.low && *right.low > 0;
-  return is_natural ? std::optional<int64_t>(0) : std::nullopt;
-}
-
 SizeTrace::Range SizeTrace::range_of(const Polynomial& number) const {
   Range range{0, 0};
   for (const auto& [product, coefficient] : number.terms()) {
     std::optional<int64_t> least = 1;  // of the product
     for (const uint32_t variable : product) {
-      const std::optional<int64_t> low = low_of(variable);
+      const std::optional<int64_t> low = variables_[variable].low;
       least = least && low ? add_product(0, *least, *low) : std::nullopt;
     }
     const std::optional<int64_t> bound = least ? add_product(0, *least, coefficient) : std::nullopt;
@@ -186,7 +191,7 @@ bool SizeTrace::Evaluation::run(std::span<const int64_t> sizes) {
       continue;
     }
     const std::optional<int64_t> left = value_of(variable.left), right = value_of(variable.right);
-    if (!left || !right || *right == 0 || *right == -1) return false;
+    if (!left || !right || *right == 0 || *left == std::numeric_limits<int64_t>::min()) return false;
     variables_.push_back(variable.kind == Variable::Kind::kQuotient ? *left / *right : *left % *right);
   }
   for (const Condition& condition : trace_.conditions_) {

@@ -90,7 +90,11 @@ class SizeTrace {
     enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder } kind = Kind::kSymbol;
     Polynomial left;
     Polynomial right;
-    auto operator<=>(const Variable&) const = default;
+    /// A bound for all sizes; empty if unknown.
+    std::optional<int64_t> low;
+    /// How deep quotients and remainders are nested.
+    int depth = 0;
+    bool operator==(const Variable&) const = default;
   };
   struct Expression {
     uint32_t id = 0;
@@ -113,10 +117,10 @@ class SizeTrace {
   /// A traced number, if that is possible. Otherwise a plain one, which the code thereby depends on.
   Dim make(const Polynomial& number, int64_t value);
   void add_equality(const Polynomial& number, int64_t value);
-  Polynomial variable(Variable definition);
+  /// Empty if there are too many.
+  std::optional<Polynomial> variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right);
   std::optional<Polynomial> combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b);
   Range range_of(const Polynomial& number) const;
-  std::optional<int64_t> low_of(uint32_t variable) const;
 
   // What Dim calls.
   void read(Dim dim);

@@ -1,10 +1,13 @@
 #include "jit/plan_family.h"
 
+#include <algorithm>
+#include <chrono>
 #include <mutex>
 
 #include "base/blocking.h"
 #include "base/out_of_memory.h"
 #include "ir/evaluate.h"
+#include "jit/compile_queue.h"
 
 namespace lucid::jit {
 
@@ -13,7 +16,7 @@ size_t PlanFamily::count() const {
   return plans_.size();
 }
 
-Ref<const SizedPlan> PlanFamily::find(const Sizes& sizes) const {
+Ref<const SizedPlan> PlanFamily::find(const Sizes& sizes) {
   const std::lock_guard lock(mutex());
   const auto found = plans_.find(sizes);
   if (found == plans_.end()) return nullptr;
@@ -21,7 +24,7 @@ Ref<const SizedPlan> PlanFamily::find(const Sizes& sizes) const {
   return found->second.plan;
 }
 
-void PlanFamily::add(const Sizes& sizes, const Ref<const SizedPlan>& plan) const {
+void PlanFamily::add(const Sizes& sizes, const Ref<const SizedPlan>& plan) {
   Ref<const SizedPlan> evicted;  // destroyed after the lock is released
   const std::lock_guard lock(mutex());
   const auto [found, is_new] = plans_.try_emplace(sizes);
@@ -35,16 +38,25 @@ void PlanFamily::add(const Sizes& sizes, const Ref<const SizedPlan>& plan) const
   uses_.pop_back();
 }
 
-Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes) const {
-  std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace(), sizes);
-  if (!evaluation) return nullptr;
-  Ref<const SizedPlan> plan;
-  const BlockingScope compiling;
-  has_memory_for([&] {
-    plan = make_ref<const SizedPlan>(compile_call(*source_, *evaluation), *evaluation);
-    add(sizes, plan);
-  });
+Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+  const auto start = std::chrono::steady_clock::now();
+  Ref<const SizedPlan> plan = make_ref<const SizedPlan>(compile_call(*source_, evaluation), evaluation);
+  const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
+  add(sizes, plan);
   return plan;
+}
+
+void PlanFamily::make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+  {
+    const std::lock_guard lock(mutex());
+    if (!pending_.insert(sizes).second) return;
+  }
+  CompileTask::start([self = shared_from_this(), sizes, evaluation] {
+    has_memory_for([&] { self->make(sizes, evaluation); });
+    const std::lock_guard lock(self->mutex());
+    self->pending_.erase(sizes);
+  });
 }
 
 bool PlanFamily::has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const {
@@ -58,11 +70,19 @@ bool PlanFamily::has_geometries(std::span<TensorImpl* const> handles, const Size
   return true;
 }
 
-Ref<const SizedPlan> PlanFamily::plan_for(std::span<TensorImpl* const> handles) const {
+PlanFamily::Answer PlanFamily::plan_for(std::span<TensorImpl* const> handles, bool waits) {
   const Sizes sizes = source_->record.sizes->sizes_in(handles);
-  Ref<const SizedPlan> plan = find(sizes);
-  if (!plan) plan = make(sizes);
-  return plan && has_geometries(handles, plan->sizes) ? plan : nullptr;
+  Answer answer{find(sizes)};
+  if (answer.plan) return has_geometries(handles, answer.plan->sizes) ? answer : Answer{};
+  const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace(), sizes);
+  if (!evaluation || !has_geometries(handles, *evaluation)) return {};
+  if (!waits && nanoseconds_ > kShortWhile) {
+    make_later(sizes, *evaluation);
+    return {.plan = nullptr, .is_pending = true};
+  }
+  const BlockingScope compiling;
+  has_memory_for([&] { answer.plan = make(sizes, *evaluation); });
+  return answer;
 }
 
 }  // namespace lucid::jit

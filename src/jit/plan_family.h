@@ -1,7 +1,10 @@
 #pragma once
 
+#include <atomic>
 #include <list>
 #include <map>
+#include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -19,13 +22,19 @@ struct SizedPlan : RefCounted {
 
 /// The plans of a call whose sizes are traced. A plan for sizes that have not occurred before is made from the recorded
 /// graph, without recording the call. Thread-safe.
-class PlanFamily {
+class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
  public:
   explicit PlanFamily(std::shared_ptr<const CallTemplate> source) : source_(std::move(source)) {}
 
-  /// The plan for a call with these handles, arguments first. Null if the recording does not describe the call, because
-  /// it would have gone another way or has other strides, or if there is not enough memory for a plan.
-  Ref<const SizedPlan> plan_for(std::span<TensorImpl* const> handles) const;
+  struct Answer {
+    /// Null if the recording does not describe the call, because it would have gone another way or has other strides,
+    /// if there is not enough memory for a plan, or if it is being made.
+    Ref<const SizedPlan> plan;
+    bool is_pending = false;
+  };
+  /// The plan for a call with these handles, arguments first. If it has to be made, and that takes longer than a short
+  /// while, the compile thread makes it, unless the caller waits.
+  Answer plan_for(std::span<TensorImpl* const> handles, bool waits);
 
   const CallTemplate& source() const { return *source_; }
   const SizeTrace& trace() const { return source_->record.sizes->trace; }
@@ -40,16 +49,24 @@ class PlanFamily {
   };
   /// The least recently used plan makes room for a new one.
   static constexpr size_t kMaxPlans = 256;
+  /// A call makes a plan itself if that takes less time.
+  static constexpr int64_t kShortWhile = 1'000'000;
 
-  Ref<const SizedPlan> find(const Sizes& sizes) const;
-  Ref<const SizedPlan> make(const Sizes& sizes) const;
-  void add(const Sizes& sizes, const Ref<const SizedPlan>& plan) const;
+  Ref<const SizedPlan> find(const Sizes& sizes);
+  Ref<const SizedPlan> make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
+  void make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
+  void add(const Sizes& sizes, const Ref<const SizedPlan>& plan);
   bool has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const;
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   const std::shared_ptr<const CallTemplate> source_;
-  mutable std::map<Sizes, Entry> plans_;
-  mutable std::list<Sizes> uses_;  // the last used first
+  std::map<Sizes, Entry> plans_;
+  std::list<Sizes> uses_;  // the last used first
+  /// The sizes for which the compile thread makes plans.
+  std::set<Sizes> pending_;
+  /// An estimate of the time that it takes to make a plan. A plan that takes long, because a kernel has to be compiled,
+  /// increases it only gradually.
+  std::atomic<int64_t> nanoseconds_ = 0;
 };
 
 }  // namespace lucid::jit

@@ -186,10 +186,11 @@ class PlanTable {
   template <typename Front>
   static TablePlan* first_that_fits(const Front& front, const Candidates& candidates, Program::Handles& handles);
   /// Runs a plan that matches. Branches are tried in turn: each one that does not match tells what the call reads.
-  /// Returns the plan that ran, or null with `raises` set if the function is known to raise an error.
+  /// Returns the plan that ran. If null, `must_run` says whether the function must run without being recorded: it is
+  /// known to raise an error, or a plan for its sizes is being made.
   template <typename Front>
   TablePlan* replay(const Front& front, const Candidates& candidates, std::optional<typename Front::Result>& result,
-                    bool& raises);
+                    bool& must_run);
   /// A branch has run, or no branch matched.
   void prefer(const TablePlan& plan);
   void note_unknown_branch(const TablePlan& plan);
@@ -302,12 +303,12 @@ typename Front::Result PlanTable::call(const Front& front) {
     Candidates candidates;
     const uint64_t changes = find_for_call(front.key(), candidates);
     std::optional<typename Front::Result> result;
-    bool raises = false;
-    if (const TablePlan* plan = replay(front, candidates, result, raises)) {
+    bool must_run = false;
+    if (const TablePlan* plan = replay(front, candidates, result, must_run)) {
       plan->hits_.fetch_add(1, std::memory_order_relaxed);
       return std::move(*result);
     }
-    if (raises) return front.run();
+    if (must_run) return front.run();
     // A plan that is removed now must not be held during the call.
     candidates.clear();
     switch (next(front.key(), changes)) {
@@ -338,13 +339,16 @@ typename Front::Result PlanTable::call(const Front& front) {
 
 template <typename Front>
 TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
-                             std::optional<typename Front::Result>& result, bool& raises) {
+                             std::optional<typename Front::Result>& result, bool& must_run) {
   Program::Branch branch;
   const TablePlan* tried = nullptr;
   for (TablePlan* plan : candidates.pointers()) {
     Program::Handles handles;
-    if (!plan->program->is_on(branch) || !front.holds(*plan, handles) || !plan->program->fits(front.tensors(), handles))
+    if (!plan->program->is_on(branch) || !front.holds(*plan, handles)) continue;
+    if (!plan->program->fits(front.tensors(), handles)) {
+      must_run |= handles.is_pending;
       continue;
+    }
     result = front.replay(*plan, handles, branch);
     if (result) {
       if (plan->is_branch()) prefer(*plan);
@@ -352,7 +356,7 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
     }
     // A check failed and nothing was written: the function raises the error when it runs eagerly.
     if (!plan->is_branch()) {
-      raises = true;
+      must_run = true;
       return nullptr;
     }
     if (!tried) tried = plan;

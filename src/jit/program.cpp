@@ -182,7 +182,7 @@ std::string Program::take(CallPlan& call) {
       offsets.emplace_back(i, handles[i].geometry.offset - handles[i].shift);
   offsets_ = std::move(offsets);
   call_ = std::move(call);
-  if (call_.source) family_ = std::make_unique<PlanFamily>(call_.source);
+  if (call_.source) family_ = std::make_shared<PlanFamily>(call_.source);
   for (const GraphInput& input : call_.inputs)
     if (input.kind == GraphInput::Kind::kNumber) numbers_ = std::max(numbers_, input.number + 1);
   job_.reset();
@@ -264,8 +264,11 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   if (!outcome_->fits(all)) return false;
   if (call_.written.empty()) {
     if (!shares_as_recorded(all)) return false;
-    if (family_) found.sized = family_->plan_for(all);
-    return !family_ || found.sized;
+    if (!family_) return true;
+    PlanFamily::Answer answer = family_->plan_for(all, waits_);
+    found.sized = std::move(answer.plan);
+    found.is_pending = answer.is_pending;
+    return static_cast<bool>(found.sized);
   }
   for (size_t written : call_.written) {
     if (handles[written]->cell()->storage()->bytes() != bytes_[written]) return false;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <unordered_set>
 
+#include "base/options.h"
 #include "base/ref_list.h"
 #include "jit/call_plan.h"
 #include "jit/compile_queue.h"
@@ -25,9 +26,12 @@ class Program : public RefCounted {
                              const std::string& name, std::string& obstacle);
   ~Program() override;
 
-  /// Says whether backward passes through the results wait for plans that are being compiled. By default that depends
-  /// on LUCID_COMPILE_WAIT.
-  void set_waits(bool waits) { outcome_->gradients().set_waits(waits); }
+  /// Says whether calls with new sizes, and backward passes through the results, wait for plans that are being
+  /// compiled. By default that depends on LUCID_COMPILE_WAIT.
+  void set_waits(bool waits) {
+    outcome_->gradients().set_waits(waits);
+    waits_ = waits;
+  }
   /// Declares, before compiling, that the contents of an argument are new at each call.
   void set_fresh(size_t argument) { job_->record.handles[argument].is_fresh = true; }
   /// Compiles with `passes`, or with the standard ones if null. Returns why there is no plan; empty if there is one.
@@ -52,6 +56,8 @@ class Program : public RefCounted {
     std::vector<Scalar> numbers;
     /// The plan for the sizes of the arguments, if sizes are traced.
     Ref<const SizedPlan> sized;
+    /// Whether there will be such a plan: then the function is to run without being recorded.
+    bool is_pending = false;
   };
   /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing, and all traced
   /// numbers have a value. If so, fills `handles` for run().
@@ -143,7 +149,8 @@ class Program : public RefCounted {
   std::shared_ptr<CompileTask> task_;
 
   CallPlan call_;
-  std::unique_ptr<PlanFamily> family_;
+  std::shared_ptr<PlanFamily> family_;
+  bool waits_ = options().compile_wait;
   std::vector<TensorRef> state_;
   std::vector<Kind> state_kinds_;
   /// The addresses of all tensors that the call might capture, and for each argument its address if it was one of them,

@@ -101,6 +101,7 @@ Tensor MultiheadAttention::split_heads(const Tensor& tensor) const {
 
 Tensor MultiheadAttention::merged_mask(const AttentionMasks& masks, const Tensor& query, const Tensor& key,
                                        int64_t added) const {
+  if (!masks.attn_mask.defined() && !masks.key_padding_mask.defined()) return {};
   const int64_t batch = query.size(1);
   const int64_t queries = query.size(0);
   const int64_t keys = key.size(0);
@@ -140,18 +141,18 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   };
   const Tensor from = time_first(query);
   const Tensor to_key = time_first(key);
-  const int64_t batch = from.size(1);
   Tensor q = projected(0, from);
   Tensor k = projected(1, to_key);
   Tensor v = projected(2, time_first(value));
   int64_t added = 0;
   if (const Tensor bias_k = parameter("bias_k"); bias_k.defined()) {
-    k = cat({k, expand(bias_k, {1, batch, embed_dim})}, 0);
-    v = cat({v, expand(parameter("bias_v"), {1, batch, embed_dim})}, 0);
+    const Shape added_shape = {1, from.size(1), embed_dim};
+    k = cat({k, expand(bias_k, added_shape)}, 0);
+    v = cat({v, expand(parameter("bias_v"), added_shape)}, 0);
     ++added;
   }
   if (add_zero_attn) {
-    const Tensor nothing = zeros({1, batch, embed_dim}, k.dtype());
+    const Tensor nothing = zeros({1, from.size(1), embed_dim}, k.dtype());
     k = cat({k, nothing}, 0);
     v = cat({v, nothing}, 0);
     ++added;

@@ -71,7 +71,9 @@ Value repeated(Emitter& e, const Call& call, const Value& x, const Dims& repeats
     split_shape.push_back(size);
     wide.push_back(times);
     wide.push_back(size);
-    result.push_back(size != 0 && times > INT64_MAX / size ? Dim(INT64_MAX) : times * size);
+    int64_t product = 0;
+    const bool fits = !__builtin_mul_overflow(times.unnoted(), size.unnoted(), &product);
+    result.push_back(fits ? times * size : Dim(INT64_MAX));
   }
   checked_numel(call.name(), result, size_of(x.dtype()));
   // Always a copy: the result never shares memory with x, even if nothing is repeated.

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "schedule/group.h"
 #include "schedule/kernels.h"
+#include "schedule/repeated_groups.h"
 
 namespace lucid {
 namespace {
@@ -70,6 +71,7 @@ std::string kernel_name(const IRGraph& graph, const Group& group) {
 Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts) {
   Schedule schedule;
   schedule.layouts = std::move(layouts);
+  RepeatedGroups repeated(graph, schedule);
   for (const Group& group : group_nodes(graph)) {
     check_cancelled();
     const IRNode& root = graph.nodes[group.root()];
@@ -78,7 +80,12 @@ Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts)
       continue;
     }
     LUCID_CHECK(root.op->view || root.op->is_lowered(), "{} is not a primitive", root.op->name());
-    std::visit(KindScheduler{schedule, graph, group}, root.op->lowering);
+    const auto write = [&] { std::visit(KindScheduler{schedule, graph, group}, root.op->lowering); };
+    // What a scatter writes also depends on other nodes.
+    if (std::holds_alternative<ScatterLowering>(root.op->lowering))
+      write();
+    else
+      repeated.schedule(group, write);
   }
   return schedule;
 }

@@ -115,6 +115,25 @@ TEST(SizeTrace, NumbersThatDoNotFitAreRead) {
   EXPECT_EQ(traced({2}, {5}, compute), std::nullopt);
 }
 
+TEST(SizeTrace, DividesByNegativeNumbers) {
+  const auto compute = [](const std::vector<Dim>& s) { return -s[0] / -1 + s[0] % -1 + (1 - s[0]) / -2; };
+  EXPECT_EQ(traced({5}, {5}, compute), 7);
+  EXPECT_EQ(traced({5}, {9}, compute), 13);
+}
+
+TEST(SizeTrace, LongChainsAreRead) {
+  for (const int length : {2, 30, 3000}) {
+    const auto compute = [length](const std::vector<Dim>& s) {
+      Dim number = s[0];
+      for (int i = 0; i < length; ++i) number = (number * number + number + 5) % 101;
+      return number;
+    };
+    EXPECT_EQ(traced({5}, {5}, compute), compute({5}).unnoted());
+    const auto other = traced({5}, {9}, compute);
+    EXPECT_EQ(other.has_value(), length == 2);
+  }
+}
+
 TEST(SizeTrace, IgnoresWhatItDoesNotKnow) {
   SizeTrace first, second;
   const Dim stranger = first.add_symbol(5);

@@ -84,6 +84,14 @@ PROGRAMS = {
     "attention": lambda x: F.scaled_dot_product_attention(x[None], x[None], x[None], is_causal=True),
     "sort": lambda x: x.sort(0)[0] + x.argsort(0),
     "cumsum": lambda x: x.cumsum(0),
+    "ceiling division": lambda x: x * -(-x.shape[0] // 4),
+    "padded to a multiple": lambda x: F.pad(x, (0, 0, 0, -x.shape[0] % 8)),
+    "divmod": lambda x: x * divmod(x.shape[0], 4)[0] + divmod(x.shape[0], 4)[1],
+    "rounding": lambda x: x * round(x.shape[0]),
+    "counting down": lambda x: lucid.arange(x.shape[0], 0, -1).unsqueeze(1) * x,
+    "repeat": lambda x: x.repeat(2, 3),
+    "a function of nn": lambda x: F.layer_norm(x, (8,)),
+    "a nested remainder": lambda x: x * ((x.shape[0] * 3 + 1) % 7 % 5 // 2),
 }
 SIZES = (4, 9, 30, 2, 1, 16, 17, 9, 5, 12)
 
@@ -113,7 +121,6 @@ ONE_FAMILY = [
         "a comparison of shapes",
         "sort",
         "pad",
-        "a negative remainder",
     )
 ]
 
@@ -258,3 +265,78 @@ def test_the_reason_for_another_recording():
         compiled(x)
     assert "recorded again: the call goes another way for these sizes" in compiled.explain()
     assert "the shape of argument x may vary" in compiled.explain()
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        lambda x: x.shape[0],
+        lambda x: x.shape,
+        lambda x: (x.numel(), -x.shape[0]),
+        lambda x: {"rows": x.shape[0]},
+        lambda x: [x.shape[0]] * 2,
+        lambda x: slice(x.shape[0]),
+        lambda x: (x[1:] * 2).shape,
+    ],
+)
+def test_results_without_tensors(function):
+    check(function, batches(4, 9, 30, 5, 4), compiles=5, hits=0)
+
+
+def test_small_sizes_do_not_end_tracing():
+    check(lambda x: x * x.shape[0] + 1, batches(5, 1, 7, 9, 11, 0, 13, 15, 17), compiles=5, hits=4)
+
+
+def chained(step, count):
+    def function(x):
+        number = x.shape[0]
+        for _ in range(count):
+            number = step(number)
+        return x * number
+
+    return function
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        chained(lambda n: (n * n + n + 5) % 101, 22),
+        chained(lambda n: (n * n + n) // (n + 2) + 1, 16),
+        chained(lambda n: (n * 75 + 74) % 65537, 3000),
+        chained(lambda n: n + 1, 3000),
+    ],
+)
+def test_long_computations_are_not_traced(function):
+    check(function, batches(4, 9, 30, 9), compiles=4, hits=1)
+
+
+def test_attention_layers_take_any_length():
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    check(layer, [(lucid.randn(2, n, 8),) for n in (4, 9, 5, 30)], compiles=2, hits=2)
+
+
+def test_passes_get_plain_ints():
+    seen = []
+
+    class Watching(lucid.compiler.Pass):
+        def run(self, graph):
+            for node in graph.nodes:
+                seen.extend(value for value in node.attributes.values() if value is not None)
+            seen.extend(value.shape for value in graph.values.values())
+            return False
+
+    def f(x):
+        return x.tril(x.shape[0] - 14) * 2 + F.pad(x, (0, 0, 1, x.shape[0] - x.shape[0] - 1))
+
+    compiled = lucid.compile(f, passes=[Watching])
+    for (x,) in batches(4, 21, 30, 9):
+        assert same(compiled(x), f(x))
+    flat = [number for value in seen for number in (value if isinstance(value, tuple) else (value,))]
+    assert {type(number) for number in flat} <= {int, float, bool, str}
+
+
+def test_nothing_traced_is_left_behind():
+    compiled = lucid.compile(lambda x: (x * 2, x[1:], x.T))
+    for (x,) in batches(4, 9, 30):
+        for result in (*compiled(x), x):
+            assert all(type(size) is int for size in (*result.shape, *result.stride(), result.numel()))

@@ -231,7 +231,9 @@ class Compiled:
         try:
             others, _ = flatten_result(result, known)
         except CannotRebuild:
-            others = []
+            # It holds a traced number or size.
+            self.numbers.note_fixed(structure, varying.positions())
+            return None
         fixed = trace.fixed(second.read)
         places = {tensor.tensor: tensor.position for tensor in varying.tensors}
         fixed |= {places[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}

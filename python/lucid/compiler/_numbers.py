@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import operator
+import os
 import sys
 import threading
 import weakref
@@ -20,6 +21,7 @@ from typing import Any, NamedTuple
 from .. import _core
 from ._kinds import derives
 
+_PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 # More steps than this are not worth evaluating at each call.
 _MAX_STEPS = 1000
 
@@ -331,5 +333,5 @@ def run_again(
 
 
 def inspects_types(codes: Iterable[CodeType]) -> bool:
-    """Whether code may tell a traced number from an int or a float."""
-    return any("type" in code.co_names for code in codes)
+    """Whether code of users may tell a traced number from an int or a float. Lucid's own code does not depend on it."""
+    return any("type" in code.co_names and not code.co_filename.startswith(_PACKAGE) for code in codes)
