@@ -49,8 +49,9 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   };
   /// The least recently used plan makes room for a new one.
   static constexpr size_t kMaxPlans = 256;
-  /// A call makes a plan itself if that takes less time.
-  static constexpr int64_t kShortWhile = 1'000'000;
+  /// In nanoseconds. A call makes a plan itself if that takes less time: eager calls need as much for the plans of a
+  /// few ops with new sizes.
+  static constexpr int64_t kShortWhile = 4'000'000;
 
   Ref<const SizedPlan> find(const Sizes& sizes);
   Ref<const SizedPlan> make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);

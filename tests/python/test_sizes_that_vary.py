@@ -6,6 +6,7 @@ import lucid
 import lucid.nn as nn
 import lucid.nn.functional as F
 import pytest
+from interpreter import run_python
 
 
 def same(a, b):
@@ -340,3 +341,24 @@ def test_nothing_traced_is_left_behind():
     for (x,) in batches(4, 9, 30):
         for result in (*compiled(x), x):
             assert all(type(size) is int for size in (*result.shape, *result.stride(), result.numel()))
+
+
+def test_plans_that_take_long_are_made_behind_the_call():
+    source = """
+import lucid
+gpt = lucid.models.gpt(vocab_size=65, context=64, dim=64, heads=4, layers=6).eval()
+compiled = lucid.compile(gpt)
+def same(a, b):
+    return a.numpy().tobytes() == b.numpy().tobytes()
+inputs = [lucid.randint(0, 65, (2, length)) for length in range(2, 64)]
+with lucid.no_grad():
+    for _ in range(2):
+        compiled(inputs[3]), compiled(inputs[6]), lucid.compiler.wait()
+    ok = all(same(compiled(x), gpt(x)) for x in inputs)
+    lucid.compiler.wait()
+    before = compiled.cache_info()
+    ok &= all(same(compiled(x), gpt(x)) for x in inputs)
+    after = compiled.cache_info()
+print(ok, after.hits - before.hits == len(inputs), after.compiles <= 3)
+"""
+    assert run_python(source, LUCID_COMPILE_WAIT="0").split() == ["True", "True", "True"]
