@@ -74,7 +74,7 @@ class Dim {
 
   /// A traced size is a tag in the highest byte, the 24 bits of an expression's number, and 32 bits of value. The tag
   /// stands for integers around -6.5e18, which occur as no size and no index.
-  static constexpr int64_t kTag = static_cast<int8_t>(0xA5);
+  static constexpr int64_t kTag = -0x5B;  // the byte 0xA5
   static constexpr int64_t kValueMask = 0xFFFFFFFF;
   static constexpr int64_t kBelowTags = static_cast<int64_t>(0xA4FFFFFFFFFFFFFF);
   static constexpr bool is_tag(int64_t bits) { return bits >> 56 == kTag; }

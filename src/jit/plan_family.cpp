@@ -5,6 +5,8 @@
 #include <mutex>
 
 #include "base/blocking.h"
+#include "base/log.h"
+#include "base/options.h"
 #include "base/out_of_memory.h"
 #include "ir/evaluate.h"
 #include "jit/compile_queue.h"
@@ -47,13 +49,21 @@ Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evalu
   return plan;
 }
 
-void PlanFamily::make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
-  {
-    const std::lock_guard lock(mutex());
-    if (!pending_.insert(sizes).second) return;
+Ref<const SizedPlan> PlanFamily::try_make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+  try {
+    return make(sizes, evaluation);
+  } catch (const std::exception& error) {
+    if (is_out_of_memory(error)) return nullptr;
+    if (options().logs("jit")) log("jit", fmt::format("{}: {}", source_->record.name, reason_of(error)));
   }
+  const std::lock_guard lock(mutex());
+  impossible_.insert(sizes);
+  return nullptr;
+}
+
+void PlanFamily::make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
   CompileTask::start([self = shared_from_this(), sizes, evaluation] {
-    has_memory_for([&] { self->make(sizes, evaluation); });
+    self->try_make(sizes, evaluation);
     const std::lock_guard lock(self->mutex());
     self->pending_.erase(sizes);
   });
@@ -72,16 +82,23 @@ bool PlanFamily::has_geometries(std::span<TensorImpl* const> handles, const Size
 
 PlanFamily::Answer PlanFamily::plan_for(std::span<TensorImpl* const> handles, bool waits) {
   const Sizes sizes = source_->record.sizes->sizes_in(handles);
-  Answer answer{find(sizes)};
+  Answer answer{.plan = find(sizes)};
   if (answer.plan) return has_geometries(handles, answer.plan->sizes) ? answer : Answer{};
   const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace(), sizes);
   if (!evaluation || !has_geometries(handles, *evaluation)) return {};
-  if (!waits && nanoseconds_ > kShortWhile) {
+  const bool is_later = !waits && nanoseconds_ > kShortWhile;
+  {
+    const std::lock_guard lock(mutex());
+    if (impossible_.contains(sizes) || (!waits && pending_.contains(sizes))) return {.is_pending = true};
+    if (is_later) pending_.insert(sizes);
+  }
+  if (is_later) {
     make_later(sizes, *evaluation);
-    return {.plan = nullptr, .is_pending = true};
+    return {.is_pending = true};
   }
   const BlockingScope compiling;
-  has_memory_for([&] { answer.plan = make(sizes, *evaluation); });
+  answer.plan = try_make(sizes, *evaluation);
+  answer.is_pending = !answer.plan;
   return answer;
 }
 

@@ -28,8 +28,9 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
 
   struct Answer {
     /// Null if the recording does not describe the call, because it would have gone another way or has other strides,
-    /// if there is not enough memory for a plan, or if it is being made.
+    /// or if there is no plan yet.
     Ref<const SizedPlan> plan;
+    /// The recording describes the call, but there is no plan: it is being made, or cannot be made.
     bool is_pending = false;
   };
   /// The plan for a call with these handles, arguments first. If it has to be made, and that takes longer than a short
@@ -55,6 +56,9 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
 
   Ref<const SizedPlan> find(const Sizes& sizes);
   Ref<const SizedPlan> make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
+  /// The same, but returns null for errors. An error of the compiler means that there is no plan for good; if memory is
+  /// short, the next call tries again.
+  Ref<const SizedPlan> try_make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
   void make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
   void add(const Sizes& sizes, const Ref<const SizedPlan>& plan);
   bool has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const;
@@ -63,8 +67,9 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   const std::shared_ptr<const CallTemplate> source_;
   std::map<Sizes, Entry> plans_;
   std::list<Sizes> uses_;  // the last used first
-  /// The sizes for which the compile thread makes plans.
+  /// The sizes for which the compile thread makes plans, and those for which that is impossible.
   std::set<Sizes> pending_;
+  std::set<Sizes> impossible_;
   /// An estimate of the time that it takes to make a plan. A plan that takes long, because a kernel has to be compiled,
   /// increases it only gradually.
   std::atomic<int64_t> nanoseconds_ = 0;
