@@ -1,9 +1,5 @@
 #include "bindings/traced_size.h"
 
-#include <nanobind/operators.h>
-
-#include <utility>
-
 #include "base/size_trace.h"
 #include "bindings/tensor_object.h"
 
@@ -57,6 +53,15 @@ std::optional<Dim> compute(Operator how, Dim a, Dim b) {
   return std::nullopt;
 }
 
+/// Computes on the value.
+template <Binary on_values, bool reflected>
+nb::object on_value(const TracedSize& self, nb::handle other) {
+  if (tensor_or_null(other.ptr())) return not_implemented();
+  const nb::object value = read(self);
+  const nb::object partner = traced_size_in(other.ptr()) ? read({*traced_size_in(other.ptr())}) : nb::borrow(other);
+  return checked(reflected ? on_values(partner.ptr(), value.ptr()) : on_values(value.ptr(), partner.ptr()));
+}
+
 template <Operator how, Binary on_values, bool reflected>
 nb::object arithmetic(const TracedSize& self, nb::handle other) {
   if (tensor_or_null(other.ptr())) return not_implemented();
@@ -64,23 +69,12 @@ nb::object arithmetic(const TracedSize& self, nb::handle other) {
     const std::optional<Dim> result = reflected ? compute(how, *number, self.dim) : compute(how, self.dim, *number);
     if (result) return checked(from_dim(*result));
   }
-  const nb::object value = read(self);
-  const nb::object partner = traced_size_in(other.ptr()) ? read({*traced_size_in(other.ptr())}) : nb::borrow(other);
-  return checked(reflected ? on_values(partner.ptr(), value.ptr()) : on_values(value.ptr(), partner.ptr()));
+  return on_value<on_values, reflected>(self, other);
 }
 
 nb::object divide(const TracedSize& self, nb::handle other) {
   return nb::make_tuple(arithmetic<Operator::kFloorDiv, PyNumber_FloorDivide, false>(self, other),
                         arithmetic<Operator::kMod, PyNumber_Remainder, false>(self, other));
-}
-
-/// Operators that always compute on the value.
-template <Binary on_values, bool reflected>
-nb::object on_value(const TracedSize& self, nb::handle other) {
-  if (tensor_or_null(other.ptr())) return not_implemented();
-  const nb::object value = read(self);
-  const nb::object partner = traced_size_in(other.ptr()) ? read({*traced_size_in(other.ptr())}) : nb::borrow(other);
-  return checked(reflected ? on_values(partner.ptr(), value.ptr()) : on_values(value.ptr(), partner.ptr()));
 }
 
 PyObject* power(PyObject* a, PyObject* b) { return PyNumber_Power(a, b, Py_None); }

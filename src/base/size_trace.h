@@ -33,8 +33,6 @@ class SizeTrace {
   /// Adds a symbol for a size, which must be traceable. If there are no more numbers for expressions in this process,
   /// the result is not traced.
   Dim add_symbol(int64_t size);
-  /// The sizes of the recorded call.
-  const std::vector<int64_t>& symbols() const { return symbols_; }
 
   /// Makes this thread note in a trace what it does with traced numbers, until the end of the scope.
   class Scope {
@@ -79,8 +77,6 @@ class SizeTrace {
   std::string text(Dim dim) const;
   /// The conditions, such as "s0-128 < 0".
   std::vector<std::string> conditions() const;
-  /// Whether the trace is incomplete, for instance because memory ran out.
-  bool has_failed() const { return has_failed_; }
 
  private:
   friend class Dim;
@@ -134,8 +130,9 @@ class SizeTrace {
   std::vector<Expression> expressions_;  // by ascending id
   std::map<Polynomial, uint32_t> ids_;
   std::vector<Variable> variables_;
-  std::vector<int64_t> symbols_;
+  std::vector<int64_t> symbols_;  // the sizes of the recorded call
   std::set<Condition> conditions_;
+  /// The trace is incomplete, for instance because memory ran out.
   bool has_failed_ = false;
 };
 

@@ -56,7 +56,7 @@ class Program : public RefCounted {
     std::vector<Scalar> numbers;
     /// The plan for the sizes of the arguments, if sizes are traced.
     Ref<const SizedPlan> sized;
-    /// Whether there will be such a plan: then the function is to run without being recorded.
+    /// There is no such plan yet, but the recording describes the call: the function runs without being recorded.
     bool is_pending = false;
   };
   /// Whether the captured tensors have the recorded types, and all tensors the recorded aliasing, and all traced

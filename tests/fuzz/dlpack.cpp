@@ -52,8 +52,8 @@ bool is_readable(const char* memory, const dlpack::Tensor& in) {
   __int128 last = static_cast<__int128>(reinterpret_cast<intptr_t>(in.data)) - reinterpret_cast<intptr_t>(memory);
   last += in.byte_offset;
   if (last < 0 || in.rank < 0 || in.rank > kMaxRank || !in.shape) return false;
-  const Dims sizes(DimsView(in.shape, static_cast<size_t>(in.rank)));
-  const Dims strides = in.strides ? Dims(DimsView(in.strides, sizes.size())) : contiguous_strides(sizes);
+  const Dims sizes(in.shape, in.shape + in.rank);
+  const Dims strides = in.strides ? Dims(in.strides, in.strides + in.rank) : contiguous_strides(sizes);
   __int128 count = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] <= 0 || (sizes[i] > 1 && strides[i] < 0)) return sizes[i] == 0;
@@ -73,7 +73,7 @@ void require(bool holds) {
 void check_values(const dlpack::Tensor& in, const TensorImpl& tensor) {
   const size_t element = size_of(tensor.dtype());
   Dims described = contiguous_strides(tensor.sizes());
-  if (in.strides) described = Dims(DimsView(in.strides, tensor.sizes().size()));
+  if (in.strides) described = Dims(in.strides, in.strides + in.rank);
   Dims index(tensor.sizes().size());
   for (int64_t n = 0; n < tensor.numel(); ++n) {
     int64_t place = 0;
@@ -122,7 +122,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   int released = 0;
   try {
     const TensorRef tensor = dlpack::import_tensor(in, false, [&] { ++released; });
-    require(tensor->sizes() == Dims(DimsView(shape)));
+    require(tensor->sizes() == Dims(shape.begin(), shape.end()));
     if (tensor->numel() != 0) require(in.data != nullptr);
     const auto [first, last] = element_range(tensor->geometry());
     require(first == 0 && last >= 0);

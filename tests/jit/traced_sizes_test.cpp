@@ -86,6 +86,17 @@ TensorRef random_tensor(const Dims& sizes, uint32_t seed = 1, Dtype dtype = Dtyp
 Value value(const TensorRef& tensor) { return Value(tensor); }
 TensorRef tensor(const Value& value) { return TensorRef(tensor_of(value)); }
 
+/// A recording of a matrix serves a matrix with other sizes.
+void expect_served(const Function& f) {
+  std::string why;
+  const Ref<Program> program = record(f, {random_tensor({5, 7})}, why);
+  ASSERT_TRUE(program) << why;
+  const Tensors other{random_tensor({9, 4})};
+  const auto results = run(*program, other);
+  ASSERT_TRUE(results) << conditions_of(*program);
+  expect_same(*results, f(other));
+}
+
 TEST(TracedSizes, OnePlanFamilyServesOtherSizes) {
   const auto f = [](const Tensors& in) -> Tensors {
     EagerEmitter& e = eager();
@@ -143,13 +154,7 @@ TEST(TracedSizes, PartsDependOnSizes) {
     const Value part = e.slice(x, 0, 1, x.size(0) - 1);
     return {tensor(e.sum(part, Dims{1})), tensor(e.neg(e.select(x, 0, x.size(0) - 1)))};
   };
-  std::string why;
-  const Ref<Program> program = record(f, {random_tensor({5, 7})}, why);
-  ASSERT_TRUE(program) << why;
-  const Tensors other{random_tensor({9, 4})};
-  const auto results = run(*program, other);
-  ASSERT_TRUE(results) << conditions_of(*program);
-  expect_same(*results, f(other));
+  expect_served(f);
 }
 
 TEST(TracedSizes, SizesAreNumbersToo) {
@@ -158,13 +163,7 @@ TEST(TracedSizes, SizesAreNumbersToo) {
     const Value x = value(in[0]);
     return {tensor(e.div(e.sum(x, Dims{0}), x.size(0))), tensor(e.mul(x, x.size(1) * 2))};
   };
-  std::string why;
-  const Ref<Program> program = record(f, {random_tensor({5, 7})}, why);
-  ASSERT_TRUE(program) << why;
-  const Tensors other{random_tensor({9, 4})};
-  const auto results = run(*program, other);
-  ASSERT_TRUE(results) << conditions_of(*program);
-  expect_same(*results, f(other));
+  expect_served(f);
 }
 
 TEST(TracedSizes, CodeThatReadsASizeDependsOnIt) {
