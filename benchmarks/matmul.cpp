@@ -69,11 +69,12 @@ class Job {
                          operand(1, {1, k, n}, transposed_b ? Dims{k * n, 1, k} : Dims{k * n, n, 1}),
                          operand(2, {1, m, n}, {m * n, n, 1}));
     for (int64_t elements : {m * k, k * n, m * n}) values_.emplace_back(4 * elements);
-    for (int64_t bytes : schedule_.scratch_bytes) scratch_.emplace_back(bytes);
+    for (const Dim bytes : schedule_.scratch_bytes) scratch_.emplace_back(bytes);
     const auto generator = codegen::make_llvm_generator();
     const CpuLevel target = host_level();
     for (const KernelStep& step : schedule_.steps) {
-      code_.push_back(generator->load(step.kernel, generator->compile(step.kernel, target)));
+      code_.push_back(generator->load(*step.kernel, generator->compile(*step.kernel, target)));
+      params_.emplace_back(step.params.begin(), step.params.end());
       std::vector<void*>& buffers = buffers_.emplace_back();
       for (const BufferUse& use : step.buffers) {
         const auto& areas = use.kind == BufferUse::Kind::kScratch ? scratch_ : values_;
@@ -87,7 +88,7 @@ class Job {
       const KernelStep& step = schedule_.steps[i];
       if (!pack && step.packs >= 0) continue;
       parallel_for(step.items, grain_of(step), [&](int64_t begin, int64_t end) {
-        code_[i]->function()(buffers_[i].data(), step.params.data(), begin, end, scratch_of(*code_[i]));
+        code_[i]->function()(buffers_[i].data(), params_[i].data(), begin, end, scratch_of(*code_[i]));
       });
     }
   }
@@ -97,6 +98,7 @@ class Job {
   std::vector<Area> values_;
   std::vector<Area> scratch_;
   std::vector<Ref<codegen::LoadedCode>> code_;
+  std::vector<std::vector<int64_t>> params_;
   std::vector<std::vector<void*>> buffers_;
 };
 

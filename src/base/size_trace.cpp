@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <limits>
 #include <utility>
 
@@ -39,6 +40,30 @@ std::optional<int64_t> add_product(int64_t a, int64_t b, int64_t c) {
 
 }  // namespace
 
+SizeTrace::SizeTrace(const SizeTrace& recorded, std::span<const int64_t> sizes)
+    : expressions_(recorded.expressions_),
+      ids_(recorded.ids_),
+      variables_(recorded.variables_),
+      symbols_(sizes.begin(), sizes.end()),
+      has_failed_(recorded.has_failed_) {}
+
+void SizeTrace::note_magnitudes() {
+  size_t symbol = 0;
+  for (uint32_t i = 0; i < variables_.size(); ++i) {
+    if (variables_[i].kind != Variable::Kind::kSymbol) {
+      variables_[i].range = range_of(variables_[i]);
+      continue;
+    }
+    const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(symbols_[symbol++])));
+    variables_[i].range = {power, 2 * power - 1};
+    const auto add = [&](Relation relation, int64_t bound) {
+      conditions_.insert({relation, *Polynomial::difference(Polynomial::variable(i), Polynomial(bound))});
+    };
+    add(Relation::kNotNegative, power);
+    add(Relation::kNegative, 2 * power);
+  }
+}
+
 SizeTrace::Scope::Scope(SizeTrace* trace) : before_(std::exchange(t_trace, trace)) {}
 SizeTrace::Scope::~Scope() { t_trace = before_; }
 SizeTrace* SizeTrace::current() { return t_trace; }
@@ -48,7 +73,7 @@ bool SizeTrace::is_traceable(int64_t size) { return size >= kMinSize && fits(siz
 Dim SizeTrace::add_symbol(int64_t size) {
   LUCID_CHECK(is_traceable(size), "a size of {}", size);
   symbols_.push_back(size);
-  variables_.push_back({.low = kMinSize});
+  variables_.push_back({.range = {.low = kMinSize}});
   return make(Polynomial::variable(static_cast<uint32_t>(variables_.size() - 1)), size);
 }
 
@@ -94,12 +119,13 @@ std::optional<Polynomial> SizeTrace::variable(Variable::Kind kind, const Polynom
   for (const Polynomial* operand : {&left, &right})
     for (const auto& [product, coefficient] : operand->terms())
       for (const uint32_t inner : product) variable.depth = std::max(variable.depth, variables_[inner].depth + 1);
-  const Range dividend = range_of(left), divisor = range_of(right);
-  if (dividend.low && *dividend.low >= 0 && divisor.low && *divisor.low > 0) variable.low = 0;
-  const auto found = std::ranges::find(variables_, variable);
+  const auto found = std::ranges::find_if(variables_, [&](const Variable& known) {
+    return known.kind == kind && known.left == left && known.right == right;
+  });
   const auto index = static_cast<uint32_t>(found - variables_.begin());
   if (found == variables_.end()) {
     if (variable.depth > kMaxDepth || variables_.size() >= kMaxVariables) return std::nullopt;
+    variable.range = range_of(variable);
     variables_.push_back(std::move(variable));
   }
   return Polynomial::variable(index);
@@ -136,18 +162,30 @@ Dim SizeTrace::compute(Dim::Arithmetic operation, Dim a, Dim b, int64_t value) {
 SizeTrace::Range SizeTrace::range_of(const Polynomial& number) const {
   Range range{0, 0};
   for (const auto& [product, coefficient] : number.terms()) {
-    std::optional<int64_t> least = 1;  // of the product
+    std::optional<int64_t> least = 1, most = 1;  // of the product
     for (const uint32_t variable : product) {
-      const std::optional<int64_t> low = variables_[variable].low;
-      least = least && low ? add_product(0, *least, *low) : std::nullopt;
+      const auto& [low, high] = variables_[variable].range;
+      const bool is_bounded = low && *low >= 0;
+      least = least && is_bounded ? add_product(0, *least, *low) : std::nullopt;
+      most = most && is_bounded && high ? add_product(0, *most, *high) : std::nullopt;
     }
-    const std::optional<int64_t> bound = least ? add_product(0, *least, coefficient) : std::nullopt;
-    const auto add = [&](std::optional<int64_t>& sum, bool is_bounded) {
-      sum = sum && bound && is_bounded ? add_product(*sum, *bound, 1) : std::nullopt;
+    const auto add = [&](std::optional<int64_t>& sum, std::optional<int64_t> factor) {
+      sum = sum && factor ? add_product(*sum, *factor, coefficient) : std::nullopt;
     };
-    add(range.low, product.empty() || coefficient > 0);
-    add(range.high, product.empty() || coefficient < 0);
+    add(range.low, coefficient > 0 ? least : most);
+    add(range.high, coefficient > 0 ? most : least);
   }
+  return range;
+}
+
+SizeTrace::Range SizeTrace::range_of(const Variable& variable) const {
+  const Range dividend = range_of(variable.left), divisor = range_of(variable.right);
+  if (!dividend.low || *dividend.low < 0 || !divisor.low || *divisor.low <= 0) return {};
+  Range range{.low = 0};
+  if (variable.kind == Variable::Kind::kQuotient && dividend.high)
+    range.high = *dividend.high / *divisor.low;
+  else if (variable.kind == Variable::Kind::kRemainder && divisor.high)
+    range.high = *divisor.high - 1;
   return range;
 }
 
@@ -219,6 +257,17 @@ std::optional<SizeTrace::Evaluation> SizeTrace::Evaluation::of(const SizeTrace& 
 Dim SizeTrace::Evaluation::operator()(Dim dim) const {
   const Expression* expression = trace_.find(dim);
   return expression ? expressions_[static_cast<size_t>(expression - trace_.expressions_.data())] : dim.unnoted();
+}
+
+Dim SizeTrace::Evaluation::retraced(Dim dim) const {
+  const Dim value = (*this)(dim);
+  return trace_.find(dim) ? Dim::traced(dim.expression(), static_cast<int32_t>(value)) : value;
+}
+
+std::optional<int64_t> SizeTrace::upper_bound(Dim dim) const { return range_of(polynomial_of(dim)).high; }
+
+bool SizeTrace::is_multiple(Dim x, Dim y) const {
+  return Polynomial::exact_quotient(polynomial_of(x), polynomial_of(y)).has_value();
 }
 
 bool SizeTrace::is_fixed(size_t i) const {

@@ -21,7 +21,11 @@ namespace lucid {
 /// conditions hold, the code would have done the same.
 class SizeTrace {
  public:
+  class Evaluation;
+
   SizeTrace() = default;
+  /// The numbers of another trace in a call with other sizes, without conditions.
+  SizeTrace(const SizeTrace& recorded, std::span<const int64_t> sizes);
   SizeTrace(const SizeTrace&) = delete;
   SizeTrace& operator=(const SizeTrace&) = delete;
 
@@ -33,6 +37,11 @@ class SizeTrace {
   /// Adds a symbol for a size, which must be traceable. If there are no more numbers for expressions in this process,
   /// the result is not traced.
   Dim add_symbol(int64_t size);
+  /// The sizes of the recorded call.
+  const std::vector<int64_t>& sizes() const { return symbols_; }
+  /// Bounds each size by the powers of two around it: code makes choices that are good for sizes of about this
+  /// magnitude. Must precede what is noted.
+  void note_magnitudes();
 
   /// Makes this thread note in a trace what it does with traced numbers, until the end of the scope.
   class Scope {
@@ -60,6 +69,8 @@ class SizeTrace {
     static std::optional<Evaluation> of(const SizeTrace& trace, std::span<const int64_t> sizes);
     /// The plain number that a traced number is in this call.
     Dim operator()(Dim dim) const;
+    /// The traced number, with the value that it has in this call.
+    Dim retraced(Dim dim) const;
 
    private:
     explicit Evaluation(const SizeTrace& trace) : trace_(trace) {}
@@ -71,6 +82,10 @@ class SizeTrace {
     std::vector<int64_t> expressions_;
   };
 
+  /// An upper bound for all sizes; empty if unknown.
+  std::optional<int64_t> upper_bound(Dim dim) const;
+  /// Whether x is a multiple of y for all sizes.
+  bool is_multiple(Dim x, Dim y) const;
   /// Whether symbol i has the same size for all calls that the conditions describe.
   bool is_fixed(size_t i) const;
   /// "s0*64+1"; the digits of a plain number.
@@ -81,16 +96,20 @@ class SizeTrace {
  private:
   friend class Dim;
 
+  /// Bounds for all sizes; empty if unknown.
+  struct Range {
+    std::optional<int64_t> low;
+    std::optional<int64_t> high;
+  };
+
   /// A symbol, or the quotient or remainder of two polynomials.
   struct Variable {
     enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder } kind = Kind::kSymbol;
     Polynomial left;
     Polynomial right;
-    /// A bound for all sizes; empty if unknown.
-    std::optional<int64_t> low;
+    Range range;
     /// How deep quotients and remainders are nested.
     int depth = 0;
-    bool operator==(const Variable&) const = default;
   };
   struct Expression {
     uint32_t id = 0;
@@ -102,12 +121,6 @@ class SizeTrace {
     Polynomial number;
     auto operator<=>(const Condition&) const = default;
   };
-  /// Bounds for all sizes; empty if unknown.
-  struct Range {
-    std::optional<int64_t> low;
-    std::optional<int64_t> high;
-  };
-
   const Expression* find(Dim dim) const;
   Polynomial polynomial_of(Dim dim) const;
   /// A traced number, if that is possible. Otherwise a plain one, which the code thereby depends on.
@@ -117,6 +130,7 @@ class SizeTrace {
   std::optional<Polynomial> variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right);
   std::optional<Polynomial> combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b);
   Range range_of(const Polynomial& number) const;
+  Range range_of(const Variable& variable) const;
 
   // What Dim calls.
   void read(Dim dim);
@@ -130,7 +144,7 @@ class SizeTrace {
   std::vector<Expression> expressions_;  // by ascending id
   std::map<Polynomial, uint32_t> ids_;
   std::vector<Variable> variables_;
-  std::vector<int64_t> symbols_;  // the sizes of the recorded call
+  std::vector<int64_t> symbols_;
   std::set<Condition> conditions_;
   /// The trace is incomplete, for instance because memory ran out.
   bool has_failed_ = false;

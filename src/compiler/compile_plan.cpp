@@ -40,16 +40,17 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* con
 std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule) {
   std::vector<const loop::Kernel*> parts, kernels;
   for (const KernelStep& step : schedule.steps) {
-    kernels.push_back(step.host < 0 ? &step.kernel : nullptr);
-    for (const loop::Kernel& part : step.kernel.parts) parts.push_back(&part);
+    kernels.push_back(step.kernel.get());
+    if (!step.kernel) continue;
+    for (const loop::Kernel& part : step.kernel->parts) parts.push_back(&part);
   }
   codes_of(parts);
   return codes_of(kernels);
 }
 
-PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers,
-                           const std::vector<int64_t>& params, int64_t items) {
-  PlanStep::Launch launch{{}, params, items};
+PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
+                           Dim items) {
+  PlanStep::Launch launch{{}, {params.begin(), params.end()}, items};
   for (const BufferUse& use : buffers) launch.slots.push_back(slots.slot(use));
   return launch;
 }
@@ -61,7 +62,7 @@ PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<codegen::Lo
     ready.name = node.op->name();
     ready.host = host_function(draft.graph, node);
   } else {
-    ready.name = step.kernel.name;
+    ready.name = step.kernel->name;
     ready.code = std::move(code);
     for (KernelStage& stage : stages_of(draft.graph, step))
       ready.stages.push_back({std::move(stage.name), std::move(stage.reads), std::move(stage.writes)});
@@ -92,8 +93,8 @@ std::vector<std::vector<bool>> in_place_inputs_of(const PlanDraft& draft) {
   return in_place_inputs;
 }
 
-/// The plan that a finished draft describes.
-Ref<Plan> finish(const PlanDraft& draft) {
+/// The plan that a finished draft describes, with the code of each step that is a kernel.
+Ref<Plan> finish(const PlanDraft& draft, const std::vector<Ref<codegen::LoadedCode>>& codes) {
   auto plan = make_ref<Plan>();
   for (ValueId id : draft.graph.output_ids) {
     plan->outputs.push_back({draft.graph.type(id), draft.schedule.layouts.at(id).geometry.strides});
@@ -103,10 +104,9 @@ Ref<Plan> finish(const PlanDraft& draft) {
   if (!draft.destinations.empty()) plan->in_place_inputs = in_place_inputs_of(draft);
   plan->arena_bytes = static_cast<size_t>(draft.slots.arena_bytes);
   plan->packed_bytes = draft.slots.packed_bytes;
-  std::vector<Ref<codegen::LoadedCode>> codes = codes_of(draft.schedule);
   for (size_t i = 0; i < draft.schedule.steps.size(); ++i) {
     if (codes[i]) plan->scratch_bytes = std::max(plan->scratch_bytes, codes[i]->scratch_bytes());
-    plan->steps.push_back(step_of(draft, draft.schedule.steps[i], std::move(codes[i])));
+    plan->steps.push_back(step_of(draft, draft.schedule.steps[i], codes[i]));
   }
   for (size_t i = 0; i < draft.expected.size(); ++i) {
     const auto& [output, expected] = draft.expected[i];
@@ -114,6 +114,10 @@ Ref<Plan> finish(const PlanDraft& draft) {
   }
   plan->is_long = takes_long(*plan);
   return plan;
+}
+
+OutputMemory output_memory(const PlanOptions& options) {
+  return options.destinations.empty() ? OutputMemory::kNew : OutputMemory::kCallers;
 }
 
 }  // namespace
@@ -134,12 +138,38 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   Ref<Plan> plan;
   with_large_stack([&] {
     PlanDraft draft(source, inputs, options);
-    const auto memory = options.destinations.empty() ? OutputMemory::kNew : OutputMemory::kCallers;
-    PassReport done = run_plan_passes(draft, plan_passes(memory));
+    PassReport done = run_plan_passes(draft, plan_passes(output_memory(options)));
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    plan = finish(draft);
+    plan = finish(draft, codes_of(draft.schedule));
   });
   return plan;
+}
+
+PlanTemplate::PlanTemplate(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
+                           const SizeTrace& recorded, std::span<const int64_t> sizes, PassReport* report)
+    : trace_(recorded, sizes) {
+  trace_.note_magnitudes();
+  with_large_stack([&] {
+    const SizeTrace::Scope scope(&trace_);
+    auto draft = std::make_unique<PlanDraft>(graph, inputs, options);
+    const PlanPassList passes = plan_passes(output_memory(options));
+    PassReport done =
+        run_plan_passes(*draft, {passes.begin(), std::ranges::find_if(passes, &PlanPass::assigns_memory)});
+    if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
+    codes_ = codes_of(draft->schedule);
+    draft_ = std::move(draft);
+  });
+}
+
+PlanTemplate::~PlanTemplate() = default;
+
+Ref<Plan> PlanTemplate::plan_for(std::span<const int64_t> sizes) const {
+  const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace_, sizes);
+  if (!evaluation) return nullptr;
+  PlanDraft draft = with_sizes(*draft_, SizeReplacer(*evaluation));
+  const PlanPassList passes = plan_passes(output_memory({.destinations = draft.destinations}));
+  run_plan_passes(draft, {std::ranges::find_if(passes, &PlanPass::assigns_memory), passes.end()});
+  return finish(draft, codes_);
 }
 
 }  // namespace lucid

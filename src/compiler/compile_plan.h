@@ -1,14 +1,18 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <span>
 
 #include "base/ref.h"
+#include "base/size_trace.h"
 #include "ir/graph.h"
 #include "passes/pass_list.h"
 #include "runtime/plan.h"
 
 namespace lucid {
+
+struct PlanDraft;
 
 /// Rewrites composites into primitives, recursively, and makes every conversion explicit. Composites on 16-bit floats
 /// compute in f32 and round once.
@@ -53,5 +57,27 @@ std::vector<Geometry> output_geometries(const IRGraph& graph, const std::map<Val
 /// graph's input_ids in order, its outputs the output_ids. What the passes of plan_pipeline.h did is added to `report`.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options = {},
                        PassReport* report = nullptr);
+
+/// The steps of a plan whose sizes are traced. They are written for the sizes of one call, and serve all for which the
+/// same steps are right: those that meet the conditions that writing them noted.
+class PlanTemplate {
+ public:
+  /// Takes the arguments of compile_plan(). The graph and the inputs have sizes of `recorded` with the values of a call
+  /// with these sizes.
+  PlanTemplate(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
+               const SizeTrace& recorded, std::span<const int64_t> sizes, PassReport* report = nullptr);
+  PlanTemplate(const PlanTemplate&) = delete;
+  PlanTemplate& operator=(const PlanTemplate&) = delete;
+  ~PlanTemplate();
+
+  /// The plan for these sizes, or null if other steps are needed.
+  Ref<Plan> plan_for(std::span<const int64_t> sizes) const;
+  const SizeTrace& trace() const { return trace_; }
+
+ private:
+  SizeTrace trace_;
+  std::unique_ptr<const PlanDraft> draft_;
+  std::vector<Ref<codegen::LoadedCode>> codes_;
+};
 
 }  // namespace lucid

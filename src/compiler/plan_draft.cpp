@@ -40,6 +40,28 @@ PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& i
   for (size_t input : options.fresh) transient.insert(graph.input_ids[input]);
 }
 
+PlanDraft with_sizes(const PlanDraft& draft, const SizeReplacer& replace) {
+  PlanDraft result = draft;
+  result.graph = replace(draft.graph);
+  for (auto& [_, geometry] : result.inputs) geometry = replace(geometry);
+  for (Geometry& geometry : result.destinations) geometry = replace(geometry);
+  for (auto& [_, layout] : result.schedule.layouts) layout.geometry = replace(layout.geometry);
+  for (Dim& bytes : result.schedule.scratch_bytes) bytes = replace(bytes);
+  const auto replace_in = [&](std::vector<BufferUse>& buffers, std::vector<Dim>& params, Dim& items) {
+    for (BufferUse& use : buffers)
+      for (Dim* dim : {&use.byte_offset, &use.tile.stride, &use.tile.bytes, &use.tile.rows, &use.tile.pitch})
+        *dim = replace(*dim);
+    for (Dim& param : params) param = replace(param);
+    items = replace(items);
+  };
+  for (KernelStep& step : result.schedule.steps) {
+    replace_in(step.buffers, step.params, step.items);
+    step.tile_items = replace(step.tile_items);
+    for (Launch& launch : step.more_launches) replace_in(launch.buffers, launch.params, launch.items);
+  }
+  return result;
+}
+
 std::string schedule_text(const PlanDraft& draft) {
   std::string text;
   if (!draft.has(PlanDraft::Phase::kLayouts)) return text;

@@ -8,6 +8,7 @@
 
 #include "compiler/compile_plan.h"
 #include "compiler/slot_map.h"
+#include "ir/evaluate.h"
 #include "schedule/schedule.h"
 
 namespace lucid {
@@ -49,6 +50,9 @@ struct PlanDraft {
   std::vector<MemoryReuse> reuses;
   SlotMap slots;
 };
+
+/// The draft with other sizes.
+PlanDraft with_sizes(const PlanDraft& draft, const SizeReplacer& replace);
 
 /// The steps, donations, reuses and slots, as far as they are known.
 std::string schedule_text(const PlanDraft& draft);

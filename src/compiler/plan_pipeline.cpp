@@ -125,7 +125,10 @@ class DraftSubject : public PassSubject {
   }
   std::string_view counted() const override { return draft_.has(Phase::kSteps) ? "steps" : "nodes"; }
   std::string text() const override { return to_text(draft_); }
-  void verify() const override { lucid::verify(draft_); }
+  void verify() const override {
+    const SizeTrace::Pause unnoted;
+    lucid::verify(draft_);
+  }
 
  private:
   const PlanDraft& draft_;
@@ -155,14 +158,15 @@ PlanPassList plan_passes(OutputMemory memory) {
     passes.push_back({kHorizontalFusion, horizontal_fusion});
   }
   // The order of steps is final. The remaining passes assign memory.
-  passes.push_back({"PlaceChecks", place_checks, kRequired});
-  passes.push_back({kDonateBuffers, donate_buffers});
-  passes.push_back({kReuseMemory, reuse_memory});
-  passes.push_back({"PlaceMemory", place_memory, kRequired});
+  constexpr bool kAssignsMemory = true;
+  passes.push_back({"PlaceChecks", place_checks, kRequired, kAssignsMemory});
+  passes.push_back({kDonateBuffers, donate_buffers, !kRequired, kAssignsMemory});
+  passes.push_back({kReuseMemory, reuse_memory, !kRequired, kAssignsMemory});
+  passes.push_back({"PlaceMemory", place_memory, kRequired, kAssignsMemory});
   return passes;
 }
 
-PassReport run_plan_passes(PlanDraft& draft, const PlanPassList& passes) {
+PassReport run_plan_passes(PlanDraft& draft, std::span<const PlanPass> passes) {
   const Options process = options();
   const DraftSubject subject(draft);
   PassRunner runner(subject, parse_pass_names(process.disable_passes), process.verify);

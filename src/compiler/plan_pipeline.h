@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -16,6 +17,8 @@ struct PlanPass {
   bool (*run)(PlanDraft& draft);
   /// Every plan needs the pass: it cannot be disabled and is not logged.
   bool is_required = false;
+  /// The steps and their order are final. Such passes come last.
+  bool assigns_memory = false;
 };
 
 using PlanPassList = std::vector<PlanPass>;
@@ -31,6 +34,6 @@ PlanPassList plan_passes(OutputMemory memory);
 
 /// Runs passes over a draft, as run_passes() does over a graph. If Options::verify is set, the draft is verified after
 /// each pass that changed it. Throws InternalError naming a pass whose draft does not verify.
-PassReport run_plan_passes(PlanDraft& draft, const PlanPassList& passes);
+PassReport run_plan_passes(PlanDraft& draft, std::span<const PlanPass> passes);
 
 }  // namespace lucid

@@ -65,7 +65,7 @@ class DraftVerifier {
     if (at_ != kForever) {
       const KernelStep& step = schedule_.steps[at_];
       where = fmt::format("step {} ({}) ", at_,
-                          step.host < 0 ? step.kernel.name : graph_.nodes[static_cast<size_t>(step.host)].op->name());
+                          step.host < 0 ? step.kernel->name : graph_.nodes[static_cast<size_t>(step.host)].op->name());
     }
     throw InternalError("schedule of {} is malformed: {}{}\n{}", graph_.name, where, message, schedule_text(draft_));
   }
@@ -155,12 +155,12 @@ class DraftVerifier {
 
   void check_step(const KernelStep& step) const {
     check_launches_are_independent(step);
-    if (!step.kernel.calls.empty()) check_stages_use_their_tiles(step);
+    if (step.kernel && !step.kernel->calls.empty()) check_stages_use_their_tiles(step);
     if (step.packs >= 0) check_packing(step);
   }
 
-  void check_launch(const KernelStep& step, const std::vector<BufferUse>& buffers, const std::vector<int64_t>& params,
-                    int64_t items) const {
+  void check_launch(const KernelStep& step, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
+                    Dim items) const {
     for (const BufferUse& use : buffers) {
       require(is_known(use), "passes {}, which does not exist", lucid::name_of(use));
       require(use.first_stage <= use.last_stage, "has its last use of {} before the first", lucid::name_of(use));
@@ -174,12 +174,12 @@ class DraftVerifier {
       return;
     }
     const auto arguments =
-        std::count_if(step.kernel.buffers.begin(), step.kernel.buffers.end(),
+        std::count_if(step.kernel->buffers.begin(), step.kernel->buffers.end(),
                       [](const auto& buffer) { return buffer.kind == loop::Buffer::Kind::kArgument; });
     require(static_cast<size_t>(arguments) == buffers.size(), "passes {} buffers to a kernel with {}", buffers.size(),
             arguments);
-    require(static_cast<size_t>(step.kernel.param_count) == params.size(), "passes {} params to a kernel with {}",
-            params.size(), step.kernel.param_count);
+    require(static_cast<size_t>(step.kernel->param_count) == params.size(), "passes {} params to a kernel with {}",
+            params.size(), step.kernel->param_count);
     require(items >= 0, "has {} items", items);
   }
 
@@ -237,7 +237,7 @@ class DraftVerifier {
   void check_packing(const KernelStep& step) const {
     require(!draft_.transient.contains(step.packs), "packs %{}, whose contents change before the next run", step.packs);
     if (!is_given(step.packs)) return;
-    require(step.more_launches.empty() && step.kernel.calls.empty() && step.host < 0, "packs %{} and does other work",
+    require(step.more_launches.empty() && step.host < 0 && step.kernel->calls.empty(), "packs %{} and does other work",
             step.packs);
     const std::vector<bool> writes = writes_of(step);
     for (size_t i = 0; i < step.buffers.size(); ++i) {

@@ -17,15 +17,20 @@ bool is_traced(const Call& call);
 bool is_same(DimsView a, DimsView b);
 bool is_same(const Geometry& a, const Geometry& b);
 
-/// Replaces the traced sizes in a part of a recorded call by plain ones.
+/// Replaces the traced sizes in a part of a recorded call.
 class SizeReplacer {
  public:
-  /// By those of the recorded call.
+  enum class Kind : uint8_t { kPlain, kTraced };
+
+  /// By the plain sizes of the recorded call.
   SizeReplacer() = default;
   /// By those of another call.
-  explicit SizeReplacer(const SizeTrace::Evaluation& sizes) : sizes_(&sizes) {}
+  explicit SizeReplacer(const SizeTrace::Evaluation& sizes, Kind kind = Kind::kPlain) : sizes_(&sizes), kind_(kind) {}
 
-  Dim operator()(Dim dim) const { return sizes_ ? (*sizes_)(dim) : Dim(dim.unnoted()); }
+  Dim operator()(Dim dim) const {
+    if (!sizes_) return dim.unnoted();
+    return kind_ == Kind::kPlain ? (*sizes_)(dim) : sizes_->retraced(dim);
+  }
   Dims operator()(const Dims& dims) const;
   Geometry operator()(const Geometry& geometry) const;
   Attributes operator()(const Attributes& attributes) const;
@@ -33,6 +38,7 @@ class SizeReplacer {
 
  private:
   const SizeTrace::Evaluation* sizes_ = nullptr;
+  Kind kind_ = Kind::kPlain;
 };
 
 }  // namespace lucid

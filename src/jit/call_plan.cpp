@@ -35,31 +35,42 @@ std::vector<PlanUpdate> updates_of(const CallGraph& call, std::span<const Handle
   return updates;
 }
 
-/// Compiles the plan of a call. Every leaf of the graph becomes an input of the plan.
-Ref<Plan> plan_of(const CallGraph& call, const CallRecord& record, PassReport& report) {
-  IRGraph graph = call.graph;
+/// The arguments of compile_plan().
+struct PlanRequest {
+  IRGraph graph;
+  std::map<ValueId, Geometry> geometries;
+  std::vector<PlanUpdate> updates;
+  std::vector<ExpectedOutput> expected;
+  std::vector<size_t> fresh;
+
+  PlanOptions options() const {
+    // An output's memory becomes the contents of a cell, so its elements must be in row-major order.
+    return {.updates = updates, .order = OutputOrder::kRowMajor, .fresh = fresh, .expected = expected};
+  }
+};
+
+/// Every leaf of the graph becomes an input of the plan.
+PlanRequest request_of(const CallGraph& call, const CallRecord& record) {
+  PlanRequest request{.graph = call.graph};
+  IRGraph& graph = request.graph;
   graph.param_ids.clear();
   graph.state_ids.clear();
   graph.constant_ids.clear();
   graph.updates.clear();
   graph.input_ids.clear();
-  std::map<ValueId, Geometry> geometries;
   for (const GraphInput& input : call.inputs) {
     graph.input_ids.push_back(input.id);
-    geometries[input.id] = input.geometry;
+    request.geometries[input.id] = input.geometry;
   }
   const std::vector<HandleRecord>& handles = record.handles;
-  const std::vector<PlanUpdate> updates = updates_of(call, handles);
+  request.updates = updates_of(call, handles);
   // They are the last of the wanted cells, which are the first outputs.
-  std::vector<ExpectedOutput> expected;
-  for (const std::string& value : record.expected)
-    expected.push_back({record.wanted.size() - record.expected.size() + expected.size(), value});
-  std::vector<size_t> fresh;
+  const size_t first = record.wanted.size() - record.expected.size();
+  for (size_t i = 0; i < record.expected.size(); ++i) request.expected.push_back({first + i, record.expected[i]});
   for (size_t i = 0; i < call.inputs.size(); ++i)
-    if (call.inputs[i].kind == GraphInput::Kind::kHandle && handles[call.inputs[i].handle].is_fresh) fresh.push_back(i);
-  // An output's memory becomes the contents of a cell, so its elements must be in row-major order.
-  const PlanOptions options{.updates = updates, .order = OutputOrder::kRowMajor, .fresh = fresh, .expected = expected};
-  return compile_plan(graph, geometries, options, &report);
+    if (call.inputs[i].kind == GraphInput::Kind::kHandle && handles[call.inputs[i].handle].is_fresh)
+      request.fresh.push_back(i);
+  return request;
 }
 
 /// Runs the passes, which may remove constants and add new ones.
@@ -87,36 +98,55 @@ PassReport run_graph_passes(CallGraph& call, const PassList* passes) {
   return report;
 }
 
-/// The call with plain sizes.
+void replace_sizes(std::vector<GraphInput>& inputs, std::vector<OutputCell>& outputs, const SizeReplacer& replace) {
+  for (GraphInput& input : inputs) input.geometry = replace(input.geometry);
+  for (OutputCell& output : outputs) output.bytes = replace(output.bytes);
+}
+
 CallGraph with_sizes(const CallGraph& call, const SizeReplacer& replace) {
   CallGraph result = call;
   result.graph = replace(call.graph);
-  for (GraphInput& input : result.inputs) input.geometry = replace(input.geometry);
-  for (OutputCell& output : result.outputs) output.bytes = replace(output.bytes);
+  replace_sizes(result.inputs, result.outputs, replace);
   return result;
 }
 
-std::shared_ptr<const CallTemplate> template_of(const CallGraph& call, const CallRecord& record) {
+std::shared_ptr<const CallTemplate> template_of(const CallGraph& call, const CallRecord& record, PassReport& report) {
   auto result = std::make_shared<CallTemplate>(call, record);
   result->record.events.reset();
   result->record.cells.clear();
+  const PlanRequest request = request_of(call, record);
+  const SizeTrace& trace = record.sizes->trace;
+  result->plan = std::make_shared<const PlanTemplate>(request.graph, request.geometries, request.options(), trace,
+                                                      trace.sizes(), &report);
   return result;
 }
 
-/// Makes the plan of a call with plain sizes.
-void finish(CallPlan& result, CallGraph call, const CallRecord& record) {
-  result.plan = plan_of(call, record, result.report);
-  result.graph = std::move(call.graph);
-  result.inputs = std::move(call.inputs);
-  result.outputs = std::move(call.outputs);
-  result.written = std::move(call.written);
+Ref<Plan> plan_of(const CallGraph& call, const CallRecord& record, PassReport& report) {
+  const PlanRequest request = request_of(call, record);
+  return lucid::compile_plan(request.graph, request.geometries, request.options(), &report);
 }
 
 }  // namespace
 
-CallPlan compile_call(const CallTemplate& source, const SizeTrace::Evaluation& sizes) {
-  CallPlan result;
-  finish(result, with_sizes(source.call, SizeReplacer(sizes)), source.record);
+std::shared_ptr<const PlanTemplate> compile_template(const CallTemplate& source, std::span<const int64_t> sizes,
+                                                     const SizeTrace::Evaluation& evaluation) {
+  const CallGraph call = with_sizes(source.call, SizeReplacer(evaluation, SizeReplacer::Kind::kTraced));
+  const PlanRequest request = request_of(call, source.record);
+  return std::make_shared<const PlanTemplate>(request.graph, request.geometries, request.options(),
+                                              source.record.sizes->trace, sizes);
+}
+
+Ref<Plan> compile_plan(const CallTemplate& source, const SizeTrace::Evaluation& sizes) {
+  PassReport report;
+  return plan_of(with_sizes(source.call, SizeReplacer(sizes)), source.record, report);
+}
+
+CallPlan with_plan(const CallTemplate& source, const SizeTrace::Evaluation& sizes, Ref<Plan> plan) {
+  CallPlan result{.plan = std::move(plan),
+                  .inputs = source.call.inputs,
+                  .outputs = source.call.outputs,
+                  .written = source.call.written};
+  replace_sizes(result.inputs, result.outputs, SizeReplacer(sizes));
   return result;
 }
 
@@ -139,10 +169,15 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
     check_cancelled();
   }
   if (record.sizes) {
-    result.source = template_of(call, record);
+    result.source = template_of(call, record, result.report);
+    result.plan = result.source->plan->plan_for(record.sizes->trace.sizes());
     call = with_sizes(call, SizeReplacer());
   }
-  finish(result, std::move(call), record);
+  if (!result.plan) result.plan = plan_of(call, record, result.report);
+  result.graph = std::move(call.graph);
+  result.inputs = std::move(call.inputs);
+  result.outputs = std::move(call.outputs);
+  result.written = std::move(call.written);
   if (options().logs(kTopic)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     log(kTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name, result.graph.nodes.size(),

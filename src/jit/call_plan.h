@@ -3,6 +3,7 @@
 #include <exception>
 #include <string>
 
+#include "compiler/compile_plan.h"
 #include "jit/graph_builder.h"
 #include "passes/runner.h"
 #include "runtime/plan.h"
@@ -13,6 +14,8 @@ namespace lucid::jit {
 struct CallTemplate {
   CallGraph call;
   CallRecord record;  // without events
+  /// The plan for the sizes of the recorded call, and for others if they need the same steps.
+  std::shared_ptr<const PlanTemplate> plan;
 };
 
 /// A compiled call record: its graph after the passes, and the plan that computes it.
@@ -33,8 +36,15 @@ struct CallPlan {
 /// Compiles a record, on any thread, with `passes` or the standard ones if null.
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
 
-/// Makes the plan for other sizes, for which the conditions of the trace hold.
-CallPlan compile_call(const CallTemplate& source, const SizeTrace::Evaluation& sizes);
+/// Makes a plan template for other sizes, for which the conditions of the trace hold.
+std::shared_ptr<const PlanTemplate> compile_template(const CallTemplate& source, std::span<const int64_t> sizes,
+                                                     const SizeTrace::Evaluation& evaluation);
+
+/// Makes a plan for these sizes alone.
+Ref<Plan> compile_plan(const CallTemplate& source, const SizeTrace::Evaluation& sizes);
+
+/// The call plan for other sizes, without a graph.
+CallPlan with_plan(const CallTemplate& source, const SizeTrace::Evaluation& sizes, Ref<Plan> plan);
 
 /// The reason for running calls eagerly after compiling threw `error`. The recorded call itself succeeded: only speed
 /// is lost. Returning kOutOfMemory does not allocate.

@@ -1,8 +1,11 @@
 #include "jit/plan_family.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <chrono>
 #include <mutex>
+#include <ranges>
 
 #include "base/blocking.h"
 #include "base/log.h"
@@ -13,9 +16,9 @@
 
 namespace lucid::jit {
 
-size_t PlanFamily::count() const {
+PlanFamily::Counts PlanFamily::count() const {
   const std::lock_guard lock(mutex());
-  return plans_.size();
+  return {plans_.size(), templates_.size()};
 }
 
 Ref<const SizedPlan> PlanFamily::find(const Sizes& sizes) {
@@ -40,18 +43,48 @@ void PlanFamily::add(const Sizes& sizes, const Ref<const SizedPlan>& plan) {
   uses_.pop_back();
 }
 
-Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
-  const auto start = std::chrono::steady_clock::now();
-  Ref<const SizedPlan> plan = make_ref<const SizedPlan>(compile_call(*source_, evaluation), evaluation);
-  const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-  nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
-  add(sizes, plan);
-  return plan;
+Ref<const SizedPlan> PlanFamily::add(const Sizes& sizes, const SizeTrace::Evaluation& evaluation, Ref<Plan> plan) {
+  auto sized = make_ref<const SizedPlan>(with_plan(*source_, evaluation, std::move(plan)), evaluation);
+  add(sizes, sized);
+  return sized;
 }
 
-Ref<const SizedPlan> PlanFamily::try_make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+Ref<const SizedPlan> PlanFamily::make_from_template(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+  std::vector<std::shared_ptr<const PlanTemplate>> templates;
+  {
+    const std::lock_guard lock(mutex());
+    templates = templates_;
+  }
+  for (const auto& known : std::views::reverse(templates))
+    if (Ref<Plan> plan = known->plan_for(sizes)) return add(sizes, evaluation, std::move(plan));
+  return nullptr;
+}
+
+Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+  const auto start = std::chrono::steady_clock::now();
+  std::shared_ptr<const PlanTemplate> made = compile_template(*source_, sizes, evaluation);
+  const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+  nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
+  if (options().logs("jit"))
+    for (const std::string& condition : made->trace().conditions())
+      log("jit", fmt::format("{}: its steps for {} serve sizes with {}", source_->record.name, fmt::join(sizes, ", "),
+                             condition));
+  Ref<Plan> plan = made->plan_for(sizes);
+  // Numbers that are too large cannot be traced.
+  if (!plan) return add(sizes, evaluation, compile_plan(*source_, evaluation));
+  {
+    const std::lock_guard lock(mutex());
+    if (templates_.size() == kMaxTemplates) templates_.erase(templates_.begin());
+    templates_.push_back(std::move(made));
+  }
+  return add(sizes, evaluation, std::move(plan));
+}
+
+Ref<const SizedPlan> PlanFamily::try_make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation,
+                                          bool may_write_steps) {
   try {
-    return make(sizes, evaluation);
+    Ref<const SizedPlan> plan = make_from_template(sizes, evaluation);
+    return plan || !may_write_steps ? plan : make(sizes, evaluation);
   } catch (const std::exception& error) {
     if (is_out_of_memory(error)) return nullptr;
     if (options().logs("jit")) log("jit", fmt::format("{}: {}", source_->record.name, reason_of(error)));
@@ -62,8 +95,12 @@ Ref<const SizedPlan> PlanFamily::try_make(const Sizes& sizes, const SizeTrace::E
 }
 
 void PlanFamily::make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
+  {
+    const std::lock_guard lock(mutex());
+    if (!pending_.insert(sizes).second) return;
+  }
   CompileTask::start([self = shared_from_this(), sizes, evaluation] {
-    self->try_make(sizes, evaluation);
+    self->try_make(sizes, evaluation, true);
     const std::lock_guard lock(self->mutex());
     self->pending_.erase(sizes);
   });
@@ -86,19 +123,15 @@ PlanFamily::Answer PlanFamily::plan_for(std::span<TensorImpl* const> handles, bo
   if (answer.plan) return has_geometries(handles, answer.plan->sizes) ? answer : Answer{};
   const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace(), sizes);
   if (!evaluation || !has_geometries(handles, *evaluation)) return {};
-  const bool is_later = !waits && nanoseconds_ > kShortWhile;
   {
     const std::lock_guard lock(mutex());
     if (impossible_.contains(sizes) || (!waits && pending_.contains(sizes))) return {.is_pending = true};
-    if (is_later) pending_.insert(sizes);
-  }
-  if (is_later) {
-    make_later(sizes, *evaluation);
-    return {.is_pending = true};
   }
   const BlockingScope compiling;
-  answer.plan = try_make(sizes, *evaluation);
+  const bool is_later = !waits && nanoseconds_ > kShortWhile;
+  answer.plan = try_make(sizes, *evaluation, !is_later);
   answer.is_pending = !answer.plan;
+  if (!answer.plan && is_later) make_later(sizes, *evaluation);
   return answer;
 }
 

@@ -20,11 +20,12 @@ struct SizedPlan : RefCounted {
   const SizeTrace::Evaluation sizes;
 };
 
-/// The plans of a call whose sizes are traced. A plan for sizes that have not occurred before is made from the recorded
-/// graph, without recording the call. Thread-safe.
+/// The plans of a call whose sizes are traced. A plan for sizes that have not occurred before is made from a template
+/// or, if none serves these sizes, from the recorded graph, without recording the call. Thread-safe.
 class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
  public:
-  explicit PlanFamily(std::shared_ptr<const CallTemplate> source) : source_(std::move(source)) {}
+  explicit PlanFamily(std::shared_ptr<const CallTemplate> source)
+      : source_(std::move(source)), templates_{source_->plan} {}
 
   struct Answer {
     /// Null if the recording does not describe the call, because it would have gone another way or has other strides,
@@ -33,14 +34,18 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
     /// The recording describes the call, but there is no plan: it is being made, or cannot be made.
     bool is_pending = false;
   };
-  /// The plan for a call with these handles, arguments first. If it has to be made, and that takes longer than a short
-  /// while, the compile thread makes it, unless the caller waits.
+  /// The plan for a call with these handles, arguments first. If new steps have to be written for it, and that takes
+  /// longer than a short while, the compile thread makes it, unless the caller waits.
   Answer plan_for(std::span<TensorImpl* const> handles, bool waits);
 
   const CallTemplate& source() const { return *source_; }
   const SizeTrace& trace() const { return source_->record.sizes->trace; }
-  /// How many plans there are.
-  size_t count() const;
+  /// How many plans and templates there are.
+  struct Counts {
+    size_t plans = 0;
+    size_t templates = 0;
+  };
+  Counts count() const;
 
  private:
   using Sizes = std::vector<int64_t>;
@@ -50,28 +55,36 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   };
   /// The least recently used plan makes room for a new one.
   static constexpr size_t kMaxPlans = 256;
-  /// In nanoseconds. A call makes a plan itself if that takes less time: eager calls need as much for the plans of a
+  /// In nanoseconds. A call writes steps itself if that takes less time: eager calls need as much for the plans of a
   /// few ops with new sizes.
   static constexpr int64_t kShortWhile = 4'000'000;
 
+  /// The templates of plans, of which the oldest makes room for a new one.
+  static constexpr size_t kMaxTemplates = 64;
+
   Ref<const SizedPlan> find(const Sizes& sizes);
+  /// Null if no template serves the sizes.
+  Ref<const SizedPlan> make_from_template(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
+  /// Makes a template for the sizes, and the plan.
   Ref<const SizedPlan> make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
-  /// The same, but returns null for errors. An error of the compiler means that there is no plan for good; if memory is
-  /// short, the next call tries again.
-  Ref<const SizedPlan> try_make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
+  /// From a template or, if that is allowed, a new one. Null for errors, too: an error of the compiler means that there
+  /// is no plan for good; if memory is short, the next call tries again.
+  Ref<const SizedPlan> try_make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation, bool may_write_steps);
   void make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
+  Ref<const SizedPlan> add(const Sizes& sizes, const SizeTrace::Evaluation& evaluation, Ref<Plan> plan);
   void add(const Sizes& sizes, const Ref<const SizedPlan>& plan);
   bool has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const;
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   const std::shared_ptr<const CallTemplate> source_;
+  std::vector<std::shared_ptr<const PlanTemplate>> templates_;  // the newest last
   std::map<Sizes, Entry> plans_;
   std::list<Sizes> uses_;  // the last used first
   /// The sizes for which the compile thread makes plans, and those for which that is impossible.
   std::set<Sizes> pending_;
   std::set<Sizes> impossible_;
-  /// An estimate of the time that it takes to make a plan. A plan that takes long, because a kernel has to be compiled,
-  /// increases it only gradually.
+  /// An estimate of the time that it takes to write steps. Steps that take long, because a kernel has to be compiled,
+  /// increase it only gradually.
   std::atomic<int64_t> nanoseconds_ = 0;
 };
 

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::string_view kTopic = "jit";
 constexpr size_t kMaxNotes = 32;
-/// How many kernels of a plan explain() lists.
-constexpr size_t kMaxKernels = 24;
+/// How many kernels and conditions of a plan explain() lists.
+constexpr size_t kMaxListed = 24;
 
 /// 1234567 as "1,234,567".
 std::string with_commas(size_t number) {
@@ -22,6 +22,11 @@ std::string with_commas(size_t number) {
   for (auto at = static_cast<std::ptrdiff_t>(digits.size()) - 3; at > 0; at -= 3)
     digits.insert(static_cast<size_t>(at), ",");
   return digits;
+}
+
+void append_list(std::string& text, std::string_view word, const std::vector<std::string>& items) {
+  for (size_t i = 0; i < std::min(items.size(), kMaxListed); ++i) text += fmt::format("\n    {}{}", word, items[i]);
+  if (items.size() > kMaxListed) text += fmt::format("\n    and {} more", items.size() - kMaxListed);
 }
 
 void append_plan(std::string& text, const TablePlan& plan, size_t number) {
@@ -33,9 +38,12 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
     text += fmt::format("\n    serves calls that read the same values of tensors ({} reads)", program.branch().size());
   for (const std::string& argument : plan.varying) text += fmt::format("\n    {} may vary", argument);
   for (const std::string& place : plan.places) text += "\n    uses " + place;
-  const std::vector<std::string> names = program.plan().kernel_names();
-  for (size_t i = 0; i < std::min(names.size(), kMaxKernels); ++i) text += "\n    runs " + names[i];
-  if (names.size() > kMaxKernels) text += fmt::format("\n    and {} more", names.size() - kMaxKernels);
+  if (const PlanFamily* family = program.family()) {
+    const PlanFamily::Counts counts = family->count();
+    text += fmt::format("\n    has been used for {} sizes, with {} lists of kernels", counts.plans, counts.templates);
+    append_list(text, "serves sizes with ", family->trace().conditions());
+  }
+  append_list(text, "runs ", program.plan().kernel_names());
   for (const BackwardPlanInfo& backward : program.outcome().gradients().backward_plans())
     text += "\n    " + to_text(backward);
 }

@@ -38,12 +38,12 @@ struct Problem {
   bool causal = false;
   double scale = 1;
 
-  int64_t batches() const { return out.geometry.sizes[0]; }
-  int64_t heads() const { return out.geometry.sizes[1]; }
-  int64_t queries() const { return out.geometry.sizes[2]; }
-  int64_t keys() const { return k.geometry.sizes[2]; }
-  int64_t width() const { return q.geometry.sizes[3]; }
-  int64_t value_width() const { return out.geometry.sizes[3]; }
+  Dim batches() const { return out.geometry.sizes[0]; }
+  Dim heads() const { return out.geometry.sizes[1]; }
+  Dim queries() const { return out.geometry.sizes[2]; }
+  Dim keys() const { return k.geometry.sizes[2]; }
+  Dim width() const { return q.geometry.sizes[3]; }
+  Dim value_width() const { return out.geometry.sizes[3]; }
 };
 
 /// The parts that are in registers at once.
@@ -57,14 +57,14 @@ struct Shape {
 Shape choose_shape(const Problem& problem) {
   const bool wide = current_registers().bytes == 64;
   if (!wide) return {.vectors = 1, .keys = 4, .columns = 4};
-  const bool two = compute_dtype(problem.out.dtype) == Dtype::kF32 && problem.queries() > kLanes;
+  const bool two = compute_dtype(problem.out.dtype) == Dtype::kF32 && problem.queries().unnoted() > kLanes;
   return {.vectors = two ? 2 : 1, .keys = 8, .columns = 8};
 }
 
 /// The run-time strides of an operand [n, h, rows, columns].
 struct Strides {
   Strides(KernelWriter& writer, const MemoryOperand& operand) {
-    for (const int64_t stride : operand.geometry.strides) values.push_back(writer.param(stride));
+    for (const Dim stride : operand.geometry.strides) values.push_back(writer.param(stride));
   }
   Value head(Value batch, Value head) const { return batch * values[0] + head * values[1]; }
   Value row() const { return values[2]; }
@@ -73,9 +73,7 @@ struct Strides {
 };
 
 /// The width rounded up to a power of two, so that similar widths share a kernel.
-int64_t rounded_width(int64_t width) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(width, 16))));
-}
+int64_t rounded_width(Dim width) { return std::max<int64_t>(bit_ceil(width), 16); }
 
 class AttentionWriter {
  public:
@@ -115,9 +113,9 @@ class AttentionWriter {
       const Value each = item / tiles_;
       write_tile(each / heads_, builder_.binary(Code::kRem, each, heads_), tile * index(shape_.queries()));
     });
-    const int64_t items = problem_.batches() * problem_.heads() * tile_count();
-    const auto work =
-        static_cast<double>(problem_.keys() * (problem_.width() + problem_.value_width() + 16) * shape_.queries());
+    const Dim items = problem_.batches() * problem_.heads() * tile_count();
+    const int64_t widths = problem_.width().unnoted() + problem_.value_width().unnoted() + 16;
+    const auto work = static_cast<double>(problem_.keys().unnoted() * widths * shape_.queries());
     return writer_.finish(items, 100 + work / kProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
 
@@ -128,7 +126,7 @@ class AttentionWriter {
     if (problem_.mask) name += "_masked";
     return name;
   }
-  int64_t tile_count() const { return (problem_.queries() + shape_.queries() - 1) / shape_.queries(); }
+  Dim tile_count() const { return ceil_div(problem_.queries(), shape_.queries()); }
 
   Value index(int64_t i) { return builder_.index(i); }
   Value min(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }

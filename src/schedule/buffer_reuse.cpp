@@ -10,16 +10,16 @@ struct OnlyUse {
   const BufferUse* use = nullptr;
   size_t element_bytes = 0;
   size_t launch = 0;
-  int64_t items = 0;
+  Dim items = 0;
   bool multiple = false;
 };
 
 OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
   OnlyUse found;
-  const auto find = [&](const std::vector<BufferUse>& buffers, size_t launch, int64_t items) {
+  const auto find = [&](const std::vector<BufferUse>& buffers, size_t launch, Dim items) {
     for (size_t i = 0; i < buffers.size(); ++i) {
       if (key_of(buffers[i]) != memory) continue;
-      const size_t element_bytes = step.host < 0 ? size_of(step.kernel.buffers[i].dtype) : 0;
+      const size_t element_bytes = step.host < 0 ? size_of(step.kernel->buffers[i].dtype) : 0;
       found = {&buffers[i], element_bytes, launch, items, found.use != nullptr};
     }
   };
@@ -30,7 +30,7 @@ OnlyUse use_of(const KernelStep& step, const MemoryKey& memory) {
 }
 
 /// Whether a launch that uses both reads every element before it writes at the same offset.
-bool reads_before_writing(int64_t items, const BufferUse& read, const BufferUse& written) {
+bool reads_before_writing(Dim items, const BufferUse& read, const BufferUse& written) {
   if (read.byte_offset != written.byte_offset || read.last_stage > written.first_stage) return false;
   // In a stage that does both, each element must be read only for the element with the same index.
   if (read.last_stage == written.first_stage && (read.last_order == 0 || read.last_order != written.first_order))

@@ -20,8 +20,7 @@ contraction::Strides strides_of(const MemoryOperand& operand) {
   return {.batch = stride(0, 0), .row = stride(1, 0), .column = stride(2, 1)};
 }
 
-void check_operand(std::string_view name, const MemoryOperand& operand, Dtype dtype, int64_t batch, int64_t rows,
-                   int64_t columns) {
+void check_operand(std::string_view name, const MemoryOperand& operand, Dtype dtype, Dim batch, Dim rows, Dim columns) {
   const Dims& sizes = operand.geometry.sizes;
   LUCID_CHECK(
       operand.dtype == dtype && sizes.size() == 3 && sizes[0] == batch && sizes[1] == rows && sizes[2] == columns,
@@ -32,7 +31,7 @@ void check_operand(std::string_view name, const MemoryOperand& operand, Dtype dt
 BufferUse use_of(const MemoryOperand& operand) {
   return {.kind = BufferUse::Kind::kValue,
           .index = operand.id,
-          .byte_offset = operand.geometry.offset * static_cast<int64_t>(size_of(operand.dtype))};
+          .byte_offset = operand.geometry.offset * size_of(operand.dtype)};
 }
 
 Product describe(const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
@@ -73,7 +72,7 @@ void schedule_tiles(Schedule& schedule, const Product& product, const Registers&
   const Dtype dtype = compute_dtype(product.dtype);
   BufferUse b = product.b_use;
   if (blocking.packs_b) {
-    const int64_t batches = product.b.batch == 0 ? 1 : product.batches;
+    const Dim batches = product.b.batch == 0 ? Dim(1) : product.batches;
     b = schedule.new_scratch(batches * blocking.panels * contraction::panel_rows(product.k) * blocking.tile.columns(),
                              dtype);
     schedule.steps.push_back(contraction::pack_step(product, blocking, b));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/cpu_level.h"
+#include "base/dim_math.h"
 #include "loop/builder.h"
 #include "schedule/schedule.h"
 
@@ -32,26 +33,26 @@ inline constexpr int64_t kChain = 512;
 inline constexpr int64_t kColumnBlock = 256;
 
 struct Strides {
-  int64_t batch = 0;
-  int64_t row = 0;
-  int64_t column = 0;
+  Dim batch = 0;
+  Dim row = 0;
+  Dim column = 0;
 };
 
 /// c[i, m, n] = sum over k of a[i, m, k] * b[i, k, n]; c is contiguous. Strides are in elements.
 struct Product {
   Dtype dtype = Dtype::kF32;
-  int64_t batches = 1;
-  int64_t m = 0;
-  int64_t n = 0;
-  int64_t k = 0;
+  Dim batches = 1;
+  Dim m = 0;
+  Dim n = 0;
+  Dim k = 0;
   Strides a;
   Strides b;
   BufferUse a_use;
   BufferUse b_use;
   BufferUse c_use;
 
-  /// Total number of multiplications.
-  int64_t work() const { return batches * m * n * k; }
+  /// Total number of multiplications, for estimates.
+  int64_t work() const { return batches.unnoted() * m.unnoted() * n.unnoted() * k.unnoted(); }
 };
 
 /// The accumulators that a kernel keeps in registers: `rows` by `vectors` * kLanes.
@@ -63,10 +64,11 @@ struct RegisterTile {
 };
 
 /// How a product is split: register tiles of rows by panels of columns, and the rectangle of them that is a work item.
+/// Right for all sizes with at least as many rows as a tile, but chosen for the sizes of the recorded call.
 struct Blocking {
   RegisterTile tile;
-  int64_t tiles = 0;
-  int64_t panels = 0;
+  Dim tiles = 0;
+  Dim panels = 0;
   int64_t tiles_per_item = 1;
   int64_t panels_per_item = 1;
   /// Number of tiles whose rows a kernel uses at once, in scratch if it copies them.
@@ -75,8 +77,8 @@ struct Blocking {
   bool packs_b = false;
   bool copies_a = true;
 
-  int64_t row_blocks() const { return (tiles + tiles_per_item - 1) / tiles_per_item; }
-  int64_t column_blocks() const { return (panels + panels_per_item - 1) / panels_per_item; }
+  Dim row_blocks() const { return ceil_div(tiles, tiles_per_item); }
+  Dim column_blocks() const { return ceil_div(panels, panels_per_item); }
 };
 
 /// The tile that computes m rows of n columns in the fewest cycles. If the product may be fused, tiles that divide the
@@ -86,14 +88,14 @@ Blocking choose_blocking(const Product& product, const Registers& registers);
 
 /// Which elements that a copy reads are adjacent in memory: along k, along the other axis, or neither.
 enum class Adjacent : uint8_t { kAlongK, kAcross, kNeither };
-Adjacent adjacency(int64_t stride_along_k, int64_t stride_across);
+Adjacent adjacency(Dim stride_along_k, Dim stride_across);
 
 // The steps. Sizes and strides are run-time numbers. A kernel's text depends on the dtype, the tile, the adjacency of
 // elements, and whether tiles divide the sizes.
 
 /// Copies b into `packed`: panels of the tile's columns, each with panel_rows(k) rows, in the compute dtype.
 KernelStep pack_step(const Product& product, const Blocking& blocking, const BufferUse& packed);
-int64_t panel_rows(int64_t k);
+Dim panel_rows(Dim k);
 
 /// The product by register tiles. `b` is product.b_use or the output of pack_step. `totals` holds the partial sums of
 /// 16-bit products whose k has more than one block; otherwise it is not used.

@@ -29,8 +29,6 @@ constexpr int64_t kItemProducts = 400'000;
 /// Items have at least this many panels, which share the copied rows of a.
 constexpr int64_t kMinPanels = 4;
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 /// Number of registers that hold a vector of kLanes elements.
 int registers_per_vector(Dtype dtype, const Registers& registers) {
   return std::max(1, static_cast<int>(size_of(dtype)) * loop::kLanes / registers.bytes);
@@ -51,30 +49,34 @@ double step_cycles(RegisterTile tile, int per_vector) {
   return std::max({arithmetic, loads, kLatency}) + kStreaming * tile.vectors * per_vector;
 }
 
+int64_t b_bytes(const Product& product) {
+  return product.k.unnoted() * product.n.unnoted() * static_cast<int64_t>(size_of(product.dtype));
+}
+
 int64_t wanted_items(const Product& product) {
   static const int64_t cpus = std::max(std::thread::hardware_concurrency(), 1u);
-  const bool is_large = product.k * product.n * static_cast<int64_t>(size_of(product.dtype)) > kPanelBytes;
+  const bool is_large = b_bytes(product) > kPanelBytes;
   return (is_large ? kLargeItemsPerCpu : kItemsPerCpu) * cpus;
 }
 
 /// Rows that are a multiple of 4 KiB apart map to the same few cache lines.
-bool rows_collide(int64_t row_stride, const Product& product) {
-  return row_stride * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 && product.k > loop::kLanes;
+bool rows_collide(Dim row_stride, const Product& product) {
+  return row_stride.unnoted() * static_cast<int64_t>(size_of(product.dtype)) % 4096 == 0 &&
+         product.k.unnoted() > loop::kLanes;
 }
 
 bool worth_packing(const Product& product, const Blocking& blocking) {
   if (product.b.column != 1) return true;
   // Packing reads and writes b once, so at least three passes over it must follow.
-  if (blocking.tiles < 3) return false;
+  if (blocking.tiles.unnoted() < 3) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
-  const auto bytes = static_cast<int64_t>(size_of(product.dtype));
-  return rows_collide(product.b.row, product) || blocking.tiles * product.k * product.n * bytes >= kPackedTraffic;
+  return rows_collide(product.b.row, product) || blocking.tiles.unnoted() * b_bytes(product) >= kPackedTraffic;
 }
 
 /// Rows are normally read in place. A copy pays if several panels use it and the rows collide in the caches, their
 /// elements are not adjacent, or they need a conversion.
 bool worth_copying(const Product& product, const Blocking& blocking) {
-  if (blocking.tile.rows == 1 || blocking.panels == 1) return false;
+  if (blocking.tile.rows == 1 || blocking.panels.unnoted() == 1) return false;
   if (product.dtype != compute_dtype(product.dtype)) return true;
   return product.a.column != 1 || rows_collide(product.a.row, product);
 }
@@ -104,8 +106,8 @@ RegisterTile choose_tile(int64_t m, int64_t n, Dtype dtype, const Registers& reg
 Blocking choose_blocking(const Product& product, const Registers& registers) {
   Blocking blocking;
   // Rows of a product that is not large may be fused with the steps before and after it.
-  const bool is_large = product.k * product.n * static_cast<int64_t>(size_of(product.dtype)) >= kPanelBytes;
-  blocking.tile = choose_tile(product.m, product.n, product.dtype, registers, !is_large);
+  const bool is_large = b_bytes(product) >= kPanelBytes;
+  blocking.tile = choose_tile(product.m.unnoted(), product.n.unnoted(), product.dtype, registers, !is_large);
   blocking.tiles = ceil_div(product.m, blocking.tile.rows);
   blocking.panels = ceil_div(product.n, blocking.tile.columns());
   blocking.packs_b = worth_packing(product, blocking);
@@ -115,9 +117,12 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
   blocking.held_tiles = std::max<int64_t>(1, kHeldBytes / (blocking.tile.rows * (kChain + loop::kLanes) * bytes));
   int64_t& tiles = blocking.tiles_per_item;
   int64_t& panels = blocking.panels_per_item;
-  tiles = blocking.tiles;
-  panels = std::clamp<int64_t>(kPanelBytes / (blocking.tile.columns() * kChain * bytes), 1, blocking.panels);
-  auto items = [&] { return product.batches * blocking.row_blocks() * blocking.column_blocks(); };
+  const int64_t all_tiles = blocking.tiles.unnoted(), all_panels = blocking.panels.unnoted();
+  tiles = all_tiles;
+  panels = std::clamp<int64_t>(kPanelBytes / (blocking.tile.columns() * kChain * bytes), 1, all_panels);
+  const auto row_blocks = [&] { return ceil_div(all_tiles, tiles); };
+  const auto column_blocks = [&] { return ceil_div(all_panels, panels); };
+  const auto items = [&] { return product.batches.unnoted() * row_blocks() * column_blocks(); };
   const int64_t wanted = wanted_items(product);
   while (items() < wanted && product.work() / items() > kItemProducts) {
     if (tiles > 1) {
@@ -129,16 +134,16 @@ Blocking choose_blocking(const Product& product, const Registers& registers) {
     }
   }
   // Distributes tiles and panels evenly over the items.
-  tiles = ceil_div(blocking.tiles, blocking.row_blocks());
-  panels = ceil_div(blocking.panels, blocking.column_blocks());
+  tiles = ceil_div(all_tiles, row_blocks());
+  panels = ceil_div(all_panels, column_blocks());
   return blocking;
 }
 
-Adjacent adjacency(int64_t stride_along_k, int64_t stride_across) {
+Adjacent adjacency(Dim stride_along_k, Dim stride_across) {
   if (stride_along_k == 1) return Adjacent::kAlongK;
   return stride_across == 1 ? Adjacent::kAcross : Adjacent::kNeither;
 }
 
-int64_t panel_rows(int64_t k) { return ceil_div(k, loop::kLanes) * loop::kLanes; }
+Dim panel_rows(Dim k) { return ceil_div(k, loop::kLanes) * loop::kLanes; }
 
 }  // namespace lucid::contraction

@@ -101,9 +101,9 @@ KernelStep pack_step(const Product& product, const Blocking& blocking, const Buf
                       "_" + layouts[static_cast<int>(adjacent)]);
   Builder& builder = writer.builder();
   PanelWriter panel_writer(writer, product, blocking, packed);
-  const int64_t batches = product.b.batch == 0 ? 1 : product.batches;
-  const int64_t chunk_count = (product.k + kPackedRows - 1) / kPackedRows;
-  const int64_t panel_elements = panel_rows(product.k) * blocking.tile.columns();
+  const Dim batches = product.b.batch == 0 ? Dim(1) : product.batches;
+  const Dim chunk_count = ceil_div(product.k, kPackedRows);
+  const Dim panel_elements = panel_rows(product.k) * blocking.tile.columns();
   const Value k = writer.param(product.k);
   const Value panels = writer.param(blocking.panels);
   const Value chunks = writer.param(chunk_count);
@@ -121,10 +121,10 @@ KernelStep pack_step(const Product& product, const Blocking& blocking, const Buf
     panel_writer.write(adjacent, batch * b_batch, (batch * panels + panel) * panel_size,
                        panel * builder.index(blocking.tile.columns()), first, last);
   });
-  const int64_t items = batches * blocking.panels * chunk_count;
-  const double bytes = static_cast<double>(batches * blocking.panels * panel_elements) *
-                       static_cast<double>(size_of(compute_dtype(product.dtype)));
-  KernelStep step = writer.finish(items, bytes * kNanosecondsPerByte / static_cast<double>(items));
+  const Dim items = batches * blocking.panels * chunk_count;
+  const auto elements = static_cast<double>(panel_elements.unnoted()) / static_cast<double>(chunk_count.unnoted());
+  const auto bytes = static_cast<double>(size_of(compute_dtype(product.dtype)));
+  KernelStep step = writer.finish(items, elements * bytes * kNanosecondsPerByte);
   step.packs = product.b_use.index;
   return step;
 }

@@ -20,8 +20,8 @@ constexpr int kRows = 4;
 constexpr int64_t kLevels = 56;
 constexpr double kProductsPerNanosecond = 8;
 
-double nanoseconds_per_item(const Product& product, int64_t items) {
-  return static_cast<double>(product.work()) / (kProductsPerNanosecond * static_cast<double>(items));
+double nanoseconds_per_item(const Product& product, Dim items) {
+  return static_cast<double>(product.work()) / (kProductsPerNanosecond * static_cast<double>(items.unnoted()));
 }
 
 /// The base-2 logarithm of a positive integer below 2^53, rounded down.
@@ -92,7 +92,7 @@ KernelStep column_step(const Product& product) {
   const BufferRef b = writer.buffer(product.b_use, product.dtype);
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
   BlockCounter counter(builder, dtype);
-  const int64_t group_count = (product.m + kRows - 1) / kRows;
+  const Dim group_count = ceil_div(product.m, kRows);
   const Value m = writer.param(product.m);
   const Value k = writer.param(product.k);
   const Value groups = writer.param(group_count);
@@ -142,7 +142,7 @@ KernelStep column_step(const Product& product) {
       });
     }
   });
-  const int64_t items = product.batches * group_count;
+  const Dim items = product.batches * group_count;
   return writer.finish(items, nanoseconds_per_item(product, items));
 }
 
@@ -180,7 +180,7 @@ KernelStep integer_step(const Product& product) {
       builder.store(c, item * n + column, sums[0], mask);
     });
   });
-  const int64_t items = product.batches * product.m;
+  const Dim items = product.batches * product.m;
   return writer.finish(items, nanoseconds_per_item(product, items));
 }
 
@@ -188,14 +188,14 @@ KernelStep zero_step(const Product& product) {
   KernelWriter writer("zero_" + std::string(name_of(product.dtype)));
   Builder& builder = writer.builder();
   const BufferRef c = writer.buffer(product.c_use, product.dtype);
-  const int64_t elements = product.batches * product.m * product.n;
+  const Dim elements = product.batches * product.m * product.n;
   const Value count = writer.param(elements);
   const Value zero = builder.splat(builder.constant(product.dtype, 0.0));
   builder.for_loop(builder.begin(), builder.end(), 1, [&](Value item) {
     const Value at = item * builder.index(kLanes);
     builder.store(c, at, zero, builder.lanes_below(count - at));
   });
-  return writer.finish((elements + kLanes - 1) / kLanes, 1);
+  return writer.finish(ceil_div(elements, kLanes), 1);
 }
 
 }  // namespace lucid::contraction

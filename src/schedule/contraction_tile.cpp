@@ -60,8 +60,8 @@ class TileWriter {
         dtype_(compute_dtype(product.dtype)),
         tile_(blocking.tile),
         a_adjacent_(adjacency(product.a.column, product.a.row)),
-        partial_columns_(product.n % blocking.tile.columns() != 0),
-        shared_rows_(product.m % blocking.tile.rows != 0),
+        partial_columns_(!is_multiple(product.n, blocking.tile.columns())),
+        shared_rows_(!is_multiple(product.m, blocking.tile.rows)),
         masks_are_free_(registers.bytes == 64 && blocking.tile.vectors <= 4),
         writer_(name()),
         builder_(writer_.builder()),
@@ -72,7 +72,7 @@ class TileWriter {
         m_(writer_.param(product.m)),
         n_(writer_.param(product.n)),
         k_(writer_.param(product.k)) {
-    const int64_t panel_elements = panel_rows(product.k) * tile_.columns();
+    const Dim panel_elements = panel_rows(product.k) * tile_.columns();
     tiles_ = writer_.param(blocking.tiles);
     panels_ = writer_.param(blocking.panels);
     tiles_per_item_ = writer_.param(blocking.tiles_per_item);
@@ -83,7 +83,7 @@ class TileWriter {
     a_row_ = writer_.param(product.a.row);
     a_step_ = a_adjacent_ == Adjacent::kAlongK ? builder_.index(1) : writer_.param(product.a.column);
     if (blocking.packs_b) {
-      b_batch_ = writer_.param(product.b.batch == 0 ? 0 : blocking.panels * panel_elements);
+      b_batch_ = writer_.param(product.b.batch == 0 ? Dim(0) : blocking.panels * panel_elements);
       b_panel_ = writer_.param(panel_elements);
       b_row_ = builder_.index(tile_.columns());
     } else {
@@ -108,26 +108,26 @@ class TileWriter {
       batch_ = rest / column_blocks_;
       write_item(row_block * tiles_per_item_, column_block * panels_per_item_);
     });
-    const int64_t items = product_.batches * blocking_.row_blocks() * blocking_.column_blocks();
-    return writer_.finish(items,
-                          static_cast<double>(product_.work()) / (kProductsPerNanosecond * static_cast<double>(items)),
-                          product_.batches > 1 ? items / product_.batches : 1);
+    const Dim items_per_batch = blocking_.row_blocks() * blocking_.column_blocks();
+    const Dim items = product_.batches * items_per_batch;
+    const auto work = static_cast<double>(product_.work()) / static_cast<double>(items.unnoted());
+    return writer_.finish(items, work / kProductsPerNanosecond, product_.batches > 1 ? items_per_batch : Dim(1));
   }
 
  private:
   // The tile for fusion (TileSpan) is a product of the batch or, if there is only one, some rows that no other item
   // reads or writes.
   bool has_tiles() const {
-    return product_.batches > 1 || (blocking_.column_blocks() == 1 && product_.m % span_rows() == 0);
+    return product_.batches > 1 || (blocking_.column_blocks() == 1 && is_multiple(product_.m, span_rows()));
   }
   int64_t span_rows() const { return blocking_.tile.rows * blocking_.tiles_per_item; }
   TileSpan a_span() const {
-    const int64_t rows = product_.batches > 1 ? product_.m : span_rows();
-    const int64_t stride = product_.batches > 1 ? product_.a.batch : rows * product_.a.row;
+    const Dim rows = product_.batches > 1 ? product_.m : Dim(span_rows());
+    const Dim stride = product_.batches > 1 ? product_.a.batch : rows * product_.a.row;
     return {stride, (rows - 1) * product_.a.row + (product_.k - 1) * product_.a.column + 1};
   }
   TileSpan c_span() const {
-    const int64_t elements = (product_.batches > 1 ? product_.m : span_rows()) * product_.n;
+    const Dim elements = (product_.batches > 1 ? product_.m : Dim(span_rows())) * product_.n;
     return {elements, elements};
   }
   /// Sets the tile of a use. `span` is in elements.

@@ -22,8 +22,6 @@ constexpr int64_t kMaxVectors = 4;
 constexpr double kStride2Cost = 1.5;
 constexpr double kGatherCost = 3;
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 int64_t largest_divisor(int64_t x, int64_t limit) {
   int64_t divisor = std::min(x, limit);
   while (x % divisor != 0) --divisor;

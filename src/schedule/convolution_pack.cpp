@@ -21,8 +21,6 @@ constexpr int64_t kChannels = 16;
 /// Number of output channels per item of the result, so that an item reads more than a cache line of each row.
 constexpr int64_t kOuts = 64;
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 /// The distance between consecutive taps if it is the same for all, else 0.
 int64_t tap_step(const Problem& problem) {
   const Dims& strides = problem.weight_strides.taps;

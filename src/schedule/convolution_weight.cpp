@@ -26,8 +26,6 @@ constexpr int64_t kPrefetchPixels = 8;
 /// Number of accumulators of a tile whose rows are vectors.
 constexpr int64_t kLaneAccumulators = 20;
 
-int64_t ceil_div(int64_t x, int64_t y) { return (x + y - 1) / y; }
-
 int64_t pixels_of(const Problem& problem) { return problem.shape.batch * problem.shape.outputs(); }
 
 /// Writes the kernel whose items are tiles of rows and output channels, or parts of their sums.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <utility>
 
+#include "base/dim_math.h"
 #include "base/error.h"
 #include "ir/node_call.h"
 #include "schedule/indexed_context.h"
@@ -13,7 +14,7 @@ namespace lucid {
 namespace {
 
 // Dimension d can be merged into d - 1 if, for every operand, one step along d - 1 equals the whole extent of d.
-bool is_contiguous_with(int64_t outer_stride, int64_t inner_stride, int64_t inner_size) {
+bool is_contiguous_with(Dim outer_stride, Dim inner_stride, Dim inner_size) {
   return outer_stride == inner_stride * inner_size;
 }
 
@@ -25,7 +26,7 @@ loop::Value round_to(loop::Builder& b, loop::Value value, Dtype dtype) {
 
 // The bytes that one index of the first dimension covers.
 TileSpan span_of(DimsView strides, DimsView sizes, int64_t element_bytes) {
-  int64_t last = 0;
+  Dim last = 0;
   for (size_t d = 1; d < sizes.size(); ++d) last += (sizes[d] - 1) * strides[d];
   return {strides[0] * element_bytes, (last + 1) * element_bytes};
 }
@@ -136,9 +137,9 @@ void ElementTree::merge_dimensions(DimsView shape, DimsView order, size_t outer)
 
 TileSpan ElementTree::tile_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
-  if (std::any_of(access.strides.begin(), access.strides.end(), [](int64_t stride) { return stride < 0; })) return {};
+  if (std::any_of(access.strides.begin(), access.strides.end(), [](Dim stride) { return stride < 0; })) return {};
   if (tiling_ == Tiling::kVectors) {
-    if (sizes_[0] % loop::kLanes != 0) return {};
+    if (!is_multiple(sizes_[0], loop::kLanes)) return {};
     return {loop::kLanes * access.strides[0] * bytes, ((loop::kLanes - 1) * access.strides[0] + 1) * bytes};
   }
   if (tiling_ == Tiling::kPanels) return panel_of(access);
@@ -147,10 +148,10 @@ TileSpan ElementTree::tile_of(const Access& access) const {
 
 TileSpan ElementTree::panel_of(const Access& access) const {
   const auto bytes = static_cast<int64_t>(size_of(access.memory.dtype));
-  const int64_t step = access.strides[0];
-  const int64_t pitch = access.strides[1];
+  const Dim step = access.strides[0];
+  const Dim pitch = access.strides[1];
   if (pitch != 0 && pitch < step * sizes_[0]) return {};
-  const int64_t rows = pitch == 0 ? Dim(1) : sizes_[1];
+  const Dim rows = pitch == 0 ? Dim(1) : sizes_[1];
   return {kPanelColumns * step * bytes, ((kPanelColumns - 1) * step + 1) * bytes, rows, pitch * bytes};
 }
 
@@ -246,8 +247,9 @@ loop::Value ElementTree::operand(const IROperand& operand, Dtype wanted, const P
     // Passed at run time, so that kernels that differ only in these numbers share their text.
     loop::Value& bits = constants_[&operand];
     const Dtype dtype = compute_dtype(wanted);
-    if (!is_float(dtype)) {
-      if (!bits) bits = writer_->param(operand.number->to_int());
+    if (operand.number->is_size() || !is_float(dtype)) {
+      if (!bits)
+        bits = writer_->param(operand.number->is_size() ? operand.number->size() : Dim(operand.number->to_int()));
       return b.convert(bits, dtype);
     }
     if (!bits) {

@@ -2,6 +2,7 @@
 #include <bit>
 #include <numeric>
 
+#include "base/dim_math.h"
 #include "ir/node_call.h"
 #include "schedule/element_tree.h"
 #include "schedule/kernels.h"
@@ -17,8 +18,8 @@ namespace {
 Dims memory_order(const Geometry& geometry) {
   Dims order = natural_order(geometry.sizes.rank());
   std::sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-    const int64_t stride_a = geometry.strides[static_cast<size_t>(a)];
-    const int64_t stride_b = geometry.strides[static_cast<size_t>(b)];
+    const Dim stride_a = geometry.strides[static_cast<size_t>(a)];
+    const Dim stride_b = geometry.strides[static_cast<size_t>(b)];
     return stride_a != stride_b ? stride_a > stride_b : a < b;
   });
   return order;
@@ -41,7 +42,7 @@ void compute_points(ElementTree& tree, std::span<const ElementTree::Point> point
 // One dimension: an item is one vector of elements.
 KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
-  const int64_t elements = tree.sizes().empty() ? Dim(1) : tree.sizes()[0];
+  const Dim elements = tree.sizes().empty() ? Dim(1) : tree.sizes()[0];
   const bool point = tree.sizes().empty();
   const loop::Value size = writer.param(elements);
   const loop::Value lo = b.begin() * b.index(kLanes);
@@ -55,7 +56,7 @@ KernelStep write_flat(ElementTree& tree, KernelWriter& writer) {
       compute_points(tree, points);
     });
   }
-  return writer.finish((elements + kLanes - 1) / kLanes, 1 + 0.4 * tree.cost());
+  return writer.finish(ceil_div(elements, kLanes), 1 + 0.4 * tree.cost());
 }
 
 // The last dimension with more than one element.
@@ -70,7 +71,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   loop::Builder& b = writer.builder();
   const Dims& sizes = tree.sizes();
   const size_t last = row_dimension(sizes);
-  int64_t rows = 1;
+  Dim rows = 1;
   std::vector<loop::Value> size_values;
   for (size_t d = 0; d < last; ++d) {
     rows *= sizes[d];
@@ -78,8 +79,9 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
   }
   const loop::Value length = writer.param(sizes[last]);
   const bool prefetches = sizes.size() == 2 && tree.cost() >= kMinPrefetchCost;
-  const int64_t rows_ahead = static_cast<int64_t>(
-      std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kPrefetchBytes / (sizes[last] * 4)))));
+  const int64_t row_bytes = sizes[last].unnoted() * 4;
+  const auto rows_ahead =
+      static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, kPrefetchBytes / row_bytes))));
   for_each_row(b, b.begin(), b.end(), size_values, [&](loop::Value, std::span<const loop::Value> index) {
     ElementTree::Point at{{index.begin(), index.end()}, static_cast<int64_t>(last), {}};
     at.index.resize(sizes.size(), b.index(0));
@@ -96,7 +98,7 @@ KernelStep write_rows(ElementTree& tree, KernelWriter& writer) {
              });
   });
   tree.declare_indexed_tiles();
-  const int64_t vectors = (sizes[last] + kLanes - 1) / kLanes;
+  const int64_t vectors = ceil_div(sizes[last].unnoted(), kLanes);
   return writer.finish(rows, 5 + static_cast<double>(vectors) * (1 + 0.4 * tree.cost()),
                        last > 0 ? rows / sizes[0] : Dim(1));
 }
@@ -151,7 +153,7 @@ void schedule_concat(Schedule& schedule, const IRGraph& graph, const Group& grou
   const NodeCall call(graph, node);
   const auto axis =
       static_cast<size_t>(normalize_axis(node.op->name(), call.call().integer("dim"), result.geometry.sizes.rank()));
-  int64_t start = 0;
+  Dim start = 0;
   for (const IROperand& input : node.inputs) {
     MemoryOperand part = result;
     part.geometry.sizes = graph.type(input.id).shape;

@@ -1,11 +1,10 @@
 #include <algorithm>
-#include <bit>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "base/dim_math.h"
 #include "loop/staged_kernel.h"
 #include "schedule/hazards.h"
 #include "schedule/schedule.h"
@@ -32,7 +31,7 @@ constexpr size_t kMaxInstructions = 20'000;
 constexpr size_t kLookAhead = 48;
 constexpr size_t kMaxNames = 4;
 
-TileSpan coarser(const TileSpan& tile, int64_t times) {
+TileSpan coarser(const TileSpan& tile, Dim times) {
   if (tile.stride < 0) return tile;
   return {tile.stride * times, tile.stride * (times - 1) + tile.bytes, tile.rows, tile.pitch};
 }
@@ -44,8 +43,8 @@ struct Candidate {
 
   /// Host functions are not fused.
   bool is_kernel() const { return step.host < 0; }
-  int64_t tiles() const { return step.items / step.tile_items; }
-  double total() const { return step.nanoseconds * static_cast<double>(step.items); }
+  Dim tiles() const { return step.items / step.tile_items; }
+  double total() const { return step.nanoseconds * static_cast<double>(step.items.unnoted()); }
 };
 
 /// How the stages of a fused kernel use one buffer.
@@ -62,17 +61,17 @@ class FusedKernel {
   explicit FusedKernel(Candidate first) : tiles_(first.tiles()) { add(std::move(first)); }
 
   bool accepts(const Candidate& next) const {
-    if (stages_.size() == kMaxStages || instructions_ + next.step.kernel.instructions.size() > kMaxInstructions)
+    if (stages_.size() == kMaxStages || instructions_ + next.step.kernel->instructions.size() > kMaxInstructions)
       return false;
-    const int64_t tiles = std::gcd(tiles_, next.tiles());
+    const Dim tiles = common_divisor(tiles_, next.tiles());
     const double total = total_ + next.total();
     const auto threads = static_cast<int64_t>(total / kMinThreadNanoseconds);
-    if (tiles < std::min(kMinTiles, std::max<int64_t>(threads, 1))) return false;
+    if (tiles.unnoted() < std::min(kMinTiles, std::max<int64_t>(threads, 1))) return false;
     return shares(next, tiles, threads <= 1);
   }
 
   void add(Candidate next) {
-    const int64_t tiles = std::gcd(tiles_, next.tiles());
+    const Dim tiles = common_divisor(tiles_, next.tiles());
     for (auto& [_, shared] : uses_) shared.use.tile = coarser(shared.use.tile, tiles_ / tiles);
     tiles_ = tiles;
     for (size_t i = 0; i < next.step.buffers.size(); ++i) {
@@ -86,7 +85,7 @@ class FusedKernel {
       known.use.tile.bytes = std::max(known.use.tile.bytes, own.use.tile.bytes);
     }
     total_ += next.total();
-    instructions_ += next.step.kernel.instructions.size();
+    instructions_ += next.step.kernel->instructions.size();
     stages_.push_back(std::move(next));
   }
 
@@ -99,7 +98,7 @@ class FusedKernel {
       set_stage(stages_.front().step, first_stage);
       return std::move(stages_.front().step);
     }
-    block_ = tiles_ == 1 ? 1 : std::clamp<int64_t>(kBlockBytes / tile_bytes(), 1, tiles_);
+    block_ = tiles_ == 1 ? 1 : std::clamp<int64_t>(kBlockBytes / tile_bytes(), 1, tiles_.unnoted());
     for (const auto& [key, shared] : uses_)
       if (const auto local = local_of(shared, bytes_of(schedule, key, shared.dtype));
           local && is_private(key, count_of(key)))
@@ -110,12 +109,12 @@ class FusedKernel {
  private:
   struct LocalUse {
     loop::Local local;
-    int64_t tile_elements = 0;
+    Dim tile_elements = 0;
   };
 
-  static SharedUse use_of(const Candidate& candidate, size_t buffer, int64_t tiles) {
-    SharedUse own{candidate.step.buffers[buffer], candidate.step.kernel.buffers[buffer].dtype, candidate.writes[buffer],
-                  true};
+  static SharedUse use_of(const Candidate& candidate, size_t buffer, Dim tiles) {
+    SharedUse own{candidate.step.buffers[buffer], candidate.step.kernel->buffers[buffer].dtype,
+                  candidate.writes[buffer], true};
     own.use.tile = coarser(own.use.tile, candidate.tiles() / tiles);
     return own;
   }
@@ -126,7 +125,7 @@ class FusedKernel {
 
   /// Whether each tile of `next` depends only on the same tile of the other stages. Steps that share no buffer are
   /// joined only if they are small.
-  bool shares(const Candidate& next, int64_t tiles, bool is_small) const {
+  bool shares(const Candidate& next, Dim tiles, bool is_small) const {
     bool has_common = is_small;
     for (size_t i = 0; i < next.step.buffers.size(); ++i) {
       const SharedUse own = use_of(next, i, tiles);
@@ -143,10 +142,11 @@ class FusedKernel {
     return has_common;
   }
 
+  /// An estimate of what the stages touch for a tile.
   int64_t tile_bytes() const {
     int64_t total = 1;
     for (const auto& [_, shared] : uses_)
-      if (shared.use.tile.is_disjoint()) total += shared.use.tile.bytes * shared.use.tile.rows;
+      if (shared.use.tile.is_disjoint()) total += shared.use.tile.bytes.unnoted() * shared.use.tile.rows.unnoted();
     return total;
   }
 
@@ -158,17 +158,17 @@ class FusedKernel {
   }
 
   /// The local buffer that can replace a buffer, if any.
-  std::optional<LocalUse> local_of(const SharedUse& shared, int64_t bytes) const {
+  std::optional<LocalUse> local_of(const SharedUse& shared, Dim bytes) const {
     const bool is_eligible = shared.use.kind != BufferUse::Kind::kError && shared.is_written && shared.is_uniform;
     const auto element = static_cast<int64_t>(size_of(shared.dtype));
     const TileSpan& tile = shared.use.tile;
-    if (!is_eligible || (tiles_ > 1 && (!tile.is_disjoint() || tile.rows != 1 || tile.stride % element != 0)))
+    if (!is_eligible || (tiles_ > 1 && (!tile.is_disjoint() || tile.rows != 1 || !is_multiple(tile.stride, element))))
       return std::nullopt;
-    const int64_t needed = tiles_ == 1 ? bytes : tile.stride * (block_ - 1) + tile.bytes;
+    const Dim needed = tiles_ == 1 ? bytes : tile.stride * (block_ - 1) + tile.bytes;
     if (local_bytes_ + needed > kMaxLocalBytes) return std::nullopt;
     // A power of two, so that similar sizes share a kernel.
-    const auto count = std::bit_ceil(static_cast<uint64_t>((needed + kSlackBytes) / element));
-    return LocalUse{{shared.dtype, static_cast<int64_t>(count)}, tiles_ == 1 ? 0 : tile.stride / element};
+    const int64_t count = bit_ceil((needed + kSlackBytes) / element);
+    return LocalUse{{shared.dtype, count}, tiles_ == 1 ? Dim(0) : tile.stride / element};
   }
 
   void make_local(const MemoryKey& key, const LocalUse& local) {
@@ -192,7 +192,7 @@ class FusedKernel {
       for (size_t i = 0; i < stages_[t].step.buffers.size(); ++i) {
         BufferUse use = stages_[t].step.buffers[i];
         if (locals_.contains(key_of(use))) continue;
-        const Dtype dtype = stages_[t].step.kernel.buffers[i].dtype;
+        const Dtype dtype = stages_[t].step.kernel->buffers[i].dtype;
         const SharedUse& shared = uses_.at(key_of(use));
         use.tile = shared.use.tile;
         use.first_stage = use.last_stage = first_stage + t;
@@ -205,12 +205,12 @@ class FusedKernel {
 
     std::vector<loop::Stage> stages;
     for (const Candidate& stage : stages_) {
-      loop::Stage& next = stages.emplace_back(loop::Stage{&stage.step.kernel, {}});
+      loop::Stage& next = stages.emplace_back(loop::Stage{stage.step.kernel.get(), {}});
       for (size_t i = 0; i < stage.step.buffers.size(); ++i) {
         const BufferUse& use = stage.step.buffers[i];
         const auto local = locals_.find(key_of(use));
         next.buffers.push_back(local == locals_.end()
-                                   ? argument(use, stage.step.kernel.buffers[i].dtype)
+                                   ? argument(use, stage.step.kernel->buffers[i].dtype)
                                    : static_cast<uint32_t>(arguments.size()) +
                                          static_cast<uint32_t>(std::distance(locals_.begin(), local)));
       }
@@ -228,21 +228,21 @@ class FusedKernel {
       step.buffers.push_back(use);
       dtypes.push_back(dtype);
     }
-    step.kernel = loop::staged_kernel(name(), stages, dtypes, locals);
+    step.kernel = std::make_shared<const loop::Kernel>(loop::staged_kernel(name(), stages, dtypes, locals));
     step.items = tiles_;
-    step.nanoseconds = total_ / static_cast<double>(tiles_);
+    step.nanoseconds = total_ / static_cast<double>(tiles_.unnoted());
     return step;
   }
 
   std::string name() const {
     std::string name;
     const size_t shown = std::min(stages_.size(), kMaxNames);
-    for (size_t i = 0; i < shown; ++i) name += (i ? "__" : "") + stages_[i].step.kernel.name;
+    for (size_t i = 0; i < shown; ++i) name += (i ? "__" : "") + stages_[i].step.kernel->name;
     return stages_.size() > shown ? name + "__" + std::to_string(stages_.size() - shown) + "_more" : name;
   }
 
   std::vector<Candidate> stages_;
-  int64_t tiles_;
+  Dim tiles_;
   double total_ = 0;
   size_t instructions_ = 0;
   std::map<MemoryKey, SharedUse> uses_;

@@ -14,10 +14,10 @@ std::set<MemoryKey> keys_of(const KernelStep& step) {
 
 }  // namespace
 
-int64_t bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype) {
+Dim bytes_of(const Schedule& schedule, const MemoryKey& key, Dtype dtype) {
   if (key.first == BufferUse::Kind::kScratch) return schedule.scratch_bytes[static_cast<size_t>(key.second)];
   if (key.first == BufferUse::Kind::kError) return 0;
-  return numel(schedule.layouts.at(key.second).geometry.sizes) * static_cast<int64_t>(size_of(dtype));
+  return numel(schedule.layouts.at(key.second).geometry.sizes) * size_of(dtype);
 }
 
 Users::Users(std::span<const KernelStep> steps) {
@@ -37,7 +37,7 @@ bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, con
   for (size_t i = 0; i < step.buffers.size(); ++i) {
     const MemoryKey key = key_of(step.buffers[i]);
     if (key.first == BufferUse::Kind::kValue && outside.contains(key.second)) continue;
-    const int64_t bytes = bytes_of(schedule, key, step.kernel.buffers[i].dtype);
+    const int64_t bytes = bytes_of(schedule, key, step.kernel->buffers[i].dtype).unnoted();
     if (writes[i])
       added_bytes += bytes;
     else if (remaining_.at(key) == 1)
@@ -49,7 +49,7 @@ bool Users::may_come_early(const Schedule& schedule, const KernelStep& step, con
 std::vector<bool> writes_of(const KernelStep& step) {
   if (step.host >= 0) return std::vector<bool>(step.buffers.size(), true);
   std::vector<bool> writes;
-  for (const loop::BufferAccess& access : loop::accesses_of(step.kernel)) writes.push_back(access.is_written);
+  for (const loop::BufferAccess& access : loop::accesses_of(*step.kernel)) writes.push_back(access.is_written);
   return writes;
 }
 

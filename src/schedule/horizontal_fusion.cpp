@@ -19,9 +19,10 @@ std::vector<size_t> kernel_classes(const std::vector<KernelStep>& steps) {
   for (size_t i = 0; i < steps.size(); ++i) {
     classes.push_back(i);
     if (steps[i].host >= 0 || steps[i].packs >= 0) continue;
-    const loop::Kernel& kernel = steps[i].kernel;
+    const loop::Kernel& kernel = *steps[i].kernel;
     std::vector<size_t>& alike = firsts[{kernel.name, kernel.instructions.size()}];
-    const auto same = std::ranges::find_if(alike, [&](size_t first) { return steps[first].kernel == kernel; });
+    const auto same = std::ranges::find_if(
+        alike, [&](size_t first) { return steps[first].kernel == steps[i].kernel || *steps[first].kernel == kernel; });
     if (same == alike.end())
       alike.push_back(i);
     else

@@ -18,9 +18,9 @@ loop::BufferRef KernelWriter::buffer(const BufferUse& use, Dtype dtype) {
   return refs_.back();
 }
 
-KernelStep KernelWriter::finish(int64_t items, double nanoseconds_per_item, int64_t tile_items) {
+KernelStep KernelWriter::finish(Dim items, double nanoseconds_per_item, Dim tile_items) {
   KernelStep step;
-  step.kernel = builder_.finish();
+  step.kernel = std::make_shared<const loop::Kernel>(builder_.finish());
   step.buffers = std::move(uses_);
   step.params = std::move(params_);
   step.items = items;

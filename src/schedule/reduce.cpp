@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/dim_math.h"
 #include "base/error.h"
 #include "ir/node_call.h"
 #include "schedule/element_tree.h"
@@ -30,7 +31,8 @@ constexpr int64_t kChunk = kBlock << kChunkLevel;
 constexpr int64_t kMinChunkedLength = 4 * kChunk;
 constexpr int64_t kMaxChunkedRows = 16;
 
-int levels_for(int64_t blocks) { return std::bit_width(static_cast<uint64_t>(std::max<int64_t>(blocks, 1))); }
+/// The number of bits of a number of blocks, or more.
+int levels_for(Dim blocks) { return std::max(1, std::countr_zero(static_cast<uint64_t>(bit_ceil(blocks + 1)))); }
 
 /// One reduction: the expression to reduce, its arithmetic, and its result.
 class ReduceKernel {
@@ -97,7 +99,7 @@ class ReduceKernel {
     Dims strides(shape.size());
     for (size_t i = 0; i < order.size(); ++i) strides[static_cast<size_t>(order[i])] = row_strides[i];
     const auto area = static_cast<int32_t>(schedule_.scratch_bytes.size());
-    schedule_.scratch_bytes.push_back(numel(shape) * static_cast<int64_t>(size_of(dtype)));
+    schedule_.scratch_bytes.push_back(numel(shape) * size_of(dtype));
     const MemoryOperand rows{area, dtype, {shape, strides, 0}, BufferUse::Kind::kScratch};
     ElementTree gathered(graph_, schedule_.layouts, group_, {&node_.inputs[0].id, 1}, shape, {&rows, 1}, order);
     write_elementwise(schedule_, gathered, kernel_name(graph_, group_) + "_rows");
@@ -204,22 +206,22 @@ class ReduceKernel {
     return b.convert(total, result_.dtype);
   }
 
-  double row_cost(int64_t elements) const {
-    return 10 + static_cast<double>(elements) / kLanes * (1 + 0.4 * tree_->cost());
+  double row_cost(Dim elements) const {
+    return 10 + static_cast<double>(elements.unnoted()) / kLanes * (1 + 0.4 * tree_->cost());
   }
 
   void write_rows() {
     Writer writer(kernel_name(graph_, group_));
     const bool has_tiles = has_lane_axis_ && reduced_ > 0;
     tree_->declare(writer, has_tiles ? ElementTree::Tiling::kFirstDimension : ElementTree::Tiling::kUnknown);
-    const int64_t tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : Dim(1);
-    const int64_t tile_bytes = tile_rows * static_cast<int64_t>(size_of(result_.dtype));
+    const Dim tile_rows = has_tiles ? rows_ / tree_->sizes()[0] : Dim(1);
+    const Dim tile_bytes = tile_rows * size_of(result_.dtype);
     const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{tile_bytes, tile_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();
     const auto sizes = outer_sizes(writer, tree_->outer_count());
     const loop::Value length = writer.param(length_);
     const Reducer reducer(b, lowering_.combine, element_dtype_);
-    const int64_t blocks = (length_ + kBlock - 1) / kBlock;
+    const Dim blocks = ceil_div(length_, kBlock);
     if (blocks <= 1) {
       b.for_loop(b.begin(), b.end(), 1, [&](loop::Value row) {
         ElementTree::Point point = row_point(b, row, sizes);
@@ -241,7 +243,7 @@ class ReduceKernel {
 
   // Two launches: partial results of chunks, then the tree over them.
   void write_chunks() {
-    const int64_t chunks = (length_ + kChunk - 1) / kChunk;
+    const Dim chunks = ceil_div(length_, kChunk);
     std::vector<int32_t> areas;
     const auto scratch_dtypes = [&] {
       loop::Builder probe("probe");
@@ -249,7 +251,7 @@ class ReduceKernel {
     }();
     for (Dtype dtype : scratch_dtypes) {
       areas.push_back(static_cast<int32_t>(schedule_.scratch_bytes.size()));
-      schedule_.scratch_bytes.push_back(rows_ * chunks * kLanes * static_cast<int64_t>(size_of(dtype)));
+      schedule_.scratch_bytes.push_back(rows_ * chunks * kLanes * size_of(dtype));
     }
     {
       Writer writer(kernel_name(graph_, group_) + "_chunks");
@@ -368,13 +370,13 @@ class ReduceKernel {
     const loop::BufferRef out = writer.value(result_, has_tiles ? TileSpan{panel_bytes, panel_bytes} : TileSpan{});
     loop::Builder& b = writer.builder();
     const auto outer = static_cast<size_t>(reduced_ - 1);
-    const int64_t columns = tree_->sizes()[outer];
-    const int64_t panels = (columns + kPanel * kLanes - 1) / (kPanel * kLanes);
+    const Dim columns = tree_->sizes()[outer];
+    const Dim panels = ceil_div(columns, kPanel * kLanes);
     const auto sizes = outer_sizes(writer, outer);
     const loop::Value column_count = writer.param(columns);
     const loop::Value panel_count = writer.param(panels);
     const loop::Value length = writer.param(length_);
-    const loop::Value levels = writer.param(levels_for((length_ + kBlock - 1) / kBlock));
+    const loop::Value levels = writer.param(levels_for(ceil_div(length_, kBlock)));
     const Reducer reducer(b, lowering_.combine, element_dtype_);
     CarryStack wide_blocks(b, reducer, 48, kPanel);
     CarryStack wide_lanes(b, reducer, 5, kPanel);
@@ -405,7 +407,7 @@ class ReduceKernel {
             });
           });
     });
-    const int64_t outer_rows = rows_ / std::max<int64_t>(columns, 1);
+    const Dim outer_rows = rows_ / columns;
     schedule_.steps.push_back(writer.finish(outer_rows * panels, kPanel * row_cost(length_ * kLanes)));
   }
 
@@ -416,8 +418,8 @@ class ReduceKernel {
   const ReduceLowering& lowering_;
   MemoryOperand result_;
   std::optional<ElementTree> tree_;
-  int64_t length_ = 0;
-  int64_t rows_ = 0;
+  Dim length_ = 0;
+  Dim rows_ = 0;
   int64_t reduced_ = 0;         // the reduced merged dimension, which is the last one
   bool has_lane_axis_ = false;  // false if every reduced axis has size 1
   Dtype element_dtype_ = Dtype::kF32;

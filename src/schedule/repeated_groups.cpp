@@ -1,6 +1,7 @@
 #include "schedule/repeated_groups.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/error.h"
 
@@ -15,8 +16,10 @@ class RepeatedGroups::Signer {
     add_word(node.op->id);
     add_word(static_cast<int64_t>(node.inputs.size()));
     for (const IROperand& input : node.inputs) {
-      add_word(input.number ? static_cast<int64_t>(input.number->kind()) : -1);
-      if (input.number)
+      add_word(!input.number ? -1 : input.number->is_size() ? -2 : static_cast<int64_t>(input.number->kind()));
+      if (input.number && input.number->is_size())
+        (*this)(input.number->size());
+      else if (input.number)
         add_word(static_cast<int64_t>(input.number->bits()));
       else
         add_value(input.id);
@@ -31,12 +34,12 @@ class RepeatedGroups::Signer {
 
   void operator()(std::monostate) {}
   void operator()(bool value) { add_word(value); }
-  void operator()(Dim value) { add_word(value); }
+  void operator()(Dim value) { add_word(std::bit_cast<int64_t>(value)); }
   void operator()(double value) { add_word(static_cast<int64_t>(Scalar(value).bits())); }
   void operator()(Dtype value) { add_word(static_cast<int64_t>(value)); }
   void operator()(const Dims& value) {
     add_word(value.rank());
-    for (const Dim dim : value) add_word(dim);
+    for (const Dim dim : value) (*this)(dim);
   }
   void operator()(const std::string& value) {
     add_word(static_cast<int64_t>(value.size()));

@@ -35,7 +35,7 @@ class SourceContext : public ElementContext {
 
   loop::Builder& builder() override { return writer_.builder(); }
   loop::Value index(int64_t axis) override { return index_[static_cast<size_t>(axis)]; }
-  loop::Value number(int64_t value) override { return writer_.param(value); }
+  loop::Value number(Dim value) override { return writer_.param(value); }
   loop::Value input_size(int input, int64_t axis) override {
     const ValueId id = node_.inputs[static_cast<size_t>(input)].id;
     return writer_.param(graph_.type(id).shape[static_cast<size_t>(axis)]);

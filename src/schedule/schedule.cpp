@@ -23,8 +23,7 @@ void schedule_host(Schedule& schedule, const IRGraph& graph, size_t index) {
     const MemoryOperand memory = memory_of(schedule, graph, id);
     LUCID_CHECK(is_contiguous(memory.geometry.sizes, memory.geometry.strides),
                 "{}: operands and results of a host function must be contiguous", node.op->name());
-    const auto bytes = static_cast<int64_t>(size_of(memory.dtype));
-    step.buffers.push_back({memory.kind, memory.id, memory.geometry.offset * bytes, {}});
+    step.buffers.push_back({memory.kind, memory.id, memory.geometry.offset * size_of(memory.dtype), {}});
   };
   for (const IROperand& input : node.inputs)
     if (input.id >= 0) add(input.id);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <set>
 #include <vector>
 
@@ -13,10 +14,10 @@ namespace lucid {
 /// The part of a buffer that one tile touches: `bytes` bytes starting at tile * `stride`, or an unknown part. A tile
 /// that is a panel of columns touches that many bytes in each of `rows` rows, which are `pitch` bytes apart.
 struct TileSpan {
-  int64_t stride = -1;  // negative: unknown
-  int64_t bytes = 0;
-  int64_t rows = 1;
-  int64_t pitch = 0;
+  Dim stride = -1;  // negative: unknown
+  Dim bytes = 0;
+  Dim rows = 1;
+  Dim pitch = 0;
   bool operator==(const TileSpan&) const = default;
   /// Whether no two tiles touch the same bytes.
   bool is_disjoint() const { return stride >= bytes && bytes > 0; }
@@ -35,7 +36,7 @@ struct BufferUse {
   };
   Kind kind = Kind::kValue;
   int32_t index = 0;
-  int64_t byte_offset = 0;
+  Dim byte_offset = 0;
   TileSpan tile = {};
   /// Element order in the first and in the last stage. Not 0 if every element is used only to compute the result's
   /// element with the same index; buffers with the same nonzero order store their elements at the same offsets.
@@ -49,19 +50,19 @@ struct BufferUse {
 /// The arguments of one kernel launch.
 struct Launch {
   std::vector<BufferUse> buffers;
-  std::vector<int64_t> params;
-  int64_t items = 0;
+  std::vector<Dim> params;
+  Dim items = 0;
 };
 
 /// One or more launches of a kernel, or one call of a host function. Launches that differ only in params have the same
 /// kernel text.
 struct KernelStep {
-  loop::Kernel kernel;
+  std::shared_ptr<const loop::Kernel> kernel;  // null if it is a host function
   std::vector<BufferUse> buffers;
-  std::vector<int64_t> params;
-  int64_t items = 0;
+  std::vector<Dim> params;
+  Dim items = 0;
   /// Number of consecutive items in a tile (BufferUse::tile).
-  int64_t tile_items = 1;
+  Dim tile_items = 1;
   /// Estimated time per item.
   double nanoseconds = 1;
   /// If set, the step's only output is scratch area `buffers.back().index`, computed from graph input `packs` alone.
@@ -88,12 +89,12 @@ inline constexpr int64_t kPanelColumns = 64;
 /// The kernels that compute a graph of primitives, in order.
 struct Schedule {
   std::vector<KernelStep> steps;
-  std::vector<int64_t> scratch_bytes;
+  std::vector<Dim> scratch_bytes;
   /// For every value, including those that are fused into their consumers and never stored.
   std::map<ValueId, Layout> layouts;
 
   /// Adds a scratch area, which lives between two steps.
-  BufferUse new_scratch(int64_t elements, Dtype dtype) {
+  BufferUse new_scratch(Dim elements, Dtype dtype) {
     scratch_bytes.push_back(elements * static_cast<int64_t>(size_of(dtype)));
     return {.kind = BufferUse::Kind::kScratch, .index = static_cast<int32_t>(scratch_bytes.size() - 1)};
   }

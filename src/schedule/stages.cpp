@@ -39,12 +39,12 @@ std::string names_of(std::span<const uint32_t> indices, const std::vector<Buffer
 std::vector<KernelStage> stages_of(const IRGraph& graph, const KernelStep& step) {
   if (step.host >= 0) return {host_stage(graph.nodes[static_cast<size_t>(step.host)], step.buffers.size())};
   std::vector<KernelStage> stages;
-  for (const loop::Call& call : step.kernel.calls)
-    stages.push_back(stage_of(step.kernel.parts[call.part], call.buffers));
+  for (const loop::Call& call : step.kernel->calls)
+    stages.push_back(stage_of(step.kernel->parts[call.part], call.buffers));
   if (!stages.empty()) return stages;
   std::vector<uint32_t> own(step.buffers.size());
   std::iota(own.begin(), own.end(), 0u);
-  return {stage_of(step.kernel, own)};
+  return {stage_of(*step.kernel, own)};
 }
 
 std::string name_of(const BufferUse& use) {
@@ -59,7 +59,7 @@ std::string to_text(const IRGraph& graph, const Schedule& schedule) {
   std::string text;
   for (const KernelStep& step : schedule.steps) {
     const std::vector<KernelStage> stages = stages_of(graph, step);
-    text += fmt::format("step {}", step.host >= 0 ? stages.front().name : step.kernel.name);
+    text += fmt::format("step {}", step.host >= 0 ? stages.front().name : step.kernel->name);
     if (step.host < 0) text += fmt::format(", {} {}", step.items, step.items == 1 ? "item" : "items");
     if (step.packs >= 0) text += fmt::format(", packs %{}", step.packs);
     text += '\n';

@@ -88,8 +88,10 @@ TEST(VerifyDraft, StagesOfAKernelReadWhatEarlierOnesWrote) {
   ASSERT_EQ(fused.schedule.steps.size(), 1u);
   EXPECT_EQ(after(fused,
                   [](PlanDraft& draft) {
-                    std::vector<loop::Call>& calls = draft.schedule.steps[0].kernel.calls;
-                    std::reverse(calls.begin(), calls.end());
+                    KernelStep& step = draft.schedule.steps[0];
+                    loop::Kernel reversed = *step.kernel;
+                    std::reverse(reversed.calls.begin(), reversed.calls.end());
+                    step.kernel = std::make_shared<const loop::Kernel>(std::move(reversed));
                   })
                 .substr(0, 12),
             "step 0 (cums");
@@ -151,7 +153,7 @@ TEST(VerifyDraft, StagesOfAKernelUseOnlyTheirTiles) {
   const PlanDraft fused = placed(kRows, {});
   ASSERT_EQ(fused.schedule.steps.size(), 1u);
   ASSERT_GT(fused.schedule.steps[0].items, 1);
-  const std::string name = fused.schedule.steps[0].kernel.name;
+  const std::string name = fused.schedule.steps[0].kernel->name;
   EXPECT_EQ(after(fused, [](PlanDraft& draft) { use_of(draft.schedule.steps[0], 1).tile = {}; }),
             "step 0 (" + name + ") has stages that share %1 across tiles");
 }
@@ -167,7 +169,7 @@ TEST(VerifyDraft, PackedFormsAreOfInputsThatDoNotChange) {
   const auto packing = std::ranges::find_if(product.schedule.steps, [](const auto& step) { return step.packs >= 0; });
   ASSERT_NE(packing, product.schedule.steps.end());
   const auto index = static_cast<size_t>(packing - product.schedule.steps.begin());
-  const std::string head = fmt::format("step {} ({}) packs %{}", index, packing->kernel.name, packing->packs);
+  const std::string head = fmt::format("step {} ({}) packs %{}", index, packing->kernel->name, packing->packs);
   EXPECT_EQ(after(product, [&](PlanDraft& draft) { draft.transient.insert(draft.schedule.steps[index].packs); }),
             head + ", whose contents change before the next run");
   EXPECT_EQ(after(product,

@@ -200,6 +200,7 @@ class Totals:
     def __init__(self) -> None:
         self.replayed = 0
         self.backward = 0  # replayed programs whose backward ran plans
+        self.sizes = 0  # replayed programs that ran a plan for other sizes than the recorded ones
         self.nodes: Counter[int] = Counter()
         self.reasons: Counter[str] = Counter()
         self.entries: Counter[str] = Counter()
@@ -212,6 +213,7 @@ class Totals:
             return
         self.replayed += 1
         self.backward += bool(re.search(r"backward: .* [1-9]\d* runs", compiled.explain()))
+        self.sizes += any(int(count) > 1 for count in re.findall(r"used for (\d+) sizes", compiled.explain()))
         self.nodes[max(map(int, re.findall(r"(\d+) nodes, ", compiled.explain())))] += 1
 
     def figures(self) -> dict[str, Any]:
@@ -219,6 +221,7 @@ class Totals:
         return {
             "replayed": self.replayed,
             "backward": self.backward,
+            "sizes": self.sizes,
             "nodes": nodes,
             "reasons": self.reasons,
             "entries": self.entries,
@@ -227,6 +230,7 @@ class Totals:
     def add(self, part: dict[str, Any]) -> None:
         self.replayed += part["replayed"]
         self.backward += part["backward"]
+        self.sizes += part["sizes"]
         self.nodes.update({int(size): count for size, count in part["nodes"].items()})
         self.reasons.update(part["reasons"])
         self.entries.update(part["entries"])
@@ -245,7 +249,7 @@ class Totals:
             f"{self.replayed / max(self.programs, 1):.1%} were replayed {REPLAYS} times on new values; the others:"
         ]
         lines += [f"{count:9} {reason}" for reason, count in self.reasons.most_common(30)]
-        lines += [f"{self.backward} ran backward plans"]
+        lines += [f"{self.backward} ran backward plans, {self.sizes} plans for other sizes than the recorded ones"]
         if self.nodes:
             median = statistics.median_low(self.nodes.elements())
             lines += [f"{median} nodes in the median graph, {max(self.nodes)} in the largest"]

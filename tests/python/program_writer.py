@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import lucid
@@ -83,6 +83,10 @@ class Writer:
         # Most programs are small, which is fast; large ones have full vectors, tiles and work for several threads.
         self.is_large = rng.random() < 0.12
         self.entries = table() if rng.random() < 0.12 else replayable()
+        # If a size varies, the program has few effects: with them, each size is recorded.
+        variation = random.Random(~self.seed)
+        self.varies = variation.random() < 0.3
+        self.wants_grad = self.wants_grad and not (self.varies and variation.random() < 0.8)
 
     def write(self) -> Program:
         rng = self.rng
@@ -101,8 +105,14 @@ class Writer:
             self.gradient,
             self.branch,
             self.keep,
+            self.use_size,
         )
-        weights = (46, 14, 14, 10, 5, 6, 5, 2, 3, 3)
+        weights = (46, 14, 14, 10, 5, 6, 5, 2, 3, 3, 0)
+        if self.varies:
+            weights = (
+                (46, 16, 16, 1, 1, 4, 1, 1, 1, 1, 14) if rng.random() < 0.2 else (40, 14, 14, 0, 0, 4, 0, 0, 0, 0, 14)
+            )
+            length = rng.randint(3, 12)
         for _ in range(3 * length):
             if len(self.statements) >= length:
                 break
@@ -115,15 +125,26 @@ class Writer:
             chosen.add(rng.choice(names))
         results = tuple(name for name in names if name in chosen)
         structure = "one" if len(results) == 1 and rng.random() < 0.7 else rng.choice(["tuple", "dict", "nested"])
+        if self.varies:
+            self.vary_a_size()
         program = Program(tuple(self.inputs), self.setup, tuple(self.statements), results, structure)
         return program.trimmed()
+
+    def vary_a_size(self) -> None:
+        """Makes a size of the arguments vary."""
+        arguments = [made for made in self.inputs if made.way != "closure"]
+        sizes = sorted({size for made in arguments for size in made.tensor["shape"] if size >= 2})
+        if sizes:
+            varying = self.rng.choice(sizes)
+            self.inputs = [replace(made, varying=varying) if made in arguments else made for made in self.inputs]
 
     # Parts.
 
     def add_input(self, tensor: dict[str, Any], dtype: Any) -> str:
         dtype = tensor.get("dtype", dtype)
         name = f"a{len(self.inputs)}"
-        way = self.rng.choices(("plain", "items", "entries", "named", "closure"), (50, 12, 12, 8, 18))[0]
+        ways = (90, 2, 2, 2, 4) if self.varies else (50, 12, 12, 8, 18)
+        way = self.rng.choices(("plain", "items", "entries", "named", "closure"), ways)[0]
         grad = self.wants_grad and dtype in GRADIENT_DTYPES and self.rng.random() < 0.6
         made = Input(name, tensor, dtype, len(self.inputs) + 7 * self.seed % 99991, grad, way)
         self.inputs.append(made)
@@ -306,6 +327,38 @@ class Writer:
                 ]
             ),
             {x, other or x},
+        )
+
+    def use_size(self) -> None:
+        """Adds a value that depends on a size which Python reads."""
+        rng = self.rng
+        x = self.tensor(lambda value: value.ndim > 0)
+        if x is None:
+            return
+        dim = rng.randrange(self.values[x].ndim)
+        self.add(
+            rng.choice(
+                [
+                    f"{x} * {x}.shape[{dim}]",
+                    f"{x}.sum({dim}) / {x}.size({dim})",
+                    f"{x}.reshape(-1, {x}.shape[-1])",
+                    f"{x}.reshape({x}.shape[0], -1)",
+                    f"{x}[: {x}.shape[0] // 2]",
+                    f"{x}[-(len({x}) // 2 + 1) :]",
+                    f"{x}.narrow({dim}, {x}.shape[{dim}] - 1, 1)",
+                    f"{x}.expand(2, *{x}.shape)",
+                    f"lucid.arange({x}.shape[{dim}]) * 0.5",
+                    f"lucid.zeros({x}.shape[{dim}], 3)",
+                    f"lucid.full_like({x}, {x}.numel())",
+                    f"lucid.cat([{x}, {x}], {dim})",
+                    f"{x} + 1 if {x}.shape[{dim}] > {rng.randrange(8)} else {x} - 1",
+                    f"{x} @ {x}.transpose(-1, -2)" if self.values[x].ndim > 1 else f"{x} @ {x}",
+                    f"{x}.softmax({dim})",
+                    f"{x}.unflatten({dim}, (1, {x}.shape[{dim}]))",
+                    f"F.pad({x}, (0, {x}.shape[-1]))",
+                ]
+            ),
+            {x},
         )
 
     def part(self, name: str) -> str:

@@ -10,7 +10,9 @@ import op_samples
 
 @dataclass(frozen=True)
 class Input:
-    """An input tensor. `way` says how it is passed: plain, items, entries, named or closure."""
+    """An input tensor. `way` says how it is passed: plain, items, entries, named or closure. If `varying` is not 0, its
+    dimensions of this size have other sizes in later calls.
+    """
 
     name: str
     tensor: dict[str, Any]
@@ -18,18 +20,24 @@ class Input:
     number: int
     grad: bool
     way: str
+    varying: int = 0
 
     def make(self, call: int) -> Any:
-        tensor = op_samples.as_lucid(op_samples.make_array(self.tensor, self.dtype, 100 * self.number + call))
-        return tensor.requires_grad_() if self.grad else tensor
+        tensor = self.tensor
+        if self.varying in tensor["shape"]:
+            shape = tuple(size + GROWTH[call] if size == self.varying else size for size in tensor["shape"])
+            tensor = {**{key: value for key, value in tensor.items() if key != "strides"}, "shape": shape}
+        made = op_samples.as_lucid(op_samples.make_array(tensor, self.dtype, 100 * self.number + call))
+        return made.requires_grad_() if self.grad else made
 
     def source(self, call: str) -> str:
-        return f"given({self.tensor!r}, {self.dtype!r}, {self.number}, {self.grad}, {call})"
+        varying = f", {self.varying}" if self.varying else ""
+        return f"given({self.tensor!r}, {self.dtype!r}, {self.number}, {self.grad}, {call}{varying})"
 
 
-def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int) -> Any:
+def given(tensor: dict[str, Any], dtype: Any, number: int, grad: bool, call: int, varying: int = 0) -> Any:
     """Creates an input; called by the source of a program."""
-    return Input("", tensor, dtype, number, grad, "").make(call)
+    return Input("", tensor, dtype, number, grad, "", varying).make(call)
 
 
 class Kept:
@@ -43,6 +51,9 @@ class Kept:
     def tensors(self) -> list[Any]:
         return [*self.log, *(value for name, value in vars(self).items() if name.startswith("h"))]
 
+
+# What is added to a size that varies at each call: other sizes of the same magnitude, and of others.
+GROWTH = (0, 0, 1, 2, 1, 3, 0, 9, 2, 40)
 
 # Numbers that programs may take as arguments, and their values at each call. Two of them occur often enough for plans
 # that serve only one.
@@ -120,6 +131,8 @@ class Program:
         # Each branch is recorded, and what is kept changes its type in the first calls.
         if "kept" in self.setup or any(" if " in statement.text for statement in self.statements):
             count = 9
+        if any(made.varying for made in self.inputs):
+            count = len(GROWTH)
         lines += [f"        for call in range({count}):"]
         args = [i.source("call") for i in self.by_way("plain")]
         args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]

@@ -215,7 +215,8 @@ using Engine = std::function<void(const KernelStep&, void* const*, int64_t begin
 
 Engine interpreter() {
   return [](const KernelStep& step, void* const* buffers, int64_t begin, int64_t end) {
-    loop::interpret(step.kernel, buffers, step.params.data(), begin, end);
+    const std::vector<int64_t> params(step.params.begin(), step.params.end());
+    loop::interpret(*step.kernel, buffers, params.data(), begin, end);
   };
 }
 
@@ -224,9 +225,10 @@ Engine compiled(CpuLevel target) {
   static const auto generator = codegen::make_llvm_generator();
   static std::map<std::pair<std::string, CpuLevel>, Ref<codegen::LoadedCode>> cache;
   return [target](const KernelStep& step, void* const* buffers, int64_t begin, int64_t end) {
-    Ref<codegen::LoadedCode>& code = cache[{loop::to_text(step.kernel), target}];
-    if (!code) code = generator->load(step.kernel, generator->compile(step.kernel, target));
-    run_code(*code, buffers, step.params.data(), begin, end);
+    Ref<codegen::LoadedCode>& code = cache[{loop::to_text(*step.kernel), target}];
+    if (!code) code = generator->load(*step.kernel, generator->compile(*step.kernel, target));
+    const std::vector<int64_t> params(step.params.begin(), step.params.end());
+    run_code(*code, buffers, params.data(), begin, end);
   };
 }
 
@@ -380,7 +382,7 @@ TEST(Contraction, OneKernelServesManySizes) {
   auto texts = [](const Case& test) {
     std::vector<std::string> texts;
     for (const KernelStep& step : Problem(test).schedule(registers_of(CpuLevel::kAvx512)).steps) {
-      texts.push_back(loop::to_text(step.kernel));
+      texts.push_back(loop::to_text(*step.kernel));
     }
     return texts;
   };

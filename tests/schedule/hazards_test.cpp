@@ -16,11 +16,13 @@ struct TestStep {
 /// A step that uses values, each read or written.
 TestStep uses(const std::vector<std::pair<ValueId, bool>>& values) {
   TestStep made;
+  loop::Kernel kernel;
   for (const auto& [id, is_written] : values) {
     made.step.buffers.push_back({.index = id});
-    made.step.kernel.buffers.push_back({});
+    kernel.buffers.push_back({});
     made.writes.push_back(is_written);
   }
+  made.step.kernel = std::make_shared<const loop::Kernel>(std::move(kernel));
   return made;
 }
 

@@ -23,7 +23,7 @@ loop::Kernel kernel_of(const Dims& shape, const Make& make) {
   auto layouts = assign_layouts(graph, {{id, {shape, contiguous_strides(shape), 0}}});
   Schedule schedule = schedule_graph(graph, std::move(layouts));
   EXPECT_EQ(schedule.steps.size(), 1u);
-  return schedule.steps.front().kernel;
+  return *schedule.steps.front().kernel;
 }
 
 Value pooled(Emitter& e, Value x, int64_t stride, const Dims& size) {
@@ -73,7 +73,7 @@ TEST(Windows, OfDirectConvolutionsWithStride2AreLoadedWithoutGathering) {
     auto layouts = assign_layouts(graph, {{x, {shape, contiguous_strides(shape), 0}},
                                           {weight, {weight_shape, contiguous_strides(weight_shape), 0}}});
     const Schedule schedule = schedule_graph(graph, std::move(layouts));
-    const loop::Kernel& kernel = schedule.steps.back().kernel;
+    const loop::Kernel& kernel = *schedule.steps.back().kernel;
     ASSERT_NE(kernel.name.find("direct"), std::string::npos);
     EXPECT_EQ(count(kernel, Code::kGather) == 0, stride == 2);
     EXPECT_EQ(count(kernel, Code::kLoadAlternate) > 0, stride == 2);
