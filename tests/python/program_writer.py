@@ -131,9 +131,10 @@ class Writer:
         return program.trimmed()
 
     def vary_a_size(self) -> None:
-        """Makes a size of the arguments vary."""
+        """Makes a size of the arguments vary. No shape has it twice: the programs would become slow."""
         arguments = [made for made in self.inputs if made.way != "closure"]
-        sizes = sorted({size for made in arguments for size in made.tensor["shape"] if size >= 2})
+        shapes = [tuple(made.tensor["shape"]) for made in arguments]
+        sizes = sorted({n for shape in shapes for n in shape if n >= 2 and all(s.count(n) < 2 for s in shapes)})
         if sizes:
             varying = self.rng.choice(sizes)
             self.inputs = [replace(made, varying=varying) if made in arguments else made for made in self.inputs]

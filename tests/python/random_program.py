@@ -53,7 +53,7 @@ class Kept:
 
 
 # What is added to a size that varies at each call: other sizes of the same magnitude, and of others.
-GROWTH = (0, 0, 1, 2, 1, 3, 0, 9, 2, 40)
+GROWTH = (0, 0, 1, 2, 1, 3, 0, 9, 2, 17)
 
 # Numbers that programs may take as arguments, and their values at each call. Two of them occur often enough for plans
 # that serve only one.
