@@ -155,6 +155,12 @@ class PythonCall {
     return tensors;
   }
 
+  /// Whether the user has marked a dimension (lucid.compiler.mark_dynamic).
+  bool is_marked(TensorImpl& tensor, size_t dim) const {
+    const nb::object marked = nb::handle(object_.recorder).attr("marked_dims")(to_object(TensorRef(&tensor)));
+    return nb::cast<nb::dict>(marked).contains(dim);
+  }
+
   /// What varies of the arguments: a list of numbers, as pairs of the argument's index and the position in the key, and
   /// a list of tensors, as tuples of the argument's index, its index among the tensors, the position of its first size,
   /// and the dimensions whose sizes vary.
@@ -169,8 +175,10 @@ class PythonCall {
     }
     const std::vector<uint32_t> found = recording.table().varying_numbers(key(), positions);
     const nb::object dynamic = nb::handle(object_.recorder).attr("dynamic");
-    const auto varies = [&](uint32_t position) {
-      return dynamic.is_none() ? std::ranges::binary_search(found, position) : dynamic.is(nb::handle(Py_True));
+    const auto varies = [&](const NumberArgument& tensor, size_t dim) {
+      if (!dynamic.is_none()) return dynamic.is(nb::handle(Py_True));
+      return std::ranges::binary_search(found, tensor.position + static_cast<uint32_t>(dim)) ||
+             is_marked(*tensor.tensor, dim);
     };
     nb::list numbers, tensors;
     for (const NumberArgument& argument : arguments) {
@@ -181,9 +189,7 @@ class PythonCall {
       }
       nb::list dims;
       for (size_t i = 0; i < argument.tensor->sizes().size(); ++i)
-        if (varies(argument.position + static_cast<uint32_t>(i)) &&
-            SizeTrace::is_traceable(argument.tensor->sizes()[i]))
-          dims.append(i);
+        if (SizeTrace::is_traceable(argument.tensor->sizes()[i]) && varies(argument, i)) dims.append(i);
       const auto all = flat_.tensors();
       if (nb::len(dims) > 0 && std::ranges::count(all, argument.tensor) == 1)
         tensors.append(nb::make_tuple(argument.argument, std::ranges::find(all, argument.tensor) - all.begin(),

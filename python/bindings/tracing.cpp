@@ -1,5 +1,6 @@
 #include "bindings/tracing.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -110,9 +111,12 @@ class SecondTracing {
   SecondTracing& operator=(const SecondTracing&) = delete;
   ~SecondTracing() { stop(); }
 
-  /// A tensor to pass in place of argument `argument`: the sizes of these dimensions are traced.
-  nb::object trace_sizes(nb::handle tensor, size_t argument, const std::vector<size_t>& dims) {
-    return to_object(sizes_->add(expect_tensor("compile", tensor.ptr()), argument, dims));
+  /// A tensor to pass in place of argument `argument`: the sizes of these dimensions are traced, each with its bounds.
+  nb::object trace_sizes(nb::handle tensor, size_t argument,
+                         const std::vector<std::tuple<size_t, std::optional<int64_t>, std::optional<int64_t>>>& dims) {
+    std::vector<jit::TracedSizes::Dimension> traced;
+    for (const auto& [dim, low, high] : dims) traced.push_back({dim, {low, high}});
+    return to_object(sizes_->add(expect_tensor("compile", tensor.ptr()), argument, traced));
   }
   void start() {
     context_.emplace(source_of_user);

@@ -16,6 +16,8 @@ constinit thread_local SizeTrace* t_trace = nullptr;
 
 /// Bounds on quotients and remainders, which may be nested. A number beyond them is not traced.
 constexpr int kMaxDepth = 8;
+/// Larger sizes are not traced.
+constexpr int64_t kMaxSize = std::numeric_limits<int32_t>::max();
 constexpr size_t kMaxVariables = 256;
 
 /// Numbers of expressions are never used twice in a process: a tensor may outlive the recording that gave it its sizes,
@@ -27,9 +29,7 @@ uint32_t next_id() {
   return id > Dim::kMaxExpression ? 0 : id;
 }
 
-bool fits(int64_t value) {
-  return value >= std::numeric_limits<int32_t>::min() && value <= std::numeric_limits<int32_t>::max();
-}
+bool fits(int64_t value) { return value >= std::numeric_limits<int32_t>::min() && value <= kMaxSize; }
 
 /// a + b * c, if it fits.
 std::optional<int64_t> add_product(int64_t a, int64_t b, int64_t c) {
@@ -55,12 +55,7 @@ void SizeTrace::note_magnitudes() {
       continue;
     }
     const auto power = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(symbols_[symbol++])));
-    variables_[i].range = {power, 2 * power - 1};
-    const auto add = [&](Relation relation, int64_t bound) {
-      conditions_.insert({relation, *Polynomial::difference(Polynomial::variable(i), Polynomial(bound))});
-    };
-    add(Relation::kNotNegative, power);
-    add(Relation::kNegative, 2 * power);
+    bound(i, {power, 2 * power - 1});
   }
 }
 
@@ -70,11 +65,28 @@ SizeTrace* SizeTrace::current() { return t_trace; }
 
 bool SizeTrace::is_traceable(int64_t size) { return size >= kMinSize && fits(size); }
 
-Dim SizeTrace::add_symbol(int64_t size) {
+Dim SizeTrace::add_symbol(int64_t size, Range range) {
   LUCID_CHECK(is_traceable(size), "a size of {}", size);
   symbols_.push_back(size);
   variables_.push_back({.range = {.low = kMinSize}});
-  return make(Polynomial::variable(static_cast<uint32_t>(variables_.size() - 1)), size);
+  const auto index = static_cast<uint32_t>(variables_.size() - 1);
+  bound(index, range);
+  return make(Polynomial::variable(index), size);
+}
+
+void SizeTrace::bound(uint32_t i, const Range& range) {
+  auto& [low, high] = variables_[i].range;
+  const auto add = [&](Relation relation, int64_t bound) {
+    conditions_.insert({relation, *Polynomial::difference(Polynomial::variable(i), Polynomial(bound))});
+  };
+  if (range.low && *range.low > *low) {
+    low = range.low;
+    add(Relation::kNotNegative, *low);
+  }
+  if (range.high && *range.high < kMaxSize && (!high || *range.high < *high)) {
+    high = range.high;
+    add(Relation::kNegative, *high + 1);
+  }
 }
 
 // ---- Numbers.

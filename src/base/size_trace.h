@@ -32,11 +32,17 @@ class SizeTrace {
   /// The smallest value of a symbol. Sizes 0 and 1 are not traced, because they behave differently: in broadcasting,
   /// for instance.
   static constexpr int64_t kMinSize = 2;
+  /// Bounds for all sizes; empty if unknown.
+  struct Range {
+    std::optional<int64_t> low;
+    std::optional<int64_t> high;
+  };
+
   /// Whether a size can be traced. Large sizes cannot.
   static bool is_traceable(int64_t size);
-  /// Adds a symbol for a size, which must be traceable. If there are no more numbers for expressions in this process,
-  /// the result is not traced.
-  Dim add_symbol(int64_t size);
+  /// Adds a symbol for a size, which must be traceable, for calls with sizes in `range`. If there are no more numbers
+  /// for expressions in this process, the result is not traced.
+  Dim add_symbol(int64_t size, Range range = {});
   /// The sizes of the recorded call.
   const std::vector<int64_t>& sizes() const { return symbols_; }
   /// Bounds each size by the powers of two around it: code makes choices that are good for sizes of about this
@@ -96,12 +102,6 @@ class SizeTrace {
  private:
   friend class Dim;
 
-  /// Bounds for all sizes; empty if unknown.
-  struct Range {
-    std::optional<int64_t> low;
-    std::optional<int64_t> high;
-  };
-
   /// A symbol, or the quotient or remainder of two polynomials.
   struct Variable {
     enum class Kind : uint8_t { kSymbol, kQuotient, kRemainder } kind = Kind::kSymbol;
@@ -129,6 +129,8 @@ class SizeTrace {
   /// Empty if there are too many.
   std::optional<Polynomial> variable(Variable::Kind kind, const Polynomial& left, const Polynomial& right);
   std::optional<Polynomial> combine(Dim::Arithmetic operation, const Polynomial& a, const Polynomial& b);
+  /// Notes that variable i is in a range.
+  void bound(uint32_t i, const Range& range);
   Range range_of(const Polynomial& number) const;
   Range range_of(const Variable& variable) const;
 

@@ -2,12 +2,12 @@
 
 namespace lucid::jit {
 
-TensorRef TracedSizes::add(const TensorImpl& tensor, size_t argument, std::span<const size_t> dims) {
+TensorRef TracedSizes::add(const TensorImpl& tensor, size_t argument, std::span<const Dimension> dims) {
   Geometry geometry = tensor.geometry();
   const bool is_contiguous = geometry.strides == contiguous_strides(geometry.sizes);
-  for (const size_t dim : dims) {
+  for (const auto& [dim, range] : dims) {
     if (!SizeTrace::is_traceable(geometry.sizes[dim])) continue;
-    const Dim size = trace.add_symbol(geometry.sizes[dim]);
+    const Dim size = trace.add_symbol(geometry.sizes[dim], range);
     symbols.push_back({argument, dim});
     geometry.sizes[dim] = size;
   }

@@ -16,9 +16,15 @@ struct TracedSizes {
     size_t dim = 0;
   };
 
+  /// A dimension to trace, and the sizes for which the call is recorded.
+  struct Dimension {
+    size_t dim = 0;
+    SizeTrace::Range range = {};
+  };
+
   /// A handle on the memory of a tensor, which is argument `argument` of the call. The sizes of `dims` are traced, as
   /// far as that is possible, and the strides if the tensor is contiguous.
-  TensorRef add(const TensorImpl& tensor, size_t argument, std::span<const size_t> dims);
+  TensorRef add(const TensorImpl& tensor, size_t argument, std::span<const Dimension> dims);
   /// The sizes of the symbols in another call.
   std::vector<int64_t> sizes_in(std::span<TensorImpl* const> arguments) const;
 

@@ -25,8 +25,8 @@ Ref<Program> record(const Function& f, const Tensors& arguments, std::string& wh
   const auto sizes = std::make_shared<TracedSizes>();
   Tensors traced;
   for (size_t i = 0; i < arguments.size(); ++i) {
-    std::vector<size_t> dims;
-    for (size_t d = 0; d < arguments[i]->sizes().size(); ++d) dims.push_back(d);
+    std::vector<TracedSizes::Dimension> dims;
+    for (size_t d = 0; d < arguments[i]->sizes().size(); ++d) dims.push_back({d});
     traced.push_back(sizes->add(*arguments[i], i, dims));
   }
   if (sizes->symbols.empty()) {

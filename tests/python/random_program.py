@@ -24,7 +24,7 @@ class Input:
 
     def make(self, call: int) -> Any:
         tensor = self.tensor
-        if self.varying in tensor["shape"]:
+        if self.varying and self.varying in tensor["shape"]:
             shape = tuple(size + GROWTH[call] if size == self.varying else size for size in tensor["shape"])
             tensor = {**{key: value for key, value in tensor.items() if key != "strides"}, "shape": shape}
         made = op_samples.as_lucid(op_samples.make_array(tensor, self.dtype, 100 * self.number + call))

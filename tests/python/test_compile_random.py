@@ -16,8 +16,10 @@ def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
     failures, total = compile_programs.run_programs(first, last)
     assert failures == 0
     assert total.programs == last - first
-    assert total.replayed > 0.9 * total.programs, total.report()
-    assert total.backward > 0.4 * total.programs, total.report()
+    assert total.replayed > 0.9 * total.fixed, total.report()
+    assert total.backward > 0.4 * total.fixed, total.report()
+    assert total.varying > 0.15 * total.programs, total.report()
+    assert total.sizes > 0.3 * total.varying, total.report()
     assert statistics.median(total.nodes.elements()) >= 12, total.report()
     assert total.rarest()[len(compile_programs.program_writer.SIZED_BY_VALUES)][0] > 0, total.report()
 

@@ -362,3 +362,68 @@ with lucid.no_grad():
 print(ok, after.hits - before.hits == len(inputs), after.compiles <= 3)
 """
     assert run_python(source, LUCID_COMPILE_WAIT="0").split() == ["True", "True", "True"]
+
+
+def test_a_marked_dimension_varies_from_the_first_call_on():
+    f = lucid.compile(lambda x: (x * 2).sum(0))
+    first = lucid.randn(6, 4)
+    lucid.compiler.mark_dynamic(first, 0)
+    for x in (first, lucid.randn(9, 4), lucid.randn(30, 4)):
+        assert same(f(x), (x * 2).sum(0))
+    assert f.cache_info().compiles == 1
+    assert f.cache_info().hits == 2
+    # The other dimension is not marked.
+    f(lucid.randn(6, 5))
+    assert f.cache_info().compiles == 2
+
+
+def test_bounds_of_a_marked_dimension_decide_tests():
+    def f(x):
+        return x + 1 if x.shape[0] < 100 and x.shape[0] > 3 else x - 1
+
+    def conditions(**bounds):
+        compiled = lucid.compile(f)
+        x = lucid.randn(6)
+        lucid.compiler.mark_dynamic(x, -1, **bounds)
+        for each in (x, lucid.randn(50), lucid.randn(4), lucid.randn(200), lucid.randn(2)):
+            assert same(compiled(each), f(each))
+        first = compiled.explain().partition("plan 2")[0]
+        return {line.partition("serves sizes with ")[2] for line in first.splitlines() if "serves sizes" in line}
+
+    assert conditions() == {"s0-100 < 0", "-s0+3 < 0"}
+    assert conditions(min=4, max=64) == {"s0-4 >= 0", "s0-65 < 0"}
+
+
+def test_dynamic_false_ignores_marks():
+    f = lucid.compile(lambda x: x * 2, dynamic=False)
+    x = lucid.randn(6)
+    lucid.compiler.mark_dynamic(x, 0)
+    f(x)
+    f(lucid.randn(7))
+    assert f.cache_info().compiles == 2
+
+
+@pytest.mark.parametrize(
+    ("error", "message", "arguments", "bounds"),
+    [
+        (TypeError, "x must be a Tensor, got int", (3, 0), {}),
+        (IndexError, "dim is 2, but the tensor has 2 dimensions", (lucid.ones(2, 3), 2), {}),
+        (ValueError, "dimension 0 has size 2, which is not between min and max", (lucid.ones(2, 3), 0), {"min": 4}),
+        (ValueError, "dimension 1 has size 3, which is not between min and max", (lucid.ones(2, 3), 1), {"max": 2}),
+        (ValueError, "min is 5, which is greater than max, 4", (lucid.ones(2, 3), 1), {"min": 5, "max": 4}),
+    ],
+)
+def test_mistakes_in_marks_are_named(error, message, arguments, bounds):
+    with pytest.raises(error, match=message):
+        lucid.compiler.mark_dynamic(*arguments, **bounds)
+
+
+def test_a_mark_ends_with_its_tensor():
+    x = lucid.ones(2, 3)
+    lucid.compiler.mark_dynamic(x, [0, 1])
+    from lucid.compiler._marks import _marks
+
+    assert id(x) in _marks
+    key = id(x)
+    del x
+    assert key not in _marks

@@ -8,6 +8,7 @@ from ._cache import CacheKey, ForwardExecutor, InputKey, PlanCache
 from ._compile import JITFunction, compile, jit
 from ._compiled import CacheInfo, Counters, counters, wait
 from ._inspect import cache_info, explain, graph, plan, plan_cache
+from ._marks import mark_dynamic
 from ._module import JITModule
 from ._passes import (
     CommonSubexpressionPass,
@@ -49,6 +50,7 @@ __all__ = [
     "explain",
     "graph",
     "jit",
+    "mark_dynamic",
     "plan",
     "plan_cache",
     "wait",

@@ -14,6 +14,7 @@ from ._cache import CacheKey, PlanCache, requires_grad
 from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
 from ._leaving import LeavingFloats
+from ._marks import marked_dims
 from ._numbers import Numbers, Varying, VaryingTensor, run_again
 from ._passes import Pass, to_core
 from ._results import CannotRebuild, Known, UnknownClass, flatten_result
@@ -127,6 +128,7 @@ class Compiled:
         if dynamic is not None and not isinstance(dynamic, bool):
             raise TypeError(f"lucid.compile(): dynamic must be True, False or None, got {type(dynamic).__name__}")
         self.dynamic = dynamic
+        self.marked_dims = marked_dims
         self.capture = Capture(target)
         self.numbers = Numbers()
         table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait)

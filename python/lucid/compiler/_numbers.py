@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 from .. import _core
 from ._kinds import derives
+from ._marks import Bounds, marked_dims
 
 _PACKAGE = os.path.dirname(os.path.dirname(__file__)) + os.sep
 # More steps than this are not worth evaluating at each call.
@@ -302,7 +303,9 @@ def run_again(
         values[index] = trace.argument(values[index], position)
     tensors = {}
     for tensor in varying.tensors:
-        traced = tracing.trace_sizes(values[tensor.argument], tensor.tensor, tensor.dims)
+        bounds = marked_dims(values[tensor.argument])
+        dims = [(dim, *bounds.get(dim, Bounds())) for dim in tensor.dims]
+        traced = tracing.trace_sizes(values[tensor.argument], tensor.tensor, dims)
         values[tensor.argument] = tensors[tensor.tensor] = traced
     positional = values[: len(args)]
     named = dict(zip(kwargs, values[len(args) :]))
