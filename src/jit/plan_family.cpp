@@ -16,6 +16,23 @@
 
 namespace lucid::jit {
 
+PlanFamily::PlanFamily(std::shared_ptr<const CallTemplate> source) : source_(std::move(source)) { keep(source_->plan); }
+
+void PlanFamily::keep(std::shared_ptr<const PlanTemplate> made) {
+  const auto symbols = std::views::iota(size_t{0}, made->trace().sizes().size());
+  if (std::ranges::all_of(symbols, [&](size_t i) { return made->trace().is_fixed(i); })) {
+    needs_exact_sizes_ = true;
+    return;
+  }
+  std::shared_ptr<const PlanTemplate> evicted;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex());
+  if (templates_.size() == kMaxTemplates) {
+    evicted = std::move(templates_.front());
+    templates_.erase(templates_.begin());
+  }
+  templates_.push_back(std::move(made));
+}
+
 PlanFamily::Counts PlanFamily::count() const {
   const std::lock_guard lock(mutex());
   return {plans_.size(), templates_.size()};
@@ -62,9 +79,17 @@ Ref<const SizedPlan> PlanFamily::make_from_template(const Sizes& sizes, const Si
 
 Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evaluation& evaluation) {
   const auto start = std::chrono::steady_clock::now();
+  const auto note_time = [&] {
+    const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
+    nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
+  };
+  if (needs_exact_sizes_) {
+    Ref<Plan> plan = compile_plan(*source_, evaluation);
+    note_time();
+    return add(sizes, evaluation, std::move(plan));
+  }
   std::shared_ptr<const PlanTemplate> made = compile_template(*source_, sizes, evaluation);
-  const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
-  nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
+  note_time();
   if (options().logs("jit"))
     for (const std::string& condition : made->trace().conditions())
       log("jit", fmt::format("{}: its steps for {} serve sizes with {}", source_->record.name, fmt::join(sizes, ", "),
@@ -72,11 +97,7 @@ Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evalu
   Ref<Plan> plan = made->plan_for(sizes);
   // Numbers that are too large cannot be traced.
   if (!plan) return add(sizes, evaluation, compile_plan(*source_, evaluation));
-  {
-    const std::lock_guard lock(mutex());
-    if (templates_.size() == kMaxTemplates) templates_.erase(templates_.begin());
-    templates_.push_back(std::move(made));
-  }
+  keep(std::move(made));
   return add(sizes, evaluation, std::move(plan));
 }
 

@@ -24,8 +24,7 @@ struct SizedPlan : RefCounted {
 /// or, if none serves these sizes, from the recorded graph, without recording the call. Thread-safe.
 class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
  public:
-  explicit PlanFamily(std::shared_ptr<const CallTemplate> source)
-      : source_(std::move(source)), templates_{source_->plan} {}
+  explicit PlanFamily(std::shared_ptr<const CallTemplate> source);
 
   struct Answer {
     /// Null if the recording does not describe the call, because it would have gone another way or has other strides,
@@ -73,11 +72,15 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   void make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
   Ref<const SizedPlan> add(const Sizes& sizes, const SizeTrace::Evaluation& evaluation, Ref<Plan> plan);
   void add(const Sizes& sizes, const Ref<const SizedPlan>& plan);
+  /// Keeps a template, unless it serves only the sizes that it was made for.
+  void keep(std::shared_ptr<const PlanTemplate> made);
   bool has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const;
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   const std::shared_ptr<const CallTemplate> source_;
   std::vector<std::shared_ptr<const PlanTemplate>> templates_;  // the newest last
+  /// The kernels depend on all sizes, as those of convolutions do: plans are made without templates.
+  std::atomic<bool> needs_exact_sizes_ = false;
   std::map<Sizes, Entry> plans_;
   std::list<Sizes> uses_;  // the last used first
   /// The sizes for which the compile thread makes plans, and those for which that is impossible.

@@ -25,9 +25,20 @@ double degrees(const Call& call) {
   return std::max(0.0, static_cast<double>(int64_t{reduced_count(call)}) - call.real("correction"));
 }
 
+/// The same, for any number of elements if it is traced.
+Scalar traced_degrees(const Call& call) {
+  const Dim count = reduced_count(call);
+  const double correction = call.real("correction");
+  constexpr double kMaxCorrection = 1 << 20;
+  if (!count.is_traced() || std::floor(correction) != correction || std::abs(correction) > kMaxCorrection)
+    return degrees(call);
+  const Dim left = count - static_cast<int64_t>(correction);
+  return left > 0 ? Scalar(left) : Scalar(0.0);
+}
+
 Value variance(Emitter& e, const Call& call, const Value& x, const Value& mean) {
   const Value deviation = e.sub(x, mean);
-  return e.div(e.sum(e.mul(deviation, deviation), axes_of(call), call.flag("keepdim")), degrees(call));
+  return e.div(e.sum(e.mul(deviation, deviation), axes_of(call), call.flag("keepdim")), traced_degrees(call));
 }
 
 /// d var / d x, times the gradient of the variance.

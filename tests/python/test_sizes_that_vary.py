@@ -50,6 +50,7 @@ PROGRAMS = {
     "sizes as a shape": lambda x: x.reshape(x.shape[0] * x.shape[1]).exp(),
     "an inferred size": lambda x: x.reshape(-1, 2) + 1,
     "a size as a number": lambda x: x.sum(0) / x.shape[0],
+    "a variance": lambda x: (x.var(0), x.std(), x.var(1, correction=0)),
     "a computed number": lambda x: x * (x.shape[0] * 2 + 1),
     "floor division": lambda x: x[: x.shape[0] // 2] * 2,
     "remainder": lambda x: x + x.shape[0] % 3,
