@@ -16,14 +16,8 @@
 
 namespace lucid::jit {
 
-PlanFamily::PlanFamily(std::shared_ptr<const CallTemplate> source) : source_(std::move(source)) { keep(source_->plan); }
-
 void PlanFamily::keep(std::shared_ptr<const PlanTemplate> made) {
-  const auto symbols = std::views::iota(size_t{0}, made->trace().sizes().size());
-  if (std::ranges::all_of(symbols, [&](size_t i) { return made->trace().is_fixed(i); })) {
-    needs_exact_sizes_ = true;
-    return;
-  }
+  ++made_;
   std::shared_ptr<const PlanTemplate> evicted;  // destroyed after the lock is released
   const std::lock_guard lock(mutex());
   if (templates_.size() == kMaxTemplates) {
@@ -73,7 +67,10 @@ Ref<const SizedPlan> PlanFamily::make_from_template(const Sizes& sizes, const Si
     templates = templates_;
   }
   for (const auto& known : std::views::reverse(templates))
-    if (Ref<Plan> plan = known->plan_for(sizes)) return add(sizes, evaluation, std::move(plan));
+    if (Ref<Plan> plan = known->plan_for(sizes)) {
+      ++served_;
+      return add(sizes, evaluation, std::move(plan));
+    }
   return nullptr;
 }
 
@@ -83,7 +80,7 @@ Ref<const SizedPlan> PlanFamily::make(const Sizes& sizes, const SizeTrace::Evalu
     const int64_t took = std::chrono::nanoseconds(std::chrono::steady_clock::now() - start).count();
     nanoseconds_ = std::min(took, 2 * nanoseconds_.load() + kShortWhile / 10);
   };
-  if (needs_exact_sizes_) {
+  if (!templates_pay()) {
     Ref<Plan> plan = compile_plan(*source_, evaluation);
     note_time();
     return add(sizes, evaluation, std::move(plan));

@@ -24,7 +24,8 @@ struct SizedPlan : RefCounted {
 /// or, if none serves these sizes, from the recorded graph, without recording the call. Thread-safe.
 class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
  public:
-  explicit PlanFamily(std::shared_ptr<const CallTemplate> source);
+  explicit PlanFamily(std::shared_ptr<const CallTemplate> source)
+      : source_(std::move(source)), templates_{source_->plan} {}
 
   struct Answer {
     /// Null if the recording does not describe the call, because it would have gone another way or has other strides,
@@ -60,6 +61,7 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
 
   /// The templates of plans, of which the oldest makes room for a new one.
   static constexpr size_t kMaxTemplates = 64;
+  static constexpr int64_t kTrials = 8;
 
   Ref<const SizedPlan> find(const Sizes& sizes);
   /// Null if no template serves the sizes.
@@ -72,15 +74,18 @@ class PlanFamily : public std::enable_shared_from_this<PlanFamily> {
   void make_later(const Sizes& sizes, const SizeTrace::Evaluation& evaluation);
   Ref<const SizedPlan> add(const Sizes& sizes, const SizeTrace::Evaluation& evaluation, Ref<Plan> plan);
   void add(const Sizes& sizes, const Ref<const SizedPlan>& plan);
-  /// Keeps a template, unless it serves only the sizes that it was made for.
   void keep(std::shared_ptr<const PlanTemplate> made);
+  /// Whether templates have served other sizes than those that they were made for. The kernels of convolutions, for
+  /// instance, depend on all sizes.
+  bool templates_pay() const { return made_ < kTrials || made_ <= kTrials * served_; }
   bool has_geometries(std::span<TensorImpl* const> handles, const SizeTrace::Evaluation& sizes) const;
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   const std::shared_ptr<const CallTemplate> source_;
   std::vector<std::shared_ptr<const PlanTemplate>> templates_;  // the newest last
-  /// The kernels depend on all sizes, as those of convolutions do: plans are made without templates.
-  std::atomic<bool> needs_exact_sizes_ = false;
+  /// How many templates were made, and how many plans were made from a template that was there.
+  std::atomic<int64_t> made_ = 0;
+  std::atomic<int64_t> served_ = 0;
   std::map<Sizes, Entry> plans_;
   std::list<Sizes> uses_;  // the last used first
   /// The sizes for which the compile thread makes plans, and those for which that is impossible.
