@@ -14,10 +14,10 @@ import random
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import lucid
+from first_call import seconds
 
 MODELS = {
     "GPT, 4 layers": (lambda: lucid.models.gpt(vocab_size=65, context=128), 65),
@@ -26,12 +26,6 @@ MODELS = {
 # Shapes after which the kernels that are compiled count as new, shapes that are compared with exact plans, and rounds
 # of that comparison.
 FIRST, COMPARED, ROUNDS = 50, 30, 5
-
-
-def seconds(function, x):
-    start = time.perf_counter()
-    function(x)
-    return time.perf_counter() - start
 
 
 def kernels():
@@ -54,9 +48,9 @@ def measure(name, pairs, runs_eagerly):
             before = kernels()
         x = lucid.randint(0, words, shape)
         if runs_eagerly:
-            eager += seconds(model, x)
+            eager += seconds(model, [x])
         last = lucid.compiler.counters().hits
-        fast += seconds(compiled, x)
+        fast += seconds(compiled, [x])
         if shape not in seen:
             new += 1
             hits += lucid.compiler.counters().hits - last
@@ -70,8 +64,8 @@ def measure(name, pairs, runs_eagerly):
         for function in (exact, exact, compiled, compiled):
             function(x)
         lucid.compiler.wait()
-        times = [(seconds(compiled, x), seconds(exact, x)) for _ in range(ROUNDS)]
-        ratios.append(min(time for time, _ in times) / min(time for _, time in times))
+        times = [(seconds(compiled, [x]), seconds(exact, [x])) for _ in range(ROUNDS)]
+        ratios.append(min(own for own, _ in times) / min(other for _, other in times))
     ratios.sort()
     return {
         "recordings": compiled.cache_info().compiles,

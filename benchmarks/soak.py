@@ -13,19 +13,13 @@ import random
 import sys
 import threading
 import time
-from pathlib import Path
 
 import lucid
 from lucid import nn
+from signatures import resident_bytes
 
 CHECKED = 1000
 GROWTH = 8 << 20  # bytes of growth that are noise of the allocator
-PAGE = os.sysconf("SC_PAGE_SIZE")
-
-
-def resident():
-    """The bytes of memory that the process uses."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * PAGE
 
 
 def halves(x):
@@ -116,7 +110,7 @@ def main():
         done = sum(counts)
         tenth = 10 * done // options.calls
         if tenth > tenths:
-            tenths, memory = tenth, resident()
+            tenths, memory = tenth, resident_bytes()
             before = before or memory
             print(f"{done:,} calls, {time.perf_counter() - start:.0f} s, {memory / 2**20:.1f} MB", flush=True)
         if done == last and not errors:
@@ -125,7 +119,7 @@ def main():
                 print("no call ended in a minute")
                 os._exit(1)
         last = done
-    grown = resident() - (before or 0)
+    grown = resident_bytes() - (before or 0)
     print(f"{sum(counts):,} calls, {len(errors)} errors, {grown / 2**20:+.1f} MB since the first tenth")
     return int(bool(errors) or grown > GROWTH)
 
