@@ -1,10 +1,8 @@
 #pragma once
 
-#include <compare>
 #include <concepts>
 #include <cstdint>
 #include <string>
-#include <type_traits>
 
 namespace lucid {
 

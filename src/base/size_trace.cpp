@@ -297,8 +297,14 @@ std::string SizeTrace::text(const Variable& variable, size_t index) const {
   if (variable.kind == Variable::Kind::kSymbol)
     return fmt::format("s{}", std::count_if(variables_.begin(), variables_.begin() + static_cast<ptrdiff_t>(index),
                                             [](const Variable& v) { return v.kind == Variable::Kind::kSymbol; }));
-  return fmt::format("(({}){}({}))", text(variable.left), variable.kind == Variable::Kind::kQuotient ? '/' : '%',
-                     text(variable.right));
+  const auto operand = [&](const Polynomial& number) {
+    const auto& terms = number.terms();
+    const bool is_variable = terms.size() == 1 && terms.begin()->first.size() == 1 && terms.begin()->second == 1;
+    const bool is_positive = number.is_constant() && number.constant() >= 0;
+    return is_variable || is_positive ? text(number) : '(' + text(number) + ')';
+  };
+  return fmt::format("({}{}{})", operand(variable.left), variable.kind == Variable::Kind::kQuotient ? '/' : '%',
+                     operand(variable.right));
 }
 
 std::string SizeTrace::text(const Polynomial& number) const {

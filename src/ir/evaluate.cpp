@@ -57,6 +57,7 @@ Attributes SizeReplacer::operator()(const Attributes& attributes) const {
 
 IRGraph SizeReplacer::operator()(const IRGraph& graph) const {
   IRGraph result = graph;
+  if (kind_ == Kind::kPlain) result.sizes = {};
   for (auto& [id, value] : result.values) value.type.shape = (*this)(value.type.shape);
   for (IRNode& node : result.nodes) {
     node.attributes = (*this)(node.attributes);

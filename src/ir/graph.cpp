@@ -1,6 +1,18 @@
 #include "ir/graph.h"
 
+#include <tuple>
+
 namespace lucid {
+
+bool IRGraph::operator==(const IRGraph& other) const {
+  // Traced sizes of graphs that were recorded or parsed apart are not the same objects.
+  if (sizes != other.sizes) return sizes && other.sizes && to_text(*this) == to_text(other);
+  const auto parts = [](const IRGraph& graph) {
+    return std::tie(graph.name, graph.input_ids, graph.param_ids, graph.state_ids, graph.constant_ids, graph.nodes,
+                    graph.values, graph.output_ids, graph.updates);
+  };
+  return parts(*this) == parts(other);
+}
 
 ValueId IRGraph::add_value(const TensorType& type) {
   const ValueId id = values.empty() ? 0 : values.rbegin()->first + 1;

@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/size_trace.h"
 #include "ir/emitter.h"
 #include "ir/op.h"
 
@@ -58,11 +60,13 @@ struct IRGraph {
   std::vector<ValueId> output_ids;
   /// Pairs of a state (a param_id or state_id) and its value after the call.
   std::vector<std::pair<ValueId, ValueId>> updates;
+  /// What traced sizes are computed from: the symbols s0, s1, ... Null if no size is traced.
+  std::shared_ptr<const SizeTrace> sizes;
 
   ValueId add_value(const TensorType& type);
   ValueId add_input(const TensorType& type);
   const TensorType& type(ValueId id) const { return values.at(id).type; }
-  bool operator==(const IRGraph&) const = default;
+  bool operator==(const IRGraph& other) const;
 };
 
 /// Returns the text form, which parses back to an equal graph. The grammar is in docs/ir.md.

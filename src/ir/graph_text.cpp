@@ -21,25 +21,51 @@ constexpr Role kRoles[] = {
     {"constant", &IRGraph::constant_ids},
 };
 
-std::string declaration(const IRGraph& graph, ValueId id) {
-  const auto value = graph.values.find(id);
-  if (value == graph.values.end()) return fmt::format("%{}: ?", id);
-  const std::string& device = value->second.device;
-  return fmt::format("%{}: {}{}", id, to_string(value->second.type), device == "cpu" ? "" : "@" + device);
+template <typename Items, typename Print>
+std::string join(const Items& items, Print print) {
+  std::string text;
+  for (const auto& item : items) {
+    if (!text.empty()) text += ", ";
+    text += print(item);
+  }
+  return text;
 }
 
-std::string to_text(const IROperand& operand) {
-  if (operand.number) return to_string(*operand.number);
+std::string to_text(const IRGraph& graph, Dim dim) { return graph.sizes ? graph.sizes->text(dim) : to_string(dim); }
+
+std::string to_text(const IRGraph& graph, const Dims& dims) {
+  std::string text;
+  for (const Dim dim : dims) text += (text.empty() ? "" : ",") + to_text(graph, dim);
+  return '[' + text + ']';
+}
+
+std::string to_text(const IRGraph& graph, const Attribute& attribute) {
+  if (const auto* dim = std::get_if<Dim>(&attribute)) return to_text(graph, *dim);
+  if (const auto* dims = std::get_if<Dims>(&attribute)) return to_text(graph, *dims);
+  return to_string(attribute);
+}
+
+std::string to_text(const IRGraph& graph, const IROperand& operand) {
+  if (operand.number)
+    return operand.number->is_size() ? to_text(graph, operand.number->size()) : to_string(*operand.number);
   return operand.id < 0 ? "none" : fmt::format("%{}", operand.id);
 }
 
+std::string declaration(const IRGraph& graph, ValueId id) {
+  const auto value = graph.values.find(id);
+  if (value == graph.values.end()) return fmt::format("%{}: ?", id);
+  const auto& [type, device] = value->second;
+  return fmt::format("%{}: {}{}{}", id, name_of(type.dtype), to_text(graph, type.shape),
+                     device == "cpu" ? "" : "@" + device);
+}
+
 /// `{dim=[1], keepdim=true}`, without attributes that have their default value.
-std::string attributes_text(const IRNode& node) {
+std::string attributes_text(const IRGraph& graph, const IRNode& node) {
   std::string text;
   size_t index = 0;
   for (const Parameter& parameter : node.op->schema.parameters) {
     if (!is_attribute(parameter.kind) || index >= node.attributes.size()) continue;
-    const std::string value = to_string(node.attributes[index++]);
+    const std::string value = to_text(graph, node.attributes[index++]);
     // Compared as text, in which -0.0 differs from 0.0 and a NaN equals itself.
     if (parameter.has_default && value == to_string(parameter.default_value)) continue;
     text += fmt::format("{}{}={}", text.empty() ? " {" : ", ", parameter.name, value);
@@ -52,16 +78,6 @@ bool is_plain_comment(std::string_view text) {
          std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20; });
 }
 
-template <typename Items, typename Print>
-std::string join(const Items& items, Print print) {
-  std::string text;
-  for (const auto& item : items) {
-    if (!text.empty()) text += ", ";
-    text += print(item);
-  }
-  return text;
-}
-
 class Parser {
  public:
   explicit Parser(const std::string& text) : scanner_("graph text", text) {}
@@ -69,6 +85,7 @@ class Parser {
   IRGraph parse() {
     scanner_.expect("graph");
     graph_.name = scanner_.peek("\"") ? scanner_.string() : std::string(scanner_.identifier("the graph's name"));
+    parse_symbols();
     parse_inputs();
     scanner_.expect("->");
     scanner_.expect("(");
@@ -116,6 +133,15 @@ class Parser {
     return id;
   }
 
+  void parse_symbols() {
+    if (!scanner_.take("[")) return;
+    const auto sizes = std::make_shared<SizeTrace>();
+    graph_.sizes = sizes;
+    do scanner_.symbol(*sizes);
+    while (scanner_.take(","));
+    scanner_.expect("]");
+  }
+
   void parse_inputs() {
     scanner_.expect("(");
     if (scanner_.take(")")) return;
@@ -155,7 +181,7 @@ class Parser {
     const Attribute value = scanner_.attribute();
     if (std::holds_alternative<std::monostate>(value)) return {};
     if (const auto* flag = std::get_if<bool>(&value)) return {.number = Scalar(*flag)};
-    if (const auto* integer = std::get_if<Dim>(&value)) return {.number = Scalar(int64_t{*integer})};
+    if (const auto* integer = std::get_if<Dim>(&value)) return {.number = Scalar(*integer)};
     if (const auto* real = std::get_if<double>(&value)) return {.number = Scalar(*real)};
     scanner_.fail("an operand is a value, a number or none");
   }
@@ -196,15 +222,22 @@ class Parser {
 std::string to_text(const IRGraph& graph, const IRNode& node) {
   std::string text = join(node.outputs, [&](ValueId id) { return declaration(graph, id); });
   if (!node.op) return text + " = ?";
-  text += fmt::format(" = {}({}){}", node.op->name(), join(node.inputs, [](const auto& i) { return to_text(i); }),
-                      attributes_text(node));
+  text +=
+      fmt::format(" = {}({}){}", node.op->name(), join(node.inputs, [&](const auto& i) { return to_text(graph, i); }),
+                  attributes_text(graph, node));
   if (!node.has_gradient) text += " no_grad";
   if (!node.source.empty()) text += "  ; " + (is_plain_comment(node.source) ? node.source : quoted(node.source));
   return text;
 }
 
 std::string to_text(const IRGraph& graph) {
-  std::string text = fmt::format("graph {}(", is_plain_identifier(graph.name) ? graph.name : quoted(graph.name));
+  std::string text = "graph " + (is_plain_identifier(graph.name) ? graph.name : quoted(graph.name));
+  if (graph.sizes) {
+    int symbol = 0;
+    text += fmt::format(
+        "[{}]", join(graph.sizes->sizes(), [&](int64_t size) { return fmt::format("s{}={}", symbol++, size); }));
+  }
+  text += '(';
   bool first = true;
   for (const Role& role : kRoles) {
     for (const ValueId id : graph.*role.ids) {

@@ -18,6 +18,9 @@ constexpr bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '.';
 constexpr bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 constexpr size_t kMaxShown = 24;
+/// How deep quotients may be nested, and how many symbols there may be.
+constexpr int kMaxDepth = 16;
+constexpr size_t kMaxSymbols = 256;
 
 int hex_digit(char c) {
   if (is_digit(c)) return c - '0';
@@ -96,11 +99,78 @@ int64_t Scanner::integer(std::string_view expected) {
   return value;
 }
 
+void Scanner::symbol(SizeTrace& sizes) {
+  sizes_ = &sizes;
+  expect(fmt::format("s{}", symbols_.size()));
+  expect("=");
+  const int64_t size = integer("a size");
+  if (!SizeTrace::is_traceable(size)) fail("the size cannot vary");
+  if (symbols_.size() == kMaxSymbols) fail("there are too many symbols");
+  symbols_.push_back(sizes.add_symbol(size));
+}
+
+bool Scanner::peek_traced() {
+  if (symbols_.empty()) return false;
+  std::string_view rest = text_.substr(next_token());
+  if (rest.starts_with('-')) rest.remove_prefix(1);
+  return rest.starts_with('(') || (rest.size() > 1 && rest[0] == 's' && is_digit(rest[1]));
+}
+
+Dim Scanner::dim() {
+  if (symbols_.empty()) return integer("an integer");
+  const SizeTrace::Scope scope(sizes_);
+  return sum(0);
+}
+
+Dim Scanner::sum(int depth) {
+  // The sign of a number belongs to it: the lowest integer has no positive counterpart.
+  const size_t next = next_token() + 1;
+  const bool is_number = peek("-") && next < text_.size() && is_digit(text_[next]);
+  Dim result = !is_number && take("-") ? -product(depth) : product(depth);
+  for (;;) {
+    if (take("+"))
+      result += product(depth);
+    else if (take("-"))
+      result -= product(depth);
+    else
+      return result;
+  }
+}
+
+Dim Scanner::product(int depth) {
+  Dim result = factor(depth);
+  while (take("*")) result *= factor(depth);
+  return result;
+}
+
+Dim Scanner::factor(int depth) {
+  if (take("(")) {
+    if (depth == kMaxDepth) fail("the size is nested too deeply");
+    Dim result = sum(depth + 1);
+    for (const char* sign : {"/", "%"}) {
+      if (!take(sign)) continue;
+      const Dim divisor = sum(depth + 1);
+      if (divisor.unnoted() == 0 || result.unnoted() == std::numeric_limits<int64_t>::min())
+        fail("expected numbers that can be divided");
+      result = *sign == '/' ? result / divisor : result % divisor;
+    }
+    expect(")");
+    return result;
+  }
+  if (!peek_identifier()) return integer("a size");
+  const size_t begin = at_;
+  const std::string_view name = identifier("a size");
+  for (size_t i = 0; i < symbols_.size(); ++i)
+    if (name == fmt::format("s{}", i)) return symbols_[i];
+  at_ = begin;
+  fail("expected a symbol");
+}
+
 Dims Scanner::dims() {
   Dims dims;
   expect("[");
   if (take("]")) return dims;
-  do dims.push_back(integer("an integer"));
+  do dims.push_back(dim());
   while (take(","));
   expect("]");
   return dims;
@@ -152,6 +222,7 @@ Attribute Scanner::attribute() {
   if (take("inf")) return kInfinity;
   if (take("-inf")) return -kInfinity;
   if (take("nan")) return std::numeric_limits<double>::quiet_NaN();
+  if (peek_traced()) return dim();
   if (peek_identifier()) {
     const size_t begin = at_;
     if (const auto dtype = parse_dtype(identifier("a value"))) return *dtype;

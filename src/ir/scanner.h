@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/size_trace.h"
 #include "ir/schema.h"
 
 namespace lucid {
@@ -25,6 +27,10 @@ class Scanner {
   /// Letters, digits, `_` and `.`, not starting with a digit.
   std::string_view identifier(std::string_view expected);
   int64_t integer(std::string_view expected);
+  /// The next `sN=12`: from here on, sizes may be computed from that symbol of the trace.
+  void symbol(SizeTrace& sizes);
+  /// An integer or, if there are symbols, what SizeTrace::text() writes: `s0*64+1`.
+  Dim dim();
   /// `[1,2]`.
   Dims dims();
   /// A string in single or double quotes, with the escapes that quoted() writes.
@@ -42,10 +48,17 @@ class Scanner {
   size_t next_token() const;
   void skip_space();
   std::string_view number_token();
+  /// Whether a dim that depends on a symbol comes next.
+  bool peek_traced();
+  Dim sum(int depth);
+  Dim product(int depth);
+  Dim factor(int depth);
 
   std::string_view what_;
   std::string_view text_;
   size_t at_ = 0;
+  SizeTrace* sizes_ = nullptr;
+  std::vector<Dim> symbols_;
 };
 
 /// `text` in double quotes, with control characters, quotes and backslashes escaped.

@@ -49,6 +49,7 @@ class Builder {
   }
 
   CallGraph build() {
+    if (record_.sizes) result_.graph.sizes = {record_.sizes, &record_.sizes->trace};
     for (const Event& event : *record_.events) add(event);
     for (int32_t cell : record_.wanted) add_output(cell, false);
     for (int32_t cell : written_) {

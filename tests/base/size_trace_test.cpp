@@ -97,7 +97,7 @@ TEST(SizeTrace, PrintsExpressions) {
   const SizeTrace::Scope scope(&trace);
   EXPECT_EQ(trace.text(a * 64 + 1), "s0*64+1");
   EXPECT_EQ(trace.text(-a + b * b), "-s0+s1*s1");
-  EXPECT_EQ(trace.text((a + 1) / 2 * b), "s1*((s0+1)/(2))");
+  EXPECT_EQ(trace.text((a + 1) / 2 * b), "s1*((s0+1)/2)");
   EXPECT_EQ(trace.text(3), "3");
 }
 

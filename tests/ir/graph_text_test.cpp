@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <random>
 
 #include "base/error.h"
@@ -31,12 +32,32 @@ constexpr const char* kEverything =
 }
 )";
 
+constexpr const char* kSizes =
+    R"(graph f[s0=12, s1=5](%0: f32[s0,s1,64] input) -> (%4) {
+  %1: f32[s0*64,s1] = reshape(%0) {shape=[s0*64,s1]}
+  %2: f32[s0*64,s1] = div(%1, s0*s1-1)
+  %3: f32[s0*64,((s1+1)/2)] = slice(%2) {dim=1, end=9223372036854775807, step=2}
+  %4: f32[(s0%8),(s1/(s0*2))] = full(0.0) {size=[(s0%8),(s1/(s0*2))]}
+}
+)";
+
 TEST(GraphText, ParsesWhatItPrints) {
-  for (const char* text : {kNormalize, kEverything, "graph empty() -> () {\n}\n"}) {
+  for (const char* text : {kNormalize, kEverything, kSizes, "graph empty() -> () {\n}\n"}) {
     const IRGraph graph = parse_graph(text);
     EXPECT_EQ(to_text(graph), text);
     EXPECT_EQ(parse_graph(to_text(graph)), graph);
   }
+}
+
+TEST(GraphText, ComputesSizesFromSymbols) {
+  const IRGraph graph = parse_graph(kSizes);
+  EXPECT_EQ(graph.type(1).shape, (Dims{768, 5}));
+  EXPECT_EQ(graph.type(3).shape, (Dims{768, 3}));
+  EXPECT_EQ(graph.type(4).shape, (Dims{4, 0}));
+  const auto other = SizeTrace::Evaluation::of(*graph.sizes, std::vector<int64_t>{20, 100});
+  ASSERT_TRUE(other);
+  EXPECT_EQ((*other)(graph.type(4).shape[1]), 2);
+  EXPECT_EQ((*other)(graph.nodes[1].inputs[1].number->size()), 1999);
 }
 
 TEST(GraphText, ReadsNumbersExactly) {
@@ -97,6 +118,12 @@ TEST(GraphText, ErrorsNameLineAndColumn) {
       {"graph f() -> () {}\n}", "line 2, column 1: expected the end"},
       {"graph \"f() -> () {}", "expected a closing \""},
       {"graph \"\\q\"() -> () {}", "expected an escape"},
+      {"graph f[s1=4]() -> () {}", "column 9: expected `s0`"},
+      {"graph f[s0=1]() -> () {}", "the size cannot vary"},
+      {"graph f[s0=4](%0: f32[s1] input) -> () {}", "column 23: expected a symbol, found \"s1]"},
+      {"graph f[s0=4](%0: f32[(s0/(s0-4))] input) -> () {}", "expected numbers that can be divided"},
+      {"graph f[s0=4](%0: f32[s0-5] input) -> () {}", "negative size"},
+      {"graph f(%0: f32[s0] input) -> () {}", "expected an integer"},
   };
   for (const Mistake& mistake : mistakes) {
     try {
@@ -113,8 +140,8 @@ TEST(GraphText, ErrorsNameLineAndColumn) {
 TEST(GraphText, SurvivesDamage) {
   std::mt19937 random(7);
   int parsed = 0;
-  for (int round = 0; round < 4000; ++round) {
-    std::string text = round % 2 ? kNormalize : kEverything;
+  for (int round = 0; round < 6000; ++round) {
+    std::string text = std::array{kNormalize, kEverything, kSizes}[static_cast<size_t>(round) % 3];
     for (int edits = 1 + static_cast<int>(random() % 3); edits > 0; --edits) {
       const size_t at = random() % text.size();
       switch (random() % 4) {
@@ -125,7 +152,7 @@ TEST(GraphText, SurvivesDamage) {
           text.insert(at, 1, static_cast<char>(random()));
           break;
         case 2:
-          text[at] = "%[]{}(),:=-0123456789.einf\n\"\\;"[random() % 31];
+          text[at] = "%[]{}(),:=-+*/0123456789.einfs\n\"\\;"[random() % 35];
           break;
         default:
           text.insert(at, text.substr(random() % text.size(), random() % 20));

@@ -428,3 +428,27 @@ def test_a_mark_ends_with_its_tensor():
     key = id(x)
     del x
     assert key not in _marks
+
+
+def test_graphs_show_symbols_and_parse_back():
+    @lucid.compile
+    def f(x):
+        n = x.shape[0]
+        y = x.reshape(n * 2, -1) / n
+        return y[::2].sum(0), lucid.arange(n // 2)
+
+    for size in (4, 6, 8):
+        f(lucid.ones(size, 8))
+    graph = f.graph(lucid.ones(10, 8))
+    text = str(graph)
+    assert text.startswith("graph f[s0=6](%0: f32[s0,8] input) -> (")
+    assert "f32[s0*2,4] = reshape(%0) {shape=[s0*2,-1]}" in text
+    assert "div(%1, s0)" in text
+    assert "f32[((s0*2-1)/2)+1,4] = slice" in text
+    assert "i64[(s0/2)] = arange((s0/2), none, none)" in text
+    parsed = lucid.compiler.IRGraph.parse(text)
+    assert str(parsed) == text
+    assert parsed == graph
+    assert parsed != lucid.compiler.IRGraph.parse(text.replace("s0=6", "s0=8"))
+    # Passes written in Python see the recorded sizes.
+    assert graph.values[graph.input_ids[0]].shape == (6, 8)
