@@ -6,6 +6,7 @@
 #include "ops/index_rules.h"
 #include "ops/reference_index.h"
 #include "ops/rules.h"
+#include "ops/sort_rules.h"
 
 namespace lucid {
 namespace {
@@ -257,6 +258,39 @@ tensor([[0, 1, 0],
   };
 }
 
+/// The places of the elements that are not zero, in row-major order.
+std::vector<int64_t> nonzero_places(const HostArray& x) {
+  const int64_t size = x.size();
+  std::vector<int64_t> places(static_cast<size_t>(size));
+  size_t count = 0;
+  dispatch_all(x.type.dtype, [&]<typename T>() {
+    // Without a branch: for random masks, it would be predicted wrong half of the time.
+    for (int64_t i = 0; i < size; ++i) {
+      places[count] = i;
+      count += typed_element<T>(x, i) != T();
+    }
+  });
+  places.resize(count);
+  return places;
+}
+
+/// Copies the elements at some places.
+void copy_elements(const HostArray& from, std::span<const int64_t> places, const HostArray& to) {
+  const auto copy = [&]<typename T>() {
+    for (size_t i = 0; i < places.size(); ++i) to.as<T>()[i] = from.as<T>()[places[i]];
+  };
+  switch (size_of(from.type.dtype)) {
+    case 1:
+      return copy.operator()<uint8_t>();
+    case 2:
+      return copy.operator()<uint16_t>();
+    case 4:
+      return copy.operator()<uint32_t>();
+    default:
+      return copy.operator()<uint64_t>();
+  }
+}
+
 Op nonzero() {
   return {
       .signature = "nonzero(x)",
@@ -269,17 +303,22 @@ tensor([[0, 1],
       .host =
           [](HostCall& call) {
             const HostArray& x = call.in(0);
-            std::vector<int64_t> rows;
-            int64_t at = 0;
-            for_each_index(x.type.shape, [&](const Dims& index) {
-              if (Scalar::load(x.type.dtype, element_of(x, at++)).to_double() != 0)
-                rows.insert(rows.end(), index.begin(), index.end());
-            });
-            const int64_t rank = x.type.shape.rank();
-            int64_t found = rank ? static_cast<int64_t>(rows.size()) / rank : 0;
-            if (rank == 0 && x.size() && Scalar::load(x.type.dtype, x.data).to_double() != 0) found = 1;
-            const HostArray out = call.make_output({Dtype::kI64, {found, rank}});
-            std::copy(rows.begin(), rows.end(), out.as<int64_t>());
+            const std::vector<int64_t> places = nonzero_places(x);
+            const std::vector<int64_t> shape(x.type.shape.begin(), x.type.shape.end());
+            const auto rank = static_cast<int64_t>(shape.size());
+            const HostArray out = call.make_output({Dtype::kI64, {static_cast<int64_t>(places.size()), rank}});
+            if (rank == 0) return;
+            // The index of a line along the last dimension, and the place of the first element after it.
+            std::vector<int64_t> line(shape.size() - 1);
+            const int64_t length = shape.back();
+            int64_t end = length;
+            int64_t* row = out.as<int64_t>();
+            for (const int64_t place : places) {
+              for (; place >= end; end += length)
+                for (size_t d = line.size(); d > 0 && ++line[d - 1] == shape[d - 1];) line[--d] = 0;
+              row = std::copy(line.begin(), line.end(), row);
+              *row++ = place - (end - length);
+            }
           },
       .samples = {{{mask({3, 4})}}, {{normal({19})}}, {{mask({})}}, {{normal({0, 3})}}},
   };
@@ -303,18 +342,21 @@ tensor([1, 3]))",
       .host =
           [](HostCall& call) {
             const Dims shape = masked_shape(call);
-            const Dims x = broadcast_strides(call.shape(0), contiguous_strides(call.shape(0)), shape);
-            const Dims mask = broadcast_strides(call.shape(1), contiguous_strides(call.shape(1)), shape);
             std::vector<int64_t> selected;
-            for_each_index(shape, [&](const Dims& index) {
-              const auto place = [&](const Dims& strides) {
-                return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
-              };
-              if (call.in(1).as<bool>()[place(mask)]) selected.push_back(place(x));
-            });
+            if (call.shape(0) == shape && call.shape(1) == shape) {
+              selected = nonzero_places(call.in(1));
+            } else {
+              const Dims x = broadcast_strides(call.shape(0), contiguous_strides(call.shape(0)), shape);
+              const Dims mask = broadcast_strides(call.shape(1), contiguous_strides(call.shape(1)), shape);
+              for_each_index(shape, [&](const Dims& index) {
+                const auto place = [&](const Dims& strides) {
+                  return std::inner_product(index.begin(), index.end(), strides.begin(), int64_t{0});
+                };
+                if (call.in(1).as<bool>()[place(mask)]) selected.push_back(place(x));
+              });
+            }
             const HostArray out = call.make_output({call.in(0).type.dtype, {static_cast<int64_t>(selected.size())}});
-            for (size_t i = 0; i < selected.size(); ++i)
-              copy_element(call.in(0), selected[i], out, static_cast<int64_t>(i));
+            copy_elements(call.in(0), selected, out);
           },
       .gradient = {.rule = [](Emitter& e, const GradientCall& call, std::span<const Value> g) -> Values {
                      const Dims shape = masked_shape(call);

@@ -35,7 +35,12 @@ Value select(const Value& x, int64_t axis, Dim index) {
 /// Applies an index item by item: basic items are applied to `view` immediately, tensors are collected.
 class Indexer {
  public:
-  Indexer(Value x, std::span<const Index> items) : view_(std::move(x)) {
+  /// What the indexed elements are for. An integer in a tensor without dimensions is read to get a view. An assignment
+  /// needs no view: it takes such an integer as it takes other index tensors, so that compiled calls do not depend on
+  /// its value.
+  enum class Purpose : uint8_t { kGet, kSet };
+
+  Indexer(Value x, std::span<const Index> items, Purpose purpose) : view_(std::move(x)), purpose_(purpose) {
     const int64_t rank = view_.rank();
     int64_t consumed = 0;
     int ellipses = 0;
@@ -138,7 +143,7 @@ class Indexer {
     if (is_bool(tensor->dtype())) return apply_mask(tensor);
     if (!is_integer(tensor->dtype()))
       throw IndexError("index: tensors used as indices must hold integers or bools, got {}", to_string(tensor->type()));
-    if (tensor->sizes().empty()) return apply(Dim(item(*tensor).to_int()));
+    if (tensor->sizes().empty() && purpose_ == Purpose::kGet) return apply(Dim(item(*tensor).to_int()));
     mark_advanced();
     tensors_.emplace_back(axis_++, Value(tensor));
   }
@@ -165,6 +170,7 @@ class Indexer {
   bool together() const { return last_ - first_ + 1 == advanced_; }
 
   Value view_;
+  Purpose purpose_;
   std::vector<std::pair<int64_t, Value>> tensors_;  // axis of the view, index
   Values indices_;
   Dims index_shape_;
@@ -210,9 +216,13 @@ bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& va
 }  // namespace
 
 Value get_item(const Value& x, std::span<const Index> items) {
-  if (items.size() == 1 && x.rank() > 0)
+  if (items.size() == 1 && x.rank() > 0) {
     if (const Dim* index = std::get_if<Dim>(&items[0])) return select(x, 0, *index);
-  Indexer indexer(x, items);
+    const TensorRef* mask = std::get_if<TensorRef>(&items[0]);
+    if (mask && is_bool((*mask)->dtype()) && (*mask)->sizes() == x.shape())
+      return eager().masked_select(x, Value(*mask));
+  }
+  Indexer indexer(x, items, Indexer::Purpose::kGet);
   if (indexer.is_basic()) {
     // Even an index that changes nothing returns a view, not the handle itself.
     if (indexer.view() == x) return eager().reshape(x, x.shape());
@@ -225,7 +235,7 @@ Value get_item(const Value& x, std::span<const Index> items) {
 
 void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value) {
   if (fill_by_mask(x, items, value)) return;
-  Indexer indexer(Value(TensorRef(&x)), items);
+  Indexer indexer(Value(TensorRef(&x)), items, Indexer::Purpose::kSet);
   if (indexer.is_basic()) {
     Value target = indexer.view();
     if (value.is_scalar()) return fill_(*tensor_of(target), value);

@@ -72,6 +72,23 @@ def test_a_loop_until_a_value_is_small():
     check(root, [(lucid.rand(64) + 1,) for _ in range(100)], compiles=16, hits=0.9)
 
 
+def test_a_cache_that_is_written_at_a_position():
+    caches = [lucid.zeros(16, 4), lucid.zeros(16, 4)]
+
+    def attend(cache, x, position):
+        cache[position] = x
+        scores = (cache @ x).masked_fill(lucid.arange(16) > position, float("-inf"))
+        return scores.softmax(0) @ cache
+
+    compiled = lucid.compile(lambda x, position: attend(caches[0], x, position))
+    for position in range(16):
+        x = lucid.randn(4)
+        assert bits(compiled(x, lucid.tensor(position))) == bits(attend(caches[1], x, lucid.tensor(position)))
+    assert bits(caches[0]) == bits(caches[1])
+    assert compiled.cache_info().compiles == 1, compiled.explain()
+    assert compiled.cache_info().hits >= 14
+
+
 def test_a_number_that_varies():
     def scale(x, k):
         return (x * k + k * k).tanh()

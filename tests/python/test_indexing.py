@@ -31,6 +31,13 @@ KEYS = [
     (0, slice(None), [0, 3]),
     np.array([1, 0]),
     np.int64(1),
+    np.array(1),
+    (slice(None), np.array(-1)),
+    (0, np.array(2), slice(1, 3)),
+    (np.array(1), np.array([0, 2])),
+    (np.array(1), slice(None), [0, 3]),
+    (np.array([1, 0]), slice(None), np.array(2)),
+    (None, np.array(0), ..., np.array(3)),
     (np.array([[0], [1]]), np.array([0, 2])),
     [],
     True,
@@ -64,10 +71,12 @@ def test_reading_matches_numpy(key):
 @pytest.mark.parametrize("key", KEYS, ids=str)
 def test_writing_matches_numpy(key):
     for value in (5.0, np.full(DATA[numpy_key(key)].shape, 7, np.float32)):
-        expected, x = DATA.copy(), lucid.tensor(DATA)
+        expected = DATA.copy()
         expected[numpy_key(key)] = value
-        x[key] = value
-        np.testing.assert_array_equal(x.numpy(), expected)
+        for written in (key, as_key(key)):
+            x = lucid.tensor(DATA)
+            x[written] = value
+            np.testing.assert_array_equal(x.numpy(), expected)
 
 
 def test_basic_indices_are_views_and_others_copies():
@@ -99,6 +108,15 @@ def test_invalid_indices_are_reported(key, error, message):
         x[key]
     with pytest.raises(error, match=message):
         x[key] = 1
+
+
+@pytest.mark.parametrize("index", [2, -3])
+def test_integers_in_tensors_are_checked(index):
+    x = lucid.tensor(DATA)
+    with pytest.raises(IndexError, match="out of range"):
+        x[lucid.tensor(index)]
+    with pytest.raises(IndexError, match="out of range"):
+        x[lucid.tensor(index)] = 1
 
 
 def test_elements_cannot_be_deleted():
