@@ -1,5 +1,6 @@
 #include "bindings/jit.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -11,6 +12,7 @@
 #include "bindings/traced_size.h"
 #include "bindings/tracing.h"
 #include "capture/number_program.h"
+#include "jit/trial.h"
 
 namespace lucid::python {
 namespace {
@@ -105,6 +107,13 @@ void bind_jit(nb::module_& module) {
   bind_traced_size(module);
   bind_numbers(module);
   bind_compiled_callable(module);
+  module.def(
+      "first_difference",
+      [](nb::handle a, nb::handle b) {
+        const auto tensor = [](nb::handle value) { return TensorRef(&expect_tensor("first_difference", value.ptr())); };
+        return jit::first_difference(tensor(a), tensor(b));
+      },
+      "a"_a, "b"_a);
   module.def("backward_counters", [] {
     const jit::BackwardCounters counters = jit::backward_counters();
     return nb::make_tuple(counters.plans, counters.runs);

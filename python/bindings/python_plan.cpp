@@ -16,6 +16,13 @@ std::vector<uint32_t> varying_positions(nb::handle numbers) {
   return numbers.is_none() ? std::vector<uint32_t>() : nb::cast<std::vector<uint32_t>>(numbers[1]);
 }
 
+/// What to store, from a tuple of the result and that.
+std::vector<PyObject*> stored_in(nb::handle made) {
+  std::vector<PyObject*> values;
+  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(made.ptr()); ++i) values.push_back(PyTuple_GET_ITEM(made.ptr(), i));
+  return values;
+}
+
 }  // namespace
 
 PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes)
@@ -44,18 +51,36 @@ PythonPlan::~PythonPlan() {
   for (nb::object* object : held) object->reset();
 }
 
-PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
-  if (make_result_.is_none()) return to_python(results.take(0));
+nb::object PythonPlan::make(jit::CallResults& results) const {
   const nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(results.size())));
   for (size_t i = 0; i < results.size(); ++i)
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), to_python(results.take(i)));
-  nb::object made = checked(PyObject_CallOneArg(make_result_.ptr(), list.ptr()));
+  return checked(PyObject_CallOneArg(make_result_.ptr(), list.ptr()));
+}
+
+PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
+  if (make_result_.is_none()) return to_python(results.take(0));
+  nb::object made = make(results);
   if (guard_set_->stores().empty()) return made.release().ptr();
-  // A tuple: the result, and what to store.
-  std::vector<PyObject*> values;
-  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(made.ptr()); ++i) values.push_back(PyTuple_GET_ITEM(made.ptr(), i));
-  guard_set_->stores().set(values);
+  guard_set_->stores().set(stored_in(made));
   return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
+}
+
+nb::list PythonPlan::compared(jit::CallResults& results, const nb::object& result) const {
+  nb::list list;
+  const auto add = [&](const nb::object& expected) { list.append(nb::make_tuple("the result", expected, result)); };
+  if (make_result_.is_none()) {
+    add(nb::steal(to_python(results.take(0))));
+    return list;
+  }
+  const nb::object made = make(results);
+  if (guard_set_->stores().empty()) {
+    add(made);
+    return list;
+  }
+  add(nb::borrow(PyTuple_GET_ITEM(made.ptr(), 0)));
+  list.extend(guard_set_->stores().compared(stored_in(made)));
+  return list;
 }
 
 nb::tuple PythonPlan::description() const {

@@ -24,13 +24,20 @@ class PythonPlan : public jit::TablePlan {
   bool find_numbers(std::span<const int64_t> key, std::vector<Scalar>& numbers) const {
     return !numbers_ || numbers_->evaluate(key, numbers);
   }
+  /// Builds the result, and stores what the call stores.
   PyObject* rebuild(jit::CallResults& results) const;
+  /// For a call that the function has run itself: tuples of a name, what the plan would have returned or stored, and
+  /// what the function did.
+  nb::list compared(jit::CallResults& results, const nb::object& result) const;
   /// (readable key, program, guards, places)
   nb::tuple description() const;
   void visit_references(ReferenceVisitor& visitor) const;
   int traverse(visitproc visit, void* arg) const;
 
  private:
+  /// The result, or a tuple of the result and what to store.
+  nb::object make(jit::CallResults& results) const;
+
   nb::object shown_key_;
   nb::object guards_object_;
   nb::object make_result_;

@@ -1,5 +1,7 @@
 #include "capture/stores.h"
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 
 #include "bindings/tensor_object.h"
@@ -112,6 +114,24 @@ void Stores::set(std::span<PyObject* const> values) const {
     const nb::object now = nb::borrow(counts ? place.now() : nullptr);
     place.set(now.is_valid() ? checked(PyNumber_Add(now.ptr(), values[i])).ptr() : values[i]);
   }
+}
+
+nb::list Stores::compared(std::span<PyObject* const> values) const {
+  nb::list result;
+  for (size_t i = 0; i < stores_.size(); ++i) {
+    const auto& [place, name, counts] = stores_[i];
+    if (counts) continue;
+    nb::object now = nb::none();
+    if (place.kind == Place::Kind::kEnd) {
+      const Py_ssize_t count = PyList_GET_SIZE(place.holder), added = PyTuple_GET_SIZE(values[i]);
+      now = checked(PyList_GetSlice(place.holder, count - std::min(count, added), count));
+      now = checked(PyList_AsTuple(now.ptr()));
+    } else if (PyObject* const held = place.now()) {
+      now = nb::borrow(held);
+    }
+    result.append(nb::make_tuple(name, nb::borrow(values[i]), now));
+  }
+  return result;
 }
 
 void Stores::clear() {

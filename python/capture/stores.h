@@ -75,6 +75,9 @@ class Stores {
   std::optional<Difference> difference() const;
   /// Stores one object for each place.
   void set(std::span<PyObject* const> values) const;
+  /// After a call that stores: for each place, its name, the object that set() would be given, from `values`, and what
+  /// the place holds now. Without counters.
+  nb::list compared(std::span<PyObject* const> values) const;
 
   template <typename Visit>
   void each(Visit visit) const {

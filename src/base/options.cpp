@@ -12,13 +12,14 @@ namespace {
 
 constexpr CpuLevel kLevels[] = {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512};
 
-int parse_num_threads(std::string_view text) {
-  int threads = 0;
+template <typename Number>
+Number parse_number(const char* variable, std::string_view text, Number low, Number high) {
+  Number number = 0;
   const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, threads);
-  if (error != std::errc() || stop != end || threads < 1 || threads > kMaxThreads)
-    throw ValueError("LUCID_NUM_THREADS is \"{}\"; it has to be a number from 1 to {}", text, kMaxThreads);
-  return threads;
+  const auto [stop, error] = std::from_chars(text.data(), end, number);
+  if (error != std::errc() || stop != end || number < low || number > high)
+    throw ValueError("{} is \"{}\"; it has to be a number from {} to {}", variable, text, low, high);
+  return number;
 }
 
 CpuLevel parse_target(std::string_view text) {
@@ -59,7 +60,11 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   };
   Options options;
   // An empty variable counts as unset, as is common in shell scripts.
-  if (const auto text = find("LUCID_NUM_THREADS"); !text.empty()) options.num_threads = parse_num_threads(text);
+  const auto read_number = [&](const char* variable, auto& number, auto low, auto high) {
+    if (const auto text = find(variable); !text.empty()) number = parse_number(variable, text, low, high);
+  };
+  read_number("LUCID_NUM_THREADS", options.num_threads, 1, kMaxThreads);
+  read_number("LUCID_VERIFY", options.verify, int64_t{0}, kMaxVerify);
   if (const auto text = find("LUCID_TARGET"); !text.empty()) options.target = parse_target(text);
   options.cache_dir = find("LUCID_CACHE_DIR");
   options.log = find("LUCID_LOG");
@@ -67,7 +72,7 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   const auto read_flag = [&](const char* variable, bool& flag) {
     if (const auto text = find(variable); !text.empty()) flag = parse_flag(variable, text);
   };
-  read_flag("LUCID_VERIFY", options.verify);
+  read_flag("LUCID_VERIFY_PASSES", options.verify_passes);
   read_flag("LUCID_COMPILE_WAIT", options.compile_wait);
   return options;
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,9 +27,11 @@ struct Options {
   std::string log;
   /// LUCID_DISABLE_PASSES: names of passes to skip when compiling, separated by commas.
   std::string disable_passes;
-  /// LUCID_VERIFY: whether plans are verified after each pass that changes them, "1" or "0". The default is 1 in debug
-  /// builds, otherwise 0.
-  bool verify = kVerifyByDefault;
+  /// LUCID_VERIFY_PASSES: whether plans are verified after each pass that changes them, "1" or "0". The default is 1 in
+  /// debug builds, otherwise 0.
+  bool verify_passes = kVerifyByDefault;
+  /// LUCID_VERIFY: every how many calls a compiled function is compared with the function itself. 0 means never.
+  int64_t verify = 0;
   /// LUCID_COMPILE_WAIT: whether compiled calls wait for their plans, "1" or "0". By default they run eagerly until the
   /// plan is there.
   bool compile_wait = false;
@@ -38,6 +41,7 @@ struct Options {
 };
 
 inline constexpr int kMaxThreads = 1024;
+inline constexpr int64_t kMaxVerify = 1'000'000'000'000;
 
 /// Reads options through `lookup`, which returns null for a variable that is not set. Throws ValueError naming the
 /// variable, its value and the allowed values.

@@ -169,7 +169,7 @@ PlanPassList plan_passes(OutputMemory memory) {
 PassReport run_plan_passes(PlanDraft& draft, std::span<const PlanPass> passes) {
   const Options process = options();
   const DraftSubject subject(draft);
-  PassRunner runner(subject, parse_pass_names(process.disable_passes), process.verify);
+  PassRunner runner(subject, parse_pass_names(process.disable_passes), process.verify_passes);
   for (const PlanPass& pass : passes) {
     const auto run = [&] { return pass.run(draft); };
     pass.is_required ? runner.run_required(pass.name, run) : runner.run(pass.name, run);

@@ -50,7 +50,7 @@ struct PlanRequest {
 };
 
 /// Every leaf of the graph becomes an input of the plan.
-PlanRequest request_of(const CallGraph& call, const CallRecord& record) {
+PlanRequest request_of(const CallGraph& call) {
   PlanRequest request{.graph = call.graph};
   IRGraph& graph = request.graph;
   graph.param_ids.clear();
@@ -62,6 +62,11 @@ PlanRequest request_of(const CallGraph& call, const CallRecord& record) {
     graph.input_ids.push_back(input.id);
     request.geometries[input.id] = input.geometry;
   }
+  return request;
+}
+
+PlanRequest request_of(const CallGraph& call, const CallRecord& record) {
+  PlanRequest request = request_of(call);
   const std::vector<HandleRecord>& handles = record.handles;
   request.updates = updates_of(call, handles);
   // They are the last of the wanted cells, which are the first outputs.
@@ -103,13 +108,6 @@ void replace_sizes(std::vector<GraphInput>& inputs, std::vector<OutputCell>& out
   for (OutputCell& output : outputs) output.bytes = replace(output.bytes);
 }
 
-CallGraph with_sizes(const CallGraph& call, const SizeReplacer& replace) {
-  CallGraph result = call;
-  result.graph = replace(call.graph);
-  replace_sizes(result.inputs, result.outputs, replace);
-  return result;
-}
-
 std::shared_ptr<const CallTemplate> template_of(const CallGraph& call, const CallRecord& record, PassReport& report) {
   auto result = std::make_shared<CallTemplate>(call, record);
   result->record.events.reset();
@@ -127,6 +125,19 @@ Ref<Plan> plan_of(const CallGraph& call, const CallRecord& record, PassReport& r
 }
 
 }  // namespace
+
+CallGraph with_sizes(const CallGraph& call, const SizeReplacer& replace) {
+  CallGraph result = call;
+  result.graph = replace(call.graph);
+  replace_sizes(result.inputs, result.outputs, replace);
+  return result;
+}
+
+Ref<Plan> compile_alone(CallGraph& call, const PassList* passes) {
+  run_graph_passes(call, passes);
+  const PlanRequest request = request_of(call);
+  return lucid::compile_plan(request.graph, request.geometries, request.options());
+}
 
 std::shared_ptr<const PlanTemplate> compile_template(const CallTemplate& source, std::span<const int64_t> sizes,
                                                      const SizeTrace::Evaluation& evaluation) {
@@ -165,6 +176,7 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
     result.obstacle = std::move(call.obstacle);
     if (!result.obstacle.empty()) return result;
     check_cancelled();
+    if (record.keeps_graph) result.recorded = std::make_shared<const CallGraph>(call);
     result.report = run_graph_passes(call, passes);
     check_cancelled();
   }

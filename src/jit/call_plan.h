@@ -4,6 +4,7 @@
 #include <string>
 
 #include "compiler/compile_plan.h"
+#include "ir/evaluate.h"
 #include "jit/graph_builder.h"
 #include "passes/runner.h"
 #include "runtime/plan.h"
@@ -31,10 +32,17 @@ struct CallPlan {
   std::string obstacle;
   /// For making plans for other sizes; null if no size is traced.
   std::shared_ptr<const CallTemplate> source;
+  /// The graph before the passes, if CallRecord::keeps_graph.
+  std::shared_ptr<const CallGraph> recorded;
 };
 
 /// Compiles a record, on any thread, with `passes` or the standard ones if null.
 CallPlan compile_call(const CallRecord& record, const PassList* passes = nullptr);
+
+/// Runs the passes over a graph, and makes a plan of it without regard for the call that it is part of.
+Ref<Plan> compile_alone(CallGraph& call, const PassList* passes);
+
+CallGraph with_sizes(const CallGraph& call, const SizeReplacer& replace);
 
 /// Makes a plan template for other sizes, for which the conditions of the trace hold.
 std::shared_ptr<const PlanTemplate> compile_template(const CallTemplate& source, std::span<const int64_t> sizes,

@@ -79,6 +79,20 @@ class CppCall {
     return wrapped;
   }
 
+  std::optional<Result> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
+    jit::Trial trial(*plan.program, handles);
+    if (!trial.run(branch)) return std::nullopt;
+    Result results = run();
+    if (trial.is_disturbed()) return results;
+    const CallResults& expected = trial.results();
+    if (results.size() != expected.size()) trial.fail("the number of results", nullptr);
+    for (size_t i = 0; i < results.size(); ++i)
+      if (!results[i].defined() || jit::first_difference(TensorRef(expected[i]), TensorRef(&unwrap(results[i]))))
+        trial.fail(fmt::format("result {}", i), nullptr);
+    if (const auto difference = trial.difference()) trial.fail(plan.name_of(*difference), nullptr);
+    return results;
+  }
+
   Result record(PlanTable::Recording& recording) const {
     TracingContext context;
     Result results;

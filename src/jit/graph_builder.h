@@ -80,6 +80,8 @@ struct CallRecord {
   std::vector<std::string> expected;
   /// Null if no size is traced.
   std::shared_ptr<TracedSizes> sizes;
+  /// Whether CallPlan::recorded is wanted.
+  bool keeps_graph = false;
 };
 
 /// Builds the graph of a recording: each cell becomes a chain of values, one for each write.

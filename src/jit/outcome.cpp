@@ -171,41 +171,74 @@ bool Outcome::fits(std::span<TensorImpl* const> handles) const {
                      });
 }
 
+/// Creates tensors of another call from their origins.
+class Outcome::Maker {
+ public:
+  Maker(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
+        const SizeTrace::Evaluation* sizes)
+      : handles_(handles), handle_cells_(handle_cells), cells_(cells), sizes_(sizes) {}
+
+  /// A view of a cell.
+  TensorRef at(const Origin& origin) const {
+    return sizes_ ? on(SizeReplacer(*sizes_)(origin.geometry), origin) : on(origin.geometry, origin);
+  }
+  TensorRef make(const Origin& origin) const {
+    if (origin.handle < 0) return at(origin);
+    return viewed(TensorRef(handles_[static_cast<size_t>(origin.handle)]), origin.views, sizes_);
+  }
+
+ private:
+  TensorRef on(const Geometry& geometry, const Origin& origin) const {
+    Cell* const cell = origin.handle >= 0 ? handle_cells_[static_cast<size_t>(origin.handle)] : cells_[origin.cell];
+    return make_ref<TensorImpl>(origin.dtype, geometry.sizes, geometry.strides, geometry.offset, Ref<Cell>(cell));
+  }
+
+  std::span<TensorImpl* const> handles_;
+  std::span<Cell* const> handle_cells_;
+  std::span<Cell* const> cells_;
+  const SizeTrace::Evaluation* sizes_;
+};
+
+void Outcome::find_contents(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
+                            std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes,
+                            Contents& contents) const {
+  const GradModeScope mode(false);
+  const Maker maker(handles, handle_cells, cells, sizes);
+  for (size_t i = 0; i < returned_; ++i) {
+    const Result& result = results_[i];
+    contents.results.push_back(result.same >= 0 ? TensorRef(contents.results[static_cast<size_t>(result.same)])
+                                                : maker.make(result));
+  }
+  for (const auto& [handle, origin] : gradient_effects_)
+    if (!origin || origin->handle < 0)
+      contents.gradients.emplace_back(handle, origin ? maker.at(*origin) : TensorRef());
+}
+
 void Outcome::make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
                    std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes, CallResults& results) const {
-  const auto tensor_on = [&](const Geometry& geometry, const Origin& origin) {
-    Cell* const cell = origin.handle >= 0 ? handle_cells[static_cast<size_t>(origin.handle)] : cells[origin.cell];
-    return make_ref<TensorImpl>(origin.dtype, geometry.sizes, geometry.strides, geometry.offset, Ref<Cell>(cell));
-  };
-  const auto tensor_at = [&](const Origin& origin) {
-    return sizes ? tensor_on(SizeReplacer(*sizes)(origin.geometry), origin) : tensor_on(origin.geometry, origin);
-  };
-  const auto made = [&](const Origin& origin) {
-    return origin.handle >= 0 ? viewed(TensorRef(handles[static_cast<size_t>(origin.handle)]), origin.views, sizes)
-                              : tensor_at(origin);
-  };
+  const Maker maker(handles, handle_cells, cells, sizes);
   // Leaves are created first, because the graph ends at them; then the nodes, then the other results. Views of handles
   // create the accumulators at which the graph ends, and backward runs those in the order of their creation.
   results.resize(results_.size());
   for (size_t i = 0; i < results.size(); ++i) {
     if (!results_[i].is_leaf) continue;
-    results.set(i, made(results_[i]));
+    results.set(i, maker.make(results_[i]));
     set_requires_grad(*results[i], true);
   }
   std::vector<Edge> edges;
   if (!gradients_->empty()) {
     std::vector<TensorRef> saved;
     saved.reserve(saved_.size());
-    for (const Origin& origin : saved_) saved.push_back(tensor_at(origin));
+    for (const Origin& origin : saved_) saved.push_back(maker.at(origin));
     edges = gradients_->instantiate(saved, handles, results.pointers());
   }
   for (size_t i = 0; i < results.size(); ++i) {
     const Result& result = results_[i];
     if (results[i]) continue;
-    results.set(i, result.same >= 0 ? TensorRef(results[static_cast<size_t>(result.same)]) : made(result));
+    results.set(i, result.same >= 0 ? TensorRef(results[static_cast<size_t>(result.same)]) : maker.make(result));
   }
   for (const auto& [handle, origin] : gradient_effects_)
-    set_gradient(*handles[handle], origin ? made(*origin) : TensorRef());
+    set_gradient(*handles[handle], origin ? maker.make(*origin) : TensorRef());
   for (size_t i = first_rebased_; i < results.size(); ++i) rebase(*results[i], edges[i]);
   for (size_t i = 0; i < first_rebased_; ++i) {
     const Result& result = results_[i];

@@ -39,6 +39,14 @@ class Outcome {
   /// recorded ones are traced.
   void make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
             const SizeTrace::Evaluation* sizes, CallResults& results) const;
+  /// What make() would create, outside the gradient graph and without any effect. Gradients are given by their handles;
+  /// null stands for none. Those that are handles, or views of handles, are left out.
+  struct Contents {
+    CallResults results;
+    std::vector<std::pair<size_t, TensorRef>> gradients;
+  };
+  void find_contents(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells,
+                     std::span<Cell* const> cells, const SizeTrace::Evaluation* sizes, Contents& contents) const;
 
  private:
   /// How a tensor is obtained: from one of the call's handles, or from a cell that the call created.
@@ -64,6 +72,7 @@ class Outcome {
   };
 
   class Finder;
+  class Maker;
 
   std::vector<int32_t> cells_;
   /// The results of the call, then their roots if they are views, then the handles that move in the gradient graph.

@@ -56,9 +56,19 @@ PlanCounters& PlanCounters::operator+=(const PlanCounters& other) {
   return *this;
 }
 
-std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans, bool waits) {
+std::string TablePlan::name_of(const Trial::Difference& difference) const {
+  const size_t arguments = program->arguments();
+  std::string name = "a tensor that it captures";
+  if (difference.handle < arguments)
+    name = fmt::format("argument {}", difference.handle);
+  else if (difference.handle - arguments < places.size())
+    name = places[difference.handle - arguments];
+  return difference.is_gradient ? "the gradient of " + name : name;
+}
+
+std::shared_ptr<PlanTable> PlanTable::make(std::string name, size_t max_plans, bool waits, int64_t verify) {
   if (max_plans < 1) throw ValueError("compile: max_cache_entries must be at least 1, got 0");
-  std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans, waits || options().compile_wait));
+  std::shared_ptr<PlanTable> table(new PlanTable(std::move(name), max_plans, waits || options().compile_wait, verify));
   const std::lock_guard lock(tables_mutex());
   auto& tables = all_tables().tables;
   std::erase_if(tables, [](const std::weak_ptr<PlanTable>& other) { return other.expired(); });
@@ -242,6 +252,7 @@ void PlanTable::Recording::finish(const Ref<TablePlan>& plan, const std::string&
   if (!plan && obstacle == kOutOfMemory) return;
   std::string failure = obstacle;
   if (plan) plan->program->set_waits(table_.waits_);
+  if (plan && table_.verify_ != 0) plan->program->keep_graph();
   if (plan && passes) {
     failure = plan->program->compile_now(passes);
   } else if (plan) {

@@ -15,6 +15,7 @@
 #include "jit/call_key.h"
 #include "jit/program.h"
 #include "jit/recording_budget.h"
+#include "jit/trial.h"
 
 namespace lucid::jit {
 
@@ -28,6 +29,8 @@ class TablePlan : public RefCounted {
 
   /// Whether it is one of the branches of its key: it serves only calls that read the recorded values.
   bool is_branch() const { return program->reads_values(); }
+  /// What to call a tensor that a run uses: "argument 0", "the gradient of self.weight".
+  std::string name_of(const Trial::Difference& difference) const;
   /// How often it has run.
   int64_t hits() const { return hits_.load(std::memory_order_relaxed); }
 
@@ -79,14 +82,18 @@ struct PlanCounters {
 ///   Result run() const                     runs the function eagerly
 ///   std::optional<Result> replay(const TablePlan&, const Program::Handles&, Program::Branch&) const
 ///                                          runs the plan and rebuilds the result; empty if Program::run() failed
+///   std::optional<Result> verify(const TablePlan&, const Program::Handles&, Program::Branch&) const
+///                                          runs the function and compares it with a trial of the plan, which is empty
+///                                          if Trial::run() failed
 ///   Result record(Recording&) const        runs and records the function; reports the outcome to the recording
 class PlanTable {
  public:
   class Recording;
 
   /// `waits`: whether calls wait for plans that are being compiled. Otherwise, unless LUCID_COMPILE_WAIT is set, they
-  /// run eagerly meanwhile.
-  static std::shared_ptr<PlanTable> make(std::string name, size_t max_plans, bool waits = false);
+  /// run eagerly meanwhile. `verify`: one of so many calls that run a plan is compared with the function; 0 means none.
+  static std::shared_ptr<PlanTable> make(std::string name, size_t max_plans, bool waits = false,
+                                         int64_t verify = options().verify);
   ~PlanTable();
   PlanTable(const PlanTable&) = delete;
   PlanTable& operator=(const PlanTable&) = delete;
@@ -176,8 +183,11 @@ class PlanTable {
   /// What to do with a call that no plan matches.
   enum class Next : uint8_t { kFindAgain, kRun, kReviewAndRun, kNoteSamplingAndRun, kRunUntilItReturns, kRecord };
 
-  PlanTable(std::string name, size_t max_plans, bool waits)
-      : name_(std::move(name)), max_plans_(max_plans), waits_(waits), budget_(max_plans) {}
+  PlanTable(std::string name, size_t max_plans, bool waits, int64_t verify)
+      : name_(std::move(name)), max_plans_(max_plans), waits_(waits), verify_(verify), budget_(max_plans) {}
+
+  /// Whether to compare the next call that runs a plan with the function.
+  bool verifies_next() { return verify_ != 0 && replays_.fetch_add(1, std::memory_order_relaxed) % verify_ == 0; }
 
   /// Collects the plans with a key, in the order of their variants. Returns the value of `changes_` at that time.
   uint64_t find_candidates(const CallKey& key, Candidates& candidates) const;
@@ -245,6 +255,9 @@ class PlanTable {
   const std::string name_;
   const size_t max_plans_;
   const bool waits_;
+  const int64_t verify_;
+  /// How many calls have run a plan; counted only for `verify_`.
+  std::atomic<int64_t> replays_ = 0;
   RecordingBudget budget_;
   /// Set while a thread records.
   BusyFlag recording_;
@@ -349,7 +362,7 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
       must_run |= handles.is_pending;
       continue;
     }
-    result = front.replay(*plan, handles, branch);
+    result = verifies_next() ? front.verify(*plan, handles, branch) : front.replay(*plan, handles, branch);
     if (result) {
       if (plan->is_branch()) prefer(*plan);
       return plan;

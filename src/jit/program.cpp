@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory_reserve.h"
 #include "jit/overlapping_cells.h"
+#include "jit/program_frame.h"
 #include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
@@ -335,127 +336,6 @@ Ref<Storage> Program::memory_for(const CallPlan& call, size_t output, std::span<
   return Storage::allocate(bytes);
 }
 
-/// The buffers of one run. They are all held here, because other threads may give handles other cells, and cells other
-/// memory, while the plan runs.
-class Program::Frame {
- public:
-  Frame(const Program& program, const Handles& handles)
-      : call_(handles.sized ? handles.sized->call : program.call_), handles_(handles.all.data(), handles.all.size()) {
-    for (TensorImpl* handle : handles_) cells_.push_back(handle->cell());
-    for (const GeneratorUse& use : program.generators_)
-      numbers_.emplace_back(static_cast<GeneratorState&>(*handles_[use.handle]), use.count);
-    const bool packs = !call_.plan->packed_bytes.empty();
-    if (program.numbers_ > 0) scalars_.reserve(call_.inputs.size());
-    for (const GraphInput& input : call_.inputs) {
-      PackedForms* forms = nullptr;
-      if (input.kind == GraphInput::Kind::kConstant) {
-        inputs_.push_back(input.constant->data());
-      } else if (input.kind == GraphInput::Kind::kNumber) {
-        inputs_.push_back(store_number(handles.numbers[input.number], input.dtype));
-      } else {
-        const Storage& storage = hold_storage(program, input);
-        inputs_.push_back(address_in(storage, input));
-        if (packs && !storage.borrowed()) forms = &cells()[input.handle]->packed_forms();
-      }
-      if (packs) forms_.push_back(forms);
-    }
-    for (size_t i = 0; i < call_.outputs.size(); ++i) {
-      storages_.push_back(program.memory_for(call_, i, handles_));
-      outputs_.push_back(storages_[i] ? storages_[i]->data() : inputs_[static_cast<size_t>(call_.plan->donors[i])]);
-    }
-    // Snapshots of borrowed memory are copied now: during the commit there is memory for small objects only.
-    for (size_t i = 0; i < call_.written.size(); ++i) {
-      const size_t handle = call_.written[i];
-      if (storages_[own() + i] && cells()[handle]->storage()->borrowed()) handles_[handle]->before_write();
-    }
-  }
-  Frame(const Frame&) = delete;
-  Frame& operator=(const Frame&) = delete;
-
-  /// Returns the error word of the plan.
-  int64_t run() {
-    return call_.plan->run({inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()},
-                           {forms_.data(), forms_.size()});
-  }
-
-  /// The values that the call reads, from output `first` on, up to the first that is not as expected.
-  Branch branch(size_t first, const Branch& expected) const {
-    Branch found;
-    for (size_t i = 0; i < expected.size(); ++i) {
-      found.emplace_back(static_cast<const char*>(outputs_[first + i]), expected[i].size());
-      if (found[i] != expected[i]) break;
-    }
-    return found;
-  }
-
-  /// Moves the new contents into the written cells. Cannot fail.
-  void commit(const Program& program) {
-    for (ReservedNumbers& numbers : numbers_) numbers.keep();
-    for (size_t i = 0; i < call_.written.size(); ++i) {
-      const size_t handle = call_.written[i];
-      const size_t output = own() + i;
-      if (const GeneratorUse* use = program.generator_use_of(handle)) {
-        // Its offset has been advanced already.
-        if (use->sets_state) set_state(use->handle, outputs_[output]);
-      } else if (!storages_[output]) {
-        cells()[handle]->after_write();
-      } else if (const Ref<Storage> storage = cells()[handle]->storage(); storage->borrowed()) {
-        std::memcpy(storage->data(), storages_[output]->data(), static_cast<size_t>(call_.outputs[output].bytes));
-      } else {
-        cells()[handle]->replace_storage(storages_.take(output));
-      }
-    }
-  }
-
-  /// Creates the new cells that the results and effects of the call need.
-  std::span<Cell* const> make_own_cells() {
-    for (size_t i = 0; i < own(); ++i) own_cells_.push_back(make_ref<Cell>(storages_.take(i)));
-    return own_cells_.pointers();
-  }
-  std::span<Cell* const> cells() const { return cells_.pointers(); }
-
- private:
-  size_t own() const { return call_.outputs.size() - call_.written.size(); }
-
-  const Storage& hold_storage(const Program& program, const GraphInput& input) {
-    const GeneratorUse* use = program.generator_use_of(input.handle);
-    const Cell* const cell = use ? numbers_[static_cast<size_t>(use - program.generators_.data())].state()->cell().get()
-                                 : cells()[input.handle];
-    held_.push_back(cell->storage());
-    return *held_.pointers().back();
-  }
-
-  void* store_number(const Scalar& number, Dtype dtype) {
-    number.store(dtype, &scalars_.emplace_back());
-    return &scalars_.back();
-  }
-
-  void* address_in(const Storage& storage, const GraphInput& input) const {
-    const TensorImpl& handle = *handles_[input.handle];
-    const int64_t offset = input.kind == GraphInput::Kind::kHandle ? handle.offset().unnoted() : 0;
-    return static_cast<char*>(storage.data()) + offset * static_cast<int64_t>(size_of(handle.dtype()));
-  }
-
-  void set_state(size_t handle, const void* memory) const {
-    GeneratorState::Words words;
-    std::memcpy(words.data(), memory, sizeof(words));
-    static_cast<GeneratorState&>(*handles_[handle]).set(words);
-  }
-
-  const CallPlan& call_;
-  std::span<TensorImpl* const> handles_;
-  RefList<Cell, 32> cells_;  // of the handles
-  RefList<Storage, 32> held_;
-  std::vector<ReservedNumbers> numbers_;
-  std::vector<int64_t> scalars_;  // the traced numbers; reserved, so that addresses stay valid
-  SmallVector<void*, 32> inputs_;
-  SmallVector<PackedForms*, 32> forms_;
-  SmallVector<void*, 32> outputs_;
-  /// The memory of each output; null for outputs written in place.
-  RefList<Storage, 32> storages_;
-  RefList<Cell, 32> own_cells_;
-};
-
 const Program::GeneratorUse* Program::generator_use_of(size_t handle) const {
   for (const GeneratorUse& use : generators_)
     if (sharing_[use.handle].first == sharing_[handle].first) return &use;
@@ -467,7 +347,7 @@ bool Program::is_on(const Branch& known) const {
 }
 
 bool Program::run(const Handles& handles, CallResults& results, Branch& branch) const {
-  Frame frame(*this, handles);
+  Frame frame(*this, handles, Frame::Purpose::kCommit);
   // The scope includes the plan, which may write in place.
   const CommitScope commit;
   if (const int64_t error = frame.run()) {

@@ -32,6 +32,8 @@ class Program : public RefCounted {
     outcome_->gradients().set_waits(waits);
     waits_ = waits;
   }
+  /// Keeps the recorded graph, so that a trial can say which node is wrong. Must precede compiling.
+  void keep_graph() { job_->record.keeps_graph = true; }
   /// Declares, before compiling, that the contents of an argument are new at each call.
   void set_fresh(size_t argument) { job_->record.handles[argument].is_fresh = true; }
   /// Compiles with `passes`, or with the standard ones if null. Returns why there is no plan; empty if there is one.
@@ -86,6 +88,8 @@ class Program : public RefCounted {
   /// The report of the passes.
   const PassReport& report() const { return call_.report; }
   const Outcome& outcome() const { return *outcome_; }
+  /// How many tensors are given to a run, before the captured ones.
+  size_t arguments() const { return known_arguments_.size(); }
   /// The captured tensors: those that it reads or writes and that are not arguments.
   std::span<const TensorRef> state() const { return state_; }
 
@@ -132,6 +136,7 @@ class Program : public RefCounted {
   std::string take(CallPlan& call);
 
   class Frame;
+  friend class Trial;
 
   /// How many traced numbers the call has.
   size_t numbers_ = 0;

@@ -40,10 +40,11 @@ TEST(Options, AreReadFromTheEnvironment) {
                                 {"LUCID_CACHE_DIR", "/tmp/kernels"},
                                 {"LUCID_LOG", "passes"},
                                 {"LUCID_DISABLE_PASSES", "SomePass"},
-                                {"LUCID_VERIFY", "1"},
+                                {"LUCID_VERIFY_PASSES", "1"},
+                                {"LUCID_VERIFY", "100"},
                                 {"LUCID_COMPILE_WAIT", "1"}});
-  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes", "SomePass", true, true}));
-  EXPECT_FALSE(read({{"LUCID_VERIFY", "0"}}).verify);
+  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes", "SomePass", true, 100, true}));
+  EXPECT_FALSE(read({{"LUCID_VERIFY_PASSES", "0"}}).verify_passes);
   for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
     EXPECT_EQ(read({{"LUCID_TARGET", std::string(name_of(level))}}).target, level);
 }
@@ -53,7 +54,9 @@ TEST(Options, ErrorsNameTheVariableAndTheAllowedValues) {
     EXPECT_EQ(message_of({{"LUCID_NUM_THREADS", text}}),
               fmt::format("LUCID_NUM_THREADS is \"{}\"; it has to be a number from 1 to 1024", text));
   EXPECT_EQ(message_of({{"LUCID_TARGET", "sse"}}), "LUCID_TARGET is \"sse\"; it has to be avx512, avx2 or scalar");
-  EXPECT_EQ(message_of({{"LUCID_VERIFY", "yes"}}), "LUCID_VERIFY is \"yes\"; it has to be 0 or 1");
+  EXPECT_EQ(message_of({{"LUCID_VERIFY_PASSES", "yes"}}), "LUCID_VERIFY_PASSES is \"yes\"; it has to be 0 or 1");
+  EXPECT_EQ(message_of({{"LUCID_VERIFY", "-1"}}),
+            "LUCID_VERIFY is \"-1\"; it has to be a number from 0 to 1000000000000");
   EXPECT_EQ(message_of({{"LUCID_COMPILE_WAIT", "2"}}), "LUCID_COMPILE_WAIT is \"2\"; it has to be 0 or 1");
 }
 

@@ -101,7 +101,7 @@ TEST(PlanPipeline, NamesThePassThatBreaksAScheduleIfVerifying) {
   const auto written = std::ranges::find(passes, "WriteKernels", &PlanPass::name);
   passes.insert(written + 1, {"LoseAStep", lose_a_step});
   Options changed = options();
-  changed.verify = true;
+  changed.verify_passes = true;
   {
     const OptionsScope scope(changed);
     PlanDraft draft = test::draft_of(kGraph);
@@ -114,13 +114,13 @@ TEST(PlanPipeline, NamesThePassThatBreaksAScheduleIfVerifying) {
           << error.what();
     }
   }
-  changed.verify = false;
+  changed.verify_passes = false;
   const OptionsScope scope(changed);
   PlanDraft draft = test::draft_of(kGraph);
   EXPECT_NO_THROW(run_plan_passes(draft, passes));
 }
 
-TEST(PlanPipeline, TestsVerify) { EXPECT_TRUE(options().verify); }
+TEST(PlanPipeline, TestsVerify) { EXPECT_TRUE(options().verify_passes); }
 
 }  // namespace
 }  // namespace lucid

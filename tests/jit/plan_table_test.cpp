@@ -20,6 +20,7 @@ class FakeCall {
   struct World {
     double added = 0;
     int runs = 0;
+    int verified = 0;
     bool raises = false;
     std::string obstacle;
     std::function<void()> while_recording = [] {};
@@ -40,6 +41,10 @@ class FakeCall {
   std::string difference(const TablePlan&) const { return "the guarded number varies"; }
   void missed(PlanTable&, bool records) const { world_.missed(records); }
   double run() const { return compute().item<double>(); }
+  std::optional<double> verify(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
+    ++world_.verified;
+    return replay(plan, handles, branch);
+  }
   std::optional<double> replay(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
     CallResults results;
     if (!plan.program->run(handles, results, branch)) return std::nullopt;
@@ -118,6 +123,13 @@ TEST_F(PlanTableTest, SizesAndNumbersAreMatchedByPlans) {
   EXPECT_EQ(counters.compiles, 3);
   EXPECT_EQ(counters.recompiles, 0);
   EXPECT_EQ(table->known_keys(), 3u);
+}
+
+TEST_F(PlanTableTest, OneOfNReplaysIsVerified) {
+  table = PlanTable::make("fake", 3, /*waits=*/true, /*verify=*/3);
+  for (int i = 0; i < 8; ++i) call(2);
+  EXPECT_EQ(table->hits(), 7);
+  EXPECT_EQ(world.verified, 3);
 }
 
 TEST_F(PlanTableTest, PlansThatDifferByGuardsAreTriedTheNewestFirst) {

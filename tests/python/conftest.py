@@ -4,7 +4,7 @@ import gc
 import os
 
 # Verify plans after each pass, as in debug builds. Lucid reads the environment when it is first used.
-os.environ.setdefault("LUCID_VERIFY", "1")
+os.environ.setdefault("LUCID_VERIFY_PASSES", "1")
 # Calls wait for their plans, so that hits can be counted.
 os.environ.setdefault("LUCID_COMPILE_WAIT", "1")
 

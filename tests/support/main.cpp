@@ -4,7 +4,7 @@
 
 /// Runs the tests of a folder. Plans are verified after each pass, as they are in debug builds.
 int main(int argc, char** argv) {
-  setenv("LUCID_VERIFY", "1", 0);
+  setenv("LUCID_VERIFY_PASSES", "1", 0);
   // Compiled calls wait for their plans, so that hits can be counted.
   setenv("LUCID_COMPILE_WAIT", "1", 0);
   testing::InitGoogleTest(&argc, argv);

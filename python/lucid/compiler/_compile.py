@@ -47,13 +47,14 @@ class JITFunction(_core.CompiledCallable, Generic[P, R]):
         passes: Sequence[Pass | type[Pass]] | None = None,
         wait: bool = False,
         dynamic: bool | None = None,
+        verify: int | None = None,
     ) -> None:
         own = _own(self)
         own["__wrapped__"] = function
         own.update({name: getattr(function, name) for name in _HIDDEN if hasattr(function, name)})
         name = getattr(function, "__name__", None)
         name = printable(name if type(name) is str else simple_name_of(type(function)))
-        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes, wait, dynamic)
+        own["_compiled"] = Compiled(self, function, name, max_cache_entries, passes, wait, dynamic, verify)
 
     if TYPE_CHECKING:
 
@@ -158,7 +159,13 @@ _Dynamic = bool | None
 
 @overload
 def compile(
-    target: Module, *, max_cache_entries: int = 8, passes: _Passes = None, wait: bool = False, dynamic: _Dynamic = None
+    target: Module,
+    *,
+    max_cache_entries: int = 8,
+    passes: _Passes = None,
+    wait: bool = False,
+    dynamic: _Dynamic = None,
+    verify: int | None = None,
 ) -> Any: ...
 @overload
 def compile(
@@ -168,6 +175,7 @@ def compile(
     passes: _Passes = None,
     wait: bool = False,
     dynamic: _Dynamic = None,
+    verify: int | None = None,
 ) -> JITFunction[P, R]: ...
 @overload
 def compile(
@@ -177,6 +185,7 @@ def compile(
     passes: _Passes = None,
     wait: bool = False,
     dynamic: _Dynamic = None,
+    verify: int | None = None,
 ) -> Callable[[Callable[P, R]], JITFunction[P, R]]: ...
 def compile(
     target: Any = None,
@@ -185,6 +194,7 @@ def compile(
     passes: _Passes = None,
     wait: bool = False,
     dynamic: _Dynamic = None,
+    verify: int | None = None,
 ) -> Any:
     """Compiles a function or a module. Results, gradients, random numbers and state stay the same, bit for bit.
 
@@ -199,6 +209,10 @@ def compile(
     default the second call with other sizes is recorded for that; with `dynamic=True` the first call is, and with
     `dynamic=False` all sizes have plans of their own.
 
+    With `verify=n`, one of n calls that a plan serves also runs the function, returns what that returns, and compares
+    results and state bit for bit. A difference raises RuntimeError with the first node that is compiled wrong and its
+    source line. The default is the environment variable LUCID_VERIFY, or 0, which means never.
+
     >>> @lucid.compile(wait=True)
     ... def f(x, y):
     ...     return (x * y + x).sum()
@@ -209,14 +223,14 @@ def compile(
     """
     if target is None:
         return functools.partial(
-            compile, max_cache_entries=max_cache_entries, passes=passes, wait=wait, dynamic=dynamic
+            compile, max_cache_entries=max_cache_entries, passes=passes, wait=wait, dynamic=dynamic, verify=verify
         )
     if isinstance(target, (JITFunction, JITModule)):
         return target
     if isinstance(target, Module):
-        return JITModule(target, max_cache_entries, passes, wait, dynamic)
+        return JITModule(target, max_cache_entries, passes, wait, dynamic, verify)
     if callable(target):
-        return JITFunction(target, max_cache_entries, passes, wait, dynamic)
+        return JITFunction(target, max_cache_entries, passes, wait, dynamic, verify)
     raise TypeError(f"lucid.compile() expects an nn.Module or a callable, got {type(target)}")
 
 

@@ -18,6 +18,7 @@ from ._marks import marked_dims
 from ._numbers import Numbers, Varying, VaryingTensor, run_again
 from ._passes import Pass, to_core
 from ._results import CannotRebuild, Known, UnknownClass, flatten_result
+from ._verify import difference
 
 
 class CacheInfo(NamedTuple):
@@ -112,6 +113,7 @@ class Compiled:
         passes: Sequence[Pass | type[Pass]] | None = None,
         wait: bool = False,
         dynamic: bool | None = None,
+        verify: int | None = None,
     ) -> None:
         if not isinstance(max_cache_entries, int):
             kind = type(max_cache_entries).__name__
@@ -128,15 +130,20 @@ class Compiled:
         if dynamic is not None and not isinstance(dynamic, bool):
             raise TypeError(f"lucid.compile(): dynamic must be True, False or None, got {type(dynamic).__name__}")
         self.dynamic = dynamic
+        if verify is not None and not isinstance(verify, int):
+            raise TypeError(f"lucid.compile(): verify must be an int or None, got {type(verify).__name__}")
+        if verify is not None and not 0 <= verify <= sys.maxsize:
+            raise ValueError(f"lucid.compile(): verify must be at least 0, got {verify}")
+        self.verify = verify
         self.marked_dims = marked_dims
         self.capture = Capture(target)
         self.numbers = Numbers()
-        table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait)
+        table.connect(target, self, name, max_cache_entries, to_core(passes), self.wait, verify)
 
     @property
     def options(self) -> tuple[Any, ...]:
         """The options of lucid.compile(), in order."""
-        return self.max_cache_entries, self.passes, self.wait, self.dynamic
+        return self.max_cache_entries, self.passes, self.wait, self.dynamic, self.verify
 
     # The table calls these before and after a call that it records.
 
@@ -253,6 +260,11 @@ class Compiled:
         program = trace.program(outputs, second.read) if free.numbers else None
         positions = sorted([*free.positions(), *_stride_positions(free, tensors)])
         return _Traced(second, tensors, others, program, positions, names, [index for index, _ in free.numbers])
+
+    def difference(self, compared: list[tuple[str, Any, Any]]) -> str | None:
+        """Says where what a plan would have done differs from what the function did; None if it does not."""
+        differences = (difference(compiled, eager, place) for place, compiled, eager in compared)
+        return next((text for text in differences if text is not None), None)
 
     def argument_names(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:
         """What to call each argument in a message: "argument x", or "argument 0" if the parameter is not known."""

@@ -38,10 +38,11 @@ class JITModule(Module):
         passes: Sequence[Pass | type[Pass]] | None = None,
         wait: bool = False,
         dynamic: bool | None = None,
+        verify: int | None = None,
     ) -> None:
         super().__init__()
         compiled = Compiled(
-            _core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes, wait, dynamic
+            _core.CompiledCallable(), module, type(module).__name__, max_cache_entries, passes, wait, dynamic, verify
         )
         # Stored directly in the dict: the wrapped module is not a submodule of this one.
         own = object.__getattribute__(self, "__dict__")

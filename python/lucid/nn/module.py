@@ -56,7 +56,14 @@ class Module(Hooked):
     def __init__(self) -> None:
         super().__init__()
 
-    def compile(self, *, max_cache_entries: int = 8, wait: bool = False, dynamic: bool | None = None) -> Any:
+    def compile(
+        self,
+        *,
+        max_cache_entries: int = 8,
+        wait: bool = False,
+        dynamic: bool | None = None,
+        verify: int | None = None,
+    ) -> Any:
         """Returns the compiled module. Equivalent to `lucid.compile(module)`.
 
         >>> net = lucid.nn.Linear(3, 2).compile()
@@ -65,7 +72,9 @@ class Module(Hooked):
         """
         import lucid.compiler
 
-        return lucid.compiler.compile(self, max_cache_entries=max_cache_entries, wait=wait, dynamic=dynamic)
+        return lucid.compiler.compile(
+            self, max_cache_entries=max_cache_entries, wait=wait, dynamic=dynamic, verify=verify
+        )
 
     # Parameters, buffers and submodules.
 

@@ -1,0 +1,193 @@
+#include "bindings/python_call.h"
+
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/out_of_memory.h"
+#include "base/size_trace.h"
+#include "bindings/gil.h"
+#include "bindings/graph.h"
+#include "bindings/jit.h"
+#include "bindings/tensor_object.h"
+#include "bindings/tracing.h"
+
+namespace lucid::python {
+
+using jit::PlanTable;
+using jit::TablePlan;
+
+namespace {
+
+/// Ignores a lack of memory: the call itself is done, and the next call is recorded again.
+template <typename Step>
+void without_memory_error(const Step& step) {
+  try {
+    has_memory_for(step);
+  } catch (const nb::python_error& error) {
+    if (!error.matches(PyExc_MemoryError)) throw;
+  }
+}
+
+}  // namespace
+
+std::optional<PyObject*> PythonCall::verify(const TablePlan& plan, const jit::Program::Handles& handles,
+                                            jit::Program::Branch& branch) const {
+  jit::Trial trial(*plan.program, handles);
+  if (!trial.run(branch)) return std::nullopt;
+  nb::object result = nb::steal(run());
+  if (trial.is_disturbed()) return result.release().ptr();
+  const auto fail = [&](const std::string& where) {
+    const PassList passes = target_.passes == Py_None ? PassList() : to_passes(target_.passes);
+    trial.fail(where, target_.passes == Py_None ? nullptr : &passes);
+  };
+  const nb::handle recorder(target_.recorder);
+  const nb::object where = recorder.attr("difference")(as_python(plan).compared(trial.results(), result));
+  if (!where.is_none()) fail(nb::cast<std::string>(where));
+  if (const auto difference = trial.difference()) fail(plan.name_of(*difference));
+  return result.release().ptr();
+}
+
+void PythonCall::missed(PlanTable& table, bool records) const {
+  if (const Ref<TablePlan> stale = records ? table.newest(key()) : nullptr)
+    table.note("recorded again: " + difference(*stale));
+  drop_unreachable_plans(table);
+}
+
+PyObject* PythonCall::record(PlanTable::Recording& recording) const {
+  if (flat_.is_too_deep) {
+    PyObject* const result = run();
+    recording.returned(
+        false,
+        [](std::string& obstacle) {
+          obstacle = "takes an argument that contains itself or is nested too deeply";
+          return Ref<TablePlan>();
+        },
+        nullptr);
+    return result;
+  }
+  const nb::object recorder = nb::borrow(target_.recorder);
+  const nb::list given = given_tensors();
+  const auto [walk, shown_key] =
+      nb::cast<std::pair<nb::object, nb::object>>(recorder.attr("begin")(positional(), named(), given));
+  const nb::object varying = varying_arguments(recording);
+  const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
+  const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
+  const PassList passes = target_.passes == Py_None ? PassList() : to_passes(target_.passes);
+  without_memory_error([&] {
+    recording.returned(
+        nb::cast<PythonTracing&>(tracing).reads_values(),
+        [&](std::string& obstacle) {
+          return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result, varying), obstacle);
+        },
+        target_.passes == Py_None ? nullptr : &passes);
+  });
+  return nb::object(result).release().ptr();
+}
+
+std::string PythonCall::difference(const TablePlan& plan) const {
+  if (!plan.pattern.matches(key().numbers())) {
+    const auto names =
+        nb::cast<std::vector<std::string>>(nb::handle(target_.recorder).attr("argument_names")(positional(), named()));
+    auto others = plan.pattern.numbers;
+    for (const uint32_t position : plan.pattern.varying) others[position] = key().numbers()[position];
+    return differing_argument(values_, names, key().numbers(), others);
+  }
+  std::string failed = as_python(plan).guard_set().failed({values_, count_, names_});
+  if (!failed.empty()) return failed;
+  jit::Program::Handles handles;
+  if (!as_python(plan).find_numbers(key().numbers(), handles.numbers))
+    return "the call depends on " + plan.varying.front();
+  if (!as_python(plan).guard_set().check({values_, count_, names_}, tensors(), handles.found))
+    return "tensors that it finds outside its arguments are other arguments";
+  if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
+  if (plan.program->family() && !plan.program->fits(tensors(), handles))
+    return "the call goes another way for these sizes, or they have other strides";
+  return "tensors that it uses have different types or share memory differently";
+}
+
+nb::object PythonCall::positional() const {
+  nb::object args = checked(PyTuple_New(count_));
+  for (Py_ssize_t i = 0; i < count_; ++i) PyTuple_SET_ITEM(args.ptr(), i, Py_NewRef(values_[i]));
+  return args;
+}
+
+nb::dict PythonCall::named() const {
+  nb::dict kwargs;
+  const Py_ssize_t count = names_ ? PyTuple_GET_SIZE(names_) : 0;
+  for (Py_ssize_t i = 0; i < count; ++i) kwargs[PyTuple_GET_ITEM(names_, i)] = nb::borrow(values_[count_ + i]);
+  return kwargs;
+}
+
+nb::list PythonCall::given_tensors() const {
+  nb::list tensors;
+  for (TensorImpl* tensor : flat_.tensors()) tensors.append(to_object(TensorRef(tensor)));
+  return tensors;
+}
+
+nb::tuple PythonCall::varying_arguments(const PlanTable::Recording& recording) const {
+  const auto named = static_cast<size_t>(names_ ? PyTuple_GET_SIZE(names_) : 0);
+  // Their positions are those in the key of the call, in which names of arguments have no numbers.
+  const std::vector<NumberArgument> arguments = number_arguments(values_, static_cast<size_t>(count_) + named);
+  std::vector<uint32_t> positions;
+  for (const NumberArgument& argument : arguments) {
+    const size_t count = argument.tensor ? 2 * argument.tensor->sizes().size() : 1;
+    for (size_t i = 0; i < count; ++i) positions.push_back(argument.position + static_cast<uint32_t>(i));
+  }
+  const std::vector<uint32_t> found = recording.table().varying_numbers(key(), positions);
+  const nb::handle recorder(target_.recorder);
+  const nb::object dynamic = recorder.attr("dynamic");
+  const auto varies = [&](uint32_t position, size_t dim, const nb::dict& marked) {
+    if (!dynamic.is_none()) return dynamic.is(nb::handle(Py_True));
+    return std::ranges::binary_search(found, position) || marked.contains(dim);
+  };
+  nb::list numbers, tensors;
+  for (const NumberArgument& argument : arguments) {
+    if (!argument.tensor) {
+      if (std::ranges::binary_search(found, argument.position))
+        numbers.append(nb::make_tuple(argument.argument, argument.position));
+      continue;
+    }
+    nb::list dims;
+    const auto marked = nb::cast<nb::dict>(recorder.attr("marked_dims")(to_object(TensorRef(argument.tensor))));
+    for (size_t i = 0; i < argument.tensor->sizes().size(); ++i)
+      if (SizeTrace::is_traceable(argument.tensor->sizes()[i]) &&
+          varies(argument.position + static_cast<uint32_t>(i), i, marked))
+        dims.append(i);
+    const auto all = flat_.tensors();
+    if (nb::len(dims) > 0 && std::ranges::count(all, argument.tensor) == 1)
+      tensors.append(nb::make_tuple(argument.argument, std::ranges::find(all, argument.tensor) - all.begin(),
+                                    argument.position, dims));
+  }
+  return nb::make_tuple(numbers, tensors);
+}
+
+nb::object PythonCall::watched_call(const nb::object& walk, PythonTracing& tracing,
+                                    PlanTable::Recording& recording) const {
+  walk.attr("__enter__")();
+  nb::object result = nb::steal(call_target());
+  std::optional<nb::python_error> error;
+  if (!result.is_valid()) error.emplace();
+  tracing.stop();
+  walk.attr("__exit__")(nb::none(), nb::none(), nb::none());
+  if (!error) return result;
+  if (error->matches(PyExc_Exception)) {
+    // Not `__name__`, which a metaclass may define.
+    const std::string_view name = reinterpret_cast<PyTypeObject*>(error->type().ptr())->tp_name;
+    recording.raised(std::string(name.substr(name.rfind('.') + 1)));
+  }
+  throw nb::python_error(*error);
+}
+
+Ref<TablePlan> PythonCall::plan_of(const nb::object& made, std::string& obstacle) const {
+  if (made.is_none()) return nullptr;
+  if (nb::isinstance<nb::str>(made)) {
+    obstacle = nb::cast<std::string>(made);
+    return nullptr;
+  }
+  nb::list classes;
+  for (PyObject* type : flat_.classes) classes.append(nb::borrow(type));
+  return make_ref<PythonPlan>(key(), nb::cast<nb::tuple>(made), std::move(classes));
+}
+
+}  // namespace lucid::python
