@@ -362,7 +362,8 @@ TablePlan* PlanTable::replay(const Front& front, const Candidates& candidates,
       must_run |= handles.is_pending;
       continue;
     }
-    result = verifies_next() ? front.verify(*plan, handles, branch) : front.replay(*plan, handles, branch);
+    const bool verifies = verifies_next() && Trial::is_possible(*plan->program, handles);
+    result = verifies ? front.verify(*plan, handles, branch) : front.replay(*plan, handles, branch);
     if (result) {
       if (plan->is_branch()) prefer(*plan);
       return plan;

@@ -1,7 +1,5 @@
 #include "jit/trial.h"
 
-#include <cstring>
-
 #include "base/error.h"
 #include "jit/program_frame.h"
 #include "jit/wrong_node.h"
@@ -10,6 +8,11 @@
 #include "tensor/grad_mode.h"
 
 namespace lucid::jit {
+
+bool Trial::is_possible(const Program& program, const Program::Handles& handles) {
+  // The overlaps follow an entry for each handle.
+  return program.sharing_.size() <= handles.all.size();
+}
 
 Trial::Trial(const Program& program, const Program::Handles& handles)
     : program_(program),
@@ -50,8 +53,10 @@ std::optional<Trial::Difference> Trial::difference() {
   for (size_t i = 0; i < written.size(); ++i) {
     if (program_.generator_use_of(written[i])) continue;
     const Storage& expected = frame_->written(i);
-    const Ref<Storage> now = handles_.all[written[i]]->cell()->storage();
-    if (now->bytes() != expected.bytes() || std::memcmp(now->data(), expected.data(), now->bytes()) != 0)
+    const TensorImpl& handle = *handles_.all[written[i]];
+    const Ref<Storage> now = handle.cell()->storage();
+    const auto count = static_cast<int64_t>(expected.bytes() / size_of(handle.dtype()));
+    if (now->bytes() != expected.bytes() || first_difference(handle.dtype(), now->data(), expected.data(), count) >= 0)
       return Difference{.handle = written[i]};
   }
   for (const auto& [handle, expected] : contents().gradients) {
@@ -82,12 +87,12 @@ std::optional<int64_t> first_difference(const TensorRef& a, const TensorRef& b) 
   const GradModeScope mode(false);
   const TensorRef left = contiguous(a), right = contiguous(b);
   const Ref<Storage> left_memory = left->cell()->storage(), right_memory = right->cell()->storage();
-  const auto bytes = static_cast<int64_t>(size_of(a->dtype()));
-  const char* const left_data = static_cast<const char*>(left_memory->data()) + left->offset() * bytes;
-  const char* const right_data = static_cast<const char*>(right_memory->data()) + right->offset() * bytes;
-  for (int64_t i = 0; i < numel(a->sizes()); ++i)
-    if (std::memcmp(left_data + i * bytes, right_data + i * bytes, static_cast<size_t>(bytes)) != 0) return i;
-  return std::nullopt;
+  const auto address = [](const TensorImpl& tensor, const Storage& memory) {
+    return static_cast<const char*>(memory.data()) + tensor.offset() * static_cast<int64_t>(size_of(tensor.dtype()));
+  };
+  const int64_t found =
+      first_difference(a->dtype(), address(*left, *left_memory), address(*right, *right_memory), numel(a->sizes()));
+  return found < 0 ? std::nullopt : std::optional(found);
 }
 
 }  // namespace lucid::jit

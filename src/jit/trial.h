@@ -11,6 +11,7 @@ namespace lucid::jit {
 
 /// A run of a program without any effect, to be compared with what the function itself does in the same call.
 ///
+///   if (!Trial::is_possible(program, handles)) ...
 ///   Trial trial(program, handles);      of Program::fits()
 ///   if (!trial.run(branch)) ...         as Program::run()
 ///   ...                                 the function runs
@@ -19,6 +20,9 @@ namespace lucid::jit {
 /// What the function does to the gradient graph is not compared.
 class Trial {
  public:
+  /// Not if the call writes memory of other libraries that is part of several tensors: the function would change the
+  /// inputs of the program.
+  static bool is_possible(const Program& program, const Program::Handles& handles);
   Trial(const Program& program, const Program::Handles& handles);
   Trial(const Trial&) = delete;
   Trial& operator=(const Trial&) = delete;
@@ -50,7 +54,7 @@ class Trial {
 };
 
 /// The first element, in row-major order, that has other bits: 0 if the dtypes or shapes differ. Empty if there is
-/// none.
+/// none. All NaNs are the same.
 std::optional<int64_t> first_difference(const TensorRef& a, const TensorRef& b);
 
 }  // namespace lucid::jit

@@ -1,5 +1,6 @@
 #include "jit/wrong_node.h"
 
+#include <cmath>
 #include <cstring>
 #include <map>
 #include <set>
@@ -109,8 +110,10 @@ class Search {
     Storages storages;
     const std::vector<void*> outputs = allocate(results, storages);
     if (plan->run(inputs, outputs) != 0) return true;
-    for (size_t i = 0; i < results.size(); ++i)
-      if (std::memcmp(outputs[i], addresses_.at(results[i]), storages[i]->bytes()) != 0) return true;
+    for (size_t i = 0; i < results.size(); ++i) {
+      const auto& [dtype, shape] = type(results[i]);
+      if (first_difference(dtype, outputs[i], addresses_.at(results[i]), numel(shape)) >= 0) return true;
+    }
     return false;
   }
 
@@ -122,6 +125,16 @@ class Search {
 };
 
 }  // namespace
+
+int64_t first_difference(Dtype dtype, const void* a, const void* b, int64_t count) {
+  const size_t bytes = size_of(dtype);
+  const auto* left = static_cast<const char*>(a);
+  const auto* right = static_cast<const char*>(b);
+  const auto is_nan = [&](const char* element) { return std::isnan(Scalar::load(dtype, element).to_double()); };
+  for (int64_t i = 0; i < count; ++i, left += bytes, right += bytes)
+    if (std::memcmp(left, right, bytes) != 0 && !(is_nan(left) && is_nan(right))) return i;
+  return -1;
+}
 
 std::optional<size_t> find_wrong_node(const CallGraph& call, const PassList* passes, std::span<void* const> inputs) {
   return Search(call, passes, inputs).run();

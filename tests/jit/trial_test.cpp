@@ -139,7 +139,10 @@ TEST(Trial, ComparesBits) {
   EXPECT_EQ(difference(zeros({2}), zeros({3})), 0);
   EXPECT_EQ(difference(zeros({2}), zeros({2}, kFloat64)), 0);
   EXPECT_EQ(difference(arange(4), arange(4) + lucid::eq(arange(4), 2)), 2);
-  EXPECT_FALSE(difference(full({2}, std::nan("")), full({2}, std::nan(""))));
+  const Tensor nan = full({2}, std::nan(""));
+  EXPECT_FALSE(difference(nan, -nan));
+  EXPECT_FALSE(difference(lucid::to(nan, kFloat16), lucid::to(-nan, kFloat16)));
+  EXPECT_EQ(difference(nan, ones({2})), 0);
 }
 
 }  // namespace

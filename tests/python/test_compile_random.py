@@ -24,6 +24,14 @@ def test_random_programs_are_the_same_compiled(monkeypatch, first, last, off):
     assert total.rarest()[len(compile_programs.program_writer.SIZED_BY_VALUES)][0] > 0, total.report()
 
 
+def test_verified_calls_of_random_programs_differ_in_nothing(monkeypatch):
+    monkeypatch.setenv("LUCID_VERIFY", "1")
+    monkeypatch.setenv("LUCID_DISABLE_PASSES", "FuseSteps")
+    failures, total = compile_programs.run_programs(2000, 2200)
+    assert failures == 0
+    assert total.replayed > 0.9 * total.fixed, total.report()
+
+
 def test_differing_programs_are_shrunk():
     shape = {"shape": (3,), "fill": "normal", "bound": 0}
     statements = [Statement(f"v{i} = a0 + {i}", f"v{i}", frozenset({"a0"})) for i in range(3)]

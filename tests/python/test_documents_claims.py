@@ -303,7 +303,7 @@ EAGER = {
     "random": (lambda x: x + random.random(), "random"),
     "append": (lambda x: (KEPT.append(len(KEPT)), x + 1)[1], "KEPT"),
     "set attribute": (set_attribute, "BOX"),
-    "mask": (lambda x: x[x > 0], "the output size of nonzero depends on values"),
+    "mask": (lambda x: x[x > 0], "the output size of masked_select depends on values"),
     "iterator": (lambda x: iter([x + 1]), "returns a list_iterator"),
 }
 
