@@ -136,16 +136,22 @@ PlanTable::Next PlanTable::next(const CallKey& key, uint64_t changes) {
       ++counters_.misses;
       if (known && known->raised >= kMaxRaising) return Next::kRunUntilItReturns;
       // Its plan is being compiled; or calls with many keys would outrun the compile thread.
-      if (!waits_ && (pends || pending_.size() >= max_plans_)) return Next::kRun;
+      if (!waits_ && (pends || pending_.size() >= max_plans_)) return Next::kTimeAndRun;
       // If another thread is recording, this call runs eagerly; the plan will serve the next call.
       if (!recording_.try_acquire()) return Next::kRun;
-      if (budget_.take(counters_now().hits)) return Next::kRecord;
+      if (budget_.take(counters_now().hits, filled_now() >= max_plans_)) return Next::kRecord;
       recording_.release();
-      return budget_.skipped() % kReviewInterval == 1 ? Next::kNoteSamplingAndRun : Next::kRun;
+      if (budget_.skipped() % kReviewInterval == 1) return Next::kNoteSamplingAndRun;
+      return waits_ ? Next::kRun : Next::kTimeAndRun;
     }
   }
   finish_while([&] { return is_pending(key); });
   return Next::kFindAgain;
+}
+
+void PlanTable::ran_eagerly(std::chrono::nanoseconds time) {
+  const std::lock_guard lock(mutex());
+  budget_.ran_eagerly(time.count());
 }
 
 bool PlanTable::should_review(Variant& known) { return !known.plans.empty() && known.misses++ % kReviewInterval == 0; }
@@ -227,7 +233,13 @@ PlanTable::Recording::Recording(PlanTable& table, const CallKey& key) : table_(t
   generation_ = table.generation_;
 }
 
-PlanTable::Recording::~Recording() { table_.recording_.release(); }
+PlanTable::Recording::~Recording() {
+  {
+    const std::lock_guard lock(table_.mutex());
+    table_.budget_.recorded(std::chrono::nanoseconds(std::chrono::steady_clock::now() - start_).count());
+  }
+  table_.recording_.release();
+}
 
 bool PlanTable::Recording::is_stale() const {
   const std::lock_guard lock(table_.mutex());
@@ -359,7 +371,7 @@ void PlanTable::drop() {
   for (const Ref<TablePlan>& plan : plans_) counters_.hits += plan->hits();
   ++generation_;
   ++changes_;
-  budget_ = RecordingBudget(max_plans_, counters_.hits);
+  budget_ = RecordingBudget(max_plans_, !waits_, counters_.hits);
   entries.swap(entries_);
   plans.swap(plans_);
   pending.swap(pending_);

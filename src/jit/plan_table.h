@@ -1,6 +1,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <deque>
 #include <memory>
 #include <mutex>
@@ -181,10 +182,18 @@ class PlanTable {
   using Candidates = RefList<TablePlan, 4>;
 
   /// What to do with a call that no plan matches.
-  enum class Next : uint8_t { kFindAgain, kRun, kReviewAndRun, kNoteSamplingAndRun, kRunUntilItReturns, kRecord };
+  enum class Next : uint8_t {
+    kFindAgain,
+    kRun,
+    kTimeAndRun,
+    kReviewAndRun,
+    kNoteSamplingAndRun,
+    kRunUntilItReturns,
+    kRecord
+  };
 
   PlanTable(std::string name, size_t max_plans, bool waits, int64_t verify)
-      : name_(std::move(name)), max_plans_(max_plans), waits_(waits), verify_(verify), budget_(max_plans) {}
+      : name_(std::move(name)), max_plans_(max_plans), waits_(waits), verify_(verify), budget_(max_plans, !waits) {}
 
   /// Whether to compare the next call that runs a plan with the function.
   bool verifies_next() { return verify_ != 0 && replays_.fetch_add(1, std::memory_order_relaxed) % verify_ == 0; }
@@ -206,6 +215,8 @@ class PlanTable {
   void note_unknown_branch(const TablePlan& plan);
   /// `changes` is the value that find_candidates() returned. If it returns kRecord, the caller owns `recording_`.
   Next next(const CallKey& key, uint64_t changes);
+  /// A call that might have been recorded took this time without it.
+  void ran_eagerly(std::chrono::nanoseconds time);
   /// A call with this key has returned: resets the count of recordings that raised.
   void has_returned(const CallKey& key);
 
@@ -301,6 +312,7 @@ class PlanTable::Recording {
   PlanTable& table_;
   const CallKey& key_;
   uint64_t generation_ = 0;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 /// Waits for the plans of all tables that are being compiled, and for all other compile tasks.
@@ -341,6 +353,12 @@ typename Front::Result PlanTable::call(const Front& front) {
         note_sampling(front);
         front.missed(*this, false);
         return front.run();
+      case Next::kTimeAndRun: {
+        const auto start = std::chrono::steady_clock::now();
+        auto result = front.run();
+        ran_eagerly(std::chrono::steady_clock::now() - start);
+        return result;
+      }
       case Next::kReviewAndRun:
         front.missed(*this, false);
         return front.run();
