@@ -246,6 +246,26 @@ void flatten(PyObject* object, Flattened& result) {
   flatten_object(object, result);
 }
 
+/// Flattens part of an argument, and adds the tensors in it, and in lists, tuples and dicts in it, to `found`.
+void find_tensors(PyObject* object, size_t argument, Flattened& all, std::vector<NumberArgument>& found) {
+  if (PyTuple_CheckExact(object) || PyList_CheckExact(object)) {
+    if (add_known(all, object)) return;
+    const nb::object items = checked(PySequence_Tuple(object));
+    for (nb::handle item : items) find_tensors(item.ptr(), argument, all, found);
+  } else if (PyDict_CheckExact(object)) {
+    if (add_known(all, object)) return;
+    const nb::object items = checked(PyDict_Items(object));
+    for (nb::handle item : items) {
+      flatten(PyTuple_GET_ITEM(item.ptr(), 0), all);
+      find_tensors(PyTuple_GET_ITEM(item.ptr(), 1), argument, all, found);
+    }
+  } else {
+    const auto position = static_cast<uint32_t>(all.key.numbers().size());
+    flatten(object, all);
+    if (Py_TYPE(object) == tensor_type) found.push_back({argument, position, tensor_or_null(object)});
+  }
+}
+
 }  // namespace
 
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result) {
@@ -260,16 +280,13 @@ void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_n
 
 std::vector<NumberArgument> number_arguments(PyObject* const* values, size_t count) {
   std::vector<NumberArgument> found;
-  uint32_t position = 0;
   // Flattened together: which numbers an argument adds depends on those before it.
   Flattened all;
   for (size_t i = 0; i < count; ++i) {
-    flatten(values[i], all);
-    const auto end = static_cast<uint32_t>(all.key.numbers().size());
-    if (end == position + 1 && (PyLong_CheckExact(values[i]) || PyFloat_CheckExact(values[i])))
-      found.push_back({i, position, nullptr});
-    if (Py_TYPE(values[i]) == tensor_type) found.push_back({i, position, tensor_or_null(values[i])});
-    position = end;
+    const auto position = static_cast<uint32_t>(all.key.numbers().size());
+    find_tensors(values[i], i, all, found);
+    const bool is_number = PyLong_CheckExact(values[i]) || PyFloat_CheckExact(values[i]);
+    if (is_number && all.key.numbers().size() == position + 1) found.push_back({i, position, nullptr});
   }
   return found;
 }

@@ -33,15 +33,16 @@ struct Flattened {
 /// dataclasses. Other objects contribute only their class: the guards check the attributes that the call reads.
 void flatten_call(PyObject* const* values, Py_ssize_t count, PyObject* keyword_names, Flattened& result);
 
-/// An argument that is an int, a float or a tensor, and its positions among the numbers of the key: that of its value,
-/// or those of its sizes, then of its strides.
+/// An argument that is an int or a float, or a tensor in an argument, and its positions among the numbers of the key:
+/// that of its value, or those of its sizes, then of its strides.
 struct NumberArgument {
   size_t argument;
   uint32_t position;
   /// Null for an int or a float.
   TensorImpl* tensor;
 };
-/// Finds these among the arguments of a call, which are the first `count` values.
+/// Finds these among the arguments of a call, which are the first `count` values. Tensors may be items of lists, tuples
+/// and dicts.
 std::vector<NumberArgument> number_arguments(PyObject* const* values, size_t count);
 
 /// Says which of the named arguments differs, given the numbers in the keys of two calls with the same structure.

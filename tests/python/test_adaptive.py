@@ -72,6 +72,25 @@ def test_a_loop_until_a_value_is_small():
     check(root, [(lucid.rand(64) + 1,) for _ in range(100)], compiles=16, hits=0.9)
 
 
+def test_caches_that_grow_in_lists():
+    def decode(x, caches):
+        grown = []
+        for keys, values in caches:
+            keys, values = lucid.cat([keys, x], 0), lucid.cat([values, x * 2], 0)
+            grown.append((keys, values))
+            x = (x @ keys.T).softmax(-1) @ values
+        return x, grown
+
+    compiled, caches = lucid.compile(decode), [(lucid.randn(1, 8), lucid.randn(1, 8)) for _ in range(2)]
+    for _ in range(60):
+        x = lucid.randn(1, 8)
+        found, expected = compiled(x, caches), decode(x, caches)
+        assert bits(found) == bits(expected)
+        caches = found[1]
+    assert compiled.cache_info().compiles <= 4, compiled.explain()
+    assert compiled.cache_info().hits >= 55
+
+
 def test_a_cache_that_is_written_at_a_position():
     caches = [lucid.zeros(16, 4), lucid.zeros(16, 4)]
 

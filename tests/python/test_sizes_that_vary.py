@@ -430,6 +430,36 @@ def test_a_mark_ends_with_its_tensor():
     assert key not in _marks
 
 
+@pytest.mark.parametrize(
+    ("function", "arguments"),
+    [
+        (lambda x, cache: x @ lucid.cat([cache[0], x]).T, lambda n: (lucid.ones(1, 3), [lucid.randn(n, 3)])),
+        (
+            lambda cache: [k.sum(0) * v.mean() for k, v in cache],
+            lambda n: ([(lucid.randn(n, 3), lucid.randn(n, 2))] * 1,),
+        ),
+        (lambda batch: batch["x"] / batch["x"].shape[0] + batch["y"], lambda n: ({"x": lucid.randn(n), "y": 1.5},)),
+        (lambda a, b: a[0].sum() + b["c"][0][0].sum(), lambda n: ([lucid.randn(n)], {"c": ([lucid.randn(n + 1)],)})),
+    ],
+    ids=["list", "pairs", "dict", "nested"],
+)
+def test_sizes_of_tensors_in_containers_vary(function, arguments):
+    check(function, [arguments(size) for size in (2, 3, 5, 9, 4, 12)], compiles=2, hits=4)
+
+
+def test_containers_of_tensors_whose_sizes_vary_stay_the_same_objects():
+    def f(first, second):
+        return (first[0] * 2, first) if first is second else (first[0] * 3, second)
+
+    compiled = lucid.compile(f)
+    for size in (2, 3, 4, 5):
+        one, other = [lucid.randn(size)], [lucid.randn(size)]
+        for given in ((one, one), (one, other)):
+            found, expected = compiled(*given), f(*given)
+            assert same(found[0], expected[0])
+            assert found[1] is expected[1]
+
+
 def test_graphs_show_symbols_and_parse_back():
     @lucid.compile
     def f(x):

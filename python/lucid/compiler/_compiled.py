@@ -203,7 +203,7 @@ class Compiled:
         state = [tensor for tensor, _ in found]
         has_effects = bool(outcome.stored) or floats is not None or not tracing.may_run_twice
         if any(wanted) and not has_effects and not any(map(requires_grad, [*results, *tensors])):
-            traced = self._trace(recording.structure, tracing, results, known, arguments, wanted)
+            traced = self._trace(recording.structure, tracing, results, known, arguments, tensors, wanted)
         program, obstacle = (None, None) if traced is None else traced.record(given, state, self.name)
         if traced is not None and program is not None:
             names = [*range(len(arguments[0])), *arguments[1]]
@@ -228,11 +228,12 @@ class Compiled:
         results: list[_core.Tensor],
         known: Known,
         arguments: tuple[tuple[Any, ...], dict[str, Any]],
+        given: list[_core.Tensor],
         varying: Varying,
     ) -> _Traced | None:
         """Runs the call again to find out how it uses the numbers and sizes that vary: see `_numbers`. Returns None if
         the plan serves only the recorded ones."""
-        again = run_again(self.target, *arguments, varying)
+        again = run_again(self.target, *arguments, given, varying)
         if again is None:
             self.numbers.note_fixed(structure, varying.positions())
             return None

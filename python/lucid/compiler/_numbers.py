@@ -225,7 +225,7 @@ class NumberTrace:
 
 
 class VaryingTensor(NamedTuple):
-    """An argument whose sizes vary."""
+    """A tensor whose sizes vary: an argument, or an item of one."""
 
     argument: int
     # Its index among the tensors of the call.
@@ -289,11 +289,28 @@ class SecondRun(NamedTuple):
     result: Any
 
 
+def _with_item(value: Any, old: Any, new: Any) -> Any:
+    """An argument with a tensor in it replaced, which may be an item of a list, tuple or dict. It is not changed."""
+    if value is old:
+        return new
+    if type(value) is dict:
+        items = _with_item(list(value.values()), old, new)
+        return value if all(map(operator.is_, items, value.values())) else dict(zip(value, items))
+    if type(value) is list or type(value) is tuple:
+        items = [_with_item(item, old, new) for item in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    return value
+
+
 def run_again(
-    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any], varying: Varying
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    given: list[_core.Tensor],
+    varying: Varying,
 ) -> SecondRun | None:
-    """Runs a call with traced numbers and sizes in the place of some arguments. Returns None if it did not run as it
-    would with plain ones."""
+    """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`. Returns None
+    if it did not run as it would with plain ones."""
     if sys.gettrace() is not None:
         return None
     trace = NumberTrace()
@@ -303,10 +320,11 @@ def run_again(
         values[index] = trace.argument(values[index], position)
     tensors = {}
     for tensor in varying.tensors:
-        bounds = marked_dims(values[tensor.argument])
+        plain = given[tensor.tensor]
+        bounds = marked_dims(plain)
         dims = [(dim, *bounds.get(dim, Bounds())) for dim in tensor.dims]
-        traced = tracing.trace_sizes(values[tensor.argument], tensor.tensor, dims)
-        values[tensor.argument] = tensors[tensor.tensor] = traced
+        traced = tensors[tensor.tensor] = tracing.trace_sizes(plain, tensor.tensor, dims)
+        values[tensor.argument] = _with_item(values[tensor.argument], plain, traced)
     positional = values[: len(args)]
     named = dict(zip(kwargs, values[len(args) :]))
     del values
