@@ -75,8 +75,8 @@ def interrupt(run):
     got = 0
     with interrupts_reach_the_program():
         for i in range(5):
-            signal.setitimer(signal.ITIMER_REAL, 0.002 + 0.001 * i)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.002 + 0.001 * i)
                 while True:
                     f(x)
             except KeyboardInterrupt:
@@ -97,8 +97,8 @@ def interrupt_recording(run):
     f = run.compile(lambda x, k: m(x) * k)
     with interrupts_reach_the_program():
         for i in range(25):
-            signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.0007 * i)
             try:
+                signal.setitimer(signal.ITIMER_REAL, 0.0005 + 0.0007 * i)
                 for k in itertools.count():
                     f(lucid.ones(1, 8), i * 1000 + k % 5)
             except KeyboardInterrupt:
