@@ -171,7 +171,8 @@ class PythonPass : public Pass {
 
 }  // namespace
 
-PassList to_passes(nb::handle sequence) {
+std::optional<PassList> to_passes(nb::handle sequence) {
+  if (sequence.is_none()) return std::nullopt;
   PassList passes;
   for (nb::handle item : sequence)
     passes.push_back(nb::isinstance<nb::str>(item) ? pass_named(nb::cast<std::string>(item))

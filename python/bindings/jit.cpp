@@ -28,8 +28,8 @@ nb::object to_list(std::span<const TensorRef> tensors) {
 /// Compiles the plan on this thread, because passes may be written in Python. Returns None, or the reason why there is
 /// no plan.
 nb::object compile_now(const ProgramHandle& self, nb::handle passes) {
-  const PassList list = passes.is_none() ? PassList() : to_passes(passes);
-  const std::string obstacle = self.program->compile_now(passes.is_none() ? nullptr : &list);
+  const std::optional<PassList> list = to_passes(passes);
+  const std::string obstacle = self.program->compile_now(list ? &*list : nullptr);
   return obstacle.empty() ? nb::none() : nb::cast(obstacle);
 }
 

@@ -38,8 +38,8 @@ std::optional<PyObject*> PythonCall::verify(const TablePlan& plan, const jit::Pr
   nb::object result = nb::steal(run());
   if (trial.is_disturbed()) return result.release().ptr();
   const auto fail = [&](const std::string& where) {
-    const PassList passes = target_.passes == Py_None ? PassList() : to_passes(target_.passes);
-    trial.fail(where, target_.passes == Py_None ? nullptr : &passes);
+    const std::optional<PassList> passes = to_passes(target_.passes);
+    trial.fail(where, passes ? &*passes : nullptr);
   };
   const nb::handle recorder(target_.recorder);
   const nb::object where = recorder.attr("difference")(as_python(plan).compared(trial.results(), result));
@@ -73,14 +73,14 @@ PyObject* PythonCall::record(PlanTable::Recording& recording) const {
   const nb::object varying = varying_arguments(recording);
   const nb::object tracing = nb::cast(new PythonTracing, nb::rv_policy::take_ownership);
   const nb::object result = watched_call(walk, nb::cast<PythonTracing&>(tracing), recording);
-  const PassList passes = target_.passes == Py_None ? PassList() : to_passes(target_.passes);
+  const std::optional<PassList> passes = to_passes(target_.passes);
   without_memory_error([&] {
     recording.returned(
         nb::cast<PythonTracing&>(tracing).reads_values(),
         [&](std::string& obstacle) {
           return plan_of(recorder.attr("finish")(walk, shown_key, tracing, given, result, varying), obstacle);
         },
-        target_.passes == Py_None ? nullptr : &passes);
+        passes ? &*passes : nullptr);
   });
   return nb::object(result).release().ptr();
 }

@@ -8,7 +8,7 @@ namespace lucid::python {
 
 struct PythonTracing;
 
-/// What a compiled callable calls. Borrowed or owned by it.
+/// What a compiled callable calls, and what it needs for that. It owns these objects.
 struct CallTarget {
   /// The function or module to compile.
   PyObject* function;

@@ -52,6 +52,7 @@ PythonPlan::~PythonPlan() {
 }
 
 nb::object PythonPlan::make(jit::CallResults& results) const {
+  if (make_result_.is_none()) return nb::steal(to_python(results.take(0)));
   const nb::object list = checked(PyList_New(static_cast<Py_ssize_t>(results.size())));
   for (size_t i = 0; i < results.size(); ++i)
     PyList_SET_ITEM(list.ptr(), static_cast<Py_ssize_t>(i), to_python(results.take(i)));
@@ -59,7 +60,6 @@ nb::object PythonPlan::make(jit::CallResults& results) const {
 }
 
 PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
-  if (make_result_.is_none()) return to_python(results.take(0));
   nb::object made = make(results);
   if (guard_set_->stores().empty()) return made.release().ptr();
   guard_set_->stores().set(stored_in(made));
@@ -67,19 +67,11 @@ PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
 }
 
 nb::list PythonPlan::compared(jit::CallResults& results, const nb::object& result) const {
-  nb::list list;
-  const auto add = [&](const nb::object& expected) { list.append(nb::make_tuple("the result", expected, result)); };
-  if (make_result_.is_none()) {
-    add(nb::steal(to_python(results.take(0))));
-    return list;
-  }
   const nb::object made = make(results);
-  if (guard_set_->stores().empty()) {
-    add(made);
-    return list;
-  }
-  add(nb::borrow(PyTuple_GET_ITEM(made.ptr(), 0)));
-  list.extend(guard_set_->stores().compared(stored_in(made)));
+  const bool stores = !guard_set_->stores().empty();
+  nb::list list;
+  list.append(nb::make_tuple("the result", stores ? nb::borrow(PyTuple_GET_ITEM(made.ptr(), 0)) : made, result));
+  if (stores) list.extend(guard_set_->stores().compared(stored_in(made)));
   return list;
 }
 

@@ -30,7 +30,7 @@ struct Options {
   /// LUCID_VERIFY_PASSES: whether plans are verified after each pass that changes them, "1" or "0". The default is 1 in
   /// debug builds, otherwise 0.
   bool verify_passes = kVerifyByDefault;
-  /// LUCID_VERIFY: every how many calls a compiled function is compared with the function itself. 0 means never.
+  /// LUCID_VERIFY: n to compare every n-th call that runs a plan with the function itself, 0 to compare none.
   int64_t verify = 0;
   /// LUCID_COMPILE_WAIT: whether compiled calls wait for their plans, "1" or "0". By default they run eagerly until the
   /// plan is there.

@@ -147,12 +147,12 @@ Dim Scanner::factor(int depth) {
   if (take("(")) {
     if (depth == kMaxDepth) fail("the size is nested too deeply");
     Dim result = sum(depth + 1);
-    for (const char* sign : {"/", "%"}) {
-      if (!take(sign)) continue;
+    const bool is_quotient = take("/");
+    if (is_quotient || take("%")) {
       const Dim divisor = sum(depth + 1);
       if (divisor.unnoted() == 0 || result.unnoted() == std::numeric_limits<int64_t>::min())
         fail("expected numbers that can be divided");
-      result = *sign == '/' ? result / divisor : result % divisor;
+      result = is_quotient ? result / divisor : result % divisor;
     }
     expect(")");
     return result;

@@ -92,7 +92,7 @@ class PlanTable {
   class Recording;
 
   /// `waits`: whether calls wait for plans that are being compiled. Otherwise, unless LUCID_COMPILE_WAIT is set, they
-  /// run eagerly meanwhile. `verify`: one of so many calls that run a plan is compared with the function; 0 means none.
+  /// run eagerly meanwhile. Every `verify`-th call that runs a plan is compared with the function; none if 0.
   static std::shared_ptr<PlanTable> make(std::string name, size_t max_plans, bool waits = false,
                                          int64_t verify = options().verify);
   ~PlanTable();

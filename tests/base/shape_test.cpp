@@ -7,9 +7,12 @@
 #include <vector>
 
 #include "base/error.h"
+#include "message_of.h"
 
 namespace lucid {
 namespace {
+
+using test::message_of;
 
 using Random = std::mt19937_64;
 
@@ -65,16 +68,6 @@ Dims random_strides(Random& random, const Dims& sizes) {
     if (sizes[i] == 1 && pick(random, 0, 1)) strides[i] = pick(random, 0, 9);
   }
   return strides;
-}
-
-template <typename E, typename F>
-std::string message_of(F function) {
-  try {
-    function();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "did not throw";
 }
 
 TEST(Shape, PrintsLikeTheTextForm) {

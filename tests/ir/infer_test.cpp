@@ -2,23 +2,16 @@
 
 #include "base/error.h"
 #include "ir/graph.h"
+#include "message_of.h"
 
 namespace lucid {
 namespace {
 
+using test::message_of;
+
 class Infer : public testing::Test {
  protected:
   Value value(Dtype dtype, Dims shape) { return e_.value(graph_.add_input({dtype, std::move(shape)})); }
-
-  template <typename F>
-  std::string message_of(F f) {
-    try {
-      f();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "no error";
-  }
 
   IRGraph graph_;
   GraphEmitter e_{graph_};

@@ -5,9 +5,12 @@
 #include "../tensor/support.h"
 #include "base/options.h"
 #include "lucid/compile.h"
+#include "message_of.h"
 
 namespace lucid::jit {
 namespace {
+
+using test::message_of;
 
 using namespace lucid::testing;
 
@@ -22,16 +25,6 @@ class VerifiedCalls : public ::testing::Test {
 
   OptionsScope scope{verified()};
 };
-
-template <typename F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const RuntimeError& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST_F(VerifiedCalls, RunTheFunctionOnceAndReturnItsResults) {
   int runs = 0;

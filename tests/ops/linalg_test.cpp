@@ -2,11 +2,14 @@
 
 #include <limits>
 
+#include "message_of.h"
 #include "ops/interpreter.h"
 
 // Values and messages of products, sorts and ranges that the tests of the table do not cover.
 namespace lucid {
 namespace {
+
+using test::message_of;
 
 Value tensor(const Dims& shape, std::initializer_list<double> numbers, Dtype dtype = Dtype::kF64) {
   const Value value = Interpreter::make({dtype, shape});
@@ -28,16 +31,6 @@ std::vector<double> numbers(const Value& value) {
 }
 
 using Numbers = std::vector<double>;
-
-template <typename F>
-std::string message_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "";
-}
 
 TEST(Matmul, MultipliesVectorsMatricesAndBatches) {
   Interpreter e;

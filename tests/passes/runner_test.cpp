@@ -5,10 +5,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "message_of.h"
 #include "passes/pipeline.h"
 
 namespace lucid {
 namespace {
+
+using test::message_of;
 
 IRGraph example() {
   return parse_graph(R"(graph f(%0: f32[4] input) -> (%4) {
@@ -24,16 +27,6 @@ std::vector<std::string> names_of(const PassReport& report) {
   std::vector<std::string> names;
   for (const PassRun& run : report.runs) names.push_back(run.name);
   return names;
-}
-
-template <typename E>
-std::string message_of(const std::function<void()>& action) {
-  try {
-    action();
-  } catch (const E& error) {
-    return error.what();
-  }
-  return "did not throw";
 }
 
 TEST(Runner, RunsTheStandardPassesInOrderAndReportsEach) {

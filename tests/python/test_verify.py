@@ -1,13 +1,11 @@
 """`lucid.compile(f, verify=n)` compares compiled calls with the function itself."""
 
-import os
 import re
-import subprocess
-import sys
 
 import lucid
 import lucid.nn as nn
 import pytest
+from interpreter import run_python
 from same import bits
 
 
@@ -203,6 +201,4 @@ def test_the_environment_gives_the_default():
         "    except RuntimeError as error:\n"
         "        print('raised')\n"
     )
-    environment = {**os.environ, "LUCID_VERIFY": "1"}
-    run = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["raised", "0.0"]
+    assert run_python(program, LUCID_VERIFY="1").split() == ["raised", "0.0"]

@@ -209,7 +209,7 @@ def compile(
     default the second call with other sizes is recorded for that; with `dynamic=True` the first call is, and with
     `dynamic=False` all sizes have plans of their own.
 
-    With `verify=n`, one of n calls that a plan serves also runs the function, returns what that returns, and compares
+    With `verify=n`, one of n calls that a plan serves also runs the function, returns its results, and compares
     results and state bit for bit. A difference raises RuntimeError with the first node that is compiled wrong and its
     source line. The default is the environment variable LUCID_VERIFY, or 0, which means never.
 
