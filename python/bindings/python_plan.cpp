@@ -16,13 +16,6 @@ std::vector<uint32_t> varying_positions(nb::handle numbers) {
   return numbers.is_none() ? std::vector<uint32_t>() : nb::cast<std::vector<uint32_t>>(numbers[1]);
 }
 
-/// What to store, from a tuple of the result and that.
-std::vector<PyObject*> stored_in(nb::handle made) {
-  std::vector<PyObject*> values;
-  for (Py_ssize_t i = 1; i < PyTuple_GET_SIZE(made.ptr()); ++i) values.push_back(PyTuple_GET_ITEM(made.ptr(), i));
-  return values;
-}
-
 }  // namespace
 
 PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes)
@@ -35,6 +28,10 @@ PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list 
   places = nb::cast<std::vector<std::string>>(made[4]);
   guards = guard_set_->size();
   const nb::object numbers = made[5];
+  if (const nb::object calls = made[6]; !calls.is_none()) {
+    repeat_ = calls[0];
+    repeated = nb::cast<std::vector<std::string>>(calls[1]);
+  }
   if (numbers.is_none()) return;
   numbers_object_ = numbers[0];
   if (!numbers_object_.is_none()) numbers_ = &nb::cast<NumberProgram&>(numbers_object_);
@@ -42,7 +39,7 @@ PythonPlan::PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list 
 }
 
 PythonPlan::~PythonPlan() {
-  nb::object* const held[] = {&shown_key_, &guards_object_, &make_result_, &classes_, &numbers_object_};
+  nb::object* const held[] = {&shown_key_, &guards_object_, &make_result_, &classes_, &numbers_object_, &repeat_};
   if (!Py_IsInitialized()) {
     for (nb::object* object : held) object->release();
     return;
@@ -59,19 +56,26 @@ nb::object PythonPlan::make(jit::CallResults& results) const {
   return checked(PyObject_CallOneArg(make_result_.ptr(), list.ptr()));
 }
 
+std::vector<PyObject*> PythonPlan::stored_in(nb::handle made) const {
+  const Py_ssize_t end = PyTuple_GET_SIZE(made.ptr()) - (repeat_.is_valid() ? 1 : 0);
+  std::vector<PyObject*> values;
+  for (Py_ssize_t i = 1; i < end; ++i) values.push_back(PyTuple_GET_ITEM(made.ptr(), i));
+  return values;
+}
+
 PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
   nb::object made = make(results);
-  if (guard_set_->stores().empty()) return made.release().ptr();
+  if (!makes_tuple()) return made.release().ptr();
   guard_set_->stores().set(stored_in(made));
+  if (repeat_.is_valid()) repeat_(nb::handle(PyTuple_GET_ITEM(made.ptr(), PyTuple_GET_SIZE(made.ptr()) - 1)));
   return Py_NewRef(PyTuple_GET_ITEM(made.ptr(), 0));
 }
 
 nb::list PythonPlan::compared(jit::CallResults& results, const nb::object& result) const {
   const nb::object made = make(results);
-  const bool stores = !guard_set_->stores().empty();
   nb::list list;
-  list.append(nb::make_tuple("the result", stores ? nb::borrow(PyTuple_GET_ITEM(made.ptr(), 0)) : made, result));
-  if (stores) list.extend(guard_set_->stores().compared(stored_in(made)));
+  list.append(nb::make_tuple("the result", makes_tuple() ? nb::borrow(PyTuple_GET_ITEM(made.ptr(), 0)) : made, result));
+  if (makes_tuple()) list.extend(guard_set_->stores().compared(stored_in(made)));
   return list;
 }
 
@@ -84,6 +88,7 @@ int PythonPlan::traverse(visitproc visit, void* arg) const {
   Py_VISIT(guards_object_.ptr());
   Py_VISIT(make_result_.ptr());
   Py_VISIT(classes_.ptr());
+  Py_VISIT(repeat_.ptr());
   return 0;
 }
 
@@ -91,6 +96,7 @@ void PythonPlan::visit_references(ReferenceVisitor& visitor) const {
   using Role = ReferenceVisitor::Role;
   guard_set_->visit_references(visitor);
   visitor.object(make_result_.ptr(), Role::kPart);
+  if (repeat_.is_valid()) visitor.object(repeat_.ptr(), Role::kPart);
   for (nb::handle type : classes_) visitor.object(type.ptr());
 }
 

@@ -10,10 +10,11 @@ namespace lucid::python {
 /// A plan of a call from Python, with its Python objects: the guards, and the function that rebuilds the results.
 class PythonPlan : public jit::TablePlan {
  public:
-  /// `made` is (readable key, program, guards, make_result, places, numbers). make_result builds the result from a list
-  /// of tensors; it is None if the result is the tensor itself. If the guards have stores, it builds a tuple of the
-  /// result and what to store. `places` names the captured tensors. `numbers` is None,
-  /// or a NumberProgram, the positions in the key that vary, and the names of these arguments. The key identifies
+  /// `made` is (readable key, program, guards, make_result, places, numbers, calls). make_result builds the result from
+  /// a list of tensors; it is None if the result is the tensor itself. If the guards have stores, or there are calls to
+  /// repeat, it builds a tuple of the result, what to store, and the arguments of the calls. `places` names the
+  /// captured tensors. `numbers` is None, or a NumberProgram, the positions in the key that vary, and the names of
+  /// these arguments. `calls` is None, or a function that repeats the calls, and their names. The key identifies
   /// `classes` by address.
   PythonPlan(const jit::CallKey& key, const nb::tuple& made, nb::list classes);
   /// May run on any thread.
@@ -24,7 +25,7 @@ class PythonPlan : public jit::TablePlan {
   bool find_numbers(std::span<const int64_t> key, std::vector<Scalar>& numbers) const {
     return !numbers_ || numbers_->evaluate(key, numbers);
   }
-  /// Builds the result, and stores what the call stores.
+  /// Builds the result, stores what the call stores, and repeats its calls of functions with effects.
   PyObject* rebuild(jit::CallResults& results) const;
   /// For a call that the function has run itself: tuples of a name, what the plan would have returned or stored, and
   /// what the function did.
@@ -35,14 +36,18 @@ class PythonPlan : public jit::TablePlan {
   int traverse(visitproc visit, void* arg) const;
 
  private:
-  /// The result, or a tuple of the result and what to store.
+  /// What make_result builds.
   nb::object make(jit::CallResults& results) const;
+  bool makes_tuple() const { return repeat_.is_valid() || !guard_set_->stores().empty(); }
+  /// What to store, from the tuple that make_result builds.
+  std::vector<PyObject*> stored_in(nb::handle made) const;
 
   nb::object shown_key_;
   nb::object guards_object_;
   nb::object make_result_;
   nb::object classes_;
   nb::object numbers_object_;
+  nb::object repeat_;
   const GuardSet* guard_set_;
   const NumberProgram* numbers_ = nullptr;
 };

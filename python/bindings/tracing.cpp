@@ -11,6 +11,7 @@
 #include "bindings/gil.h"
 #include "bindings/jit.h"
 #include "bindings/tensor_object.h"
+#include "capture/watch.h"
 #include "jit/program.h"
 #include "jit/traced_numbers.h"
 #include "tensor/eager.h"
@@ -314,6 +315,7 @@ void bind_tracing(nb::module_& module) {
       .def_rw("hands_on_floats", &PythonTracing::hands_on_floats)
       .def_prop_ro("met", &accessed_tensors)
       .def("records", &records, "inputs"_a)
+      .def_prop_ro("effects", [](PythonTracing& self) { return self.context.effects(); })
       .def_prop_ro("may_run_twice", [](PythonTracing& self) { return jit::may_run_twice(self.context); })
       .def_prop_ro("obstacle", [](PythonTracing& self) { return lasting(self.obstacle()); });
   nb::class_<SecondTracing>(module, "SecondTracing")
@@ -329,6 +331,16 @@ void bind_tracing(nb::module_& module) {
     traced_number_type = reinterpret_cast<PyTypeObject*>(type.inc_ref().ptr());  // kept for ever, as are other classes
   });
   module.def("set_float_comparisons", [](nb::handle function) { float_comparisons() = function.inc_ref(); });
+  // What this thread does between these is not part of its recording.
+  module.def("pause_recording", [] {
+    if (t_tracing) t_tracing->context.pause();
+    if (Watch::current()) Watch::current()->pause();
+  });
+  module.def("resume_recording", [] {
+    if (t_tracing) t_tracing->context.resume();
+    if (Watch::current()) Watch::current()->resume();
+  });
+  module.def("tracing_effects", [] { return t_tracing ? t_tracing->context.effects() : size_t{0}; });
   module.def("is_tracing", [] { return jit::TracingContext::is_active(); });
   module.def("set_package_folder", [](std::string folder) { package_folder() = std::move(folder); });
   module.def("record_trace", &record_trace, "tracing"_a, "arguments"_a, "results"_a, "state"_a, "name"_a);

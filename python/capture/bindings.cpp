@@ -369,7 +369,8 @@ void bind_watch(nb::module_& module) {
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_watch)},
                                 {0, nullptr}};
   nb::class_<Watch>(module, "Watch", nb::type_slots(slots), "Observes which functions run on this thread.")
-      .def(nb::init<std::string, std::vector<std::string>>(), "own"_a, "libraries"_a)
+      .def(nb::init<std::string, std::vector<std::string>, nb::object>(), "own"_a, "libraries"_a,
+           "repeated"_a.none() = nb::none())
       .def("start", &Watch::start)
       .def("stop", &Watch::stop)
       .def("clear", &Watch::clear, "Forgets what it has observed.")
@@ -391,6 +392,9 @@ void bind_watch(nb::module_& module) {
             return list;
           },
           "(function, code, the user's code, its line) of the C functions called by code outside Lucid.");
+  module.def(
+      "call_log", [] { return Watch::current() ? Watch::current()->repeated() : nb::none(); },
+      "What knows the calls to repeat of the call that this thread records, or None.");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace lucid::python {
 namespace {
@@ -25,24 +26,36 @@ std::string_view file_of(PyObject* code) {
   return file ? file : "";
 }
 
+thread_local Watch* t_watch = nullptr;
+
 constexpr const char* kCapsule = "lucid.Watch";
 /// Maximum number of functions recorded per code object: a loop may create any number of them.
 constexpr size_t kMaxFunctions = 8;
 
 }  // namespace
 
+Watch::Watch(std::string own, std::vector<std::string> libraries, nb::object repeated)
+    : own_(std::move(own)), libraries_(std::move(libraries)), repeated_(std::move(repeated)) {
+  if (repeated_.is_none()) return;
+  for (nb::handle code : repeated_.attr("codes")) repeated_codes_.insert(code.ptr());
+  for (nb::handle function : repeated_.attr("functions")) repeated_functions_.insert(function.ptr());
+}
+
+Watch* Watch::current() { return t_watch; }
+
 void Watch::start() {
   PyThreadState* state = PyThreadState_Get();
   before_ = state->c_profilefunc;
   before_object_ = nb::borrow(state->c_profileobj);
   handle_ = checked(PyCapsule_New(this, kCapsule, nullptr));
-  running_ = true;
+  is_started_ = true;
+  outer_ = std::exchange(t_watch, this);
   PyEval_SetProfile(profile, handle_.ptr());
 }
 
 void Watch::stop() {
-  if (!running_) return;
-  running_ = false;
+  if (!std::exchange(is_started_, false)) return;
+  if (t_watch == this) t_watch = outer_;
   PyThreadState* state = PyThreadState_Get();
   saw_everything_ = state->c_profilefunc == profile && state->c_profileobj == handle_.ptr();
   if (saw_everything_) PyEval_SetProfile(before_, before_object_.ptr());
@@ -54,12 +67,31 @@ int Watch::profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg
   auto* watch = static_cast<Watch*>(PyCapsule_GetPointer(self, kCapsule));
   if (!watch) return -1;
   const auto see = [&] {
-    if (what == PyTrace_CALL) watch->see_call(frame);
-    if (what == PyTrace_C_CALL) watch->see_c_call(frame, arg);
+    watch->see(frame, what, arg);
     return 0;
   };
   if (guarded(see) < 0) return -1;
   return watch->before_ ? watch->before_(watch->before_object_.ptr(), frame, what, arg) : 0;
+}
+
+void Watch::see(PyFrameObject* frame, int what, PyObject* arg) {
+  const PyObject* returning = what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION ? arg : nullptr;
+  if (what == PyTrace_RETURN) returning = reinterpret_cast<PyObject*>(frame);
+  if (returning && !running_.empty() && running_.back().ptr() == returning) {
+    running_.pop_back();
+    repeated_.attr("end")();
+    return;
+  }
+  if (is_paused_) return;
+  if (what == PyTrace_CALL) see_call(frame);
+  if (what == PyTrace_C_CALL) see_c_call(frame, arg);
+}
+
+bool Watch::begins(PyFrameObject* frame, PyObject* function) {
+  const nb::handle caller(reinterpret_cast<PyObject*>(frame));
+  if (!nb::cast<bool>(repeated_.attr("begin")(caller, nb::handle(function)))) return false;
+  running_.push_back(nb::borrow(function == Py_None ? caller.ptr() : function));
+  return true;
 }
 
 Watch::Code& Watch::known(PyObject* code) {
@@ -77,6 +109,7 @@ bool Watch::is_users(PyObject* code) const {
 
 void Watch::see_call(PyFrameObject* frame) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
+  if (repeated_codes_.contains(code.ptr()) && begins(frame, Py_None)) return;
   Code& entry = known(code.ptr());
   PyObject* function = function_of(frame);
   if (!function || !PyFunction_Check(function) || entry.functions.size() >= kMaxFunctions) return;
@@ -93,6 +126,7 @@ void Watch::see_c_call(PyFrameObject* frame, PyObject* function) {
   const nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(frame)));
   if (known(code.ptr()).is_own) return;
   const auto* called = reinterpret_cast<PyCFunctionObject*>(function);
+  if (repeated_functions_.contains(function) && begins(frame, function)) return;
   // The behaviour of a method depends on the type of its object. The object of a class method is a type.
   PyObject* self = called->m_self;
   const void* of = !self ? nullptr : PyType_Check(self) ? static_cast<void*>(self) : Py_TYPE(self);
@@ -122,10 +156,15 @@ int Watch::traverse(visitproc visit, void* arg) const {
     Py_VISIT(called.user_code.ptr());
   }
   Py_VISIT(before_object_.ptr());
+  Py_VISIT(repeated_.ptr());
+  for (const nb::object& running : running_) Py_VISIT(running.ptr());
   return 0;
 }
 
 void Watch::clear() {
+  repeated_ = nb::none();
+  repeated_codes_.clear();
+  repeated_functions_.clear();
   ran_.clear();
   called_.clear();
   codes_.clear();

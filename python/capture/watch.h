@@ -2,6 +2,7 @@
 
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "bindings/errors.h"
@@ -27,14 +28,24 @@ class Watch {
   };
 
   /// Code in files that begin with `own` may call any C function. Code in files that begin with one of `libraries` is
-  /// not user code.
-  Watch(std::string own, std::vector<std::string> libraries) : own_(std::move(own)), libraries_(std::move(libraries)) {}
+  /// not user code. `repeated` is None, or knows calls that a plan repeats: those of the functions with a code object
+  /// among its `codes`, and of its C functions `functions`. Its method `begin` gets the frame that begins, or that
+  /// calls a C function, and that function or None. It returns whether the plan can repeat this call; then `end` is
+  /// called after it.
+  Watch(std::string own, std::vector<std::string> libraries, nb::object repeated);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() { stop(); }
 
   void start();
   void stop();
+  /// What observes this thread; null if nothing does.
+  static Watch* current();
+  /// What happens between these is not observed. They do not nest.
+  void pause() { is_paused_ = true; }
+  void resume() { is_paused_ = false; }
+  /// None, or what knows calls to repeat.
+  const nb::object& repeated() const { return repeated_; }
   /// False if other code replaced the profile function between start() and stop().
   bool saw_everything() const { return saw_everything_; }
   const std::vector<Ran>& ran() const { return ran_; }
@@ -48,6 +59,9 @@ class Watch {
     std::vector<PyObject*> functions;  // in ran_
   };
   static int profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg);
+  void see(PyFrameObject* frame, int what, PyObject* arg);
+  /// Whether the plan repeats the call that begins.
+  bool begins(PyFrameObject* frame, PyObject* function);
   void see_call(PyFrameObject* frame);
   void see_c_call(PyFrameObject* frame, PyObject* function);
   Code& known(PyObject* code);
@@ -55,6 +69,11 @@ class Watch {
 
   std::string own_;
   std::vector<std::string> libraries_;
+  nb::object repeated_;
+  std::unordered_set<const PyObject*> repeated_codes_;
+  std::unordered_set<const PyObject*> repeated_functions_;
+  /// The calls to repeat that are running: their frames, or the C functions.
+  std::vector<nb::object> running_;
   std::unordered_map<PyObject*, Code> codes_;
   struct Hash {
     size_t operator()(const std::pair<const void*, const void*>& key) const {
@@ -67,7 +86,9 @@ class Watch {
   Py_tracefunc before_ = nullptr;
   nb::object before_object_;
   nb::object handle_;
-  bool running_ = false;
+  Watch* outer_ = nullptr;
+  bool is_started_ = false;
+  bool is_paused_ = false;
   bool saw_everything_ = true;
 };
 

@@ -42,6 +42,8 @@ class TablePlan : public RefCounted {
   std::vector<std::string> places;
   /// The arguments whose values may vary.
   std::vector<std::string> varying;
+  /// The calls with effects that the front repeats after each run, such as "print (train.py:12)".
+  std::vector<std::string> repeated;
   /// The number of places that the front guards.
   size_t guards = 0;
 

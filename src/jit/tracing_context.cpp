@@ -55,6 +55,10 @@ void TracingContext::stop() {
   set_eager_observer(before_);
 }
 
+void TracingContext::pause() { set_eager_observer(nullptr); }
+
+void TracingContext::resume() { set_eager_observer(this); }
+
 template <typename Step>
 void TracingContext::note(const Step& step) {
   if (is_out_of_memory_ || has_memory_for(step)) return;
@@ -244,7 +248,9 @@ void TracingContext::written(const Call& call, std::span<TensorImpl* const> dest
   note([&] {
     Event& event = add_event(Event::Kind::kWritten, &call);
     for (const TensorImpl* destination : destinations) {
-      ++trace_.cells[static_cast<size_t>(cell_of(*destination))].version;
+      TracedCell& cell = trace_.cells[static_cast<size_t>(cell_of(*destination))];
+      ++cell.version;
+      if (cell.outside) ++effects_;
       event.results.push_back(current_view(*destination));
     }
   });
@@ -267,6 +273,7 @@ void TracingContext::moved(const TensorImpl& source, const TensorImpl& copy) {
 }
 
 void TracingContext::use_gradient(const TensorImpl* leaf, const GradSlot* slot, bool reads) {
+  ++effects_;
   for (GradientUse& use : gradient_uses_) {
     // A leaf gets its slot together with its first gradient.
     if (!use.slot && use.leaf && use.leaf->autograd()) use.slot = use.leaf->autograd()->slot;
@@ -293,6 +300,7 @@ void TracingContext::gradient_replaced(const TensorImpl* leaf, const GradSlot* s
 void TracingContext::rebases(TensorImpl& root) {
   note([&] {
     if (is_own(root)) return;
+    ++effects_;
     for (const Rebased& rebased : rebased_)
       if (rebased.root.get() == &root) return;
     rebased_.push_back({TensorRef(&root), requires_grad(root) ? gradient_edge(root) : Edge()});

@@ -27,6 +27,12 @@ class TracingContext : public EagerObserver {
   static bool is_active();
   /// Ends the recording.
   void stop();
+  /// What happens between these is not part of the recording. They do not nest.
+  void pause();
+  void resume();
+  /// How often the call has changed something that others may see: memory from outside, gradients, or positions of
+  /// tensors in the gradient graph. Reading a gradient counts too.
+  size_t effects() const { return effects_; }
 
   /// The sizes that are traced, or null. Set before anything is recorded.
   const std::shared_ptr<TracedSizes>& sizes() const { return sizes_; }
@@ -136,6 +142,7 @@ class TracingContext : public EagerObserver {
   std::vector<HookRef> hooks_that_ran_;
   std::vector<TensorRef> hashed_;
   EagerObserver* before_ = nullptr;
+  size_t effects_ = 0;
   bool is_installed_ = false;
   bool is_out_of_memory_ = false;
 };

@@ -1,5 +1,8 @@
 """Programs that change Python state between calls return the same compiled as eagerly."""
 
+import contextlib
+import io
+
 import lucid
 import pytest
 from capture_expected import COMPILED, EAGER, NEVER_TWICE, READS_VALUES
@@ -17,7 +20,10 @@ READ_VALUES_FIRST = {
 
 def run(program, compile):
     lucid.manual_seed(2)
-    return [bits(result) for result in program(compile)], bits(lucid.get_rng_state())
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        results = [bits(result) for result in program(compile)]
+    return results, printed.getvalue(), bits(lucid.get_rng_state())
 
 
 def reason_of(name):

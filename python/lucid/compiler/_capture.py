@@ -33,9 +33,11 @@ from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable,
 from ._knowledge import Knowledge, Learned
 from ._leaving import LeavingFloats
 from ._numbers import inspects_types
+from ._repeated import CallLog
 from ._results import Known
 from ._shared import SharedObjects
 from ._stores import Write, can_be_repeated, declare_stores, release_logs
+from ._streams import are_standard_streams, are_standard_warnings, is_standard_logger
 from ._walk import Walk
 
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
@@ -119,8 +121,12 @@ class Recording:
                 gc.enable()
         # Not a dict: a metaclass may define how its classes are hashed.
         self._subclasses = [(cls, _subclasses_of(cls)) for cls in self._found.state.classes]
-        self._watch = _core.Watch(OWN, LIBRARIES)
+        self._floats = LeavingFloats([])
+        self.log = CallLog(self._found.guards)
+        self._watch = _core.Watch(OWN, LIBRARIES, self.log)
         self._changes_modes = False
+        # Why a plan cannot repeat the effects of the call.
+        self.obstacle: str | None = None
 
     def _recall(self) -> Found | None:
         """What the walk would find, if an earlier one is known to have found the same."""
@@ -191,7 +197,8 @@ class Recording:
         if type(function) is types.MethodType:
             function = function.__func__
         code = function.__code__ if type(function) is types.FunctionType else None
-        return floats.are_handed_on(code, state.assigned | state.appended | state.filled)
+        repeated = [call.site for call in self.log.calls]
+        return floats.are_handed_on(code, state.assigned | state.appended | state.filled, repeated)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""
@@ -201,6 +208,7 @@ class Recording:
             state.tensors.keys() | set(map(id, tensors)) | set(map(id, self._inputs)),
             {code for code, _ in self._watch.ran},
             state.classes,
+            state.objects - found.arguments.keys() - found.containers,
         )
 
     def sharing_obstacle(self, program: _core.Program) -> str | None:
@@ -218,18 +226,18 @@ class Recording:
         self._watch.stop()
         self._changes_modes = _modes() != self._modes
 
-    def finish(self, result: Any = None, floats: LeavingFloats | None = None) -> Outcome:
+    def finish(self, result: Any = None, floats: LeavingFloats | None = None, effects: int = 0) -> Outcome:
         """Returns guards for everything that the call read, or why it cannot be replayed. `floats` are those that it
-        has read from tensors, if it only hands them on."""
+        has read from tensors, if it only hands them on; `effects` counts its effects on tensors."""
         self._floats = floats or LeavingFloats([])
         try:
-            return self._finish()
+            return self._finish(effects)
         finally:
             # A recording that outlives the call must not keep the arguments alive.
             self._args, self._kwargs, self._seen, self._inputs = (), {}, {}, []
             self._watch.clear()
 
-    def _finish(self) -> Outcome:
+    def _finish(self, effects: int) -> Outcome:
         capture, found, knowledge = self._capture, self._found, self._capture.knowledge
         state = found.state
         ran = self._watch.ran
@@ -261,6 +269,11 @@ class Recording:
             return Outcome(None, self._message("", "imports a module while it runs", sites), learned)
         if facts:
             return Outcome(None, facts, False)
+        if self.log.is_disturbed:
+            return Outcome(None, None, True)
+        if (obstacle := self.log.finish(effects)) is not None:
+            self.obstacle = self._message("", obstacle, sites)
+            return Outcome(None, self.obstacle, False)
         writes = self._writes()
         if isinstance(writes, str):
             capture.writes += 1
@@ -274,12 +287,23 @@ class Recording:
             learned = not knowledge.only_ran_code
             knowledge.forget_other_code(reflects)
             return Outcome(None, self._message(*found.reasons[0], sites), learned)
+        self._guard_effects()
         if writes:
             tensors, stored, inputs = declare_stores(writes, found, self._seen)
             return Outcome(found.guards, None, False, tensors, stored, [*self._inputs, *inputs])
-        if not release_logs(found, self._seen):
+        if not release_logs(found, self._seen) and not self.log.calls:
             self._remember()
         return Outcome(found.guards, None, False, state.tensors, [], self._inputs)
+
+    def _guard_effects(self) -> None:
+        """What the call prints and logs must not be seen by code of the user: that would run later than in the call."""
+        guards = self._found.guards
+        if self.log.calls:
+            guards.call(are_standard_streams, "the standard streams")
+        if self.log.warns:
+            guards.call(are_standard_warnings, "how warnings are shown")
+        for logger in {id(logger): logger for logger in self.log.loggers}.values():
+            guards.call(functools.partial(is_standard_logger, logger), f"the handlers of logger {logger.name}")
 
     def _remember(self) -> None:
         """Keeps what was found with the guards, for the next recording."""

@@ -17,7 +17,9 @@ _WRITES = {"STORE_GLOBAL", "DELETE_GLOBAL", "STORE_ATTR", "DELETE_ATTR", "STORE_
 _SETS = {"BUILD_SET", "SET_ADD", "SET_UPDATE"}
 _FORMATS = {"FORMAT_VALUE", "CONVERT_VALUE", "FORMAT_SIMPLE"}
 # Functions and methods whose results may contain the address or the hash of an object.
-_TEXTS = {"ascii", "format", "format_map", "hash", "repr", "str", "__format__", "__hash__", "__repr__", "__str__"}
+_TEXTS = {
+    "ascii", "format", "format_map", "hash", "print", "repr", "str", "__format__", "__hash__", "__repr__", "__str__",
+}  # fmt: skip
 
 # Instructions that load local variables: two of them load two.
 _LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"}

@@ -17,7 +17,7 @@ from ._leaving import LeavingFloats
 from ._marks import marked_dims
 from ._numbers import Numbers, Varying, VaryingTensor, run_again
 from ._passes import Pass, to_core
-from ._results import CannotRebuild, Known, UnknownClass, flatten_result
+from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
 from ._verify import difference
 
 
@@ -165,8 +165,8 @@ class Compiled:
         varying: tuple[list[Any], list[Any]],
     ) -> tuple[Any, ...] | str | None:
         """Returns the parts of a plan: key, program, guards, a function that rebuilds results, places of captured
-        tensors, what may vary. Returns a string with the reason if there is no plan, or None if the next call is to be
-        recorded. `varying` are the fields of a Varying."""
+        tensors, what may vary, calls to repeat. Returns a string with the reason if there is no plan, or None if the
+        next call is to be recorded. `varying` are the fields of a Varying."""
         known = recording.known(tensors)
         read = LeavingFloats(tracing.floats)
         floats = read if read.copies and recording.hands_on(read) else None
@@ -180,28 +180,33 @@ class Compiled:
         except CannotRebuild as error:
             learned = isinstance(error, UnknownClass) and recording.finish(result).learned
             return None if learned else printable(str(error))
-        outcome = recording.finish(result, floats)
+        outcome = recording.finish(result, floats, tracing.effects)
         if outcome.learned:
             return None
         if outcome.guards is None:
             # An obstacle in the use of tensors is more specific than state that the call might have read.
-            return tracing.obstacle or str(outcome.reason)
+            return recording.obstacle or tracing.obstacle or str(outcome.reason)
         found = list(outcome.tensors.values())
         given = [*tensors, *outcome.inputs]
         leaves = [*given, *(tensor for tensor, _ in found)]
         if any(gradient_of(leaf) is result for result in results for leaf in leaves):
             return "returns the gradient of a tensor"
-        if outcome.stored or floats is not None:
+        repeat = recording.log.repeat()
+        is_whole = bool(outcome.stored) or repeat is not None
+        if is_whole or floats is not None:
             try:
-                whole = (result, *outcome.stored) if outcome.stored else result
+                passed = [] if repeat is None else [recording.log.arguments(floats)]
+                whole = (result, *outcome.stored, *passed) if is_whole else result
                 results, make_result = flatten_result(whole, known, floats)
+            except CannotPass as error:
+                return printable(str(error))
             except CannotRebuild as error:
                 return tracing.obstacle or printable(str(error))
             tracing.hands_on_floats = floats is not None
         outcome.guards.set_inputs(tensors, outcome.inputs)
         traced = None
         state = [tensor for tensor, _ in found]
-        has_effects = bool(outcome.stored) or floats is not None or not tracing.may_run_twice
+        has_effects = is_whole or floats is not None or not tracing.may_run_twice
         if any(wanted) and not has_effects and not any(map(requires_grad, [*results, *tensors])):
             traced = self._trace(recording.structure, tracing, results, known, arguments, tensors, wanted)
         program, obstacle = (None, None) if traced is None else traced.record(given, state, self.name)
@@ -217,9 +222,9 @@ class Compiled:
             return str(why)
         places = {id(tensor): place for tensor, place in found}
         used = [places.get(id(tensor), "the random generator") for tensor in program.state]
-        rebuild = None if derives(type(result), _core.Tensor) and not outcome.stored else make_result
+        rebuild = None if derives(type(result), _core.Tensor) and not is_whole else make_result
         varies = None if traced is None else (traced.program, traced.positions, traced.names)
-        return key, program, outcome.guards, rebuild, used, varies
+        return key, program, outcome.guards, rebuild, used, varies, repeat
 
     def _trace(
         self,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import lucid
 
 from .. import _core
-from . import _kinds
+from . import _kinds, _streams
 from ._code import MAX_INTEGER
 from ._found import Found, State
 from ._kinds import gradient_of, name_of, type_set
@@ -69,6 +69,9 @@ def add_guards(walk: Walk) -> None:
         read: Any = _core.class_dict(collections.deque)["maxlen"].__get__
         for value, place in walk.deques:
             guards.call(functools.partial(read, value), f"{place}.maxlen")
+    if all_names or not _streams.ATTRIBUTES.isdisjoint(names):
+        for value, place in walk.streams:
+            guards.call(functools.partial(_streams.attributes_of, value), f"an attribute of {place}")
     guards.global_hooks()
     if walk.uses_numpy:
         if (mode := _kinds.numpy_error_mode()) is not None:

@@ -56,8 +56,26 @@ class CannotRebuild(Exception):
     """Names a result that a replayed call could not return."""
 
 
+class CannotPass(CannotRebuild):
+    """Names an argument that a replayed call could not pass to an effect."""
+
+
 class UnknownClass(CannotRebuild):
     """A result of a class that the walk has not found. The next walk may find it."""
+
+
+class Text:
+    """A text with floats in it: parts that are texts, or a float and how it is formatted."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+
+class Arguments:
+    """Arguments of calls that a plan repeats. Objects that existed before the call are passed themselves."""
+
+    def __init__(self, calls: list[tuple[tuple[Any, ...], dict[str, Any]]]) -> None:
+        self.calls = calls
 
 
 class Known:
@@ -69,8 +87,11 @@ class Known:
         tensors: Container[int] = (),
         codes: Collection[CodeType] = (),
         classes: Container[type] | None = None,
+        lasting: Container[int] = (),
     ):
         self.objects = objects
+        # Those among them that every call with the same guards finds.
+        self.lasting = lasting
         # None: all classes.
         self.classes = classes
         # Arguments and state. A replayed call returns the objects themselves.
@@ -110,6 +131,8 @@ class _Parts:
         self._numbers: dict[int, int] = {}
         # The numbers of objects whose parts are being taken apart.
         self._unfinished: set[int] = set()
+        # Whether it is an argument of a call that is repeated, not a result.
+        self._is_passed = False
 
     def of(self, item: Any) -> Rebuild:
         cls = type(item)
@@ -123,12 +146,14 @@ class _Parts:
             return _constant(item)
         if (known := self._numbers.get(id(item))) is not None:
             if known in self._unfinished:
-                raise CannotRebuild(f"returns a {name_of(cls)} that contains itself")
+                raise self._refusal(f"a {name_of(cls)} that contains itself")
             return lambda new, made: made[known]
         if id(item) in self._known.objects:
-            raise CannotRebuild(f"returns a {name_of(cls)} that existed before the call")
+            if self._is_passed and id(item) in self._known.lasting:
+                return _constant(item)
+            raise self._refusal(f"a {name_of(cls)} that existed before the call")
         if len(self._unfinished) >= _MAX_DEPTH:
-            raise CannotRebuild(f"returns a value that is nested {_MAX_DEPTH} deep")
+            raise self._refusal(f"a value that is nested {_MAX_DEPTH} deep")
         number = self._numbers[id(item)] = len(self._numbers)
         self._unfinished.add(number)
         make = self._maker(item, cls)
@@ -138,11 +163,27 @@ class _Parts:
     def _tensor(self, tensor: lucid.Tensor) -> Rebuild:
         cls = type(tensor)
         if cls is not lucid.Tensor and id(tensor) not in self._known.tensors:
-            raise CannotRebuild(f"returns a new {name_of(cls)}")
+            raise self._refusal(f"a new {name_of(cls)}")
         self._tensors.append(tensor)
         return lambda new, made: next(new)
 
+    def _refusal(self, what: str) -> CannotRebuild:
+        return CannotPass(f"passes an effect {what}") if self._is_passed else CannotRebuild(f"returns {what}")
+
+    def _arguments(self, arguments: Arguments) -> Rebuild:
+        self._is_passed = True
+        calls = [(self.of(args), self._dict(kwargs, dict)) for args, kwargs in arguments.calls]
+        return lambda new, made: [(args(new, made), kwargs(new, made)) for args, kwargs in calls]
+
+    def _text(self, text: Text) -> Rebuild:
+        parts = [(_constant(part), "") if type(part) is str else (self.of(part[0]), part[1]) for part in text.parts]
+        return lambda new, made: "".join([format(part(new, made), spec) for part, spec in parts])
+
     def _maker(self, item: Any, cls: type) -> Rebuild:
+        if cls is Arguments:
+            return self._arguments(item)
+        if cls is Text:
+            return self._text(item)
         if cls is slice:
             bounds = [self.of(bound) for bound in (item.start, item.stop, item.step)]
             return lambda new, made: slice(*[bound(new, made) for bound in bounds])
@@ -158,7 +199,7 @@ class _Parts:
         if is_python_class(cls) and not is_own_class(cls) and not _has(cls, "__del__"):
             self._check_class(cls)
             return self._instance(item, cls)
-        raise CannotRebuild(f"returns a {name_of(cls)}")
+        raise self._refusal(f"a {name_of(cls)}")
 
     def _check_class(self, cls: type) -> None:
         if self._known.classes is not None and cls not in self._known.classes:
@@ -170,7 +211,7 @@ class _Parts:
         is_ours = module_of(cls) == "lucid.return_types"
         if cls is not tuple and not is_ours:
             if not _has(cls, "_fields") or _core.attributes_of(item):
-                raise CannotRebuild(f"returns a {name_of(cls)}")
+                raise self._refusal(f"a {name_of(cls)}")
             self._check_class(cls)
         parts = [self.of(part) for part in tuple.__iter__(item)]
         if is_ours:
@@ -185,7 +226,7 @@ class _Parts:
         keys = list(dict.keys(item))
         for key in keys:
             if not _is_plain(key):
-                raise CannotRebuild(f"returns a dict with a {name_of(type(key))} among its keys")
+                raise self._refusal(f"a dict with a {name_of(type(key))} among its keys")
         values = [self.of(value) for value in dict.values(item)]
         return lambda new, made: make(zip(keys, [value(new, made) for value in values]))
 
@@ -196,7 +237,7 @@ class _Parts:
         """
         bases = builtin_bases(cls)
         if bases and (bases[0] not in _BASES or any(base not in (*_BASES, dict) for base in bases)):
-            raise CannotRebuild(f"returns a {name_of(cls)}")
+            raise self._refusal(f"a {name_of(cls)}")
         contents: Rebuild | None = None
         fill = _BASES[bases[0]] if bases else None
         if bases and derives(cls, dict):

@@ -11,6 +11,7 @@ import contextvars
 import datetime
 import functools
 import gc
+import io
 import operator
 import re
 import types
@@ -264,6 +265,16 @@ def _item_getter(walk: Walk, getter: Any, place: str) -> None:
 def _lock(walk: Walk, lock: Any, place: str) -> None:
     # Calls of its methods are seen; `with lock:` is not.
     walk.locks.append((place, last_name(place), f"may lock {place}"))
+
+
+@_visits(
+    io.TextIOWrapper,
+    io.StringIO,
+    guarded="identity, and attributes such as `closed` if code names them",
+    reason="a call of one of its methods runs eagerly; a plan repeats what is printed to it",
+)
+def _stream(walk: Walk, stream: Any, place: str) -> None:
+    walk.streams.append((stream, place))
 
 
 @_visits(contextvars.ContextVar, guarded="its value in the current context", reason="only `get` may be called")

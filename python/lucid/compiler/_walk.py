@@ -115,6 +115,7 @@ class Walk:
         # Arrays and views, and the name of the attribute that gives what is behind them.
         self.views: list[tuple[Any, str, str]] = []
         self.deques: list[tuple[Any, str]] = []
+        self.streams: list[tuple[Any, str]] = []
         self.uses_numpy = False
         # Whether there are hooks that would run during backward and were not visited.
         self.skips_hooks = False

@@ -186,7 +186,7 @@ def print_tensor(compile):
 def print_plain(compile):
 
     def f(x):
-        print("", end="")
+        print("called", x.shape)
         return x * 2
 
     f = compile(f)
@@ -201,7 +201,7 @@ def print_in_helper(compile):
         print(m, end="")
 
     def f(x):
-        log("")
+        log("a")
         return x * 2
 
     f = compile(f)

@@ -10,6 +10,7 @@ import contextvars
 import datetime
 import functools
 import heapq
+import io
 import itertools
 import json
 import math
@@ -254,7 +255,8 @@ VARIABLE_HOLDER = Box()
 
 # Functions and methods that are in no table, and the reason that explain() gives.
 NOT_LISTED: dict[str, Callable] = {
-    "calls print": lambda x: print(end="") or x,
+    "prints to a stream other than": lambda x: print(end="", file=io.StringIO()) or x,
+    "calls _io.TextIOWrapper.write": lambda x: sys.__stdout__.write("") * x,
     "calls id": lambda x: x * (id(x) > 0),
     "calls globals": lambda x: x * len(globals()),
     "calls eval": lambda x: x * eval("2"),

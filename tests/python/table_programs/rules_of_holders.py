@@ -3,6 +3,7 @@
 import contextvars
 import datetime
 import functools
+import io
 import operator
 import os
 import threading
@@ -143,6 +144,18 @@ def a_reentrant_lock_is_taken():
             return x * factors[0]
 
     return Case(function, lambda: factors.__setitem__(0, 3.0), "_thread.RLock")
+
+
+@rule(io.StringIO)
+def an_attribute_of_a_stream_changes():
+    stream = io.StringIO()
+    return Case(lambda x: x * (2.0 if stream.closed else 3.0), stream.close)
+
+
+@rule(io.TextIOWrapper)
+def an_attribute_of_a_file_changes():
+    file = io.TextIOWrapper(io.BytesIO())
+    return Case(lambda x: x * (2.0 if file.line_buffering else 3.0), lambda: file.reconfigure(line_buffering=True))
 
 
 @rule(contextvars.ContextVar)

@@ -1,0 +1,394 @@
+"""Reads the instructions of code: what happens to a value that a call returns, and what the arguments of a call are."""
+
+from __future__ import annotations
+
+import dis
+import sys
+import weakref
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from types import CodeType, FrameType
+from typing import Any, TypeVar
+
+from .. import _core
+from ._moves import Comparison, Moves, Pass, Used, global_of
+
+# The code that makes a call, and the offset of the instruction.
+Site = tuple[CodeType, int]
+_Result = TypeVar("_Result")
+
+_IGNORED = {"CACHE", "EXTENDED_ARG", "NOP", "RESUME", "PRECALL", "KW_NAMES", "NOT_TAKEN"}
+_LOADS = {
+    "LOAD_CONST",
+    "LOAD_SMALL_INT",
+    "LOAD_FAST",
+    "LOAD_FAST_CHECK",
+    "LOAD_FAST_BORROW",
+    "LOAD_DEREF",
+    "LOAD_NAME",
+    "PUSH_NULL",
+}
+_LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"}
+# The ops for comparisons of a float with a number, and with the float on the right.
+_COMPARISONS = {
+    "<": ("lt", "gt"),
+    "<=": ("le", "ge"),
+    ">": ("gt", "lt"),
+    ">=": ("ge", "le"),
+    "==": ("eq", "eq"),
+    "!=": ("ne", "ne"),
+}
+# Functions of `math` that are comparisons, which are ops by the same names.
+_CLASSIFIERS = ("isnan", "isinf", "isfinite")
+# A flag of FORMAT_VALUE.
+_HAS_SPECIFICATION = 4
+# How many instructions between the read of a value and the one that hands it on are looked at.
+_MAX_STEPS = 200
+
+
+@dataclass
+class _Symbol:
+    """A value on the stack: the instruction that pushed it."""
+
+    index: int
+    # For the callable of a method call: the name of the method.
+    method: str | None = None
+    # The value that it is a method, an attribute or an item of.
+    owner: _Symbol | None = None
+
+
+@dataclass
+class _Code:
+    """One code object."""
+
+    code: CodeType
+    instructions: list[dis.Instruction] = field(init=False)
+    # The offsets of all instructions.
+    offsets: list[int] = field(init=False)
+    names_of_arguments: list[dis.Instruction] = field(init=False)
+
+    def __post_init__(self) -> None:
+        instructions = list(dis.get_instructions(self.code))
+        self.offsets = [each.offset for each in instructions]
+        self.instructions = [each for each in instructions if each.opname not in _IGNORED]
+        self.names_of_arguments = [each for each in instructions if each.opname == "KW_NAMES"]
+
+    def index_at(self, offset: int) -> int:
+        """The call that is running when `offset` is the last instruction."""
+        # The offset may be that of a cache entry after the instruction.
+        start = max((each for each in self.offsets if each <= offset), default=0)
+        for index, instruction in enumerate(self.instructions):
+            if instruction.offset >= start:
+                return index
+        raise Used
+
+    def moves_of_call(self, offset: int) -> Moves:
+        """What happens to the result of `x.item()` or `float(x)`."""
+        return self._moves_after(self.index_at(offset), frozenset(), reads_value=True)
+
+    def _moves_after(self, index: int, seen: frozenset[str], reads_value: bool = False) -> Moves:
+        """What happens to the value that an instruction pushes."""
+
+        def moves(stack: list[_Symbol]) -> Moves:
+            if reads_value and not self._reads_value(index, stack):
+                raise Used
+            self._step(index, stack)
+            return self._moves(index, stack, seen)
+
+        return self._at(index, moves)
+
+    def _at(self, index: int, action: Callable[[list[_Symbol]], _Result]) -> _Result:
+        """Calls a function with the stack before an instruction."""
+        # Where the statement begins is not known. If it began later, the stack would have too few values.
+        for start in range(index, max(-1, index - _MAX_STEPS), -1):
+            stack: list[_Symbol] = []
+            try:
+                for at in range(start, index):
+                    self._step(at, stack)
+                return action(stack)
+            except IndexError:
+                continue
+        raise Used
+
+    def arguments(self, frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of the call that a frame makes. Raises Used if they are not constants or variables."""
+        index = self.index_at(frame.f_lasti)
+        call = self.instructions[index]
+        if call.opname != "CALL":
+            raise Used
+        count = call.arg or 0
+
+        def symbols(stack: list[_Symbol]) -> list[_Symbol]:
+            if len(stack) < count + 2:
+                raise IndexError
+            return stack[len(stack) - count :]
+
+        values = [self._value(symbol, frame) for symbol in self._at(index, symbols)]
+        previous = self.instructions[index - 1].offset
+        named = [each.arg or 0 for each in self.names_of_arguments if previous < each.offset < call.offset]
+        names = self.code.co_consts[named[0]] if named else ()
+        first = count - len(names)
+        return tuple(values[:first]), dict(zip(names, values[first:]))
+
+    def _value(self, symbol: _Symbol, frame: FrameType) -> Any:
+        load = self.instructions[symbol.index]
+        if load.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            return load.argval
+        if load.opname == "LOAD_GLOBAL":
+            return global_of(frame, load.argval)
+        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
+            return frame.f_locals[load.argval]
+        raise Used
+
+    def _reads_value(self, index: int, stack: list[_Symbol]) -> bool:
+        """Whether the instruction calls `item` of a value, or `float`."""
+        call = self.instructions[index]
+        if call.opname != "CALL":
+            return False
+        count = call.arg or 0
+        if len(stack) < count + 2:
+            raise IndexError
+        callee = stack[-2 - count], stack[-1 - count]
+        if call.arg == 0:
+            return any(symbol.method == "item" for symbol in callee)
+        names = [self.instructions[symbol.index] for symbol in callee]
+        return call.arg == 1 and any(each.opname == "LOAD_GLOBAL" and each.argval == "float" for each in names)
+
+    def _step(self, index: int, stack: list[_Symbol]) -> None:
+        """Executes an instruction on symbols. Raises IndexError if the stack has too few, Used if it is not known."""
+        instruction = self.instructions[index]
+        name, count = instruction.opname, instruction.arg or 0
+        flagged = bool(count & 1)
+        if name in _LOADS:
+            stack.append(_Symbol(index))
+        elif name == "LOAD_GLOBAL":
+            stack += [_Symbol(index)] * (1 + flagged)
+        elif name == "LOAD_METHOD" or (name == "LOAD_ATTR" and flagged and sys.version_info >= (3, 12)):
+            owner = stack.pop()
+            stack += [_Symbol(index, instruction.argval, owner)] * 2
+        elif name == "LOAD_ATTR":
+            stack.append(_Symbol(index, owner=stack.pop()))
+        elif name == "CALL":
+            self._pop(stack, count + 2)
+            stack.append(_Symbol(index))
+        elif name in ("BINARY_OP", "COMPARE_OP"):
+            self._pop(stack, 2)
+            stack.append(_Symbol(index))
+        elif name == "BINARY_SUBSCR":
+            stack.pop()
+            stack.append(_Symbol(index, owner=stack.pop()))
+        elif name in ("UNARY_NEGATIVE", "UNARY_NOT", "FORMAT_SIMPLE", "CONVERT_VALUE"):
+            stack.pop()
+            stack.append(_Symbol(index))
+        elif name in ("FORMAT_VALUE", "FORMAT_WITH_SPEC"):
+            self._pop(stack, 2 if name == "FORMAT_WITH_SPEC" or count & _HAS_SPECIFICATION else 1)
+            stack.append(_Symbol(index))
+        elif name in ("BUILD_STRING", "BUILD_TUPLE", "BUILD_LIST", "BUILD_MAP", "BUILD_CONST_KEY_MAP"):
+            self._pop(stack, {"BUILD_MAP": 2 * count, "BUILD_CONST_KEY_MAP": count + 1}.get(name, count))
+            stack.append(_Symbol(index))
+        elif name in ("POP_TOP", "STORE_FAST", "STORE_GLOBAL", "STORE_DEREF", "RETURN_VALUE"):
+            stack.pop()
+        elif name == "STORE_ATTR":
+            self._pop(stack, 2)
+        else:
+            raise Used
+
+    @staticmethod
+    def _pop(stack: list[_Symbol], count: int) -> None:
+        if len(stack) < count:
+            raise IndexError
+        if count:
+            del stack[-count:]
+
+    def _moves(self, index: int, stack: list[_Symbol], seen: frozenset[str]) -> Moves:
+        """What happens to the value on top of the stack after an instruction."""
+        value = stack[-1]
+        for at in range(index + 1, min(index + _MAX_STEPS, len(self.instructions))):
+            before = list(stack)
+            instruction = self.instructions[at]
+            name = instruction.opname
+            if name.startswith("POP_JUMP_") and before[-1] is value:
+                # A float is never None.
+                return Moves() if "NONE" in name else Moves(comparisons=(Comparison("ne", "constant", 0),))
+            self._step(at, stack)
+            if any(symbol is value for symbol in stack):
+                continue
+            if name == "POP_TOP":
+                return Moves()
+            if name == "RETURN_VALUE":
+                return Moves(is_returned=True)
+            if name == "STORE_FAST":
+                moves = self._moves_of_variable(instruction.argval, seen)
+                # What is passed from a variable may be something else.
+                if moves.passes and self._assignments(instruction.argval) != 1:
+                    raise Used
+                return moves
+            if name.startswith("FORMAT_"):
+                return self._moves(at, stack, seen).shown(self._specification(before, value))
+            if name == "BUILD_STRING":
+                # It is shown already.
+                return self._moves(at, stack, seen).shown("")
+            if name.startswith("BUILD_"):
+                moves = self._moves(at, stack, seen)
+                # A container that is kept is another object at each call.
+                if moves.names or moves.passes:
+                    raise Used
+                return moves
+            if name == "STORE_ATTR" and before[-2] is value:
+                return Moves(names=frozenset((instruction.argval,)))
+            if name == "STORE_GLOBAL":
+                return Moves(names=frozenset((instruction.argval,)))
+            if name == "CALL" and instruction.arg == 1 and before[-2].method == "append" and before[-1] is value:
+                return self._moves_into(before[-2].owner)
+            if name == "COMPARE_OP":
+                ops = _COMPARISONS.get(instruction.argval, ())
+                is_right = before[-1] is value
+                other = before[-2] if is_right else before[-1]
+                if ops and other is not value:
+                    return Moves(comparisons=(self._comparison(ops[is_right], other, bool(seen)),))
+            if name == "CALL":
+                callee = self._callee(before, instruction.arg or 0)
+                if instruction.arg == 1 and self._is_maths(callee):
+                    return Moves(comparisons=(self._classification(callee),))
+                if all(symbol is not value for symbol in before[: len(before) - (instruction.arg or 0)]):
+                    return Moves(passes=frozenset((self._pass(instruction.offset, callee),)))
+            raise Used
+        raise Used
+
+    def _specification(self, before: list[_Symbol], value: _Symbol) -> str:
+        """How a value is formatted, from the stack before that."""
+        if before[-1] is value:
+            return ""
+        load = self.instructions[before[-1].index]
+        if before[-2] is not value or load.opname != "LOAD_CONST" or type(load.argval) is not str:
+            raise Used
+        return load.argval
+
+    def _callee(self, stack: list[_Symbol], count: int) -> _Symbol:
+        """What a call with so many arguments calls."""
+        below, first = stack[-2 - count], stack[-1 - count]
+        # The other one is a null.
+        return first if self.instructions[below.index].opname in ("PUSH_NULL", "LOAD_GLOBAL") else below
+
+    def _is_maths(self, callee: _Symbol) -> bool:
+        owner = self.instructions[callee.owner.index] if callee.owner is not None else None
+        return owner is not None and owner.opname == "LOAD_GLOBAL" and owner.argval == "math"
+
+    def _pass(self, offset: int, callee: _Symbol) -> Pass:
+        load, attributes = self._path(callee)
+        if load.opname == "LOAD_GLOBAL":
+            prints = load.argval == "print" and not attributes
+            return Pass(offset, "global", load.argval, attributes, "" if prints else None)
+        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
+            return Pass(offset, "local", load.argval, attributes)
+        raise Used
+
+    def _path(self, symbol: _Symbol) -> tuple[dis.Instruction, tuple[str, ...]]:
+        """The instruction that loads a variable, and the attributes that lead from it to a value on the stack."""
+        load = self.instructions[symbol.index]
+        attributes: tuple[str, ...] = ()
+        while load.opname in ("LOAD_ATTR", "LOAD_METHOD") and symbol.owner is not None:
+            attributes = (load.argval, *attributes)
+            symbol = symbol.owner
+            load = self.instructions[symbol.index]
+        return load, attributes
+
+    def _comparison(self, op: str, other: _Symbol, is_later: bool) -> Comparison:
+        """A comparison with another value on the stack. If it comes later than the read, that must not change in
+        between."""
+        load = self.instructions[other.index]
+        if load.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+            return Comparison(op, "constant", load.argval)
+        if is_later and (load.opname not in _LOCALS or self._assignments(load.argval) > 0):
+            raise Used
+        load, attributes = self._path(other)
+        if load.opname == "LOAD_GLOBAL":
+            return Comparison(op, "global", load.argval, attributes)
+        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
+            return Comparison(op, "local", load.argval, attributes)
+        raise Used
+
+    def _classification(self, function: _Symbol) -> Comparison:
+        """A call of a function of `math` with the value."""
+        load = self.instructions[function.index]
+        if load.argval not in _CLASSIFIERS:
+            raise Used
+        return Comparison(load.argval, "math")
+
+    def _assignments(self, name: str) -> int:
+        """How many instructions give a local variable another value."""
+        count = 0
+        for each in self.instructions:
+            names = each.argval if type(each.argval) is tuple else (each.argval,)
+            stores = each.opname.startswith(("STORE_FAST", "DELETE_FAST", "LOAD_FAST_AND_CLEAR"))
+            count += stores and name in names
+        return count
+
+    def _moves_into(self, owner: _Symbol | None) -> Moves:
+        """What it means to append the value to a list: one that has a name, or an item of what has one."""
+        load = self.instructions[owner.index] if owner is not None else None
+        if load is not None and load.opname == "BINARY_SUBSCR":
+            owner = owner.owner if owner is not None else None
+            load = self.instructions[owner.index] if owner is not None else None
+        if load is None or load.opname not in ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME"):
+            raise Used
+        return Moves(names=frozenset((load.argval,)))
+
+    def _moves_of_variable(self, name: str, seen: frozenset[str]) -> Moves:
+        """What happens to a local variable."""
+        moves = Moves()
+        if name in seen:
+            return moves
+        for index, instruction in enumerate(self.instructions):
+            loads = instruction.argval if "LOAD_FAST" in instruction.opname else None
+            if loads == name and instruction.opname in _LOCALS:
+                moves |= self._moves_after(index, seen | {name})
+            elif loads == name or (type(loads) is tuple and name in loads):
+                raise Used
+        return moves
+
+
+_known: weakref.WeakKeyDictionary[CodeType, dict[int, Moves | None]] = weakref.WeakKeyDictionary()
+
+
+def moves_of(code: CodeType, offset: int) -> Moves | None:
+    """Where the value goes that `x.item()` or `float(x)` returns; None if it is used. `offset` is that of the call."""
+    known = _known.setdefault(code, {})
+    if offset not in known:
+        try:
+            known[offset] = _Code(code).moves_of_call(offset)
+        except (Used, IndexError):
+            known[offset] = None
+    return known[offset]
+
+
+def comparisons_of(frame: FrameType, offset: int) -> list[tuple[Any, ...]] | None:
+    """The comparisons that a frame makes with the value that it reads, each an op and the number that the value is
+    compared with; None if it is used in another way."""
+    moves = moves_of(frame.f_code, offset)
+    if moves is None or not all(each.is_repeated(frame) for each in moves.passes):
+        return None
+    try:
+        return [(each.op, *each.number(frame)) for each in moves.comparisons]
+    except Used:
+        return None
+
+
+_core.set_float_comparisons(comparisons_of)
+
+
+def arguments_of(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
+    """The arguments of the call that a frame makes; None if they are not constants or variables."""
+    try:
+        return _Code(frame.f_code).arguments(frame)
+    except (Used, IndexError, KeyError):
+        return None
+
+
+def site_of(code: CodeType, offset: int) -> Site:
+    """The site of the call that is running when `offset` is the last instruction."""
+    try:
+        known = _Code(code)
+        return code, known.instructions[known.index_at(offset)].offset
+    except Used:
+        return code, offset

@@ -1,0 +1,174 @@
+"""The standard streams and loggers: whose code sees what a call prints and logs, and what it has printed."""
+
+from __future__ import annotations
+
+import io
+import logging
+import sys
+import threading
+import types
+import warnings
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from .. import _core, _effects
+from ._kinds import derives, is_heap_class, mro_of
+
+_effects.pure_module()
+
+# What code can read of a stream, besides its contents.
+ATTRIBUTES = frozenset(("closed", "encoding", "errors", "line_buffering", "mode", "name", "newlines", "write_through"))
+_STREAMS = (io.TextIOWrapper, io.StringIO)
+_BUFFERS = (io.BufferedWriter, io.BufferedRandom, io.BytesIO, io.FileIO)
+# What a class must not define if its streams are to be written to as the standard ones are.
+_OVERRIDES = ("write", "flush", "__getattribute__", "__getattr__")
+_HANDLERS = (logging.StreamHandler, logging.FileHandler, logging.NullHandler, type(logging.lastResort))
+_STYLES = (logging.PercentStyle, logging.StrFormatStyle, logging.StringTemplateStyle)
+
+
+class _Tee:
+    """Stands for the methods `write` and `flush` of a stream while a thread that is being recorded prints: notes what
+    that thread writes."""
+
+    def __init__(self, stream: Any) -> None:
+        self._write, self._flush = stream.write, stream.flush
+        # By thread: the texts, and None where it is flushed.
+        self.written: dict[int, list[str | None]] = {}
+
+    def write(self, text: Any) -> Any:
+        count = self._write(text)
+        self._note(text)
+        return count
+
+    def flush(self) -> None:
+        self._flush()
+        self._note(None)
+
+    def _note(self, text: str | None) -> None:
+        noted = self.written.get(threading.get_ident())
+        if noted is not None:
+            noted.append(text)
+
+
+def _tee_of(stream: Any) -> _Tee | None:
+    """What stands for methods of a stream now; None if they are its own."""
+    owner = getattr((_core.attributes_of(stream) or {}).get("write"), "__self__", None)
+    return owner if type(owner) is _Tee else None
+
+
+def attributes_of(stream: Any) -> tuple[Any, ...]:
+    """What code can read of a stream."""
+    values = []
+    for name in sorted(ATTRIBUTES):
+        try:
+            values.append(getattr(stream, name, None))
+        except ValueError:  # It is closed.
+            values.append(None)
+    return tuple(values)
+
+
+def is_standard(stream: Any) -> bool:
+    """Whether only code of the standard library sees what is written to a stream."""
+    cls = type(stream)
+    if not derives(cls, *_STREAMS):
+        return stream is None
+    for base in mro_of(cls):
+        if is_heap_class(base) and any(name in _core.class_dict(base) for name in _OVERRIDES):
+            return False
+    attributes = _core.attributes_of(stream) or {}
+    if not attributes.keys().isdisjoint(("write", "flush")) and _tee_of(stream) is None:
+        return False
+    if derives(cls, io.StringIO):
+        return True
+    try:
+        buffer = stream.buffer
+        return type(buffer) in _BUFFERS and type(getattr(buffer, "raw", None)) in (io.FileIO, type(None))
+    except ValueError:  # It is detached.
+        return False
+
+
+def are_standard_streams() -> bool:
+    """Whether only code of the standard library sees what is printed."""
+    return is_standard(getattr(sys, "stdout", ...)) and is_standard(getattr(sys, "stderr", ...))
+
+
+def _is_standard_handler(handler: Any) -> bool:
+    formatter = handler.formatter
+    return (
+        type(handler) in _HANDLERS
+        and not handler.filters
+        and (formatter is None or (type(formatter) is logging.Formatter and type(formatter._style) in _STYLES))
+        and (not derives(type(handler), logging.StreamHandler) or is_standard(handler.stream))
+        and vars(handler).keys().isdisjoint(("emit", "handle", "format", "filter", "acquire", "release"))
+    )
+
+
+def _with_parents(logger: Any) -> Iterator[Any]:
+    while logger is not None:
+        yield logger
+        logger = logger.parent if logger.propagate else None
+
+
+def is_standard_logger(logger: Any) -> bool:
+    """Whether only code of the standard library sees what is logged."""
+    return logging.getLogRecordFactory() is logging.LogRecord and all(
+        type(each) in (logging.Logger, logging.RootLogger)
+        and not each.filters
+        and vars(each).keys().isdisjoint(("handle", "makeRecord", "callHandlers", "filter"))
+        and all(map(_is_standard_handler, each.handlers))
+        for each in _with_parents(logger)
+    )
+
+
+_SHOW: Any = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+_SHOW_ONE = warnings.showwarning
+
+
+def are_standard_warnings() -> bool:
+    """Whether only code of the standard library sees warnings: they are printed, or appended to a list."""
+    show: Any = warnings._showwarnmsg_impl  # type: ignore[attr-defined]
+    appends = type(show) is types.BuiltinMethodType and type(show.__self__) is list
+    return warnings.showwarning is _SHOW_ONE and (show is _SHOW or appends)
+
+
+class Printed(NamedTuple):
+    """What a call has printed: the name of the stream in `sys`, the text, and whether the stream was flushed then."""
+
+    stream: str
+    text: str
+    flushes: bool
+
+
+class Printing:
+    """One call that prints: notes what this thread writes to `sys.stdout` and `sys.stderr` meanwhile."""
+
+    def __init__(self) -> None:
+        self._thread = threading.get_ident()
+        self._streams = []
+        for name in ("stdout", "stderr"):
+            if (stream := getattr(sys, name)) is None:
+                continue
+            tee = _tee_of(stream)
+            if tee is None:
+                tee = _Tee(stream)
+                attributes: Any = _core.attributes_of(stream)
+                attributes.update(write=tee.write, flush=tee.flush)
+            tee.written[self._thread] = []
+            self._streams.append((name, stream, tee))
+
+    def end(self) -> list[Printed] | None:
+        """What was printed; None if that is not known."""
+        printed = []
+        is_known = True
+        for name, stream, tee in self._streams:
+            # Another thread that has just finished may have removed it.
+            is_there = _tee_of(stream) is tee
+            is_known = is_known and is_there
+            written = tee.written.pop(self._thread)
+            if is_there and not tee.written:
+                attributes: Any = _core.attributes_of(stream)
+                del attributes["write"], attributes["flush"]
+            if written:
+                texts = [text for text in written if text is not None]
+                printed.append(Printed(name, "".join(texts), None in written))
+        return printed if is_known else None
