@@ -21,9 +21,10 @@ class PythonPlan : public jit::TablePlan {
   ~PythonPlan() override;
 
   const GuardSet& guard_set() const { return *guard_set_; }
-  /// Whether the numbers in the key of a call are such that the plan serves it. If so, sets its traced numbers.
+  /// Whether the numbers in the key of a call, and in places that vary, are such that the plan serves it. If so, sets
+  /// its traced numbers.
   bool find_numbers(std::span<const int64_t> key, std::vector<Scalar>& numbers) const {
-    return !numbers_ || numbers_->evaluate(key, numbers);
+    return !numbers_ || numbers_->evaluate(key, guard_set_->numbers(), numbers);
   }
   /// Builds the result, stores what the call stores, and repeats its calls of functions with effects.
   PyObject* rebuild(jit::CallResults& results) const;

@@ -300,6 +300,10 @@ void bind_guards(nb::module_& module) {
           "Says that later calls write there. `input` is the tensor that it held, if later calls may find another. "
           "`counts`: what is stored is added to an int.")
       .def(
+          "vary",
+          [](GuardSet& self, const nb::tuple& place, std::string name) { self.vary(to_place(place), std::move(name)); },
+          "place"_a, "name"_a, "Accepts any number of the same type in a place from now on.")
+      .def(
           "test",
           [](GuardSet& self, const nb::tuple& place, std::string name, nb::handle tests, int64_t before, int64_t step) {
             std::vector<NumberTest> made;
@@ -405,6 +409,23 @@ void bind_capture(nb::module_& module) {
   bind_guards(module);
   bind_watch(module);
   bind_op_log(module);
+  module.def(
+      "object_in", [](const nb::tuple& place) { return nb::borrow(to_place(place).now()); }, "place"_a,
+      "What a place of GuardSet.writes() holds.");
+  module.def(
+      "replace_in",
+      [](const nb::list& places) {
+        for (nb::handle place : places) to_place(nb::cast<nb::tuple>(place[0])).set(nb::object(place[1]).ptr());
+      },
+      "places"_a,
+      "Stores objects in places of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
+  module.def(
+      "is_only_thread",
+      [] {
+        PyThreadState* const first = PyInterpreterState_ThreadHead(PyInterpreterState_Get());
+        return !PyThreadState_Next(first);
+      },
+      "Whether no other thread has run Python code, or is about to.");
   module.def(
       "generator_state",
       [](nb::handle generator) {

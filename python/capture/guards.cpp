@@ -62,6 +62,9 @@ bool add_writes_of(const DictGuard& guard, std::vector<Write>& writes, const Obj
 bool add_writes_of(const SequenceGuard& guard, std::vector<Write>& writes, const Objects&) {
   return guard.add_writes(writes);
 }
+bool add_writes_of(const ModuleGuard& guard, std::vector<Write>& writes, const Objects&) {
+  return guard.add_writes(writes);
+}
 bool add_writes_of(const SlotGuard& guard, std::vector<Write>& writes, const Objects&) {
   if (guard.holds()) return true;
   if (!guard.now()) return false;
@@ -131,6 +134,9 @@ void GuardSet::release(const Place& place) {
       drop_if(std::get<std::vector<SlotGuard>>(guards_),
               [&](const SlotGuard& guard) { return guard.where() == place; });
       break;
+    case Place::Kind::kBuffer:
+      for (ModuleGuard& guard : std::get<std::vector<ModuleGuard>>(guards_)) guard.release(place.holder, place.key);
+      break;
     case Place::Kind::kEnd:
       release_items(place.holder);
   }
@@ -144,6 +150,11 @@ void GuardSet::release(PyObject* tensor) {
 void GuardSet::accept_numbers(PyObject* dict, PyObject* name) {
   for (DictGuard& guard : std::get<std::vector<DictGuard>>(guards_))
     if (guard.dict == dict && guard.names) guard.accept_numbers(name);
+}
+
+void GuardSet::vary(const Place& place, std::string name) {
+  add<NumberGuard>(place, std::move(name));
+  release(place);
 }
 
 std::optional<Difference> GuardSet::argument_difference(const CallArguments& arguments) const {

@@ -44,6 +44,10 @@ class GuardSet {
   void release(PyObject* tensor);
   /// Accepts any int or any float in an entry of a dict, if it holds one.
   void accept_numbers(PyObject* dict, PyObject* name);
+  /// Accepts any number of the same type in a place from now on.
+  void vary(const Place& place, std::string name);
+  /// The places with numbers that vary.
+  const std::vector<NumberGuard>& numbers() const { return std::get<std::vector<NumberGuard>>(guards_); }
   /// Records the tensors among the arguments of the call, and its inputs: first those in attributes and items of
   /// arguments, then those in places that it writes to.
   void set_inputs(std::span<TensorImpl* const> tensors, std::span<TensorImpl* const> inputs);
@@ -88,9 +92,9 @@ class GuardSet {
 
   // Ordered by how often guards fail.
   std::tuple<std::vector<DictGuard>, std::vector<ModuleGuard>, std::vector<TensorGuard>, std::vector<SlotGuard>,
-             std::vector<TestGuard>, std::vector<InstanceGuard>, std::vector<ClassGuard>, std::vector<SequenceGuard>,
-             std::vector<FunctionGuard>, std::vector<OptimizerGuard>, std::vector<BytesGuard>,
-             std::vector<ContextGuard>, std::vector<CallGuard>, std::vector<GlobalHooksGuard>>
+             std::vector<TestGuard>, std::vector<NumberGuard>, std::vector<InstanceGuard>, std::vector<ClassGuard>,
+             std::vector<SequenceGuard>, std::vector<FunctionGuard>, std::vector<OptimizerGuard>,
+             std::vector<BytesGuard>, std::vector<ContextGuard>, std::vector<CallGuard>, std::vector<GlobalHooksGuard>>
       guards_;
   ArgumentGuards arguments_;
   Stores stores_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <unordered_map>
 
 #include "base/error.h"
 #include "bindings/optim.h"
@@ -203,7 +204,8 @@ std::optional<Difference> ModuleGuard::compare() const {
       if (i >= before.size()) return std::optional(differ(now[i].name, "missing", kind));
       if (i >= now.size() || now[i].name != before[i].name)
         return std::optional(differ(before[i].name, kind, "missing, or at another position"));
-      if (now[i].slot.impl() != before[i].tensor.get() || now[i].persistent != before[i].persistent)
+      const bool is_other = before[i].is_free ? !now[i].slot.impl() : now[i].slot.impl() != before[i].tensor.get();
+      if (is_other || now[i].persistent != before[i].persistent)
         return std::optional(differ(before[i].name, std::string("one ") + kind, "another"));
     }
     return std::optional<Difference>();
@@ -240,6 +242,42 @@ std::optional<Difference> ModuleGuard::difference() const {
                       Py_TYPE(object)->tp_name};
   if (!is_there()) return Difference{place + ".__dict__", place, "one dict", "another"};
   return compare();
+}
+
+namespace {
+
+/// A name as a Python object that lives for ever; modules have few.
+PyObject* name_object(const std::string& name) {
+  static auto* const objects = new std::unordered_map<std::string, PyObject*>();
+  PyObject*& object = (*objects)[name];
+  if (!object) object = checked(PyUnicode_FromStringAndSize(name.data(), std::ssize(name))).release().ptr();
+  return object;
+}
+
+}  // namespace
+
+bool ModuleGuard::add_writes(std::vector<Write>& writes) const {
+  if (!difference()) return true;
+  PyObject* const object = object_behind(reference);
+  if (!is_there()) return false;
+  const auto& now = module_object(object).module->buffer_slots();
+  ModuleGuard others = *this;
+  if (now.size() != buffers.size()) return false;
+  for (size_t i = 0; i < now.size(); ++i) {
+    const Part& before = buffers[i];
+    if (before.is_free || now[i].name != before.name || now[i].slot.impl() == before.tensor.get()) continue;
+    if (!now[i].slot.impl() || !before.tensor) return false;
+    others.buffers[i].is_free = true;
+    const Place place{Place::Kind::kBuffer, object, name_object(before.name)};
+    writes.push_back(
+        {place, this->place + "." + before.name, nb::steal(to_python(before.tensor)), nb::borrow(place.now())});
+  }
+  return !others.difference();
+}
+
+void ModuleGuard::release(PyObject* module, PyObject* name) {
+  if (object_behind(reference) != module) return;
+  for (Part& buffer : buffers) buffer.is_free |= buffer.name == PyUnicode_AsUTF8(name);
 }
 
 std::optional<Difference> GlobalHooksGuard::difference() const {

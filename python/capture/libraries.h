@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bindings/module_object.h"
+#include "capture/stores.h"
 #include "capture/values.h"
 #include "nn/hooks.h"
 
@@ -49,6 +50,8 @@ struct ModuleGuard {
     std::string name;
     TensorRef tensor;
     bool persistent;
+    /// Any tensor may be there: another check says which.
+    bool is_free = false;
   };
 
   PyObject* reference;  // weak
@@ -67,6 +70,10 @@ struct ModuleGuard {
   ModuleGuard(PyObject* object, std::string place);
   bool holds() const;
   std::optional<Difference> difference() const;
+  /// Adds the buffers that hold other tensors. Returns whether they are all that differs.
+  bool add_writes(std::vector<Write>& writes) const;
+  /// Accepts any tensor as a buffer from now on.
+  void release(PyObject* module, PyObject* name);
   size_t size() const { return 1; }
   template <typename Visit>
   void each(Visit visit) {

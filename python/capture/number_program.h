@@ -5,23 +5,26 @@
 
 #include "base/scalar.h"
 #include "bindings/errors.h"
+#include "capture/places.h"
 
 namespace lucid::python {
 
-/// Computes the traced numbers of a plan from the numbers in the key of a call, by the Python functions that computed
-/// them when the call was recorded, and checks what the call has read of them. `_core.NumberProgram` in Python.
+/// Computes the traced numbers of a plan from the numbers in the key of a call and in places that vary, by the Python
+/// functions that computed them when the call was recorded, and checks what the call has read of them.
+/// `_core.NumberProgram` in Python.
 class NumberProgram {
  public:
-  /// `values` are, in order: ("number", position in the key, whether it is a float), ("constant", object) or ("call",
-  /// function, indices of earlier values). `guards` are pairs of an index and the value that is expected there;
-  /// `outputs` are the indices of the traced numbers, and whether they are floats.
+  /// `values` are, in order: ("number", position in the key, whether it is a float), ("place", index), ("constant",
+  /// object) or ("call", function, indices of earlier values). `guards` are pairs of an index and the value that is
+  /// expected there; `outputs` are the indices of the traced numbers, and whether they are floats.
   NumberProgram(const nb::list& values, const nb::list& guards, const nb::list& outputs);
 
   /// Whether the guards hold; if so, sets the traced numbers. Runs no code of users: all values are ints and floats.
-  bool evaluate(std::span<const int64_t> key, std::vector<Scalar>& numbers) const;
+  /// `places` are those that vary.
+  bool evaluate(std::span<const int64_t> key, std::span<const NumberGuard> places, std::vector<Scalar>& numbers) const;
 
  private:
-  enum class Kind : uint8_t { kInteger, kFloat, kConstant, kCall };
+  enum class Kind : uint8_t { kInteger, kFloat, kPlace, kConstant, kCall };
   struct Value {
     Kind kind = Kind::kConstant;
     size_t position = 0;
@@ -37,7 +40,8 @@ class NumberProgram {
     bool is_float;
   };
   /// A new reference; null, with a Python error, if the function raises.
-  static PyObject* compute(const Value& value, std::span<const int64_t> key, std::span<const nb::object> before);
+  static PyObject* compute(const Value& value, std::span<const int64_t> key, std::span<const NumberGuard> places,
+                           std::span<const nb::object> before);
 
   std::vector<Value> values_;
   std::vector<Guard> guards_;

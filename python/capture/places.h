@@ -155,6 +155,25 @@ struct TestGuard {
   bool each_outcome(int64_t number, const Function& function) const;
 };
 
+/// An int or a float that the plan takes as it is: another check says which values it serves.
+struct NumberGuard {
+  Place where;
+  PyTypeObject* type;
+  std::string place;
+
+  NumberGuard(const Place& where, std::string place);
+  bool holds() const {
+    PyObject* const now = where.now();
+    return now && Py_IS_TYPE(now, type);
+  }
+  std::optional<Difference> difference() const;
+  size_t size() const { return 1; }
+  template <typename Visit>
+  void each(Visit visit) {
+    visit(where.holder), visit(where.key);
+  }
+};
+
 /// The items of a list, a deque or a set, or the keys of an ordered dict, in order.
 struct SequenceGuard {
   PyObject* holder;

@@ -127,6 +127,17 @@ std::optional<Difference> TestGuard::difference() const {
   return differ(holds(), place, "a number that passed some tests", value_text(where.now()) + ", which passes others");
 }
 
+// Numbers that vary.
+
+NumberGuard::NumberGuard(const Place& where, std::string place)
+    : where{where.kind, Py_NewRef(where.holder), Py_XNewRef(where.key), where.offset},
+      type(where.now() && PyFloat_CheckExact(where.now()) ? &PyFloat_Type : &PyLong_Type),
+      place(std::move(place)) {}
+
+std::optional<Difference> NumberGuard::difference() const {
+  return differ(holds(), place, type == &PyFloat_Type ? "a float" : "an int", value_text(where.now()));
+}
+
 // Context variables.
 
 ContextGuard::ContextGuard(PyObject* variable, std::string place)

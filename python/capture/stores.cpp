@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "bindings/module_object.h"
 #include "bindings/tensor_object.h"
 
 namespace lucid::python {
@@ -11,6 +12,11 @@ namespace {
 
 PyObject** slot_of(const Place& place) {
   return reinterpret_cast<PyObject**>(reinterpret_cast<char*>(place.holder) + place.offset);
+}
+
+nn::NamedSlot* buffer_in(const Place& place) {
+  nn::Module* const module = module_object(place.holder).module;
+  return module ? module->find_buffer(PyUnicode_AsUTF8(place.key)) : nullptr;
 }
 
 }  // namespace
@@ -26,6 +32,14 @@ PyObject* Place::now() const {
       return PyCell_GET(holder);
     case Kind::kSlot:
       return *slot_of(*this);
+    case Kind::kBuffer: {
+      nn::NamedSlot* const buffer = buffer_in(*this);
+      if (!buffer || !buffer->slot.impl()) return nullptr;
+      // The slot keeps the object.
+      PyObject* const object = object_in(buffer->slot);
+      Py_DECREF(object);
+      return object;
+    }
     case Kind::kEnd:
       break;
   }
@@ -45,6 +59,12 @@ void Place::set(PyObject* value) const {
       PyObject* const before = std::exchange(*slot_of(*this), Py_NewRef(value));
       Py_XDECREF(before);
       return;
+    }
+    case Kind::kBuffer: {
+      nn::Module& module = module_in(holder);
+      const std::string_view name = PyUnicode_AsUTF8(key);
+      module.set_buffer(name, Tensor(&expect_tensor("store", value)), module.find_buffer(name)->persistent);
+      return keep_object(module.find_buffer(name)->slot, value);
     }
     case Kind::kEnd:
       for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i)

@@ -14,16 +14,17 @@ namespace lucid::python {
 /// A place that holds one object.
 struct Place {
   enum class Kind : uint8_t {
-    kEntry,  // of a dict
-    kItem,   // of a list
-    kCell,   // of a closure
-    kSlot,   // of an object
-    kEnd,    // of a list, where items are appended
+    kEntry,   // of a dict
+    kItem,    // of a list
+    kCell,    // of a closure
+    kSlot,    // of an object
+    kEnd,     // of a list, where items are appended
+    kBuffer,  // of a module
   };
 
   Kind kind;
   PyObject* holder;
-  PyObject* key = nullptr;  // of an entry: an exact str or int
+  PyObject* key = nullptr;  // of an entry: an exact str or int; of a buffer: its name
   Py_ssize_t offset = 0;    // the index of an item, or where the slot is
 
   /// Null if nothing is there. Borrowed.

@@ -44,8 +44,8 @@ class Watch {
   /// What happens between these is not observed. They do not nest.
   void pause() { is_paused_ = true; }
   void resume() { is_paused_ = false; }
-  /// None, or what knows calls to repeat.
-  const nb::object& repeated() const { return repeated_; }
+  /// What knows calls to repeat; None if there is nothing, or the watch is paused.
+  nb::object repeated() const { return is_paused_ ? nb::none() : repeated_; }
   /// False if other code replaced the profile function between start() and stop().
   bool saw_everything() const { return saw_everything_; }
   const std::vector<Ran>& ran() const { return ran_; }

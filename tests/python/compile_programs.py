@@ -3,17 +3,20 @@
 
     python tests/python/compile_programs.py --count 20000 --seed 0
 
-Results, gradients, arguments, state, random numbers, exceptions and memory sharing must be the same, bit for bit. A
-program that differs is shrunk and printed. The programs run in child processes, which write the current seed to a file,
-so that a crash or a hang is reported with its seed; `--seed N --count 1` repeats it.
+Results, gradients, arguments, state, random numbers, exceptions, memory sharing and what is printed must be the same,
+bit for bit. A program that differs is shrunk and printed. The programs run in child processes, which write the current
+seed to a file, so that a crash or a hang is reported with its seed; `--seed N --count 1` repeats it.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import faulthandler
 import functools
+import io
 import json
+import math
 import os
 import re
 import signal
@@ -31,7 +34,7 @@ import lucid
 import program_writer
 import seeded_children
 from program_writer import Writer
-from random_program import Kept, Program, given
+from random_program import Kept, Numbers, Program, Reports, given
 from same import bits, history, tensors_in
 
 SECONDS = 120  # time limit of a program
@@ -54,7 +57,8 @@ class ResultLog:
 
 def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
     """Runs a program. Returns everything observable about it, and its function."""
-    space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "given": given, "Kept": Kept}
+    space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "math": math, "given": given}
+    space |= {"Kept": Kept, "Numbers": Numbers, "Reports": Reports}
     exec(code, space)
     states: list[Any] = []
 
@@ -63,7 +67,10 @@ def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]
         states.append(state)
         return function, calls, state
 
-    seen, kept = history(world, lambda function: ResultLog(wrap(function)), backward=True)
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        seen, kept = history(world, lambda function: ResultLog(wrap(function)), backward=True)
+    seen.append(printed.getvalue())
     # Writing a different number to each tensor reveals which ones share memory.
     everything = [*tensors_in([state() for state in states]), *tensors_in([list(call) for call in kept.results])]
     seen.append([(tensor.is_leaf, tensor.grad_fn is None) for tensor in everything])

@@ -7,14 +7,17 @@ others.
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
+import math
 import random
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import lucid
 import op_samples
-from random_program import NUMBERS, Input, Kept, Program, Statement
+from random_program import NUMBERS, Input, Kept, Numbers, Program, Reports, Statement
 
 GRADIENT_DTYPES = (lucid.float32, lucid.float64, lucid.float16, lucid.bfloat16)
 # Fills of operands that a value of the program cannot replace.
@@ -24,7 +27,7 @@ LARGE_SHAPES = [(8, 37), (3, 129), (300,), (40, 300), (300, 40), (2, 16, 64), (2
 MAX_ELEMENTS = 600  # maximum size of a sample's tensors
 # Ops whose result size depends on values: a program with one of them runs eagerly.
 SIZED_BY_VALUES = {op["name"] for op in lucid._core.op_table() if op["sized_by_values"]}
-# Numbers computed from arguments that vary, and these arguments.
+# Numbers computed from numbers that vary: arguments, and what `box` holds.
 VARYING = [
     ("k", {"k"}),
     ("n", {"n"}),
@@ -34,6 +37,11 @@ VARYING = [
     ("(k if n > 2 else 1.5)", {"k", "n"}),
     ("abs(k - 1)", {"k"}),
     ("len(str(n))", {"n"}),
+    ("box.k", {"box"}),
+    ("(box.n - k)", {"box", "k"}),
+    ("box.items[0]", {"box"}),
+    ("(box.k if box.n > 2 else box.items[1])", {"box"}),
+    ("math.exp(-box.k)", {"box"}),
 ]
 
 
@@ -74,7 +82,7 @@ class Writer:
         self.inputs: list[Input] = []
         self.setup: dict[str, str] = {}
         self.statements: list[Statement] = []
-        self.space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional}
+        self.space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "math": math}
         self.space.update({name: values[0] for name, values in NUMBERS.items()})
         self.values: dict[str, Any] = {}  # tensors by name
         self.count = 0
@@ -106,17 +114,20 @@ class Writer:
             self.branch,
             self.keep,
             self.use_size,
+            self.show,
         )
-        weights = (46, 14, 14, 10, 5, 6, 5, 2, 3, 3, 0)
+        weights = (46, 14, 14, 10, 5, 6, 5, 2, 3, 3, 0, 0.1)
         if self.varies:
-            weights = (
-                (46, 16, 16, 1, 1, 4, 1, 1, 1, 1, 14) if rng.random() < 0.2 else (40, 14, 14, 0, 0, 4, 0, 0, 0, 0, 14)
-            )
+            few, none = (46, 16, 16, 1, 1, 4, 1, 1, 1, 1, 14, 0.1), (40, 14, 14, 0, 0, 4, 0, 0, 0, 0, 14, 0)
+            weights = few if rng.random() < 0.2 else none
             length = rng.randint(3, 12)
         for _ in range(3 * length):
             if len(self.statements) >= length:
                 break
             rng.choices(makers, weights)[0]()
+        # Where effects come last, plans repeat them.
+        for _ in range(rng.randint(1, 3) if rng.random() < 0.15 else 0):
+            self.show()
         names = list(self.values)
         computed = [s.defines for s in self.statements if s.defines] or names
         chosen = {computed[-1]}
@@ -159,7 +170,8 @@ class Writer:
         text = f"{name} = {expression}" if assigns else expression
         statement = Statement(text, name, frozenset(reads), without_grad, entry)
         try:
-            exec("\n".join(statement.lines()), self.space)
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec("\n".join(statement.lines()), self.space)
         except lucid.InternalError:
             raise
         except Exception:
@@ -258,6 +270,8 @@ class Writer:
         traced = set()
         if rng.random() < 0.3:
             number, traced = rng.choice(VARYING)
+            if "box" in traced:
+                self.setup["box"], self.space["box"] = "Numbers()", Numbers()
         sign = rng.choice(["+", "-", "*", "/", "**", "//", "%", "<", ">=", "==", "&", "|", "@", "<<"])
         form = rng.randrange(4)
         if form == 0:
@@ -481,6 +495,28 @@ class Writer:
             if rng.random() < 0.7:
                 self.add(read, {"kept", x})
             self.add(f"kept.{name} = {stored}", {"kept", x}, assigns=False)
+
+    def show(self) -> None:
+        """Prints or reports something about a value."""
+        rng = self.rng
+        x, y = self.tensor(lambda value: value.numel() > 0), self.tensor()
+        if x is None or y is None:
+            return
+        if "reports" not in self.setup:
+            self.setup["reports"], self.space["reports"] = "Reports()", Reports()
+        value = f"{x}.sum().float().item()"
+        text = rng.choice(
+            [
+                f"print({x!r}, {x}.shape, {y}.dtype)",
+                f"print('value', {value})",
+                f"print(f'{{{value}:.3f}} of {{{y}.shape}}', flush=True)",
+                f"print(f'{{{value}}} and {{{y}.float().mean().item():10.4f}}', end=';')",
+                f"reports.add({value})",
+                f"reports.add({x}, {y})",
+                f"reports.add(1.5, {x} * 2, {value})",
+            ]
+        )
+        self.add(text, {x, y, *({"reports"} if "reports" in text else ())}, assigns=False)
 
     def module(self) -> None:
         rng = self.rng

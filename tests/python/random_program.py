@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+import lucid
 import op_samples
 
 
@@ -50,6 +51,31 @@ class Kept:
 
     def tensors(self) -> list[Any]:
         return [*self.log, *(value for name, value in vars(self).items() if name.startswith("h"))]
+
+
+class Numbers:
+    """Numbers outside the arguments, which are other ones at each call."""
+
+    def __init__(self) -> None:
+        self.change(0)
+
+    def change(self, call: int) -> None:
+        self.k, self.n = (values[call % len(values)] for values in NUMBERS.values())
+        self.items = [self.k, self.n]
+
+
+class Reports:
+    """What a program reports in its calls."""
+
+    def __init__(self) -> None:
+        self.rows: list[Any] = []
+
+    @lucid.compiler.effect
+    def add(self, *values: Any) -> None:
+        self.rows += values
+
+    def tensors(self) -> list[Any]:
+        return [row if isinstance(row, lucid.Tensor) else lucid.tensor(row) for row in self.rows]
 
 
 # What is added to a size that varies at each call: other sizes of the same magnitude, and of others.
@@ -126,7 +152,7 @@ class Program:
         lines += [f"        return {self.result_source()}", "", "    def calls():"]
         # Code that contains the name `grad` is recorded again once a tensor has a gradient.
         count = 5 if any("grad(" in statement.text for statement in self.statements) else 4
-        if numbers:
+        if numbers or "box" in self.setup:
             count = len(NUMBERS["k"])
         # Each branch is recorded, and what is kept changes its type in the first calls.
         if "kept" in self.setup or any(" if " in statement.text for statement in self.statements):
@@ -134,6 +160,7 @@ class Program:
         if any(made.varying for made in self.inputs):
             count = len(GROWTH)
         lines += [f"        for call in range({count}):"]
+        lines += ["            box.change(call)"] if "box" in self.setup else []
         args = [i.source("call") for i in self.by_way("plain")]
         args += ["[" + ", ".join(i.source("call") for i in self.by_way("items")) + "]"]
         args += ["{" + ", ".join(f"{i.name!r}: {i.source('call')}" for i in self.by_way("entries")) + "}"]
@@ -145,5 +172,6 @@ class Program:
             [*(i.name for i in self.by_way("closure")), *(f"*{m}.state_dict(keep_vars=True).values()" for m in modules)]
         )
         kept = ["lucid.tensor(kept.calls)", "*kept.tensors()"] if "kept" in self.setup else []
+        kept += ["*reports.tensors()"] if "reports" in self.setup else []
         lines += [f"    return f, calls, lambda: [{', '.join([state, *kept]) if state else ', '.join(kept)}]"]
         return "\n".join(lines) + "\n"

@@ -124,10 +124,10 @@ def test_text_that_keeps_changing_is_seldom_recorded():
 
 
 def test_state_that_changes_now_and_then_is_recorded_each_time():
-    rate = [0.0]
-    f = lucid.compile(lambda x: x * rate[0])
+    names = [""]
+    f = lucid.compile(lambda x: x * len(names[0]))
     for epoch in range(30):
-        rate[0] = float(epoch)
+        names[0] = "a" * epoch
         for _ in range(40):
             assert f(lucid.ones(2)).tolist() == [float(epoch)] * 2
     assert f.cache_info().hits == 30 * 39

@@ -110,6 +110,16 @@ def test_a_text_in_a_variable_that_changes_is_a_use_of_the_value():
     assert outputs(compiled, calls) == outputs(f, calls)
 
 
+def test_converted_values_are_printed_right():
+    def f(x):
+        print(f"{x.sum().item()!s:.3} {x.max().item()!r:>9} {x.min().item()!r} {x.mean().item()=}")
+        return x + 1
+
+    calls = [(lucid.tensor([a, 1.0]),) for a in (1.5, 1.5, 0.123456, 0.123456, 1234.5678, -2.0)]
+    compiled = lucid.compile(f)
+    assert outputs(compiled, calls) == outputs(f, calls)
+
+
 def test_values_read_in_a_loop_are_printed_right():
     def f(x):
         for i in range(3):
@@ -643,6 +653,65 @@ def test_plans_do_not_keep_objects_alive():
     del board, compiled
     gc.collect()
     assert gone() is None
+
+
+def test_an_effect_calls_another():
+    rows = []
+
+    @lucid.compiler.effect
+    def inner(value):
+        rows.append(value)
+        print("inner", value)
+
+    @lucid.compiler.effect
+    def outer(value):
+        inner(value)
+        inner(-value)
+
+    def f(x):
+        outer(x.sum().item())
+        return x * 2
+
+    compiled = lucid.compile(f)
+    assert outputs(compiled, numbers()) == outputs(f, numbers())
+    assert rows[:12] == rows[12:]
+    assert compiled.cache_info().hits > 3, compiled.explain()
+    assert compiled.explain().count("then calls") == 1
+
+
+def test_both_streams_are_one():
+    def f(x):
+        print("a")
+        print("b", file=sys.stderr)
+        return x * 2
+
+    compiled = lucid.compile(f)
+    for _ in range(4):
+        stream = io.StringIO()
+        with contextlib.redirect_stdout(stream), contextlib.redirect_stderr(stream):
+            compiled(lucid.ones(2))
+        assert stream.getvalue() == "a\nb\n"
+        assert not vars(stream)
+
+
+def test_the_level_of_a_logger_changes():
+    logger, stream = make_logger()
+
+    def f(x):
+        logger.info("hello")
+        return x * 2
+
+    compiled = lucid.compile(f)
+    assert logs(compiled, stream).count("hello") == 6
+    logger.setLevel(logging.ERROR)
+    assert logs(compiled, stream) == ""
+    logger.setLevel(logging.INFO)
+    assert logs(compiled, stream).count("hello") == 6
+    logging.disable(logging.CRITICAL)
+    try:
+        assert logs(compiled, stream) == ""
+    finally:
+        logging.disable(logging.NOTSET)
 
 
 def test_bad_uses_of_effect():

@@ -32,7 +32,7 @@ from ._guarding import found_by
 from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable, simple_name_of
 from ._knowledge import Knowledge, Learned
 from ._leaving import LeavingFloats
-from ._numbers import inspects_types
+from ._numbers import VaryingPlace, inspects_types
 from ._repeated import CallLog
 from ._results import Known
 from ._shared import SharedObjects
@@ -43,6 +43,8 @@ from ._walk import Walk
 # How often a call that writes to objects is recorded: the first call may only have initialized something. Also the
 # maximum number of functions remembered for one code object.
 _TRIES = 3
+# In how many numbers outside its arguments a call may differ from the last one.
+_MAX_VARYING = 16
 
 
 @dataclass
@@ -103,6 +105,8 @@ class Recording:
         self._seen: dict[int, Any] = {}
         # The tensors in attributes and items of objects that were passed.
         self._inputs: list[lucid.Tensor] = []
+        # Numbers in other places than arguments in which this call differs from the last one.
+        self.varying = self._varying_numbers()
         names = parameter_names(capture.function, args, kwargs)
         self._contents = Contents((), {}, [])
         # A walk creates many objects and no garbage.
@@ -127,6 +131,25 @@ class Recording:
         self._changes_modes = False
         # Why a plan cannot repeat the effects of the call.
         self.obstacle: str | None = None
+
+    def _varying_numbers(self) -> list[VaryingPlace]:
+        guards = self._capture.newest_guards()
+        writes = guards.writes([]) if guards is not None else None
+        if not writes or len(writes) > _MAX_VARYING:
+            return []
+        if any(type(before) is not type(now) or type(now) not in (int, float) for _, _, before, now in writes):
+            return []
+        places = {name: VaryingPlace(place, name) for place, name, _, _ in writes}
+        return list(places.values()) if len(places) == len(writes) else []
+
+    def vary(self, places: list[VaryingPlace]) -> None:
+        """The plan serves other numbers in these places."""
+        if not places:
+            return
+        for place, name in places:
+            self._found.guards.vary(place, name)
+        # The next walk would not guard the numbers, either.
+        self._capture.newest_guards = lambda: None
 
     def _recall(self) -> Found | None:
         """What the walk would find, if an earlier one is known to have found the same."""

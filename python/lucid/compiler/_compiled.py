@@ -15,7 +15,7 @@ from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
 from ._leaving import LeavingFloats
 from ._marks import marked_dims
-from ._numbers import Numbers, Varying, VaryingTensor, run_again
+from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor, run_again
 from ._passes import Pass, to_core
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
 from ._verify import difference
@@ -83,6 +83,7 @@ class _Traced(NamedTuple):
     names: list[str]
     # The indices of the arguments that are numbers and may vary.
     numbers: list[int]
+    places: list[VaryingPlace]
 
     def record(
         self, given: list[_core.Tensor], state: list[_core.Tensor], name: str
@@ -170,9 +171,11 @@ class Compiled:
         known = recording.known(tensors)
         read = LeavingFloats(tracing.floats)
         floats = read if read.copies and recording.hands_on(read) else None
-        wanted = Varying([], [])
+        wanted = Varying([], [], [])
         if not recording.inspects_numbers:
-            wanted = Varying(varying[0], [VaryingTensor(*tensor) for tensor in varying[1]])
+            # While the call runs again, traced numbers are where other threads might find them.
+            others = recording.varying if _core.is_only_thread() else []
+            wanted = Varying(varying[0], [VaryingTensor(*tensor) for tensor in varying[1]], others)
             wanted = self.numbers.wanted(recording.structure, wanted)
         arguments = recording.arguments if any(wanted) else ((), {})
         try:
@@ -213,6 +216,7 @@ class Compiled:
         if traced is not None and program is not None:
             names = [*range(len(arguments[0])), *arguments[1]]
             key = key.without({names[index] for index in traced.numbers})
+            recording.vary(traced.places)
         else:
             traced = None
             program, obstacle = _core.record_trace(tracing, given, results, state, self.name)
@@ -240,32 +244,35 @@ class Compiled:
         the plan serves only the recorded ones."""
         again = run_again(self.target, *arguments, given, varying)
         if again is None:
-            self.numbers.note_fixed(structure, varying.positions())
+            self.numbers.note_fixed(structure, varying.all())
             return None
         trace, second, tensors, result = again
         try:
             others, _ = flatten_result(result, known)
         except CannotRebuild:
             # It holds a traced number or size.
-            self.numbers.note_fixed(structure, varying.positions())
+            self.numbers.note_fixed(structure, varying.all())
             return None
         fixed = trace.fixed(second.read)
         places = {tensor.tensor: tensor.position for tensor in varying.tensors}
         fixed |= {places[index] + dim for index, dim, is_fixed in second.sizes if is_fixed}
         self.numbers.note_fixed(structure, fixed)
         free = varying.only(fixed, {places[index] + dim for index, dim, _ in second.sizes})
-        kept = [number for number, value in enumerate(trace.values, 1) if value[0] == "number" and value[1] in fixed]
+        kept = trace.of_arguments(fixed)
         outputs = second.number_operands(tracing, results, others, kept) if any(free) else None
         del result, again
         if outputs is None or trace.is_leaking():
-            self.numbers.note_fixed(structure, varying.positions())
+            self.numbers.note_fixed(structure, varying.all())
             return None
         all_names = self.argument_names(*arguments)
         names = [all_names[index] for index, _ in free.numbers]
         names += [f"the shape of {all_names[tensor.argument]}" for tensor in free.tensors]
-        program = trace.program(outputs, second.read) if free.numbers else None
+        in_places = [place.name for place in free.places]
+        names += in_places
+        program = trace.program(outputs, second.read, in_places) if free.numbers or in_places else None
         positions = sorted([*free.positions(), *_stride_positions(free, tensors)])
-        return _Traced(second, tensors, others, program, positions, names, [index for index, _ in free.numbers])
+        numbers = [index for index, _ in free.numbers]
+        return _Traced(second, tensors, others, program, positions, names, numbers, free.places)
 
     def difference(self, compared: list[tuple[str, Any, Any]]) -> str | None:
         """Says where what a plan would have done differs from what the function did; None if it does not."""

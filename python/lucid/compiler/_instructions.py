@@ -40,7 +40,8 @@ _COMPARISONS = {
 }
 # Functions of `math` that are comparisons, which are ops by the same names.
 _CLASSIFIERS = ("isnan", "isinf", "isfinite")
-# A flag of FORMAT_VALUE.
+# Flags of FORMAT_VALUE.
+_CONVERSION = 3
 _HAS_SPECIFICATION = 4
 # How many instructions between the read of a value and the one that hands it on are looked at.
 _MAX_STEPS = 200
@@ -224,6 +225,10 @@ class _Code:
                     raise Used
                 return moves
             if name.startswith("FORMAT_"):
+                # A converted value is a text, and formatted as such.
+                flags = (instruction.arg or 0) if name == "FORMAT_VALUE" else 0
+                if flags & _CONVERSION and flags & _HAS_SPECIFICATION:
+                    raise Used
                 return self._moves(at, stack, seen).shown(self._specification(before, value))
             if name == "BUILD_STRING":
                 # It is shown already.

@@ -1,9 +1,9 @@
 """Numbers and sizes that vary from call to call.
 
-A call whose arguments differ from those of a plan only in numbers and in sizes of tensors is run a second time, with
-traced numbers and tensors with traced sizes in their place. The results are dropped; what is kept is how the numbers
-that ops get are computed from the arguments, and what code has asked about them. A plan can then be given other
-numbers, and plans for other sizes can be made.
+A call that differs from that of a plan only in numbers, among the arguments or in places that the function reads, and
+in sizes of tensors is run a second time, with traced numbers and tensors with traced sizes in their place. The results
+are dropped; what is kept is how the numbers that ops get are computed, and what code has asked about them. A plan can
+then be given other numbers, and plans for other sizes can be made.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import operator
 import os
 import sys
 import threading
+import types
 import weakref
 from collections.abc import Callable, Collection, Iterable
 from types import CodeType, FrameType
@@ -166,6 +167,10 @@ class NumberTrace:
         """The number at a position of the key of the call."""
         return self._add(("number", position, type(value) is float), value)
 
+    def place(self, value: float, name: str) -> TracedNumber:
+        """The number in a place with this name."""
+        return self._add(("place", name), value)
+
     def _add(self, how: tuple[Any, ...], value: Any) -> TracedNumber:
         self.values.append(how)
         self._recorded.append(value)
@@ -212,16 +217,28 @@ class NumberTrace:
         """Whether a number is still referred to."""
         return any(number() is not None for number in self._numbers)
 
-    def program(self, outputs: Iterable[int], read: Iterable[int]) -> _core.NumberProgram:
-        """Computes the traced numbers `outputs`; those in `read` must have their recorded value."""
+    def program(self, outputs: Iterable[int], read: Iterable[int], places: list[str]) -> _core.NumberProgram:
+        """Computes the traced numbers `outputs`; those in `read` must have their recorded value. Of the places, only
+        those with these names vary."""
+        values = []
+        for value, recorded in zip(self.values, self._recorded):
+            if value[0] == "place":
+                name = value[1]
+                value = ("place", places.index(name)) if name in places else ("constant", recorded)
+            values.append(value)
         expected = [*self.expected, *((number - 1, self._recorded[number - 1]) for number in read)]
         results = [(number - 1, type(self._recorded[number - 1]) is float) for number in outputs]
-        return _core.NumberProgram(self.values, expected, results)
+        return _core.NumberProgram(values, expected, results)
 
-    def fixed(self, read: Iterable[int]) -> set[int]:
-        """The positions of the key whose values the call depends on."""
+    def fixed(self, read: Iterable[int]) -> set[Any]:
+        """The positions of the key, and the names of places, on whose values the call depends."""
         known = {index for index, value in self.expected if type(value) is not bool} | {number - 1 for number in read}
-        return {self.values[index][1] for index in known if self.values[index][0] == "number"}
+        return {self.values[index][1] for index in known if self.values[index][0] in ("number", "place")}
+
+    def of_arguments(self, fixed: Collection[Any]) -> list[int]:
+        """The traced numbers that are arguments, or in places, in `fixed`."""
+        kinds = ("number", "place")
+        return [number for number, value in enumerate(self.values, 1) if value[0] in kinds and value[1] in fixed]
 
 
 class VaryingTensor(NamedTuple):
@@ -235,48 +252,94 @@ class VaryingTensor(NamedTuple):
     dims: list[int]
 
 
+class VaryingPlace(NamedTuple):
+    """A place with a number that varies."""
+
+    # As GuardSet.writes() describes it.
+    place: tuple[Any, ...]
+    name: str
+
+
 class Varying(NamedTuple):
     """What differs between a call and the plans that are there."""
 
     # Pairs of an argument's index and its position in the key.
     numbers: list[tuple[int, int]]
     tensors: list[VaryingTensor]
+    places: list[VaryingPlace]
 
-    def only(self, fixed: Collection[int], sizes: Collection[int] | None = None) -> Varying:
-        """Without numbers and sizes at the positions `fixed`, and with only those sizes that are at `sizes`."""
+    def only(self, fixed: Collection[Any], sizes: Collection[int] | None = None) -> Varying:
+        """Without the positions and names `fixed`, and with only those sizes that are at `sizes`."""
         tensors = []
         for tensor in self.tensors:
             places = {dim: tensor.position + dim for dim in tensor.dims}
             dims = [dim for dim, place in places.items() if place not in fixed and (sizes is None or place in sizes)]
             if dims:
                 tensors.append(tensor._replace(dims=dims))
-        return Varying([number for number in self.numbers if number[1] not in fixed], tensors)
+        numbers = [number for number in self.numbers if number[1] not in fixed]
+        return Varying(numbers, tensors, [place for place in self.places if place.name not in fixed])
 
     def positions(self) -> list[int]:
         """The positions of the numbers and sizes in the key."""
         numbers = [position for _, position in self.numbers]
         return numbers + [tensor.position + dim for tensor in self.tensors for dim in tensor.dims]
 
+    def all(self) -> list[Any]:
+        """The positions in the key, and the names of places."""
+        return [*self.positions(), *(place.name for place in self.places)]
+
 
 class Numbers:
-    """Which arguments of one compiled function vary, and which of them a plan can be given."""
+    """Which numbers and sizes of one compiled function vary, and which of them a plan can be given."""
 
     # How many structures of arguments are remembered.
     _MAX_STRUCTURES = 64
 
     def __init__(self) -> None:
-        # By structure: the positions of numbers on whose values the calls depend.
-        self._fixed: dict[bytes, set[int]] = {}
+        # By structure: the positions of numbers, and the names of places, on whose values the calls depend.
+        self._fixed: dict[bytes, set[Any]] = {}
 
     def wanted(self, structure: bytes, varying: Varying) -> Varying:
         """What varies, without what is known to be needed."""
         return varying.only(self._fixed.get(structure, set()))
 
-    def note_fixed(self, structure: bytes, positions: Iterable[int]) -> None:
+    def note_fixed(self, structure: bytes, positions: Iterable[Any]) -> None:
         """Calls depend on these numbers: each value has its own plan."""
         if len(self._fixed) >= self._MAX_STRUCTURES:
             self._fixed.clear()
         self._fixed.setdefault(structure, set()).update(positions)
+
+
+# The functions of `math`.
+_MATHS: dict[str, Any] = {
+    name: function for name, function in vars(math).items() if type(function) is types.BuiltinFunctionType
+}
+
+
+def _traced(function: Callable[..., Any], trace: NumberTrace) -> Callable[..., Any]:
+    """A function of `math` that computes traced numbers from traced numbers."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and any(type(arg) is TracedNumber for arg in args):
+            return trace.compute(function, *args)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any, ...], Any, Any]]:
+    """What to put into places for the second run: the place, what it holds, what it is to hold."""
+    found: list[tuple[tuple[Any, ...], Any, Any]] = []
+    for place, name in varying.places:
+        value = _core.object_in(place)
+        found.append((place, value, trace.place(value, name)))
+    # Other threads would notice.
+    if (varying.numbers or varying.places) and _core.is_only_thread():
+        entries = vars(math)
+        for name in _MATHS:
+            if entries.get(name) is _MATHS[name]:
+                found.append(((0, entries, name, 0), _MATHS[name], _traced(_MATHS[name], trace)))
+    return found
 
 
 class SecondRun(NamedTuple):
@@ -309,8 +372,8 @@ def run_again(
     given: list[_core.Tensor],
     varying: Varying,
 ) -> SecondRun | None:
-    """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`. Returns None
-    if it did not run as it would with plain ones."""
+    """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`, and of other
+    numbers. Returns None if it did not run as it would with plain ones."""
     if sys.gettrace() is not None:
         return None
     trace = NumberTrace()
@@ -338,13 +401,18 @@ def run_again(
             raised = True
         return note_exception
 
-    sys.settrace(note_exception)
-    tracing.start()
+    replacements = _replacements(varying, trace)
+    before = [(place, old) for place, old, _ in replacements]
     try:
+        _core.replace_in([(place, new) for place, _, new in replacements])
+        sys.settrace(note_exception)
+        tracing.start()
         result = function(*positional, **named)
     except Exception:
         return None
     finally:
+        # First: an interrupt may come after each call.
+        _core.replace_in(before)
         sys.settrace(None)
         trace.close()
         tracing.stop()

@@ -26,6 +26,7 @@ from . import _kinds
 from ._functions import is_reflecting, reason_for, reason_for_descriptor
 from ._kinds import ByType, derives, item_of, name_of, simple_name_of
 from ._members import iterate
+from ._streams import is_standard
 
 if TYPE_CHECKING:
     from ._walk import Walk
@@ -271,9 +272,12 @@ def _lock(walk: Walk, lock: Any, place: str) -> None:
     io.TextIOWrapper,
     io.StringIO,
     guarded="identity, and attributes such as `closed` if code names them",
-    reason="a call of one of its methods runs eagerly; a plan repeats what is printed to it",
+    reason="a call of one of its methods runs eagerly; one that writes to an object of the user's is refused",
 )
 def _stream(walk: Walk, stream: Any, place: str) -> None:
+    if not is_standard(stream):
+        refuse_state(walk, stream, place)
+        return
     walk.streams.append((stream, place))
 
 

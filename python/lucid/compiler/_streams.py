@@ -19,6 +19,7 @@ _effects.pure_module()
 # What code can read of a stream, besides its contents.
 ATTRIBUTES = frozenset(("closed", "encoding", "errors", "line_buffering", "mode", "name", "newlines", "write_through"))
 _STREAMS = (io.TextIOWrapper, io.StringIO)
+_BUFFER: Any = _core.class_dict(io.TextIOWrapper)["buffer"]
 _BUFFERS = (io.BufferedWriter, io.BufferedRandom, io.BytesIO, io.FileIO)
 # What a class must not define if its streams are to be written to as the standard ones are.
 _OVERRIDES = ("write", "flush", "__getattribute__", "__getattr__")
@@ -81,7 +82,7 @@ def is_standard(stream: Any) -> bool:
     if derives(cls, io.StringIO):
         return True
     try:
-        buffer = stream.buffer
+        buffer = _BUFFER.__get__(stream)
         return type(buffer) in _BUFFERS and type(getattr(buffer, "raw", None)) in (io.FileIO, type(None))
     except ValueError:  # It is detached.
         return False
@@ -144,9 +145,10 @@ class Printing:
 
     def __init__(self) -> None:
         self._thread = threading.get_ident()
-        self._streams = []
+        self._streams: list[tuple[str, Any, _Tee]] = []
         for name in ("stdout", "stderr"):
-            if (stream := getattr(sys, name)) is None:
+            stream = getattr(sys, name)
+            if stream is None or any(stream is other for _, other, _ in self._streams):
                 continue
             tee = _tee_of(stream)
             if tee is None:
