@@ -399,6 +399,9 @@ void bind_watch(nb::module_& module) {
   module.def(
       "call_log", [] { return Watch::current() ? Watch::current()->repeated() : nb::none(); },
       "What knows the calls to repeat of the call that this thread records, or None.");
+  module.def(
+      "running_c_calls", [] { return Watch::current() ? Watch::current()->c_calls() : size_t{0}; },
+      "How many C functions are running that the call which this thread records has called.");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <bit>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/small_vector.h"
@@ -43,10 +44,12 @@ NumberProgram::NumberProgram(const nb::list& values, const nb::list& guards, con
       value.kind = Kind::kCall;
       value.object = item[1];
       for (nb::handle operand : nb::object(item[2])) value.operands.push_back(index(operand, values_.size()));
+      value.type = item[3];
     }
     values_.push_back(std::move(value));
   }
-  for (nb::handle guard : guards) guards_.push_back({index(guard[0], values_.size()), guard[1]});
+  has_guards_ = nb::len(guards) > 0;
+  for (nb::handle guard : guards) values_[index(guard[0], values_.size())].expected.emplace_back(guard[1]);
   for (nb::handle output : outputs) outputs_.push_back({index(output[0], values_.size()), nb::cast<bool>(output[1])});
 }
 
@@ -81,9 +84,14 @@ bool NumberProgram::evaluate(std::span<const int64_t> key, std::span<const Numbe
       PyErr_Clear();
       return false;
     }
+    PyObject* const computed = values.back().ptr();
+    const bool is_argument = value.kind != Kind::kConstant && value.kind != Kind::kCall;
+    if (has_guards_ && is_argument && PyFloat_CheckExact(computed) && std::isnan(PyFloat_AS_DOUBLE(computed)))
+      return false;
+    if (value.type.is_valid() && value.type.ptr() != reinterpret_cast<PyObject*>(Py_TYPE(computed))) return false;
+    for (const nb::object& expected : value.expected)
+      if (!is_same(computed, expected.ptr())) return false;
   }
-  for (const Guard& guard : guards_)
-    if (!is_same(values[guard.value].ptr(), guard.expected.ptr())) return false;
   numbers.clear();
   for (const Output& output : outputs_) {
     PyObject* const value = values[output.value].ptr();

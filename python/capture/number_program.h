@@ -15,12 +15,13 @@ namespace lucid::python {
 class NumberProgram {
  public:
   /// `values` are, in order: ("number", position in the key, whether it is a float), ("place", index), ("constant",
-  /// object) or ("call", function, indices of earlier values). `guards` are pairs of an index and the value that is
-  /// expected there; `outputs` are the indices of the traced numbers, and whether they are floats.
+  /// object) or ("call", function, indices of earlier values, type of the result). `guards` are pairs of an index and
+  /// the value that is expected there; `outputs` are the indices of the traced numbers, and whether they are floats.
   NumberProgram(const nb::list& values, const nb::list& guards, const nb::list& outputs);
 
   /// Whether the guards hold; if so, sets the traced numbers. Runs no code of users: all values are ints and floats.
-  /// `places` are those that vary.
+  /// Each guard is checked before later values are computed, as the call would. Values have the recorded types. NaNs
+  /// are not served, because code may compare them by identity. `places` are those that vary.
   bool evaluate(std::span<const int64_t> key, std::span<const NumberGuard> places, std::vector<Scalar>& numbers) const;
 
  private:
@@ -29,11 +30,9 @@ class NumberProgram {
     Kind kind = Kind::kConstant;
     size_t position = 0;
     nb::object object;  // the constant, or the function to call
+    nb::object type;    // of the result of a call
     std::vector<size_t> operands;
-  };
-  struct Guard {
-    size_t value;
-    nb::object expected;
+    std::vector<nb::object> expected;
   };
   struct Output {
     size_t value;
@@ -44,7 +43,7 @@ class NumberProgram {
                            std::span<const nb::object> before);
 
   std::vector<Value> values_;
-  std::vector<Guard> guards_;
+  bool has_guards_ = false;
   std::vector<Output> outputs_;
 };
 

@@ -75,7 +75,15 @@ int Watch::profile(PyObject* self, PyFrameObject* frame, int what, PyObject* arg
 }
 
 void Watch::see(PyFrameObject* frame, int what, PyObject* arg) {
-  const PyObject* returning = what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION ? arg : nullptr;
+  const bool returns = what == PyTrace_C_RETURN || what == PyTrace_C_EXCEPTION;
+  if (what == PyTrace_C_CALL) ++c_calls_;
+  if (returns && c_calls_ > 0) --c_calls_;
+  if (is_paused_ && what == PyTrace_C_CALL) ++unseen_calls_;
+  if (is_paused_ && returns && unseen_calls_ > 0) {
+    --unseen_calls_;
+    return;
+  }
+  const PyObject* returning = returns ? arg : nullptr;
   if (what == PyTrace_RETURN) returning = reinterpret_cast<PyObject*>(frame);
   if (returning && !running_.empty() && running_.back().ptr() == returning) {
     running_.pop_back();

@@ -41,8 +41,13 @@ class Watch {
   void stop();
   /// What observes this thread; null if nothing does.
   static Watch* current();
+  /// How many C functions that Python code has called are running.
+  size_t c_calls() const { return c_calls_; }
   /// What happens between these is not observed. They do not nest.
-  void pause() { is_paused_ = true; }
+  void pause() {
+    is_paused_ = true;
+    unseen_calls_ = 0;
+  }
   void resume() { is_paused_ = false; }
   /// What knows calls to repeat; None if there is nothing, or the watch is paused.
   nb::object repeated() const { return is_paused_ ? nb::none() : repeated_; }
@@ -87,6 +92,9 @@ class Watch {
   nb::object before_object_;
   nb::object handle_;
   Watch* outer_ = nullptr;
+  size_t c_calls_ = 0;
+  /// Those that were called while the watch is paused.
+  size_t unseen_calls_ = 0;
   bool is_started_ = false;
   bool is_paused_ = false;
   bool saw_everything_ = true;

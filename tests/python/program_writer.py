@@ -163,9 +163,11 @@ class Writer:
         self.values[name] = self.space[name] = made.make(0)
         return name
 
-    def add(self, expression: str, reads: set[str], *, entry: str | None = None, assigns: bool = True) -> bool:
+    def add(
+        self, expression: str, reads: set[str], *, entry: str | None = None, assigns: bool = True, shows: bool = False
+    ) -> bool:
         """Executes a statement and adds it to the program unless it raises. Returns whether it was added."""
-        without_grad = self.rng.random() < 0.06
+        without_grad = self.rng.random() < 0.06 and not shows
         name = f"v{self.count}" if assigns else None
         text = f"{name} = {expression}" if assigns else expression
         statement = Statement(text, name, frozenset(reads), without_grad, entry)
@@ -516,7 +518,7 @@ class Writer:
                 f"reports.add(1.5, {x} * 2, {value})",
             ]
         )
-        self.add(text, {x, y, *({"reports"} if "reports" in text else ())}, assigns=False)
+        self.add(text, {x, y, *({"reports"} if "reports" in text else ())}, assigns=False, shows=True)
 
     def module(self) -> None:
         rng = self.rng

@@ -161,7 +161,7 @@ def test_printing_calls_methods_of_objects():
         print("before", shown)
         return x - shown.number
 
-    runs_eagerly(f, numbers(), "calls print")
+    runs_eagerly(f, numbers(), "has an effect while it prints")
 
 
 def test_tensors_and_other_streams_are_printed_eagerly():

@@ -33,7 +33,7 @@ from ._kinds import derives, is_heap_class, is_lock, mro_of, name_of, printable,
 from ._knowledge import Knowledge, Learned
 from ._leaving import LeavingFloats
 from ._numbers import VaryingPlace, inspects_types
-from ._repeated import CallLog
+from ._repeated import CallLog, modes
 from ._results import Known
 from ._shared import SharedObjects
 from ._stores import Write, can_be_repeated, declare_stores, release_logs
@@ -62,12 +62,6 @@ class Outcome:
     # may find others.
     stored: list[Any] = field(default_factory=list)
     inputs: list[lucid.Tensor] = field(default_factory=list)
-
-
-@_effects.pure
-def _modes() -> tuple[bool, bool]:
-    """The modes of this thread that a replayed call does not set."""
-    return _core.is_grad_enabled(), _core.is_inference_mode_enabled()
 
 
 class Capture:
@@ -221,7 +215,8 @@ class Recording:
             function = function.__func__
         code = function.__code__ if type(function) is types.FunctionType else None
         repeated = [call.site for call in self.log.calls]
-        return floats.are_handed_on(code, state.assigned | state.appended | state.filled, repeated)
+        unread = state.assigned | state.appended | state.filled
+        return floats.are_handed_on(code, unread, repeated, self.log.printing)
 
     def known(self, tensors: list[lucid.Tensor]) -> Known:
         """The objects that the call could reach when it began; `tensors` are its arguments."""
@@ -240,14 +235,16 @@ class Recording:
         return self._message("", why, {}) if why is not None else None
 
     def __enter__(self) -> Self:
-        self._modes = _modes()
+        self._modes = modes()
+        self.log.start(sys._getframe().f_back)
         self._watch.start()
         return self
 
     @_effects.pure
     def __exit__(self, *exception: object) -> None:
         self._watch.stop()
-        self._changes_modes = _modes() != self._modes
+        self.log.stop()
+        self._changes_modes = modes() != self._modes
 
     def finish(self, result: Any = None, floats: LeavingFloats | None = None, effects: int = 0) -> Outcome:
         """Returns guards for everything that the call read, or why it cannot be replayed. `floats` are those that it

@@ -15,7 +15,7 @@ from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
 from ._leaving import LeavingFloats
 from ._marks import marked_dims
-from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor, run_again
+from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor, is_watched, run_again
 from ._passes import Pass, to_core
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
 from ._verify import difference
@@ -173,8 +173,8 @@ class Compiled:
         floats = read if read.copies and recording.hands_on(read) else None
         wanted = Varying([], [], [])
         if not recording.inspects_numbers:
-            # While the call runs again, traced numbers are where other threads might find them.
-            others = recording.varying if _core.is_only_thread() else []
+            # While the call runs again, traced numbers are where other code might find them.
+            others = [] if is_watched() else recording.varying
             wanted = Varying(varying[0], [VaryingTensor(*tensor) for tensor in varying[1]], others)
             wanted = self.numbers.wanted(recording.structure, wanted)
         arguments = recording.arguments if any(wanted) else ((), {})

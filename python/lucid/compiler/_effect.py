@@ -27,7 +27,7 @@ class Effect:
         if log is None:
             function(*args, **kwargs)
         else:
-            log.perform(function, args, kwargs, sys._getframe(1), self.__name__)  # type: ignore[attr-defined]
+            log.perform(self, args, kwargs, sys._getframe(1))
 
     def __get__(self, instance: Any, owner: Any = None) -> Any:
         return self if instance is None else types.MethodType(self, instance)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dis
+import inspect
 import sys
 import weakref
 from collections.abc import Callable
@@ -85,6 +86,9 @@ class _Code:
 
     def moves_of_call(self, offset: int) -> Moves:
         """What happens to the result of `x.item()` or `float(x)`."""
+        # They read local variables.
+        if not {"vars", "dir"}.isdisjoint(self.code.co_names):
+            raise Used
         return self._moves_after(self.index_at(offset), frozenset(), reads_value=True)
 
     def _moves_after(self, index: int, seen: frozenset[str], reads_value: bool = False) -> Moves:
@@ -111,8 +115,8 @@ class _Code:
                 continue
         raise Used
 
-    def arguments(self, frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments of the call that a frame makes. Raises Used if they are not constants or variables."""
+    def arguments(self, frame: FrameType) -> dict[str | int, _Symbol]:
+        """The arguments of the call that a frame makes, by position or name. Raises Used if they are not known."""
         index = self.index_at(frame.f_lasti)
         call = self.instructions[index]
         if call.opname != "CALL":
@@ -124,12 +128,28 @@ class _Code:
                 raise IndexError
             return stack[len(stack) - count :]
 
-        values = [self._value(symbol, frame) for symbol in self._at(index, symbols)]
         previous = self.instructions[index - 1].offset
         named = [each.arg or 0 for each in self.names_of_arguments if previous < each.offset < call.offset]
         names = self.code.co_consts[named[0]] if named else ()
-        first = count - len(names)
-        return tuple(values[:first]), dict(zip(names, values[first:]))
+        return dict(zip([*range(count - len(names)), *names], self._at(index, symbols)))
+
+    def values(self, frame: FrameType) -> dict[str | int, Any]:
+        """The same, as objects. Raises Used if they are not constants or variables."""
+        return {name: self._value(symbol, frame) for name, symbol in self.arguments(frame).items()}
+
+    def stream(self, frame: FrameType) -> str:
+        """The name of the stream in `sys` that a call of `print` writes to. Raises Used if it is not known."""
+        index = self.index_at(frame.f_lasti)
+        previous, call = self.instructions[index - 1], self.instructions[index]
+        if call.opname == "CALL" and not any(
+            previous.offset < each.offset < call.offset and "file" in self.code.co_consts[each.arg or 0]
+            for each in self.names_of_arguments
+        ):
+            return "stdout"
+        load, attributes = self._path(self.arguments(frame)["file"])
+        if load.opname != "LOAD_GLOBAL" or global_of(frame, load.argval) is not sys or len(attributes) != 1:
+            raise Used
+        return attributes[0]
 
     def _value(self, symbol: _Symbol, frame: FrameType) -> Any:
         load = self.instructions[symbol.index]
@@ -229,7 +249,8 @@ class _Code:
                 flags = (instruction.arg or 0) if name == "FORMAT_VALUE" else 0
                 if flags & _CONVERSION and flags & _HAS_SPECIFICATION:
                     raise Used
-                return self._moves(at, stack, seen).shown(self._specification(before, value))
+                has_specification = name == "FORMAT_WITH_SPEC" or bool(flags & _HAS_SPECIFICATION)
+                return self._moves(at, stack, seen).shown(self._specification(before, value, has_specification))
             if name == "BUILD_STRING":
                 # It is shown already.
                 return self._moves(at, stack, seen).shown("")
@@ -260,9 +281,9 @@ class _Code:
             raise Used
         raise Used
 
-    def _specification(self, before: list[_Symbol], value: _Symbol) -> str:
+    def _specification(self, before: list[_Symbol], value: _Symbol, has_specification: bool) -> str:
         """How a value is formatted, from the stack before that."""
-        if before[-1] is value:
+        if not has_specification:
             return ""
         load = self.instructions[before[-1].index]
         if before[-2] is not value or load.opname != "LOAD_CONST" or type(load.argval) is not str:
@@ -282,8 +303,7 @@ class _Code:
     def _pass(self, offset: int, callee: _Symbol) -> Pass:
         load, attributes = self._path(callee)
         if load.opname == "LOAD_GLOBAL":
-            prints = load.argval == "print" and not attributes
-            return Pass(offset, "global", load.argval, attributes, "" if prints else None)
+            return Pass(offset, "global", load.argval, attributes)
         if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
             return Pass(offset, "local", load.argval, attributes)
         raise Used
@@ -382,12 +402,35 @@ def comparisons_of(frame: FrameType, offset: int) -> list[tuple[Any, ...]] | Non
 _core.set_float_comparisons(comparisons_of)
 
 
-def arguments_of(frame: FrameType) -> tuple[tuple[Any, ...], dict[str, Any]] | None:
-    """The arguments of the call that a frame makes; None if they are not constants or variables."""
+def values_of(frame: FrameType) -> dict[str | int, Any] | None:
+    """The arguments of the call that a frame makes, by position or name; None if they are not constants or
+    variables."""
     try:
-        return _Code(frame.f_code).arguments(frame)
+        return _Code(frame.f_code).values(frame)
     except (Used, IndexError, KeyError):
         return None
+
+
+def stream_of(frame: FrameType) -> str | None:
+    """The name of the stream in `sys` that a frame prints to; None if it is not known."""
+    try:
+        return _Code(frame.f_code).stream(frame)
+    except (Used, IndexError, KeyError):
+        return None
+
+
+_CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
+_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+
+def passes_exceptions_on(frame: FrameType) -> bool:
+    """Whether an exception of the function that a frame calls leaves the frame as it is, and nothing else is done."""
+    code, offset = site_of(frame.f_code, frame.f_lasti)
+    if code.co_flags & _GENERATOR:
+        return False
+    table: Any = dis._parse_exception_table(code)  # type: ignore[attr-defined]
+    opcode = next(each.opname for each in dis.get_instructions(code) if each.offset == offset)
+    return opcode in _CALLS and not any(entry.start <= offset < entry.end for entry in table)
 
 
 def site_of(code: CodeType, offset: int) -> Site:

@@ -33,25 +33,33 @@ class LeavingFloats:
         # Those that texts show: how, and where the text is passed to a call.
         self.texts: list[tuple[float, str, Site]] = []
 
-    def are_handed_on(self, root: CodeType | None, unread: frozenset[str], repeated: list[Site]) -> bool:
+    def are_handed_on(
+        self, root: CodeType | None, unread: frozenset[str], repeated: list[Site], printing: set[Site]
+    ) -> bool:
         """Whether the call only hands them on. It may return them if `root` is the code of the function itself, store
         them under names that no code reads, and pass them to calls that plans repeat, which are at the sites
-        `repeated`."""
+        `repeated`. Those at `printing` get them as texts."""
         reads = [(code, offset) for _, _, code, offset, _ in self._floats]
         for value, _, code, offset, is_root in self._floats:
             moves = moves_of(code, offset)
             may_return = is_root and code is root and not code.co_flags & _GENERATOR
             if moves is None or not moves.names <= unread or (moves.is_returned and not may_return):
                 return False
+            is_passed = False
             for each in moves.passes:
-                count = repeated.count((code, each.offset))
+                where = (code, each.offset)
+                count = repeated.count(where)
+                if count == 0 and each.is_known:
+                    continue  # It was not called, or a logger whose level is higher.
+                specification = "" if each.specification is None and where in printing else each.specification
                 # If one of these instructions runs twice, it is not known which text shows which value.
-                if count == 0 or (each.specification is not None and (count > 1 or reads.count((code, offset)) > 1)):
+                if count == 0 or (specification is not None and (count > 1 or reads.count((code, offset)) > 1)):
                     return False
-                if each.specification is not None:
-                    self.texts.append((value, each.specification, (code, each.offset)))
+                is_passed = True
+                if specification is not None:
+                    self.texts.append((value, specification, where))
             self._names[id(value)] = moves.names
-            if moves.is_returned or moves.names or moves.passes:
+            if moves.is_returned or moves.names or is_passed:
                 self._moved.add(id(value))
         return True
 

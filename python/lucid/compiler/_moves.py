@@ -80,6 +80,13 @@ class Pass:
     # How the text shows it; None if the value itself is passed.
     specification: str | None = None
 
+    @property
+    def is_known(self) -> bool:
+        """Whether what is called cannot become another function between the read of the value and the call, unless the
+        call writes Python's state."""
+        is_print = self.source == "global" and self.name == "print" and not self.attributes
+        return is_print or (bool(self.attributes) and self.attributes[-1] in _LOGGING)
+
     def is_repeated(self, frame: FrameType) -> bool:
         """Whether a plan can repeat the call: it prints, logs, or calls a function that is marked with `effect`."""
         value = frame.f_locals.get(self.name) if self.source == "local" else global_of(frame, self.name)

@@ -8,9 +8,11 @@ then be given other numbers, and plans for other sizes can be made.
 
 from __future__ import annotations
 
+import gc
 import math
 import operator
 import os
+import signal
 import sys
 import threading
 import types
@@ -195,7 +197,7 @@ class NumberTrace:
         result = function(*plain)
         if not self.is_open():
             return result
-        step = ("call", function, [self._index(operand) for operand in operands])
+        step = ("call", function, [self._index(operand) for operand in operands], type(result))
         if type(result) is int or type(result) is float:
             return self._add(step, result)
         if type(result) is not bool:
@@ -334,7 +336,7 @@ def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any,
         value = _core.object_in(place)
         found.append((place, value, trace.place(value, name)))
     # Other threads would notice.
-    if (varying.numbers or varying.places) and _core.is_only_thread():
+    if (varying.numbers or varying.places) and not is_watched():
         entries = vars(math)
         for name in _MATHS:
             if entries.get(name) is _MATHS[name]:
@@ -374,7 +376,7 @@ def run_again(
 ) -> SecondRun | None:
     """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`, and of other
     numbers. Returns None if it did not run as it would with plain ones."""
-    if sys.gettrace() is not None:
+    if sys.gettrace() is not None or sys.getprofile() is not None:
         return None
     trace = NumberTrace()
     tracing = _core.SecondTracing()
@@ -403,6 +405,9 @@ def run_again(
 
     replacements = _replacements(varying, trace)
     before = [(place, old) for place, old, _ in replacements]
+    # Destructors that the collector calls would see traced numbers.
+    collects = gc.isenabled()
+    gc.disable()
     try:
         _core.replace_in([(place, new) for place, _, new in replacements])
         sys.settrace(note_exception)
@@ -413,6 +418,8 @@ def run_again(
     finally:
         # First: an interrupt may come after each call.
         _core.replace_in(before)
+        if collects:
+            gc.enable()
         sys.settrace(None)
         trace.close()
         tracing.stop()
@@ -421,6 +428,18 @@ def run_again(
     return SecondRun(trace, tracing, tensors, result)
 
 
+# Names in code that may tell a traced number from an int or a float. From 3.12 on, `sum` adds floats more precisely.
+_TELLING = {"type", "sum"} if sys.version_info >= (3, 12) else {"type"}
+
+
 def inspects_types(codes: Iterable[CodeType]) -> bool:
     """Whether code of users may tell a traced number from an int or a float. Lucid's own code does not depend on it."""
-    return any("type" in code.co_names and not code.co_filename.startswith(_PACKAGE) for code in codes)
+    return any(not _TELLING.isdisjoint(code.co_names) and not code.co_filename.startswith(_PACKAGE) for code in codes)
+
+
+def is_watched() -> bool:
+    """Whether other code may see traced numbers in places: other threads, or handlers of signals."""
+    return not _core.is_only_thread() or any(
+        callable(handler := signal.getsignal(number)) and handler is not signal.default_int_handler
+        for number in signal.valid_signals()
+    )

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from .. import _core, _effects
 from ._code import site
 from ._effect import copied
-from ._instructions import Site, arguments_of, site_of
+from ._instructions import Site, passes_exceptions_on, site_of, stream_of, values_of
 from ._kinds import derives, printable
 from ._leaving import LeavingFloats
 from ._results import Arguments, CannotPass, Text
@@ -26,6 +26,7 @@ _effects.pure_module()
 
 # A call with more effects than this runs eagerly.
 _MAX_CALLS = 1000
+_ORDER = "changes tensors or other state after it prints, logs or calls an effect"
 
 
 class RepeatedCall(NamedTuple):
@@ -39,12 +40,18 @@ class RepeatedCall(NamedTuple):
     name: str
 
 
-def _print(name: str, flushes: bool, text: str) -> None:
+def _call(effect: Any, /, *args: Any, **kwargs: Any) -> None:
+    effect.__wrapped__(*args, **kwargs)
+
+
+def _print(name: str, *written: str | None) -> None:
+    """Writes texts to a stream, and flushes it for each None."""
     stream = getattr(sys, name)
-    if stream is not None:
-        stream.write(text)
-    if stream is not None and flushes:
-        stream.flush()
+    for text in written:
+        if text is None:
+            stream.flush()
+        else:
+            stream.write(text)
 
 
 def _log(logger: logging.Logger, level: int, place: tuple[str, int, str], message: str, *args: Any) -> None:
@@ -53,10 +60,21 @@ def _log(logger: logging.Logger, level: int, place: tuple[str, int, str], messag
     logger.handle(record)
 
 
-def _warn(entries: dict[str, Any], file: str, line: int, message: str, category: Any) -> None:
+def _warn(entries: dict[str, Any], file: str, line: int, category: Any, message: str) -> None:
     """As `warnings.warn` does in a function with these globals."""
     registry = entries.setdefault("__warningregistry__", {})
     warnings.warn_explicit(message, category, file, line, entries.get("__name__", "<string>"), registry)
+
+
+def _warning_of(values: dict[str | int, Any]) -> tuple[str, Any] | None:
+    """The message and the category of a call of `warnings.warn` with these arguments; None if it has others."""
+    names = ("message", "category", "stacklevel")
+    given = {names[name] if isinstance(name, int) else name: value for name, value in values.items()}
+    message, category = given.pop("message", None), given.pop("category", None) or UserWarning
+    if type(message) is not str or given not in ({}, {"stacklevel": 1}):
+        return None
+    # A category of the user may run code.
+    return (message, category) if vars(builtins).get(getattr(category, "__name__", "")) is category else None
 
 
 def _with_floats(values: list[Any], shown: list[tuple[float, str]]) -> list[Any]:
@@ -93,6 +111,21 @@ def _take_apart(text: str, floats: list[tuple[int, int, float, str]]) -> Text:
     return Text([*parts, text[end:]])
 
 
+def _needs_grad(value: Any) -> bool:
+    """Whether there is a tensor that requires grad in a value, which shows when it is printed."""
+    if type(value) in (list, tuple):
+        return any(map(_needs_grad, value))
+    if type(value) is dict:
+        return any(map(_needs_grad, value.values()))
+    return derives(type(value), _core.Tensor) and value.requires_grad
+
+
+@_effects.pure
+def modes() -> tuple[bool, bool]:
+    """The modes of this thread that a replayed call does not set."""
+    return _core.is_grad_enabled(), _core.is_inference_mode_enabled()
+
+
 class CallLog:
     """The calls of one recorded call that a plan repeats. A Watch calls `begin` and `end`."""
 
@@ -103,118 +136,151 @@ class CallLog:
         """`guards` are those of what the call may read and write."""
         self.calls: list[RepeatedCall] = []
         self.loggers: list[logging.Logger] = []
+        # Where texts are printed.
+        self.printing: set[Site] = set()
+        self.warns = False
         # Whether another thread has prevented that a text was noted.
         self.is_disturbed = False
         self._obstacle: str | None = None
         self._guards = guards
+        # Of the call: the frame that has made it, and the modes when it began.
+        self._caller: FrameType | None = None
+        self._modes = modes()
         # What the call had changed before the first effect.
         self._before: tuple[int, list[Any] | None] | None = None
-        # The calls that are running: where they were called, and what is being printed.
-        self._running: list[tuple[FrameType, Printing] | None] = []
-        self.warns = False
+        # What is being printed, and where; "alone" for calls that are not observed, None for those that are ignored.
+        self._running: list[tuple[FrameType, str, Printing] | str | None] = []
+
+    def start(self, caller: FrameType | None) -> None:
+        """The call begins; `caller` makes it."""
+        self._caller, self._modes = caller, modes()
+
+    def stop(self) -> None:
+        self._caller = None
 
     def begin(self, frame: FrameType, function: Any) -> bool:
-        """A function of `codes` or `functions` is called. Returns whether a plan can repeat that."""
+        """A function of `codes` or `functions` is called. Returns whether `end` is to be called."""
         try:
             if function is None:
-                return self._begins_to_log(frame)
-            if not are_standard_streams():
-                return False
-            return self._begins_to_print(frame) if function is print else self._begins_to_warn(frame)
+                obstacle = self._begin_to_log(frame)
+            else:
+                obstacle = self._begin_to_print(frame) if function is print else self._begin_to_warn(frame)
         except Exception:
             # Such as RecursionError, which the program itself might not have raised.
             return False
+        if obstacle is not None:
+            self._obstacle = obstacle
+            self._running.append(None)
+        return True
 
     def end(self) -> None:
         running = self._running.pop()
-        if running is None:
+        if running == "alone":
             _core.resume_recording()
+        if running is None or isinstance(running, str):
             return
-        frame, printing = running
-        printed = printing.end()
-        if printed is None:
+        frame, name, printing = running
+        written = printing.end()
+        if written is None:
             self.is_disturbed = True
-        elif not printed and sys.stdout is not None:
-            self._obstacle = "prints to a stream other than sys.stdout and sys.stderr"
-        for stream, text, flushes in printed or ():
-            self._add(functools.partial(_print, stream, flushes), (text,), {}, frame, "print")
+            return
+        self._add(functools.partial(_print, name), tuple(written), {}, frame, "print")
+        self.printing.add(self.calls[-1].site)
 
-    def _begins_to_print(self, frame: FrameType) -> bool:
+    def _begin_to_print(self, frame: FrameType) -> str | None:
+        name = stream_of(frame)
+        stream = getattr(sys, name, None) if name in ("stdout", "stderr") else None
+        if name is None or stream is None:
+            return "prints to a stream other than sys.stdout and sys.stderr"
+        if not are_standard_streams():
+            return "prints to a stream of the user's"
         if self._running:
-            self._obstacle = "prints while it prints something else"
-            return False
-        self._note_order()
-        self._running.append((frame, Printing()))
-        return True
+            return "has an effect while it prints"
+        self._check(frame, c_calls=1)
+        self._running.append((frame, name, Printing(stream)))
+        return None
 
-    def _begin_alone(self) -> None:
-        """What the function does that has been called is not observed."""
-        self._running.append(None)
-        _core.pause_recording()
-
-    def _begins_to_log(self, frame: FrameType) -> bool:
+    def _begin_to_log(self, frame: FrameType) -> str | None:
         """A logger makes a record."""
         values = frame.f_locals
-        logger, message = values["self"], values["msg"]
-        if any(values[name] for name in ("exc_info", "extra", "stack_info")) or values["stacklevel"] != 1:
-            return False
-        if type(message) is not str or not is_standard_logger(logger) or type(values["args"]) is not tuple:
-            return False
-        if any(derives(type(value), _core.Tensor) and value.requires_grad for value in values["args"]):
-            return False
+        logger, message, args = values["self"], values["msg"], values["args"]
+        plain = (values["exc_info"], values["extra"], values["stack_info"], values["stacklevel"])
+        if not is_standard_logger(logger):
+            return "logs to a handler of the user's"
+        if plain != (None, None, False, 1) or type(message) is not str or type(args) is not tuple or _needs_grad(args):
+            return "logs a record with more than a message and plain arguments"
         caller: Any = frame.f_back
         while caller is not None and caller.f_code.co_filename == logging._srcfile:
             caller = caller.f_back
-        if caller is None:
-            return False
-        self._note_order()
+        self._check(caller)
         self.loggers.append(logger)
         place = caller.f_code.co_filename, caller.f_lineno, caller.f_code.co_name
         function = functools.partial(_log, logger, values["level"], place)
-        self._add(function, copied((message, *values["args"])), {}, caller, "logging")
+        self._add(function, copied((message, *args)), {}, caller, "logging")
         self._begin_alone()
-        return True
+        return None
 
-    def _begins_to_warn(self, frame: FrameType) -> bool:
-        arguments = arguments_of(frame)
-        if arguments is None or not are_standard_warnings():
-            return False
-        args, kwargs = arguments
-        given = dict(zip(("message", "category", "stacklevel"), args)) | kwargs
-        message, category = given.pop("message", None), given.pop("category", None) or UserWarning
-        if type(message) is not str or given not in ({}, {"stacklevel": 1}):
-            return False
-        # A category of the user may run code.
-        if vars(builtins).get(category.__name__) is not category:
-            return False
-        self._note_order()
+    def _begin_to_warn(self, frame: FrameType) -> str | None:
+        values = values_of(frame)
+        given = None if values is None else _warning_of(values)
+        if given is None or not are_standard_warnings() or not are_standard_streams():
+            return "warns in a way that plans do not repeat"
+        message, category = given
+        self._check(frame, c_calls=1)
         self.warns = True
-        function = functools.partial(_warn, frame.f_globals, frame.f_code.co_filename, frame.f_lineno)
-        self._add(function, (message, category), {}, frame, "warnings.warn")
+        function = functools.partial(_warn, frame.f_globals, frame.f_code.co_filename, frame.f_lineno, category)
+        self._add(function, (message,), {}, frame, "warnings.warn")
         self._begin_alone()
-        return True
+        return None
 
-    def perform(self, function: Callable[..., Any], args: Any, kwargs: Any, frame: FrameType, name: str) -> None:
+    def _begin_alone(self) -> None:
+        """What the function does that has been called is not observed."""
+        self._running.append("alone")
+        _core.pause_recording()
+
+    def perform(self, effect: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Calls a function that is marked with `effect`."""
         _core.pause_recording()
         try:
-            self._note_order()
-            self._add(function, args, kwargs, frame, name)
-            function(*args, **kwargs)
+            self._check(frame)
+            name = getattr(effect, "__name__", type(effect.__wrapped__).__name__)
+            self._add(functools.partial(_call, effect), args, kwargs, frame, name)
+            # It may change its arguments.
+            _call(effect, *copied(args), **copied(kwargs))
+        except BaseException:
+            self._obstacle = "calls an effect that raises"
+            raise
         finally:
             _core.resume_recording()
 
     def _add(self, function: Callable[..., Any], args: Any, kwargs: Any, frame: FrameType, name: str) -> None:
         if len(self.calls) == _MAX_CALLS:
             self._obstacle = f"has more than {_MAX_CALLS} effects"
-            return
         where = site_of(frame.f_code, frame.f_lasti)
         shown = printable(f"{name} ({site(frame.f_code, frame.f_lineno)})")
         self.calls.append(RepeatedCall(function, args, kwargs, where, shown))
 
-    def _note_order(self) -> None:
+    def _check(self, frame: FrameType, c_calls: int = 0) -> None:
+        """Notes an obstacle if an effect that `frame` causes would be another one after the plan has run. `c_calls` is
+        the number of C functions that it consists of."""
+        now = _core.tracing_effects(), self._identities()
         if self._before is None:
-            self._before = _core.tracing_effects(), self._identities()
+            self._before = now
+        if self._before != now:
+            self._obstacle = _ORDER
+        if any(running is not None for running in self._running):
+            self._obstacle = "has an effect while it prints"
+        if modes() != self._modes:
+            self._obstacle = "has an effect in another grad mode than that of the call"
+        at: FrameType | None = frame
+        while at is not None and at is not self._caller:
+            if not passes_exceptions_on(at):
+                self._obstacle = (
+                    "has an effect in a `try` or `with` block, a generator, or a method that an operator calls"
+                )
+            at = at.f_back
+        if _core.running_c_calls() > c_calls:
+            self._obstacle = "has an effect in a function that C code calls"
 
     def _identities(self) -> list[Any] | None:
         """What the call has stored so far; None if it has done anything else to Python objects."""
@@ -230,7 +296,7 @@ class CallLog:
         """Says, after the recorded call, why a plan cannot repeat these calls; None if it can. `effects` counts the
         effects on tensors."""
         if self._obstacle is None and self._before not in (None, (effects, self._identities())):
-            self._obstacle = "changes tensors or other state after it prints, logs or calls an effect"
+            self._obstacle = _ORDER
         return self._obstacle
 
     def arguments(self, floats: LeavingFloats | None) -> Arguments:

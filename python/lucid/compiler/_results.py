@@ -190,10 +190,13 @@ class _Parts:
         if cls is list:
             parts = [self.of(part) for part in item]
             return lambda new, made: [part(new, made) for part in parts]
-        if derives(cls, tuple):
+        if cls is tuple or (derives(cls, tuple) and not self._is_passed):
             return self._tuple(item, cls)
         if cls is dict:
             return self._dict(item, dict)
+        # The call may have changed other objects after it has passed them.
+        if self._is_passed:
+            raise self._refusal(f"a {name_of(cls)} that the call has made")
         if cls is collections.OrderedDict:
             return self._dict(item, collections.OrderedDict)
         if is_python_class(cls) and not is_own_class(cls) and not _has(cls, "__del__"):

@@ -9,7 +9,7 @@ import threading
 import types
 import warnings
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from .. import _core, _effects
 from ._kinds import derives, is_heap_class, mro_of
@@ -24,6 +24,7 @@ _BUFFERS = (io.BufferedWriter, io.BufferedRandom, io.BytesIO, io.FileIO)
 # What a class must not define if its streams are to be written to as the standard ones are.
 _OVERRIDES = ("write", "flush", "__getattribute__", "__getattr__")
 _HANDLERS = (logging.StreamHandler, logging.FileHandler, logging.NullHandler, type(logging.lastResort))
+_LOGGING = logging._srcfile
 _STYLES = (logging.PercentStyle, logging.StrFormatStyle, logging.StringTemplateStyle)
 
 
@@ -112,10 +113,12 @@ def _with_parents(logger: Any) -> Iterator[Any]:
 
 def is_standard_logger(logger: Any) -> bool:
     """Whether only code of the standard library sees what is logged."""
-    return logging.getLogRecordFactory() is logging.LogRecord and all(
+    if logging.getLogRecordFactory() is not logging.LogRecord or logging._srcfile != _LOGGING:
+        return False
+    return all(
         type(each) in (logging.Logger, logging.RootLogger)
         and not each.filters
-        and vars(each).keys().isdisjoint(("handle", "makeRecord", "callHandlers", "filter"))
+        and vars(each).keys().isdisjoint(("handle", "makeRecord", "callHandlers", "filter", "findCaller"))
         and all(map(_is_standard_handler, each.handlers))
         for each in _with_parents(logger)
     )
@@ -132,45 +135,26 @@ def are_standard_warnings() -> bool:
     return warnings.showwarning is _SHOW_ONE and (show is _SHOW or appends)
 
 
-class Printed(NamedTuple):
-    """What a call has printed: the name of the stream in `sys`, the text, and whether the stream was flushed then."""
-
-    stream: str
-    text: str
-    flushes: bool
-
-
 class Printing:
-    """One call that prints: notes what this thread writes to `sys.stdout` and `sys.stderr` meanwhile."""
+    """One call that prints: notes what this thread writes to a stream meanwhile."""
 
-    def __init__(self) -> None:
+    def __init__(self, stream: Any) -> None:
         self._thread = threading.get_ident()
-        self._streams: list[tuple[str, Any, _Tee]] = []
-        for name in ("stdout", "stderr"):
-            stream = getattr(sys, name)
-            if stream is None or any(stream is other for _, other, _ in self._streams):
-                continue
-            tee = _tee_of(stream)
-            if tee is None:
-                tee = _Tee(stream)
-                attributes: Any = _core.attributes_of(stream)
-                attributes.update(write=tee.write, flush=tee.flush)
-            tee.written[self._thread] = []
-            self._streams.append((name, stream, tee))
+        self._stream = stream
+        tee = _tee_of(stream)
+        if tee is None:
+            tee = _Tee(stream)
+            attributes: Any = _core.attributes_of(stream)
+            attributes.update(write=tee.write, flush=tee.flush)
+        self._tee = tee
+        tee.written[self._thread] = []
 
-    def end(self) -> list[Printed] | None:
-        """What was printed; None if that is not known."""
-        printed = []
-        is_known = True
-        for name, stream, tee in self._streams:
-            # Another thread that has just finished may have removed it.
-            is_there = _tee_of(stream) is tee
-            is_known = is_known and is_there
-            written = tee.written.pop(self._thread)
-            if is_there and not tee.written:
-                attributes: Any = _core.attributes_of(stream)
-                del attributes["write"], attributes["flush"]
-            if written:
-                texts = [text for text in written if text is not None]
-                printed.append(Printed(name, "".join(texts), None in written))
-        return printed if is_known else None
+    def end(self) -> list[str | None] | None:
+        """The texts that were written, and None where the stream was flushed; None if this is not known."""
+        # Another thread that has just finished may have removed it.
+        is_there = _tee_of(self._stream) is self._tee
+        written = self._tee.written.pop(self._thread)
+        if is_there and not self._tee.written:
+            attributes: Any = _core.attributes_of(self._stream)
+            del attributes["write"], attributes["flush"]
+        return written if is_there else None
