@@ -15,9 +15,10 @@ from ._capture import Capture, Recording
 from ._kinds import derives, gradient_of, printable
 from ._leaving import LeavingFloats
 from ._marks import marked_dims
-from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor, is_watched, run_again
+from ._numbers import Numbers, Varying, VaryingPlace, VaryingTensor
 from ._passes import Pass, to_core
 from ._results import CannotPass, CannotRebuild, Known, UnknownClass, flatten_result
+from ._second_run import is_watched, run_again
 from ._verify import difference
 
 

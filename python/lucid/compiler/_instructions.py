@@ -128,10 +128,15 @@ class _Code:
                 raise IndexError
             return stack[len(stack) - count :]
 
-        previous = self.instructions[index - 1].offset
-        named = [each.arg or 0 for each in self.names_of_arguments if previous < each.offset < call.offset]
-        names = self.code.co_consts[named[0]] if named else ()
+        names = self._names(index)
         return dict(zip([*range(count - len(names)), *names], self._at(index, symbols)))
+
+    def _names(self, index: int) -> tuple[str, ...]:
+        """The names of the named arguments of a call."""
+        previous, call = self.instructions[index - 1].offset, self.instructions[index].offset
+        found = [each.arg or 0 for each in self.names_of_arguments if previous < each.offset < call]
+        names: tuple[str, ...] = self.code.co_consts[found[0]] if found else ()
+        return names
 
     def values(self, frame: FrameType) -> dict[str | int, Any]:
         """The same, as objects. Raises Used if they are not constants or variables."""
@@ -140,11 +145,7 @@ class _Code:
     def stream(self, frame: FrameType) -> str:
         """The name of the stream in `sys` that a call of `print` writes to. Raises Used if it is not known."""
         index = self.index_at(frame.f_lasti)
-        previous, call = self.instructions[index - 1], self.instructions[index]
-        if call.opname == "CALL" and not any(
-            previous.offset < each.offset < call.offset and "file" in self.code.co_consts[each.arg or 0]
-            for each in self.names_of_arguments
-        ):
+        if self.instructions[index].opname == "CALL" and "file" not in self._names(index):
             return "stdout"
         load, attributes = self._path(self.arguments(frame)["file"])
         if load.opname != "LOAD_GLOBAL" or global_of(frame, load.argval) is not sys or len(attributes) != 1:

@@ -1,0 +1,140 @@
+"""Runs a call a second time, with traced numbers and sizes: see `_numbers`."""
+
+from __future__ import annotations
+
+import gc
+import math
+import operator
+import signal
+import sys
+import types
+from collections.abc import Callable
+from types import FrameType
+from typing import Any, NamedTuple
+
+from .. import _core
+from ._marks import Bounds, marked_dims
+from ._numbers import NumberTrace, TracedNumber, Varying
+
+# The functions of `math`.
+_MATHS: dict[str, Any] = {
+    name: function for name, function in vars(math).items() if type(function) is types.BuiltinFunctionType
+}
+
+
+def _traced(function: Callable[..., Any], trace: NumberTrace) -> Callable[..., Any]:
+    """A function of `math` that computes traced numbers from traced numbers."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        if not kwargs and any(type(arg) is TracedNumber for arg in args):
+            return trace.compute(function, *args)
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _replacements(varying: Varying, trace: NumberTrace) -> list[tuple[tuple[Any, ...], Any, Any]]:
+    """What to put into places for the second run: the place, what it holds, what it is to hold."""
+    found: list[tuple[tuple[Any, ...], Any, Any]] = []
+    for place, name in varying.places:
+        value = _core.object_in(place)
+        found.append((place, value, trace.place(value, name)))
+    # Other threads would notice.
+    if (varying.numbers or varying.places) and not is_watched():
+        entries = vars(math)
+        for name in _MATHS:
+            if entries.get(name) is _MATHS[name]:
+                found.append(((0, entries, name, 0), _MATHS[name], _traced(_MATHS[name], trace)))
+    return found
+
+
+class SecondRun(NamedTuple):
+    """A call that ran with traced numbers and sizes."""
+
+    trace: NumberTrace
+    tracing: _core.SecondTracing
+    # By their index among the tensors of the call: what was passed in their place.
+    tensors: dict[int, _core.Tensor]
+    result: Any
+
+
+def _with_item(value: Any, old: Any, new: Any) -> Any:
+    """An argument with a tensor in it replaced, which may be an item of a list, tuple or dict. It is not changed."""
+    if value is old:
+        return new
+    if type(value) is dict:
+        items = _with_item(list(value.values()), old, new)
+        return value if all(map(operator.is_, items, value.values())) else dict(zip(value, items))
+    if type(value) is list or type(value) is tuple:
+        items = [_with_item(item, old, new) for item in value]
+        return value if all(map(operator.is_, items, value)) else type(value)(items)
+    return value
+
+
+def run_again(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    given: list[_core.Tensor],
+    varying: Varying,
+) -> SecondRun | None:
+    """Runs a call with traced numbers and sizes in the place of some arguments, whose tensors are `given`, and of other
+    numbers. Returns None if it did not run as it would with plain ones."""
+    if sys.gettrace() is not None or sys.getprofile() is not None:
+        return None
+    trace = NumberTrace()
+    tracing = _core.SecondTracing()
+    values = [*args, *kwargs.values()]
+    for index, position in varying.numbers:
+        values[index] = trace.argument(values[index], position)
+    tensors = {}
+    for tensor in varying.tensors:
+        plain = given[tensor.tensor]
+        bounds = marked_dims(plain)
+        dims = [(dim, *bounds.get(dim, Bounds())) for dim in tensor.dims]
+        traced = tensors[tensor.tensor] = tracing.trace_sizes(plain, tensor.tensor, dims)
+        values[tensor.argument] = _with_item(values[tensor.argument], plain, traced)
+    positional = values[: len(args)]
+    named = dict(zip(kwargs, values[len(args) :]))
+    del values
+    raised = False
+
+    def note_exception(frame: FrameType, event: str, argument: Any) -> Any:
+        # C code that wants an int or a float raises, and the function may handle that.
+        nonlocal raised
+        frame.f_trace_lines = False
+        if event == "exception" and not issubclass(argument[0], StopIteration | GeneratorExit):
+            raised = True
+        return note_exception
+
+    replacements = _replacements(varying, trace)
+    before = [(place, old) for place, old, _ in replacements]
+    # Destructors that the collector calls would see traced numbers.
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        _core.replace_in([(place, new) for place, _, new in replacements])
+        sys.settrace(note_exception)
+        tracing.start()
+        result = function(*positional, **named)
+    except Exception:
+        return None
+    finally:
+        # First: an interrupt may come after each call.
+        _core.replace_in(before)
+        if collects:
+            gc.enable()
+        sys.settrace(None)
+        trace.close()
+        tracing.stop()
+    if raised or trace.failed:
+        return None
+    return SecondRun(trace, tracing, tensors, result)
+
+
+def is_watched() -> bool:
+    """Whether other code may see traced numbers in places: other threads, or handlers of signals."""
+    return not _core.is_only_thread() or any(
+        callable(handler := signal.getsignal(number)) and handler is not signal.default_int_handler
+        for number in signal.valid_signals()
+    )
