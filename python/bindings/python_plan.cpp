@@ -64,6 +64,8 @@ std::vector<PyObject*> PythonPlan::stored_in(nb::handle made) const {
 }
 
 PyObject* PythonPlan::rebuild(jit::CallResults& results) const {
+  if (make_result_.is_none()) [[likely]]
+    return to_python(results.take(0));
   nb::object made = make(results);
   if (!makes_tuple()) return made.release().ptr();
   guard_set_->stores().set(stored_in(made));
