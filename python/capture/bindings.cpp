@@ -368,6 +368,10 @@ void bind_guards(nb::module_& module) {
       .def("__len__", &GuardSet::size);
 }
 
+void replace_in(const nb::list& places) {
+  for (nb::handle place : places) to_place(nb::cast<nb::tuple>(place[0])).set(nb::object(place[1]).ptr());
+}
+
 void bind_watch(nb::module_& module) {
   static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(traverse_watch)},
                                 {Py_tp_clear, reinterpret_cast<void*>(clear_watch)},
@@ -415,13 +419,18 @@ void bind_capture(nb::module_& module) {
   module.def(
       "object_in", [](const nb::tuple& place) { return nb::borrow(to_place(place).now()); }, "place"_a,
       "What a place of GuardSet.writes() holds.");
+  module.def("replace_in", replace_in, "places"_a,
+             "Stores objects in places of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
   module.def(
-      "replace_in",
-      [](const nb::list& places) {
-        for (nb::handle place : places) to_place(nb::cast<nb::tuple>(place[0])).set(nb::object(place[1]).ptr());
+      "end_second_run",
+      [](const nb::list& places, bool collects) {
+        replace_in(places);
+        if (collects) PyGC_Enable();
+        PyEval_SetTrace(nullptr, nullptr);
       },
-      "places"_a,
-      "Stores objects in places of GuardSet.writes(), given as pairs. No other Python code runs meanwhile.");
+      "places"_a, "collects"_a,
+      "Puts objects back in places, enables the garbage collector if it `collects`, and ends tracing. An interrupt "
+      "comes before all of this, or after it.");
   module.def(
       "is_only_thread",
       [] {

@@ -519,6 +519,23 @@ def test_marked_functions_get_copies():
     assert compiled.cache_info().hits == 2, compiled.explain()
 
 
+def test_copies_have_the_same_strides():
+    strides = []
+    note = lucid.compiler.effect(lambda tensor: strides.append(tensor.stride()))
+
+    def f(x):
+        note(x.split(3)[1])
+        return x * 2
+
+    compiled = lucid.compile(f)
+    x = lucid.ones(3, 4).t()
+    for _ in range(3):
+        compiled(x)
+    f(x)
+    assert len(set(strides)) == 1
+    assert compiled.cache_info().hits > 0
+
+
 def test_marked_methods_and_objects():
     class Board:
         def __init__(self):

@@ -21,11 +21,10 @@ class Effect:
         functools.update_wrapper(self, function)
 
     def __call__(self, /, *args: Any, **kwargs: Any) -> None:
-        function: Any = self.__wrapped__  # type: ignore[attr-defined]
-        args, kwargs = copied(args), copied(kwargs)
         log = _core.call_log()
         if log is None:
-            function(*args, **kwargs)
+            function: Any = self.__wrapped__  # type: ignore[attr-defined]
+            function(*copied(args), **copied(kwargs))
         else:
             log.perform(self, args, kwargs, sys._getframe(1))
 

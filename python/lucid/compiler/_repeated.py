@@ -240,12 +240,13 @@ class CallLog:
 
     def perform(self, effect: Any, args: Any, kwargs: Any, frame: FrameType) -> None:
         """Calls a function that is marked with `effect`."""
+        noted, named = copied(args), copied(kwargs)
         _core.pause_recording()
         try:
             self._check(frame)
             name = getattr(effect, "__name__", type(effect.__wrapped__).__name__)
-            self._add(functools.partial(_call, effect), args, kwargs, frame, name)
-            # It may change its arguments.
+            self._add(functools.partial(_call, effect), noted, named, frame, name)
+            # It gets other copies, which it may change.
             _call(effect, *copied(args), **copied(kwargs))
         except BaseException:
             self._obstacle = "calls an effect that raises"

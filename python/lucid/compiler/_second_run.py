@@ -109,10 +109,10 @@ def run_again(
 
     replacements = _replacements(varying, trace)
     before = [(place, old) for place, old, _ in replacements]
-    # Destructors that the collector calls would see traced numbers.
     collects = gc.isenabled()
-    gc.disable()
     try:
+        # Destructors that the collector calls would see traced numbers.
+        gc.disable()
         _core.replace_in([(place, new) for place, _, new in replacements])
         sys.settrace(note_exception)
         tracing.start()
@@ -120,11 +120,7 @@ def run_again(
     except Exception:
         return None
     finally:
-        # First: an interrupt may come after each call.
-        _core.replace_in(before)
-        if collects:
-            gc.enable()
-        sys.settrace(None)
+        _core.end_second_run(before, collects)
         trace.close()
         tracing.stop()
     if raised or trace.failed:
