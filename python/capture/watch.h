@@ -30,8 +30,7 @@ class Watch {
   /// Code in files that begin with `own` may call any C function. Code in files that begin with one of `libraries` is
   /// not user code. `repeated` is None, or knows calls that a plan repeats: those of the functions with a code object
   /// among its `codes`, and of its C functions `functions`. Its method `begin` gets the frame that begins, or that
-  /// calls a C function, and that function or None. It returns whether the plan can repeat this call; then `end` is
-  /// called after it.
+  /// calls a C function, and that function or None. It returns whether its method `end` is to be called after that.
   Watch(std::string own, std::vector<std::string> libraries, nb::object repeated);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;

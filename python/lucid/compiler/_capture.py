@@ -119,7 +119,6 @@ class Recording:
                 gc.enable()
         # Not a dict: a metaclass may define how its classes are hashed.
         self._subclasses = [(cls, _subclasses_of(cls)) for cls in self._found.state.classes]
-        self._floats = LeavingFloats([])
         self.log = CallLog(self._found.guards)
         self._watch = _core.Watch(OWN, LIBRARIES, self.log)
         self._changes_modes = False
@@ -236,7 +235,7 @@ class Recording:
 
     def __enter__(self) -> Self:
         self._modes = modes()
-        self.log.start(sys._getframe().f_back)
+        self.log.start(sys._getframe().f_back, self._modes)
         self._watch.start()
         return self
 

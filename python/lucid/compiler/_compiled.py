@@ -175,7 +175,7 @@ class Compiled:
         wanted = Varying([], [], [])
         if not recording.inspects_numbers:
             # While the call runs again, traced numbers are where other code might find them.
-            others = [] if is_watched() else recording.varying
+            others = recording.varying if recording.varying and not is_watched() else []
             wanted = Varying(varying[0], [VaryingTensor(*tensor) for tensor in varying[1]], others)
             wanted = self.numbers.wanted(recording.structure, wanted)
         arguments = recording.arguments if any(wanted) else ((), {})

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import bisect
 import dis
 import inspect
 import sys
 import weakref
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import CodeType, FrameType
 from typing import Any, TypeVar
 
 from .. import _core
-from ._moves import Comparison, Moves, Pass, Used, global_of
+from ._moves import Comparison, Moves, Pass, Used, variable_in
 
 # The code that makes a call, and the offset of the instruction.
 Site = tuple[CodeType, int]
@@ -30,6 +31,10 @@ _LOADS = {
     "PUSH_NULL",
 }
 _LOCALS = {"LOAD_FAST", "LOAD_FAST_CHECK", "LOAD_FAST_BORROW"}
+_CONSTANTS = {"LOAD_CONST", "LOAD_SMALL_INT"}
+_CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
+# The flags of generators and coroutines, whose `return` does not return to the caller.
+GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 # The ops for comparisons of a float with a number, and with the float on the right.
 _COMPARISONS = {
     "<": ("lt", "gt"),
@@ -59,35 +64,39 @@ class _Symbol:
     owner: _Symbol | None = None
 
 
-@dataclass
 class _Code:
-    """One code object."""
+    """The instructions of one code object. It does not keep that alive."""
 
-    code: CodeType
-    instructions: list[dis.Instruction] = field(init=False)
-    # The offsets of all instructions.
-    offsets: list[int] = field(init=False)
-    names_of_arguments: list[dis.Instruction] = field(init=False)
-
-    def __post_init__(self) -> None:
-        instructions = list(dis.get_instructions(self.code))
-        self.offsets = [each.offset for each in instructions]
+    def __init__(self, code: CodeType) -> None:
+        instructions = list(dis.get_instructions(code))
+        # The offsets of all instructions.
+        self._offsets = [each.offset for each in instructions]
         self.instructions = [each for each in instructions if each.opname not in _IGNORED]
-        self.names_of_arguments = [each for each in instructions if each.opname == "KW_NAMES"]
+        self._names_of_arguments = [each for each in instructions if each.opname == "KW_NAMES"]
+        self._constants, self._names_used = code.co_consts, code.co_names
+        self._is_generator = bool(code.co_flags & GENERATOR)
+        # The ranges of instructions whose exceptions are handled.
+        self._handled = [(each.start, each.end) for each in dis._parse_exception_table(code)]  # type: ignore[attr-defined]
 
     def index_at(self, offset: int) -> int:
         """The call that is running when `offset` is the last instruction."""
         # The offset may be that of a cache entry after the instruction.
-        start = max((each for each in self.offsets if each <= offset), default=0)
-        for index, instruction in enumerate(self.instructions):
-            if instruction.offset >= start:
-                return index
-        raise Used
+        start = self._offsets[max(bisect.bisect_right(self._offsets, offset) - 1, 0)]
+        index = bisect.bisect_left(self.instructions, start, key=lambda each: each.offset)
+        if index == len(self.instructions):
+            raise Used
+        return index
+
+    def passes_exceptions_on(self, offset: int) -> bool:
+        """Whether an exception of what is called when `offset` is the last instruction leaves the code as it is."""
+        call = self.instructions[self.index_at(offset)]
+        is_handled = any(start <= call.offset < end for start, end in self._handled)
+        return call.opname in _CALLS and not is_handled and not self._is_generator
 
     def moves_of_call(self, offset: int) -> Moves:
         """What happens to the result of `x.item()` or `float(x)`."""
         # They read local variables.
-        if not {"vars", "dir"}.isdisjoint(self.code.co_names):
+        if not {"vars", "dir"}.isdisjoint(self._names_used):
             raise Used
         return self._moves_after(self.index_at(offset), frozenset(), reads_value=True)
 
@@ -134,8 +143,8 @@ class _Code:
     def _names(self, index: int) -> tuple[str, ...]:
         """The names of the named arguments of a call."""
         previous, call = self.instructions[index - 1].offset, self.instructions[index].offset
-        found = [each.arg or 0 for each in self.names_of_arguments if previous < each.offset < call]
-        names: tuple[str, ...] = self.code.co_consts[found[0]] if found else ()
+        found = [each.arg or 0 for each in self._names_of_arguments if previous < each.offset < call]
+        names: tuple[str, ...] = self._constants[found[0]] if found else ()
         return names
 
     def values(self, frame: FrameType) -> dict[str | int, Any]:
@@ -147,20 +156,19 @@ class _Code:
         index = self.index_at(frame.f_lasti)
         if self.instructions[index].opname == "CALL" and "file" not in self._names(index):
             return "stdout"
-        load, attributes = self._path(self.arguments(frame)["file"])
-        if load.opname != "LOAD_GLOBAL" or global_of(frame, load.argval) is not sys or len(attributes) != 1:
+        source, name, attributes = self._variable(self.arguments(frame)["file"])
+        if variable_in(frame, source, name) is not sys or len(attributes) != 1:
             raise Used
         return attributes[0]
 
     def _value(self, symbol: _Symbol, frame: FrameType) -> Any:
         load = self.instructions[symbol.index]
-        if load.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        if load.opname in _CONSTANTS:
             return load.argval
-        if load.opname == "LOAD_GLOBAL":
-            return global_of(frame, load.argval)
-        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
-            return frame.f_locals[load.argval]
-        raise Used
+        source, name, attributes = self._variable(symbol)
+        if attributes:
+            raise Used
+        return variable_in(frame, source, name)
 
     def _reads_value(self, index: int, stack: list[_Symbol]) -> bool:
         """Whether the instruction calls `item` of a value, or `float`."""
@@ -278,7 +286,7 @@ class _Code:
                 if instruction.arg == 1 and self._is_maths(callee):
                     return Moves(comparisons=(self._classification(callee),))
                 if all(symbol is not value for symbol in before[: len(before) - (instruction.arg or 0)]):
-                    return Moves(passes=frozenset((self._pass(instruction.offset, callee),)))
+                    return Moves(passes=frozenset((Pass(instruction.offset, *self._variable(callee)),)))
             raise Used
         raise Used
 
@@ -292,7 +300,7 @@ class _Code:
         return load.argval
 
     def _callee(self, stack: list[_Symbol], count: int) -> _Symbol:
-        """What a call with so many arguments calls."""
+        """The function that a call with this number of arguments calls, from the stack before it."""
         below, first = stack[-2 - count], stack[-1 - count]
         # The other one is a null.
         return first if self.instructions[below.index].opname in ("PUSH_NULL", "LOAD_GLOBAL") else below
@@ -301,38 +309,30 @@ class _Code:
         owner = self.instructions[callee.owner.index] if callee.owner is not None else None
         return owner is not None and owner.opname == "LOAD_GLOBAL" and owner.argval == "math"
 
-    def _pass(self, offset: int, callee: _Symbol) -> Pass:
-        load, attributes = self._path(callee)
-        if load.opname == "LOAD_GLOBAL":
-            return Pass(offset, "global", load.argval, attributes)
-        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
-            return Pass(offset, "local", load.argval, attributes)
-        raise Used
-
-    def _path(self, symbol: _Symbol) -> tuple[dis.Instruction, tuple[str, ...]]:
-        """The instruction that loads a variable, and the attributes that lead from it to a value on the stack."""
+    def _variable(self, symbol: _Symbol) -> tuple[str, str, tuple[str, ...]]:
+        """Where a value on the stack comes from: a "global" or "local" variable, its name, and the attributes that lead
+        from it to the value."""
         load = self.instructions[symbol.index]
         attributes: tuple[str, ...] = ()
         while load.opname in ("LOAD_ATTR", "LOAD_METHOD") and symbol.owner is not None:
             attributes = (load.argval, *attributes)
             symbol = symbol.owner
             load = self.instructions[symbol.index]
-        return load, attributes
+        if load.opname == "LOAD_GLOBAL":
+            return "global", load.argval, attributes
+        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
+            return "local", load.argval, attributes
+        raise Used
 
     def _comparison(self, op: str, other: _Symbol, is_later: bool) -> Comparison:
         """A comparison with another value on the stack. If it comes later than the read, that must not change in
         between."""
         load = self.instructions[other.index]
-        if load.opname in ("LOAD_CONST", "LOAD_SMALL_INT"):
+        if load.opname in _CONSTANTS:
             return Comparison(op, "constant", load.argval)
         if is_later and (load.opname not in _LOCALS or self._assignments(load.argval) > 0):
             raise Used
-        load, attributes = self._path(other)
-        if load.opname == "LOAD_GLOBAL":
-            return Comparison(op, "global", load.argval, attributes)
-        if load.opname in _LOCALS or load.opname == "LOAD_DEREF":
-            return Comparison(op, "local", load.argval, attributes)
-        raise Used
+        return Comparison(op, *self._variable(other))
 
     def _classification(self, function: _Symbol) -> Comparison:
         """A call of a function of `math` with the value."""
@@ -374,7 +374,14 @@ class _Code:
         return moves
 
 
+_codes: weakref.WeakKeyDictionary[CodeType, _Code] = weakref.WeakKeyDictionary()
 _known: weakref.WeakKeyDictionary[CodeType, dict[int, Moves | None]] = weakref.WeakKeyDictionary()
+
+
+def _code_of(code: CodeType) -> _Code:
+    if (known := _codes.get(code)) is None:
+        known = _codes[code] = _Code(code)
+    return known
 
 
 def moves_of(code: CodeType, offset: int) -> Moves | None:
@@ -382,7 +389,7 @@ def moves_of(code: CodeType, offset: int) -> Moves | None:
     known = _known.setdefault(code, {})
     if offset not in known:
         try:
-            known[offset] = _Code(code).moves_of_call(offset)
+            known[offset] = _code_of(code).moves_of_call(offset)
         except (Used, IndexError):
             known[offset] = None
     return known[offset]
@@ -407,7 +414,7 @@ def values_of(frame: FrameType) -> dict[str | int, Any] | None:
     """The arguments of the call that a frame makes, by position or name; None if they are not constants or
     variables."""
     try:
-        return _Code(frame.f_code).values(frame)
+        return _code_of(frame.f_code).values(frame)
     except (Used, IndexError, KeyError):
         return None
 
@@ -415,29 +422,23 @@ def values_of(frame: FrameType) -> dict[str | int, Any] | None:
 def stream_of(frame: FrameType) -> str | None:
     """The name of the stream in `sys` that a frame prints to; None if it is not known."""
     try:
-        return _Code(frame.f_code).stream(frame)
+        return _code_of(frame.f_code).stream(frame)
     except (Used, IndexError, KeyError):
         return None
 
 
-_CALLS = {"CALL", "CALL_KW", "CALL_FUNCTION_EX"}
-_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-
 def passes_exceptions_on(frame: FrameType) -> bool:
     """Whether an exception of the function that a frame calls leaves the frame as it is, and nothing else is done."""
-    code, offset = site_of(frame.f_code, frame.f_lasti)
-    if code.co_flags & _GENERATOR:
+    try:
+        return _code_of(frame.f_code).passes_exceptions_on(frame.f_lasti)
+    except Used:
         return False
-    table: Any = dis._parse_exception_table(code)  # type: ignore[attr-defined]
-    opcode = next(each.opname for each in dis.get_instructions(code) if each.offset == offset)
-    return opcode in _CALLS and not any(entry.start <= offset < entry.end for entry in table)
 
 
 def site_of(code: CodeType, offset: int) -> Site:
     """The site of the call that is running when `offset` is the last instruction."""
     try:
-        known = _Code(code)
+        known = _code_of(code)
         return code, known.instructions[known.index_at(offset)].offset
     except Used:
         return code, offset

@@ -8,14 +8,10 @@ until an instruction compares it or hands it on. Anything else that is done with
 
 from __future__ import annotations
 
-import inspect
 from types import CodeType
 from typing import Any
 
-from ._instructions import Site, moves_of
-
-# The flags of generators and coroutines, whose `return` does not return to the caller.
-_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+from ._instructions import GENERATOR, Site, moves_of
 
 
 class LeavingFloats:
@@ -42,7 +38,7 @@ class LeavingFloats:
         reads = [(code, offset) for _, _, code, offset, _ in self._floats]
         for value, _, code, offset, is_root in self._floats:
             moves = moves_of(code, offset)
-            may_return = is_root and code is root and not code.co_flags & _GENERATOR
+            may_return = is_root and code is root and not code.co_flags & GENERATOR
             if moves is None or not moves.names <= unread or (moves.is_returned and not may_return):
                 return False
             is_passed = False

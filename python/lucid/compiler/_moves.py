@@ -28,6 +28,13 @@ class Used(Exception):
     """The value is used, or what happens to it is not known."""
 
 
+def variable_in(frame: FrameType, source: str, name: str) -> Any:
+    """What a "local" or "global" variable of a frame holds; None if it has none."""
+    if source == "local":
+        return frame.f_locals.get(name)
+    return frame.f_globals.get(name, vars(builtins).get(name))
+
+
 @dataclass(frozen=True)
 class Comparison:
     """A question that code asks about a value: an op, and where the number is that the value is compared with."""
@@ -45,11 +52,7 @@ class Comparison:
             if frame.f_globals.get("math") is not math:
                 raise Used
             return ()
-        value = self.name
-        if self.source == "global":
-            value = frame.f_globals.get(self.name)
-        elif self.source == "local":
-            value = frame.f_locals.get(self.name)
+        value = self.name if self.source == "constant" else variable_in(frame, self.source, self.name)
         for name in self.attributes:
             value = _plain_attribute(value, name)
         if type(value) is not float and not (type(value) is int and abs(value) <= _MAX_EXACT):
@@ -89,7 +92,7 @@ class Pass:
 
     def is_repeated(self, frame: FrameType) -> bool:
         """Whether a plan can repeat the call: it prints, logs, or calls a function that is marked with `effect`."""
-        value = frame.f_locals.get(self.name) if self.source == "local" else global_of(frame, self.name)
+        value = variable_in(frame, self.source, self.name)
         if not self.attributes:
             return value is print or type(value) is Effect
         for name in self.attributes[:-1]:
@@ -101,10 +104,6 @@ class Pass:
         if found is None or type(found) is Effect:
             found = (_core.attributes_of(value) or {}).get(method, found)
         return type(found) is Effect
-
-
-def global_of(frame: FrameType, name: str) -> Any:
-    return frame.f_globals.get(name, vars(builtins).get(name))
 
 
 @dataclass(frozen=True)

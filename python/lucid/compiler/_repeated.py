@@ -145,15 +145,15 @@ class CallLog:
         self._guards = guards
         # Of the call: the frame that has made it, and the modes when it began.
         self._caller: FrameType | None = None
-        self._modes = modes()
+        self._modes: tuple[bool, bool] | None = None
         # What the call had changed before the first effect.
         self._before: tuple[int, list[Any] | None] | None = None
         # What is being printed, and where; "alone" for calls that are not observed, None for those that are ignored.
         self._running: list[tuple[FrameType, str, Printing] | str | None] = []
 
-    def start(self, caller: FrameType | None) -> None:
-        """The call begins; `caller` makes it."""
-        self._caller, self._modes = caller, modes()
+    def start(self, caller: FrameType | None, modes: tuple[bool, bool]) -> None:
+        """The call begins in these modes; `caller` makes it."""
+        self._caller, self._modes = caller, modes
 
     def stop(self) -> None:
         self._caller = None
@@ -161,7 +161,9 @@ class CallLog:
     def begin(self, frame: FrameType, function: Any) -> bool:
         """A function of `codes` or `functions` is called. Returns whether `end` is to be called."""
         try:
-            if function is None:
+            if self._obstacle is not None:
+                obstacle: str | None = self._obstacle
+            elif function is None:
                 obstacle = self._begin_to_log(frame)
             else:
                 obstacle = self._begin_to_print(frame) if function is print else self._begin_to_warn(frame)
@@ -170,7 +172,10 @@ class CallLog:
             return False
         if obstacle is not None:
             self._obstacle = obstacle
-            self._running.append(None)
+            if function is print:
+                self._running.append(None)
+            else:
+                self._begin_alone()
         return True
 
     def end(self) -> None:
@@ -243,9 +248,10 @@ class CallLog:
         noted, named = copied(args), copied(kwargs)
         _core.pause_recording()
         try:
-            self._check(frame)
-            name = getattr(effect, "__name__", type(effect.__wrapped__).__name__)
-            self._add(functools.partial(_call, effect), noted, named, frame, name)
+            if self._obstacle is None:
+                self._check(frame)
+                name = getattr(effect, "__name__", type(effect.__wrapped__).__name__)
+                self._add(functools.partial(_call, effect), noted, named, frame, name)
             # It gets other copies, which it may change.
             _call(effect, *copied(args), **copied(kwargs))
         except BaseException:

@@ -16,7 +16,7 @@ from ._kinds import derives, is_heap_class, mro_of
 
 _effects.pure_module()
 
-# What code can read of a stream, besides its contents.
+# The attributes of a stream that code can read.
 ATTRIBUTES = frozenset(("closed", "encoding", "errors", "line_buffering", "mode", "name", "newlines", "write_through"))
 _STREAMS = (io.TextIOWrapper, io.StringIO)
 _BUFFER: Any = _core.class_dict(io.TextIOWrapper)["buffer"]
