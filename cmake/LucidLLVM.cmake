@@ -38,14 +38,6 @@ if(NOT LLVM_ENABLE_RTTI)
 endif()
 
 # Object code kept on disk must not outlive a change of the generator, so its sources are part of what names the files.
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codegen/*.h ${PROJECT_SOURCE_DIR}/src/codegen/*.cpp)
-set(digests "")
-foreach(source IN LISTS sources)
-  file(SHA256 ${source} digest)
-  string(APPEND digests ${digest})
-endforeach()
-string(SHA256 digest "${digests}")
-string(SUBSTRING ${digest} 0 16 digest)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+lucid_digest_of_sources(codegen digest)
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/codegen/llvm_generator.cpp
   PROPERTIES COMPILE_DEFINITIONS LUCID_CODEGEN_DIGEST="${digest}")

@@ -1,7 +1,7 @@
 # One static library `lucid_<layer>` for each folder of src that has sources, in the order in which data passes through
 # them. All see the same include directories; tools/check_layers holds the includes to the order.
 
-set(LUCID_LAYERS base ir loop ops passes schedule codegen runtime compiler tensor jit nn optim data models)
+set(LUCID_LAYERS base ir loop ops passes schedule codegen spirv device runtime compiler tensor jit nn optim data models)
 
 foreach(layer IN LISTS LUCID_LAYERS)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)
@@ -20,8 +20,25 @@ endif()
 set(LUCID_LINK_OPTIONS -Wl,--wrap=malloc -Wl,--wrap=calloc -Wl,--wrap=realloc)
 target_link_options(lucid_base INTERFACE ${LUCID_LINK_OPTIONS})
 
+# A digest of the sources of a layer. It changes with them: CMake then runs again.
+function(lucid_digest_of_sources layer result)
+  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.h ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)
+  set(digests "")
+  foreach(source IN LISTS sources)
+    file(SHA256 ${source} digest)
+    string(APPEND digests ${digest})
+  endforeach()
+  string(SHA256 digest "${digests}")
+  string(SUBSTRING ${digest} 0 16 digest)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
+  set(${result} ${digest} PARENT_SCOPE)
+endfunction()
+
 if(TARGET lucid_codegen)
   include(LucidLLVM)
+endif()
+if(TARGET lucid_spirv)
+  include(LucidVulkan)
 endif()
 
 # Links `target` with the named layers, those that have sources, as one group: ir declares the op table that ops

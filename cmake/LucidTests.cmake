@@ -13,9 +13,14 @@ function(lucid_layers_under_test folder result)
     set(layers base)
   elseif(folder STREQUAL "codegen")
     set(layers base ir loop ops codegen)
+  elseif(folder STREQUAL "spirv")
+    set(layers base ir loop ops spirv)
+  elseif(folder STREQUAL "device")
+    # No ops, as below.
+    set(layers base loop spirv device)
   elseif(folder STREQUAL "runtime")
     # No ops: a build with the thread sanitizer needs little else.
-    set(layers base loop codegen runtime)
+    set(layers base loop codegen spirv device runtime)
   elseif(folder STREQUAL "schedule")
     # Kernels are tested as machine code too.
     set(layers base ir loop ops passes schedule codegen)

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <mutex>
 
 #include "base/error.h"
@@ -65,6 +66,9 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   };
   read_number("LUCID_NUM_THREADS", options.num_threads, 1, kMaxThreads);
   read_number("LUCID_VERIFY", options.verify, int64_t{0}, kMaxVerify);
+  read_number("LUCID_GPU_MEMORY_LIMIT", options.gpu_memory_limit, int64_t{0}, kMaxGpuMemoryLimit);
+  read_number("LUCID_GPU_TIMEOUT", options.gpu_timeout, 1, kMaxGpuTimeout);
+  read_number("LUCID_GPU_SHUFFLE", options.gpu_shuffle, int64_t{0}, std::numeric_limits<int64_t>::max());
   if (const auto text = find("LUCID_TARGET"); !text.empty()) options.target = parse_target(text);
   options.cache_dir = find("LUCID_CACHE_DIR");
   options.log = find("LUCID_LOG");
@@ -74,6 +78,8 @@ Options read_options(const char* (*lookup)(const char* variable)) {
   };
   read_flag("LUCID_VERIFY_PASSES", options.verify_passes);
   read_flag("LUCID_COMPILE_WAIT", options.compile_wait);
+  read_flag("LUCID_GPU_VALIDATE", options.gpu_validate);
+  read_flag("LUCID_GPU_STAGING", options.gpu_staging);
   return options;
 }
 

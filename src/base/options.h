@@ -35,6 +35,18 @@ struct Options {
   /// LUCID_COMPILE_WAIT: whether compiled calls wait for their plans, "1" or "0". By default they run eagerly until the
   /// plan is there.
   bool compile_wait = false;
+  /// LUCID_GPU_MEMORY_LIMIT: bytes that may be taken from each gpu. 0 means all of its memory.
+  int64_t gpu_memory_limit = 0;
+  /// LUCID_GPU_TIMEOUT: seconds without progress after which a thread no longer waits for a gpu.
+  int gpu_timeout = 120;
+  /// LUCID_GPU_VALIDATE: whether Vulkan's validation layer checks every call, "1" or "0". Errors abort the process.
+  bool gpu_validate = false;
+  /// LUCID_GPU_SHUFFLE: a seed to permute the launches between two barriers, which finds missing barriers. 0 keeps the
+  /// order.
+  int64_t gpu_shuffle = 0;
+  /// LUCID_GPU_STAGING: whether copies between host and gpu use staging memory even if the host can access the gpu's
+  /// memory, "1" or "0".
+  bool gpu_staging = false;
 
   bool operator==(const Options&) const = default;
   bool logs(std::string_view topic) const;
@@ -42,6 +54,8 @@ struct Options {
 
 inline constexpr int kMaxThreads = 1024;
 inline constexpr int64_t kMaxVerify = 1'000'000'000'000;
+inline constexpr int64_t kMaxGpuMemoryLimit = int64_t{1} << 50;
+inline constexpr int kMaxGpuTimeout = 1'000'000;
 
 /// Reads options through `lookup`, which returns null for a variable that is not set. Throws ValueError naming the
 /// variable, its value and the allowed values.

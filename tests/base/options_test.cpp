@@ -42,8 +42,14 @@ TEST(Options, AreReadFromTheEnvironment) {
                                 {"LUCID_DISABLE_PASSES", "SomePass"},
                                 {"LUCID_VERIFY_PASSES", "1"},
                                 {"LUCID_VERIFY", "100"},
-                                {"LUCID_COMPILE_WAIT", "1"}});
-  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes", "SomePass", true, 100, true}));
+                                {"LUCID_COMPILE_WAIT", "1"},
+                                {"LUCID_GPU_MEMORY_LIMIT", "1000000"},
+                                {"LUCID_GPU_TIMEOUT", "5"},
+                                {"LUCID_GPU_VALIDATE", "1"},
+                                {"LUCID_GPU_SHUFFLE", "42"},
+                                {"LUCID_GPU_STAGING", "1"}});
+  EXPECT_EQ(options, (Options{7, CpuLevel::kAvx2, "/tmp/kernels", "passes", "SomePass", true, 100, true, 1000000, 5,
+                              true, 42, true}));
   EXPECT_FALSE(read({{"LUCID_VERIFY_PASSES", "0"}}).verify_passes);
   for (CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
     EXPECT_EQ(read({{"LUCID_TARGET", std::string(name_of(level))}}).target, level);
@@ -58,6 +64,13 @@ TEST(Options, ErrorsNameTheVariableAndTheAllowedValues) {
   EXPECT_EQ(message_of({{"LUCID_VERIFY", "-1"}}),
             "LUCID_VERIFY is \"-1\"; it has to be a number from 0 to 1000000000000");
   EXPECT_EQ(message_of({{"LUCID_COMPILE_WAIT", "2"}}), "LUCID_COMPILE_WAIT is \"2\"; it has to be 0 or 1");
+  EXPECT_EQ(message_of({{"LUCID_GPU_MEMORY_LIMIT", "1G"}}),
+            "LUCID_GPU_MEMORY_LIMIT is \"1G\"; it has to be a number from 0 to 1125899906842624");
+  EXPECT_EQ(message_of({{"LUCID_GPU_TIMEOUT", "0"}}),
+            "LUCID_GPU_TIMEOUT is \"0\"; it has to be a number from 1 to 1000000");
+  EXPECT_EQ(message_of({{"LUCID_GPU_VALIDATE", "on"}}), "LUCID_GPU_VALIDATE is \"on\"; it has to be 0 or 1");
+  EXPECT_EQ(message_of({{"LUCID_GPU_SHUFFLE", "-1"}}),
+            "LUCID_GPU_SHUFFLE is \"-1\"; it has to be a number from 0 to 9223372036854775807");
 }
 
 TEST(Options, LogTopicsAreSeparatedByCommas) {
