@@ -55,7 +55,7 @@ size_t ArgumentReader::find_keyword(PyObject* name) const {
 
 bool ArgumentReader::take_extra(PyObject* name, PyObject* value, CallArguments& result) const {
   if (PyUnicode_CompareWithASCIIString(name, "device") == 0) {
-    check_device(name_.c_str(), value);
+    result.device = to_device_or_none(name_.c_str(), value);
     return true;
   }
   if (PyUnicode_CompareWithASCIIString(name, "requires_grad") == 0) {

@@ -18,6 +18,7 @@ struct CallArguments {
   Held held;
   /// The generator of random ops; null for the default one. Borrowed.
   PyObject* generator = nullptr;
+  std::optional<Device> device;
   bool requires_grad = false;
 };
 

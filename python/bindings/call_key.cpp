@@ -173,7 +173,7 @@ nb::object stored(PyObject* object, PyObject* name) {
 void flatten_object(PyObject* object, Flattened& result) {
   add_tag(result, Tag::kObject);
   add_class(result, object);
-  if (dtype_in(object)) return result.key.add_value(object);  // there is one object for each
+  if (dtype_in(object) || device_in(object)) return result.key.add_value(object);  // there is one object for each
   PyObject* const fields = PyType_Check(object) ? nullptr : dataclass_fields(Py_TYPE(object));
   if (!fields || add_known(result, object)) return;
   PyObject* name = nullptr;

@@ -10,6 +10,7 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/transfer.h"
 
 namespace lucid::python {
 namespace {
@@ -21,28 +22,39 @@ nb::object finish(TensorRef tensor, bool wants_grad) {
   return to_object(std::move(tensor));
 }
 
+/// The tensor made of `data`, on the device that the caller asked for. Without one, tensors stay where they are, and
+/// other data goes to the current device.
+TensorRef moved(TensorRef tensor, nb::handle data, std::optional<Device> device) {
+  const GradModeScope no_grad(false);
+  if (!device && tensor_or_null(data.ptr())) return tensor;
+  return to_device(tensor, device.value_or(current_device()));
+}
+
 nb::object make_tensor_from(nb::handle data, nb::handle dtype, nb::handle device, bool wants_grad) {
-  check_device("tensor", device.ptr());
-  return finish(tensor_from_data({"tensor", "data"}, data.ptr(), to_optional_dtype({"tensor", "dtype"}, dtype.ptr())),
-                wants_grad);
+  const std::optional<Device> wanted = to_device_or_none("tensor", device.ptr());
+  TensorRef tensor =
+      tensor_from_data({"tensor", "data"}, data.ptr(), to_optional_dtype({"tensor", "dtype"}, dtype.ptr()));
+  return finish(moved(std::move(tensor), data, wanted), wants_grad);
 }
 
 /// Returns the data itself if it is a tensor of the dtype, a tensor that shares its memory if it is an array of that
 /// dtype, and a copy otherwise.
 nb::object as_tensor(nb::handle data, nb::handle dtype, nb::handle device) {
   const ArgumentContext context{"as_tensor", "data"};
-  check_device("as_tensor", device.ptr());
+  const std::optional<Device> place = to_device_or_none("as_tensor", device.ptr());
   const std::optional<Dtype> wanted = to_optional_dtype({"as_tensor", "dtype"}, dtype.ptr());
   if (TensorImpl* tensor = tensor_or_null(data.ptr())) {
-    if (!wanted || *wanted == tensor->dtype()) return nb::borrow(data);
-    return nb::steal(to_python(eager().to(Operand(tensor), *wanted)));
+    const bool is_there = !place || *place == tensor->device();
+    if ((!wanted || *wanted == tensor->dtype()) && is_there) return nb::borrow(data);
+    const Value converted = eager().to(Operand(tensor), wanted.value_or(tensor->dtype()));
+    return to_object(to_device(TensorRef(tensor_of(converted)), place.value_or(tensor->device())));
   }
   if (is_array(data.ptr()) && numpy_scalar_kind(data.ptr()) == NumpyScalar::kNone) {
     TensorRef tensor = tensor_from_buffer(context, data.ptr(), Sharing::kIfPossible);
-    if (!wanted || *wanted == tensor->dtype()) return to_object(std::move(tensor));
-    return nb::steal(to_python(eager().to(Operand(tensor.get()), *wanted)));
+    if (wanted && *wanted != tensor->dtype()) tensor = TensorRef(tensor_of(eager().to(Operand(tensor.get()), *wanted)));
+    return to_object(moved(std::move(tensor), data, place));
   }
-  return to_object(tensor_from_data(context, data.ptr(), wanted));
+  return to_object(moved(tensor_from_data(context, data.ptr(), wanted), data, place));
 }
 
 nb::object from_numpy(nb::handle array) {
@@ -51,7 +63,8 @@ nb::object from_numpy(nb::handle array) {
   return to_object(tensor_from_buffer(context, array.ptr(), Sharing::kIfPossible));
 }
 
-nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle shape, nb::handle dtype, bool wants_grad) {
+nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle shape, nb::handle dtype, bool wants_grad,
+                          nb::handle device) {
   const Dims sizes = to_ints({"unpickle", "shape"}, shape.ptr());
   const Dtype stored = to_dtype({"unpickle", "dtype"}, dtype.ptr());
   const int64_t elements = checked_numel("unpickle", sizes, size_of(stored));
@@ -62,6 +75,7 @@ nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle sha
   if (!is_class || !PyType_IsSubtype(wanted, tensor_type)) throw TypeError("unpickle: expected a subclass of Tensor");
   TensorRef tensor = make_tensor(stored, sizes);
   std::memcpy(tensor->data(), data.c_str(), data.size());
+  tensor = to_device(tensor, to_device_or_none("unpickle", device.ptr()).value_or(kCpuDevice));
   if (wants_grad) set_requires_grad(*tensor, true);
   return nb::steal(new_object(wanted, std::move(tensor)));
 }
@@ -81,7 +95,8 @@ void bind_creation(nb::module_& module) {
   def_pure(module, "from_numpy", from_numpy, "array"_a.none(),
            "Creates a tensor that shares the memory of a NumPy array: writes to one are visible in the other. Arrays "
            "that are read-only or have a layout that tensors do not support are copied.");
-  module.def("rebuild_tensor", rebuild_tensor);
+  module.def("rebuild_tensor", rebuild_tensor, "type"_a, "data"_a, "shape"_a, "dtype"_a, "requires_grad"_a,
+             "device"_a = nb::none());
 }
 
 }  // namespace lucid::python

@@ -6,8 +6,10 @@
 
 #include <limits>
 
+#include "base/error.h"
 #include "bindings/convert.h"
 #include "bindings/pure.h"
+#include "device/gpu.h"
 
 namespace lucid::python {
 namespace {
@@ -17,10 +19,16 @@ struct DtypeObject {
   Dtype dtype;
 };
 
+struct DeviceObject {
+  PyObject ob_base;
+  Device device;
+};
+
 PyTypeObject* dtype_type = nullptr;
 PyTypeObject* device_type = nullptr;
 PyObject* dtype_objects[kDtypeCount] = {};
-PyObject* the_device = nullptr;
+PyObject* cpu_object = nullptr;
+PyObject* gpu_objects[kMaxGpus] = {};  // made when first used
 
 constexpr const char* kLongNames[kDtypeCount] = {"bool",  "uint8",   "int8",     "int16",   "int32",
                                                  "int64", "float16", "bfloat16", "float32", "float64"};
@@ -69,11 +77,25 @@ PyType_Slot dtype_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(dtype_repr)},
 PyType_Spec dtype_spec = {"lucid.dtype", sizeof(DtypeObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                           dtype_slots};
 
-PyObject* device_repr(PyObject*) { return PyUnicode_FromString("device(type='cpu')"); }
-PyObject* device_str(PyObject*) { return PyUnicode_FromString("cpu"); }
-PyObject* device_get_type(PyObject*, void*) { return PyUnicode_FromString("cpu"); }
-PyObject* device_get_index(PyObject*, void*) { return Py_NewRef(Py_None); }
+Device device_of_self(PyObject* self) { return reinterpret_cast<DeviceObject*>(self)->device; }
 
+PyObject* device_repr(PyObject* self) {
+  const Device device = device_of_self(self);
+  if (!device.is_gpu()) return PyUnicode_FromString("device(type='cpu')");
+  return PyUnicode_FromFormat("device(type='gpu', index=%d)", static_cast<int>(device.index));
+}
+PyObject* device_str(PyObject* self) {
+  return guarded([&] { return PyUnicode_FromString(to_string(device_of_self(self)).c_str()); });
+}
+PyObject* device_get_type(PyObject* self, void*) {
+  return PyUnicode_FromString(device_of_self(self).is_gpu() ? "gpu" : "cpu");
+}
+PyObject* device_get_index(PyObject* self, void*) {
+  const Device device = device_of_self(self);
+  return device.is_gpu() ? PyLong_FromLong(device.index) : Py_NewRef(Py_None);
+}
+
+/// device("gpu"), device("gpu:1"), device("gpu", 1), device(another).
 PyObject* device_new(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
   return guarded([&]() -> PyObject* {
     PyObject* given = nullptr;
@@ -81,16 +103,23 @@ PyObject* device_new(PyTypeObject*, PyObject* arguments, PyObject* keywords) {
     const char* names[] = {"type", "index", nullptr};
     if (!PyArg_ParseTupleAndKeywords(arguments, keywords, "O|O:device", const_cast<char**>(names), &given, &index))
       return nullptr;
-    check_device("device", given);
-    return Py_NewRef(the_device);
+    if (!index || index == Py_None || !PyUnicode_Check(given)) {
+      const std::optional<Device> device = to_device_or_none("device", given);
+      if (!device) ArgumentContext{"device", "type"}.fail("a device", given);
+      return Py_NewRef(device_object(*device));
+    }
+    const nb::object name = checked(PyUnicode_FromFormat("%U:%S", given, index));
+    return Py_NewRef(device_object(*to_device_or_none("device", name.ptr())));
   });
 }
 
-PyObject* device_reduce(PyObject*, PyObject*) {
-  return Py_BuildValue("O(s)", reinterpret_cast<PyObject*>(device_type), "cpu");
+PyObject* device_reduce(PyObject* self, PyObject*) {
+  return guarded([&] {
+    return Py_BuildValue("O(s)", reinterpret_cast<PyObject*>(device_type), to_string(device_of_self(self)).c_str());
+  });
 }
 
-PyGetSetDef device_properties[] = {{"type", device_get_type, nullptr, "The kind of device: 'cpu'.", nullptr},
+PyGetSetDef device_properties[] = {{"type", device_get_type, nullptr, "The kind of device: 'cpu' or 'gpu'.", nullptr},
                                    {"index", device_get_index, nullptr, "The index of the device, or None.", nullptr},
                                    {}};
 PyMethodDef device_methods[] = {{"__reduce__", device_reduce, METH_NOARGS, nullptr}, {}};
@@ -101,7 +130,7 @@ PyType_Slot device_slots[] = {{Py_tp_repr, reinterpret_cast<void*>(device_repr)}
                               {Py_tp_methods, device_methods},
                               {Py_tp_doc, const_cast<char*>("The device that holds a tensor's memory.")},
                               {0, nullptr}};
-PyType_Spec device_spec = {"lucid.device", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
+PyType_Spec device_spec = {"lucid.device", sizeof(DeviceObject), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_IMMUTABLETYPE,
                            device_slots};
 
 }  // namespace
@@ -115,18 +144,41 @@ std::optional<Dtype> dtype_in(PyObject* object) {
 
 const char* long_name_of(Dtype dtype) { return kLongNames[static_cast<int>(dtype)]; }
 
-PyObject* device_object() { return the_device; }
+PyObject* device_object(Device device) {
+  PyObject*& object = device.is_gpu() ? gpu_objects[device.index] : cpu_object;
+  if (!object) {
+    object = reinterpret_cast<PyObject*>(PyObject_New(DeviceObject, device_type));
+    if (!object) nb::detail::raise_python_error();
+    reinterpret_cast<DeviceObject*>(object)->device = device;
+  }
+  return object;
+}
 
-bool is_device(PyObject* object) { return Py_TYPE(object) == device_type; }
+std::optional<Device> device_in(PyObject* object) {
+  if (Py_TYPE(object) != device_type) return std::nullopt;
+  return device_of_self(object);
+}
 
-void check_device(const char* function, PyObject* object) {
-  if (!object || object == Py_None || is_device(object)) return;
+std::optional<Device> to_device_or_none(const char* function, PyObject* object) {
+  if (!object || object == Py_None) return std::nullopt;
+  if (const std::optional<Device> device = device_in(object)) return device;
   if (!PyUnicode_Check(object)) ArgumentContext{function, "device"}.fail("a device", object);
   const char* name = PyUnicode_AsUTF8(object);
   if (!name) nb::detail::raise_python_error();
-  if (std::string_view(name) == "cpu" || std::string_view(name) == "cpu:0") return;
-  PyErr_Format(PyExc_ValueError, "%s: there is no device %R; the devices are: 'cpu'", function, object);
-  nb::detail::raise_python_error();
+  std::optional<Device> device;
+  try {
+    device = parse_device(name);
+  } catch (const ValueError&) {
+    device.reset();  // reported below, with the devices of this machine
+  }
+  if (device && (!device->is_gpu() || device->index < Gpu::count())) return device;
+  std::string devices = "'cpu'";
+  for (int i = 0; i < Gpu::count(); ++i)
+    devices += fmt::format(", '{}'", to_string(Device{Device::Kind::kGpu, static_cast<uint8_t>(i)}));
+  const bool lacks_gpu = device && Gpu::count() == 0;
+  throw ValueError(
+      "{}: there is no device '{}'; the devices are: {}{}", function, name, devices,
+      lacks_gpu ? " (a gpu needs a Vulkan driver; lucid.gpu.is_available() tells whether there is one)" : "");
 }
 
 void bind_dtypes(nb::module_& module) {
@@ -136,7 +188,6 @@ void bind_dtypes(nb::module_& module) {
   module.attr("device") = nb::borrow(reinterpret_cast<PyObject*>(device_type));
   declare_pure(module, module.attr("dtype"));
   declare_pure(module, module.attr("device"));
-  the_device = reinterpret_cast<PyObject*>(PyObject_New(PyObject, device_type));
   for (int i = 0; i < kDtypeCount; ++i) {
     auto* object = PyObject_New(DtypeObject, dtype_type);
     if (!object) nb::detail::raise_python_error();

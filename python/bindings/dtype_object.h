@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "base/device.h"
 #include "base/dtype.h"
 #include "bindings/errors.h"
 
@@ -16,12 +17,13 @@ std::optional<Dtype> dtype_in(PyObject* object);
 /// The dtype's name in Python: "float32".
 const char* long_name_of(Dtype dtype);
 
-/// The only `lucid.device` object. Borrowed.
-PyObject* device_object();
-/// Accepts a `lucid.device`, None or the name of a device. Throws ValueError with the list of devices for unknown
-/// names.
-void check_device(const char* function, PyObject* object);
-bool is_device(PyObject* object);
+/// The unique `lucid.device` object of a device. Borrowed.
+PyObject* device_object(Device device);
+/// The device of a `lucid.device` object; nullopt for other objects.
+std::optional<Device> device_in(PyObject* object);
+/// Accepts a `lucid.device` or the name of a device; nullopt for None and null. Throws ValueError with the list of
+/// devices if there is none of that name.
+std::optional<Device> to_device_or_none(const char* function, PyObject* object);
 
 void bind_dtypes(nb::module_& module);
 

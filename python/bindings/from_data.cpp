@@ -6,6 +6,7 @@
 #include "bindings/numpy.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/host_view.h"
 #include "tensor/item.h"
 
 namespace lucid::python {
@@ -187,7 +188,8 @@ void check_fits(const ArgumentContext& context, const Scalar& value, Dtype dtype
 TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::optional<Dtype> dtype) {
   const GradModeScope no_grad(false);
   if (TensorImpl* tensor = tensor_or_null(data)) {
-    const TensorRef dense = make_tensor(dtype.value_or(tensor->dtype()), tensor->sizes());
+    const Dims strides = contiguous_strides(tensor->sizes());
+    const TensorRef dense = make_tensor(dtype.value_or(tensor->dtype()), tensor->sizes(), strides, tensor->device());
     copy_into(*tensor, *dense);
     return dense;
   }
@@ -211,7 +213,7 @@ TensorRef tensor_from_data(const ArgumentContext& context, PyObject* data, std::
 }
 
 PyObject* to_list(const TensorImpl& tensor) {
-  return list_of(tensor, 0, static_cast<const char*>(tensor.memory().data));
+  return list_of(tensor, 0, static_cast<const char*>(HostView(tensor).data()));
 }
 
 }  // namespace lucid::python

@@ -32,7 +32,7 @@ struct NodeHandle {
 };
 
 NodeHandle handle_of(const IRGraph& graph, const IRNode& node) {
-  return {node, graph.values.at(node.outputs.front()).device, to_text(graph, node)};
+  return {node, to_string(graph.type(node.outputs.front()).device), to_text(graph, node)};
 }
 
 nb::list nodes_of(const GraphHandle& self) {
@@ -184,7 +184,7 @@ void bind_graph(nb::module_& module) {
   nb::class_<IRValue>(module, "IRValue", "The static properties of a value of a graph.")
       .def_prop_ro("shape", [](const IRValue& self) { return read_ints(self.type.shape); })
       .def_prop_ro("dtype", [](const IRValue& self) { return nb::borrow(dtype_object(self.type.dtype)); })
-      .def_ro("device", &IRValue::device)
+      .def_prop_ro("device", [](const IRValue& self) { return to_string(self.type.device); })
       .def("__repr__", [](const IRValue& self) { return "IRValue(" + to_string(self.type) + ")"; });
   nb::class_<NodeHandle>(module, "IRNode", "One application of an op.")
       .def_prop_ro("op", [](const NodeHandle& self) { return self.node.op->name(); })

@@ -9,5 +9,6 @@ void bind_creation(nb::module_& module);
 void bind_dlpack(nb::module_& module);
 /// Dtype defaults, threads, floating-point mode, memory.
 void bind_settings(nb::module_& module);
+void bind_gpu(nb::module_& module);
 
 }  // namespace lucid::python

@@ -36,6 +36,7 @@ NB_MODULE(_core, module) {
   bind_optim(module);
   bind_files(module);
   bind_settings(module);
+  bind_gpu(module);
   bind_modules(module);
   bind_nn_functions(module);
   bind_models(module);

@@ -8,11 +8,14 @@
 #include "base/error.h"
 #include "base/stack.h"
 #include "bindings/convert.h"
+#include "bindings/dtype_object.h"
 #include "bindings/module_object.h"
 #include "bindings/pure.h"
 #include "nn/bridge.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
+#include "tensor/grad_mode.h"
+#include "tensor/transfer.h"
 
 namespace lucid::python {
 namespace {
@@ -32,16 +35,22 @@ nb::object tensor_object(const nn::NamedSlot& named) {
 
 // Settings.
 
-/// _build(dtype, **settings): applies the settings and builds the module.
+/// _build(dtype, device=None, **settings): applies the settings and builds the module, with parameters on the device.
 PyObject* build(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     if (!module_object(self).module) make_core(self);
     nn::Module& module = module_in(self);
+    Device device = current_device();
     for (Py_ssize_t i = 0; keyword_names && i < PyTuple_GET_SIZE(keyword_names); ++i) {
       const std::string name = text(PyTuple_GET_ITEM(keyword_names, i));
+      if (name == "device") {
+        device = to_device_or_none(module.type_name().c_str(), arguments[count + i]).value_or(device);
+        continue;
+      }
       if (!nn::Fields::set(module, name, to_native_item(arguments[count + i])))
         throw InternalError("{} has no setting '{}'", module.type_name(), name);
     }
+    const DeviceScope scope(device);
     module.build(to_optional_dtype({module.type_name().c_str(), "dtype"}, arguments[0]));
     return Py_NewRef(Py_None);
   });
@@ -226,6 +235,16 @@ PyObject* zero_grad(PyObject* self, PyObject* set_to_none) {
   });
 }
 
+PyObject* to_device_method(PyObject* self, PyObject* device) {
+  return guarded([&] {
+    const std::optional<Device> wanted = to_device_or_none("to", device);
+    if (!wanted) ArgumentContext{"to", "device"}.fail("a device", device);
+    const GradModeScope no_grad(false);
+    module_in(self).transform([&](const Tensor& tensor) { return wrap(to_device(TensorRef(tensor.impl()), *wanted)); });
+    return Py_NewRef(Py_None);
+  });
+}
+
 PyObject* to_dtype_method(PyObject* self, PyObject* dtype) {
   return guarded([&] {
     module_in(self).to(to_dtype({"to", "dtype"}, dtype));
@@ -384,6 +403,7 @@ PyMethodDef* module_methods() {
       {"_requires_grad", method(requires_grad), METH_O, nullptr},
       {"_zero_grad", method(zero_grad), METH_O, nullptr},
       {"_to_dtype", method(to_dtype_method), METH_O, nullptr},
+      {"_to_device", method(to_device_method), METH_O, nullptr},
       {"_transform", method(transform), METH_O, nullptr},
       {"_changed", method(changed), METH_NOARGS, nullptr},
       {"_save_state", method(save_state), METH_FASTCALL, nullptr},

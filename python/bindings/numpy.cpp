@@ -186,6 +186,7 @@ int fill_view(PyObject* self, Py_buffer* view, int flags) {
     PyErr_SetString(PyExc_BufferError, why.c_str());
     return -1;
   };
+  if (tensor.device().is_gpu()) return refuse("the tensor is in the memory of a gpu; use cpu() first");
   if (!format) return refuse("NumPy has no bfloat16; convert with float() first");
   if (requires_grad(tensor)) return refuse("the tensor requires grad; use detach() first");
   if ((flags & PyBUF_WRITABLE) == PyBUF_WRITABLE)

@@ -9,6 +9,7 @@
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 #include "tensor/random.h"
+#include "tensor/transfer.h"
 
 namespace lucid::python {
 namespace {
@@ -27,6 +28,15 @@ PyTypeObject* result_types[1 << 12] = {};  // by op id; null for ops with one re
 
 OpObject& self_of(PyObject* self) { return *reinterpret_cast<OpObject*>(self); }
 
+/// The tensor that `make` returns, on the device that the caller asked for. Functions such as zeros_like() make it on
+/// the device of their operand.
+template <typename Make>
+TensorRef on_device(const CallArguments& call, const Make& make) {
+  if (!call.device) return TensorRef(tensor_of(make()));
+  const DeviceScope scope(*call.device);
+  return to_device(TensorRef(tensor_of(make())), *call.device);
+}
+
 PyObject* call_op(PyObject* callable, PyObject* const* arguments, size_t flagged_count, PyObject* keyword_names) {
   return guarded([&]() -> PyObject* {
     const OpObject& self = self_of(callable);
@@ -41,7 +51,7 @@ PyObject* call_factory(PyObject* callable, PyObject* const* arguments, size_t fl
     const OpObject& self = self_of(callable);
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
-    TensorRef result(tensor_of(eager().emit_one(*self.op, call.operands, call.attributes)));
+    TensorRef result = on_device(call, [&] { return eager().emit_one(*self.op, call.operands, call.attributes); });
     if (call.requires_grad) {
       result = detach(*result);
       set_requires_grad(*result, true);
@@ -56,9 +66,10 @@ PyObject* call_random(PyObject* callable, PyObject* const* arguments, size_t fla
     CallArguments call;
     self.reader->read(arguments, PyVectorcall_NARGS(flagged_count), keyword_names, call);
     Generator& generator = generator_or_default(self.reader->name().c_str(), call.generator);
-    Values results = generator.sample(*self.op, call.operands, call.attributes);
-    if (call.requires_grad) set_requires_grad(*tensor_of(results.front()), true);
-    return results_to_python(*self.op, std::move(results));
+    const TensorRef result =
+        on_device(call, [&] { return generator.sample(*self.op, call.operands, call.attributes).front(); });
+    if (call.requires_grad) set_requires_grad(*result, true);
+    return results_to_python(*self.op, {Value(result)});
   });
 }
 

@@ -39,7 +39,7 @@ void bind_random(nb::module_& module) {
       .def(
           "__init__",
           [](GeneratorHandle* self, nb::handle device) {
-            check_device("Generator", device.ptr());
+            to_device_or_none("Generator", device.ptr());
             new (self) GeneratorHandle{make_ref<Generator>()};
           },
           "device"_a = nb::none())

@@ -11,8 +11,10 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/host_view.h"
 #include "tensor/inplace.h"
 #include "tensor/item.h"
+#include "tensor/transfer.h"
 
 namespace lucid::python {
 namespace {
@@ -96,14 +98,17 @@ PyObject* type_as(PyObject* self, PyObject* other) {
 PyObject* to_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keyword_names) {
   return guarded([&] {
     std::optional<Dtype> dtype;
+    std::optional<Device> device;
     bool copy = false;
+    const auto take_both = [&](const TensorImpl& other) {
+      dtype = other.dtype();
+      device = other.device();
+    };
     const auto take = [&](PyObject* argument) {
-      if (TensorImpl* tensor = tensor_or_null(argument))
-        dtype = tensor->dtype();
-      else if (is_device(argument))
-        return;
-      else if (PyUnicode_Check(argument) && !parse_dtype(PyUnicode_AsUTF8(argument)))
-        check_device("to", argument);
+      if (const TensorImpl* tensor = tensor_or_null(argument))
+        take_both(*tensor);
+      else if (device_in(argument) || (PyUnicode_Check(argument) && !parse_dtype(PyUnicode_AsUTF8(argument))))
+        device = to_device_or_none("to", argument);
       else
         dtype = to_dtype({"to", "dtype"}, argument);
     };
@@ -116,22 +121,44 @@ PyObject* to_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count
       if (name == "dtype")
         dtype = to_optional_dtype({"to", "dtype"}, value);
       else if (name == "device")
-        check_device("to", value);
+        device = to_device_or_none("to", value);
       else if (name == "other")
-        dtype = expect_tensor("to", value).dtype();
+        take_both(expect_tensor("to", value));
       else if (name == "copy")
         copy = to_bool({"to", "copy"}, value);
       else if (name != "non_blocking")
         throw TypeError("to: got an unexpected keyword argument '{}'", name);
     }
     TensorImpl& tensor = tensor_in(self);
-    const Value result = eager().to(Operand(&tensor), dtype.value_or(tensor.dtype()));
-    if (copy && tensor_of(result) == &tensor) return to_python(eager().clone(Operand(&tensor)));
-    return to_python(result);
+    TensorRef result(tensor_of(eager().to(Operand(&tensor), dtype.value_or(tensor.dtype()))));
+    result = to_device(result, device.value_or(tensor.device()));
+    if (copy && result.get() == &tensor) return to_python(eager().clone(Operand(&tensor)));
+    return to_python(std::move(result));
   });
 }
 
-PyObject* cpu(PyObject* self, PyObject*) { return Py_NewRef(self); }
+PyObject* moved_to(PyObject* self, Device device) {
+  return guarded([&] {
+    TensorImpl& tensor = tensor_in(self);
+    return tensor.device() == device ? Py_NewRef(self) : to_python(to_device(TensorRef(&tensor), device));
+  });
+}
+
+PyObject* cpu(PyObject* self, PyObject*) { return moved_to(self, kCpuDevice); }
+
+/// gpu(), gpu(1) and gpu("gpu:1").
+PyObject* gpu(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return guarded([&] {
+    if (count > 1) throw TypeError("gpu: takes one argument, 'device'");
+    const bool has_index = count == 1 && PyLong_Check(arguments[0]);
+    const nb::object name =
+        has_index ? checked(PyUnicode_FromFormat("gpu:%S", arguments[0])) : checked(PyUnicode_FromString("gpu"));
+    PyObject* const wanted = count == 1 && !has_index ? arguments[0] : name.ptr();
+    const std::optional<Device> device = to_device_or_none("gpu", wanted);
+    if (!device || !device->is_gpu()) throw ValueError("gpu: expected a gpu; use cpu() to move a tensor to the CPU");
+    return moved_to(self, *device);
+  });
+}
 
 PyObject* view_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
@@ -253,7 +280,7 @@ PyObject* shallow_copy(PyObject* self, PyObject*) {
   });
 }
 
-/// (rebuild_tensor, (class, bytes, shape, dtype, requires_grad), attributes).
+/// (rebuild_tensor, (class, bytes, shape, dtype, requires_grad, device), attributes).
 PyObject* reduce_method(PyObject* self, PyObject*) {
   return guarded([&] {
     const GradModeScope no_grad(false);
@@ -263,14 +290,15 @@ PyObject* reduce_method(PyObject* self, PyObject*) {
     note_escape(tensor, "pickles a tensor");
     const TensorRef dense = contiguous(TensorRef(&tensor));
     const auto bytes = static_cast<Py_ssize_t>(size_of(tensor.dtype())) * tensor.numel();
-    const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(dense->memory().data), bytes));
+    const HostView view(*dense);
+    const nb::object data = checked(PyBytes_FromStringAndSize(static_cast<const char*>(view.data()), bytes));
     const nb::object shape = checked(from_ints(tensor.sizes()));
     const nb::object module = checked(PyImport_ImportModule("lucid._tensor"));
     const nb::object rebuild = checked(PyObject_GetAttrString(module.ptr(), "rebuild_tensor"));
     const nb::object attributes = attributes_of(self);
-    return Py_BuildValue("O(OOOOO)O", rebuild.ptr(), Py_TYPE(self), data.ptr(), shape.ptr(),
+    return Py_BuildValue("O(OOOOOO)O", rebuild.ptr(), Py_TYPE(self), data.ptr(), shape.ptr(),
                          dtype_object(tensor.dtype()), requires_grad(tensor) ? Py_True : Py_False,
-                         attributes.is_valid() ? attributes.ptr() : Py_None);
+                         device_object(tensor.device()), attributes.is_valid() ? attributes.ptr() : Py_None);
   });
 }
 
@@ -311,7 +339,8 @@ PyMethodDef* tensor_methods() {
       {"type_as", method(type_as), METH_O, "The tensor converted to the dtype of another tensor."},
       {"to", method(to_method), kKeywords,
        "Converts the tensor to a dtype or device. Returns the tensor itself if nothing changes."},
-      {"cpu", method(cpu), METH_NOARGS, "The tensor itself: the CPU is the only device."},
+      {"cpu", method(cpu), METH_NOARGS, "The tensor on the CPU: itself if it is there, otherwise a copy."},
+      {"gpu", method(gpu), METH_FASTCALL, "The tensor on a gpu: itself if it is there, otherwise a copy."},
       {"view", method(view_method), METH_FASTCALL, "The same memory with another shape."},
       {"fill_", method(fill_method), METH_O, "Sets every element to a number."},
       {"zero_", method(zero_method), METH_NOARGS, "Sets every element to 0."},

@@ -10,6 +10,7 @@
 #include "bindings/subscripts.h"
 #include "bindings/tensor_methods.h"
 #include "tensor/autograd_meta.h"
+#include "tensor/transfer.h"
 
 namespace lucid::python {
 
@@ -49,10 +50,11 @@ PyObject* tensor_new(PyTypeObject* type, PyObject* arguments, PyObject* keywords
     } else if (PyTuple_GET_SIZE(arguments) > 0) {
       data = PyTuple_GET_ITEM(arguments, 0);
     }
-    check_device("Tensor", device);
+    const std::optional<Device> place = to_device_or_none("Tensor", device);
     const std::optional<Dtype> wanted = to_optional_dtype({"Tensor", "dtype"}, dtype);
     TensorRef tensor = data ? tensor_from_data({"Tensor", "data"}, data, wanted)
                             : make_tensor(wanted.value_or(default_float()), Dims{0});
+    if (place) tensor = to_device(tensor, *place);
     if (wants_grad) set_requires_grad(*tensor, true);
     return new_object(type, std::move(tensor));
   });

@@ -14,7 +14,9 @@ PyObject* get_shape(PyObject* self, void*) {
 }
 PyObject* get_ndim(PyObject* self, void*) { return PyLong_FromSize_t(tensor_in(self).sizes().size()); }
 PyObject* get_dtype(PyObject* self, void*) { return Py_NewRef(dtype_object(tensor_in(self).dtype())); }
-PyObject* get_device(PyObject*, void*) { return Py_NewRef(device_object()); }
+PyObject* get_device(PyObject* self, void*) {
+  return guarded([&] { return Py_NewRef(device_object(tensor_in(self).device())); });
+}
 PyObject* get_itemsize(PyObject* self, void*) { return PyLong_FromSize_t(size_of(tensor_in(self).dtype())); }
 PyObject* get_nbytes(PyObject* self, void*) {
   const TensorImpl& tensor = tensor_in(self);

@@ -16,6 +16,7 @@
 #include "jit/traced_numbers.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/host_view.h"
 #include "tensor/item.h"
 
 namespace lucid::python {
@@ -282,7 +283,7 @@ nb::object read_number(const TensorImpl& tensor) {
   PythonTracing* const tracing = PythonTracing::active();
   if (!tracing || !is_float(tensor.dtype()) || tensor.numel() != 1) [[likely]]
     return nb::steal(from_scalar(item(tensor)));
-  nb::object value = nb::steal(from_scalar(Scalar::load(tensor.dtype(), tensor.memory().data)));
+  nb::object value = nb::steal(from_scalar(Scalar::load(tensor.dtype(), HostView(tensor).data())));
   tracing->add_float(tensor, value);
   return value;
 }

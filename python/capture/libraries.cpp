@@ -136,12 +136,14 @@ TensorGuard::TensorGuard(PyObject* object, std::string place, bool reads_grad)
   dtype = tensor->dtype();
   shape = tensor->sizes();
   strides = tensor->strides();
+  device = tensor->device();
   wants_grad = requires_grad(*tensor);
 }
 
 bool TensorGuard::holds() const {
   return tensor->dtype() == dtype && tensor->sizes() == shape && tensor->strides() == strides &&
-         requires_grad(*tensor) == wants_grad && (!reads_grad || gradient_class_of(*tensor) == gradient_class);
+         tensor->device() == device && requires_grad(*tensor) == wants_grad &&
+         (!reads_grad || gradient_class_of(*tensor) == gradient_class);
 }
 
 std::optional<Difference> TensorGuard::difference() const {
@@ -153,6 +155,7 @@ std::optional<Difference> TensorGuard::difference() const {
   if (tensor->dtype() != dtype || tensor->sizes() != shape)
     return differ("shape", to_string(TensorType{dtype, shape}), to_string(tensor->type()));
   if (requires_grad(*tensor) != wants_grad) return differ("requires_grad", text(wants_grad), text(!wants_grad));
+  if (tensor->device() != device) return differ("device", to_string(device), to_string(tensor->device()));
   if (tensor->strides() != strides) return differ("strides", "some", "others");
   const auto name = [](PyTypeObject* type) {
     return !type ? "None" : type == tensor_type ? "a tensor" : type->tp_name;

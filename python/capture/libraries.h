@@ -28,6 +28,7 @@ struct TensorGuard {
   std::string place;
   Dtype dtype;
   Dims shape;
+  Device device;
   Dims strides;
   bool wants_grad;
   bool reads_grad;

@@ -25,11 +25,13 @@ from ._core import device as device
 from ._core import empty_cache as empty_cache
 from ._core import from_dlpack as from_dlpack
 from ._core import from_numpy as from_numpy
+from ._core import get_default_device as get_default_device
 from ._core import get_default_dtype as get_default_dtype
 from ._core import get_num_threads as get_num_threads
 from ._core import memory_stats as memory_stats
 from ._core import promote_types as promote_types
 from ._core import reset_peak_memory as reset_peak_memory
+from ._core import set_default_device as set_default_device
 from ._core import set_default_dtype as set_default_dtype
 from ._core import set_flush_denormal as set_flush_denormal
 from ._core import set_num_threads as set_num_threads
@@ -1426,6 +1428,10 @@ def tile(x: TensorLike, *dims: builtins.int) -> Tensor: ...
 def to(x: TensorLike, dtype: DtypeLike) -> Tensor: ...
 @overload
 def to(input: TensorLike, dtype: DtypeLike) -> Tensor: ...
+@overload
+def to_device(x: TensorLike, device: str) -> Tensor: ...
+@overload
+def to_device(input: TensorLike, device: str) -> Tensor: ...
 @overload
 def topk(x: TensorLike, k: builtins.int, dim: builtins.int = ..., largest: builtins.bool = ..., sorted: builtins.bool = ..., *, axis: builtins.int = ...) -> return_types.topk: ...
 @overload

@@ -178,6 +178,8 @@ def to_text(tensor: Tensor, name: str = "tensor") -> str:
     default = _core.get_default_dtype()
     if tensor.dtype not in (default, _core.int64, _core.bool) or (tensor.numel() == 0 and tensor.dtype != default):
         suffixes.append(f"dtype={tensor.dtype!r}")
+    if tensor.device.type != "cpu":
+        suffixes.append(f"device='{tensor.device}'")
     if tensor.grad_fn is not None:
         suffixes.append(f"grad_fn={tensor.grad_fn!r}")
     elif tensor.requires_grad:

@@ -76,6 +76,7 @@ def randint(low: int, high: Any = None, size: Any = None, **options: Any) -> Ten
 
 def _laid_out_like(x: Tensor, sample: Any, dtype: Any, requires_grad: bool = False, **options: Any) -> Tensor:
     """Returns the result of the random op `sample` with the shape, dtype and layout of x."""
+    options.setdefault("device", x.device)
     result: Tensor = sample(x.shape, dtype=x.dtype if dtype is None else dtype, **options)
     if not x.is_contiguous():
         result = _core.ops["empty_like"](x, dtype=result.dtype).copy_(result)
@@ -145,6 +146,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, size: Any = None, **options: Any) ->
         like = tensors[0] if len(tensors) == 1 else tensors[0] + tensors[1]
         size = like.shape
         options.setdefault("dtype", like.dtype)
+        options.setdefault("device", like.device)
     requires_grad = options.pop("requires_grad", False)
     result: Tensor = _core.ops["add"](_core.ops["mul"](_normal(size, **options), std), mean)
     return result.requires_grad_() if requires_grad else result
@@ -164,7 +166,9 @@ def _uniform_in_place(
     low, high = _number("uniform_", "low", low), _number("uniform_", "high", high)
     if not low <= high:
         raise ValueError(f"uniform_: low {low} must not be above high {high}")
-    return self.copy_(_uniform(self.shape, dtype=self.dtype, generator=generator) * (high - low) + low)
+    return self.copy_(
+        _uniform(self.shape, dtype=self.dtype, device=self.device, generator=generator) * (high - low) + low
+    )
 
 
 def _normal_in_place(
@@ -174,7 +178,7 @@ def _normal_in_place(
     mean, std = _number("normal_", "mean", mean), _number("normal_", "std", std)
     if not std >= 0:
         raise ValueError(f"normal_: std must not be negative, got {std}")
-    return self.copy_(_normal(self.shape, dtype=self.dtype, generator=generator) * std + mean)
+    return self.copy_(_normal(self.shape, dtype=self.dtype, device=self.device, generator=generator) * std + mean)
 
 
 def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | None = None) -> Tensor:
@@ -184,7 +188,7 @@ def _bernoulli_in_place(self: Tensor, p: Any = 0.5, *, generator: Generator | No
     p = _number("bernoulli_", "p", p)
     if not 0 <= p <= 1:
         raise ValueError(f"bernoulli_: p must be from 0 to 1, got {p}")
-    return self.copy_(_uniform(self.shape, generator=generator) < p)
+    return self.copy_(_uniform(self.shape, device=self.device, generator=generator) < p)
 
 
 def _exponential_in_place(self: Tensor, lambd: float = 1.0, *, generator: Generator | None = None) -> Tensor:
@@ -192,7 +196,8 @@ def _exponential_in_place(self: Tensor, lambd: float = 1.0, *, generator: Genera
     lambd = _number("exponential_", "lambd", lambd)
     if not lambd > 0:
         raise ValueError(f"exponential_: lambd must be positive, got {lambd}")
-    return self.copy_(_core.ops["log1p"](-_uniform(self.shape, dtype=self.dtype, generator=generator)) * (-1.0 / lambd))
+    uniform = _uniform(self.shape, dtype=self.dtype, device=self.device, generator=generator)
+    return self.copy_(_core.ops["log1p"](-uniform) * (-1.0 / lambd))
 
 
 def manual_seed(seed: int) -> Generator:

@@ -68,6 +68,7 @@ def _maker(op: str, name: str, doc: str) -> Any:
     function = _core.ops[op]
 
     def make(self: Tensor, *size: Any, dtype: Any = None, **kwargs: Any) -> Tensor:
+        kwargs.setdefault("device", self.device)
         return function(*size, dtype=self.dtype if dtype is None else dtype, **kwargs)
 
     make.__name__ = make.__qualname__ = name
@@ -77,11 +78,13 @@ def _maker(op: str, name: str, doc: str) -> Any:
 
 def _new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, **kwargs: Any) -> Tensor:
     """Returns a tensor filled with one value, of this tensor's dtype."""
+    kwargs.setdefault("device", self.device)
     return _core.ops["full"](size, fill_value, dtype=self.dtype if dtype is None else dtype, **kwargs)
 
 
 def _new_tensor(self: Tensor, data: Any, *, dtype: Any = None, **kwargs: Any) -> Tensor:
     """Returns a tensor with a copy of the data, of this tensor's dtype."""
+    kwargs.setdefault("device", self.device)
     return _core.tensor(data, dtype=self.dtype if dtype is None else dtype, **kwargs)
 
 
@@ -126,7 +129,7 @@ def _array_namespace(self: Tensor, *, api_version: str | None = None) -> Any:
 
 
 def _to_device(self: Tensor, device: Any, /, *, stream: Any = None) -> Tensor:
-    """Returns the tensor on a device. The only device is the CPU."""
+    """Returns the tensor on a device: itself if it is there, otherwise a copy."""
     return self.to(device=device)
 
 
@@ -147,10 +150,15 @@ _table_index_put_ = Tensor.index_put_
 
 
 def rebuild_tensor(
-    cls: type[Tensor], data: bytes, shape: tuple[int, ...], dtype: _core.dtype, requires_grad: bool
+    cls: type[Tensor],
+    data: bytes,
+    shape: tuple[int, ...],
+    dtype: _core.dtype,
+    requires_grad: bool,
+    device: _core.device | None = None,
 ) -> Tensor:
-    """Creates a tensor from its pickle."""
-    return _core.rebuild_tensor(cls, data, shape, dtype, requires_grad)
+    """Creates a tensor from its pickle. Pickles of older versions have no device."""
+    return _core.rebuild_tensor(cls, data, shape, dtype, requires_grad, device)
 
 
 def _reduce_function(function: Any) -> str:

@@ -111,7 +111,8 @@ bool every(std::span<const Geometry* const> operands, Predicate predicate) {
 }  // namespace
 
 std::string to_string(const TensorType& type) {
-  return fmt::format("{}{}", name_of(type.dtype), to_string(DimsView(type.shape)));
+  return fmt::format("{}{}{}", name_of(type.dtype), to_string(DimsView(type.shape)),
+                     type.device == kCpuDevice ? "" : "@" + to_string(type.device));
 }
 
 std::string to_string(DimsView dims) {

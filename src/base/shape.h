@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/device.h"
 #include "base/dtype.h"
 #include "base/small_vector.h"
 
@@ -15,10 +16,11 @@ using DimsView = std::span<const Dim>;
 
 inline constexpr int64_t kMaxRank = 64;
 
-/// The dtype and shape of a value, the input and output of shape rules.
+/// The dtype, shape and device of a value, the input and output of shape rules.
 struct TensorType {
   Dtype dtype = Dtype::kF32;
   Dims shape;
+  Device device = kCpuDevice;
   bool operator==(const TensorType&) const = default;
 };
 
@@ -30,7 +32,7 @@ struct Geometry {
   bool operator==(const Geometry&) const = default;
 };
 
-/// "f32[8,4]", as in the IR's text form and in messages.
+/// "f32[8,4]" or "f32[8,4]@gpu:0", as in the IR's text form and in messages.
 std::string to_string(const TensorType& type);
 /// "[8,4]".
 std::string to_string(DimsView dims);

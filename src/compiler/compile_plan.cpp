@@ -6,6 +6,7 @@
 #include "base/cancellation.h"
 #include "base/out_of_memory.h"
 #include "base/stack.h"
+#include "compiler/barriers.h"
 #include "compiler/host_step.h"
 #include "compiler/plan_draft.h"
 #include "compiler/plan_pipeline.h"
@@ -18,14 +19,15 @@ namespace lucid {
 namespace {
 
 /// The machine code of kernels: from the cache, or compiled, on all threads if a caller waits for it.
-std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels) {
+std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels, Device device) {
   std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
+  KernelCache& cache = kernel_cache(device);
   const CpuLevel target = chosen_level();
   const std::atomic<bool>* cancelled = cancellation_flag();
   const auto get = [&](size_t i) {
     if (!kernels[i] || codes[i]) return;
     check_cancelled(cancelled);
-    codes[i] = kernel_cache().get(*kernels[i], target);
+    codes[i] = cache.get(*kernels[i], target);
   };
   const auto count = static_cast<int64_t>(codes.size());
   parallel_for(count, is_in_background() ? count : 1, [&](int64_t begin, int64_t end) {
@@ -37,15 +39,15 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* con
 }
 
 /// The machine code of each step that is a kernel.
-std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule) {
+std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule, Device device) {
   std::vector<const loop::Kernel*> parts, kernels;
   for (const KernelStep& step : schedule.steps) {
     kernels.push_back(step.kernel.get());
     if (!step.kernel) continue;
     for (const loop::Kernel& part : step.kernel->parts) parts.push_back(&part);
   }
-  codes_of(parts);
-  return codes_of(kernels);
+  codes_of(parts, device);
+  return codes_of(kernels, device);
 }
 
 PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
@@ -55,12 +57,25 @@ PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& b
   return launch;
 }
 
+size_t bytes_of(const TensorType& type) { return static_cast<size_t>(numel(type.shape)) * size_of(type.dtype); }
+
+/// An input or output in host memory.
+Plan::HostBuffer host_buffer(size_t index, const Geometry& geometry, Dtype dtype) {
+  const auto [first, last] = element_range(geometry);
+  const auto size = static_cast<int64_t>(size_of(dtype));
+  return {index, (first - geometry.offset) * size, static_cast<size_t>((last - first) * size)};
+}
+
 PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<codegen::LoadedCode> code) {
   PlanStep ready;
   if (step.host >= 0) {
     const IRNode& node = draft.graph.nodes[static_cast<size_t>(step.host)];
     ready.name = node.op->name();
     ready.host = host_function(draft.graph, node);
+    for (const IROperand& operand : node.inputs)
+      if (operand.id >= 0) ready.host_bytes.push_back(bytes_of(draft.graph.type(operand.id)));
+    ready.host_operands = ready.host_bytes.size();
+    for (const ValueId id : node.outputs) ready.host_bytes.push_back(bytes_of(draft.graph.type(id)));
   } else {
     ready.name = step.kernel->name;
     ready.code = std::move(code);
@@ -96,6 +111,15 @@ std::vector<std::vector<bool>> in_place_inputs_of(const PlanDraft& draft) {
 /// The plan that a finished draft describes, with the code of each step that is a kernel.
 Ref<Plan> finish(const PlanDraft& draft, const std::vector<Ref<codegen::LoadedCode>>& codes) {
   auto plan = make_ref<Plan>();
+  plan->device = draft.device;
+  for (const size_t i : draft.host_inputs) {
+    const ValueId id = draft.graph.input_ids[i];
+    plan->host_inputs.push_back(host_buffer(i, draft.inputs.at(id), draft.graph.type(id).dtype));
+  }
+  for (const size_t i : draft.host_outputs) {
+    const ValueId id = draft.graph.output_ids[i];
+    plan->host_outputs.push_back(host_buffer(i, draft.schedule.layouts.at(id).geometry, draft.graph.type(id).dtype));
+  }
   for (ValueId id : draft.graph.output_ids) {
     plan->outputs.push_back({draft.graph.type(id), draft.schedule.layouts.at(id).geometry.strides});
     plan->is_safe.push_back(is_written_safely(draft.schedule, id));
@@ -113,6 +137,12 @@ Ref<Plan> finish(const PlanDraft& draft, const std::vector<Ref<codegen::LoadedCo
     plan->steps[draft.checked_after[i]].checks.push_back({output, expected});
   }
   plan->is_long = takes_long(*plan);
+  if (plan->device.is_gpu()) {
+    const std::vector<bool> barriers = barriers_of(draft);
+    for (size_t i = 0; i < barriers.size(); ++i) plan->steps[i].needs_barrier = barriers[i];
+    for (const size_t i : draft.host_outputs) plan->outputs[i].type.device = kCpuDevice;
+  }
+  plan->finish();
   return plan;
 }
 
@@ -124,7 +154,7 @@ OutputMemory output_memory(const PlanOptions& options) {
 
 std::vector<Geometry> output_geometries(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs) {
   PlanDraft draft(graph, inputs, {});
-  for (const PlanPass& pass : plan_passes(OutputMemory::kNew)) {
+  for (const PlanPass& pass : plan_passes(OutputMemory::kNew, draft.device)) {
     if (draft.has(PlanDraft::Phase::kLayouts)) break;
     pass.run(draft);
   }
@@ -138,9 +168,9 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
   Ref<Plan> plan;
   with_large_stack([&] {
     PlanDraft draft(source, inputs, options);
-    PassReport done = run_plan_passes(draft, plan_passes(output_memory(options)));
+    PassReport done = run_plan_passes(draft, plan_passes(output_memory(options), draft.device));
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    plan = finish(draft, codes_of(draft.schedule));
+    plan = finish(draft, codes_of(draft.schedule, draft.device));
   });
   return plan;
 }
@@ -152,11 +182,11 @@ PlanTemplate::PlanTemplate(const IRGraph& graph, const std::map<ValueId, Geometr
   with_large_stack([&] {
     const SizeTrace::Scope scope(&trace_);
     auto draft = std::make_unique<PlanDraft>(graph, inputs, options);
-    const PlanPassList passes = plan_passes(output_memory(options));
+    const PlanPassList passes = plan_passes(output_memory(options), draft->device);
     PassReport done =
         run_plan_passes(*draft, {passes.begin(), std::ranges::find_if(passes, &PlanPass::assigns_memory)});
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    codes_ = codes_of(draft->schedule);
+    codes_ = codes_of(draft->schedule, draft->device);
     draft_ = std::move(draft);
   });
 }
@@ -167,7 +197,7 @@ Ref<Plan> PlanTemplate::plan_for(std::span<const int64_t> sizes) const {
   const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace_, sizes);
   if (!evaluation) return nullptr;
   PlanDraft draft = with_sizes(*draft_, SizeReplacer(*evaluation));
-  const PlanPassList passes = plan_passes(output_memory({.destinations = draft.destinations}));
+  const PlanPassList passes = plan_passes(output_memory({.destinations = draft.destinations}), draft.device);
   run_plan_passes(draft, {std::ranges::find_if(passes, &PlanPass::assigns_memory), passes.end()});
   return finish(draft, codes_);
 }

@@ -15,7 +15,8 @@ namespace lucid {
 struct PlanDraft;
 
 /// Rewrites composites into primitives, recursively, and makes every conversion explicit. Composites on 16-bit floats
-/// compute in f32 and round once.
+/// compute in f32 and round once. If any value is on a gpu, all values of the result are: copies between devices become
+/// copies on the gpu, of inputs that are uploaded or to outputs that are downloaded.
 IRGraph expand_to_primitives(const IRGraph& graph);
 
 /// An input of a plan and the output that is its new value.

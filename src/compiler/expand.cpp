@@ -46,13 +46,19 @@ class PrimitiveEmitter : public GraphEmitter {
 IRGraph expand_to_primitives(const IRGraph& graph) {
   IRGraph expanded;
   expanded.name = graph.name;
+  const Device device = device_of(graph);
+  static const Op& to_device = op_table().at("to_device");
+  static const Op& copy = op_table().at("contiguous");
+  static const Attributes no_attributes = copy.schema.default_attributes();
   std::map<ValueId, Value> known;
   PrimitiveEmitter emitter(expanded);
   auto copy_leaves = [&](const std::vector<ValueId>& from, std::vector<ValueId>& to) {
     for (ValueId id : from) {
-      const ValueId copy = expanded.add_value(graph.type(id));
-      known[id] = emitter.value(copy);
-      to.push_back(copy);
+      TensorType type = graph.type(id);
+      type.device = device;
+      const ValueId leaf = expanded.add_value(type);
+      known[id] = emitter.value(leaf);
+      to.push_back(leaf);
     }
   };
   copy_leaves(graph.input_ids, expanded.input_ids);
@@ -69,7 +75,10 @@ IRGraph expand_to_primitives(const IRGraph& graph) {
       else
         operands.emplace_back();
     }
-    Values results = emitter.emit(*node.op, operands, node.attributes);
+    const DeviceScope scope(device);
+    const bool is_transfer = node.op == &to_device;
+    Values results =
+        emitter.emit(is_transfer ? copy : *node.op, operands, is_transfer ? no_attributes : node.attributes);
     for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = std::move(results[i]);
   }
   for (ValueId id : graph.output_ids) expanded.output_ids.push_back(GraphEmitter::id_of(known.at(id)));

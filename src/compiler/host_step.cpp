@@ -7,6 +7,12 @@
 namespace lucid {
 namespace {
 
+/// The type of a copy in host memory.
+TensorType on_host(TensorType type) {
+  type.device = kCpuDevice;
+  return type;
+}
+
 /// A node without its graph.
 class HostStep {
  public:
@@ -15,12 +21,12 @@ class HostStep {
     for (size_t i = 0; i < call.count(); ++i) {
       const Operand& operand = call.operand(i);
       HostArray& input = inputs_.emplace_back();
-      if (operand.is_value()) input.type = operand.type();
+      if (operand.is_value()) input.type = on_host(operand.type());
       if (!operand.is_scalar()) continue;
       input = {{operand_dtype(call, i), {}}, &numbers_[i]};
       operand.scalar().store(input.type.dtype, input.data);
     }
-    for (ValueId id : node.outputs) outputs_.push_back(graph.type(id));
+    for (ValueId id : node.outputs) outputs_.push_back(on_host(graph.type(id)));
   }
   HostStep(const HostStep&) = delete;
   HostStep& operator=(const HostStep&) = delete;

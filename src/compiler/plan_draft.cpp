@@ -28,13 +28,20 @@ std::string slot_text(const Slot& slot) {
 }  // namespace
 
 PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options)
-    : graph(expand_to_primitives(source)),
+    : device(device_of(source)),
+      graph(expand_to_primitives(source)),
       destinations(options.destinations.begin(), options.destinations.end()),
       updates(options.updates.begin(), options.updates.end()),
       order(options.order),
       expected(options.expected.begin(), options.expected.end()) {
   for (size_t i = 0; i < source.input_ids.size(); ++i)
     this->inputs[graph.input_ids[i]] = inputs.at(source.input_ids[i]);
+  if (device.is_gpu()) {
+    for (size_t i = 0; i < source.input_ids.size(); ++i)
+      if (!source.type(source.input_ids[i]).device.is_gpu()) host_inputs.push_back(i);
+    for (size_t i = 0; i < source.output_ids.size(); ++i)
+      if (!source.type(source.output_ids[i]).device.is_gpu()) host_outputs.push_back(i);
+  }
   for (const PlanUpdate& update : updates) changing.insert(graph.input_ids[update.input]);
   transient = changing;
   for (size_t input : options.fresh) transient.insert(graph.input_ids[input]);

@@ -23,6 +23,8 @@ struct PlanDraft {
   Phase phase = Phase::kGraph;
   bool has(Phase wanted) const { return phase >= wanted; }
 
+  /// Where the plan runs.
+  Device device;
   /// A graph of primitives.
   IRGraph graph;
   std::map<ValueId, Geometry> inputs;
@@ -31,6 +33,9 @@ struct PlanDraft {
   std::vector<PlanUpdate> updates;
   OutputOrder order = OutputOrder::kAny;
   std::vector<ExpectedOutput> expected;
+  /// Positions of inputs and outputs in host memory, if the plan runs on a gpu.
+  std::vector<size_t> host_inputs;
+  std::vector<size_t> host_outputs;
   /// Inputs that are replaced by updates.
   std::set<ValueId> changing;
   /// Inputs whose contents change before the next run. Their packed forms are not kept.

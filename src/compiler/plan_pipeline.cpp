@@ -136,7 +136,7 @@ class DraftSubject : public PassSubject {
 
 }  // namespace
 
-PlanPassList plan_passes(OutputMemory memory) {
+PlanPassList plan_passes(OutputMemory memory, Device device) {
   constexpr bool kRequired = true;
   const bool is_new = memory == OutputMemory::kNew;
   PlanPassList passes;
@@ -152,8 +152,9 @@ PlanPassList plan_passes(OutputMemory memory) {
   }
   passes.push_back({"WriteKernels", write_kernels, kRequired});
   if (is_new) {
-    // These reorder steps, so values must alias only through their layouts.
-    passes.push_back({kFuseSteps, fuse_steps});
+    // These reorder steps, so values must alias only through their layouts. Fused steps work through the cache of a
+    // core, and gpus have none.
+    if (!device.is_gpu()) passes.push_back({kFuseSteps, fuse_steps});
     // After FuseSteps, which saves more: memory traffic, not just launches.
     passes.push_back({kHorizontalFusion, horizontal_fusion});
   }

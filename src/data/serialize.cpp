@@ -11,6 +11,7 @@
 #include "data/safetensors.h"
 #include "tensor/api.h"
 #include "tensor/eager.h"
+#include "tensor/host_view.h"
 #include "tensor/item.h"
 #include "tensor/snapshot.h"
 
@@ -60,13 +61,9 @@ struct Document {
     for (const auto& [_, i] : order) {
       // Another thread may write to the tensor meanwhile: the snapshot keeps the memory alive and unchanged.
       Snapshot held(*tensors[i]);
-      const void* data = held.pin();
-      TensorRef whole;
-      if (!is_contiguous(held.geometry().sizes, held.geometry().strides)) {
-        whole = contiguous(held.tensor());
-        data = whole->data();
-      }
-      put(data, header.entries[i].end - header.entries[i].begin);
+      held.pin();
+      const HostView view(*contiguous(held.tensor()));
+      put(view.data(), header.entries[i].end - header.entries[i].begin);
     }
   }
 };

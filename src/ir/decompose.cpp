@@ -18,6 +18,7 @@ std::vector<uint64_t> numbers_in_samples() {
 }
 
 Values decompose(Emitter& e, const Call& call, bool widen) {
+  const DeviceScope device(device_of(call));
   // Run the op's own rule first: the decomposition may rely on its checks.
   if (call.op().infer) infer_types(call);
   Values inputs(call.count());

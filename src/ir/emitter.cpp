@@ -7,6 +7,7 @@ namespace {
 
 Value filled_like(Emitter& e, const Value& like, int64_t value) {
   static const Op& full = op_table().at("full");
+  const DeviceScope device(like.device());
   const Operand operands[] = {value};
   return e.emit_one(full, operands, {like.shape(), like.dtype()});
 }

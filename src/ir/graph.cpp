@@ -25,6 +25,12 @@ ValueId IRGraph::add_input(const TensorType& type) {
   return input_ids.back();
 }
 
+Device device_of(const IRGraph& graph) {
+  for (const auto& [_, value] : graph.values)
+    if (value.type.device.is_gpu()) return value.type.device;
+  return kCpuDevice;
+}
+
 Values GraphEmitter::emit(const Op& op, std::span<const Operand> operands, const Attributes& attributes) {
   IRNode node{.op = &op, .attributes = attributes};
   for (const Operand& operand : operands) {

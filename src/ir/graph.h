@@ -19,7 +19,6 @@ using ValueId = int32_t;
 /// The static properties of a value.
 struct IRValue {
   TensorType type;
-  std::string device = "cpu";
   bool operator==(const IRValue&) const = default;
 };
 
@@ -69,6 +68,9 @@ struct IRGraph {
   bool operator==(const IRGraph& other) const;
 };
 
+/// The gpu that any value is on, otherwise the CPU.
+Device device_of(const IRGraph& graph);
+
 /// Returns the text form, which parses back to an equal graph. The grammar is in docs/ir.md.
 std::string to_text(const IRGraph& graph);
 /// Returns the line of one node, without indentation.
@@ -81,7 +83,7 @@ void verify(const IRGraph& graph);
 /// A value of a graph under construction.
 class GraphValue : public ValueBase {
  public:
-  GraphValue(const TensorType& type, ValueId id) : ValueBase(type.dtype, type.shape), id_(id) {}
+  GraphValue(const TensorType& type, ValueId id) : ValueBase(type.dtype, type.shape, type.device), id_(id) {}
   ValueId id() const { return id_; }
 
  private:

@@ -54,9 +54,9 @@ std::string to_text(const IRGraph& graph, const IROperand& operand) {
 std::string declaration(const IRGraph& graph, ValueId id) {
   const auto value = graph.values.find(id);
   if (value == graph.values.end()) return fmt::format("%{}: ?", id);
-  const auto& [type, device] = value->second;
+  const TensorType& type = value->second.type;
   return fmt::format("%{}: {}{}{}", id, name_of(type.dtype), to_text(graph, type.shape),
-                     device == "cpu" ? "" : "@" + device);
+                     type.device == kCpuDevice ? "" : "@" + to_string(type.device));
 }
 
 /// `{dim=[1], keepdim=true}`, without attributes that have their default value.
@@ -116,6 +116,16 @@ class Parser {
     return static_cast<ValueId>(value);
   }
 
+  Device device() {
+    std::string name(scanner_.identifier("a device"));
+    if (scanner_.take(":")) name += fmt::format(":{}", scanner_.integer("the number of a device"));
+    try {
+      return parse_device(name);
+    } catch (const Error& error) {
+      scanner_.fail(error.what());
+    }
+  }
+
   ValueId declare() {
     const ValueId id = this->id();
     scanner_.expect(":");
@@ -128,7 +138,7 @@ class Parser {
     } catch (const Error& error) {
       scanner_.fail(error.what());
     }
-    if (scanner_.take("@")) value.device = scanner_.identifier("a device");
+    if (scanner_.take("@")) value.type.device = device();
     if (!graph_.values.emplace(id, std::move(value)).second) scanner_.fail(fmt::format("%{} is declared twice", id));
     return id;
   }

@@ -59,6 +59,23 @@ void check_dtype(const Call& call, Dtype dtype) {
   throw TypeError("{}: does not take {}; convert to {}", call.name(), name_of(dtype), list_of(call.op().dtypes));
 }
 
+/// Whether an operand can be used on any device: kernels are passed a copy.
+bool is_on_every_device(const Call& call, size_t i) {
+  const Operand& operand = call.operand(i);
+  return operand.device() == kCpuDevice && (operand.rank() == 0 || (i == 0 && call.op().is_random()));
+}
+
+/// The position of the attribute `device`, or -1.
+std::ptrdiff_t device_attribute(const Schema& schema) {
+  std::ptrdiff_t index = 0;
+  for (const Parameter& parameter : schema.parameters) {
+    if (!is_attribute(parameter.kind)) continue;
+    if (parameter.name == "device") return index;
+    ++index;
+  }
+  return -1;
+}
+
 /// Runs a decomposition on types alone.
 class TypeEmitter : public Emitter {
  public:
@@ -67,7 +84,7 @@ class TypeEmitter : public Emitter {
     for (const TensorType& type : infer_types(Call(op, operands, attributes))) values.push_back(value(type));
     return values;
   }
-  static Value value(const TensorType& type) { return make_ref<ValueBase>(type.dtype, type.shape); }
+  static Value value(const TensorType& type) { return make_ref<ValueBase>(type.dtype, type.shape, type.device); }
 };
 
 std::vector<TensorType> infer_by_decomposition(const Call& call) {
@@ -81,6 +98,7 @@ std::vector<TensorType> infer_by_decomposition(const Call& call) {
     else
       inputs.push_back(operand.is_value() ? TypeEmitter::value(operand.type()) : Value());
   }
+  const DeviceScope device(device_of(call));
   TypeEmitter emitter;
   std::vector<TensorType> types;
   for (const Value& value : call.op().decompose(emitter, call, inputs)) types.push_back(value.type());
@@ -88,6 +106,26 @@ std::vector<TensorType> infer_by_decomposition(const Call& call) {
 }
 
 }  // namespace
+
+Device device_of(const Call& call) {
+  const Op& op = call.op();
+  if (const std::ptrdiff_t i = device_attribute(op.schema); i >= 0)
+    return parse_device(std::get<std::string>(call.attributes()[static_cast<size_t>(i)]));
+  const Operand* first = nullptr;
+  for (size_t i = 0; i < call.count(); ++i) {
+    const Operand& operand = call.operand(i);
+    if (!operand.is_value() || is_on_every_device(call, i)) continue;
+    if (!first) first = &operand;
+    if (operand.device() != first->device())
+      throw ValueError("{}: operands are on different devices: {} on {}, {} on {}; move one of them with to()",
+                       call.name(), to_string(first->type()), to_string(first->device()), to_string(operand.type()),
+                       to_string(operand.device()));
+  }
+  if (first) return first->device();
+  const bool has_values = std::ranges::any_of(call.operands(), &Operand::is_value);
+  const bool creates = op.is_random() || (op.names.is_factory && !op.ignores_values);
+  return creates || !has_values ? current_device() : kCpuDevice;
+}
 
 std::vector<TensorType> infer_pointwise(const Call& call) {
   const Op& op = call.op();
@@ -117,7 +155,11 @@ std::vector<TensorType> infer_types(const Call& call) {
     throw NotImplementedError("{}: the shape of its result depends on its values, so it cannot be known before it runs",
                               call.name());
   }
-  for (const TensorType& type : types) checked_numel(call.name(), type.shape, size_of(type.dtype));
+  const Device device = device_of(call);
+  for (TensorType& type : types) {
+    checked_numel(call.name(), type.shape, size_of(type.dtype));
+    type.device = device;
+  }
   return types;
 }
 

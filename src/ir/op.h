@@ -213,6 +213,12 @@ const OpTable& op_table();
 /// its decomposition.
 std::vector<TensorType> infer_types(const Call& call);
 
+/// The device that a call computes on: the attribute `device` if the op has one, otherwise the device of its operands.
+/// Numbers, tensors without dimensions on the CPU and states of generators can be used on any device. Calls that have
+/// no other operands and create tensors compute on current_device(). Throws ValueError if operands are on different
+/// devices.
+Device device_of(const Call& call);
+
 /// The result type by broadcasting with promotion, as infer_types computes it for promoting ops. For rules that add
 /// checks.
 std::vector<TensorType> infer_pointwise(const Call& call);

@@ -14,13 +14,15 @@ namespace lucid {
 /// type.
 class ValueBase : public RefCounted {
  public:
-  ValueBase(Dtype dtype, const Dims& shape) : dtype_(dtype), shape_(shape) {}
+  ValueBase(Dtype dtype, const Dims& shape, Device device) : dtype_(dtype), device_(device), shape_(shape) {}
   Dtype dtype() const { return dtype_; }
   const Dims& shape() const { return shape_; }
-  TensorType type() const { return {dtype_, shape_}; }
+  Device device() const { return device_; }
+  TensorType type() const { return {dtype_, shape_, device_}; }
 
  protected:
   Dtype dtype_;
+  Device device_;
   Dims shape_;
 };
 
@@ -36,6 +38,7 @@ class Value {
   ValueBase* get() const { return ref_.get(); }
   Dtype dtype() const { return ref_->dtype(); }
   const Dims& shape() const { return ref_->shape(); }
+  Device device() const { return ref_->device(); }
   int64_t rank() const { return ref_->shape().rank(); }
   Dim size(int64_t axis) const { return ref_->shape()[static_cast<size_t>(axis)]; }
   TensorType type() const { return ref_->type(); }
@@ -71,7 +74,9 @@ class Operand {
   Dtype dtype() const { return is_scalar_ ? scalar_.kind() : value_->dtype(); }
   const Dims& shape() const { return is_scalar_ ? no_dims() : value_->shape(); }
   int64_t rank() const { return shape().rank(); }
-  TensorType type() const { return {dtype(), shape()}; }
+  /// The device of the value. Numbers have none, and count as on the CPU.
+  Device device() const { return value_ ? value_->device() : kCpuDevice; }
+  TensorType type() const { return {dtype(), shape(), device()}; }
   /// The rank of the operand in type promotion.
   Rank promotion_rank() const {
     return is_scalar_ ? Rank::kNumber : value_->shape().empty() ? Rank::kZeroDim : Rank::kTensor;

@@ -9,8 +9,10 @@
 namespace lucid::jit {
 
 CallKey::CallKey() {
+  const Device device = current_device();
   const char modes[] = {static_cast<char>(GradMode::enabled()), static_cast<char>(GradMode::inference()),
-                        static_cast<char>(default_float())};
+                        static_cast<char>(default_float()), static_cast<char>(device.kind),
+                        static_cast<char>(device.index)};
   add_bytes(modes, sizeof modes);
 }
 
@@ -20,8 +22,9 @@ void CallKey::add_bytes(const void* data, size_t size) {
 
 void CallKey::add_tensor(const TensorImpl& tensor) {
   const size_t rank = tensor.sizes().size();
-  const char head[] = {static_cast<char>(tensor.dtype()), static_cast<char>(rank),
-                       static_cast<char>(requires_grad(tensor)), static_cast<char>(tensor.is_parameter())};
+  const char head[] = {static_cast<char>(tensor.dtype()),        static_cast<char>(rank),
+                       static_cast<char>(requires_grad(tensor)), static_cast<char>(tensor.is_parameter()),
+                       static_cast<char>(tensor.device().kind),  static_cast<char>(tensor.device().index)};
   add_bytes(head, sizeof head);
   int64_t* const numbers = numbers_.extend(2 * rank);
   for (size_t i = 0; i < rank; ++i) {

@@ -11,8 +11,8 @@
 namespace lucid::jit {
 
 /// The key by which a call's plans are found, in two parts. The structure selects an entry of the plan table: the
-/// modes, the nesting of the arguments, their classes, dtypes and ranks. The numbers are compared with those of the
-/// entry's plans: sizes and strides of tensors, and numbers among the arguments.
+/// modes, the nesting of the arguments, their classes, dtypes, ranks and devices. The numbers are compared with those
+/// of the entry's plans: sizes and strides of tensors, and numbers among the arguments.
 class CallKey {
  public:
   /// Starts with the modes that a plan depends on.

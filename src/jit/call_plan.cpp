@@ -87,16 +87,19 @@ PassReport run_graph_passes(CallGraph& call, const PassList* passes) {
       others.push_back(std::move(input));
       continue;
     }
-    const auto* data = static_cast<const std::byte*>(input.constant->data());
-    pool[input.id] = {call.graph.type(input.id), {data, data + input.constant->bytes()}};
+    ConstantData& data = pool[input.id];
+    data.type = call.graph.type(input.id);
+    data.bytes.resize(input.constant->bytes());
+    read_bytes(input.constant->device(), data.bytes.data(), input.constant->data(), data.bytes.size());
   }
   PassReport report = passes ? run_passes(call.graph, pool, *passes) : run_passes(call.graph, pool);
   call.inputs = std::move(others);
   for (ValueId id : call.graph.constant_ids) {
     const ConstantData& constant = pool.at(id);
-    GraphInput input{
-        .kind = GraphInput::Kind::kConstant, .id = id, .constant = Storage::allocate(constant.bytes.size())};
-    std::memcpy(input.constant->data(), constant.bytes.data(), constant.bytes.size());
+    GraphInput input{.kind = GraphInput::Kind::kConstant,
+                     .id = id,
+                     .constant = Storage::allocate(constant.bytes.size(), constant.type.device)};
+    write_bytes(constant.type.device, input.constant->data(), constant.bytes.data(), constant.bytes.size());
     input.geometry = {constant.type.shape, contiguous_strides(constant.type.shape), 0};
     call.inputs.push_back(std::move(input));
   }

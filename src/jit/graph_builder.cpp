@@ -53,16 +53,39 @@ class Builder {
     for (const Event& event : *record_.events) add(event);
     for (int32_t cell : record_.wanted) add_output(cell, false);
     for (int32_t cell : written_) {
-      result_.written.push_back(handle_on(cell));
+      const size_t handle = handle_on(cell);
+      if (record_.handles[handle].is_advanced) continue;
+      result_.written.push_back(handle);
       add_output(cell, true);
       result_.graph.updates.emplace_back(memory_inputs_.at(cell), result_.graph.output_ids.back());
     }
+    check_devices();
     return std::move(result_);
   }
 
  private:
+  /// A plan for a gpu computes everything there. Floats of the CPU are not: a gpu may treat subnormal numbers as 0.
+  void check_devices() const {
+    const IRGraph& graph = result_.graph;
+    const Device device = device_of(graph);
+    if (!device.is_gpu()) return;
+    for (const IRNode& node : graph.nodes)
+      for (const ValueId id : node.outputs) {
+        const TensorType& type = graph.type(id);
+        if (type.device.is_gpu() && type.device != device) throw Obstacle{"computes on several gpus"};
+        if (!type.device.is_gpu() && is_float(type.dtype) && !is_copied(node))
+          throw Obstacle{node.source + ": computes on the CPU and on a gpu"};
+      }
+  }
+
+  static bool is_copied(const IRNode& node) {
+    static const Op& to_device = op_table().at("to_device");
+    return node.op == &to_device || node.op->view;
+  }
+
   const CellRecord& cell(int32_t index) const { return record_.cells[static_cast<size_t>(index)]; }
   const CellRecord& cell(const TracedView& view) const { return cell(view.cell); }
+  TensorType type_of(const TracedView& view) const { return {view.dtype, view.geometry.sizes, cell(view).device}; }
   CellValue& value_of(int32_t cell) { return cells_[static_cast<size_t>(cell)]; }
 
   // ---- Leaves.
@@ -98,7 +121,7 @@ class Builder {
     CellValue& value = value_of(index);
     if (value.id >= 0) return;
     value.geometry = row_of(cell);
-    const TensorType type{cell.dtype, value.geometry.sizes};
+    const TensorType type{cell.dtype, value.geometry.sizes, cell.device};
     if (cell.is_outside) {
       GraphInput input{.kind = GraphInput::Kind::kMemory, .handle = handle_on(index), .geometry = value.geometry};
       value.id = add_leaf(std::move(input), type);
@@ -131,7 +154,7 @@ class Builder {
         Geometry geometry = view.geometry;
         geometry.offset = 0;
         const ValueId id = add_leaf({.kind = GraphInput::Kind::kHandle, .handle = i, .geometry = geometry},
-                                    {view.dtype, view.geometry.sizes});
+                                    {view.dtype, view.geometry.sizes, cell(view).device});
         value.views[key] = id;
         return id;
       }
@@ -216,6 +239,8 @@ class Builder {
     if (event.kind == Event::Kind::kMoved) return move(*event.operands[0].view, event.results[0]);
     if (event.op->host && !event.op->infer)
       throw Obstacle{event.source + ": the output size of " + event.op->name() + " depends on values"};
+    // Ops without operands compute on the device of their results.
+    const DeviceScope device(cell(event.results.front()).device);
     Values held;
     for (const TracedOperand& operand : event.operands)
       held.push_back(operand.view ? emitter_.value(value_at(*operand.view)) : Value());
@@ -227,9 +252,8 @@ class Builder {
       const TracedView& view = event.results[i];
       switch (event.kind) {
         case Event::Kind::kComputed:
-          LUCID_CHECK(results[i].type() == (TensorType{view.dtype, view.geometry.sizes}),
-                      "{} was recorded as {} but returns {}", event.op->name(),
-                      to_string(TensorType{view.dtype, view.geometry.sizes}), to_string(results[i].type()));
+          LUCID_CHECK(results[i].type() == type_of(view), "{} was recorded as {} but returns {}", event.op->name(),
+                      to_string(type_of(view)), to_string(results[i].type()));
           value_of(view.cell) = {GraphEmitter::id_of(results[i]),
                                  view.geometry,
                                  {{key_of(view.geometry), GraphEmitter::id_of(results[i])}}};
@@ -292,7 +316,7 @@ class Builder {
     const Value ordered = emitter_.value(in_memory_order(index));
     const Value output = as_row ? emit("reshape", {ordered}, {row_of(cell).sizes}) : ordered;
     result_.graph.output_ids.push_back(GraphEmitter::id_of(output));
-    result_.outputs.push_back({index, cell.bytes});
+    result_.outputs.push_back({index, cell.bytes, cell.device});
   }
 
   const CallRecord& record_;

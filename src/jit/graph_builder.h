@@ -29,6 +29,7 @@ struct GraphInput {
 struct OutputCell {
   int32_t cell = -1;
   Dim bytes = 0;
+  Device device;
 };
 
 /// The purely functional graph of a call, and the bindings of its inputs and outputs to cells.
@@ -54,6 +55,8 @@ struct HandleRecord {
   bool is_parameter = false;
   /// Its contents are new at each call.
   bool is_fresh = false;
+  /// It is the state of a generator, which a run advances before the plan runs.
+  bool is_advanced = false;
 };
 
 /// A cell that the call used.
@@ -63,6 +66,7 @@ struct CellRecord {
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
   Dim bytes = 0;
+  Device device;
 };
 
 /// A finished recording, from which the graph is built. It holds no tensor, so any thread may use and destroy it while

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "jit/plan_table.h"
+#include "runtime/gpu_plan.h"
 
 namespace lucid::jit {
 namespace {
@@ -34,6 +35,8 @@ void append_plan(std::string& text, const TablePlan& plan, size_t number) {
   text += fmt::format("\n  plan {}: {} nodes, {} kernels, {} bytes of memory while it runs, {} guards, {} hits", number,
                       program.graph().nodes.size(), program.plan().kernel_count(),
                       with_commas(program.plan().arena_bytes), plan.guards, plan.hits());
+  if (const GpuPlan* gpu = program.plan().gpu())
+    text += fmt::format("\n    runs on {}: {}", to_string(program.plan().device), gpu->to_text());
   if (program.reads_values())
     text += fmt::format("\n    serves calls that read the same values of tensors ({} reads)", program.branch().size());
   for (const std::string& argument : plan.varying) text += fmt::format("\n    {} may vary", argument);

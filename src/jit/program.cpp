@@ -106,7 +106,7 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   record.expected = program->branch_;
   record.sizes = context.sizes();
   for (const TracedCell& cell : trace.cells)
-    record.cells.push_back({static_cast<bool>(cell.outside), cell.constant, cell.dtype, cell.bytes});
+    record.cells.push_back({static_cast<bool>(cell.outside), cell.constant, cell.dtype, cell.bytes, cell.device});
   return program;
 }
 
@@ -126,7 +126,7 @@ void Program::describe_handles(TracingContext& context, std::span<const TensorRe
   sharing_ = sharing_of(pointers);
   if (imports_may_overlap()) add_overlaps(pointers, sharing_);
   for (const TensorRef& handle : handles.subspan(arguments))
-    state_kinds_.push_back({handle->dtype(), handle->sizes(), handle->strides(), required_grad(context, handle)});
+    state_kinds_.push_back({handle->type(), handle->strides(), required_grad(context, handle)});
   for (const TensorRef& handle : handles) {
     HandleRecord& record = job_->record.handles.emplace_back();
     record.cell = context.find(*handle->cell());
@@ -151,6 +151,7 @@ void Program::find_generators(const TracingContext& context, std::span<const Ten
       else
         use.sets_state = true;
     }
+    job_->record.handles[i].is_advanced = !use.sets_state;
     generators_.push_back(use);
   }
 }
@@ -256,7 +257,8 @@ bool Program::fits(std::span<TensorImpl* const> arguments, Handles& found) const
   for (size_t i = 0; i < state_kinds_.size(); ++i) {
     const TensorImpl* handle = handles[known_arguments_.size() + i];
     const Kind& kind = state_kinds_[i];
-    if (handle->dtype() != kind.dtype || handle->sizes() != kind.sizes || handle->strides() != kind.strides ||
+    if (handle->dtype() != kind.type.dtype || handle->sizes() != kind.type.shape ||
+        handle->device() != kind.type.device || handle->strides() != kind.strides ||
         requires_grad(*handle) != kind.requires_grad)
       return false;
   }
@@ -331,9 +333,11 @@ Ref<Storage> Program::memory_for(const CallPlan& call, size_t output, std::span<
   if (leaf >= 0 && call.plan->is_safe[output]) {
     // The call drops the old gradient. If nothing else refers to it, its memory is reused for the new one.
     const TensorRef old = gradient(*handles[static_cast<size_t>(leaf)]);
-    if (old && is_exclusive_to_leaf(old) && old->cell()->storage()->bytes() == bytes) return old->cell()->storage();
+    if (old && is_exclusive_to_leaf(old) && old->device() == call.outputs[output].device &&
+        old->cell()->storage()->bytes() == bytes)
+      return old->cell()->storage();
   }
-  return Storage::allocate(bytes);
+  return Storage::allocate(bytes, call.outputs[output].device);
 }
 
 const Program::GeneratorUse* Program::generator_use_of(size_t handle) const {

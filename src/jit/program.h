@@ -95,8 +95,7 @@ class Program : public RefCounted {
 
  private:
   struct Kind {
-    Dtype dtype;
-    Dims sizes;
+    TensorType type;
     Dims strides;
     bool requires_grad;
   };

@@ -39,7 +39,7 @@ class Program::Frame {
       if (packs) forms_.push_back(forms);
     }
     for (size_t i = 0; i < call_.outputs.size(); ++i) {
-      storages_.push_back(is_trial_ ? Storage::allocate(static_cast<size_t>(call_.outputs[i].bytes))
+      storages_.push_back(is_trial_ ? Storage::allocate(static_cast<size_t>(call_.outputs[i].bytes), device_of(i))
                                     : program.memory_for(call_, i, handles_));
       outputs_.push_back(storages_[i] ? storages_[i]->data() : inputs_[static_cast<size_t>(call_.plan->donors[i])]);
     }
@@ -63,7 +63,8 @@ class Program::Frame {
   Branch branch(size_t first, const Branch& expected) const {
     Branch found;
     for (size_t i = 0; i < expected.size(); ++i) {
-      found.emplace_back(static_cast<const char*>(outputs_[first + i]), expected[i].size());
+      found.emplace_back(expected[i].size(), '\0');
+      read_bytes(device_of(first + i), found[i].data(), outputs_[first + i], found[i].size());
       if (found[i] != expected[i]) break;
     }
     return found;
@@ -110,24 +111,19 @@ class Program::Frame {
   }
 
  private:
+  Device device_of(size_t output) const { return call_.outputs[output].device; }
   size_t own() const { return call_.outputs.size() - call_.written.size(); }
 
   const Storage& hold_storage(const Program& program, const GraphInput& input) {
     const GeneratorUse* use = program.generator_use_of(input.handle);
     const Cell* const cell = use ? numbers_[static_cast<size_t>(use - program.generators_.data())].state()->cell().get()
                                  : cells()[input.handle];
-    held_.push_back(is_trial_ && is_written(*cell) ? copy_of(*cell->storage()) : cell->storage());
+    held_.push_back(is_trial_ && is_written(*cell) ? cell->storage()->copy() : cell->storage());
     return *held_.pointers().back();
   }
 
   bool is_written(const Cell& cell) const {
     return std::ranges::any_of(call_.written, [&](size_t handle) { return cells()[handle] == &cell; });
-  }
-
-  static Ref<Storage> copy_of(const Storage& storage) {
-    Ref<Storage> copy = Storage::allocate(storage.bytes());
-    std::memcpy(copy->data(), storage.data(), storage.bytes());
-    return copy;
   }
 
   void* store_number(const Scalar& number, Dtype dtype) {

@@ -52,6 +52,7 @@ struct TracedCell {
   Ref<Storage> constant;
   Dtype dtype = Dtype::kF32;
   Dim bytes = 0;
+  Device device;
   int32_t version = 0;
   /// Whether its contents are known: from before the call, from an event, or as a constant.
   bool is_defined = false;

@@ -34,8 +34,8 @@ bool is_same(const Ref<Storage>& a, const Ref<Storage>& b) {
 }
 
 bool is_same(const TracedCell& a, const TracedCell& b) {
-  return a.outside == b.outside && a.dtype == b.dtype && a.bytes == b.bytes && a.version == b.version &&
-         is_same(a.constant, b.constant);
+  return a.outside == b.outside && a.dtype == b.dtype && a.bytes == b.bytes && a.device == b.device &&
+         a.version == b.version && is_same(a.constant, b.constant);
 }
 
 bool is_same(const Trace& a, const Trace& b) {

@@ -10,6 +10,7 @@
 #include "runtime/imported_memory.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/grad_mode.h"
+#include "tensor/host_view.h"
 #include "tensor/node.h"
 #include "tensor/plan_cache.h"
 #include "tensor/random.h"
@@ -84,6 +85,7 @@ int32_t TracingContext::add_cell(const TensorImpl& tensor) {
   TracedCell& cell = trace_.cells.emplace_back();
   cell.dtype = tensor.dtype();
   cell.bytes = tensor.cell()->storage()->bytes();
+  cell.device = tensor.device();
   return static_cast<int32_t>(trace_.cells.size() - 1);
 }
 
@@ -102,8 +104,7 @@ int32_t TracingContext::cell_of(const TensorImpl& tensor) {
   if (!cell.is_defined) {
     // Filled by the host: record the current contents as a constant.
     const Ref<Storage> storage = tensor.cell()->storage();
-    cell.constant = Storage::allocate(storage->bytes());
-    std::memcpy(cell.constant->data(), storage->data(), storage->bytes());
+    cell.constant = storage->copy();
     cell.is_defined = true;
   }
   return index;
@@ -332,14 +333,14 @@ void TracingContext::values_read(const TensorImpl& tensor, ValuesRead what) {
     if (trace_.guards.size() == kMaxGuards) return give_up(fmt::format("reads values more than {} times", kMaxGuards));
     const Operand operands[] = {Operand(const_cast<TensorImpl*>(&tensor)), Operand(Scalar(0))};
     if (what == ValuesRead::kTruth) {
-      const bool is_true = Scalar::load(tensor.dtype(), tensor.memory().data).to_double() != 0;
+      const bool is_true = Scalar::load(tensor.dtype(), HostView(tensor).data()).to_double() != 0;
       return add_guard(tensor, differs, operands, Dtype::kBool, std::string(1, static_cast<char>(is_true)));
     }
     if (is_float(tensor.dtype()))
       return give_up(tensor.numel() == 1 ? "reads a value of a tensor" : "reads values of a tensor");
     if (tensor.numel() > kMaxGuarded) return give_up(fmt::format("reads more than {} values of a tensor", kMaxGuarded));
     std::string expected;
-    append_elements(tensor, 0, static_cast<const char*>(tensor.memory().data), expected);
+    append_elements(tensor, 0, static_cast<const char*>(HostView(tensor).data()), expected);
     add_guard(tensor, copy, {operands, 1}, tensor.dtype(), std::move(expected));
   });
 }
@@ -350,7 +351,7 @@ void TracingContext::add_guard(const TensorImpl& tensor, const Op& op, std::span
   const Call call(op, operands, attributes);
   Event& event = add_event(Event::Kind::kComputed, &call);
   const auto cell = static_cast<int32_t>(trace_.cells.size());
-  trace_.cells.push_back({.dtype = dtype, .bytes = expected.size(), .is_defined = true});
+  trace_.cells.push_back({.dtype = dtype, .bytes = expected.size(), .device = tensor.device(), .is_defined = true});
   event.results.push_back({cell, 0, dtype, {tensor.sizes(), contiguous_strides(tensor.sizes()), 0}});
   trace_.guards.push_back({cell, std::move(expected)});
 }

@@ -56,7 +56,8 @@ std::optional<Trial::Difference> Trial::difference() {
     const TensorImpl& handle = *handles_.all[written[i]];
     const Ref<Storage> now = handle.cell()->storage();
     const auto count = static_cast<int64_t>(expected.bytes() / size_of(handle.dtype()));
-    if (now->bytes() != expected.bytes() || first_difference(handle.dtype(), now->data(), expected.data(), count) >= 0)
+    if (now->bytes() != expected.bytes() ||
+        first_difference(handle.dtype(), handle.device(), now->data(), expected.data(), count) >= 0)
       return Difference{.handle = written[i]};
   }
   for (const auto& [handle, expected] : contents().gradients) {
@@ -83,15 +84,15 @@ void Trial::fail(const std::string& where, const PassList* passes) const {
 }
 
 std::optional<int64_t> first_difference(const TensorRef& a, const TensorRef& b) {
-  if (a->dtype() != b->dtype() || a->sizes() != b->sizes()) return 0;
+  if (a->type() != b->type()) return 0;
   const GradModeScope mode(false);
   const TensorRef left = contiguous(a), right = contiguous(b);
   const Ref<Storage> left_memory = left->cell()->storage(), right_memory = right->cell()->storage();
   const auto address = [](const TensorImpl& tensor, const Storage& memory) {
     return static_cast<const char*>(memory.data()) + tensor.offset() * static_cast<int64_t>(size_of(tensor.dtype()));
   };
-  const int64_t found =
-      first_difference(a->dtype(), address(*left, *left_memory), address(*right, *right_memory), numel(a->sizes()));
+  const int64_t found = first_difference(a->dtype(), a->device(), address(*left, *left_memory),
+                                         address(*right, *right_memory), numel(a->sizes()));
   return found < 0 ? std::nullopt : std::optional(found);
 }
 

@@ -43,7 +43,7 @@ class Search {
     std::vector<void*> addresses;
     for (const ValueId id : ids) {
       const int64_t bytes = numel(type(id).shape) * static_cast<int64_t>(size_of(type(id).dtype));
-      storages.push_back(Storage::allocate(static_cast<size_t>(bytes)));
+      storages.push_back(Storage::allocate(static_cast<size_t>(bytes), type(id).device));
       addresses.push_back(storages.back()->data());
     }
     return addresses;
@@ -111,8 +111,8 @@ class Search {
     const std::vector<void*> outputs = allocate(results, storages);
     if (plan->run(inputs, outputs) != 0) return true;
     for (size_t i = 0; i < results.size(); ++i) {
-      const auto& [dtype, shape] = type(results[i]);
-      if (first_difference(dtype, outputs[i], addresses_.at(results[i]), numel(shape)) >= 0) return true;
+      const auto& [dtype, shape, device] = type(results[i]);
+      if (first_difference(dtype, device, outputs[i], addresses_.at(results[i]), numel(shape)) >= 0) return true;
     }
     return false;
   }
@@ -126,8 +126,15 @@ class Search {
 
 }  // namespace
 
-int64_t first_difference(Dtype dtype, const void* a, const void* b, int64_t count) {
+int64_t first_difference(Dtype dtype, Device device, const void* a, const void* b, int64_t count) {
   const size_t bytes = size_of(dtype);
+  if (device.is_gpu()) {
+    const size_t total = static_cast<size_t>(count) * bytes;
+    std::vector<char> left(total), right(total);
+    read_bytes(device, left.data(), a, total);
+    read_bytes(device, right.data(), b, total);
+    return first_difference(dtype, kCpuDevice, left.data(), right.data(), count);
+  }
   const auto* left = static_cast<const char*>(a);
   const auto* right = static_cast<const char*>(b);
   const auto is_nan = [&](const char* element) { return std::isnan(Scalar::load(dtype, element).to_double()); };

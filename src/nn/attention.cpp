@@ -18,6 +18,7 @@ namespace {
 /// Converts a mask to numbers that are added to scores.
 Tensor additive(const Tensor& mask, Dtype dtype) {
   if (!mask.defined()) return {};
+  const DeviceScope device(unwrap(mask).device());
   if (mask.dtype() == kBool)
     return masked_fill(zeros(mask.shape(), dtype), mask, -std::numeric_limits<double>::infinity());
   if (!is_float(mask.dtype()))
@@ -152,6 +153,7 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
     ++added;
   }
   if (add_zero_attn) {
+    const DeviceScope device(unwrap(k).device());
     const Tensor nothing = zeros({1, from.size(1), embed_dim}, k.dtype());
     k = cat({k, nothing}, 0);
     v = cat({v, nothing}, 0);

@@ -40,6 +40,7 @@ CustomFunction division_of_gradients() {
 Tensor with_gradients_by_use(const Tensor& weight, const Tensor& indices) {
   if (!weight.requires_grad()) return weight;
   const Tensor flat = reshape(indices, {-1});
+  const DeviceScope device(unwrap(indices).device());
   const Tensor uses = index_add(zeros({weight.size(0)}, Dtype::kI64), 0, flat, ones({flat.size(0)}, Dtype::kI64));
   const TensorRef inputs[] = {ref_of(weight), ref_of(unsqueeze(maximum(uses, 1), 1))};
   return wrap(apply_function(division_of_gradients(), inputs).front());

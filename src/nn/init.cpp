@@ -157,6 +157,7 @@ Tensor zeros_(Tensor tensor) { return constant_(std::move(tensor), 0); }
 
 Tensor eye_(Tensor tensor) {
   if (tensor.dim() != 2) throw ValueError("eye_: expected 2 dimensions, got {}", to_string(unwrap(tensor).type()));
+  const DeviceScope device(unwrap(tensor).device());
   return write(tensor, eye(tensor.size(0), tensor.size(1), tensor.dtype()));
 }
 

@@ -78,6 +78,7 @@ RecurrentState RecurrentCell::run(const Tensor& input, const RecurrentState& sta
   const bool batched = input.dim() == 2;
   const Tensor x = batched ? input : unsqueeze(input, 0);
   RecurrentState before;
+  const DeviceScope device(unwrap(x).device());
   for (size_t i = 0; i < states(); ++i) {
     if (i >= state.size() || !state[i].defined())
       before.push_back(zeros({x.size(0), hidden_size}, x.dtype()));

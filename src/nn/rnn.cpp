@@ -148,6 +148,7 @@ Recurrent::Result Recurrent::run_packed(const Tensor& data, const std::vector<in
   if (data.size(-1) != input_size)
     throw ValueError("{}: expected inputs of size {}, got {}", type_name(), input_size, to_string(unwrap(data).type()));
   if (batch_sizes.empty()) throw ValueError("{}: the sequence is empty", type_name());
+  const DeviceScope device(unwrap(data).device());
   const RecurrentState start = first_state(first, batch_sizes.front(), data.dtype());
   Tensor layer_input = data;
   std::vector<std::vector<Tensor>> last(states());

@@ -13,6 +13,7 @@ inline Dim dim_of(const Tensor& tensor, int64_t axis) { return unwrap(tensor).si
 
 /// 0, 1, 2, ... for each element along a dimension.
 inline Tensor positions_along(const Tensor& tensor, int64_t axis) {
+  const DeviceScope device(unwrap(tensor).device());
   return wrap(eager().arange(0, dim_of(tensor, axis), 1, Dtype::kI64));
 }
 

@@ -12,7 +12,7 @@ namespace lucid {
 class HostValue : public ValueBase {
  public:
   explicit HostValue(const TensorType& type)
-      : ValueBase(type.dtype, type.shape),
+      : ValueBase(type.dtype, type.shape, type.device),
         // Never empty, so that tensors without elements have an address too.
         memory_(static_cast<size_t>(numel(type.shape)) * size_of(type.dtype) + 1) {}
   HostArray array() { return {type(), memory_.data()}; }

@@ -29,6 +29,7 @@ std::vector<Op> standard_ops() {
   add_scatter_index_ops(ops);
   add_create_ops(ops);
   add_range_ops(ops);
+  add_transfer_ops(ops);
   add_random_ops(ops);
   add_sample_ops(ops);
   add_linalg_ops(ops);

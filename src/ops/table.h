@@ -28,6 +28,7 @@ void add_movement_ops(std::vector<Op>& ops);
 void add_join_ops(std::vector<Op>& ops);
 void add_region_ops(std::vector<Op>& ops);
 void add_pad_ops(std::vector<Op>& ops);
+void add_transfer_ops(std::vector<Op>& ops);
 void add_index_ops(std::vector<Op>& ops);
 void add_scatter_ops(std::vector<Op>& ops);
 void add_scatter_index_ops(std::vector<Op>& ops);

@@ -99,7 +99,10 @@ void Optimizer::add_param_group(Group group) {
     if (!defaults_.has(key)) added->options.set(std::get<std::string>(key), value);
   if (rule_) rule_->check(added->options);
   if (rule_ && rule_->prepare)
-    for (const Tensor& param : added->params) rule_->prepare(added->options, param, *state(param));
+    for (const Tensor& param : added->params) {
+      const DeviceScope device(unwrap(param).device());
+      rule_->prepare(added->options, param, *state(param));
+    }
   groups_.push_back(std::move(added));
   ++version_;
 }
@@ -138,7 +141,10 @@ Tensor Optimizer::step(const std::function<Tensor()>& closure) {
 void Optimizer::step_group(ParamGroup& group) {
   if (!rule_) throw NotImplementedError("optimizer: a user-defined optimizer must override step_group()");
   for (const Tensor& param : group.params)
-    if (const Tensor grad = param.grad(); grad.defined()) rule_->update(group.options, param, grad, *state(param));
+    if (const Tensor grad = param.grad(); grad.defined()) {
+      const DeviceScope device(unwrap(param).device());
+      rule_->update(group.options, param, grad, *state(param));
+    }
 }
 
 const Optimizer::State& Optimizer::state(const Tensor& param) {

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "tensor/api.h"
+#include "tensor/host_view.h"
 
 namespace lucid::optim {
 namespace {
@@ -21,7 +22,7 @@ bool is_tuple_of_reals(const Tree& value) {
 /// Reads the number in a cell without reporting the read to a recording. Only for facts that version() also covers.
 double peek(const Tensor& cell) {
   const TensorImpl& tensor = unwrap(cell);
-  return Scalar::load(tensor.dtype(), tensor.memory().data).to_double();
+  return Scalar::load(tensor.dtype(), HostView(tensor).data()).to_double();
 }
 
 }  // namespace

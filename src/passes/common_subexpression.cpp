@@ -31,7 +31,7 @@ std::string key_of(const IRGraph& graph, const IRNode& node) {
   }
   for (const Attribute& attribute : node.attributes) key += ' ' + key_of(attribute);
   // Nodes without operands may differ in their device only.
-  for (const ValueId id : node.outputs) key += " @" + graph.values.at(id).device;
+  for (const ValueId id : node.outputs) key += " @" + to_string(graph.type(id).device);
   return key;
 }
 

@@ -73,11 +73,12 @@ class FlushScope {
   unsigned saved_;
 };
 
-ConstantData data_of(const Value& value) {
+/// The data of a value, as a constant of the given type.
+ConstantData data_of(const Value& value, const TensorType& type) {
   const HostArray array = Interpreter::array(value);
   const auto* const bytes = static_cast<const std::byte*>(array.data);
   const size_t size = static_cast<size_t>(array.size()) * size_of(array.type.dtype);
-  return {array.type, std::vector<std::byte>(bytes, bytes + size)};
+  return {type, std::vector<std::byte>(bytes, bytes + size)};
 }
 
 bool is_small(const TensorType& type) { return !is_traced(type.shape) && numel(type.shape) <= kMaxConstantElements; }
@@ -149,8 +150,10 @@ class Folder {
 
   std::vector<ConstantData> evaluate(const IRNode& node, bool flush) {
     const FlushScope scope(flush);
+    const DeviceScope device(kCpuDevice);
+    const Values results = interpret(node);
     std::vector<ConstantData> data;
-    for (const Value& value : interpret(node)) data.push_back(data_of(value));
+    for (size_t i = 0; i < results.size(); ++i) data.push_back(data_of(results[i], graph_.type(node.outputs[i])));
     return data;
   }
 
@@ -175,7 +178,8 @@ class Folder {
       return interpret(node->second)[static_cast<size_t>(std::ranges::find(outputs, id) - outputs.begin())];
     }
     const ConstantData& data = constants_.at(id);
-    const Value value = Interpreter::make(data.type);
+    // The interpreter computes on the CPU, whichever device the graph is for.
+    const Value value = Interpreter::make({data.type.dtype, data.type.shape});
     std::ranges::copy(data.bytes, static_cast<std::byte*>(Interpreter::array(value).data));
     return value;
   }

@@ -21,7 +21,8 @@ bool follows_operands(const Op& op, const Dims& shape) {
 
 class LayoutValue : public ValueBase {
  public:
-  LayoutValue(const TensorType& type, LayoutFact fact) : ValueBase(type.dtype, type.shape), fact_(std::move(fact)) {}
+  LayoutValue(const TensorType& type, LayoutFact fact)
+      : ValueBase(type.dtype, type.shape, type.device), fact_(std::move(fact)) {}
   const LayoutFact& fact() const { return fact_; }
 
  private:

@@ -14,7 +14,7 @@ class RaiseFinder : public Emitter {
     const std::vector<TensorType> types = infer_types(call);
     if (op.decompose) return emit_widened_decomposition(*this, call, types);
     Values results;
-    for (const TensorType& type : types) results.push_back(make_ref<ValueBase>(type.dtype, type.shape));
+    for (const TensorType& type : types) results.push_back(make_ref<ValueBase>(type.dtype, type.shape, type.device));
     return results;
   }
   bool found() const { return found_; }

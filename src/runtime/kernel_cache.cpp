@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/memory_reserve.h"
 #include "base/stack.h"
+#include "device/gpu.h"
 
 namespace lucid {
 
@@ -165,14 +166,33 @@ void KernelCache::after_fork_in_child() {
   }
 }
 
-KernelCache& kernel_cache() {
-  // Never destroyed: other threads may still run kernels while the process exits.
-  static KernelCache* const cache = [] {
-    auto* made = new KernelCache(codegen::make_llvm_generator(), default_cache_directory());
-    ::pthread_atfork(nullptr, nullptr, [] { kernel_cache().after_fork_in_child(); });
-    return made;
-  }();
-  return *cache;
+namespace {
+
+/// The caches of all devices, by the gpu's index; the CPU's is last. Never destroyed: other threads may still run
+/// kernels while the process exits.
+std::atomic<KernelCache*> g_caches[kMaxGpus + 1] = {};
+
+void after_fork_in_child() {
+  for (const std::atomic<KernelCache*>& cache : g_caches)
+    if (cache) cache.load()->after_fork_in_child();
+}
+
+KernelCache& make_cache(Device device, std::atomic<KernelCache*>& place) {
+  auto generator = device.is_gpu() ? Gpu::at(device.index).make_generator() : codegen::make_llvm_generator();
+  auto made = std::make_unique<KernelCache>(std::move(generator), default_cache_directory());
+  KernelCache* expected = nullptr;
+  if (!place.compare_exchange_strong(expected, made.get())) return *expected;
+  static const int registered = ::pthread_atfork(nullptr, nullptr, after_fork_in_child);
+  static_cast<void>(registered);
+  return *made.release();
+}
+
+}  // namespace
+
+KernelCache& kernel_cache(Device device) {
+  std::atomic<KernelCache*>& place = g_caches[device.is_gpu() ? device.index : kMaxGpus];
+  KernelCache* const cache = place.load();
+  return cache ? *cache : make_cache(device, place);
 }
 
 }  // namespace lucid

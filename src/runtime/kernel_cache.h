@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/device.h"
 #include "base/lock.h"
 #include "base/ref.h"
 #include "codegen/code_generator.h"
@@ -88,7 +89,8 @@ class KernelCache {
   std::atomic<uint64_t> hits_{0}, misses_{0}, disk_hits_{0}, compiles_{0}, compile_nanoseconds_{0};
 };
 
-/// The process's own cache, with the LLVM generator and the default directory. LLVM starts with the first compilation.
-KernelCache& kernel_cache();
+/// The process's own cache for a device, with the default directory. LLVM starts with the first compilation for the
+/// CPU. A gpu has one target: code for it is the same for every CpuLevel.
+KernelCache& kernel_cache(Device device = kCpuDevice);
 
 }  // namespace lucid

@@ -11,6 +11,7 @@
 #include "base/small_vector.h"
 #include "runtime/allocator.h"
 #include "runtime/float_mode.h"
+#include "runtime/gpu_plan.h"
 #include "runtime/storage.h"
 #include "runtime/thread_pool.h"
 
@@ -189,8 +190,16 @@ std::vector<std::string> Plan::kernel_names(bool packing) const {
   return names;
 }
 
+Plan::Plan() = default;
+Plan::~Plan() = default;
+
+void Plan::finish() {
+  if (device.is_gpu()) gpu_ = std::make_unique<const GpuPlan>(*this);
+}
+
 int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
                   std::span<PackedForms* const> forms) const {
+  if (gpu_) return gpu_->run(*this, inputs, outputs, forms);
   std::optional<BlockingScope> running;
   if (is_long) running.emplace();
   Frame frame(*this, inputs, outputs, forms);

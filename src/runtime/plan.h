@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "runtime/packed_forms.h"
 
 namespace lucid {
+
+class GpuPlan;
 
 /// The location of a buffer when the plan runs.
 struct Slot {
@@ -59,6 +62,11 @@ struct PlanStep {
   /// If set, the step has no code. The function is called with the addresses of the slots, in the caller's
   /// floating-point environment. If it throws an Error, that counts as a failed check.
   HostFunction host;
+  /// For host functions in plans for a gpu: the size in bytes of each slot, and how many of them are operands.
+  std::vector<size_t> host_bytes;
+  size_t host_operands = 0;
+  /// On a gpu: whether the step uses memory that steps since the last barrier write, or writes memory that they use.
+  bool needs_barrier = true;
 };
 
 /// A compiled computation: a flat list of steps over inputs, outputs and one arena. Immutable, so that many threads may
@@ -70,6 +78,20 @@ class Plan : public RefCounted {
     Dims strides;
   };
 
+  /// An input or output of a plan for a gpu that is in host memory: its bytes, relative to the first element.
+  struct HostBuffer {
+    size_t index = 0;
+    int64_t first_byte = 0;
+    size_t bytes = 0;
+  };
+
+  Plan();
+  ~Plan() override;
+
+  /// Where the kernels run, and where inputs and outputs are but for `host_inputs` and `host_outputs`.
+  Device device;
+  std::vector<HostBuffer> host_inputs;
+  std::vector<HostBuffer> host_outputs;
   std::vector<Output> outputs;
   std::vector<PlanStep> steps;
   size_t arena_bytes = 0;
@@ -101,13 +123,21 @@ class Plan : public RefCounted {
   static constexpr int64_t kHostError = -1;
   static constexpr int64_t kOtherOutput = -2;
 
-  /// Runs all steps. A long run releases the caller's lock meanwhile, so none of our locks may be held, and the caller
-  /// must keep all memory alive. Pointers are to the first element of each input and output. `forms` has for each input
-  /// where its packed forms are kept, or null; it may be empty. Returns the error word: 0, or the code of a failed
-  /// check, in which case the outputs are meaningless. If it is kOtherOutput, outputs that were compared are complete,
-  /// up to the first that differs.
+  /// Must be called once the other members are set.
+  void finish();
+  /// The commands of a plan for a gpu, otherwise null.
+  const GpuPlan* gpu() const { return gpu_.get(); }
+
+  /// Runs all steps. On a gpu it returns once the steps are submitted, unless a check can fail. A long run releases the
+  /// caller's lock meanwhile, so none of our locks may be held, and the caller must keep all memory alive. Pointers are
+  /// to the first element of each input and output. `forms` has for each input where its packed forms are kept, or
+  /// null; it may be empty. Returns the error word: 0, or the code of a failed check, in which case the outputs are
+  /// meaningless. If it is kOtherOutput, outputs that were compared are complete, up to the first that differs.
   int64_t run(std::span<void* const> inputs, std::span<void* const> outputs,
               std::span<PackedForms* const> forms = {}) const;
+
+ private:
+  std::unique_ptr<const GpuPlan> gpu_;
 };
 
 /// Human-readable text: the steps, their stages, and the memory that they read and write.

@@ -3,6 +3,7 @@
 
 #include <map>
 
+#include "runtime/gpu_plan.h"
 #include "runtime/plan.h"
 
 namespace lucid {
@@ -37,8 +38,10 @@ std::string to_text(const Plan& plan) {
   SlotNames name_of;
   std::string text = fmt::format("plan: {} {}, {} bytes of memory while it runs\n", plan.steps.size(),
                                  plan.steps.size() == 1 ? "step" : "steps", plan.arena_bytes);
+  if (plan.gpu()) text += fmt::format("on {}: {}\n", to_string(plan.device), plan.gpu()->to_text());
   for (size_t index = 0; index < plan.steps.size(); ++index) {
     const PlanStep& step = plan.steps[index];
+    if (plan.gpu() && step.needs_barrier && step.packs < 0) text += "barrier\n";
     text += fmt::format("step {}: {}", index, step.name);
     if (!step.host) text += fmt::format(", {} {}", step.items(), step.items() == 1 ? "tile" : "tiles");
     if (step.launches.size() > 1) text += fmt::format(", {} launches", step.launches.size());

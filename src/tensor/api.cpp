@@ -7,6 +7,7 @@
 #include "tensor/eager.h"
 #include "tensor/engine.h"
 #include "tensor/grad_mode.h"
+#include "tensor/host_view.h"
 #include "tensor/indexing.h"
 #include "tensor/inplace.h"
 #include "tensor/item.h"
@@ -52,6 +53,8 @@ void apply_in_place(const Op& op, const Tensor& self, const Argument& other) {
 void check_stored_as(const TensorImpl& tensor, Dtype dtype) {
   if (tensor.dtype() != dtype)
     throw TypeError("data: the elements of {} are not stored as {}", to_string(tensor.type()), name_of(dtype));
+  if (tensor.device().is_gpu())
+    throw TypeError("data: {} is in the memory of a gpu; use to_device(x, \"cpu\") first", to_string(tensor.type()));
 }
 
 }  // namespace
@@ -122,7 +125,7 @@ void Tensor::read_all(void* values, Dtype dtype) const {
   const TensorRef dense = contiguous(TensorRef(tensor_of(converted)));
   note_read(*dense, ValuesRead::kAll);
   if (dense->numel() > 0)
-    std::memcpy(values, dense->memory().data, static_cast<size_t>(dense->numel()) * size_of(dtype));
+    std::memcpy(values, HostView(*dense).data(), static_cast<size_t>(dense->numel()) * size_of(dtype));
 }
 
 const void* Tensor::read_pointer(Dtype dtype) const {

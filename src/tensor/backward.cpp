@@ -15,7 +15,7 @@ struct Start {
 };
 
 TensorRef ones(const TensorImpl& like) {
-  TensorRef tensor = make_tensor(like.dtype(), like.sizes());
+  TensorRef tensor = make_tensor(like.dtype(), like.sizes(), contiguous_strides(like.sizes()), like.device());
   fill_into(*tensor, Scalar(1));
   return tensor;
 }

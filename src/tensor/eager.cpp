@@ -8,6 +8,7 @@
 #include "tensor/grad_mode.h"
 #include "tensor/host.h"
 #include "tensor/op_node.h"
+#include "tensor/transfer.h"
 
 namespace lucid {
 namespace {
@@ -76,6 +77,7 @@ Values EagerEmitter::emit_with_tensors(const Call& call) {
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].is_scalar() || takes_number(call.op(), i)) continue;
     const Dtype dtype = operands[i].dtype();
+    const DeviceScope device(device_of(call));
     held.push_back(full(Dims{}, operands[i], is_float(dtype) ? default_float() : dtype));
     operands[i] = Operand(held.back());
   }
@@ -121,12 +123,14 @@ Values EagerEmitter::record(const Call& call) {
 }
 
 TensorRef copy_of(const TensorImpl& source, DimsView strides) {
-  TensorRef copy = make_tensor(source.dtype(), source.sizes(), Dims(strides));
+  TensorRef copy = make_tensor(source.dtype(), source.sizes(), Dims(strides), source.device());
   copy_into(source, *copy);
   return copy;
 }
 
 void copy_into(const TensorImpl& source, TensorImpl& destination) {
+  if (source.device() != destination.device()) [[unlikely]]
+    return copy_into(*to_device(TensorRef(const_cast<TensorImpl*>(&source)), destination.device()), destination);
   static const Op& to = op_table().at("to");
   const Attributes attributes = {destination.dtype()};
   if (source.sizes() == destination.sizes()) {
@@ -148,6 +152,7 @@ void add_into(const TensorImpl& source, TensorImpl& destination) {
 void fill_into(TensorImpl& destination, const Scalar& value) {
   static const Op& full = op_table().at("full");
   const Operand operands[] = {Operand(value)};
+  const DeviceScope device(destination.device());
   const Attributes attributes = {destination.sizes(), destination.dtype()};
   compute_into(Call(full, operands, attributes), destination);
 }

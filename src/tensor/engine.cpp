@@ -12,7 +12,7 @@
 namespace lucid {
 namespace {
 
-/// Converts a gradient to the shape and dtype of the tensor it belongs to.
+/// Converts a gradient to the shape, dtype and device of the tensor it belongs to.
 Value fit(Emitter& e, Value gradient, const TensorType& type) {
   if (gradient.shape() != type.shape) {
     LUCID_CHECK(gradient.rank() >= type.shape.rank(), "a gradient {} arrived for {}", to_string(gradient.type()),
@@ -20,7 +20,8 @@ Value fit(Emitter& e, Value gradient, const TensorType& type) {
     gradient = e.sum_to(gradient, type.shape);
     if (gradient.shape() != type.shape) gradient = e.expand(gradient, type.shape);
   }
-  return e.cast(gradient, type.dtype);
+  gradient = e.cast(gradient, type.dtype);
+  return gradient.device() == type.device ? gradient : e.to_device(gradient, to_string(type.device));
 }
 
 }  // namespace
@@ -185,6 +186,9 @@ void BackwardPass::observe(GradNode& node, Values& gradients) {
       const TensorType& type = node.outputs()[entry->output];
       if (replaced.shape() != type.shape)
         throw RuntimeError("a gradient hook returned {} for a gradient {}; the shape must not change",
+                           to_string(replaced.type()), to_string(type));
+      if (replaced.device() != type.device)
+        throw RuntimeError("a gradient hook returned {} for a gradient {}; the device must not change",
                            to_string(replaced.type()), to_string(type));
       gradient = emitter().cast(replaced, type.dtype);
     }

@@ -128,7 +128,7 @@ Values execute(const Call& call) {
   results.reserve(plan.plan->outputs.size());
   SmallVector<void*, 4> outputs;
   for (const Plan::Output& output : plan.plan->outputs) {
-    TensorRef tensor = make_tensor(output.type.dtype, output.type.shape, output.strides);
+    TensorRef tensor = make_tensor(output.type.dtype, output.type.shape, output.strides, output.type.device);
     outputs.push_back(tensor->data());
     results.emplace_back(std::move(tensor));
   }
@@ -142,6 +142,10 @@ void execute_into(const Call& call, std::span<TensorImpl* const> destinations) {
   const Ref<EagerPlan> plan(const_cast<EagerPlan*>(&eager_plan(call, destinations)));
   LUCID_CHECK(plan->plan->outputs.size() == destinations.size(), "{} has {} results for {} destinations", call.name(),
               plan->plan->outputs.size(), destinations.size());
+  for (size_t i = 0; i < destinations.size(); ++i)
+    if (const Device device = plan->plan->outputs[i].type.device; destinations[i]->device() != device) [[unlikely]]
+      throw ValueError("{}: the result is on {} and cannot be written to a tensor on {}; move one of them with to()",
+                       call.name(), to_string(device), to_string(destinations[i]->device()));
   const bool numbers = passes_numbers(call.op());
   Values copies;
   SmallVector<Operand, 12> operands;

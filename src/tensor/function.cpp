@@ -22,6 +22,7 @@ class FunctionNode : public GradNode {
     creates_graph_ = pass.creates_graph();
     std::vector<TensorRef> given;
     for (size_t i = 0; i < gradients.size(); ++i) {
+      const DeviceScope device(outputs()[i].device);
       if (!gradients[i] && context_.materialize_)
         gradients[i] = pass.emitter().full(outputs()[i].shape, 0, outputs()[i].dtype);
       given.emplace_back(gradients[i] ? tensor_of(gradients[i]) : nullptr);

@@ -7,6 +7,7 @@
 #include "tensor/eager.h"
 #include "tensor/inplace.h"
 #include "tensor/item.h"
+#include "tensor/transfer.h"
 
 namespace lucid {
 namespace {
@@ -77,6 +78,7 @@ class Indexer {
     Dims order;
     for (auto& [axis, tensor] : tensors_) {
       order.push_back(axis);
+      tensor = to_device(TensorRef(tensor_of(tensor)), view_.device());
       tensor = e.cast(tensor, Dtype::kI64);
       if (tensor.shape() != shape) tensor = e.expand(tensor, shape);
       indices_.push_back(tensor);
@@ -207,6 +209,7 @@ bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& va
   Dims shape = mask->sizes();
   shape.resize(x.sizes().size(), 1);
   static const Op& masked_fill = op_table().at("masked_fill");
+  if (mask->device() != x.device()) return false;
   const Value stretched = shape == mask->sizes() ? Value(mask) : eager().reshape(Value(mask), shape);
   const Operand others[] = {stretched, value};
   in_place(masked_fill, x, others, {});

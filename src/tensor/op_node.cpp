@@ -65,7 +65,7 @@ OpNode::OpNode(const Call& call, std::vector<Edge> edges)
   for (size_t i = 0; i < call.count(); ++i) {
     const Operand& operand = call.operand(i);
     if (operand.is_value())
-      arguments_[i].type.emplace(operand.dtype(), operand.shape());
+      arguments_[i].type.emplace(operand.dtype(), operand.shape(), operand.device());
     else if (operand.is_scalar())
       arguments_[i].number = operand.scalar();
     if (this->edges()[i]) wanted |= SavedInput::bit(i);
@@ -92,7 +92,7 @@ OpNode::OpNode(const OpNode& original, NodeCloner& cloner)
   set_released(original.is_released());
   for (size_t i = 0; i < edges().size(); ++i) {
     const Argument& from = original.arguments_[i];
-    if (from.type) arguments_[i].type.emplace(from.type->dtype(), from.type->shape());
+    if (from.type) arguments_[i].type.emplace(from.type->dtype(), from.type->shape(), from.type->device());
     arguments_[i].number = from.number;
     arguments_[i].drops_gradient = from.drops_gradient;
     cloner.save(from.saved, arguments_[i].saved);
@@ -131,6 +131,7 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
   if (!op_.gradient)
     throw NotImplementedError("{}: this op has no gradient; call detach() on its operands if none is wanted", name());
   Emitter& e = pass.emitter();
+  const DeviceScope device(outputs().front().device);
   const size_t count = edges().size();
   std::vector<Operand> operands(count);
   Values inputs(count);
@@ -168,21 +169,22 @@ void OpNode::run(BackwardPass& pass, Values gradients) {
 }
 
 ViewNode::ViewNode(const Call& call, Edge edge, const Dims& view_sizes)
-    : GradNode({std::move(edge)}, {{call.dtype(0), view_sizes}}),
+    : GradNode({std::move(edge)}, {{call.dtype(0), view_sizes, call.operand(0).device()}}),
       op_(call.op()),
       attributes_(call.attributes()),
-      operand_(call.dtype(0), call.shape(0)) {}
+      operand_(call.dtype(0), call.shape(0), call.operand(0).device()) {}
 
 ViewNode::ViewNode(const ViewNode& original, NodeCloner& cloner)
     : GradNode(cloner.edges(original.edges()), original.outputs()),
       op_(original.op_),
       attributes_(original.attributes_),
-      operand_(original.operand_.dtype(), original.operand_.shape()) {}
+      operand_(original.operand_.dtype(), original.operand_.shape(), original.operand_.device()) {}
 
 Ref<GradNode> ViewNode::clone(NodeCloner& cloner) const { return Ref<GradNode>::adopt(new ViewNode(*this, cloner)); }
 
 void ViewNode::run(BackwardPass& pass, Values gradients) {
   if (!pass.needs(edges()[0])) return;
+  const DeviceScope device(operand_.device());
   const Operand operands[] = {Operand(&operand_)};
   const Call call(op_, operands, attributes_);
   const bool is_part = numel(outputs()[0].shape) < numel(operand_.shape());

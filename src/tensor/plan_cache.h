@@ -11,8 +11,9 @@
 
 namespace lucid {
 
-/// Everything that a one-op plan depends on, encoded as integers: the op, its attributes, the operands' dtypes, sizes
-/// and strides, and for in-place calls the geometries of the destinations.
+/// Everything that a one-op plan depends on, encoded as integers: the op, its attributes, the operands' dtypes, sizes,
+/// strides and devices, the device for calls without operands, and for in-place calls the geometries of the
+/// destinations.
 using PlanKey = SmallVector<int64_t, 48>;
 
 /// A compiled one-op plan, and how its operands are passed.

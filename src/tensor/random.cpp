@@ -8,6 +8,7 @@
 #include "base/lock.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/host_view.h"
 #include "tensor/item.h"
 #include "tensor/observer.h"
 
@@ -117,7 +118,7 @@ void Generator::set_state(const TensorImpl& state) {
   const GradModeScope no_grad(false);
   const TensorRef dense = contiguous(TensorRef(const_cast<TensorImpl*>(&state)));
   GeneratorState::Words words;
-  std::memcpy(words.data(), dense->memory().data, sizeof(words));
+  std::memcpy(words.data(), HostView(*dense).data(), sizeof(words));
   const Operand operands[] = {Operand(dense.get())};
   const Attributes attributes = {Dtype::kI64};
   const Call call(to, operands, attributes);

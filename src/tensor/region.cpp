@@ -85,7 +85,7 @@ Value add_to_region(Value whole, const Region& region, const Value& part) {
 }
 
 Value embed_region(const Region& region, const Value& part) {
-  TensorRef whole = make_tensor(part.dtype(), region.sizes, region.strides);
+  TensorRef whole = make_tensor(part.dtype(), region.sizes, region.strides, part.device());
   fill_into(*whole, Scalar(0));
   return set_region(std::move(whole), region, part);
 }
@@ -94,7 +94,7 @@ GatherNode::GatherNode(Edge root, TensorType root_type, Region region)
     : GatherNode(std::move(root), std::move(root_type), std::move(region), {reserve_number(), 0}) {}
 
 GatherNode::GatherNode(Edge root, TensorType root_type, Region region, NodeOrder order)
-    : GradNode({std::move(root)}, {{root_type.dtype, region.part.sizes}}, order),
+    : GradNode({std::move(root)}, {{root_type.dtype, region.part.sizes, root_type.device}}, order),
       root_type_(std::move(root_type)),
       region_(std::move(region)) {}
 

@@ -26,10 +26,10 @@ std::pair<int64_t, int64_t> byte_range(const Geometry& geometry, Dtype dtype) {
 }
 
 /// Layout of a copy of a region: the same strides if the region is dense, otherwise contiguous. Repeated elements stay
-/// repeated.
-Geometry geometry_of_copy(const Geometry& geometry) {
+/// repeated. On a gpu, where the host cannot copy element by element, always the same strides.
+Geometry geometry_of_copy(const Geometry& geometry, Device device) {
   Geometry copy{geometry.sizes, geometry.strides, 0};
-  if (is_dense(geometry.sizes, geometry.strides)) return copy;
+  if (device.is_gpu() || is_dense(geometry.sizes, geometry.strides)) return copy;
   int64_t next = 1;
   for (size_t i = copy.sizes.size(); i-- > 0;) {
     if (copy.strides[i] == 0 && copy.sizes[i] > 1) continue;
@@ -133,9 +133,7 @@ void Cell::make_writable(const Geometry& geometry, Dtype dtype) {
     }
     const Ref<Storage> storage = this->storage();
     if (pinned || bytes > storage->bytes()) {
-      Ref<Storage> copy = Storage::allocate(storage->bytes());
-      std::memcpy(copy->data(), storage->data(), storage->bytes());
-      leave_memory_to_snapshots(std::move(copy), moves);
+      leave_memory_to_snapshots(storage->copy(), moves);
     } else {
       for (Snapshot* s : hits) s->copy_out(moves);
     }
@@ -203,14 +201,14 @@ void Snapshot::drop() {
 }
 
 void Snapshot::copy_out(Cell::Moves& moves) {
-  Geometry copy = geometry_of_copy(geometry_);
+  Geometry copy = geometry_of_copy(geometry_, cell_->device());
   const size_t element = size_of(dtype_);
   const auto elements = static_cast<size_t>(element_range(copy).second);
-  Ref<Storage> storage = Storage::allocate(elements * element);
   const Ref<Storage> from = cell_->storage();
+  Ref<Storage> storage = Storage::allocate(elements * element, from->device());
   const char* source = static_cast<const char*>(from->data()) + geometry_.offset * static_cast<int64_t>(element);
-  if (copy.strides == geometry_.strides && is_dense(geometry_.sizes, geometry_.strides)) {
-    std::memcpy(storage->data(), source, elements * element);
+  if (from->device().is_gpu() || (copy.strides == geometry_.strides && is_dense(geometry_.sizes, geometry_.strides))) {
+    copy_bytes(from->device(), storage->data(), source, elements * element);
   } else {
     // Repeated elements are copied once.
     Dims sizes = geometry_.sizes;

@@ -6,7 +6,7 @@
 namespace lucid {
 
 TensorImpl::TensorImpl(Dtype dtype, const Dims& sizes, const Dims& strides, Dim offset, Ref<Cell> cell)
-    : ValueBase(dtype, sizes),
+    : ValueBase(dtype, sizes, cell->device()),
       strides_(strides),
       offset_(offset),
       numel_(lucid::numel(sizes)),
@@ -33,6 +33,7 @@ void TensorImpl::rebind(Dtype dtype, const Dims& sizes, const Dims& strides, Dim
   offset_ = offset;
   numel_ = lucid::numel(shape_);
   cell_ = std::move(cell);
+  device_ = cell_->device();
 }
 
 void TensorImpl::set_view_of(Ref<TensorImpl> root, ViewKind kind) {
@@ -46,7 +47,7 @@ void TensorImpl::become_root() {
   view_kind_ = ViewKind::kRecorded;
 }
 
-TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides) {
+TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides, Device device) {
   // The extent of the strides, computed without building a Geometry.
   int64_t elements = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
@@ -56,7 +57,7 @@ TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides) {
     }
     elements += (sizes[i].unnoted() - 1) * strides[i].unnoted();
   }
-  Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype)));
+  Ref<Cell> cell = make_ref<Cell>(Storage::allocate(static_cast<size_t>(elements) * size_of(dtype), device));
   TensorRef tensor = make_ref<TensorImpl>(dtype, sizes, strides, 0, std::move(cell));
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->made(*tensor);

@@ -31,9 +31,10 @@ struct PinnedMemory {
 /// Any thread may read and write. Concurrent writes are not ordered, but a reader sees only values that were written.
 class Cell : public RefCounted, public Pooled<Cell> {
  public:
-  explicit Cell(Ref<Storage> storage) : storage_(std::move(storage)), stripe_(next_stripe()) {}
+  explicit Cell(Ref<Storage> storage) : Cell(std::move(storage), next_stripe()) {}
   ~Cell() override;
 
+  Device device() const { return device_; }
   Ref<Storage> storage() const { return storage_.load(); }
   /// Identity of the storage, for comparison. Dereference it only if no other thread can replace the storage meanwhile.
   const Storage* storage_address() const { return storage_.get(); }
@@ -46,7 +47,7 @@ class Cell : public RefCounted, public Pooled<Cell> {
   /// the cell, right after creation.
   uint64_t trace_mark() const { return trace_mark_; }
   void set_trace_mark(uint64_t mark) { trace_mark_ = mark; }
-  /// Replaces the contents by other memory of the same size. Snapshots keep the old memory.
+  /// Replaces the contents by other memory of the same size, on the same device. Snapshots keep the old memory.
   void replace_storage(Ref<Storage> storage);
   bool has_snapshots() const { return snapshot_count_.load(std::memory_order_relaxed) != 0; }
   /// True if a single handle holds the only reference to the memory.
@@ -72,7 +73,8 @@ class Cell : public RefCounted, public Pooled<Cell> {
   friend class SnapshotIndex;
   class Moves;
 
-  Cell(Ref<Storage> storage, uint8_t stripe) : storage_(std::move(storage)), stripe_(stripe) {}
+  Cell(Ref<Storage> storage, uint8_t stripe)
+      : device_(storage->device()), storage_(std::move(storage)), stripe_(stripe) {}
   static uint8_t next_stripe();
   /// Not an atomic increment: two concurrent writes may count once, but the counter still changes.
   void count_write() { writes_.store(writes() + 1, std::memory_order_relaxed); }
@@ -81,6 +83,7 @@ class Cell : public RefCounted, public Pooled<Cell> {
   void unlink(Snapshot& snapshot);
   void leave_memory_to_snapshots(Ref<Storage> replacement, Moves& moves);
 
+  const Device device_;
   AtomicRef<Storage> storage_;
   std::atomic<uint64_t> writes_ = 0;
   uint64_t trace_mark_ = 0;
@@ -170,7 +173,7 @@ class TensorImpl : public ValueBase, public Pooled<TensorImpl> {
 using TensorRef = Ref<TensorImpl>;
 
 /// A new root with its own uninitialized memory.
-TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides);
+TensorRef make_tensor(Dtype dtype, const Dims& sizes, const Dims& strides, Device device = kCpuDevice);
 TensorRef make_tensor(Dtype dtype, const Dims& sizes);
 /// A new root on the same memory, as `detach()` returns.
 TensorRef alias_of(const TensorImpl& tensor);

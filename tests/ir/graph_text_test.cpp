@@ -19,15 +19,15 @@ constexpr const char* kNormalize = R"(graph normalize(%0: f32[32,128] input) -> 
 )";
 
 constexpr const char* kEverything =
-    R"(graph "a step"(%0: f32[4]@gpu input, %7: f16[] param, %9: i64[] state, %8: bool[0] constant) -> () {
-  %1: f32[4]@gpu = clamp(%0, none, -2.5)
-  %2: f32[4]@gpu = add(%1, true) no_grad  ; a b.py:1
-  %3: f32[4]@gpu = mul(%2, nan) no_grad  ; "  odd \"source\"\n"
+    R"(graph "a step"(%0: f32[4]@gpu:0 input, %7: f16[] param, %9: i64[] state, %8: bool[0] constant) -> () {
+  %1: f32[4]@gpu:0 = clamp(%0, none, -2.5)
+  %2: f32[4]@gpu:0 = add(%1, true) no_grad  ; a b.py:1
+  %3: f32[4]@gpu:0 = mul(%2, nan) no_grad  ; "  odd \"source\"\n"
   %4: i64[], %5: i64[] = max_dim(%9) {dim=0}
   %10: i64[] = add(%9, 3)
-  %11: f32[4]@gpu = gelu(%0) {approximate="tanh"}
+  %11: f32[4]@gpu:0 = gelu(%0) {approximate="tanh"}
   %12: bool[2,3] = full(true) {size=[2,3], dtype=bool}
-  %13: f32[4]@gpu = nan_to_num(%0) {nan=-0.0, posinf=inf, neginf=-inf}
+  %13: f32[4]@gpu:0 = nan_to_num(%0) {nan=-0.0, posinf=inf, neginf=-inf}
   update %9 = %10
 }
 )";

@@ -27,6 +27,25 @@ TEST_F(Infer, PromotesAndBroadcasts) {
   EXPECT_EQ(e_.where(e_.lt(i, f), i, 1).type(), (TensorType{Dtype::kI32, {3, 4}}));
 }
 
+TEST_F(Infer, ResultsAreOnTheDeviceOfTheOperands) {
+  const Device gpu{Device::Kind::kGpu, 1};
+  const Value x = e_.value(graph_.add_input({Dtype::kF32, {3}, gpu}));
+  const Value here = value(Dtype::kF32, {3});
+  const Value number = value(Dtype::kF32, {});
+  EXPECT_EQ(e_.add(x, 1).device(), gpu);
+  EXPECT_EQ(e_.add(number, x).device(), gpu);
+  EXPECT_EQ(e_.softmax(x, 0).device(), gpu);
+  EXPECT_EQ(e_.add(number, number).device(), kCpuDevice);
+  EXPECT_EQ(e_.to_device(x, "cpu").device(), kCpuDevice);
+  EXPECT_EQ(e_.full(Dims{2}, 0, Dtype::kF32).device(), kCpuDevice);
+  EXPECT_EQ(message_of([&] { e_.add(here, x); }),
+            "add: operands are on different devices: f32[3] on cpu, f32[3]@gpu:1 on gpu:1; move one of them with to()");
+  const DeviceScope scope(gpu);
+  EXPECT_EQ(e_.full(Dims{2}, 0, Dtype::kF32).device(), gpu);
+  EXPECT_EQ(e_.add(number, number).device(), kCpuDevice);
+  EXPECT_EQ(e_.zeros_of(here).device(), kCpuDevice);
+}
+
 TEST_F(Infer, ReportsOperandDtypes) {
   const Value i = value(Dtype::kI32, {3});
   const Value f = value(Dtype::kF64, {});

@@ -3,6 +3,8 @@
 
     python tests/python/compile_programs.py --count 20000 --seed 0
 
+With `--device gpu`, compiled programs run on a gpu and are compared with eager ones on the CPU.
+
 Results, gradients, arguments, state, random numbers, exceptions, memory sharing and what is printed must be the same,
 bit for bit. A program that differs is shrunk and printed. The programs run in child processes, which write the current
 seed to a file, so that a crash or a hang is reported with its seed; `--seed N --count 1` repeats it.
@@ -55,8 +57,16 @@ class ResultLog:
         return result
 
 
-def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
-    """Runs a program. Returns everything observable about it, and its function."""
+def observe(code: CodeType, wrap: Callable[[Any], Any], device: str = "cpu") -> tuple[list[Any], Any]:
+    """Runs a program on a device. Returns everything observable about it, and its function."""
+    lucid.set_default_device(device)
+    try:
+        return observe_on_default_device(code, wrap)
+    finally:
+        lucid.set_default_device("cpu")
+
+
+def observe_on_default_device(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]:
     space: dict[str, Any] = {"lucid": lucid, "nn": lucid.nn, "F": lucid.nn.functional, "math": math, "given": given}
     space |= {"Kept": Kept, "Numbers": Numbers, "Reports": Reports}
     exec(code, space)
@@ -87,11 +97,20 @@ def observe(code: CodeType, wrap: Callable[[Any], Any]) -> tuple[list[Any], Any]
     return seen, kept.function
 
 
-def differs(program: Program) -> tuple[str | None, Any]:
-    """The first difference between eager and compiled, or None, and the compiled function."""
+def without_device(seen: Any) -> Any:
+    """An observation in which the types in messages do not name a gpu."""
+    if isinstance(seen, str):
+        return re.sub(r"@gpu:\d+|, device='gpu:\d+'", "", seen)
+    return tuple(map(without_device, seen)) if type(seen) is tuple else seen
+
+
+def differs(program: Program, device: str = "cpu") -> tuple[str | None, Any]:
+    """The first difference between eager, on the CPU, and compiled, or None, and the compiled function."""
     code = compile(program.source(), "<program>", "exec")
     expected, _ = observe(code, lambda function: function)
-    found, compiled = observe(code, functools.partial(lucid.compile, wait=True))
+    found, compiled = observe(code, functools.partial(lucid.compile, wait=True), device)
+    if device != "cpu":
+        found = [without_device(seen) for seen in found]
     if len(found) != len(expected):
         return f"{len(found)} observations instead of {len(expected)}", compiled
     for step, (a, b) in enumerate(zip(found, expected)):
@@ -102,20 +121,20 @@ def differs(program: Program) -> tuple[str | None, Any]:
     return None, compiled
 
 
-def fails(program: Program) -> bool:
+def fails(program: Program, device: str) -> bool:
     try:
-        return differs(program)[0] is not None
+        return differs(program, device)[0] is not None
     except lucid.InternalError:
         return True
 
 
-def shrink(program: Program) -> Program:
+def shrink(program: Program, device: str) -> Program:
     """Shrinks a program as long as it still differs."""
     changed = True
     while changed:
         changed = False
         for smaller in simpler(program):
-            if fails(smaller):
+            if fails(smaller, device):
                 program, changed = smaller, True
                 break
     return program
@@ -165,7 +184,9 @@ def simpler(program: Program) -> Any:
             yield replace(program, statements=(*program.statements[:number], changed_statement, *rest))
 
 
-def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = False) -> dict[str, Any]:
+def run_range(
+    first: int, last: int, progress: str, give_up_shrinking: bool = False, device: str = "cpu"
+) -> dict[str, Any]:
     """Runs the programs of these seeds and writes the current seed to the file `progress`."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
@@ -177,15 +198,15 @@ def run_range(first: int, last: int, progress: str, give_up_shrinking: bool = Fa
             signal.alarm(SECONDS)
             program = Writer(seed).write()
             try:
-                difference, compiled = differs(program)
+                difference, compiled = differs(program, device)
             except lucid.InternalError as error:
                 difference, compiled = f"internal error: {error}", None
             if difference is not None:
                 if not give_up_shrinking:
                     signal.alarm(5 * SECONDS)
-                    program = shrink(program)
+                    program = shrink(program, device)
                     try:
-                        difference = differs(program)[0]
+                        difference = differs(program, device)[0]
                     except lucid.InternalError as error:
                         difference = f"internal error: {error}"
                 return {**total.figures(), "failure": f"seed {seed}:\n{program.source()}\n{difference}"}
@@ -291,6 +312,7 @@ def run_programs(first: int, last: int) -> tuple[int, Totals]:
 def main() -> int:
     parser = seeded_children.options_of(__doc__, count=500, batch=1000, cases="programs")
     parser.add_argument("--no-shrink", action="store_true", help="print differing programs without shrinking")
+    parser.add_argument("--device", default="cpu", help="where compiled programs run")
     parser.add_argument("--into", metavar="FILE", help="add the figures to this file, for a run in several parts")
     parser.add_argument(
         "--min-programs", type=int, default=0, help="fail if an entry of the op table is in fewer programs"
@@ -303,13 +325,14 @@ def main() -> int:
             print(f"# {seed}\n{Writer(seed).write().source()}")
         return 0
     if options.child:
-        print(json.dumps(run_range(options.seed, last, options.child, options.no_shrink)))
+        print(json.dumps(run_range(options.seed, last, options.child, options.no_shrink, options.device)))
         return 0
     total = Totals()
     if options.into and os.path.exists(options.into):
         with open(options.into) as file:
             total.add(json.load(file))
-    failures = seeded_children.run_batches(__file__, options, total.add, ["--no-shrink"] if options.no_shrink else [])
+    extra = [f"--device={options.device}", *(["--no-shrink"] if options.no_shrink else [])]
+    failures = seeded_children.run_batches(__file__, options, total.add, extra)
     print(f"{total.report()}\n{failures} failures")
     if options.into:
         with open(options.into, "w") as file:

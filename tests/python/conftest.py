@@ -7,6 +7,8 @@ import os
 os.environ.setdefault("LUCID_VERIFY_PASSES", "1")
 # Calls wait for their plans, so that hits can be counted.
 os.environ.setdefault("LUCID_COMPILE_WAIT", "1")
+# Mesa's software driver, which stands for a gpu, compiles fast rather than well.
+os.environ.setdefault("GALLIVM_PERF", "nopt")
 
 
 def pytest_collection_finish():

@@ -58,11 +58,23 @@ class Call:
 
 
 def as_lucid(value: Any) -> Any:
+    """Converts arrays to tensors on the default device, with the same strides."""
     if isinstance(value, list):
         return [as_lucid(part) for part in value]
+    if not isinstance(value, np.ndarray):
+        return value
+    tensor = lucid.from_numpy(np.asarray(value))
     if isinstance(value, BFloat16):
-        return lucid.from_numpy(np.asarray(value)).bfloat16()
-    return lucid.from_numpy(value) if isinstance(value, np.ndarray) else value
+        tensor = tensor.bfloat16()
+    device = lucid.get_default_device()
+    if device == tensor.device or tensor.is_contiguous() or 0 in tensor.shape:
+        return tensor.to(device)
+    # A copy on another device is contiguous: copy the memory, then view it.
+    strides = tensor.stride()
+    extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, strides))
+    memory = np.lib.stride_tricks.as_strided(np.asarray(value), (extent,), (value.itemsize,))
+    moved = lucid.from_numpy(memory.copy()).to(device, tensor.dtype)
+    return lucid._core.ops["strided_part"](moved, tensor.shape, strides)
 
 
 def random_values(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: int, bound: int) -> np.ndarray:

@@ -47,7 +47,8 @@ VARYING = [
 
 @functools.cache
 def table() -> tuple[dict[str, Any], ...]:
-    return tuple(op for op in lucid._core.op_table() if op["public"])
+    # Programs run on one device.
+    return tuple(op for op in lucid._core.op_table() if op["public"] and op["name"] != "to_device")
 
 
 @functools.cache

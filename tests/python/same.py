@@ -13,7 +13,7 @@ class Numbers:
     """A tensor's elements as bytes. All NaNs count as equal."""
 
     def __init__(self, tensor):
-        tensor = tensor.detach()
+        tensor = tensor.detach().cpu()
         # A copy, because exporting memory to NumPy pins it.
         array = (tensor.to(lucid.f64) if tensor.dtype in HALVES else tensor.clone()).numpy()
         is_nan = array != array

@@ -211,7 +211,7 @@ def test_linspace_is_exact_at_both_ends():
         (lambda: lucid.arange(0, 1, 0), ValueError, "step must not be 0"),
         (lambda: lucid.arange(5, 2), ValueError, "do not lead from 5.* to 2"),
         (lambda: lucid.arange("a"), TypeError, "arange: argument 'start' must be a tensor or a number, not a str"),
-        (lambda: lucid.zeros(2, device="gpu"), ValueError, "no device 'gpu'; the devices are: 'cpu'"),
+        (lambda: lucid.zeros(2, device="cuda"), ValueError, "no device 'cuda'; the devices are: 'cpu'"),
         (lambda: lucid.zeros(2, dtype="float99"), ValueError, "no dtype 'float99'"),
         (lambda: lucid.zeros(2, dtype=np.uint32), TypeError, "does not support the NumPy dtype uint32"),
         (lambda: lucid.zeros(2, dtype=3), TypeError, "must be a dtype, not an int"),

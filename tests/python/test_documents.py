@@ -1,7 +1,4 @@
-"""The examples of the documents that specify the compiler.
-
-"cpu" replaces "gpu" where they move something to a device.
-"""
+"""The examples of the documents that specify the compiler, on the CPU and on a gpu, which gives the same bits."""
 
 import lucid
 import lucid.nn as nn
@@ -25,53 +22,61 @@ class MyModel(nn.Module):
         return self.last(self.drop(self.first(x).relu()))
 
 
-def loader(count=3, shape=(6, 8), classes=4):
+def loader(count=3, shape=(6, 8), classes=4, device="cpu"):
     generator = lucid.Generator().manual_seed(5)
     for _ in range(count):
-        yield lucid.randn(*shape, generator=generator), lucid.randint(0, classes, (shape[0],), generator=generator)
+        x = lucid.randn(*shape, generator=generator, device=device)
+        yield x, lucid.randint(0, classes, (shape[0],), generator=generator, device=device)
+
+
+both_devices = pytest.mark.parametrize("device", ["cpu", "gpu"])
 
 
 # The examples.
 
 
-def test_compiling_a_module():
-    model = lenet_5()
+@both_devices
+def test_compiling_a_module(device):
+    model = lenet_5().to(device)
     module = model
     model = model.compile()
     assert isinstance(model, lucid.JITModule)
 
-    x = lucid.randn(1, 1, 32, 32)
+    x = lucid.randn(1, 1, 32, 32, device=device)
     assert model.cache_info().misses == 0
     output = model(x)
     assert bits(output) == bits(module(x))
     assert bits(model(x)) == bits(module(x))
     assert model.cache_info()[:3] == (1, 1, 1)
+    assert bits(output) == bits(module.cpu()(x.cpu()))
 
 
-def test_compiling_a_standalone_function():
+@both_devices
+def test_compiling_a_standalone_function(device):
     def my_func(x, y):
         return lucid.sum(x * y + x)
 
     compiled_func = lucid.compile(my_func)
     assert isinstance(compiled_func, lucid.JITFunction)
-    result = compiled_func(lucid.randn(3, 3), lucid.randn(3, 3))
+    result = compiled_func(lucid.randn(3, 3, device=device), lucid.randn(3, 3, device=device))
     assert result.shape == ()
-    x, y = lucid.randn(3, 3), lucid.randn(3, 3)
-    assert bits(compiled_func(x, y)) == bits(my_func(x, y))
+    x, y = lucid.randn(3, 3, device=device), lucid.randn(3, 3, device=device)
+    assert bits(compiled_func(x, y)) == bits(my_func(x, y)) == bits(my_func(x.cpu(), y.cpu()))
     assert compiled_func.cache_info().hits == 1
 
 
-def test_normalize():
+@both_devices
+def test_normalize(device):
     def normalize(x):
         mean = lucid.mean(x, axis=-1, keepdims=True)
         std = lucid.std(x, axis=-1, keepdims=True)
         return (x - mean) / (std + 1e-5)
 
     fast_normalize = lucid.compile(normalize)
-    x = lucid.randn(32, 128)
+    x = lucid.randn(32, 128, device=device)
     result = fast_normalize(x)
     result = fast_normalize(x)
-    assert bits(result) == bits(normalize(x))
+    assert bits(result) == bits(normalize(x)) == bits(normalize(x.cpu()))
     assert fast_normalize.cache_info()[:3] == (1, 1, 1)
 
 
@@ -99,17 +104,17 @@ def test_custom_cache_size():
         model.compile(max_cache_entries=2.5)
 
 
-def train(compile, to_device):
+def train(compile, device):
     lucid.manual_seed(1)
     model = lenet_5()
-    model.to("cpu")
+    model.to(device)
     model = compile(model)
     model.train()
     optimizer = lucid.optim.Adam(model.parameters(), lr=1e-3)
     losses = []
     for x, y in loader(4, (3, 1, 32, 32), 10):
-        x = to_device(x)
-        y = to_device(y)
+        x = x.to(device)
+        y = y.to(device)
 
         logits = model(x)
         loss = F.cross_entropy(logits, y)
@@ -121,12 +126,10 @@ def train(compile, to_device):
     return losses, [bits(parameter) for parameter in model.parameters()], model
 
 
-def test_full_training_loop():
-    def to_device(tensor):
-        return tensor.to("cpu")
-
-    expected, parameters, _ = train(lambda model: model, to_device)
-    losses, compiled_parameters, model = train(lambda model: model.compile(), to_device)
+@both_devices
+def test_full_training_loop(device):
+    expected, parameters, _ = train(lambda model: model, "cpu")
+    losses, compiled_parameters, model = train(lambda model: model.compile(), device)
     assert losses == expected
     assert compiled_parameters == parameters
     # The plan, which is compiled once, sees updates of parameters.
@@ -134,20 +137,21 @@ def test_full_training_loop():
     assert model.cache_info()[:4] == (3, 1, 1, 0), model.explain()
 
 
-def test_training_with_evaluation():
-    def run(compile):
+@both_devices
+def test_training_with_evaluation(device):
+    def run(compile, device):
         lucid.manual_seed(2)
         model = MyModel()
-        model.to("cpu")
+        model.to(device)
         model = compile(model)
         model.train()
         optimizer = optim.Adam(model.parameters(), lr=1e-3)
         num_epochs = 3
-        test_x = lucid.ones(5, 8)
+        test_x = lucid.ones(5, 8, device=device)
         seen = []
         for _epoch in range(num_epochs):
             model.train()
-            for x, y in loader():
+            for x, y in loader(device=device):
                 logits = model(x)
                 loss = F.cross_entropy(logits, y)
 
@@ -162,8 +166,8 @@ def test_training_with_evaluation():
             seen.append(bits(test_logits))
         return seen, model
 
-    expected, _ = run(lambda model: model)
-    seen, model = run(lambda model: model.compile())
+    expected, _ = run(lambda model: model, "cpu")
+    seen, model = run(lambda model: model.compile(), device)
     assert seen == expected
     assert model.cache_info().compiles == 2, model.explain()
 

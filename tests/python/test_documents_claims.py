@@ -222,8 +222,8 @@ def test_a_branch_on_values_is_always_the_right_one():
 
 def test_an_unknown_device_lists_the_devices():
     for target in (lucid.ones(1), MyModel()):
-        with pytest.raises(ValueError, match="there is no device 'gpu'; the devices are: 'cpu'"):
-            target.to("gpu")
+        with pytest.raises(ValueError, match="there is no device 'cuda'; the devices are: 'cpu'"):
+            target.to("cuda")
     assert lucid.grad_enabled()
 
 

@@ -80,7 +80,10 @@ def test_bound_functions_declared_pure():
         "default_generator",
         "from_dlpack",
         "from_numpy",
+        "get_default_device",
         "get_default_dtype",
+        "gpu_count",
+        "gpu_name",
         "promote_types",
         "tensor",
     }

@@ -266,7 +266,7 @@ INVALID_CALLS = {
     "43 dimension": lambda x: x.sum(5),
     "43 reshape": lambda x: x.reshape(7),
     "43 dtype": lambda x: x & 1,
-    "43 device": lambda x: x.to("gpu"),
+    "43 device": lambda x: x.to("cuda"),
 }
 
 

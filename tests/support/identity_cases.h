@@ -27,7 +27,7 @@ inline DtypeSet kept_dtypes(const Op& op, size_t operands, DtypeSet among) {
   for (int i = 0; i < kDtypeCount; ++i) {
     const auto dtype = static_cast<Dtype>(i);
     if (!among.contains(dtype) || !op.dtypes.contains(dtype)) continue;
-    const Value x = make_ref<ValueBase>(dtype, Dims{3, 8});
+    const Value x = make_ref<ValueBase>(dtype, Dims{3, 8}, kCpuDevice);
     const std::vector<Operand> given(operands, Operand(x));
     const Attributes attributes = op.schema.default_attributes();
     if (infer_types(Call(op, given, attributes)).front().dtype == dtype) kept = kept | dtype;

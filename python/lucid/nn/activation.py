@@ -308,7 +308,7 @@ class PReLU(Module):
     weight: Any
 
     def __init__(self, num_parameters: int = 1, init: float = 0.25, device: Any = None, dtype: Any = None) -> None:
-        self._build(dtype, num_parameters=num_parameters, init=init)
+        self._build(dtype, device=device, num_parameters=num_parameters, init=init)
 
 
 @layer

@@ -51,6 +51,7 @@ class _PlainConv(_Conv):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             in_channels=in_channels,
             out_channels=out_channels,
             kernel_size=kernel_size,
@@ -85,6 +86,7 @@ class _ConvTranspose(_Conv):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             in_channels=in_channels,
             out_channels=out_channels,
             kernel_size=kernel_size,

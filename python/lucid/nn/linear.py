@@ -34,7 +34,7 @@ class Linear(Module):
     def __init__(
         self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        self._build(dtype, in_features=in_features, out_features=out_features, _bias=bias)
+        self._build(dtype, device=device, in_features=in_features, out_features=out_features, _bias=bias)
 
     def reset_parameters(self) -> None:
         """Initializes weight and bias again."""
@@ -52,7 +52,7 @@ class LazyLinear(Linear):
     """
 
     def __init__(self, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None) -> None:
-        self._build(dtype, in_features=0, out_features=out_features, _bias=bias)
+        self._build(dtype, device=device, in_features=0, out_features=out_features, _bias=bias)
 
 
 @layer
@@ -84,7 +84,14 @@ class Bilinear(Module):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        self._build(dtype, in1_features=in1_features, in2_features=in2_features, out_features=out_features, _bias=bias)
+        self._build(
+            dtype,
+            device=device,
+            in1_features=in1_features,
+            in2_features=in2_features,
+            out_features=out_features,
+            _bias=bias,
+        )
 
 
 @layer

@@ -265,7 +265,9 @@ class Module(Hooked):
         self._zero_grad(set_to_none)
 
     def to(self, *args: Any, dtype: Any = None, device: Any = None, **kwargs: Any) -> Self:
-        """Converts floating-point parameters and buffers to a dtype, or to the dtype of a tensor.
+        """Moves parameters and buffers to a device and converts those that are floats to a dtype.
+
+        A tensor stands for its device and dtype.
 
         Parameters keep their identity, so optimizers that hold them stay valid. Returns the module.
 
@@ -274,15 +276,15 @@ class Module(Hooked):
         """
         for argument in args:
             if isinstance(argument, Tensor):
-                dtype = argument.dtype
+                dtype, device = argument.dtype, argument.device
             elif isinstance(argument, _core.dtype):
                 dtype = argument
             elif argument is not None:
                 device = argument
-        if device is not None:
-            _core.device(device)
         if dtype is not None:
             self._to_dtype(dtype)
+        if device is not None:
+            self._to_device(device)
         return self
 
     def float(self) -> Self:
@@ -306,8 +308,12 @@ class Module(Hooked):
         return self
 
     def cpu(self) -> Self:
-        """Returns the module unchanged: all tensors are in CPU memory."""
-        return self
+        """Moves parameters and buffers to the CPU. Returns the module."""
+        return self.to("cpu")
+
+    def gpu(self, device: Any = "gpu") -> Self:
+        """Moves parameters and buffers to a gpu, given by name or number. Returns the module."""
+        return self.to(f"gpu:{device}" if isinstance(device, int) else device)
 
     # State.
 

@@ -41,7 +41,12 @@ class LayerNorm(Module):
         dtype: Any = None,
     ) -> None:
         self._build(
-            dtype, normalized_shape=normalized_shape, eps=eps, elementwise_affine=elementwise_affine, _bias=bias
+            dtype,
+            device=device,
+            normalized_shape=normalized_shape,
+            eps=eps,
+            elementwise_affine=elementwise_affine,
+            _bias=bias,
         )
 
     def reset_parameters(self) -> None:
@@ -75,7 +80,9 @@ class RMSNorm(Module):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        self._build(dtype, normalized_shape=normalized_shape, eps=eps, elementwise_affine=elementwise_affine)
+        self._build(
+            dtype, device=device, normalized_shape=normalized_shape, eps=eps, elementwise_affine=elementwise_affine
+        )
 
     def reset_parameters(self) -> None:
         """Resets weight to one."""
@@ -112,7 +119,7 @@ class GroupNorm(Module):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        self._build(dtype, num_groups=num_groups, num_channels=num_channels, eps=eps, affine=affine)
+        self._build(dtype, device=device, num_groups=num_groups, num_channels=num_channels, eps=eps, affine=affine)
 
     def reset_parameters(self) -> None:
         """Resets weight to one and bias to zero."""
@@ -174,6 +181,7 @@ class _BatchNorm(_StatisticsNorm):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             num_features=num_features,
             eps=eps,
             momentum=momentum,
@@ -197,6 +205,7 @@ class _InstanceNorm(_StatisticsNorm):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             num_features=num_features,
             eps=eps,
             momentum=momentum,

@@ -98,6 +98,7 @@ class RNN(_Recurrent):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             input_size=input_size,
             hidden_size=hidden_size,
             num_layers=num_layers,
@@ -138,6 +139,7 @@ class LSTM(_Recurrent):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             input_size=input_size,
             hidden_size=hidden_size,
             num_layers=num_layers,
@@ -172,6 +174,7 @@ class GRU(_Recurrent):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             input_size=input_size,
             hidden_size=hidden_size,
             num_layers=num_layers,
@@ -213,7 +216,9 @@ class RNNCell(_Cell):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        self._build(dtype, input_size=input_size, hidden_size=hidden_size, bias=bias, nonlinearity=nonlinearity)
+        self._build(
+            dtype, device=device, input_size=input_size, hidden_size=hidden_size, bias=bias, nonlinearity=nonlinearity
+        )
 
 
 @layer
@@ -228,7 +233,7 @@ class LSTMCell(_Cell):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        self._build(dtype, input_size=input_size, hidden_size=hidden_size, bias=bias)
+        self._build(dtype, device=device, input_size=input_size, hidden_size=hidden_size, bias=bias)
 
 
 @layer
@@ -242,4 +247,4 @@ class GRUCell(_Cell):
     def __init__(
         self, input_size: int, hidden_size: int, bias: bool = True, device: Any = None, dtype: Any = None
     ) -> None:
-        self._build(dtype, input_size=input_size, hidden_size=hidden_size, bias=bias)
+        self._build(dtype, device=device, input_size=input_size, hidden_size=hidden_size, bias=bias)

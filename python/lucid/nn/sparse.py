@@ -52,6 +52,7 @@ class Embedding(Module):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             num_embeddings=num_embeddings,
             embedding_dim=embedding_dim,
             padding_idx=padding_idx,
@@ -118,6 +119,7 @@ class EmbeddingBag(Module):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             num_embeddings=num_embeddings,
             embedding_dim=embedding_dim,
             padding_idx=padding_idx,

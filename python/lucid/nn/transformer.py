@@ -66,6 +66,7 @@ class MultiheadAttention(Module):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             embed_dim=embed_dim,
             num_heads=num_heads,
             dropout=dropout,
@@ -102,6 +103,7 @@ class _TransformerLayer(Module):
     ) -> None:
         self._build(
             dtype,
+            device=device,
             _activation="relu" if isinstance(activation, Module) else activation,
             _d_model=d_model,
             _nhead=nhead,
@@ -234,14 +236,15 @@ class Transformer(Module):
             "batch_first": batch_first,
             "norm_first": norm_first,
             "bias": bias,
+            "device": device,
             "dtype": dtype,
         }
         if custom_encoder is None:
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
             encoder_layer = TransformerEncoderLayer(d_model, nhead, **common)
             custom_encoder = TransformerEncoder(encoder_layer, num_encoder_layers, norm)
         if custom_decoder is None:
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, device=device, dtype=dtype)
             decoder_layer = TransformerDecoderLayer(d_model, nhead, **common)
             custom_decoder = TransformerDecoder(decoder_layer, num_decoder_layers, norm)
         self.encoder = custom_encoder
@@ -258,4 +261,4 @@ class Transformer(Module):
         tensor([[  0., -inf],
                 [  0.,   0.]])
         """
-        return _core.ops["triu"](_core.ops["full"]((sz, sz), float("-inf"), dtype=dtype), 1)
+        return _core.ops["triu"](_core.ops["full"]((sz, sz), float("-inf"), device=device, dtype=dtype), 1)
