@@ -196,5 +196,40 @@ TEST(GpuKernels, CanHaveManyItems) {
   for (size_t i = 0; i < kItems; ++i) ASSERT_EQ(result[i], static_cast<uint8_t>(i + 1)) << i;
 }
 
+TEST(GpuKernels, CompareConvertedIntegersWithConstants) {
+  for (const Dtype dtype : {Dtype::kI32, Dtype::kU8, Dtype::kI8, Dtype::kI16}) {
+    for (const int number : {0, 5, -1}) {
+      for (int form = 0; form < 6; ++form) {
+        loop::Builder b("test");
+        const auto in = b.argument(dtype);
+        const auto out = b.argument(Dtype::kI64);
+        b.for_loop(b.begin(), b.end(), loop::kLanes, [&](loop::Value i) {
+          const loop::Value x = b.convert(b.load_vector(in, i), Dtype::kI64);
+          const loop::Value y = b.splat(b.constant(Dtype::kI64, number));
+          static constexpr loop::Code kCodes[] = {loop::Code::kEq, loop::Code::kNe, loop::Code::kLt,
+                                                  loop::Code::kLe, loop::Code::kGt, loop::Code::kGe};
+          const loop::Value condition = b.binary(kCodes[form], y, x);
+          b.store(out, i, b.convert(condition, Dtype::kI64));
+        });
+        const loop::Kernel kernel = b.finish();
+        std::vector<std::byte> values(16 * size_of(dtype));
+        for (int i = 0; i < 16; ++i) {
+          const int64_t value = i - 3;
+          std::memcpy(&values[static_cast<size_t>(i) * size_of(dtype)], &value, size_of(dtype));
+        }
+        Array<std::byte> input(values);
+        Array<int64_t> result(std::vector<int64_t>(16));
+        Program program;
+        program.add(load(kernel), 16, {input.address(), result.address()}, {});
+        program.run(GpuRunMode::kBatched);
+        std::vector<int64_t> expected(16);
+        void* const buffers[] = {values.data(), expected.data()};
+        loop::interpret(kernel, buffers, nullptr, 0, 16);
+        EXPECT_EQ(result.read(), expected) << name_of(dtype) << " " << number << " form " << form;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lucid

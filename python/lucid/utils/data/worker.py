@@ -77,6 +77,7 @@ def _work(
     for other in others:
         other.close()
     _core.set_num_threads(1)
+    _core.set_default_device("cpu")  # a forked process cannot use the gpus of its parent
     fetching.info = WorkerInfo(worker, count, seed + worker, fetcher.dataset)
     failure = None
     try:
