@@ -1393,6 +1393,9 @@ Tensor tile(const Argument& x, const Shape& dims);
 /// bounds of the dtype; NaN becomes 0.
 Tensor to(const Argument& x, Dtype dtype);
 
+/// Returns a copy of `x` on a device, 'cpu' or 'gpu'.
+Tensor to_device(const Argument& x, const std::string& device);
+
 /// Returns the `k` largest elements of `x` along `dim`, or the smallest if `largest` is false, as `values`
 /// and their i64 indices as `indices`. They are always sorted, best first; of equal elements the first ones
 /// are chosen. NaN counts as larger than every number. Raises ValueError if `k` is negative or exceeds the
