@@ -27,10 +27,7 @@ Value Translator::convert(Value value, Dtype from, Dtype to) {
     return to == Dtype::kF32 ? f64_to_f32(value) : float_to_integer(value, to);
   }
   if (is_float(to)) return unary(is_signed(from) ? Op::OpConvertSToF : Op::OpConvertUToF, value, kind);
-  if (!is_signed(from)) return resize(value, kind);
-  const Value extended = sign_extend(value, kind);
-  // Mesa 22.3 compares the 32-bit number with 64-bit constants, and gets it wrong, unless the conversion is hidden.
-  return value.kind == Kind::kU32 && kind == Kind::kU64 ? extended ^ unknown_zero_ : extended;
+  return is_signed(from) ? sign_extend(value, kind) : resize(value, kind);
 }
 
 // By way of i32 or i64. OpConvertFToS is undefined for numbers that its result cannot represent.

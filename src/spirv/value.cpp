@@ -97,7 +97,15 @@ Value to_integer(Value condition, Kind kind) {
 
 Value resize(Value x, Kind kind) { return x.kind == kind ? x : unary(Op::OpUConvert, x, kind); }
 
-Value sign_extend(Value x, Kind kind) { return x.kind == kind ? x : unary(Op::OpSConvert, x, kind); }
+Value sign_extend(Value x, Kind kind) {
+  if (x.kind == kind) return x;
+  if (x.kind != Kind::kU32 || kind != Kind::kU64) return unary(Op::OpSConvert, x, kind);
+  // Of two halves, since some drivers compare the result of OpSConvert with constants wrongly.
+  const Id pair = x.module->type(Op::OpTypeVector, {x.module->type(Kind::kU32), 2});
+  const Value high = shift_right_signed(x, constant_like(x, 31));
+  const Id halves = x.module->op(Op::OpCompositeConstruct, pair, {x.id, high.id});
+  return {x.module, x.module->op(Op::OpBitcast, x.module->type(kind), {halves}), kind};
+}
 
 Value bitcast(Value x, Kind kind) { return x.kind == kind ? x : unary(Op::OpBitcast, x, kind); }
 

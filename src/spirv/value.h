@@ -70,6 +70,7 @@ Value shift_right_signed(Value x, Value y);
 Value to_integer(Value condition, Kind kind);
 /// Zero-extended, truncated or unchanged.
 Value resize(Value x, Kind kind);
+/// Sign-extended, truncated or unchanged.
 Value sign_extend(Value x, Kind kind);
 /// Reinterprets the bits.
 Value bitcast(Value x, Kind kind);
