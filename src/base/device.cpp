@@ -10,10 +10,12 @@ namespace {
 
 /// A device as one number; kNone is none of them.
 constexpr uint32_t kNone = 1 << 16;
-uint32_t pack(Device device) { return static_cast<uint32_t>(device.kind) << 8 | device.index; }
-Device unpack(uint32_t packed) { return {static_cast<Device::Kind>(packed >> 8), static_cast<uint8_t>(packed & 0xff)}; }
+constexpr uint32_t pack(Device device) noexcept { return static_cast<uint32_t>(device.kind) << 8 | device.index; }
+constexpr Device unpack(uint32_t packed) {
+  return {static_cast<Device::Kind>(packed >> 8), static_cast<uint8_t>(packed & 0xff)};
+}
 
-std::atomic<uint32_t> g_default{pack(kCpuDevice)};
+constinit std::atomic<uint32_t> g_default{pack(kCpuDevice)};
 constinit thread_local uint32_t t_device = kNone;
 
 }  // namespace

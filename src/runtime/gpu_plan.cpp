@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 #include "base/error.h"
@@ -22,6 +23,9 @@ constexpr size_t kInputAlignment = 64;
 
 /// Larger host inputs are uploaded to memory of their own.
 constexpr size_t kMaxInputInBlock = size_t{64} << 10;
+
+/// An address on the gpu as the pointer that the interface of the gpu takes.
+void* pointer_to(uint64_t address) { return std::bit_cast<void*>(address); }
 
 bool may_fail(const PlanStep& step) {
   return !step.host && std::ranges::any_of(step.launches, [](const PlanStep::Launch& launch) {
@@ -141,8 +145,7 @@ class GpuPlan::Frame {
     const PlanStep::Launch& launch = step.launches.front();
     const auto index = static_cast<size_t>(launch.slots.back().index);
     PackedForms* const forms = forms_.empty() ? nullptr : forms_[static_cast<size_t>(step.packs)];
-    const PackedForms::Maker maker{step.code, launch.params,
-                                   reinterpret_cast<const void*>(address(launch.slots.front()))};
+    const PackedForms::Maker maker{step.code, launch.params, pointer_to(address(launch.slots.front()))};
     PackedForms::Answer answer;
     if (forms) answer = forms->ask(maker);
     const bool is_known = static_cast<bool>(answer.form);
@@ -175,7 +178,7 @@ class GpuPlan::Frame {
       if (!is_in_block(input)) continue;
       std::memcpy(run.data() + segment.host_inputs[i],
                   static_cast<const char*>(host_inputs_[input.index]) + input.first_byte, input.bytes);
-      inputs_[input.index] = reinterpret_cast<char*>(run.address() + segment.host_inputs[i]) - input.first_byte;
+      inputs_[input.index] = static_cast<char*>(pointer_to(run.address() + segment.host_inputs[i])) - input.first_byte;
     }
     error_word_ = run.address() + kErrorWord;
     auto* word = reinterpret_cast<uint64_t*>(run.data() + kErrorWord + kWord);
@@ -209,7 +212,7 @@ class GpuPlan::Frame {
         case Slot::Area::kError:
           break;
       }
-      return reinterpret_cast<const void*>(error_word_);
+      return pointer_to(error_word_);
     };
     return reinterpret_cast<uint64_t>(start()) + static_cast<uint64_t>(slot.byte_offset);
   }
@@ -224,8 +227,7 @@ class GpuPlan::Frame {
       // One byte at least: an address is passed for empty arrays too.
       arrays.emplace_back(std::max<size_t>(step.host_bytes[i], 1));
       buffers.push_back(arrays.back().data());
-      if (i < step.host_operands)
-        owner_.gpu_.download(buffers[i], reinterpret_cast<const void*>(address(slots[i])), step.host_bytes[i]);
+      if (i < step.host_operands) owner_.gpu_.download(buffers[i], pointer_to(address(slots[i])), step.host_bytes[i]);
     }
     try {
       step.host(buffers.data());
@@ -233,7 +235,7 @@ class GpuPlan::Frame {
       return false;
     }
     for (size_t i = step.host_operands; i < slots.size(); ++i)
-      owner_.gpu_.upload(reinterpret_cast<void*>(address(slots[i])), buffers[i], step.host_bytes[i]);
+      owner_.gpu_.upload(pointer_to(address(slots[i])), buffers[i], step.host_bytes[i]);
     return true;
   }
 
