@@ -14,18 +14,7 @@ void bind_gpu(nb::module_& module) {
   def_pure(module, "gpu_count", &Gpu::count, "The number of gpus.");
   def_pure(module, "gpu_name", [](int index) { return Gpu::at(index).name(); }, "index"_a, "The name of a gpu.");
   module.def("gpu_synchronize", [](int index) { Gpu::at(index).synchronize(); }, "index"_a);
-  module.def(
-      "gpu_memory_stats",
-      [](int index) {
-        const GpuMemoryStats stats = Gpu::at(index).memory_stats();
-        nb::dict result;
-        result["bytes_in_use"] = stats.bytes_in_use;
-        result["peak_bytes"] = stats.peak_bytes;
-        result["cached_bytes"] = stats.cached_bytes;
-        result["allocations"] = stats.allocations;
-        return result;
-      },
-      "index"_a);
+  module.def("gpu_memory_stats", [](int index) { return to_dict(Gpu::at(index).memory_stats()); }, "index"_a);
   module.def("gpu_reset_peak_memory", [](int index) { Gpu::at(index).reset_peak_memory(); }, "index"_a);
   module.def("gpu_empty_cache", [](int index) { Gpu::at(index).empty_cache(); }, "index"_a);
   module.def(

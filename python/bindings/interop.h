@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/memory_stats.h"
 #include "bindings/errors.h"
 
 namespace lucid::python {
@@ -7,6 +8,8 @@ namespace lucid::python {
 /// Conversions between tensors and Python data, arrays and DLPack.
 void bind_creation(nb::module_& module);
 void bind_dlpack(nb::module_& module);
+/// Statistics as a dict.
+nb::dict to_dict(const MemoryStats& stats);
 /// Dtype defaults, threads, floating-point mode, memory.
 void bind_settings(nb::module_& module);
 void bind_gpu(nb::module_& module);

@@ -33,6 +33,15 @@ struct FailingAllocations {
 
 }  // namespace
 
+nb::dict to_dict(const MemoryStats& stats) {
+  nb::dict result;
+  result["bytes_in_use"] = stats.bytes_in_use;
+  result["peak_bytes"] = stats.peak_bytes;
+  result["cached_bytes"] = stats.cached_bytes;
+  result["allocations"] = stats.allocations;
+  return result;
+}
+
 void bind_settings(nb::module_& module) {
   using namespace nb::literals;
   def_pure(
@@ -70,18 +79,7 @@ void bind_settings(nb::module_& module) {
             promote(to_dtype({"promote_types", "a"}, a.ptr()), to_dtype({"promote_types", "b"}, b.ptr()))));
       },
       "a"_a, "b"_a, "The result dtype of arithmetic on tensors of two dtypes.");
-  module.def(
-      "memory_stats",
-      [] {
-        const MemoryStats stats = memory_stats();
-        nb::dict result;
-        result["bytes_in_use"] = stats.bytes_in_use;
-        result["peak_bytes"] = stats.peak_bytes;
-        result["cached_bytes"] = stats.cached_bytes;
-        result["allocations"] = stats.allocations;
-        return result;
-      },
-      "Statistics of the memory that tensors use.");
+  module.def("memory_stats", [] { return to_dict(memory_stats()); }, "Statistics of the memory that tensors use.");
   module.def("logs", [](const std::string& topic) { return options().logs(topic); }, "topic"_a);
   module.def("log", [](const std::string& topic, const std::string& text) { log(topic, text); }, "topic"_a, "text"_a);
   module.def("empty_cache", &empty_cache, "Returns cached tensor memory to the operating system.");

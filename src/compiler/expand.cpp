@@ -4,6 +4,7 @@
 #include "compiler/compile_plan.h"
 #include "ir/decompose.h"
 #include "ir/node_call.h"
+#include "ir/transfer.h"
 #include "ops/precision.h"
 
 namespace lucid {
@@ -47,7 +48,6 @@ IRGraph expand_to_primitives(const IRGraph& graph) {
   IRGraph expanded;
   expanded.name = graph.name;
   const Device device = device_of(graph);
-  static const Op& to_device = op_table().at("to_device");
   static const Op& copy = op_table().at("contiguous");
   static const Attributes no_attributes = copy.schema.default_attributes();
   std::map<ValueId, Value> known;
@@ -76,9 +76,8 @@ IRGraph expand_to_primitives(const IRGraph& graph) {
         operands.emplace_back();
     }
     const DeviceScope scope(device);
-    const bool is_transfer = node.op == &to_device;
-    Values results =
-        emitter.emit(is_transfer ? copy : *node.op, operands, is_transfer ? no_attributes : node.attributes);
+    Values results = is_transfer(*node.op) ? emitter.emit(copy, operands, no_attributes)
+                                           : emitter.emit(*node.op, operands, node.attributes);
     for (size_t i = 0; i < results.size(); ++i) known[node.outputs[i]] = std::move(results[i]);
   }
   for (ValueId id : graph.output_ids) expanded.output_ids.push_back(GraphEmitter::id_of(known.at(id)));

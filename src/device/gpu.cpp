@@ -9,6 +9,7 @@
 
 #include "base/blocking.h"
 #include "base/busy_flag.h"
+#include "base/device.h"
 #include "base/error.h"
 #include "base/fork_count.h"
 #include "base/log.h"
@@ -19,8 +20,6 @@
 
 namespace lucid {
 namespace {
-
-constexpr int kMaxGpus = 16;
 
 void close_at_exit() noexcept;
 
@@ -185,7 +184,7 @@ void Gpu::deallocate(void* address, size_t bytes) noexcept {
   if (state_->device.may_destroy()) state_->memory.deallocate(address, bytes);
 }
 
-GpuMemoryStats Gpu::memory_stats() const { return state_->memory.stats(); }
+MemoryStats Gpu::memory_stats() const { return state_->memory.stats(); }
 
 void Gpu::reset_peak_memory() { state_->memory.reset_peak(); }
 

@@ -7,21 +7,11 @@
 #include <string>
 #include <vector>
 
+#include "base/memory_stats.h"
 #include "codegen/code_generator.h"
 #include "spirv/shader.h"
 
 namespace lucid {
-
-class GpuQueue;
-class GpuMemory;
-
-struct GpuMemoryStats {
-  int64_t bytes_in_use = 0;
-  int64_t peak_bytes = 0;
-  /// Bytes that were taken from the device and are free for the next allocation.
-  int64_t cached_bytes = 0;
-  uint64_t allocations = 0;
-};
 
 /// Counters of the work of a gpu.
 struct GpuWorkStats {
@@ -65,7 +55,7 @@ class Gpu {
   void* allocate(size_t bytes);
   /// Frees a block of allocate(bytes). Never touches the device in a forked process.
   void deallocate(void* address, size_t bytes) noexcept;
-  GpuMemoryStats memory_stats() const;
+  MemoryStats memory_stats() const;
   void reset_peak_memory();
   /// Returns cached memory to the device. Waits for pending work.
   void empty_cache();

@@ -9,7 +9,7 @@
 
 namespace lucid {
 
-/// A pipeline. Whoever passes it to the gpu must keep it until the work has ended.
+/// A pipeline. It must outlive the work that uses it.
 class GpuCode : public codegen::LoadedCode {
  public:
   GpuCode(GpuDevice& device, const spirv::Shader& shader, size_t argument_words);

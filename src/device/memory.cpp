@@ -201,15 +201,15 @@ GpuMemory::Place GpuMemory::locate(const void* pointer, size_t bytes) const {
 }
 
 void GpuMemory::throw_exhausted(size_t bytes) const {
-  const GpuMemoryStats now = stats();
+  const MemoryStats now = stats();
   prepare_to_throw();
   throw MemoryError("the gpu {} cannot allocate {} bytes: {} bytes are in use, {} free in pieces, of at most {}",
                     device_.gpu.properties.deviceName, bytes, now.bytes_in_use, now.cached_bytes, limit());
 }
 
-GpuMemoryStats GpuMemory::stats() const {
+MemoryStats GpuMemory::stats() const {
   const std::lock_guard lock(mutex());
-  GpuMemoryStats result = stats_;
+  MemoryStats result = stats_;
   result.cached_bytes = static_cast<int64_t>(reserved_bytes_) - stats_.bytes_in_use;
   return result;
 }

@@ -43,7 +43,7 @@ class GpuMemory {
   /// Throws InternalError if the range is not inside one buffer.
   Place locate(const void* address, size_t bytes) const;
 
-  GpuMemoryStats stats() const;
+  MemoryStats stats() const;
   void reset_peak();
 
   /// Returns the buffers without allocations to the device, after `wait_for_work` has waited for all work that was
@@ -78,7 +78,7 @@ class GpuMemory {
   std::unordered_map<uint64_t, Block*> used_blocks_;  // by address
   /// Bytes of all buffers, including those that are being taken from the device.
   size_t reserved_bytes_ = 0;
-  GpuMemoryStats stats_;
+  MemoryStats stats_;
 };
 
 }  // namespace lucid

@@ -5,6 +5,7 @@
 #include "ir/decompose.h"
 #include "ir/emitter.h"
 #include "ir/op.h"
+#include "ir/transfer.h"
 
 namespace lucid {
 namespace {
@@ -65,17 +66,6 @@ bool is_on_every_device(const Call& call, size_t i) {
   return operand.device() == kCpuDevice && (operand.rank() == 0 || (i == 0 && call.op().is_random()));
 }
 
-/// The position of the attribute `device`, or -1.
-std::ptrdiff_t device_attribute(const Schema& schema) {
-  std::ptrdiff_t index = 0;
-  for (const Parameter& parameter : schema.parameters) {
-    if (!is_attribute(parameter.kind)) continue;
-    if (parameter.name == "device") return index;
-    ++index;
-  }
-  return -1;
-}
-
 /// Runs a decomposition on types alone.
 class TypeEmitter : public Emitter {
  public:
@@ -109,8 +99,7 @@ std::vector<TensorType> infer_by_decomposition(const Call& call) {
 
 Device device_of(const Call& call) {
   const Op& op = call.op();
-  if (const std::ptrdiff_t i = device_attribute(op.schema); i >= 0)
-    return parse_device(std::get<std::string>(call.attributes()[static_cast<size_t>(i)]));
+  if (is_transfer(op)) return parse_device(call.text("device"));
   const Operand* first = nullptr;
   for (size_t i = 0; i < call.count(); ++i) {
     const Operand& operand = call.operand(i);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/shape.h"
+#include "ir/transfer.h"
 #include "ops/region.h"
 #include "tensor/plan_cache.h"
 
@@ -78,10 +79,7 @@ class Builder {
       }
   }
 
-  static bool is_copied(const IRNode& node) {
-    static const Op& to_device = op_table().at("to_device");
-    return node.op == &to_device || node.op->view;
-  }
+  static bool is_copied(const IRNode& node) { return is_transfer(*node.op) || node.op->view; }
 
   const CellRecord& cell(int32_t index) const { return record_.cells[static_cast<size_t>(index)]; }
   const CellRecord& cell(const TracedView& view) const { return cell(view.cell); }

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/memory_stats.h"
+
 namespace lucid {
 
 /// The alignment of every block, except in guard mode: the size of a cache line and of the widest vector.
@@ -16,21 +18,12 @@ void* allocate(size_t bytes);
 /// Frees a block of allocate(bytes), on any thread. `bytes` must be the requested size.
 void deallocate(void* data, size_t bytes) noexcept;
 
-struct MemoryStats {
-  /// Bytes of the blocks in use. A block may be up to an eighth larger than requested.
-  int64_t bytes_in_use = 0;
-  /// The maximum of bytes_in_use. Each thread may leave up to 64 KiB of small blocks unreported.
-  int64_t peak_bytes = 0;
-  /// Bytes that were taken from the system and are free for the next allocation.
-  int64_t cached_bytes = 0;
-  uint64_t allocations = 0;
-};
-
 /// The size limit in bytes of each memory cache of the process: an eighth of the machine's memory, between 64 MiB and
 /// 4 GiB.
 size_t cache_limit();
 
-/// Exact when no other thread is allocating.
+/// Exact when no other thread is allocating. A block may be up to an eighth larger than requested. Each thread may
+/// leave up to 64 KiB of small blocks out of the peak.
 MemoryStats memory_stats();
 /// Sets the peak to the current use.
 void reset_peak_memory();

@@ -26,7 +26,7 @@ class GpuPlan {
   struct Segment {
     size_t first = 0;
     size_t end = 0;
-    /// The steps that are kernels, and the steps that `commands` consist of. Null if there are none.
+    /// The steps that are kernels, and the commands that run them; null if there are none.
     std::vector<size_t> kernels = {};
     Ref<GpuCommands> commands = nullptr;
     /// The positions of host inputs in the argument block, in the order of Plan::host_inputs.
@@ -35,7 +35,6 @@ class GpuPlan {
     /// Whether a kernel may set the error word.
     bool may_fail = false;
   };
-  std::span<const Segment> segments() const { return segments_; }
 
   /// Such as "2 command buffers, 20 dispatches, 12 barriers, 1840 bytes of arguments".
   std::string to_text() const;

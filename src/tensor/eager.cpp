@@ -74,10 +74,11 @@ Values EagerEmitter::emit(const Op& op, std::span<const Operand> operands, const
 Values EagerEmitter::emit_with_tensors(const Call& call) {
   Values held;
   std::vector<Operand> operands(call.operands().begin(), call.operands().end());
+  const Device place = device_of(call);
   for (size_t i = 0; i < operands.size(); ++i) {
     if (!operands[i].is_scalar() || takes_number(call.op(), i)) continue;
     const Dtype dtype = operands[i].dtype();
-    const DeviceScope device(device_of(call));
+    const DeviceScope device(place);
     held.push_back(full(Dims{}, operands[i], is_float(dtype) ? default_float() : dtype));
     operands[i] = Operand(held.back());
   }

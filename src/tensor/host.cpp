@@ -5,6 +5,7 @@
 
 #include "base/blocking.h"
 #include "ir/host_call.h"
+#include "ir/transfer.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"
@@ -19,7 +20,7 @@ constexpr int64_t kManyElements = 1 << 13;
 }  // namespace
 
 Values compute_on_host(const Call& call) {
-  if (is_transfer(call)) return transfer(call);
+  if (is_transfer(call.op())) return transfer(call);
   const GradModeScope no_grad(false);
   if (call.op().infer) infer_types(call);  // for its checks
   std::deque<HostView> views;

@@ -5,9 +5,7 @@
 
 namespace lucid {
 
-/// Whether a call copies a tensor to another device.
-bool is_transfer(const Call& call);
-/// Computes such a call.
+/// Computes a call of a transfer op (ir/transfer.h).
 Values transfer(const Call& call);
 
 /// The tensor on a device: itself if it is there already, otherwise a copy. Differentiable.

@@ -60,15 +60,15 @@ TEST(GpuMemory, FreeNeighboursMerge) {
 
 TEST(GpuMemory, StatsCount) {
   gpu().reset_peak_memory();
-  const GpuMemoryStats before = gpu().memory_stats();
+  const MemoryStats before = gpu().memory_stats();
   EXPECT_EQ(before.peak_bytes, before.bytes_in_use);
   void* const data = gpu().allocate(1000);
-  const GpuMemoryStats during = gpu().memory_stats();
+  const MemoryStats during = gpu().memory_stats();
   EXPECT_EQ(during.bytes_in_use, before.bytes_in_use + 1024);
   EXPECT_EQ(during.allocations, before.allocations + 1);
   EXPECT_EQ(during.peak_bytes, during.bytes_in_use);
   gpu().deallocate(data, 1000);
-  const GpuMemoryStats after = gpu().memory_stats();
+  const MemoryStats after = gpu().memory_stats();
   EXPECT_EQ(after.bytes_in_use, before.bytes_in_use);
   EXPECT_EQ(after.peak_bytes, during.peak_bytes);
   EXPECT_GE(after.cached_bytes, 1024);
@@ -92,7 +92,7 @@ TEST(GpuMemory, EmptyCacheReturnsMemory) {
 
 TEST(GpuMemory, ExhaustionIsAnErrorAndMemoryStaysUsable) {
   gpu().empty_cache();
-  const GpuMemoryStats before = gpu().memory_stats();
+  const MemoryStats before = gpu().memory_stats();
   Options changed = options();
   changed.gpu_memory_limit = int64_t{100} << 20;
   const OptionsScope scope(changed);
