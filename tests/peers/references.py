@@ -363,6 +363,7 @@ DIFFERENT: dict[str, Callable[..., Any]] = {
     **{f"max_unpool{d}d": max_unpool(d) for d in (1, 2, 3)},
     "unfold": of_integers(of_bools(spread(functional.unfold))),
     "fold": spread(functional.fold),
+    "to_device": lambda x, device: x.to(device, copy=True),
     "unique_all": lambda x, dim: torch.unique(x, return_inverse=True, return_counts=True, dim=dim),
 }
 
