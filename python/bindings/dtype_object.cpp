@@ -27,8 +27,7 @@ struct DeviceObject {
 PyTypeObject* dtype_type = nullptr;
 PyTypeObject* device_type = nullptr;
 PyObject* dtype_objects[kDtypeCount] = {};
-PyObject* cpu_object = nullptr;
-PyObject* gpu_objects[kMaxGpus] = {};  // made when first used
+PyObject* device_objects[kMaxGpus + 1] = {};  // by number; made when first used
 
 constexpr const char* kLongNames[kDtypeCount] = {"bool",  "uint8",   "int8",     "int16",   "int32",
                                                  "int64", "float16", "bfloat16", "float32", "float64"};
@@ -82,7 +81,7 @@ Device device_of_self(PyObject* self) { return reinterpret_cast<DeviceObject*>(s
 PyObject* device_repr(PyObject* self) {
   const Device device = device_of_self(self);
   if (!device.is_gpu()) return PyUnicode_FromString("device(type='cpu')");
-  return PyUnicode_FromFormat("device(type='gpu', index=%d)", static_cast<int>(device.index));
+  return PyUnicode_FromFormat("device(type='gpu', index=%d)", static_cast<int>(device.index()));
 }
 PyObject* device_str(PyObject* self) {
   return guarded([&] { return PyUnicode_FromString(to_string(device_of_self(self)).c_str()); });
@@ -92,7 +91,7 @@ PyObject* device_get_type(PyObject* self, void*) {
 }
 PyObject* device_get_index(PyObject* self, void*) {
   const Device device = device_of_self(self);
-  return device.is_gpu() ? PyLong_FromLong(device.index) : Py_NewRef(Py_None);
+  return device.is_gpu() ? PyLong_FromLong(device.index()) : Py_NewRef(Py_None);
 }
 
 /// device("gpu"), device("gpu:1"), device("gpu", 1), device(another).
@@ -145,7 +144,7 @@ std::optional<Dtype> dtype_in(PyObject* object) {
 const char* long_name_of(Dtype dtype) { return kLongNames[static_cast<int>(dtype)]; }
 
 PyObject* device_object(Device device) {
-  PyObject*& object = device.is_gpu() ? gpu_objects[device.index] : cpu_object;
+  PyObject*& object = device_objects[device.number()];
   if (!object) {
     object = reinterpret_cast<PyObject*>(PyObject_New(DeviceObject, device_type));
     if (!object) nb::detail::raise_python_error();
@@ -171,10 +170,9 @@ std::optional<Device> to_device_or_none(const char* function, PyObject* object) 
   } catch (const ValueError&) {
     device.reset();  // reported below, with the devices of this machine
   }
-  if (device && (!device->is_gpu() || device->index < Gpu::count())) return device;
+  if (device && (!device->is_gpu() || device->index() < Gpu::count())) return device;
   std::string devices = "'cpu'";
-  for (int i = 0; i < Gpu::count(); ++i)
-    devices += fmt::format(", '{}'", to_string(Device{Device::Kind::kGpu, static_cast<uint8_t>(i)}));
+  for (int i = 0; i < Gpu::count(); ++i) devices += fmt::format(", '{}'", to_string(Device::gpu(i)));
   const bool lacks_gpu = device && Gpu::count() == 0;
   throw ValueError(
       "{}: there is no device '{}'; the devices are: {}{}", function, name, devices,

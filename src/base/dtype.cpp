@@ -1,7 +1,6 @@
 #include "base/dtype.h"
 
 #include <array>
-#include <atomic>
 #include <utility>
 
 #include "base/error.h"
@@ -20,8 +19,6 @@ constexpr std::pair<std::string_view, Dtype> kLongNames[] = {
 };
 
 int category(Dtype dtype) { return is_bool(dtype) ? 0 : is_integer(dtype) ? 1 : 2; }
-
-std::atomic<Dtype> g_default_float{Dtype::kF32};
 
 }  // namespace
 
@@ -60,8 +57,6 @@ Dtype Promotion::result() const {
   LUCID_CHECK(result.has_value(), "promotion of no operands");
   return *result;
 }
-
-Dtype default_float() { return g_default_float.load(std::memory_order_relaxed); }
 
 void set_default_float(Dtype dtype) {
   if (!is_float(dtype))

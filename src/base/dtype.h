@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -71,8 +72,9 @@ class Promotion {
   std::optional<Dtype> best_[3];
 };
 
+inline constinit std::atomic<Dtype> g_default_float{Dtype::kF32};
 /// The dtype of floating-point results of integer inputs (`lucid.set_default_dtype`).
-Dtype default_float();
+inline Dtype default_float() { return g_default_float.load(std::memory_order_relaxed); }
 void set_default_float(Dtype dtype);
 
 }  // namespace lucid

@@ -9,16 +9,15 @@
 namespace lucid::jit {
 namespace {
 
-char flags(bool first, bool second, bool third) {
-  return static_cast<char>(static_cast<int>(first) | static_cast<int>(second) << 1 | static_cast<int>(third) << 2);
+char flags(bool first, bool second) {
+  return static_cast<char>(static_cast<int>(first) | static_cast<int>(second) << 1);
 }
 
 }  // namespace
 
 CallKey::CallKey() {
-  const Device device = current_device();
-  const char modes[] = {flags(GradMode::enabled(), GradMode::inference(), device.is_gpu()),
-                        static_cast<char>(default_float()), static_cast<char>(device.index)};
+  const char modes[] = {flags(GradMode::enabled(), GradMode::inference()), static_cast<char>(default_float()),
+                        static_cast<char>(current_device().number())};
   add_bytes(modes, sizeof modes);
 }
 
@@ -28,10 +27,9 @@ void CallKey::add_bytes(const void* data, size_t size) {
 
 void CallKey::add_tensor(const TensorImpl& tensor) {
   const size_t rank = tensor.sizes().size();
-  const Device device = tensor.device();
   const char head[] = {static_cast<char>(tensor.dtype()), static_cast<char>(rank),
-                       flags(requires_grad(tensor), tensor.is_parameter(), device.is_gpu()),
-                       static_cast<char>(device.index)};
+                       flags(requires_grad(tensor), tensor.is_parameter()),
+                       static_cast<char>(tensor.device().number())};
   add_bytes(head, sizeof head);
   int64_t* const numbers = numbers_.extend(2 * rank);
   for (size_t i = 0; i < rank; ++i) {

@@ -178,7 +178,7 @@ void after_fork_in_child() {
 }
 
 KernelCache& make_cache(Device device, std::atomic<KernelCache*>& place) {
-  auto generator = device.is_gpu() ? Gpu::at(device.index).make_generator() : codegen::make_llvm_generator();
+  auto generator = device.is_gpu() ? Gpu::at(device.index()).make_generator() : codegen::make_llvm_generator();
   auto made = std::make_unique<KernelCache>(std::move(generator), default_cache_directory());
   KernelCache* expected = nullptr;
   if (!place.compare_exchange_strong(expected, made.get())) return *expected;
@@ -190,7 +190,7 @@ KernelCache& make_cache(Device device, std::atomic<KernelCache*>& place) {
 }  // namespace
 
 KernelCache& kernel_cache(Device device) {
-  std::atomic<KernelCache*>& place = g_caches[device.is_gpu() ? device.index : kMaxGpus];
+  std::atomic<KernelCache*>& place = g_caches[device.number()];
   KernelCache* const cache = place.load();
   return cache ? *cache : make_cache(device, place);
 }

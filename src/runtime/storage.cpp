@@ -13,7 +13,7 @@ Storage::Storage(void* data, size_t bytes, Device device, std::function<void()> 
     : data_(data), bytes_(bytes), device_(device), release_(std::move(release)) {}
 
 Ref<Storage> Storage::allocate(size_t bytes, Device device) {
-  void* const data = device.is_gpu() ? Gpu::at(device.index).allocate(bytes) : lucid::allocate(bytes);
+  void* const data = device.is_gpu() ? Gpu::at(device.index()).allocate(bytes) : lucid::allocate(bytes);
   return Ref<Storage>::adopt(new Storage(data, bytes, device, nullptr));
 }
 
@@ -36,7 +36,7 @@ Ref<Storage> Storage::borrow(void* data, size_t bytes, std::function<void()> rel
 
 Storage::~Storage() {
   if (device_.is_gpu()) {
-    Gpu::at(device_.index).deallocate(data_, bytes_);
+    Gpu::at(device_.index()).deallocate(data_, bytes_);
   } else if (!release_) {
     deallocate(data_, bytes_);
   } else {
@@ -49,7 +49,7 @@ Storage::~Storage() {
 void copy_bytes(Device device, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   if (device.is_gpu())
-    Gpu::at(device.index).copy(to, from, bytes);
+    Gpu::at(device.index()).copy(to, from, bytes);
   else
     std::memcpy(to, from, bytes);
 }
@@ -57,7 +57,7 @@ void copy_bytes(Device device, void* to, const void* from, size_t bytes) {
 void read_bytes(Device device, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   if (device.is_gpu())
-    Gpu::at(device.index).download(to, from, bytes);
+    Gpu::at(device.index()).download(to, from, bytes);
   else
     std::memcpy(to, from, bytes);
 }
@@ -65,7 +65,7 @@ void read_bytes(Device device, void* to, const void* from, size_t bytes) {
 void write_bytes(Device device, void* to, const void* from, size_t bytes) {
   if (bytes == 0) return;
   if (device.is_gpu())
-    Gpu::at(device.index).upload(to, from, bytes);
+    Gpu::at(device.index()).upload(to, from, bytes);
   else
     std::memcpy(to, from, bytes);
 }

@@ -37,14 +37,12 @@ struct AttributeWriter {
   }
 };
 
-int64_t key_of(Device device) { return static_cast<int64_t>(device.kind) << 8 | device.index; }
-
 void append_tensor(PlanKey& key, const TensorImpl& tensor) {
   const DimsView sizes = tensor.sizes();
   const Dim* stride = tensor.strides().data();
   int64_t* word = key.extend(1 + 2 * sizes.size());
   *word++ = static_cast<int64_t>(OperandTag::kTensor) | static_cast<int64_t>(tensor.dtype()) << 8 |
-            static_cast<int64_t>(sizes.size()) << 16 | key_of(tensor.device()) << 32;
+            static_cast<int64_t>(sizes.size()) << 16 | static_cast<int64_t>(tensor.device().number()) << 32;
   for (const Dim size : sizes) {
     *word++ = size.unnoted();
     *word++ = stride++->unnoted();
@@ -54,7 +52,7 @@ void append_tensor(PlanKey& key, const TensorImpl& tensor) {
 void build_key(PlanKey& key, const Call& call, std::span<TensorImpl* const> destinations) {
   key.push_back(call.op().id | static_cast<int64_t>(default_float()) << 16 |
                 static_cast<int64_t>(destinations.size()) << 24 | static_cast<int64_t>(call.count()) << 32 |
-                key_of(current_device()) << 48);
+                static_cast<int64_t>(current_device().number()) << 48);
   for (const Operand& operand : call.operands()) {
     if (operand.is_value()) {
       append_tensor(key, *tensor_of(operand));

@@ -55,7 +55,7 @@ TEST(Barriers, SeparateAWriteToDonatedMemoryFromReads) {
 }
 
 TEST(Barriers, StepsAreNotFusedOnAGpu) {
-  const auto passes = plan_passes(OutputMemory::kNew, {Device::Kind::kGpu, 0});
+  const auto passes = plan_passes(OutputMemory::kNew, Device::gpu(0));
   for (const PlanPass& pass : passes) EXPECT_NE(pass.name, kFuseSteps);
 }
 

@@ -28,7 +28,7 @@ TEST_F(Infer, PromotesAndBroadcasts) {
 }
 
 TEST_F(Infer, ResultsAreOnTheDeviceOfTheOperands) {
-  const Device gpu{Device::Kind::kGpu, 1};
+  const Device gpu = Device::gpu(1);
   const Value x = e_.value(graph_.add_input({Dtype::kF32, {3}, gpu}));
   const Value here = value(Dtype::kF32, {3});
   const Value number = value(Dtype::kF32, {});
