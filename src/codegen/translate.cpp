@@ -71,6 +71,7 @@ Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module
       loop_results_(kernel.instructions.size()) {}
 
 void Translator::run() {
+  LUCID_CHECK(kernel_.group == 1, "codegen: kernel {}: groups run on gpus only", kernel_.name);
   llvm::Type* pointer = builder_.getPtrTy();
   llvm::Type* integer = builder_.getInt64Ty();
   auto* type =
@@ -113,6 +114,8 @@ void Translator::make_buffers(Value* arguments) {
         buffers_.push_back(make_scratch(index));
         if (scratch_.on_stack) frame_bytes += buffer.count * size_of(buffer.dtype);
         break;
+      case loop::Buffer::Kind::kShared:
+        throw InternalError("codegen: kernel {}: shared buffers are for gpus only", kernel_.name);
       case loop::Buffer::Kind::kTable: {
         std::vector<llvm::Constant*> elements;
         elements.reserve(buffer.table.size());

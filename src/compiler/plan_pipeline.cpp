@@ -62,7 +62,7 @@ bool place_in_results(PlanDraft& draft) {
 }
 
 bool write_kernels(PlanDraft& draft) {
-  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts));
+  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts), draft.device);
   for (KernelStep& step : draft.schedule.steps)
     if (draft.transient.contains(step.packs)) step.packs = -1;
   number_stages(draft.schedule);

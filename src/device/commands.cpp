@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <utility>
 
@@ -38,8 +37,15 @@ struct GpuRecording {
 
 /// A resource, because it is kept until the last run has ended.
 struct GpuCommands::State : GpuResource {
-  State(Gpu::State& owner, std::vector<GpuLaunch> launches, size_t bytes, GpuRunMode how)
-      : gpu(owner), list(owner.device, std::move(launches), bytes), block_bytes(bytes), mode(how) {}
+  State(Gpu::State& owner, std::vector<GpuLaunch> launches, std::vector<uint64_t> first_words, size_t bytes,
+        GpuRunMode how)
+      : gpu(owner),
+        list(owner.device, std::move(launches), bytes),
+        words(std::move(first_words)),
+        block_bytes(bytes),
+        mode(how) {
+    LUCID_CHECK(words.size() * sizeof(uint64_t) <= block_bytes, "{} words of {} bytes", words.size(), block_bytes);
+  }
 
   Mutex& mutex() const { return mutex_of(LockRank::kGpuCommands, this); }
   /// A recording that is not in use. Waits if many are pending.
@@ -49,6 +55,7 @@ struct GpuCommands::State : GpuResource {
 
   Gpu::State& gpu;
   const GpuLaunchList list;
+  const std::vector<uint64_t> words;
   const size_t block_bytes;
   const GpuRunMode mode;
   std::atomic<uint64_t> last_use = 0;
@@ -112,8 +119,9 @@ GpuRecording* GpuCommands::State::add_recording() {
   return recordings.back().get();
 }
 
-GpuCommands::GpuCommands(Gpu& gpu, std::vector<GpuLaunch> launches, size_t block_bytes, GpuRunMode mode)
-    : state_(std::make_unique<State>(*gpu.state_, std::move(launches), block_bytes, mode)) {}
+GpuCommands::GpuCommands(Gpu& gpu, std::vector<GpuLaunch> launches, std::vector<uint64_t> words, size_t block_bytes,
+                         GpuRunMode mode)
+    : state_(std::make_unique<State>(*gpu.state_, std::move(launches), std::move(words), block_bytes, mode)) {}
 
 GpuCommands::~GpuCommands() {
   GpuQueue& queue = state_->gpu.queue;
@@ -136,7 +144,7 @@ GpuRun::GpuRun(GpuCommands& commands) : state_(std::make_unique<State>()) {
   } else {
     state_->block = of.gpu.host_memory.take(of.block_bytes);
   }
-  std::memset(state_->block->data, 0, of.block_bytes);
+  std::ranges::copy(of.words, reinterpret_cast<uint64_t*>(state_->block->data));
 }
 
 GpuRun::~GpuRun() {

@@ -107,8 +107,9 @@ enum class GpuRunMode : uint8_t {
 /// Launches in order, which can be run any number of times, each time with another block of arguments. Thread-safe.
 class GpuCommands : public RefCounted {
  public:
-  /// `block_bytes` is the size of the argument block. Its first 8 bytes are free for the caller to use.
-  GpuCommands(Gpu& gpu, std::vector<GpuLaunch> launches, size_t block_bytes, GpuRunMode mode);
+  /// `block_bytes` is the size of the argument block, which begins with `words` in each run.
+  GpuCommands(Gpu& gpu, std::vector<GpuLaunch> launches, std::vector<uint64_t> words, size_t block_bytes,
+              GpuRunMode mode);
   ~GpuCommands() override;
 
   size_t barrier_count() const;
@@ -130,7 +131,7 @@ class GpuRun {
   /// Returns the block, which is used again when the run has ended.
   ~GpuRun();
 
-  /// The block, zeroed. It must be filled before submit().
+  /// The block. What the launches use must be filled before submit().
   char* data() const;
   /// Its address on the device.
   uint64_t address() const;

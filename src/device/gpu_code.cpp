@@ -183,7 +183,7 @@ class GpuGenerator : public codegen::CodeGenerator {
 };
 
 GpuCode::GpuCode(GpuDevice& device, const spirv::Shader& shader, size_t argument_words)
-    : device_(device), clusters_(shader.clusters), argument_words_(argument_words) {
+    : device_(device), groups_(shader.clusters / shader.group), argument_words_(argument_words) {
   code_bytes_ = shader.words.size() * sizeof(uint32_t);
   // Drivers do not tell. Machine code has about the size of the shader, with data beside it.
   memory_bytes_ = sizeof(GpuCode) + 2 * code_bytes_;

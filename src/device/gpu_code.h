@@ -17,8 +17,8 @@ class GpuCode : public codegen::LoadedCode {
 
   const GpuDevice& device() const { return device_; }
   VkPipeline pipeline() const { return pipeline_; }
-  /// The number of clusters in a workgroup.
-  uint32_t clusters() const { return clusters_; }
+  /// The number of groups of clusters in a workgroup. Each group computes its own items.
+  uint32_t groups() const { return groups_; }
   /// The number of buffers and params. The address of scratch memory, if any, follows them.
   size_t argument_words() const { return argument_words_; }
 
@@ -26,7 +26,7 @@ class GpuCode : public codegen::LoadedCode {
   friend class GpuGenerator;
   GpuDevice& device_;
   VkPipeline pipeline_ = nullptr;
-  const uint32_t clusters_;
+  const uint32_t groups_;
   const size_t argument_words_;
 };
 

@@ -9,11 +9,15 @@
 #include <optional>
 
 #include "base/options.h"
+#include "loop/kernel.h"
 
 namespace lucid {
 namespace {
 
 constexpr const char* kValidationLayer = "VK_LAYER_KHRONOS_validation";
+
+/// The size of the largest workgroups of our shaders.
+constexpr uint32_t kMaxInvocations = loop::kMaxGroup * loop::kLanes;
 
 constexpr int kLastOrder = 3;
 /// Real gpus first. Drivers that compute on the CPU come last, but are gpus like any other.
@@ -139,10 +143,12 @@ std::optional<PhysicalGpu> examine(const vulkan::InstanceFunctions& vk, VkPhysic
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features11;
   vk.GetPhysicalDeviceFeatures2(device, &features);
+  const VkPhysicalDeviceLimits& limits = gpu.properties.limits;
   const bool is_suitable =
       features.features.shaderInt64 && features.features.shaderFloat64 && features.features.shaderInt16 &&
       features11.storageBuffer16BitAccess && features12.storageBuffer8BitAccess && features12.shaderInt8 &&
-      features12.bufferDeviceAddress && features12.timelineSemaphore && features12.vulkanMemoryModel;
+      features12.bufferDeviceAddress && features12.timelineSemaphore && features12.vulkanMemoryModel &&
+      limits.maxComputeWorkGroupInvocations >= kMaxInvocations && limits.maxComputeWorkGroupSize[0] >= kMaxInvocations;
   if (!is_suitable) return std::nullopt;
   gpu.has_memory_model_device_scope = features12.vulkanMemoryModelDeviceScope;
   gpu.has_subgroup_extended_types = features12.shaderSubgroupExtendedTypes;

@@ -34,6 +34,7 @@ GpuLaunchList::GpuLaunchList(const GpuDevice& device, std::vector<GpuLaunch> lau
     cost_.barriers += step.has_barrier;
     cost_.scratch_bytes =
         std::max(cost_.scratch_bytes, static_cast<size_t>(ceil_div(step.items, step.grain)) * scratch);
+    if (scratch) scratch_words_.push_back(step.arguments + sizeof(uint64_t) * step.code->argument_words());
     steps_.push_back(step);
   }
   cost_.launches = static_cast<uint32_t>(steps_.size());
@@ -65,7 +66,7 @@ void GpuLaunchList::record_step(VkCommandBuffer commands, uint64_t block, const 
   const spirv::PushConstants constants{block + step.arguments, step.items, step.grain, device_.fault_address};
   device_.vk.CmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, step.code->pipeline());
   device_.vk.CmdPushConstants(commands, device_.layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, sizeof constants, &constants);
-  const int64_t groups = ceil_div(ceil_div(step.items, step.grain), step.code->clusters());
+  const int64_t groups = ceil_div(ceil_div(step.items, step.grain), step.code->groups());
   // Rows of workgroups, if there are too many for one. Those beyond the end have no items.
   const int64_t across = std::min<int64_t>(groups, device_.gpu.properties.limits.maxComputeWorkGroupCount[0]);
   device_.vk.CmdDispatch(commands, static_cast<uint32_t>(across), static_cast<uint32_t>(ceil_div(groups, across)), 1);
@@ -93,10 +94,7 @@ void GpuLaunchList::record_shuffled(VkCommandBuffer commands, uint64_t block) co
 }
 
 void GpuLaunchList::write_scratch(char* block, uint64_t scratch) const {
-  if (!cost_.scratch_bytes) return;
-  for (const Step& step : steps_)
-    if (step.code->scratch_bytes())
-      std::memcpy(block + step.arguments + 8 * step.code->argument_words(), &scratch, sizeof scratch);
+  for (const size_t word : scratch_words_) std::memcpy(block + word, &scratch, sizeof scratch);
 }
 
 }  // namespace lucid

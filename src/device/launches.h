@@ -39,6 +39,8 @@ class GpuLaunchList {
   const std::vector<GpuLaunch> launches_;
   const uint64_t shuffle_seed_;
   std::vector<Step> steps_;
+  /// The positions in the block of the words that hold the address of scratch memory.
+  std::vector<size_t> scratch_words_;
   GpuCost cost_;
 };
 

@@ -123,11 +123,11 @@ std::vector<T> run(Gpu& gpu, codegen::CodeGenerator& generator, Dtype dtype, con
   gpu.upload(y.address(), operands.y.data(), kBytes);
   gpu.upload(z.address(), operands.z.data(), kBytes);
   const GpuLaunch launch{.code = code, .items = kCount, .grain = loop::kLanes};
-  const auto commands = make_ref<GpuCommands>(gpu, std::vector{launch}, 4 * sizeof(uint64_t), GpuRunMode::kBatched);
-  GpuRun run(*commands);
-  void* const arguments[] = {x.address(), y.address(), z.address(), out.address()};
-  std::memcpy(run.data(), arguments, sizeof arguments);
-  run.submit();
+  std::vector<uint64_t> words;
+  for (const Memory* memory : {&x, &y, &z, &out}) words.push_back(std::bit_cast<uint64_t>(memory->address()));
+  const size_t bytes = words.size() * sizeof(uint64_t);
+  const auto commands = make_ref<GpuCommands>(gpu, std::vector{launch}, std::move(words), bytes, GpuRunMode::kBatched);
+  GpuRun(*commands).submit();
   std::vector<T> results(kOperations * kCount);
   gpu.download(results.data(), out.address(), kOperations * kBytes);
   return results;

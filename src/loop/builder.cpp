@@ -66,6 +66,11 @@ BufferRef Builder::table(Dtype dtype, std::vector<uint64_t> bits) {
   return declare({Buffer::Kind::kTable, dtype, count, std::move(bits)});
 }
 
+BufferRef Builder::shared(Dtype dtype, int64_t count) {
+  LUCID_CHECK(count > 0, "kernel {}: a shared buffer of {} elements", kernel_.name, count);
+  return declare({Buffer::Kind::kShared, dtype, count, {}});
+}
+
 Id Builder::add(Instruction instruction) {
   LUCID_CHECK(!open_blocks_.empty(), "kernel {}: the builder was used after finish()", kernel_.name);
   kernel_.instructions.push_back(std::move(instruction));
@@ -127,6 +132,7 @@ void Builder::call(const Kernel& part, std::vector<uint32_t> buffers, int64_t fi
 
 Value Builder::begin() { return append({.code = Code::kBegin, .type = {Dtype::kI64}}); }
 Value Builder::end() { return append({.code = Code::kEnd, .type = {Dtype::kI64}}); }
+Value Builder::member() { return append({.code = Code::kMember, .type = {Dtype::kI64}}); }
 Value Builder::iota(Dtype dtype) { return append({.code = Code::kIota, .type = {dtype, true}}); }
 
 Value Builder::constant(Dtype dtype, double value) {
@@ -344,6 +350,8 @@ void Builder::if_then(Value condition, const std::function<void()>& then, const 
   }
   append(std::move(branch));
 }
+
+void Builder::barrier() { append({.code = Code::kBarrier, .type = {}}); }
 
 Value Builder::lanes_below(Value count) {
   // 32-bit lanes need half the registers of 64-bit lanes.

@@ -49,10 +49,16 @@ class Builder {
   BufferRef argument(Dtype dtype);
   BufferRef scratch(Dtype dtype, int64_t count);
   BufferRef table(Dtype dtype, std::vector<uint64_t> bits);
+  /// Makes the kernel run as a group of `members`.
+  void set_group(int64_t members) { kernel_.group = members; }
+  /// Declares a buffer that the members of the group share.
+  BufferRef shared(Dtype dtype, int64_t count);
   /// Declares the next run-time integer.
   Value param();
   Value begin();
   Value end();
+  /// The index of the executing member of the group.
+  Value member();
 
   Value constant(Dtype dtype, double value);
   Value constant(Dtype dtype, int64_t value);
@@ -97,6 +103,9 @@ class Builder {
   /// A loop that carries nothing.
   void for_loop(Value lo, Value hi, int64_t step, const std::function<void(Value i)>& body);
   void if_then(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise = {});
+
+  /// Waits for all members of the group.
+  void barrier();
 
   /// Declares `count` run-time integers that are only passed on to calls. Returns the index of the first.
   int64_t params(int64_t count);

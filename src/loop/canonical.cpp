@@ -50,6 +50,7 @@ class Renumbering {
     result_.name = source_.name;
     result_.buffers = source_.buffers;
     result_.param_count = source_.param_count;
+    result_.group = source_.group;
     result_.parts = source_.parts;
     result_.calls = source_.calls;
     result_.instructions.reserve(source_.instructions.size());
@@ -133,7 +134,7 @@ bool Kernel::operator==(const Kernel& other) const {
   auto same_block = [](const Block& a, const Block& b) {
     return a.arguments == b.arguments && a.instructions == b.instructions && a.yields == b.yields;
   };
-  return name == other.name && param_count == other.param_count &&
+  return name == other.name && param_count == other.param_count && group == other.group &&
          std::ranges::equal(buffers, other.buffers, same_buffer) &&
          std::ranges::equal(instructions, other.instructions, equal) &&
          std::ranges::equal(blocks, other.blocks, same_block) && calls == other.calls && parts == other.parts;
@@ -150,6 +151,7 @@ class KeyWriter {
     word(kernel.name.size());
     key_ += kernel.name;
     word(static_cast<uint64_t>(kernel.param_count));
+    word(static_cast<uint64_t>(kernel.group));
     word(kernel.buffers.size());
     for (const Buffer& buffer : kernel.buffers) {
       word(static_cast<uint64_t>(buffer.kind) | static_cast<uint64_t>(buffer.dtype) << 8);

@@ -19,6 +19,7 @@ constexpr std::array<CodeInfo, kCodeCount> kInfos = {{
     {"param", Family::kLeaf, Dtype::kI64},
     {"begin", Family::kLeaf, Dtype::kI64},
     {"end", Family::kLeaf, Dtype::kI64},
+    {"member", Family::kLeaf, Dtype::kI64},
     {"iota", Family::kLeaf, kComputed},
     {"add", Family::kBinary, kComputed},
     {"sub", Family::kBinary, kComputed},
@@ -67,6 +68,7 @@ constexpr std::array<CodeInfo, kCodeCount> kInfos = {{
     {"result", Family::kControl, kAllDtypes},
     {"if", Family::kControl, kAllDtypes},
     {"call", Family::kControl, kAllDtypes},
+    {"barrier", Family::kControl, kAllDtypes},
     {"argument", Family::kControl, kAllDtypes},
 }};
 static_assert(kInfos.back().name == "argument");
@@ -95,7 +97,7 @@ std::optional<Code> parse_code(std::string_view name) {
 
 bool has_result(Code code) {
   return code != Code::kStore && code != Code::kScatter && code != Code::kPrefetch && code != Code::kFor &&
-         code != Code::kIf && code != Code::kCall;
+         code != Code::kIf && code != Code::kCall && code != Code::kBarrier;
 }
 
 std::string to_string(Type type) {

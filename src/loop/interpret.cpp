@@ -1,7 +1,9 @@
 #include "loop/interpret.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <span>
 
 #include "base/error.h"
 #include "loop/codes.h"
@@ -16,7 +18,12 @@ using Lanes = std::array<Bits, kLanes>;
 class Interpreter {
  public:
   Interpreter(const Kernel& kernel, void* const* arguments, const int64_t* params, int64_t begin, int64_t end)
-      : kernel_(kernel), params_(params), begin_(begin), end_(end), values_(kernel.instructions.size()) {
+      : kernel_(kernel),
+        params_(params),
+        begin_(begin),
+        end_(end),
+        values_of_(static_cast<size_t>(kernel.group), std::vector<Lanes>(kernel.instructions.size())),
+        touches_(kernel.buffers.size()) {
     owned_.resize(kernel.buffers.size());
     for (size_t i = 0; i < kernel.buffers.size(); ++i) {
       const Buffer& buffer = kernel.buffers[i];
@@ -25,16 +32,119 @@ class Interpreter {
         continue;
       }
       const size_t size = size_of(buffer.dtype);
-      // Scratch starts as garbage, so that a kernel that reads it before writing it does not happen to read zeros.
+      // Memory starts as garbage, so that a kernel that reads it before writing it does not happen to read zeros.
       owned_[i].assign(static_cast<size_t>(buffer.count) * size, std::byte{0xA5});
       for (size_t k = 0; k < buffer.table.size(); ++k) std::memcpy(&owned_[i][k * size], &buffer.table[k], size);
       memory_.push_back(owned_[i].data());
     }
   }
 
-  void run() { run_block(kernel_.blocks[0]); }
+  void run() {
+    select(0);
+    if (kernel_.group == 1) return run_block(kernel_.blocks[0]);
+    find_barriers(0);
+    barrier();
+    run_group(kernel_.blocks[0]);
+  }
 
  private:
+  // The members of a group run one after the other from barrier to barrier.
+
+  void select(size_t member) {
+    member_ = member;
+    values_ = values_of_[member];
+  }
+
+  /// Calls `function` for each member. The order alternates, so that none depends on it.
+  template <typename Function>
+  void for_each_member(const Function& function) {
+    descending_ = !descending_;
+    const size_t count = values_of_.size();
+    for (size_t i = 0; i < count; ++i) {
+      select(descending_ ? count - 1 - i : i);
+      function();
+    }
+  }
+
+  /// Records which blocks contain barriers. Returns whether this one does.
+  bool find_barriers(uint32_t index) {
+    has_barrier_.resize(kernel_.blocks.size());
+    for (Id id : kernel_.blocks[index].instructions) {
+      if (kernel_.instructions[id].code == Code::kBarrier) has_barrier_[index] = true;
+      for (uint32_t inner : kernel_.instructions[id].blocks)
+        if (find_barriers(inner)) has_barrier_[index] = true;
+    }
+    return has_barrier_[index];
+  }
+
+  void barrier() {
+    for (size_t i = 0; i < touches_.size(); ++i) {
+      if (kernel_.buffers[i].kind == Buffer::Kind::kShared)
+        touches_[i].assign(static_cast<size_t>(kernel_.buffers[i].count), Touch());
+    }
+  }
+
+  void run_group(const Block& block) {
+    const std::span<const Id> all(block.instructions);
+    size_t first = 0;
+    const auto run_until = [&](size_t last) {
+      for_each_member([&] {
+        for (Id id : all.subspan(first, last - first)) run_instruction(id);
+      });
+      first = last + 1;
+    };
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Instruction& x = kernel_.instructions[all[i]];
+      const bool is_uniform = std::ranges::any_of(x.blocks, [&](uint32_t inner) { return has_barrier_[inner]; });
+      if (x.code != Code::kBarrier && !is_uniform) continue;
+      run_until(i);
+      if (x.code == Code::kBarrier) {
+        barrier();
+      } else if (x.code == Code::kIf) {
+        const size_t taken = operand(x, 0)[0] ? 0 : 1;
+        if (taken < x.blocks.size()) run_group(kernel_.blocks[x.blocks[taken]]);
+      } else {
+        run_group_loop(x);
+      }
+    }
+    run_until(all.size());
+  }
+
+  void run_group_loop(const Instruction& x) {
+    const Block& body = kernel_.blocks[x.blocks[0]];
+    for_each_member([&] { start_loop(x); });
+    const auto high = static_cast<int64_t>(operand(x, 1)[0]);
+    auto i = static_cast<int64_t>(operand(x, 0)[0]);
+    while (i < high) {
+      for_each_member([&] { values_[body.arguments[0]][0] = static_cast<Bits>(i); });
+      run_group(body);
+      for_each_member([&] { end_iteration(body); });
+      if (__builtin_add_overflow(i, x.integer, &i)) return;
+    }
+  }
+
+  /// Who accessed an element of a shared buffer since the last barrier. Every lane of every member has a number.
+  struct Touch {
+    static constexpr int kNone = -1;
+    static constexpr int kSeveral = -2;
+    int writer = kNone;
+    int reader = kNone;
+  };
+
+  /// Checks that a barrier separates conflicting accesses. All lanes load scalars, the first stores them.
+  void touch(const Instruction& x, int64_t index, int lane, bool is_scalar, bool writes) {
+    Touch& touch = touches_[x.buffer][static_cast<size_t>(index)];
+    const int own = static_cast<int>(member_) * kLanes + lane;
+    const auto is_other = [&](int one) { return one != Touch::kNone && one != own; };
+    const bool read_by_all = is_scalar && !writes;
+    const bool conflicts =
+        (read_by_all && touch.writer != Touch::kNone) || is_other(touch.writer) || (writes && is_other(touch.reader));
+    LUCID_CHECK(!conflicts, "kernel {}: {} of element {} of @{} by member {}: no barrier since another lane's access",
+                kernel_.name, name_of(x.code), index, x.buffer, member_);
+    if (writes) touch.writer = own;
+    if (!writes) touch.reader = read_by_all || is_other(touch.reader) ? Touch::kSeveral : own;
+  }
+
   void run_block(const Block& block) {
     for (Id id : block.instructions) run_instruction(id);
   }
@@ -96,6 +206,9 @@ class Interpreter {
         break;
       case Code::kEnd:
         result[0] = static_cast<Bits>(end_);
+        break;
+      case Code::kMember:
+        result[0] = static_cast<Bits>(member_);
         break;
       default:  // kIota
         for (int j = 0; j < kLanes; ++j) result[j] = convert_lane(Dtype::kI64, x.type.element, static_cast<Bits>(j));
@@ -160,6 +273,7 @@ class Interpreter {
       if (x.masked && !mask[j]) continue;
       const auto index = static_cast<int64_t>(indexed ? indices[j] : indices[0] + lane_offset(x.code, j));
       std::byte* address = element(x, index);
+      if (kernel_.buffers[x.buffer].kind == Buffer::Kind::kShared) touch(x, index, j, count == 1, writes);
       if (writes) {
         std::memcpy(address, &operand(x, 1)[j], size_of(dtype));
       } else {
@@ -197,17 +311,26 @@ class Interpreter {
               static_cast<int64_t>(operand(x, 0)[0]), static_cast<int64_t>(operand(x, 1)[0]));
   }
 
-  void run_loop(const Instruction& x) {
+  void start_loop(const Instruction& x) {
     const Block& body = kernel_.blocks[x.blocks[0]];
     for (size_t k = 2; k < x.operands.size(); ++k) values_[body.arguments[k - 1]] = operand(x, k);
+  }
+
+  void end_iteration(const Block& body) {
+    std::vector<Lanes> next;
+    for (Id id : body.yields) next.push_back(values_[id]);
+    for (size_t k = 0; k < next.size(); ++k) values_[body.arguments[k + 1]] = next[k];
+  }
+
+  void run_loop(const Instruction& x) {
+    const Block& body = kernel_.blocks[x.blocks[0]];
+    start_loop(x);
     const auto high = static_cast<int64_t>(operand(x, 1)[0]);
     auto i = static_cast<int64_t>(operand(x, 0)[0]);
     while (i < high) {
       values_[body.arguments[0]][0] = static_cast<Bits>(i);
       run_block(body);
-      std::vector<Lanes> next;
-      for (Id id : body.yields) next.push_back(values_[id]);
-      for (size_t k = 0; k < next.size(); ++k) values_[body.arguments[k + 1]] = next[k];
+      end_iteration(body);
       if (__builtin_add_overflow(i, x.integer, &i)) return;
     }
   }
@@ -216,7 +339,12 @@ class Interpreter {
   const int64_t* params_;
   int64_t begin_;
   int64_t end_;
-  std::vector<Lanes> values_;
+  std::vector<std::vector<Lanes>> values_of_;  // by member
+  std::span<Lanes> values_;                    // of the selected member
+  size_t member_ = 0;
+  bool descending_ = true;
+  std::vector<bool> has_barrier_;            // by block
+  std::vector<std::vector<Touch>> touches_;  // by buffer and element
   std::vector<std::byte*> memory_;
   std::vector<std::vector<std::byte>> owned_;
 };

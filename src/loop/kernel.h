@@ -15,6 +15,12 @@
 /// kLanes lanes, regardless of the machine's register width. The lanes of a reduction are therefore part of a kernel's
 /// meaning, and every target computes the same bits. Nothing is implied: no contraction, no reassociation, no
 /// promotion.
+///
+/// A kernel for gpus may run as a group: Kernel::group members execute the body together, for the same items, each with
+/// its own values. They share buffers of kind kShared. Every lane of every member is on its own: if one stores an
+/// element of a shared buffer and another accesses it, there must be a kBarrier between the two. An element of an
+/// argument that the kernel stores is accessed by one lane of one member only. A kernel with more than one member has
+/// no scratch and no calls, and moves no values between lanes (kExtract, kRotate, kAny, kScatter).
 namespace lucid::loop {
 
 inline constexpr int kLanes = 16;
@@ -22,6 +28,10 @@ inline constexpr int kLanes = 16;
 inline constexpr int kMaxDepth = 64;
 /// Maximum total size of a kernel's scratch buffers.
 inline constexpr size_t kMaxScratchBytes = size_t{4} << 20;
+/// Maximum number of members of a group, and total size of the buffers that they share: every gpu that we support has
+/// workgroups of 256 invocations and 16 KiB of shared memory.
+inline constexpr int64_t kMaxGroup = 16;
+inline constexpr size_t kMaxSharedBytes = size_t{16} << 10;
 
 /// A scalar or a vector of kLanes. kBool is one bit in registers and one byte (0 or 1) in memory. The 16-bit floats may
 /// only be moved (constants, lanes, select, loads, stores, carried values) and converted. A bool supports logical
@@ -34,11 +44,13 @@ struct Type {
 
 enum class Code : uint8_t {
   // Leaves. kConst: `real` for floats, `integer` otherwise. kParam: the run-time i64 with index `integer`.
-  // kBegin and kEnd: the half-open range of work items of this call. kIota: the vector 0, 1, ..., 15 of `type`.
+  // kBegin and kEnd: the half-open range of work items of this call. kMember: the index, an i64, of the executing
+  // member of the group. kIota: the vector 0, 1, ..., 15 of `type`.
   kConst,
   kParam,
   kBegin,
   kEnd,
+  kMember,
   kIota,
   // Arithmetic on two values of one type. Integers wrap. kDiv and kRem on integers truncate. A divisor of 0, or of -1
   // with the smallest dividend, is undefined behavior; lowerings guard against it. kShr is arithmetic for signed types
@@ -113,6 +125,10 @@ enum class Code : uint8_t {
   // Performs Kernel::calls[`integer`] for the items from operand 0 up to operand 1. The other operands, one for each
   // scratch buffer that the call passes, are the indices that the callee uses for the first element of those buffers.
   kCall,
+  // Waits until all members of the group get here. Accesses of shared buffers by any member before it are complete. The
+  // loops and conditionals around it must be uniform: their bounds and conditions are computed from constants, params,
+  // the range of items and counters of uniform loops.
+  kBarrier,
   // An argument of a block, defined by the block and listed in Block::arguments.
   kArgument,
 };
@@ -122,7 +138,7 @@ using Id = uint32_t;
 
 struct Instruction {
   Code code;
-  Type type;  // of the result; meaningless for kStore, kScatter, kPrefetch, kFor, kIf
+  Type type;  // of the result; meaningless for codes without one
   SmallVector<Id, 4> operands = {};
   int64_t integer = 0;
   double real = 0;
@@ -143,6 +159,7 @@ struct Buffer {
     kArgument,  // passed in, in order
     kScratch,   // `count` uninitialized elements, private to the call
     kTable,     // read-only constants, the raw bits of each element
+    kShared,    // `count` elements, uninitialized at the start of the call, shared by the members of a group
   };
   Kind kind = Kind::kArgument;
   Dtype dtype = Dtype::kF32;
@@ -163,6 +180,7 @@ struct Kernel {
   std::string name;
   std::vector<Buffer> buffers;  // the arguments first
   int64_t param_count = 0;
+  int64_t group = 1;  // the number of members that execute the body together
   std::vector<Instruction> instructions;
   std::vector<Block> blocks;  // block 0 is the body
   /// The kernels that this one calls, and its calls in the order of the text. Parts make no calls themselves. Each part

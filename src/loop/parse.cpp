@@ -23,6 +23,7 @@ class Parser {
     kernel_.name = lexer_.at('"') ? lexer_.quoted() : std::string(lexer_.word("the kernel's name"));
     parse_arguments();
     if (lexer_.accept("params")) kernel_.param_count = lexer_.integer("a number of params", 0);
+    if (lexer_.accept("group")) kernel_.group = lexer_.integer("a number of members", 2, kMaxGroup);
     lexer_.expect("{");
     while (lexer_.at('@')) parse_buffer();
     while (lexer_.at_any_of({"kernel"})) parse_part();
@@ -84,10 +85,13 @@ class Parser {
     expect_buffer_number();
     lexer_.expect("=");
     const size_t position = lexer_.position();
-    const std::string_view kind = lexer_.word("scratch or table");
-    if (kind != "scratch" && kind != "table") lexer_.fail_at(position, "expected scratch or table");
+    const std::string_view kind = lexer_.word("scratch, shared or table");
+    if (kind != "scratch" && kind != "shared" && kind != "table")
+      lexer_.fail_at(position, "expected scratch, shared or table");
     Buffer buffer;
-    buffer.kind = kind == "table" ? Buffer::Kind::kTable : Buffer::Kind::kScratch;
+    buffer.kind = kind == "table"    ? Buffer::Kind::kTable
+                  : kind == "shared" ? Buffer::Kind::kShared
+                                     : Buffer::Kind::kScratch;
     buffer.dtype = parse_element();
     lexer_.expect("[");
     buffer.count = lexer_.integer("a number of elements", 1);
@@ -162,7 +166,7 @@ class Parser {
         kernel_.instructions[id].code = *code;
         if (*code == Code::kCall)
           parse_call(kernel_.instructions[id]);
-        else
+        else if (*code != Code::kBarrier)
           parse_access(kernel_.instructions[id]);
       }
     }

@@ -92,12 +92,18 @@ class Printer {
     }
     out_ += ')';
     if (kernel_.param_count) print(" params {}", kernel_.param_count);
+    if (kernel_.group != 1) print(" group {}", kernel_.group);
     out_ += " {\n";
     for (; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
       const bool is_table = buffer.kind == Buffer::Kind::kTable;
       indent(depth_ + 1);
-      print("@{} = {} {}[{}]", i, is_table ? "table" : "scratch", name_of(buffer.dtype), buffer.count);
+      const bool is_shared = buffer.kind == Buffer::Kind::kShared;
+      print("@{} = {} {}[{}]", i,
+            is_table    ? "table"
+            : is_shared ? "shared"
+                        : "scratch",
+            name_of(buffer.dtype), buffer.count);
       if (is_table) print_table(buffer);
       out_ += '\n';
     }

@@ -17,16 +17,20 @@ class Verifier {
       : kernel_(kernel),
         in_scope_(kernel.instructions.size()),
         placed_(kernel.instructions.size()),
+        uniform_(kernel.instructions.size()),
         entered_(kernel.blocks.size()) {}
 
   void run() {
     check_buffers();
     for (const Kernel& part : kernel_.parts) {
       require(part.parts.empty() && part.calls.empty(), "part {} has parts", part.name);
+      require(part.group == 1, "part {} runs as a group", part.name);
       Verifier(part).run();
     }
     require(!kernel_.blocks.empty(), "there is no body");
     require(kernel_.param_count >= 0, "the number of params is negative");
+    require(kernel_.group >= 1 && kernel_.group <= kMaxGroup, "a group of {}, must be from 1 to {}", kernel_.group,
+            kMaxGroup);
     require(kernel_.blocks[0].arguments.empty() && kernel_.blocks[0].yields.empty(),
             "the body must have no arguments and yield nothing");
     check_block(0, 0);
@@ -51,7 +55,7 @@ class Verifier {
 
   void check_buffers() const {
     bool arguments_over = false;
-    size_t scratch_bytes = 0;
+    size_t scratch_bytes = 0, shared_bytes = 0;
     for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
       const Buffer& buffer = kernel_.buffers[i];
       const bool is_argument = buffer.kind == Buffer::Kind::kArgument;
@@ -64,6 +68,15 @@ class Verifier {
                 kMaxScratchBytes);
         scratch_bytes += static_cast<size_t>(buffer.count) * size_of(buffer.dtype);
       }
+      if (buffer.kind == Buffer::Kind::kShared) {
+        require(kernel_.group > 1, "@{} is shared, but there is no group", i);
+        const size_t max_count = (kMaxSharedBytes - shared_bytes) / size_of(buffer.dtype);
+        require(static_cast<size_t>(buffer.count) <= max_count, "@{}: more than {} bytes of shared memory", i,
+                kMaxSharedBytes);
+        shared_bytes += static_cast<size_t>(buffer.count) * size_of(buffer.dtype);
+      }
+      require(kernel_.group == 1 || buffer.kind != Buffer::Kind::kScratch, "@{} is scratch, which groups cannot have",
+              i);
       const bool is_table = buffer.kind == Buffer::Kind::kTable;
       require(buffer.table.size() == static_cast<size_t>(is_table ? buffer.count : 0), "@{} has {} table elements", i,
               buffer.table.size());
@@ -88,7 +101,9 @@ class Verifier {
       current_ = id;
       require(kernel_.instructions[id].code != Code::kArgument, "belongs in a block's arguments");
       check_instruction(kernel_.instructions[id], depth);
+      check_group(kernel_.instructions[id]);
       define(id);
+      uniform_[id] = is_uniform(kernel_.instructions[id]);
     }
     current_ = owner;
     for (Id id : block.yields) type_of(id);
@@ -165,11 +180,42 @@ class Verifier {
       case Family::kMemory:
         return check_memory(x);
       case Family::kControl:
-        return x.code == Code::kFor    ? check_for(x, depth)
-               : x.code == Code::kIf   ? check_if(x, depth)
-               : x.code == Code::kCall ? check_call(x)
-                                       : check_result_of(x);
+        return x.code == Code::kFor       ? check_for(x, depth)
+               : x.code == Code::kIf      ? check_if(x, depth)
+               : x.code == Code::kCall    ? check_call(x)
+               : x.code == Code::kBarrier ? check_count(x, 0)
+                                          : check_result_of(x);
     }
+  }
+
+  void check_group(const Instruction& x) const {
+    if (x.code == Code::kBarrier) require(uniform_flow_, "members of the group may take different branches to it");
+    if (kernel_.group == 1) {
+      require(x.code != Code::kMember && x.code != Code::kBarrier, "there is no group");
+    } else {
+      require(x.code != Code::kExtract && x.code != Code::kRotate && x.code != Code::kAny && x.code != Code::kScatter &&
+                  x.code != Code::kCall,
+              "does not work in a group");
+    }
+  }
+
+  /// Whether all members of the group are known to compute the same value.
+  bool is_uniform(const Instruction& x) const {
+    switch (info_of(x.code).family) {
+      case Family::kMemory:
+      case Family::kControl:
+        return false;
+      default:
+        return x.code != Code::kMember && std::ranges::all_of(x.operands, [&](Id id) { return uniform_[id]; });
+    }
+  }
+
+  /// Checks a block that runs only if, or as often as, `uniform` values say.
+  void check_branch(uint32_t index, bool uniform, int depth) {
+    const bool before = uniform_flow_;
+    uniform_flow_ &= uniform;
+    check_block(index, depth + 1);
+    uniform_flow_ = before;
   }
 
   void check_result(const Instruction& x, Type must_be) const {
@@ -270,7 +316,9 @@ class Verifier {
       require(kernel_.instructions[id].type == expected, "argument {} is {}, must be {}", k,
               to_string(kernel_.instructions[id].type), to_string(expected));
     }
-    check_block(x.blocks[0], depth + 1);
+    const bool uniform = uniform_[x.operands[0]] && uniform_[x.operands[1]];
+    uniform_[body.arguments[0]] = uniform;
+    check_branch(x.blocks[0], uniform, depth);
     for (size_t k = 0; k < carried; ++k) {
       const Type next = kernel_.instructions[body.yields[k]].type;
       const Type expected = kernel_.instructions[body.arguments[k + 1]].type;
@@ -286,7 +334,7 @@ class Verifier {
       require(index < kernel_.blocks.size(), "there is no block {}", index);
       require(kernel_.blocks[index].arguments.empty() && kernel_.blocks[index].yields.empty(),
               "its blocks must have no arguments and yield nothing");
-      check_block(index, depth + 1);
+      check_branch(index, uniform_[x.operands[0]], depth);
     }
   }
 
@@ -329,6 +377,8 @@ class Verifier {
   const Kernel& kernel_;
   std::vector<bool> in_scope_;
   std::vector<bool> placed_;
+  std::vector<bool> uniform_;  // values that all members of the group are known to share
+  bool uniform_flow_ = true;   // whether all members take the same branches to the current block
   std::vector<bool> entered_;
   size_t next_call_ = 0;
   Id current_ = BrokenRule::kNone;

@@ -15,8 +15,6 @@ namespace {
 
 /// Lists with at most this many launches are added to the batch of pending work, where they wait for more.
 constexpr size_t kMaxBatchedLaunches = 4;
-/// The argument block begins with the error word.
-constexpr size_t kErrorWord = 0;
 constexpr size_t kWord = 8;
 /// Host inputs are aligned like memory of the allocator.
 constexpr size_t kInputAlignment = 64;
@@ -35,20 +33,49 @@ bool may_fail(const PlanStep& step) {
 
 bool is_in_block(const Plan::HostBuffer& input) { return input.bytes <= kMaxInputInBlock; }
 
+// Areas of memory (GpuPlan::Address).
+constexpr uint32_t kArena = 0;
+constexpr uint32_t kError = 1;
+constexpr uint32_t kFirstOutput = 2;
+uint32_t first_packed(const Plan& plan) { return kFirstOutput + static_cast<uint32_t>(plan.outputs.size()); }
+uint32_t first_input(const Plan& plan) { return first_packed(plan) + static_cast<uint32_t>(plan.packed_bytes.size()); }
+
+uint32_t area_of(const Plan& plan, const Slot& slot) {
+  const auto index = static_cast<uint32_t>(slot.index);
+  switch (slot.area) {
+    case Slot::Area::kInput:
+      return first_input(plan) + index;
+    case Slot::Area::kOutput:
+      return kFirstOutput + index;
+    case Slot::Area::kPacked:
+      return first_packed(plan) + index;
+    case Slot::Area::kArena:
+      return kArena;
+    case Slot::Area::kError:
+      break;
+  }
+  return kError;
+}
+
 /// Places the arguments of the segment's kernels in the block.
 void make_commands(Gpu& gpu, const Plan& plan, GpuPlan::Segment& segment) {
   if (segment.kernels.empty()) return;
   std::vector<GpuLaunch> launches;
-  size_t block_bytes = kErrorWord + kWord;
+  std::vector<uint64_t> words{0};  // the error word
   for (const size_t i : segment.kernels) {
     const PlanStep& step = plan.steps[i];
     for (const PlanStep::Launch& launch : step.launches) {
       const bool is_first = &launch == &step.launches.front();
-      launches.push_back({step.code, launch.items, block_bytes, is_first && step.needs_barrier});
-      // One more word for scratch memory.
-      block_bytes += kWord * (launch.slots.size() + launch.params.size() + 1);
+      launches.push_back({step.code, launch.items, kWord * words.size(), is_first && step.needs_barrier});
+      for (const Slot& slot : launch.slots) {
+        segment.addresses.push_back({static_cast<uint32_t>(words.size()), area_of(plan, slot), slot.byte_offset});
+        words.push_back(0);
+      }
+      for (const int64_t param : launch.params) words.push_back(static_cast<uint64_t>(param));
+      words.push_back(0);  // for scratch memory
     }
   }
+  size_t block_bytes = kWord * words.size();
   for (const Plan::HostBuffer& input : plan.host_inputs) {
     block_bytes = (block_bytes + kInputAlignment - 1) / kInputAlignment * kInputAlignment;
     segment.host_inputs.push_back(block_bytes);
@@ -56,12 +83,12 @@ void make_commands(Gpu& gpu, const Plan& plan, GpuPlan::Segment& segment) {
   }
   const GpuRunMode mode = launches.size() <= kMaxBatchedLaunches ? GpuRunMode::kBatched : GpuRunMode::kRecorded;
   segment.block_bytes = block_bytes;
-  segment.commands = make_ref<GpuCommands>(gpu, std::move(launches), block_bytes, mode);
+  segment.commands = make_ref<GpuCommands>(gpu, std::move(launches), std::move(words), block_bytes, mode);
 }
 
 }  // namespace
 
-GpuPlan::GpuPlan(const Plan& plan) : gpu_(Gpu::at(plan.device.index)) {
+GpuPlan::GpuPlan(const Plan& plan) : gpu_(Gpu::at(plan.device.index())) {
   size_t first_safe = plan.steps.size();
   while (first_safe > 0 && !may_fail(plan.steps[first_safe - 1])) --first_safe;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
@@ -101,21 +128,19 @@ class GpuPlan::Frame {
  public:
   Frame(const GpuPlan& owner, const Plan& plan, std::span<void* const> inputs, std::span<void* const> outputs,
         std::span<PackedForms* const> forms)
-      : owner_(owner),
-        plan_(plan),
-        forms_(forms),
-        host_inputs_(inputs),
-        host_outputs_(outputs),
-        inputs_(inputs.begin(), inputs.end()),
-        outputs_(outputs.begin(), outputs.end()) {
-    if (plan.arena_bytes) arena_start_ = hold(plan.arena_bytes);
+      : owner_(owner), plan_(plan), forms_(forms), host_inputs_(inputs), host_outputs_(outputs) {
+    areas_.resize(first_input(plan));
+    std::ranges::transform(outputs, areas_.begin() + kFirstOutput, address_of);
+    for (const void* input : inputs) areas_.push_back(address_of(input));
+    if (plan.arena_bytes) areas_[kArena] = hold(plan.arena_bytes);
     for (const Plan::HostBuffer& output : plan.host_outputs)
-      outputs_[output.index] = static_cast<char*>(hold(output.bytes)) - output.first_byte;
+      output_area(output.index) = hold(output.bytes) - static_cast<uint64_t>(output.first_byte);
     for (const Plan::HostBuffer& input : plan.host_inputs) {
       if (is_in_block(input)) continue;
-      void* const copy = hold(input.bytes);
-      owner.gpu_.upload(copy, static_cast<const char*>(inputs[input.index]) + input.first_byte, input.bytes);
-      inputs_[input.index] = static_cast<char*>(copy) - input.first_byte;
+      const uint64_t copy = hold(input.bytes);
+      owner.gpu_.upload(pointer_to(copy), static_cast<const char*>(inputs[input.index]) + input.first_byte,
+                        input.bytes);
+      input_area(input.index) = copy - static_cast<uint64_t>(input.first_byte);
     }
   }
   Frame(const Frame&) = delete;
@@ -127,15 +152,19 @@ class GpuPlan::Frame {
       if (const int64_t error = run(segment)) return error;
     for (const Plan::HostBuffer& output : plan_.host_outputs)
       owner_.gpu_.download(static_cast<char*>(host_outputs_[output.index]) + output.first_byte,
-                           static_cast<char*>(outputs_[output.index]) + output.first_byte, output.bytes);
+                           pointer_to(output_area(output.index) + static_cast<uint64_t>(output.first_byte)),
+                           output.bytes);
     return 0;
   }
 
  private:
-  void* hold(size_t bytes) {
+  static uint64_t address_of(const void* data) { return std::bit_cast<uint64_t>(data); }
+  uint64_t hold(size_t bytes) {
     held_.push_back(Storage::allocate(bytes, plan_.device));
-    return held_.back()->data();
+    return address_of(held_.back()->data());
   }
+  uint64_t& output_area(size_t i) { return areas_[kFirstOutput + i]; }
+  uint64_t& input_area(size_t i) { return areas_[first_input(plan_) + i]; }
 
   // ---- Kernels.
 
@@ -150,8 +179,7 @@ class GpuPlan::Frame {
     if (forms) answer = forms->ask(maker);
     const bool is_known = static_cast<bool>(answer.form);
     held_.push_back(is_known ? answer.form : Storage::allocate(plan_.packed_bytes[index], plan_.device));
-    packed_starts_.resize(plan_.packed_bytes.size());
-    packed_starts_[index] = held_.back()->data();
+    areas_[first_packed(plan_) + index] = address_of(held_.back()->data());
     if (is_known) return;
     submit(segment);
     if (answer.keep_it) forms->keep(maker, answer, held_.back());
@@ -164,7 +192,7 @@ class GpuPlan::Frame {
     if (last.host && !call_host(last)) return Plan::kHostError;
     for (const PlanStep::Check& check : last.checks) {
       std::string found(check.expected.size(), '\0');
-      owner_.gpu_.download(found.data(), outputs_[check.output], found.size());
+      owner_.gpu_.download(found.data(), pointer_to(output_area(check.output)), found.size());
       if (found != check.expected) return Plan::kOtherOutput;
     }
     return 0;
@@ -178,43 +206,22 @@ class GpuPlan::Frame {
       if (!is_in_block(input)) continue;
       std::memcpy(run.data() + segment.host_inputs[i],
                   static_cast<const char*>(host_inputs_[input.index]) + input.first_byte, input.bytes);
-      inputs_[input.index] = static_cast<char*>(pointer_to(run.address() + segment.host_inputs[i])) - input.first_byte;
+      input_area(input.index) = run.address() + segment.host_inputs[i] - static_cast<uint64_t>(input.first_byte);
     }
-    error_word_ = run.address() + kErrorWord;
-    auto* word = reinterpret_cast<uint64_t*>(run.data() + kErrorWord + kWord);
-    for (const size_t i : segment.kernels) {
-      for (const PlanStep::Launch& launch : plan_.steps[i].launches) {
-        for (const Slot& slot : launch.slots) *word++ = address(slot);
-        for (const int64_t param : launch.params) *word++ = static_cast<uint64_t>(param);
-        ++word;
-      }
-    }
+    areas_[kError] = run.address();
+    auto* const words = reinterpret_cast<uint64_t*>(run.data());
+    for (const Address& address : segment.addresses)
+      words[address.word] = areas_[address.area] + static_cast<uint64_t>(address.offset);
     run.submit();
     if (!segment.may_fail) return 0;
     run.wait();
     int64_t error = 0;
-    std::memcpy(&error, run.data() + kErrorWord, sizeof(error));
+    std::memcpy(&error, run.data(), sizeof(error));
     return error;
   }
 
   uint64_t address(const Slot& slot) const {
-    const auto index = static_cast<size_t>(slot.index);
-    const auto start = [&]() -> const void* {
-      switch (slot.area) {
-        case Slot::Area::kInput:
-          return inputs_[index];
-        case Slot::Area::kOutput:
-          return outputs_[index];
-        case Slot::Area::kArena:
-          return arena_start_;
-        case Slot::Area::kPacked:
-          return packed_starts_[index];
-        case Slot::Area::kError:
-          break;
-      }
-      return pointer_to(error_word_);
-    };
-    return reinterpret_cast<uint64_t>(start()) + static_cast<uint64_t>(slot.byte_offset);
+    return areas_[area_of(plan_, slot)] + static_cast<uint64_t>(slot.byte_offset);
   }
 
   // ---- Host functions.
@@ -244,12 +251,8 @@ class GpuPlan::Frame {
   std::span<PackedForms* const> forms_;
   std::span<void* const> host_inputs_;
   std::span<void* const> host_outputs_;
-  // Addresses on the gpu.
-  SmallVector<void*, 32> inputs_;
-  SmallVector<void*, 32> outputs_;
-  void* arena_start_ = nullptr;
-  std::vector<void*> packed_starts_;
-  uint64_t error_word_ = 0;
+  /// The addresses of the areas on the gpu.
+  SmallVector<uint64_t, 64> areas_;
   std::vector<Ref<Storage>> held_;
 };
 

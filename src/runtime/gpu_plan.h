@@ -22,6 +22,14 @@ class GpuPlan {
   int64_t run(const Plan& plan, std::span<void* const> inputs, std::span<void* const> outputs,
               std::span<PackedForms* const> forms) const;
 
+  /// A word of an argument block: an address relative to one of a run's memory areas. Areas are numbered: the arena,
+  /// the error word, outputs, packed forms, inputs.
+  struct Address {
+    uint32_t word = 0;
+    uint32_t area = 0;
+    int64_t offset = 0;
+  };
+
   /// Steps `first` to `end` - 1.
   struct Segment {
     size_t first = 0;
@@ -29,6 +37,8 @@ class GpuPlan {
     /// The steps that are kernels, and the commands that run them; null if there are none.
     std::vector<size_t> kernels = {};
     Ref<GpuCommands> commands = nullptr;
+    /// The words of the argument block that are addresses.
+    std::vector<Address> addresses = {};
     /// The positions of host inputs in the argument block, in the order of Plan::host_inputs.
     std::vector<size_t> host_inputs = {};
     size_t block_bytes = 0;

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "schedule/group_product.h"
 
 namespace lucid {
 
@@ -101,7 +102,7 @@ Registers registers_of(CpuLevel level) {
 Registers current_registers() { return registers_of(chosen_level()); }
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
-  schedule_contraction(schedule, a, b, c, current_registers());
+  schedule_contraction(schedule, a, b, c, schedule.device.is_gpu() ? Registers() : current_registers());
 }
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
@@ -111,10 +112,13 @@ void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const Memo
   merge_batches(product);
   if (product.k == 0) {
     schedule.steps.push_back(contraction::zero_step(product));
+  } else if (is_float(product.dtype) && product.n == 1) {
+    schedule.steps.push_back(contraction::column_step(product));
+  } else if (schedule.device.is_gpu()) {
+    const auto tile = contraction::choose_group_tile(product.dtype, product.batches, product.m, product.n);
+    schedule.steps.push_back(contraction::group_step(product, tile));
   } else if (is_integer(product.dtype)) {
     schedule.steps.push_back(contraction::integer_step(product));
-  } else if (product.n == 1) {
-    schedule.steps.push_back(contraction::column_step(product));
   } else {
     schedule_tiles(schedule, product, registers);
   }

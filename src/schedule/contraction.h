@@ -103,6 +103,9 @@ KernelStep tile_step(const Product& product, const Blocking& blocking, const Reg
                      const BufferUse& totals);
 bool needs_totals(const Product& product);
 
+/// The product on a gpu, by tiles in shared memory (schedule/group_product.h).
+KernelStep group_step(const Product& product, RegisterTile tile);
+
 /// A product with one column: a reduction in blocks of kColumnBlock.
 KernelStep column_step(const Product& product);
 /// Products of integers, row by row.

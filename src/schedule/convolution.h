@@ -130,6 +130,11 @@ KernelStep weight_tile_step(const Problem& problem, const WeightBlocking& blocki
 /// Adds the chunks' sums in order and stores them in the layout of the weight.
 KernelStep weight_result_step(const Problem& problem, const WeightBlocking& blocking, const BufferUse& sums);
 
+/// On a gpu: the convolution or its gradient with respect to the weight by tiles in shared memory, for problems with
+/// enough channels.
+bool suits_groups(const Problem& problem);
+void schedule_groups(Schedule& schedule, const Problem& problem, bool by_weight);
+
 /// Whether each group has one input channel and one output channel.
 inline bool is_depthwise(const Problem& problem) {
   return problem.shape.groups > 1 && problem.shape.in_channels == 1 && problem.shape.out_channels == 1;

@@ -67,8 +67,9 @@ std::string kernel_name(const IRGraph& graph, const Group& group) {
   return name;
 }
 
-Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts) {
+Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, Device device) {
   Schedule schedule;
+  schedule.device = device;
   schedule.layouts = std::move(layouts);
   RepeatedGroups repeated(graph, schedule);
   for (const Group& group : group_nodes(graph)) {

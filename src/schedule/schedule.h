@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/device.h"
 #include "ir/graph.h"
 #include "loop/kernel.h"
 
@@ -88,6 +89,8 @@ inline constexpr int64_t kPanelColumns = 64;
 
 /// The kernels that compute a graph of primitives, in order.
 struct Schedule {
+  /// Where the kernels run.
+  Device device;
   std::vector<KernelStep> steps;
   std::vector<Dim> scratch_bytes;
   /// For every value, including those that are fused into their consumers and never stored.
@@ -120,8 +123,8 @@ bool rematerialize(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std
 /// Only for results in new memory, from which nothing else is read. Returns whether any value was placed.
 bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
 
-/// Groups the nodes of a graph of primitives into kernels and writes their loops.
-Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts);
+/// Groups the nodes of a graph of primitives into kernels for a device and writes their loops.
+Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, Device device = kCpuDevice);
 
 /// Joins steps into kernels that run a few tiles at a time through all of them, where this saves launches or keeps what
 /// one step writes in the cache for the next. Buffers that only the joined steps use are then never stored. Steps may

@@ -67,6 +67,7 @@ class Analysis {
       : kernel_(kernel), loop_of_(kernel.instructions.size(), kNoLoop), result_(kernel.instructions.size()) {}
 
   std::vector<LaneAccess> run() {
+    if (kernel_.group != 1) return std::move(result_);
     visit(0, kNoLoop);
     for (loop::Id id = 0; id < kernel_.instructions.size(); ++id) {
       if (accesses_memory(kernel_.instructions[id])) accesses_[kernel_.instructions[id].buffer].push_back(id);

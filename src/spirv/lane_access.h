@@ -16,7 +16,7 @@ struct LaneAccess {
   uint32_t pattern = 0;
 };
 
-/// The accesses of a kernel, by instruction.
+/// The accesses of a kernel, by instruction. In a group nothing conflicts: its kernel has the barriers that it needs.
 std::vector<LaneAccess> lane_accesses(const loop::Kernel& kernel);
 
 }  // namespace lucid::spirv

@@ -24,13 +24,13 @@ bool moves_between_lanes(Code code) {
   return code == Code::kRotate || code == Code::kExtract || code == Code::kAny || code == Code::kScatter;
 }
 
-void Translator::barrier() {
+void Translator::barrier(bool everywhere) {
   using Semantics = spv::MemorySemanticsMask;
   const Value scope = u32(static_cast<uint32_t>(spv::Scope::Workgroup));
-  const Value semantics =
-      u32(static_cast<uint32_t>(Semantics::AcquireRelease | Semantics::UniformMemory | Semantics::WorkgroupMemory |
-                                Semantics::MakeAvailable | Semantics::MakeVisible));
-  module_.effect(Op::OpControlBarrier, {scope.id, scope.id, semantics.id});
+  auto semantics =
+      Semantics::AcquireRelease | Semantics::WorkgroupMemory | Semantics::MakeAvailable | Semantics::MakeVisible;
+  if (everywhere) semantics = semantics | Semantics::UniformMemory;
+  module_.effect(Op::OpControlBarrier, {scope.id, scope.id, u32(static_cast<uint32_t>(semantics)).id});
   pending_.clear();
 }
 

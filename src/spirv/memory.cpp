@@ -52,6 +52,10 @@ Translator::Place Translator::place(uint32_t buffer, Value index, bool ordered) 
   return {module_.op(Op::OpConvertUToPtr, pointer_type, {address.id}), kAligned | shared, size};
 }
 
+bool Translator::is_ordered(const Instruction& current, loop::Id id) const {
+  return accesses_[id].group != 0 || kernel_.buffers[current.buffer].kind == Buffer::Kind::kShared;
+}
+
 Value Translator::element_index(const Instruction& current, bool vector) {
   const Value index = operand(current, 0);
   if (!vector || current.code == Code::kGather || current.code == Code::kScatter) return index;
@@ -65,7 +69,7 @@ Value Translator::load(const Instruction& current, loop::Id id) {
   const Dtype dtype = current.type.element;
   const Kind kind = memory_kind_of(dtype);
   const Value index = element_index(current, current.type.vector);
-  const bool ordered = accesses_[id].group != 0;
+  const bool ordered = is_ordered(current, id);
   order(id, /*is_write=*/false);
   if (!current.masked) return to_register(load_from(place(current.buffer, index, ordered), kind), dtype);
   const Value zero = constant(module_, kind, 0);
@@ -88,7 +92,7 @@ void Translator::store(const Instruction& current, loop::Id id) {
   if (!type.vector) mask = lane_ == 0;
   if (current.code == Code::kScatter) mask = last_of_equal_indices(index, mask);
   order(id, /*is_write=*/true);
-  where(mask, [&] { store_to(place(current.buffer, index, accesses_[id].group != 0), value); });
+  where(mask, [&] { store_to(place(current.buffer, index, is_ordered(current, id)), value); });
 }
 
 Value Translator::last_of_equal_indices(Value index, Value mask) {

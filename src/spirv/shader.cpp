@@ -14,7 +14,7 @@ struct Header {
   uint64_t scratch_bytes;
   uint64_t word_count;
   uint32_t clusters;
-  uint32_t reserved;
+  uint32_t group;
 };
 
 /// More clusters than a workgroup of any gpu has.
@@ -30,7 +30,7 @@ std::string to_string(const Target& target) {
 }
 
 std::string to_bytes(const Shader& shader) {
-  const Header header{shader.scratch_bytes, shader.words.size(), shader.clusters, 0};
+  const Header header{shader.scratch_bytes, shader.words.size(), shader.clusters, shader.group};
   std::string bytes(sizeof header + shader.words.size() * sizeof(uint32_t), '\0');
   std::memcpy(bytes.data(), &header, sizeof header);
   if (!shader.words.empty())
@@ -45,12 +45,14 @@ Shader parse_shader(std::string_view bytes) {
   bytes.remove_prefix(sizeof header);
   LUCID_CHECK(bytes.size() % sizeof(uint32_t) == 0 && bytes.size() / sizeof(uint32_t) == header.word_count,
               "a shader of {} words in {} bytes", header.word_count, bytes.size());
-  LUCID_CHECK(header.clusters >= 1 && header.clusters <= kMaxClusters && header.reserved == 0,
-              "a shader with workgroups of {} clusters", header.clusters);
+  LUCID_CHECK(header.clusters >= 1 && header.clusters <= kMaxClusters && header.group >= 1 &&
+                  header.clusters % header.group == 0,
+              "a shader with workgroups of {} clusters in groups of {}", header.clusters, header.group);
   // Scratch in global memory is aligned, buffer by buffer, to 16 bytes.
   LUCID_CHECK(header.scratch_bytes <= 2 * loop::kMaxScratchBytes, "a shader with {} bytes of scratch",
               header.scratch_bytes);
-  Shader shader{std::vector<uint32_t>(bytes.size() / sizeof(uint32_t)), header.clusters, header.scratch_bytes};
+  Shader shader{std::vector<uint32_t>(bytes.size() / sizeof(uint32_t)), header.clusters, header.group,
+                header.scratch_bytes};
   if (!bytes.empty()) std::memcpy(shader.words.data(), bytes.data(), bytes.size());
   return shader;
 }

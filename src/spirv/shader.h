@@ -41,12 +41,14 @@ struct Target {
 std::string to_string(const Target& target);
 
 /// A compute shader. Lane j of every vector is invocation j of sixteen adjacent ones, a cluster; scalars are computed
-/// by all of them. A cluster computes `PushConstants::grain` items.
+/// by all of them. A group of clusters, usually of one, computes `PushConstants::grain` items.
 struct Shader {
   /// The SPIR-V module. Its entry point is "main".
   std::vector<uint32_t> words;
   /// The number of clusters in a workgroup.
   uint32_t clusters = 1;
+  /// The number of clusters that compute the same items: the members of a group, loop::Kernel::group.
+  uint32_t group = 1;
   /// Size of the global memory that each cluster needs as scratch; 0 if it has none, or all in shared memory.
   size_t scratch_bytes = 0;
 
@@ -58,7 +60,7 @@ struct PushConstants {
   /// The address of the argument words, 8 bytes each: the address of each buffer, the params, and if
   /// Shader::scratch_bytes is not 0, the address of the scratch memory of all clusters.
   uint64_t arguments;
-  /// Items 0 to `items` - 1 are computed: cluster c computes those from c * `grain` on.
+  /// Items 0 to `items` - 1 are computed: group g computes those from g * `grain` on.
   int64_t items;
   int64_t grain;
   /// The address of a word that a shader sets to 1 if the driver ended a loop early. Used if Target::ends_loops_early.

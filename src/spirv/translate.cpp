@@ -81,8 +81,15 @@ Shader Translator::run() {
 }
 
 // Barriers are for whole workgroups, and only the invocations of a cluster take the same branches. A cluster that needs
-// barriers is therefore a workgroup of its own.
+// barriers is therefore a workgroup of its own. The clusters of a group are a workgroup too. They take the same
+// branches to their barriers and exchange values by shared buffers only.
 void Translator::plan_exchange() {
+  if (kernel_.group != 1) {
+    offsets_.resize(kernel_.buffers.size());
+    shader_.clusters = shader_.group = static_cast<uint32_t>(kernel_.group);
+    module_.execution_mode(spv::ExecutionMode::LocalSize, {kLanes * shader_.clusters, 1, 1});
+    return;
+  }
   bool by_memory = std::any_of(accesses_.begin(), accesses_.end(), [](const LaneAccess& x) { return x.group != 0; });
   bool by_lanes = false;
   for (const Instruction& current : kernel_.instructions) by_lanes |= moves_between_lanes(current.code);
@@ -112,7 +119,8 @@ void Translator::declare_buffers() {
       for (uint64_t bits : buffer.table) elements.push_back(module_.constant(kind, bits));
       const Id array = module_.array(module_.type(kind), static_cast<uint32_t>(elements.size()));
       variable = module_.variable(spv::StorageClass::Private, array, module_.composite(array, elements));
-    } else if (buffer.kind == Buffer::Kind::kScratch && shader_.scratch_bytes == 0) {
+    } else if (buffer.kind == Buffer::Kind::kShared ||
+               (buffer.kind == Buffer::Kind::kScratch && shader_.scratch_bytes == 0)) {
       const Id array = module_.array(module_.type(kind), static_cast<uint32_t>(buffer.count));
       variable = module_.variable(spv::StorageClass::Workgroup, array);
     }
@@ -144,7 +152,10 @@ void Translator::load_arguments() {
     return resize({&module_, module_.op(Op::OpCompositeExtract, u32_type, {vector, index}), Kind::kU32}, Kind::kU64);
   };
   const Value number = part(group, 0) + part(group, 1) * part(groups, 0);
-  cluster_ = number * shader_.clusters + resize(local >> 4, Kind::kU64);
+  const Value cluster = resize(local >> 4, Kind::kU64);
+  // A workgroup is a group, or consists of groups of one cluster.
+  group_ = kernel_.group == 1 ? number * shader_.clusters + cluster : number;
+  member_ = cluster;
 
   const Id u64_type = module_.type(Kind::kU64);
   const Id block = module_.type(Op::OpTypeStruct, {u64_type, u64_type, u64_type, u64_type});
@@ -156,7 +167,7 @@ void Translator::load_arguments() {
   const Value items = load_push_constant(pushed, 1);
   const Value grain = load_push_constant(pushed, 2);
   if (target_.ends_loops_early) fault_ = load_push_constant(pushed, 3);
-  begin_ = smaller(cluster_ * grain, items);
+  begin_ = smaller(group_ * grain, items);
   end_ = smaller(begin_ + grain, items);
   unknown_zero_ = begin_ >> 63;
 
@@ -167,7 +178,7 @@ void Translator::load_arguments() {
   }
   for (int64_t i = 0; i < kernel_.param_count; ++i) params_.push_back(argument_word(arguments, index++));
   if (shader_.scratch_bytes == 0) return;
-  const Value scratch = argument_word(arguments, index) + cluster_ * shader_.scratch_bytes;
+  const Value scratch = argument_word(arguments, index) + group_ * shader_.scratch_bytes;
   for (size_t i = 0; i < kernel_.buffers.size(); ++i) {
     if (kernel_.buffers[i].kind == Buffer::Kind::kScratch) addresses_[i] = scratch + offsets_[i];
   }
@@ -221,6 +232,8 @@ Value Translator::instruction(const Instruction& current, loop::Id id) {
       return begin_;
     case Code::kEnd:
       return end_;
+    case Code::kMember:
+      return member_;
     case Code::kIota:
       return convert(lane_, Dtype::kI32, dtype);
     case Code::kSelect:
@@ -252,6 +265,9 @@ Value Translator::instruction(const Instruction& current, loop::Id id) {
       return loop_results_[current.operands[0]][static_cast<size_t>(current.integer)];
     case Code::kIf:
       if_then(current);
+      return {};
+    case Code::kBarrier:
+      barrier(/*everywhere=*/false);
       return {};
     case Code::kFor:
     case Code::kCall:

@@ -61,7 +61,8 @@ class Translator {
     bool is_write;
     auto operator<=>(const PendingAccess&) const = default;
   };
-  void barrier();
+  /// Orders accesses of shared memory and, if `everywhere`, of global memory.
+  void barrier(bool everywhere = true);
   /// Emits a barrier if the access conflicts with a pending one.
   void order(const PendingAccess& access);
   void order(loop::Id id, bool is_write);
@@ -96,6 +97,8 @@ class Translator {
     uint32_t alignment = 0;
   };
   Place place(uint32_t buffer, Value index, bool ordered);
+  /// Whether other lanes access the same elements.
+  bool is_ordered(const Instruction& instruction, loop::Id id) const;
   Value load_from(const Place& place, Kind kind);
   void store_to(const Place& place, Value value);
   /// The mask of the lanes of a scatter whose index no later lane has.
@@ -172,7 +175,8 @@ class Translator {
   std::vector<std::optional<bool>> constant_;     // by instruction: is_constant(), where it is known
   std::vector<std::vector<Value>> loop_results_;  // by instruction, for kFor
   Value begin_, end_, lane_, subgroup_lane_;
-  Value cluster_;
+  Value member_;        // the index of this cluster in its group
+  Value group_;         // the index of the group
   Value fault_;         // the address of the fault word
   Value unknown_zero_;  // a u64 that is 0, which the driver does not know
   std::set<PendingAccess> pending_;

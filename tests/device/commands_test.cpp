@@ -42,7 +42,7 @@ TEST_P(GpuModes, RunsHaveTheirOwnArguments) {
   for (int64_t i = 0; i < 20; ++i) EXPECT_EQ(outputs[static_cast<size_t>(i)]->read(), iota(i));
 }
 
-TEST_P(GpuModes, BlocksAreZeroedAndReadable) {
+TEST_P(GpuModes, BlocksBeginWithTheWordsOfTheCommandsAndAreReadable) {
   // The launch writes to the first word of its own block.
   loop::Builder b("flag");
   const loop::BufferRef x = b.argument(Dtype::kI64);
@@ -244,7 +244,7 @@ TEST(GpuCommands, ManyRunsNeedNoMoreMemory) {
 TEST(GpuCommands, WrongLaunchesAreRejected) {
   const Ref<codegen::LoadedCode> code = load(affine_kernel());
   const auto make = [&](GpuLaunch launch, size_t bytes) {
-    make_ref<GpuCommands>(gpu(), std::vector{std::move(launch)}, bytes, GpuRunMode::kBatched);
+    make_ref<GpuCommands>(gpu(), std::vector{std::move(launch)}, std::vector<uint64_t>(), bytes, GpuRunMode::kBatched);
   };
   EXPECT_NO_THROW(make({.code = code, .items = 1, .arguments = 8}, 32));
   EXPECT_THROW(make({.code = code, .items = 1, .arguments = 16}, 32), InternalError);

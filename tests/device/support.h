@@ -115,13 +115,9 @@ struct Program {
   }
 
   size_t bytes() const { return words.size() * 8; }
-  Ref<GpuCommands> make(GpuRunMode mode) const { return make_ref<GpuCommands>(gpu(), launches, bytes(), mode); }
+  Ref<GpuCommands> make(GpuRunMode mode) const { return make_ref<GpuCommands>(gpu(), launches, words, bytes(), mode); }
   /// Runs commands of this program, without waiting.
-  void run(GpuCommands& commands) const {
-    GpuRun run(commands);
-    std::memcpy(run.data(), words.data(), bytes());
-    run.submit();
-  }
+  static void run(GpuCommands& commands) { GpuRun(commands).submit(); }
   void run(GpuRunMode mode = GpuRunMode::kBatched) const { run(*make(mode)); }
 };
 

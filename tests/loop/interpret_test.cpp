@@ -308,5 +308,69 @@ TEST(Interpret, SplittingTheRangeDoesNotChangeTheResult) {
   }
 }
 
+/// Members store their number and sum what all have stored, `%n` times.
+std::string sums_of_members(const std::string& first, const std::string& second) {
+  return R"(kernel k(@0: i64) params 1 group 4 {
+    @1 = shared i64[64]
+    %zero: i64 = 0
+    %four: i64 = 4
+    %sixteen: i64 = 16
+    %n: i64 = param 0
+    %member: i64 = member
+    %lanes: i64x16 = iota
+    %at: i64 = mul %member, %sixteen
+    %own: i64x16 = splat %at
+    %all: i64x16 = add %own, %lanes
+    %outer = for %i = %zero to %n step 1 carry (%x: i64x16 = %all) {
+      )" +
+         first + R"(
+      store @1[%at], %x
+      )" +
+         second + R"(
+      %sum = for %k = %zero to %four step 1 carry (%s: i64x16 = %lanes) {
+        %from: i64 = mul %k, %sixteen
+        %other: i64x16 = load @1[%from]
+        %more: i64x16 = add %s, %other
+        yield %more
+      }
+      %y: i64x16 = result %sum, 0
+      yield %y
+    }
+    %total: i64x16 = result %outer, 0
+    store @0[%at], %total
+  })";
+}
+
+TEST(Interpret, MembersOfAGroupShareBuffers) {
+  std::vector<int64_t> data(64);
+  run(sums_of_members("barrier", "barrier"), data, 1, {2});
+  for (int64_t i = 0; i < 64; ++i) {
+    const int64_t lane = i % 16, once = lane + 96 + 4 * lane;
+    EXPECT_EQ(data[static_cast<size_t>(i)], lane + 4 * once);
+  }
+}
+
+TEST(Interpret, FindsMissingBarriers) {
+  std::vector<int64_t> data(64);
+  EXPECT_NO_THROW(run(sums_of_members("", "barrier"), data, 1, {1}));
+  EXPECT_THROW(run(sums_of_members("", "barrier"), data, 1, {2}), InternalError);
+  EXPECT_THROW(run(sums_of_members("barrier", ""), data, 1, {1}), InternalError);
+  // Lanes of one member need barriers too.
+  const auto two_lanes = [](const char* between) {
+    return std::string(R"(kernel k(@0: i64) group 2 {
+      @1 = shared i64[64]
+      %member: i64 = member
+      %thirty: i64 = 30
+      %at: i64 = mul %member, %thirty
+      %one: i64 = 1
+      %next: i64 = add %at, %one
+      %lanes: i64x16 = iota
+      store @1[%at], %lanes )") +
+           between + " %x: i64x16 = load @1[%next] store @0[%at], %x }";
+  };
+  EXPECT_NO_THROW(run(two_lanes("barrier"), data, 1));
+  EXPECT_THROW(run(two_lanes(""), data, 1), InternalError);
+}
+
 }  // namespace
 }  // namespace lucid::loop

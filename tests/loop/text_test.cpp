@@ -63,6 +63,38 @@ TEST(Text, TheDocumentedExampleIsCanonical) {
   EXPECT_EQ(to_text(parse_kernel(example)), example);
 }
 
+constexpr const char* kGroup = R"(kernel swap(@0: f32, @1: f32) params 1 group 4 {
+  @2 = shared f32[64]
+  %0: i64 = begin
+  %1: i64 = end
+  %2: i64 = member
+  %3: i64 = 16
+  %4: i64 = 3
+  for %6 = %0 to %1 step 1 {
+    %7: i64 = mul %2, %3
+    %8: f32x16 = load @0[%7]
+    barrier
+    store @2[%7], %8
+    barrier
+    %12: i64 = sub %4, %2
+    %13: i64 = mul %12, %3
+    %14: f32x16 = load @2[%13]
+    store @1[%7], %14
+  }
+}
+)";
+
+TEST(Text, Groups) {
+  const Kernel kernel = parse_kernel(kGroup);
+  EXPECT_EQ(to_text(kernel), kGroup);
+  EXPECT_EQ(kernel.group, 4);
+  EXPECT_EQ(kernel.buffers[2].kind, Buffer::Kind::kShared);
+  Kernel other = kernel;
+  other.group = 8;
+  EXPECT_FALSE(other == kernel);
+  EXPECT_NE(key_of(other), key_of(kernel));
+}
+
 TEST(Text, ReadsNamesCommentsAndAnyLayout) {
   const std::string text = R"(
     # Doubles every element.
@@ -235,7 +267,7 @@ TEST(Text, ErrorsNameLineAndColumn) {
   expect_error("kernel k(@0: float) { }", "'float' is not an element type");
   expect_error("kernel \"k() { }", "closing quote");
   expect_error("kernel \"\\q\"() { }", "column 9: expected \\\"");
-  expect_error("kernel k() { @0 = heap f32[1] }", "expected scratch or table");
+  expect_error("kernel k() { @0 = heap f32[1] }", "expected scratch, shared or table");
   expect_error("kernel k() { @0 = scratch f32[0] }", "expected a number of elements");
   expect_error("kernel k() { @0 = scratch f32[99999999999999999999] }", "expected a number of elements");
   expect_error("kernel k() { @0 = scratch f32[9223372036854775807] }", "bytes of scratch");

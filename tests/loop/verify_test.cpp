@@ -288,6 +288,56 @@ TEST(Verify, LimitsNesting) {
   EXPECT_THROW(verify(kernel), InternalError);
 }
 
+/// A group of four whose body is `statements`.
+std::string group_of(const std::string& statements) {
+  return "kernel k(@0: f32) params 1 group 4 {\n@1 = shared f32[64]\n%begin: i64 = begin\n%end: i64 = end\n"
+         "%n: i64 = param 0\n%member: i64 = member\n%zero: i64 = 0\n%lanes: i64x16 = iota\n" +
+         statements + "}";
+}
+
+std::string error_of(const std::string& text) {
+  try {
+    parse_kernel(text);
+  } catch (const ValueError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Verify, BarriersNeedUniformControlFlow) {
+  for (const char* good :
+       {"barrier", "for %i = %begin to %end step 1 { for %k = %i to %n step 1 { barrier } }",
+        "%c: bool = lt %begin, %n if %c { barrier } else { barrier }", "for %i = %begin to %member step 1 { } barrier",
+        "%s: i64 = mul %n, %n for %i = %zero to %s step 1 { barrier }"})
+    EXPECT_EQ(error_of(group_of(good)), "") << good;
+  for (const char* bad :
+       {"for %i = %begin to %member step 1 { barrier }", "%c: bool = lt %member, %n if %c { barrier }",
+        "%c: bool = lt %member, %n if %c { for %i = %begin to %end step 1 { barrier } }",
+        "%s: i64 = mul %n, %member for %i = %s to %n step 1 { barrier }",
+        "for %i = %member to %n step 1 { for %k = %zero to %i step 1 { barrier } }",
+        "%x: f32 = load @0[%n] %y: i64 = convert %x for %i = %zero to %y step 1 { barrier }"})
+    EXPECT_NE(error_of(group_of(bad)).find("may take different branches"), std::string::npos) << bad;
+}
+
+TEST(Verify, WhatGroupsCannotDo) {
+  const auto expect_error = [](const std::string& text, const std::string& rule) {
+    EXPECT_NE(error_of(text).find(rule), std::string::npos) << error_of(text);
+  };
+  expect_error(group_of("%x: i64 = extract %lanes, 1"), "extract: does not work in a group");
+  expect_error(group_of("%x: i64x16 = rotate %lanes, 1"), "rotate: does not work in a group");
+  expect_error(group_of("%x: f32x16 = load @0[%n] scatter @0[%lanes], %x"), "scatter: does not work in a group");
+  expect_error("kernel k() group 4 { @0 = scratch f32[4] }", "groups cannot have");
+  expect_error("kernel k() group 4 { @0 = shared f32[4096] @1 = shared u8[1] }", "more than 16384 bytes");
+  expect_error("kernel k() { @0 = shared f32[4] }", "there is no group");
+  expect_error("kernel k() { barrier }", "there is no group");
+  expect_error("kernel k() { %0: i64 = member }", "there is no group");
+  expect_error("kernel k() group 17 { }", "a number of members");
+  expect_error("kernel k() { kernel p() group 2 { } }", "runs as a group");
+  Kernel kernel = parse_kernel(group_of(""));
+  kernel.group = 0;
+  EXPECT_THROW(verify(kernel), InternalError);
+}
+
 TEST(Verify, NamesTheInstruction) {
   Kernel kernel = parse_kernel(kText);
   kernel.instructions[23].type = {Dtype::kF64, false};

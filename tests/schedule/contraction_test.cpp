@@ -17,6 +17,7 @@
 #include "cpu_levels.h"
 #include "loop/interpret.h"
 #include "run_code.h"
+#include "schedule/group_product.h"
 
 namespace lucid {
 namespace {
@@ -284,6 +285,31 @@ class Problem {
     return schedule;
   }
 
+  /// Interprets the kernel for a gpu.
+  void check_group(contraction::RegisterTile tile, int64_t pieces) const {
+    const auto strides = [](const Geometry& geometry) {
+      return contraction::Strides{geometry.strides[0], geometry.strides[1], geometry.strides[2]};
+    };
+    const auto use = [](const MemoryOperand& operand) {
+      return BufferUse{.index = operand.id, .byte_offset = operand.geometry.offset * size_of(operand.dtype)};
+    };
+    const contraction::Product product{.dtype = test_.dtype,
+                                       .batches = test_.batches,
+                                       .m = test_.m,
+                                       .n = test_.n,
+                                       .k = test_.k,
+                                       .a = strides(a_.description.geometry),
+                                       .b = strides(b_.description.geometry),
+                                       .a_use = use(a_.description),
+                                       .b_use = use(b_.description),
+                                       .c_use = {.index = 2}};
+    Schedule schedule;
+    schedule.steps.push_back(contraction::group_step(product, tile));
+    loop::verify(*schedule.steps[0].kernel);
+    EXPECT_EQ(run(schedule, a_, b_, test_, interpreter(), pieces), expected_)
+        << test_ << ", tiles of " << tile.rows << " x " << tile.vectors << ", " << pieces << " pieces";
+  }
+
   void check(const Registers& registers, const Engine& engine, int64_t pieces) const {
     EXPECT_EQ(run(schedule(registers), a_, b_, test_, engine, pieces), expected_)
         << test_ << ", registers of " << registers.bytes << " bytes, " << pieces << " pieces";
@@ -398,6 +424,65 @@ TEST(Contraction, PackedPanelsNameTheirInput) {
   EXPECT_EQ(schedule.steps[0].packs, 1);
   EXPECT_EQ(schedule.steps[0].buffers.back().kind, BufferUse::Kind::kScratch);
   EXPECT_EQ(schedule.steps[1].packs, -1);
+}
+
+using Tile = contraction::RegisterTile;
+
+TEST(Contraction, GroupsFollowTheCanonicalOrder) {
+  for (int64_t k : {1, 2, 15, 16, 17, 512, 513, 1100}) Problem({1, 3, 20, k}).check_group({1, 1}, 1);
+  for (Tile tile : {Tile{1, 1}, Tile{2, 2}, Tile{4, 4}, Tile{8, 4}}) {
+    const int64_t rows = 16 * tile.rows, columns = tile.columns();
+    Problem({1, rows, columns, 5}).check_group(tile, 1);
+    Problem({2, rows + 1, columns + 1, 19}).check_group(tile, 3);
+    Problem({1, 1, 2, 3}).check_group(tile, 1);
+  }
+}
+
+TEST(Contraction, GroupsTakeAnyStrides) {
+  for (OperandLayout a : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
+                          OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
+    for (OperandLayout b : {OperandLayout::kPlain, OperandLayout::kTransposed, OperandLayout::kStrided,
+                            OperandLayout::kSharedBatch, OperandLayout::kSharedRow}) {
+      Problem({2, 18, 21, 20, a, b}).check_group({1, 1}, 2);
+      Problem({2, 18, 21, 20, a, b}).check_group({2, 2}, 1);
+    }
+  }
+}
+
+TEST(Contraction, GroupsTakeEveryDtype) {
+  for (Dtype dtype :
+       {Dtype::kF64, Dtype::kF16, Dtype::kBF16, Dtype::kU8, Dtype::kI8, Dtype::kI16, Dtype::kI32, Dtype::kI64}) {
+    Problem({1, 18, 21, 530, OperandLayout::kPlain, OperandLayout::kTransposed, dtype}).check_group({1, 1}, 1);
+    Problem({1, 30, 33, 18, OperandLayout::kTransposed, OperandLayout::kPlain, dtype}).check_group({4, 2}, 1);
+  }
+}
+
+TEST(Contraction, GroupsHaveTilesForTheSizeOfTheProduct) {
+  const auto tile_of = [](int64_t m, int64_t n, Dtype dtype = Dtype::kF32) {
+    return contraction::choose_group_tile(dtype, 1, m, n);
+  };
+  EXPECT_EQ(tile_of(1024, 1024), (Tile{8, 4}));
+  EXPECT_EQ(tile_of(512, 512), (Tile{4, 4}));
+  EXPECT_EQ(tile_of(256, 256), (Tile{2, 2}));
+  EXPECT_EQ(tile_of(100, 100), (Tile{1, 1}));
+  EXPECT_EQ(tile_of(1, 1000), (Tile{1, 1}));
+  EXPECT_EQ(tile_of(1024, 1024, Dtype::kF64), (Tile{4, 2}));
+}
+
+TEST(Contraction, OnlyGpusHaveGroups) {
+  for (const Device device : {kCpuDevice, Device::gpu(0)}) {
+    for (Dtype dtype : {Dtype::kF32, Dtype::kI32}) {
+      const auto operand = [&](int32_t id, Dims sizes) {
+        const Dims strides = contiguous_strides(sizes);
+        return MemoryOperand{.id = id, .dtype = dtype, .geometry = {sizes, strides, 0}};
+      };
+      Schedule schedule;
+      schedule.device = device;
+      schedule_contraction(schedule, operand(0, {1, 90, 70}), operand(1, {1, 70, 80}), operand(2, {1, 90, 80}));
+      EXPECT_EQ(schedule.steps.back().kernel->group, device.is_gpu() ? 16 : 1);
+      if (device.is_gpu()) EXPECT_EQ(schedule.steps.size(), 1u);
+    }
+  }
 }
 
 TEST(Contraction, TilesFillTheRegistersOfTheTarget) {

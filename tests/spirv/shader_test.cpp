@@ -41,7 +41,7 @@ TEST(Shader, RejectsBytesOfAnotherLength) {
 
 TEST(Shader, RejectsNumbersThatNoShaderHas) {
   const std::string bytes = to_bytes(translate(loop::random_kernel(1), {}));
-  // The size of scratch, the number of words, the number of clusters, and a reserved word.
+  // The size of scratch, the number of words, the number of clusters, and that of a group.
   constexpr size_t kHeaderBytes = 24;
   for (size_t at = 0; at < kHeaderBytes; ++at) {
     std::string wrong = bytes;

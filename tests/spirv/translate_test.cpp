@@ -173,6 +173,27 @@ TEST(Translate, LanesExchangeValuesByShufflesWhereSubgroupsAreLargeEnough) {
   }
 }
 
+TEST(Translate, AGroupIsAWorkgroup) {
+  Builder b("group");
+  const auto out = b.argument(Dtype::kF32);
+  b.set_group(8);
+  const auto shared = b.shared(Dtype::kF32, 128);
+  const Value member = b.member();
+  b.store(shared, member * b.index(16), b.convert(b.iota(), Dtype::kF32));
+  b.barrier();
+  b.store(out, member, b.load(shared, member * b.index(16) + b.index(1)));
+  const loop::Kernel kernel = b.finish();
+  for (const auto& [name, target] : test::shader_targets()) {
+    const Shader shader = translate(kernel, target);
+    EXPECT_EQ(shader.clusters, 8u) << name;
+    EXPECT_EQ(shader.group, 8u) << name;
+    EXPECT_EQ(shader.scratch_bytes, 0u) << name;
+    EXPECT_EQ(test::count_of(shader, test::kOpControlBarrier), 1u) << name;
+    EXPECT_EQ(test::count_of(shader, test::kOpShuffle), 0u) << name;
+    EXPECT_EQ(parse_shader(to_bytes(shader)), shader) << name;
+  }
+}
+
 TEST(Translate, ScratchIsInGlobalMemoryIfItDoesNotFit) {
   Builder b("scratch");
   const auto out = b.argument(Dtype::kF32);

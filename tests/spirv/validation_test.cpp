@@ -121,6 +121,36 @@ TEST(Validation, ManyRandomKernels) {
   }
 }
 
+/// A group copies a slab to shared memory and sums products of it, in the way of a matrix product.
+loop::Kernel group_kernel(Dtype dtype) {
+  Builder b("group");
+  const auto in = b.argument(dtype), out = b.argument(dtype);
+  b.set_group(16);
+  const auto slab = b.shared(dtype, 17 * 16);
+  const Value k = b.param(), member = b.member();
+  b.for_loop(b.begin(), b.end(), 1, [&](Value item) {
+    const std::vector<Value> zero{b.splat(b.constant(dtype, 0))};
+    const auto sums = b.for_loop(b.index(0), k, 16, zero, [&](Value first, std::span<const Value> now) {
+      b.barrier();
+      b.store(slab, member * b.index(17), b.load_vector(in, item * k + first));
+      b.barrier();
+      return b.for_loop(b.index(0), b.index(16), 1, now, [&](Value step, std::span<const Value> sum) {
+        const Value column = b.gather(slab, b.iota() * b.index(17) + step);
+        return std::vector<Value>{sum[0] + column * b.load(slab, member * b.index(17) + step)};
+      });
+    });
+    b.if_then(member < k, [&] { b.store(out, item * k + member, sums[0], b.lanes_below(k)); });
+  });
+  return b.finish();
+}
+
+TEST(Validation, GroupsForAllTargets) {
+  for (const auto& [name, target] : test::shader_targets()) {
+    for (Dtype dtype : {Dtype::kF32, Dtype::kF64, Dtype::kI8, Dtype::kI16, Dtype::kI64})
+      EXPECT_EQ(validate(translate(group_kernel(dtype), target)), "") << name << " " << name_of(dtype);
+  }
+}
+
 TEST(Validation, AKernelThatDoesNothing) {
   Builder b("nothing");
   EXPECT_EQ(validate(translate(b.finish(), {})), "");
