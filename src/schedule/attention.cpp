@@ -1,18 +1,18 @@
-#include <algorithm>
+#include "schedule/attention.h"
+
 #include <bit>
 #include <functional>
+#include <limits>
 #include <string>
-#include <vector>
 
 #include "ir/node_call.h"
 #include "loop/math.h"
-#include "schedule/contraction.h"
-#include "schedule/kernel_writer.h"
 #include "schedule/kernels.h"
 
 // Attention, in the order of docs/decisions/0005-attention.md. The lanes of a vector are queries. Keys and values are
 // loaded one element at a time and broadcast to all queries, so no sum runs across lanes.
 namespace lucid {
+namespace attention {
 namespace {
 
 using loop::BufferRef;
@@ -21,30 +21,7 @@ using loop::Code;
 using loop::kLanes;
 using loop::Value;
 
-/// Number of keys whose scores are computed at once.
-constexpr int64_t kKeys = 64;
-/// Block size of a score's chain.
-constexpr int64_t kChain = contraction::kChain;
 constexpr double kProductsPerNanosecond = 30;
-
-/// The operands and the parameters that the kernel's text depends on.
-struct Problem {
-  MemoryOperand q;
-  MemoryOperand k;
-  MemoryOperand v;
-  std::optional<MemoryOperand> mask;
-  MemoryOperand out;
-  MemoryOperand logsumexp;
-  bool causal = false;
-  double scale = 1;
-
-  Dim batches() const { return out.geometry.sizes[0]; }
-  Dim heads() const { return out.geometry.sizes[1]; }
-  Dim queries() const { return out.geometry.sizes[2]; }
-  Dim keys() const { return k.geometry.sizes[2]; }
-  Dim width() const { return q.geometry.sizes[3]; }
-  Dim value_width() const { return out.geometry.sizes[3]; }
-};
 
 /// The parts that are in registers at once.
 struct Shape {
@@ -61,57 +38,27 @@ Shape choose_shape(const Problem& problem) {
   return {.vectors = two ? 2 : 1, .keys = 8, .columns = 8};
 }
 
-/// The run-time strides of an operand [n, h, rows, columns].
-struct Strides {
-  Strides(KernelWriter& writer, const MemoryOperand& operand) {
-    for (const Dim stride : operand.geometry.strides) values.push_back(writer.param(stride));
-  }
-  Value head(Value batch, Value head) const { return batch * values[0] + head * values[1]; }
-  Value row() const { return values[2]; }
-  Value column() const { return values[3]; }
-  std::vector<Value> values;
-};
-
-/// The width rounded up to a power of two, so that similar widths share a kernel.
-int64_t rounded_width(Dim width) { return std::max<int64_t>(bit_ceil(width), 16); }
-
 class AttentionWriter {
  public:
   AttentionWriter(const Problem& problem, const Shape& shape)
       : problem_(problem),
         shape_(shape),
         dtype_(compute_dtype(problem.out.dtype)),
-        writer_(name()),
+        writer_(problem.name()),
         builder_(writer_.builder()),
-        q_(writer_.value(problem.q)),
-        k_(writer_.value(problem.k)),
-        v_(writer_.value(problem.v)),
-        mask_(problem.mask ? writer_.value(*problem.mask) : q_),
-        out_(writer_.value(problem.out)),
-        logsumexp_(writer_.value(problem.logsumexp)),
+        arguments_(writer_, problem, shape.queries()),
         query_scratch_(builder_.scratch(dtype_, rounded_width(problem.width()) * shape.queries())),
         scores_(builder_.scratch(dtype_, kKeys * shape.queries())),
         sums_(builder_.scratch(dtype_, rounded_width(problem.value_width()) * shape.queries())),
         state_(builder_.scratch(dtype_, 3 * shape.queries())),
-        allowed_(builder_.scratch(Dtype::kBool, kKeys * shape.queries())),
-        q_strides_(writer_, problem.q),
-        k_strides_(writer_, problem.k),
-        v_strides_(writer_, problem.v),
-        mask_strides_(writer_, problem.mask ? *problem.mask : problem.q),
-        heads_(writer_.param(problem.heads())),
-        queries_(writer_.param(problem.queries())),
-        keys_(writer_.param(problem.keys())),
-        width_(writer_.param(problem.width())),
-        value_width_(writer_.param(problem.value_width())),
-        tiles_(writer_.param(tile_count())),
-        scale_(builder_.convert(builder_.bitcast(writer_.param(std::bit_cast<int64_t>(problem.scale)), Dtype::kF64),
-                                dtype_)) {}
+        allowed_(builder_.scratch(Dtype::kBool, kKeys * shape.queries())) {}
 
   KernelStep write() {
     builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
-      const Value tile = builder_.binary(Code::kRem, item, tiles_);
-      const Value each = item / tiles_;
-      write_tile(each / heads_, builder_.binary(Code::kRem, each, heads_), tile * index(shape_.queries()));
+      const Value tile = builder_.binary(Code::kRem, item, arguments_.tiles);
+      const Value each = item / arguments_.tiles;
+      write_tile(each / arguments_.heads, builder_.binary(Code::kRem, each, arguments_.heads),
+                 tile * index(shape_.queries()));
     });
     const Dim items = problem_.batches() * problem_.heads() * tile_count();
     const int64_t widths = problem_.width().unnoted() + problem_.value_width().unnoted() + 16;
@@ -120,12 +67,6 @@ class AttentionWriter {
   }
 
  private:
-  std::string name() const {
-    std::string name = "attention_" + std::string(name_of(problem_.out.dtype));
-    if (problem_.causal) name += "_causal";
-    if (problem_.mask) name += "_masked";
-    return name;
-  }
   Dim tile_count() const { return ceil_div(problem_.queries(), shape_.queries()); }
 
   Value index(int64_t i) { return builder_.index(i); }
@@ -149,31 +90,32 @@ class AttentionWriter {
 
   void write_tile(Value batch, Value head, Value first) {
     first_ = first;
-    k_start_ = k_strides_.head(batch, head);
-    v_start_ = v_strides_.head(batch, head);
-    mask_start_ = mask_strides_.head(batch, head);
+    k_start_ = arguments_.k_strides.head(batch, head);
+    v_start_ = arguments_.v_strides.head(batch, head);
+    mask_start_ = arguments_.mask_strides.head(batch, head);
     // Lanes past the last query repeat it and are not stored.
     rows_ = for_each_vector([&](int v) {
       const Value row = builder_.splat(first + index(v * kLanes)) + builder_.iota();
-      return builder_.binary(Code::kMin, row, builder_.splat(queries_ - index(1)));
+      return builder_.binary(Code::kMin, row, builder_.splat(arguments_.queries - index(1)));
     });
     const Value zero = index(0);
-    const Value q_start = q_strides_.head(batch, head);
-    builder_.for_loop(zero, width_, 1, [&](Value e) {
+    const Value q_start = arguments_.q_strides.head(batch, head);
+    builder_.for_loop(zero, arguments_.width, 1, [&](Value e) {
       for (int v = 0; v < shape_.vectors; ++v) {
-        const Value at = rows_[static_cast<size_t>(v)] * q_strides_.row() + (q_start + e * q_strides_.column());
-        store_row(query_scratch_, e, v, builder_.convert(builder_.gather(q_, at), dtype_));
+        const Value at =
+            rows_[static_cast<size_t>(v)] * arguments_.q_strides.row() + (q_start + e * arguments_.q_strides.column());
+        store_row(query_scratch_, e, v, builder_.convert(builder_.gather(arguments_.q, at), dtype_));
       }
     });
     for (int v = 0; v < shape_.vectors; ++v) {
       store_row(state_, index(kLargest), v, number(-std::numeric_limits<double>::infinity()));
       store_row(state_, index(kTotal), v, number(0));
     }
-    builder_.for_loop(zero, value_width_, 1, [&](Value d) {
+    builder_.for_loop(zero, arguments_.value_width, 1, [&](Value d) {
       for (int v = 0; v < shape_.vectors; ++v) store_row(sums_, d, v, number(0));
     });
     // Keys that the last query of the tile does not attend to are not attended to by any other.
-    const Value last = problem_.causal ? min(keys_, first + index(shape_.queries())) : keys_;
+    const Value last = problem_.causal ? min(arguments_.keys, first + index(shape_.queries())) : arguments_.keys;
     builder_.for_loop(zero, last, kKeys, [&](Value start) {
       const Value count = min(last - start, index(kKeys));
       write_scores(start, count);
@@ -187,7 +129,7 @@ class AttentionWriter {
         add_block(start, count, false);
       }
     });
-    store_results((batch * heads_ + head) * queries_ + first);
+    store_results((batch * arguments_.heads + head) * arguments_.queries + first);
   }
 
   /// Calls f with the first of `step` rows at a time, then with the remaining rows one by one.
@@ -202,10 +144,10 @@ class AttentionWriter {
     const std::vector<Value> zeros(static_cast<size_t>(rows * shape_.vectors), number(0));
     return builder_.for_loop(lo, hi, 1, zeros, [&](Value e, std::span<const Value> sums) {
       const auto query = for_each_vector([&](int v) { return load_row(query_scratch_, e, v); });
-      const Value column = key_start + e * k_strides_.column();
+      const Value column = key_start + e * arguments_.k_strides.column();
       std::vector<Value> next;
       for (int i = 0; i < rows; ++i) {
-        const Value element = builder_.load(k_, column + k_strides_.row() * index(i));
+        const Value element = builder_.load(arguments_.k, column + arguments_.k_strides.row() * index(i));
         const Value key = builder_.splat(builder_.convert(element, dtype_));
         for (int v = 0; v < shape_.vectors; ++v)
           next.push_back(builder_.fma(query[static_cast<size_t>(v)], key, sums[next.size()]));
@@ -216,23 +158,24 @@ class AttentionWriter {
 
   void write_scores(Value start, Value count) {
     for_each_block(count, shape_.keys, [&](Value first, int rows) {
-      const Value key_start = k_start_ + (start + first) * k_strides_.row();
+      const Value key_start = k_start_ + (start + first) * arguments_.k_strides.row();
       std::vector<Value> scores;
       if (problem_.width() <= kChain) {
-        scores = chain(key_start, rows, index(0), width_);
+        scores = chain(key_start, rows, index(0), arguments_.width);
       } else {
         // Adding to -0 leaves the first block's sums unchanged.
         const std::vector<Value> none(static_cast<size_t>(rows * shape_.vectors), number(-0.0));
-        scores = builder_.for_loop(index(0), width_, kChain, none, [&](Value e, std::span<const Value> totals) {
-          std::vector<Value> sums = chain(key_start, rows, e, min(e + index(kChain), width_));
-          for (size_t i = 0; i < sums.size(); ++i) sums[i] = totals[i] + sums[i];
-          return sums;
-        });
+        scores =
+            builder_.for_loop(index(0), arguments_.width, kChain, none, [&](Value e, std::span<const Value> totals) {
+              std::vector<Value> sums = chain(key_start, rows, e, min(e + index(kChain), arguments_.width));
+              for (size_t i = 0; i < sums.size(); ++i) sums[i] = totals[i] + sums[i];
+              return sums;
+            });
       }
       for (int i = 0; i < rows; ++i)
         for (int v = 0; v < shape_.vectors; ++v) {
           const int vector = i * shape_.vectors + v;
-          store_row(scores_, first + index(i), v, scores[static_cast<size_t>(vector)] * scale_);
+          store_row(scores_, first + index(i), v, scores[static_cast<size_t>(vector)] * arguments_.scale);
         }
     });
   }
@@ -259,10 +202,10 @@ class AttentionWriter {
   }
 
   Value mask_element(Value row, Value key) {
-    const Value start = mask_start_ + key * mask_strides_.column();
+    const Value start = mask_start_ + key * arguments_.mask_strides.column();
     // A mask that is the same for all queries is loaded once.
-    if (problem_.mask->geometry.strides[2] == 0) return builder_.splat(builder_.load(mask_, start));
-    return builder_.gather(mask_, row * mask_strides_.row() + start);
+    if (problem_.mask->geometry.strides[2] == 0) return builder_.splat(builder_.load(arguments_.mask, start));
+    return builder_.gather(arguments_.mask, row * arguments_.mask_strides.row() + start);
   }
 
   /// Adds a block of keys to the running maximum, total and sums. With `masked`, some queries do not attend to all
@@ -305,7 +248,7 @@ class AttentionWriter {
       const Value total = builder_.fma(old, factors[static_cast<size_t>(v)], totals[static_cast<size_t>(v)]);
       store_row(state_, index(kTotal), v, masked ? builder_.select(touched(v), total, old) : total);
     }
-    for_each_block(value_width_, shape_.columns, [&](Value d, int columns) {
+    for_each_block(arguments_.value_width, shape_.columns, [&](Value d, int columns) {
       const std::vector<Value> sums = weighted_sums(start, count, d, columns, masked);
       for (int i = 0; i < columns; ++i)
         for (int v = 0; v < shape_.vectors; ++v) {
@@ -316,11 +259,6 @@ class AttentionWriter {
           store_row(sums_, d + index(i), v, masked ? builder_.select(touched(v), total, old) : total);
         }
     });
-  }
-
-  /// The value that is subtracted from scores: the largest of them, or 0 while all are -inf.
-  Value base_of(Value largest) {
-    return builder_.select(largest == number(-std::numeric_limits<double>::infinity()), number(0), largest);
   }
 
   /// Replaces the block's scores by their weights; returns the sums of the weights.
@@ -342,14 +280,14 @@ class AttentionWriter {
   /// The chains of weights times values over the block's keys, for `columns` columns of the values.
   std::vector<Value> weighted_sums(Value start, Value count, Value column, int columns, bool masked) {
     const std::vector<Value> zeros(static_cast<size_t>(columns * shape_.vectors), number(0));
-    const Value first = v_start_ + start * v_strides_.row() + column * v_strides_.column();
+    const Value first = v_start_ + start * arguments_.v_strides.row() + column * arguments_.v_strides.column();
     return builder_.for_loop(index(0), count, 1, zeros, [&](Value j, std::span<const Value> sums) {
       const auto weights = for_each_vector([&](int v) { return load_row(scores_, j, v); });
       const auto allowed = for_each_vector([&](int v) { return masked ? load_row(allowed_, j, v) : Value(); });
-      const Value row = first + j * v_strides_.row();
+      const Value row = first + j * arguments_.v_strides.row();
       std::vector<Value> next;
       for (int i = 0; i < columns; ++i) {
-        const Value element = builder_.load(v_, row + v_strides_.column() * index(i));
+        const Value element = builder_.load(arguments_.v, row + arguments_.v_strides.column() * index(i));
         const Value value = builder_.splat(builder_.convert(element, dtype_));
         for (int v = 0; v < shape_.vectors; ++v) {
           const Value sum = sums[next.size()];
@@ -368,17 +306,17 @@ class AttentionWriter {
     for (int v = 0; v < shape_.vectors; ++v) {
       const Value total = load_row(state_, index(kTotal), v);
       const Value base = base_of(load_row(state_, index(kLargest), v));
-      exists.push_back(builder_.lanes_below(queries_ - first_ - index(v * kLanes)));
+      exists.push_back(builder_.lanes_below(arguments_.queries - first_ - index(v * kLanes)));
       const Value at = row + index(v * kLanes);
-      builder_.store(logsumexp_, at, base + loop::log(total), exists.back());
-      addresses.push_back((builder_.splat(at) + builder_.iota()) * value_width_);
+      builder_.store(arguments_.logsumexp, at, base + loop::log(total), exists.back());
+      addresses.push_back((builder_.splat(at) + builder_.iota()) * arguments_.value_width);
     }
-    builder_.for_loop(index(0), value_width_, 1, [&](Value d) {
+    builder_.for_loop(index(0), arguments_.value_width, 1, [&](Value d) {
       for (int v = 0; v < shape_.vectors; ++v) {
         const Value total = load_row(state_, index(kTotal), v);
         const Value mean = builder_.select(total == number(0), number(0), load_row(sums_, d, v) / total);
-        builder_.scatter(out_, addresses[static_cast<size_t>(v)] + d, builder_.convert(mean, problem_.out.dtype),
-                         exists[static_cast<size_t>(v)]);
+        builder_.scatter(arguments_.out, addresses[static_cast<size_t>(v)] + d,
+                         builder_.convert(mean, problem_.out.dtype), exists[static_cast<size_t>(v)]);
       }
     });
   }
@@ -389,12 +327,7 @@ class AttentionWriter {
 
   KernelWriter writer_;
   Builder& builder_;
-  BufferRef q_;
-  BufferRef k_;
-  BufferRef v_;
-  BufferRef mask_;
-  BufferRef out_;
-  BufferRef logsumexp_;
+  Arguments arguments_;
   // Scratch with one row of the tile's queries for each element of the queries, each key, or each element of the
   // results.
   BufferRef query_scratch_;
@@ -402,17 +335,6 @@ class AttentionWriter {
   BufferRef sums_;
   BufferRef state_;
   BufferRef allowed_;
-  Strides q_strides_;
-  Strides k_strides_;
-  Strides v_strides_;
-  Strides mask_strides_;
-  Value heads_;
-  Value queries_;
-  Value keys_;
-  Value width_;
-  Value value_width_;
-  Value tiles_;
-  Value scale_;
 
   // State of the current tile.
   Value first_;
@@ -424,22 +346,69 @@ class AttentionWriter {
 
 }  // namespace
 
+Arguments::Arguments(KernelWriter& writer, const Problem& problem, int64_t queries_per_tile)
+    : q(writer.value(problem.q)),
+      k(writer.value(problem.k)),
+      v(writer.value(problem.v)),
+      mask(problem.mask ? writer.value(*problem.mask) : q),
+      out(writer.value(problem.out)),
+      logsumexp(writer.value(problem.logsumexp)),
+      q_strides(writer, problem.q),
+      k_strides(writer, problem.k),
+      v_strides(writer, problem.v),
+      mask_strides(writer, problem.mask ? *problem.mask : problem.q),
+      heads(writer.param(problem.heads())),
+      queries(writer.param(problem.queries())),
+      keys(writer.param(problem.keys())),
+      width(writer.param(problem.width())),
+      value_width(writer.param(problem.value_width())),
+      tiles(writer.param(ceil_div(problem.queries(), queries_per_tile))) {
+  Builder& builder = writer.builder();
+  const Value number = builder.bitcast(writer.param(std::bit_cast<int64_t>(problem.scale)), Dtype::kF64);
+  scale = builder.convert(number, compute_dtype(problem.out.dtype));
+}
+
+Value base_of(Value largest) {
+  Builder& builder = largest.builder();
+  const Value none = builder.like(largest, -std::numeric_limits<double>::infinity());
+  return builder.select(largest == none, builder.like(largest, 0), largest);
+}
+
+std::string Problem::name() const {
+  std::string name = "attention_" + std::string(name_of(out.dtype));
+  if (causal) name += "_causal";
+  if (mask) name += "_masked";
+  return name;
+}
+
+}  // namespace attention
+
+void schedule_attention(Schedule& schedule, const attention::Problem& problem) {
+  if (problem.batches() * problem.heads() * problem.queries() == 0) return;
+  if (schedule.device.is_gpu()) {
+    if (const auto tile = attention::choose_group_tile(problem)) {
+      schedule.steps.push_back(attention::group_step(problem, *tile));
+      return;
+    }
+  }
+  const attention::Shape shape = attention::choose_shape(problem);
+  schedule.steps.push_back(attention::AttentionWriter(problem, shape).write());
+}
+
 void schedule_attention(Schedule& schedule, const IRGraph& graph, const Group& group) {
   const IRNode& node = graph.nodes[group.root()];
   const NodeCall call(graph, node);
   const auto memory = [&](ValueId id) { return memory_of(schedule, graph, id); };
-  Problem problem{.q = memory(node.inputs[0].id),
-                  .k = memory(node.inputs[1].id),
-                  .v = memory(node.inputs[2].id),
-                  .mask = std::nullopt,
-                  .out = memory(node.outputs[0]),
-                  .logsumexp = memory(node.outputs[1]),
-                  .causal = call.call().flag("causal"),
-                  .scale = call.call().real("scale")};
+  attention::Problem problem{.q = memory(node.inputs[0].id),
+                             .k = memory(node.inputs[1].id),
+                             .v = memory(node.inputs[2].id),
+                             .mask = std::nullopt,
+                             .out = memory(node.outputs[0]),
+                             .logsumexp = memory(node.outputs[1]),
+                             .causal = call.call().flag("causal"),
+                             .scale = call.call().real("scale")};
   if (node.inputs[3].id >= 0) problem.mask = memory(node.inputs[3].id);
-  if (problem.batches() * problem.heads() * problem.queries() == 0) return;
-  const Shape shape = choose_shape(problem);
-  schedule.steps.push_back(AttentionWriter(problem, shape).write());
+  schedule_attention(schedule, problem);
 }
 
 }  // namespace lucid
