@@ -69,17 +69,11 @@ loop::Value base_of(loop::Value largest);
 /// The width rounded up to a power of two, so that similar widths share a kernel.
 inline int64_t rounded_width(Dim width) { return std::max<int64_t>(bit_ceil(width), loop::kLanes); }
 
-/// What each of 16 members of a group on a gpu accumulates: `rows` queries by `vectors` * kLanes columns of the result.
-struct GroupTile {
-  int rows = 1;
-  int vectors = 1;
-  bool operator==(const GroupTile&) const = default;
-};
-
-/// The tile of a kernel with tiles in shared memory, or nothing if the values are too wide for it. Right for all sizes
-/// with these widths, but chosen for the sizes of the recorded call.
-std::optional<GroupTile> choose_group_tile(const Problem& problem);
-KernelStep group_step(const Problem& problem, GroupTile tile);
+/// On a gpu: the queries by columns of the result that each member of a group accumulates, or nothing if the values are
+/// too wide for tiles in shared memory. Right for all sizes with these widths, but chosen for the sizes of the recorded
+/// call.
+std::optional<contraction::RegisterTile> choose_group_tile(const Problem& problem);
+KernelStep group_step(const Problem& problem, contraction::RegisterTile tile);
 
 }  // namespace attention
 

@@ -6,10 +6,15 @@
 
 #include "loop/math.h"
 #include "schedule/attention.h"
+#include "schedule/group_product.h"
 
 namespace lucid::attention {
 namespace {
 
+using contraction::group_rows;
+using contraction::kConcurrentGroups;
+using contraction::kMembers;
+using contraction::RegisterTile;
 using loop::BufferRef;
 using loop::Builder;
 using loop::Code;
@@ -17,8 +22,6 @@ using loop::kLanes;
 using loop::Value;
 using Values = std::vector<Value>;
 
-/// Members of a group. Each has `GroupTile::rows` queries of the group's tile.
-constexpr int kMembers = 16;
 /// Elements of a score's chain, or keys, whose operands are in shared memory at once. Divides kChain and kKeys.
 constexpr int64_t kDepth = 16;
 /// Steps that the innermost loops take at once.
@@ -29,30 +32,26 @@ constexpr int kScoreVectors = kKeys / kLanes;
 constexpr int64_t kDistance = kDepth + 1;
 /// The most vectors of sums that a member may have in registers.
 constexpr int kMaxSums = 16;
-/// The size of a gpu for which tiles are chosen: groups that run at the same time.
-constexpr int64_t kConcurrentGroups = 64;
 /// Multiplications of a group per nanosecond.
 constexpr double kProductsPerNanosecond = 40;
 
-int64_t queries_of(GroupTile tile) { return int64_t{kMembers} * tile.rows; }
-int64_t columns_of(GroupTile tile) { return int64_t{kLanes} * tile.vectors; }
 // Sizes of the shared buffers: a slab of queries, later of weights, and a slab of keys, later of values.
-int64_t row_count(GroupTile tile) { return queries_of(tile) * kDistance; }
-int64_t column_count(GroupTile tile) { return std::max(kKeys * kDistance, kDepth * columns_of(tile)); }
+int64_t row_count(RegisterTile tile) { return group_rows(tile) * kDistance; }
+int64_t column_count(RegisterTile tile) { return std::max(kKeys * kDistance, kDepth * tile.columns()); }
 
 /// Writes the kernel whose items are tiles of queries, each computed by a group. For every kKeys keys, the scores are a
 /// matrix product, with lanes along keys. The weights are multiplied by the values with lanes along columns. Operands
 /// are copied to shared memory kDepth elements or keys at a time; the next ones are loaded meanwhile.
 class GroupWriter {
  public:
-  GroupWriter(const Problem& problem, GroupTile tile)
+  GroupWriter(const Problem& problem, RegisterTile tile)
       : problem_(problem),
         tile_(tile),
         dtype_(compute_dtype(problem.out.dtype)),
-        writer_(problem.name() + "_" + std::to_string(queries_of(tile)) + "x" + std::to_string(columns_of(tile)) +
+        writer_(problem.name() + "_" + std::to_string(group_rows(tile)) + "x" + std::to_string(tile.columns()) +
                 "_shared"),
         builder_(writer_.builder()),
-        arguments_(writer_, problem, queries_of(tile)) {
+        arguments_(writer_, problem, group_rows(tile)) {
     builder_.set_group(kMembers);
     row_slab_ = builder_.shared(dtype_, row_count(tile));
     column_slab_ = builder_.shared(dtype_, column_count(tile));
@@ -64,12 +63,12 @@ class GroupWriter {
 
   KernelStep write() {
     builder_.for_loop(builder_.begin(), builder_.end(), 1, [&](Value item) {
-      const Value first = builder_.binary(Code::kRem, item, arguments_.tiles) * index(queries_of(tile_));
+      const Value first = builder_.binary(Code::kRem, item, arguments_.tiles) * index(group_rows(tile_));
       const Value each = item / arguments_.tiles;
       write_tile(each / arguments_.heads, builder_.binary(Code::kRem, each, arguments_.heads), first);
     });
-    const int64_t widths = problem_.width().unnoted() + columns_of(tile_);
-    const auto work = static_cast<double>(problem_.keys().unnoted() * widths * queries_of(tile_));
+    const int64_t widths = problem_.width().unnoted() + tile_.columns();
+    const auto work = static_cast<double>(problem_.keys().unnoted() * widths * group_rows(tile_));
     return writer_.finish(problem_.batches() * problem_.heads() * tile_count(),
                           100 + work / kProductsPerNanosecond * (problem_.causal ? 0.5 : 1));
   }
@@ -89,7 +88,7 @@ class GroupWriter {
     }
   };
 
-  Dim tile_count() const { return ceil_div(problem_.queries(), queries_of(tile_)); }
+  Dim tile_count() const { return ceil_div(problem_.queries(), group_rows(tile_)); }
   size_t rows() const { return static_cast<size_t>(tile_.rows); }
   size_t vectors() const { return static_cast<size_t>(tile_.vectors); }
   bool has_bools() const { return problem_.mask && is_bool(problem_.mask->dtype); }
@@ -134,7 +133,7 @@ class GroupWriter {
                 .sums = Values(rows() * vectors(), vector(0))};
     // Keys that the last query of the tile does not attend to are not attended to by any other. All queries attend to
     // the keys of blocks before `whole`.
-    const Value last = problem_.causal ? min(arguments_.keys, first + index(queries_of(tile_))) : arguments_.keys;
+    const Value last = problem_.causal ? min(arguments_.keys, first + index(group_rows(tile_))) : arguments_.keys;
     const Value whole = has_bools() ? index(0) : problem_.causal ? min(last, (first + index(1)) & index(-kKeys)) : last;
     if (!has_bools()) state = add_blocks(state, index(0), whole, last, false);
     if (has_bools() || problem_.causal) state = add_blocks(state, whole, last, last, true);
@@ -360,7 +359,7 @@ class GroupWriter {
     const Value exists = first + member_ < arguments_.keys;
     for (size_t c = 0; c < vectors(); ++c) {
       const Value value = builder_.select(exists, builder_.convert(loaded[c], dtype_), vector(0));
-      builder_.store(column_slab_, member_ * index(columns_of(tile_)) + index(c * kLanes), value);
+      builder_.store(column_slab_, member_ * index(tile_.columns()) + index(c * kLanes), value);
     }
   }
 
@@ -368,7 +367,7 @@ class GroupWriter {
   Values add_key(Value step, std::span<const Value> before, bool masked) {
     Values values, sums, totals, touched;
     for (size_t c = 0; c < vectors(); ++c)
-      values.push_back(builder_.load_vector(column_slab_, step * index(columns_of(tile_)) + index(c * kLanes)));
+      values.push_back(builder_.load_vector(column_slab_, step * index(tile_.columns()) + index(c * kLanes)));
     for (size_t i = 0; i < rows(); ++i) {
       const Value weight = load_row(i, step);
       const Value excluded = masked ? weight < number(0) : Value();
@@ -407,7 +406,7 @@ class GroupWriter {
   }
 
   const Problem& problem_;
-  GroupTile tile_;
+  RegisterTile tile_;
   Dtype dtype_;
   KernelWriter writer_;
   Builder& builder_;
@@ -425,18 +424,18 @@ class GroupWriter {
 
 }  // namespace
 
-std::optional<GroupTile> choose_group_tile(const Problem& problem) {
+std::optional<RegisterTile> choose_group_tile(const Problem& problem) {
   if (problem.width() == 0 || problem.value_width() == 0) return std::nullopt;
   const auto vectors = static_cast<int>(rounded_width(problem.value_width()) / kLanes);
   const auto size = static_cast<int64_t>(size_of(compute_dtype(problem.out.dtype)));
-  std::optional<GroupTile> best;
+  std::optional<RegisterTile> best;
   int64_t best_cost = std::numeric_limits<int64_t>::max();
   for (const int rows : {4, 2, 1}) {
-    const GroupTile tile{rows, vectors};
+    const RegisterTile tile{rows, vectors};
     const int64_t bytes = (row_count(tile) + column_count(tile)) * size;
     if (rows * vectors > kMaxSums || bytes > static_cast<int64_t>(loop::kMaxSharedBytes)) continue;
     const int64_t groups = problem.batches().unnoted() * problem.heads().unnoted() *
-                           ceil_div(problem.queries().unnoted(), queries_of(tile));
+                           ceil_div(problem.queries().unnoted(), group_rows(tile));
     // Loads from shared memory for a step of a score's chain and for a key. They take longer than the arithmetic.
     const int64_t cost = ceil_div(groups, kConcurrentGroups) * (2 * rows + kScoreVectors + vectors);
     if (cost < best_cost) {
@@ -447,6 +446,6 @@ std::optional<GroupTile> choose_group_tile(const Problem& problem) {
   return best;
 }
 
-KernelStep group_step(const Problem& problem, GroupTile tile) { return GroupWriter(problem, tile).write(); }
+KernelStep group_step(const Problem& problem, RegisterTile tile) { return GroupWriter(problem, tile).write(); }
 
 }  // namespace lucid::attention

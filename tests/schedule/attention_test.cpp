@@ -9,13 +9,13 @@
 #include <string>
 #include <vector>
 
-#include "base/scalar.h"
+#include "float_elements.h"
 #include "loop/interpret.h"
 
 namespace lucid {
 namespace {
 
-using attention::GroupTile;
+using contraction::RegisterTile;
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
@@ -48,37 +48,11 @@ std::ostream& operator<<(std::ostream& out, const Case& test) {
              << static_cast<int>(test.layout) << ", fill " << static_cast<int>(test.fill);
 }
 
-double read(Dtype dtype, const std::byte* memory, int64_t index) {
-  switch (dtype) {
-    case Dtype::kF64:
-      return reinterpret_cast<const double*>(memory)[index];
-    case Dtype::kF32:
-      return reinterpret_cast<const float*>(memory)[index];
-    case Dtype::kF16:
-      return f16_to_f32(reinterpret_cast<const uint16_t*>(memory)[index]);
-    default:
-      return bf16_to_f32(reinterpret_cast<const uint16_t*>(memory)[index]);
-  }
-}
-
 void write(Dtype dtype, std::byte* memory, int64_t index, float value) {
-  switch (dtype) {
-    case Dtype::kBool:
-      memory[index] = std::byte{value > 0};
-      return;
-    case Dtype::kF64:
-      reinterpret_cast<double*>(memory)[index] = value;
-      return;
-    case Dtype::kF32:
-      reinterpret_cast<float*>(memory)[index] = value;
-      return;
-    case Dtype::kF16:
-      reinterpret_cast<uint16_t*>(memory)[index] = f32_to_f16(value);
-      return;
-    default:
-      reinterpret_cast<uint16_t*>(memory)[index] = f32_to_bf16(value);
-      return;
-  }
+  if (is_bool(dtype))
+    memory[index] = std::byte{value > 0};
+  else
+    test::write_float(dtype, memory, index, value);
 }
 
 /// An operand and its memory, which ends with its last element.
@@ -152,7 +126,7 @@ struct Results {
 
 void make_nans_equal(Dtype dtype, std::vector<std::byte>& memory) {
   for (int64_t i = 0; i < static_cast<int64_t>(memory.size() / size_of(dtype)); ++i)
-    if (std::isnan(read(dtype, memory.data(), i))) write(dtype, memory.data(), i, kNan);
+    if (std::isnan(test::read_float(dtype, memory.data(), i))) write(dtype, memory.data(), i, kNan);
 }
 
 class Problem {
@@ -187,7 +161,7 @@ class Problem {
     ASSERT_EQ(cpu.steps.size(), 1u);
     EXPECT_EQ(cpu.steps[0].kernel->group, 1);
     const Results expected = run(cpu.steps[0], 1);
-    const std::optional<GroupTile> chosen = attention::choose_group_tile(problem_);
+    const std::optional<RegisterTile> chosen = attention::choose_group_tile(problem_);
     ASSERT_TRUE(chosen) << test_;
     for (const int rows : {1, 2, 4}) {
       if (rows > (test_.dtype == Dtype::kF64 ? 2 : 4) || rows * chosen->vectors > 16) continue;
@@ -291,12 +265,12 @@ TEST(Attention, GroupsHaveTilesForTheSizeOfTheProblem) {
     test.heads = heads;
     return attention::choose_group_tile(Problem(test).description());
   };
-  EXPECT_EQ(tile_of(64, 1024, 64), (GroupTile{4, 4}));
-  EXPECT_EQ(tile_of(64, 1024, 20), (GroupTile{4, 2}));
-  EXPECT_EQ(tile_of(64, 1024, 128), (GroupTile{2, 8}));
-  EXPECT_EQ(tile_of(4, 200, 64), (GroupTile{1, 4}));
-  EXPECT_EQ(tile_of(64, 1, 64), (GroupTile{1, 4}));
-  EXPECT_EQ(tile_of(64, 1024, 64, Dtype::kF64), (GroupTile{2, 4}));
+  EXPECT_EQ(tile_of(64, 1024, 64), (RegisterTile{4, 4}));
+  EXPECT_EQ(tile_of(64, 1024, 20), (RegisterTile{4, 2}));
+  EXPECT_EQ(tile_of(64, 1024, 128), (RegisterTile{2, 8}));
+  EXPECT_EQ(tile_of(4, 200, 64), (RegisterTile{1, 4}));
+  EXPECT_EQ(tile_of(64, 1, 64), (RegisterTile{1, 4}));
+  EXPECT_EQ(tile_of(64, 1024, 64, Dtype::kF64), (RegisterTile{2, 4}));
   EXPECT_EQ(tile_of(1, 20, 129), std::nullopt);
   EXPECT_EQ(tile_of(1, 20, 65, Dtype::kF64), std::nullopt);
 }

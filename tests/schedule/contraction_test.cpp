@@ -15,6 +15,7 @@
 #include "base/scalar.h"
 #include "codegen/code_generator.h"
 #include "cpu_levels.h"
+#include "float_elements.h"
 #include "loop/interpret.h"
 #include "run_code.h"
 #include "schedule/group_product.h"
@@ -38,36 +39,6 @@ struct Case {
 std::ostream& operator<<(std::ostream& out, const Case& test) {
   return out << name_of(test.dtype) << " " << test.batches << "x" << test.m << "x" << test.n << "x" << test.k
              << " layouts " << static_cast<int>(test.a) << " " << static_cast<int>(test.b);
-}
-
-double read(Dtype dtype, const void* memory, int64_t index) {
-  switch (dtype) {
-    case Dtype::kF32:
-      return static_cast<const float*>(memory)[index];
-    case Dtype::kF64:
-      return static_cast<const double*>(memory)[index];
-    case Dtype::kF16:
-      return f16_to_f32(static_cast<const uint16_t*>(memory)[index]);
-    default:
-      return bf16_to_f32(static_cast<const uint16_t*>(memory)[index]);
-  }
-}
-
-void write(Dtype dtype, void* memory, int64_t index, double value) {
-  switch (dtype) {
-    case Dtype::kF32:
-      static_cast<float*>(memory)[index] = static_cast<float>(value);
-      return;
-    case Dtype::kF64:
-      static_cast<double*>(memory)[index] = value;
-      return;
-    case Dtype::kF16:
-      static_cast<uint16_t*>(memory)[index] = f32_to_f16(static_cast<float>(value));
-      return;
-    default:
-      static_cast<uint16_t*>(memory)[index] = f32_to_bf16(static_cast<float>(value));
-      return;
-  }
 }
 
 int64_t read_integer(Dtype dtype, const void* memory, int64_t index) {
@@ -123,7 +94,7 @@ Operand make_operand(ValueId id, Dtype dtype, int64_t batches, int64_t rows, int
     for (std::byte& byte : operand.memory) byte = static_cast<std::byte>(random());
   } else {
     std::normal_distribution<float> normal;
-    for (int64_t i = 0; i < elements; ++i) write(dtype, operand.memory.data(), i, normal(random));
+    for (int64_t i = 0; i < elements; ++i) test::write_float(dtype, operand.memory.data(), i, normal(random));
   }
   return operand;
 }
@@ -178,10 +149,10 @@ T column_product_of(int64_t k, const std::function<T(int64_t)>& a, const std::fu
 template <typename T>
 double float_element(const Case& test, const Operand& a, const Operand& b, int64_t i, int64_t m, int64_t n) {
   std::function<T(int64_t)> left = [&](int64_t k) {
-    return static_cast<T>(read(test.dtype, a.memory.data(), offset_of(a, i, m, k)));
+    return static_cast<T>(test::read_float(test.dtype, a.memory.data(), offset_of(a, i, m, k)));
   };
   std::function<T(int64_t)> right = [&](int64_t k) {
-    return static_cast<T>(read(test.dtype, b.memory.data(), offset_of(b, i, k, n)));
+    return static_cast<T>(test::read_float(test.dtype, b.memory.data(), offset_of(b, i, k, n)));
   };
   return test.n == 1 && test.k > 0 ? column_product_of<T>(test.k, left, right) : product_of<T>(test.k, left, right);
 }
@@ -201,9 +172,9 @@ std::vector<std::byte> expected_result(const Case& test, const Operand& a, const
           // The low bytes come first.
           std::memcpy(result.data() + static_cast<size_t>(at) * bytes, &sum, bytes);
         } else {
-          write(test.dtype, result.data(), at,
-                test.dtype == Dtype::kF64 ? float_element<double>(test, a, b, i, m, n)
-                                          : float_element<float>(test, a, b, i, m, n));
+          test::write_float(test.dtype, result.data(), at,
+                            test.dtype == Dtype::kF64 ? float_element<double>(test, a, b, i, m, n)
+                                                      : float_element<float>(test, a, b, i, m, n));
         }
       }
     }

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "base/scalar.h"
+#include "float_elements.h"
 #include "loop/interpret.h"
 #include "loop/verify.h"
 #include "schedule/schedule.h"
@@ -16,34 +16,18 @@ namespace lucid::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// Random numbers of a dtype; masks are mostly true.
+/// Random numbers of a dtype that is not bool.
 inline Bytes random_elements(Dtype dtype, int64_t count, std::mt19937& random) {
   Bytes bytes(static_cast<size_t>(count) * size_of(dtype));
   std::normal_distribution<double> normal;
   for (int64_t i = 0; i < count; ++i) {
-    std::byte* const at = bytes.data() + static_cast<size_t>(i) * size_of(dtype);
-    const auto put = [&](auto value) { std::memcpy(at, &value, sizeof value); };
     const double number = normal(random);
-    switch (dtype) {
-      case Dtype::kBool:
-        put(number < 1);
-        break;
-      case Dtype::kF16:
-        put(f32_to_f16(static_cast<float>(number)));
-        break;
-      case Dtype::kBF16:
-        put(f32_to_bf16(static_cast<float>(number)));
-        break;
-      case Dtype::kF32:
-        put(static_cast<float>(number));
-        break;
-      case Dtype::kF64:
-        put(number);
-        break;
-      default: {
-        const auto integer = static_cast<int64_t>(number * 50);
-        std::memcpy(at, &integer, size_of(dtype));  // the low bytes come first
-      }
+    if (is_float(dtype)) {
+      write_float(dtype, bytes.data(), i, number);
+    } else {
+      const auto integer = static_cast<int64_t>(number * 50);
+      // The low bytes come first.
+      std::memcpy(bytes.data() + static_cast<size_t>(i) * size_of(dtype), &integer, size_of(dtype));
     }
   }
   return bytes;
