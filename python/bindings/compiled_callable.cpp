@@ -7,6 +7,7 @@
 
 #include "bindings/jit.h"
 #include "bindings/python_call.h"
+#include "jit/trial.h"
 
 namespace lucid::python {
 
@@ -87,6 +88,16 @@ PyObject* find(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
     const Ref<TablePlan> plan = table.find(call);
     return plan ? nb::cast(ProgramHandle{plan->program}) : nb::none();
+  });
+}
+
+/// time_steps(args, kwargs): runs the plan of a call with these arguments without any effect. Returns its text with the
+/// times of its steps, or None if there is no plan.
+PyObject* time_steps(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
+  return with_call(self, arguments, count, [](PlanTable& table, const PythonCall& call) -> nb::object {
+    jit::Program::Handles handles;
+    const Ref<TablePlan> plan = table.find(call, handles);
+    return plan ? nb::cast(jit::Trial::text_with_times(*plan->program, handles)) : nb::none();
   });
 }
 
@@ -237,6 +248,7 @@ PyCFunction method(F function) noexcept {
 
 PyMethodDef methods[] = {{"connect", method(connect), METH_FASTCALL, nullptr},
                          {"find", method(find), METH_FASTCALL, nullptr},
+                         {"time_steps", method(time_steps), METH_FASTCALL, nullptr},
                          {"explain_call", method(explain_call), METH_FASTCALL, nullptr},
                          {"eager_reason", method(eager_reason), METH_FASTCALL, nullptr},
                          {"counters", cache_info, METH_NOARGS, nullptr},

@@ -86,6 +86,7 @@ PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<codegen::Lo
   for (const Launch& launch : step.more_launches)
     ready.launches.push_back(launch_of(draft.slots, launch.buffers, launch.params, launch.items));
   ready.grain = grain_of(step);
+  ready.nanoseconds = step.nanoseconds * static_cast<double>(ready.items());
   ready.packs = draft.slots.packed_input(step);
   return ready;
 }

@@ -10,6 +10,7 @@
 #include "device/command_buffer.h"
 #include "device/gpu_state.h"
 #include "device/launches.h"
+#include "device/timestamps.h"
 
 namespace lucid {
 namespace {
@@ -178,6 +179,36 @@ void GpuRun::submit() {
     });
   }
   of.note_use(state_->value);
+}
+
+namespace {
+
+struct TimedRecording : GpuResource {
+  TimedRecording(GpuDevice& device, uint32_t launches) : commands(device), times(device, launches) {}
+  GpuCommandBuffer commands;
+  GpuTimestamps times;
+};
+
+}  // namespace
+
+std::vector<double> GpuRun::run_timed() {
+  GpuCommands::State& of = *state_->commands->state_;
+  LUCID_CHECK(state_->value == 0, "a run is submitted twice");
+  HostBlock* const block = state_->block;
+  auto timed = std::make_unique<TimedRecording>(of.gpu.device, of.list.cost().launches);
+  timed->commands.begin(VK_COMMAND_BUFFER_USAGE_ONE_TIME_SUBMIT_BIT);
+  of.list.record(timed->commands.handle(), block->address, &timed->times);
+  timed->commands.end();
+  state_->value = of.gpu.queue.submit(timed->commands.handle(), of.list.cost(),
+                                      [&](uint64_t scratch) { of.list.write_scratch(block->data, scratch); });
+  of.note_use(state_->value);
+  try {
+    wait();
+    return of.list.nanoseconds(timed->times);
+  } catch (...) {
+    of.gpu.queue.retire(state_->value, std::move(timed));
+    throw;
+  }
 }
 
 void GpuRun::wait() {

@@ -137,6 +137,9 @@ class GpuRun {
   uint64_t address() const;
 
   void submit();
+  /// Instead of submit() and wait(): returns the nanoseconds that each of the commands' launches took. Launches between
+  /// barriers may run at the same time. Throws RuntimeError if the gpu cannot measure times.
+  std::vector<double> run_timed();
   /// Waits until the run has ended. What the gpu wrote to the block can then be read.
   void wait();
 

@@ -91,19 +91,22 @@ VkInstance create_instance(PFN_vkGetInstanceProcAddr find, bool validates) {
 }
 
 /// The first family for computing without graphics, which is often a queue of its own; otherwise any for computing.
-std::optional<uint32_t> find_family(const vulkan::InstanceFunctions& vk, VkPhysicalDevice device) {
+bool find_family(const vulkan::InstanceFunctions& vk, VkPhysicalDevice device, PhysicalGpu& gpu) {
   uint32_t count = 0;
   vk.GetPhysicalDeviceQueueFamilyProperties(device, &count, nullptr);
   std::vector<VkQueueFamilyProperties> families(count);
   vk.GetPhysicalDeviceQueueFamilyProperties(device, &count, families.data());
-  std::optional<uint32_t> found;
+  bool is_found = false;
   for (uint32_t i = 0; i < count; ++i) {
     const VkQueueFlags flags = families[i].queueFlags;
-    if (!(flags & VK_QUEUE_COMPUTE_BIT)) continue;
-    if (!(flags & VK_QUEUE_GRAPHICS_BIT)) return i;
-    if (!found) found = i;
+    const bool has_graphics = flags & VK_QUEUE_GRAPHICS_BIT;
+    if (!(flags & VK_QUEUE_COMPUTE_BIT) || (is_found && has_graphics)) continue;
+    gpu.family = i;
+    gpu.timestamp_bits = families[i].timestampValidBits;
+    is_found = true;
+    if (!has_graphics) break;
   }
-  return found;
+  return is_found;
 }
 
 /// A size of at least 16, the number of lanes that exchange values.
@@ -127,9 +130,7 @@ std::optional<PhysicalGpu> examine(const vulkan::InstanceFunctions& vk, VkPhysic
   vk.GetPhysicalDeviceProperties(device, &gpu.properties);
   if (gpu.properties.apiVersion < VK_API_VERSION_1_2) return std::nullopt;
   gpu.has_version_13 = gpu.properties.apiVersion >= VK_API_VERSION_1_3;
-  const std::optional<uint32_t> family = find_family(vk, device);
-  if (!family) return std::nullopt;
-  gpu.family = *family;
+  if (!find_family(vk, device, gpu)) return std::nullopt;
 
   VkPhysicalDeviceVulkan13Features features13 = {};
   features13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_FEATURES;

@@ -15,6 +15,8 @@ struct PhysicalGpu {
   std::string driver;
   /// The queue family to use.
   uint32_t family = 0;
+  /// The size of its timestamps; 0 if it has none.
+  uint32_t timestamp_bits = 0;
   bool has_version_13 = false;
   // Optional features.
   bool has_memory_model_device_scope = false;

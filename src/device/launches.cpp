@@ -21,8 +21,10 @@ GpuLaunchList::GpuLaunchList(const GpuDevice& device, std::vector<GpuLaunch> lau
     : device_(device), launches_(std::move(launches)), shuffle_seed_(static_cast<uint64_t>(options().gpu_shuffle)) {
   bool needs_barrier = false;
   bool is_scratch_used = false;
-  for (const GpuLaunch& launch : launches_) {
+  for (size_t i = 0; i < launches_.size(); ++i) {
+    const GpuLaunch& launch = launches_[i];
     Step step = plan(launch, block_bytes);
+    step.index = i;
     // Later launches count on the barrier of a launch without items too.
     needs_barrier |= launch.needs_barrier;
     if (step.items == 0) continue;
@@ -72,12 +74,21 @@ void GpuLaunchList::record_step(VkCommandBuffer commands, uint64_t block, const 
   device_.vk.CmdDispatch(commands, static_cast<uint32_t>(across), static_cast<uint32_t>(ceil_div(groups, across)), 1);
 }
 
-void GpuLaunchList::record(VkCommandBuffer commands, uint64_t block) const {
-  if (shuffle_seed_) return record_shuffled(commands, block);
-  for (const Step& step : steps_) {
-    if (step.has_barrier) record_launch_barrier(device_, commands);
-    record_step(commands, block, step);
+void GpuLaunchList::record(VkCommandBuffer commands, uint64_t block, const GpuTimestamps* times) const {
+  if (times) times->record_start(commands);
+  if (shuffle_seed_ && !times) return record_shuffled(commands, block);
+  for (uint32_t i = 0; i < steps_.size(); ++i) {
+    if (steps_[i].has_barrier) record_launch_barrier(device_, commands);
+    record_step(commands, block, steps_[i]);
+    if (times) times->record_end(commands, i);
   }
+}
+
+std::vector<double> GpuLaunchList::nanoseconds(const GpuTimestamps& times) const {
+  std::vector<double> result(launches_.size());
+  const std::vector<double> measured = times.nanoseconds();
+  for (size_t i = 0; i < steps_.size(); ++i) result[steps_[i].index] = measured[i];
+  return result;
 }
 
 void GpuLaunchList::record_shuffled(VkCommandBuffer commands, uint64_t block) const {

@@ -7,6 +7,7 @@
 #include "device/gpu.h"
 #include "device/gpu_code.h"
 #include "device/queue.h"
+#include "device/timestamps.h"
 
 namespace lucid {
 
@@ -18,8 +19,11 @@ class GpuLaunchList {
   std::span<const GpuLaunch> launches() const { return launches_; }
   const GpuCost& cost() const { return cost_; }
 
-  /// Records the launches with the argument block at address `block`.
-  void record(VkCommandBuffer commands, uint64_t block) const;
+  /// Records the launches with the argument block at address `block`. With `times`, for cost().launches launches,
+  /// records these too.
+  void record(VkCommandBuffer commands, uint64_t block, const GpuTimestamps* times = nullptr) const;
+  /// For each of launches(), the nanoseconds that were measured; 0 if it has no items.
+  std::vector<double> nanoseconds(const GpuTimestamps& times) const;
   /// Writes the address of scratch memory to the argument words of each launch that needs it.
   void write_scratch(char* block, uint64_t scratch) const;
 
@@ -29,6 +33,7 @@ class GpuLaunchList {
     int64_t items;
     int64_t grain;
     size_t arguments;
+    size_t index = 0;  // among launches()
     bool has_barrier = false;
   };
   Step plan(const GpuLaunch& launch, size_t block_bytes) const;

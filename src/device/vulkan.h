@@ -47,6 +47,11 @@ namespace lucid::vulkan {
   apply(CmdPushConstants);                   \
   apply(CmdDispatch);                        \
   apply(CmdCopyBuffer);                      \
+  apply(CmdResetQueryPool);                  \
+  apply(CmdWriteTimestamp);                  \
+  apply(CreateQueryPool);                    \
+  apply(DestroyQueryPool);                   \
+  apply(GetQueryPoolResults);                \
   apply(CreateShaderModule);                 \
   apply(DestroyShaderModule);                \
   apply(CreatePipelineLayout);               \

@@ -106,6 +106,9 @@ class PlanTable {
   /// The newest plan that matches, or null.
   template <typename Front>
   Ref<TablePlan> find(const Front& front) const;
+  /// The same, with what a run of its program needs.
+  template <typename Front>
+  Ref<TablePlan> find(const Front& front, Program::Handles& handles) const;
 
   // The functions up to clear() finish the pending recordings first.
   PlanCounters counters();
@@ -414,9 +417,14 @@ void PlanTable::note_sampling(const Front& front) {
 
 template <typename Front>
 Ref<TablePlan> PlanTable::find(const Front& front) const {
+  Program::Handles handles;
+  return find(front, handles);
+}
+
+template <typename Front>
+Ref<TablePlan> PlanTable::find(const Front& front, Program::Handles& handles) const {
   Candidates candidates;
   find_candidates(front.key(), candidates);
-  Program::Handles handles;
   return first_that_fits(front, candidates, handles);
 }
 

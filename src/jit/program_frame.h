@@ -53,10 +53,10 @@ class Program::Frame {
   Frame(const Frame&) = delete;
   Frame& operator=(const Frame&) = delete;
 
-  /// Returns the error word of the plan.
-  int64_t run() {
+  /// Returns the error word of the plan. `nanoseconds` as in Plan::run().
+  int64_t run(std::span<double> nanoseconds = {}) {
     return call_.plan->run({inputs_.data(), inputs_.size()}, {outputs_.data(), outputs_.size()},
-                           {forms_.data(), forms_.size()});
+                           {forms_.data(), forms_.size()}, nanoseconds);
   }
 
   /// The values that the call reads, from output `first` on, up to the first that is not as expected.

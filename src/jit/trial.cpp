@@ -1,5 +1,7 @@
 #include "jit/trial.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "jit/program_frame.h"
 #include "jit/wrong_node.h"
@@ -26,6 +28,22 @@ bool Trial::run(Program::Branch& branch) {
   if (error == Plan::kOtherOutput) branch = frame_->branch(program_.outcome_->cells().size(), program_.branch_);
   frame_->give_back_numbers(generators_);
   return error == 0;
+}
+
+std::string Trial::text_with_times(const Program& program, const Program::Handles& handles) {
+  constexpr int kRuns = 4;
+  std::vector<double> shortest;
+  Ref<const Plan> plan;
+  for (int i = 0; i < kRuns; ++i) {
+    Program::Frame frame(program, handles, Program::Frame::Purpose::kTrial);
+    plan = frame.call().plan;
+    std::vector<double> times(plan->steps.size());
+    if (!is_possible(program, handles) || frame.run(times) != 0)
+      throw RuntimeError("{}: this call runs eagerly, so it has no steps to measure", program.graph().name);
+    if (shortest.empty()) shortest = times;
+    for (size_t step = 0; step < times.size(); ++step) shortest[step] = std::min(shortest[step], times[step]);
+  }
+  return to_text(*plan, shortest);
 }
 
 bool Trial::is_disturbed() const {

@@ -29,6 +29,9 @@ class Trial {
   ~Trial();
 
   bool run(Program::Branch& branch);
+  /// Runs the program a few times, each without any effect. Returns the text of its plan with the shortest time of each
+  /// step. Throws RuntimeError if the call cannot run without the function.
+  static std::string text_with_times(const Program& program, const Program::Handles& handles);
   /// After the function has run: whether other threads sampled random numbers meanwhile, so that it got other numbers.
   bool is_disturbed() const;
   /// What the program returns, outside the gradient graph.

@@ -16,6 +16,8 @@ namespace {
 /// Lists with at most this many launches are added to the batch of pending work, where they wait for more.
 constexpr size_t kMaxBatchedLaunches = 4;
 constexpr size_t kWord = 8;
+/// The most work of a list, in nanoseconds of one core of a CPU: half a second for a gpu that is twice as fast.
+constexpr double kMaxWork = 1e9;
 /// Host inputs are aligned like memory of the allocator.
 constexpr size_t kInputAlignment = 64;
 
@@ -88,20 +90,33 @@ void make_commands(Gpu& gpu, const Plan& plan, GpuPlan::Segment& segment) {
 
 }  // namespace
 
-GpuPlan::GpuPlan(const Plan& plan) : gpu_(Gpu::at(plan.device.index())) {
+std::vector<GpuPlan::Segment> GpuPlan::segments_of(const Plan& plan) {
+  std::vector<Segment> segments;
   size_t first_safe = plan.steps.size();
   while (first_safe > 0 && !may_fail(plan.steps[first_safe - 1])) --first_safe;
+  double work = 0;
   for (size_t i = 0; i < plan.steps.size(); ++i) {
     const PlanStep& step = plan.steps[i];
-    if (step.packs >= 0) packing_.push_back({.first = i, .end = i + 1, .kernels = {i}});
     const PlanStep* const before = i > 0 ? &plan.steps[i - 1] : nullptr;
-    if (!before || before->host || !before->checks.empty() || i == first_safe)
-      segments_.push_back({.first = i, .end = i});
-    Segment& segment = segments_.back();
+    const bool is_kernel = !step.host && step.packs < 0;
+    const bool is_too_long = is_kernel && work > 0 && work + step.nanoseconds > kMaxWork;
+    if (!before || before->host || !before->checks.empty() || i == first_safe || is_too_long) {
+      segments.push_back({.first = i, .end = i});
+      work = 0;
+    }
+    Segment& segment = segments.back();
     segment.end = i + 1;
     segment.may_fail |= may_fail(step);
-    if (!step.host && step.packs < 0) segment.kernels.push_back(i);
+    if (!is_kernel) continue;
+    segment.kernels.push_back(i);
+    work += step.nanoseconds;
   }
+  return segments;
+}
+
+GpuPlan::GpuPlan(const Plan& plan) : gpu_(Gpu::at(plan.device.index())), segments_(segments_of(plan)) {
+  for (size_t i = 0; i < plan.steps.size(); ++i)
+    if (plan.steps[i].packs >= 0) packing_.push_back({.first = i, .end = i + 1, .kernels = {i}});
   for (Segment& segment : packing_) make_commands(gpu_, plan, segment);
   for (Segment& segment : segments_) make_commands(gpu_, plan, segment);
 }
@@ -127,8 +142,13 @@ std::string GpuPlan::to_text() const {
 class GpuPlan::Frame {
  public:
   Frame(const GpuPlan& owner, const Plan& plan, std::span<void* const> inputs, std::span<void* const> outputs,
-        std::span<PackedForms* const> forms)
-      : owner_(owner), plan_(plan), forms_(forms), host_inputs_(inputs), host_outputs_(outputs) {
+        std::span<PackedForms* const> forms, std::span<double> nanoseconds)
+      : owner_(owner),
+        plan_(plan),
+        forms_(forms),
+        nanoseconds_(nanoseconds),
+        host_inputs_(inputs),
+        host_outputs_(outputs) {
     areas_.resize(first_input(plan));
     std::ranges::transform(outputs, areas_.begin() + kFirstOutput, address_of);
     for (const void* input : inputs) areas_.push_back(address_of(input));
@@ -189,7 +209,10 @@ class GpuPlan::Frame {
     if (segment.commands)
       if (const int64_t error = submit(segment)) return error;
     const PlanStep& last = plan_.steps[segment.end - 1];
-    if (last.host && !call_host(last)) return Plan::kHostError;
+    if (last.host) {
+      const StepTimer timer(nanoseconds_, segment.end - 1);
+      if (!call_host(last)) return Plan::kHostError;
+    }
     for (const PlanStep::Check& check : last.checks) {
       std::string found(check.expected.size(), '\0');
       owner_.gpu_.download(found.data(), pointer_to(output_area(check.output)), found.size());
@@ -212,9 +235,16 @@ class GpuPlan::Frame {
     auto* const words = reinterpret_cast<uint64_t*>(run.data());
     for (const Address& address : segment.addresses)
       words[address.word] = areas_[address.area] + static_cast<uint64_t>(address.offset);
-    run.submit();
-    if (!segment.may_fail) return 0;
-    run.wait();
+    if (nanoseconds_.empty()) {
+      run.submit();
+      if (!segment.may_fail) return 0;
+      run.wait();
+    } else {
+      const std::vector<double> times = run.run_timed();
+      auto time = times.begin();
+      for (const size_t i : segment.kernels)
+        for (size_t n = plan_.steps[i].launches.size(); n > 0; --n) nanoseconds_[i] += *time++;
+    }
     int64_t error = 0;
     std::memcpy(&error, run.data(), sizeof(error));
     return error;
@@ -249,6 +279,7 @@ class GpuPlan::Frame {
   const GpuPlan& owner_;
   const Plan& plan_;
   std::span<PackedForms* const> forms_;
+  std::span<double> nanoseconds_;
   std::span<void* const> host_inputs_;
   std::span<void* const> host_outputs_;
   /// The addresses of the areas on the gpu.
@@ -257,8 +288,8 @@ class GpuPlan::Frame {
 };
 
 int64_t GpuPlan::run(const Plan& plan, std::span<void* const> inputs, std::span<void* const> outputs,
-                     std::span<PackedForms* const> forms) const {
-  return Frame(*this, plan, inputs, outputs, forms).run();
+                     std::span<PackedForms* const> forms, std::span<double> nanoseconds) const {
+  return Frame(*this, plan, inputs, outputs, forms, nanoseconds).run();
 }
 
 }  // namespace lucid

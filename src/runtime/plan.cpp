@@ -197,15 +197,17 @@ void Plan::finish() {
   if (device.is_gpu()) gpu_ = std::make_unique<const GpuPlan>(*this);
 }
 
-int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs,
-                  std::span<PackedForms* const> forms) const {
-  if (gpu_) return gpu_->run(*this, inputs, outputs, forms);
+int64_t Plan::run(std::span<void* const> inputs, std::span<void* const> outputs, std::span<PackedForms* const> forms,
+                  std::span<double> nanoseconds) const {
+  if (gpu_) return gpu_->run(*this, inputs, outputs, forms, nanoseconds);
   std::optional<BlockingScope> running;
   if (is_long) running.emplace();
   Frame frame(*this, inputs, outputs, forms);
   if (!packed_bytes.empty()) frame.find_packed_forms();
   const FloatModeScope float_mode;
-  for (const PlanStep& step : steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    const PlanStep& step = steps[i];
+    const StepTimer timer(nanoseconds, i);
     frame.run(step);
     if (frame.error()) return frame.error();
     for (const PlanStep::Check& check : step.checks)

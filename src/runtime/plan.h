@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -55,6 +56,8 @@ struct PlanStep {
   /// At least one. Exactly one if the step packs or calls a host function.
   std::vector<Launch> launches;
   int64_t grain = 1;
+  /// Estimated time of one core of a CPU.
+  double nanoseconds = 0;
   /// Total number of items of all launches.
   int64_t items() const;
   /// If set, the step only computes a packed form of input `packs`: its last slot is the form.
@@ -132,15 +135,34 @@ class Plan : public RefCounted {
   /// caller's lock meanwhile, so none of our locks may be held, and the caller must keep all memory alive. Pointers are
   /// to the first element of each input and output. `forms` has for each input where its packed forms are kept, or
   /// null; it may be empty. Returns the error word: 0, or the code of a failed check, in which case the outputs are
-  /// meaningless. If it is kOtherOutput, outputs that were compared are complete, up to the first that differs.
-  int64_t run(std::span<void* const> inputs, std::span<void* const> outputs,
-              std::span<PackedForms* const> forms = {}) const;
+  /// meaningless. If it is kOtherOutput, outputs that were compared are complete, up to the first that differs. Adds
+  /// the time of each step to `nanoseconds`, unless it is empty.
+  int64_t run(std::span<void* const> inputs, std::span<void* const> outputs, std::span<PackedForms* const> forms = {},
+              std::span<double> nanoseconds = {}) const;
 
  private:
   std::unique_ptr<const GpuPlan> gpu_;
 };
 
-/// Human-readable text: the steps, their stages, and the memory that they read and write.
-std::string to_text(const Plan& plan);
+/// Adds the time until its end to that of a step, if times are measured.
+class StepTimer {
+ public:
+  StepTimer(std::span<double> nanoseconds, size_t step) : time_(nanoseconds.empty() ? nullptr : &nanoseconds[step]) {
+    if (time_) start_ = std::chrono::steady_clock::now();
+  }
+  StepTimer(const StepTimer&) = delete;
+  StepTimer& operator=(const StepTimer&) = delete;
+  ~StepTimer() {
+    if (time_) *time_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double* const time_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+/// Human-readable text: the steps, their stages, the memory that they read and write, and their times unless
+/// `nanoseconds` is empty.
+std::string to_text(const Plan& plan, std::span<const double> nanoseconds = {});
 
 }  // namespace lucid

@@ -34,7 +34,7 @@ class SlotNames {
 
 }  // namespace
 
-std::string to_text(const Plan& plan) {
+std::string to_text(const Plan& plan, std::span<const double> nanoseconds) {
   SlotNames name_of;
   std::string text = fmt::format("plan: {} {}, {} bytes of memory while it runs\n", plan.steps.size(),
                                  plan.steps.size() == 1 ? "step" : "steps", plan.arena_bytes);
@@ -46,6 +46,7 @@ std::string to_text(const Plan& plan) {
     if (!step.host) text += fmt::format(", {} {}", step.items(), step.items() == 1 ? "tile" : "tiles");
     if (step.launches.size() > 1) text += fmt::format(", {} launches", step.launches.size());
     if (step.packs >= 0) text += ", kept until its input is written";
+    if (!nanoseconds.empty()) text += fmt::format(", {:.1f} us", nanoseconds[index] / 1000);
     text += '\n';
     const std::vector<Slot>& slots = step.launches.front().slots;
     const auto names = [&](const std::vector<uint32_t>& buffers) {

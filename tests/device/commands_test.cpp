@@ -255,6 +255,23 @@ TEST(GpuCommands, WrongLaunchesAreRejected) {
   EXPECT_THROW(make({.code = make_ref<codegen::LoadedCode>(), .items = 1, .arguments = 8}, 32), InternalError);
 }
 
+TEST(GpuCommands, TimedRunsMeasureEachLaunch) {
+  const Ref<codegen::LoadedCode> code = load(long_kernel());
+  const Array<int64_t> x(iota());
+  Program program;
+  program.add(code, kCount, {x.address()}, {1});
+  program.add(code, 0, {x.address()}, {1});
+  program.add(code, kCount, {x.address()}, {20000});
+  for (GpuRunMode mode : {GpuRunMode::kBatched, GpuRunMode::kRecorded}) {
+    const Ref<GpuCommands> commands = program.make(mode);
+    const std::vector<double> times = GpuRun(*commands).run_timed();
+    ASSERT_EQ(times.size(), 3u);
+    EXPECT_GE(times[0], 0);
+    EXPECT_EQ(times[1], 0);
+    EXPECT_GT(times[2], 0);
+  }
+}
+
 TEST(GpuCommands, RunsAreSubmittedOnce) {
   Program program;
   const Ref<GpuCommands> commands = program.make(GpuRunMode::kBatched);

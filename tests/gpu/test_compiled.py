@@ -185,3 +185,26 @@ def test_random_programs():
     command = [sys.executable, "compile_programs.py", f"--count={count}", "--device=gpu", "--no-shrink", "--batch=30"]
     run = subprocess.run(command, cwd=PYTHON_TESTS, capture_output=True, text=True)
     assert run.returncode == 0, run.stdout[-6000:] + run.stderr[-3000:]
+
+
+def test_a_timed_plan_has_no_effect():
+    weight = lucid.ones(8, device="gpu")
+
+    @lucid.compile
+    def step(x):
+        weight.add_(x)
+        return (lucid.rand(8, device="gpu") * weight).sum()
+
+    x = lucid.ones(8, device="gpu")
+    for _ in range(3):
+        step(x)
+    lucid.manual_seed(5)
+    kept = weight.tolist()
+    lines = [line for line in str(lucid.compiler.plan(step, x, timed=True)).splitlines() if line.startswith("step ")]
+    assert lines
+    assert all(line.endswith(" us") for line in lines)
+    assert weight.tolist() == kept
+    found = step(x).item()
+    lucid.manual_seed(5)
+    weight.copy_(lucid.tensor(kept))
+    assert found == step(x).item()

@@ -94,3 +94,47 @@ def test_without_a_plan_the_reason_is_shown():
         lucid.compiler.plan(f, lucid.ones(2))
     with pytest.raises(TypeError, match=r"expected a function or module compiled by lucid\.compile\(\)"):
         lucid.compiler.plan(len, lucid.ones(2))
+
+
+def times_in(plan):
+    return [float(line.split(", ")[-1].removesuffix(" us")) for line in str(plan).splitlines() if "step " in line[:5]]
+
+
+def test_a_timed_plan_shows_the_time_of_each_step():
+    step, arguments = compiled_step()
+    plan = lucid.compiler.plan(step, *arguments, timed=True)
+    times = times_in(plan)
+    assert len(times) == len(plan.steps)
+    assert all(time >= 0 for time in times)
+    assert sum(times) > 0
+
+
+def test_timing_gives_back_random_numbers_and_leaves_state():
+    weight = lucid.ones(8)
+
+    @lucid.compile
+    def noisy(x):
+        weight.add_(x)
+        return lucid.rand(8) * weight
+
+    x = lucid.ones(8)
+    for _ in range(3):
+        noisy(x)
+    lucid.manual_seed(5)
+    kept = weight.tolist()
+    lucid.compiler.plan(noisy, x, timed=True)
+    assert weight.tolist() == kept
+    found = noisy(x).tolist()
+    lucid.manual_seed(5)
+    weight.copy_(lucid.tensor(kept))
+    assert found == noisy(x).tolist()
+
+
+def test_a_call_that_raises_has_no_times():
+    f = lucid.compile(lambda x, i: x[i] * 2)
+    x = lucid.arange(4.0)
+    for _ in range(3):
+        f(x, lucid.tensor([1, 2]))
+    assert len(times_in(lucid.compiler.plan(f, x, lucid.tensor([0, 3]), timed=True))) > 0
+    with pytest.raises(RuntimeError, match="runs eagerly"):
+        lucid.compiler.plan(f, x, lucid.tensor([0, 9]), timed=True)

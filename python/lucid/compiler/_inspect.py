@@ -42,6 +42,11 @@ def graph(function: Any, *args: Any, **kwargs: Any) -> _core.IRGraph:
     return _compiled(function).program(args, kwargs).graph
 
 
-def plan(function: Any, *args: Any, **kwargs: Any) -> Plan:
-    """The plan that a call with these arguments runs; printing it shows its steps, and `svg()` draws them."""
-    return Plan(_compiled(function).program(args, kwargs))
+def plan(function: Any, *args: Any, timed: bool = False, **kwargs: Any) -> Plan:
+    """The plan that a call with these arguments runs; printing it shows its steps, and `svg()` draws them.
+
+    With `timed`, the plan runs a few times without any effect, and each step has the shortest time that it took. On a
+    gpu, the gpu itself measures it."""
+    compiled = _compiled(function)
+    program = compiled.program(args, kwargs)
+    return Plan(program, compiled.table.time_steps(args, kwargs) if timed else None)

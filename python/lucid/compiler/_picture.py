@@ -120,8 +120,9 @@ class Plan:
           mul                      in0 -> out0
     """
 
-    def __init__(self, program: _core.Program) -> None:
+    def __init__(self, program: _core.Program, text: str | None = None) -> None:
         self._program = program
+        self._text = program.plan_text if text is None else text
 
     @property
     def steps(self) -> list[Step]:
@@ -129,7 +130,7 @@ class Plan:
         return steps_of(self._program)
 
     def __str__(self) -> str:
-        return self._program.plan_text.rstrip("\n")
+        return self._text.rstrip("\n")
 
     def __repr__(self) -> str:
         return str(self).splitlines()[0]
