@@ -72,6 +72,8 @@ bool write_kernels(PlanDraft& draft) {
 
 bool fuse_steps(PlanDraft& draft) { return fuse_steps(draft.schedule, draft.outside); }
 
+bool narrow_indices(PlanDraft& draft) { return narrow_indices(draft.schedule); }
+
 bool horizontal_fusion(PlanDraft& draft) { return fuse_horizontally(draft.schedule, draft.outside); }
 
 /// Each output is compared once it and all that are compared before it are complete.
@@ -158,6 +160,8 @@ PlanPassList plan_passes(OutputMemory memory, Device device) {
     // After FuseSteps, which saves more: memory traffic, not just launches.
     passes.push_back({kHorizontalFusion, horizontal_fusion});
   }
+  // After horizontal fusion, which compares the kernels of steps with different sizes.
+  if (device.is_gpu()) passes.push_back({kNarrowIndices, narrow_indices});
   // The order of steps is final. The remaining passes assign memory.
   constexpr bool kAssignsMemory = true;
   passes.push_back({"PlaceChecks", place_checks, kRequired, kAssignsMemory});

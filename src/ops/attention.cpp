@@ -234,11 +234,13 @@ tensor([[[3.0000, 3.6931]]]))",
 }
 
 Values attention_backward_parts(Emitter& e, const Call& call, std::span<const Value> in) {
-  const Value& g = in[0];
-  const Value& q = in[2];
-  const Value& k = in[3];
-  const Value& v = in[4];
-  const Value& mask = in[5];
+  // 16-bit floats compute in f32, the dtype of logsumexp, and round once.
+  const auto wide = [&](const Value& x) { return x && is_float(x.dtype()) ? e.cast(x, in[7].dtype()) : x; };
+  const Value g = wide(in[0]);
+  const Value q = wide(in[2]);
+  const Value k = wide(in[3]);
+  const Value v = wide(in[4]);
+  const Value mask = wide(in[5]);
   const double scale = call.real("scale");
   const auto transposed = [&](const Value& x) { return e.transpose(x, -1, -2); };
   // The weights are recovered from the saved logsumexp instead of a softmax.
@@ -249,11 +251,12 @@ Values attention_backward_parts(Emitter& e, const Call& call, std::span<const Va
   Value weights = e.exp(e.sub(scores, base));
   if (mask && !is_float(mask.dtype())) weights = e.where(mask, weights, 0);
   if (call.flag("causal")) weights = e.where(causal_mask(e, q.size(2), k.size(2)), weights, 0);
-  const Value row_term = e.sub(e.sum(e.mul(g, in[6]), Dims{-1}, true), e.unsqueeze(in[1], -1));
+  const Value row_term = e.sub(e.sum(e.mul(g, wide(in[6])), Dims{-1}, true), e.unsqueeze(in[1], -1));
   const Value score_gradient = e.mul(weights, e.sub(e.matmul(g, transposed(v)), row_term));
   Values results = {e.mul(e.matmul(score_gradient, k), scale), e.mul(e.matmul(transposed(score_gradient), q), scale),
                     e.matmul(transposed(weights), g)};
   if (call.flag("for_mask")) results.push_back(score_gradient);
+  for (size_t i = 0; i < results.size(); ++i) results[i] = e.cast(results[i], in[i + 2].dtype());
   return results;
 }
 

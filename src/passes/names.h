@@ -13,10 +13,11 @@ inline constexpr std::string_view kRematerialize = "Rematerialize";
 inline constexpr std::string_view kPlaceInResults = "PlaceInResults";
 inline constexpr std::string_view kFuseSteps = "FuseSteps";
 inline constexpr std::string_view kHorizontalFusion = "HorizontalFusion";
+inline constexpr std::string_view kNarrowIndices = "NarrowIndices";
 inline constexpr std::string_view kDonateBuffers = "DonateBuffers";
 inline constexpr std::string_view kReuseMemory = "ReuseMemory";
-inline constexpr std::string_view kPlanPasses[] = {kRematerialize,    kPlaceInResults, kFuseSteps,
-                                                   kHorizontalFusion, kDonateBuffers,  kReuseMemory};
+inline constexpr std::string_view kPlanPasses[] = {kRematerialize, kPlaceInResults, kFuseSteps,  kHorizontalFusion,
+                                                   kNarrowIndices, kDonateBuffers,  kReuseMemory};
 
 /// A name that a pass had in earlier versions.
 struct PassAlias {

@@ -150,6 +150,9 @@ void number_stages(Schedule& schedule);
 /// all parameters. Returns whether anything changed.
 bool fuse_horizontally(Schedule& schedule, const std::set<ValueId>& outside);
 
+/// For a gpu: kernels with small sizes compute indices in i32. Returns whether any does.
+bool narrow_indices(Schedule& schedule);
+
 /// The smallest number of items of a step that is worth a thread.
 int64_t grain_of(const KernelStep& step);
 

@@ -139,6 +139,10 @@ class Analysis {
         if (x && y) return product(*x, *y);
         break;
       }
+      case Code::kConvert:
+        // Between i32 and i64.
+        if (size_of(kernel_.instructions[current.operands[0]].type.element) >= sizeof(int32_t)) return of(0);
+        break;
       case Code::kArgument: {
         const auto counter = counters_.find(id);
         if (counter == counters_.end()) break;

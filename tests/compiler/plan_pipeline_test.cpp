@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -55,11 +58,18 @@ TEST(PlanPipeline, OutputsInTheCallersMemoryAreNotMoved) {
 }
 
 TEST(PlanPipeline, PassesAreDisabledByName) {
-  // LUCID_DISABLE_PASSES is checked against the list of the pipeline.
-  size_t listed = 0;
-  for (const PlanPass& pass : plan_passes(OutputMemory::kNew))
-    if (listed < std::size(kPlanPasses) && pass.name == kPlanPasses[listed]) ++listed;
-  EXPECT_EQ(listed, std::size(kPlanPasses));
+  // LUCID_DISABLE_PASSES is checked against the list of the pipeline, in which each device has its passes.
+  std::set<std::string_view> listed;
+  for (const Device device : {kCpuDevice, Device::gpu(0)}) {
+    size_t next = 0;
+    for (const PlanPass& pass : plan_passes(OutputMemory::kNew, device)) {
+      const auto* const found = std::find(std::begin(kPlanPasses) + next, std::end(kPlanPasses), pass.name);
+      if (found == std::end(kPlanPasses)) continue;
+      next = static_cast<size_t>(found - std::begin(kPlanPasses)) + 1;
+      listed.insert(pass.name);
+    }
+  }
+  EXPECT_EQ(listed.size(), std::size(kPlanPasses));
   std::string all;
   for (std::string_view name : kPlanPasses) all += std::string(name) + ",";
   const std::vector<std::string> required = {"CommonSubexpressionPass", "AssignLayouts", "WriteKernels", "PlaceChecks",

@@ -1,12 +1,11 @@
 #include <xmmintrin.h>
 
 #include <cmath>
-#include <limits>
 #include <random>
 
-#include "base/scalar.h"
 #include "loop/interpret.h"
-#include "random_kernel.h"
+#include "loop/narrow_indices.h"
+#include "random_memory.h"
 #include "support.h"
 
 namespace lucid {
@@ -27,84 +26,16 @@ class FloatModeScope {
 /// Whether shaders compute with subnormal numbers as the host does.
 bool has_subnormals() { return gpu().target().flush_results; }
 
-template <typename T>
-void fill_floats(std::byte* bytes, size_t count, std::mt19937& random) {
-  using Bits = std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>;
-  static constexpr double kSpecial[] = {
-      0.0,  -0.0,  1.0,   -1.0,   0.5,    1.5,     2.5,      -2.5,      65519.0, 65520.0,      3e-8,          -6e-5,
-      1e30, 127.5, 255.9, -128.9, 9.3e18, -9.3e18, INFINITY, -INFINITY, NAN,     2147483647.0, 1.17549435e-38};
-  for (size_t i = 0; i < count; ++i) {
-    T value;
-    switch (random() % 3) {
-      case 0: {
-        const auto bits = static_cast<Bits>(uint64_t{random()} << 32 | random());
-        std::memcpy(&value, &bits, sizeof(T));
-        if (!has_subnormals() && value != 0 && std::fabs(value) < std::numeric_limits<T>::min()) value = 1;
-        break;
-      }
-      case 1:
-        value = static_cast<T>(kSpecial[random() % std::size(kSpecial)]);
-        break;
-      default:
-        value = static_cast<T>(static_cast<int>(random() % 20001) - 10000) / 64;
-    }
-    std::memcpy(bytes + i * sizeof(T), &value, sizeof(T));
-  }
-}
-
-std::vector<std::byte> random_values(Dtype dtype, std::mt19937& random) {
-  constexpr auto kCount = static_cast<size_t>(loop::kRandomKernelElements);
-  std::vector<std::byte> bytes(kCount * size_of(dtype));
-  if (dtype == Dtype::kF32) {
-    fill_floats<float>(bytes.data(), kCount, random);
-  } else if (dtype == Dtype::kF64) {
-    fill_floats<double>(bytes.data(), kCount, random);
-  } else {
-    for (std::byte& byte : bytes) byte = static_cast<std::byte>(dtype == Dtype::kBool ? random() % 2 : random());
-  }
-  return bytes;
-}
-
-double to_double(Dtype dtype, const std::byte* data) {
-  uint16_t half = 0;
-  float single = 0;
-  double value = 0;
-  switch (dtype) {
-    case Dtype::kF16:
-    case Dtype::kBF16:
-      std::memcpy(&half, data, 2);
-      return dtype == Dtype::kF16 ? f16_to_f32(half) : bf16_to_f32(half);
-    case Dtype::kF32:
-      std::memcpy(&single, data, 4);
-      return single;
-    default:
-      std::memcpy(&value, data, 8);
-      return value;
-  }
-}
-
-bool is_equal(Dtype dtype, const std::byte* a, const std::byte* b) {
-  if (std::memcmp(a, b, size_of(dtype)) == 0) return true;
-  if (!is_float(dtype)) return false;
-  const double x = to_double(dtype, a), y = to_double(dtype, b);
-  if (std::isnan(x) && std::isnan(y)) return true;
-  const double least = dtype == Dtype::kF64 ? 0x1p-1022 : 0x1p-126;
-  return !has_subnormals() && std::fabs(x) <= least && std::fabs(y) <= least;
-}
-
 void compare_random_kernel(uint32_t seed) {
   const loop::Kernel kernel = loop::random_kernel(seed, 12 + static_cast<int>(seed % 40));
-  const Ref<codegen::LoadedCode> code = load(kernel);
-  std::mt19937 random(seed);
-  std::vector<std::vector<std::byte>> expected;
+  const Ref<codegen::LoadedCode> code = load(seed % 4 ? kernel : loop::narrow_indices(kernel));
+  test::RandomMemory expected(seed, has_subnormals()), actual(seed, has_subnormals());
   std::vector<std::unique_ptr<Array<std::byte>>> arrays;
-  std::vector<void*> host, device;
-  for (int i = 0; i < 2 * kDtypeCount; ++i) {
-    expected.push_back(random_values(static_cast<Dtype>(i % kDtypeCount), random));
-    arrays.push_back(std::make_unique<Array<std::byte>>(expected.back()));
+  std::vector<void*> device;
+  for (const auto& bytes : expected.buffers) {
+    arrays.push_back(std::make_unique<Array<std::byte>>(bytes));
     device.push_back(arrays.back()->address());
   }
-  for (auto& bytes : expected) host.push_back(bytes.data());
   const int64_t param = seed % 3 ? static_cast<int64_t>(seed) * -7919 : 5;
   const int64_t items = loop::kRandomKernelItems - seed % 7;
   Program program;
@@ -112,21 +43,10 @@ void compare_random_kernel(uint32_t seed) {
   program.run(seed % 2 ? GpuRunMode::kBatched : GpuRunMode::kRecorded);
   {
     const FloatModeScope mode;
-    loop::interpret(kernel, host.data(), &param, 0, items);
+    loop::interpret(kernel, expected.pointers().data(), &param, 0, items);
   }
-  for (size_t i = 0; i < expected.size(); ++i) {
-    const auto dtype = static_cast<Dtype>(i % kDtypeCount);
-    const std::vector<std::byte> result = arrays[i]->read();
-    for (size_t k = 0; k < result.size(); k += size_of(dtype)) {
-      if (is_equal(dtype, &expected[i][k], &result[k])) continue;
-      uint64_t want = 0, got = 0;
-      std::memcpy(&want, &expected[i][k], size_of(dtype));
-      std::memcpy(&got, &result[k], size_of(dtype));
-      ADD_FAILURE() << "seed " << seed << ", buffer " << i << " (" << name_of(dtype) << "), element "
-                    << k / size_of(dtype) << ": expected 0x" << std::hex << want << ", got 0x" << got;
-      return;
-    }
-  }
+  for (size_t i = 0; i < arrays.size(); ++i) actual.buffers[i] = arrays[i]->read();
+  EXPECT_EQ(test::difference(expected, actual, has_subnormals()), "") << "seed " << seed;
 }
 
 /// Environment variables for longer runs: LUCID_TEST_KERNELS, the number of kernels, and LUCID_TEST_SEED, the first.
