@@ -2,6 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <bit>
+#include <functional>
+#include <vector>
+
 #include "loop/builder.h"
 #include "loop/interpret.h"
 #include "random_memory.h"
@@ -70,6 +75,50 @@ TEST(NarrowIndices, ValuesThatMayBeLargeStayWide) {
   EXPECT_EQ(count(kernel, Code::kMul, Dtype::kI32), 0);
   EXPECT_EQ(count(kernel, Code::kMul, Dtype::kI64), 2);
   EXPECT_EQ(count(kernel, Code::kAdd, Dtype::kI64), 1);
+}
+
+TEST(NarrowIndices, RangesIncludeAllResults) {
+  // Results of each operation on numbers around the limits, and twice as much, in all bits.
+  constexpr int64_t kLimit = kMaxSmallInteger;
+  const auto operations = std::to_array<std::function<Value(Builder&, Value, Value)>>({
+      [](Builder&, Value x, Value y) { return x + y; },
+      [](Builder&, Value x, Value y) { return x - y; },
+      [](Builder&, Value x, Value y) { return x * y; },
+      [](Builder& b, Value x, Value y) { return x / b.binary(Code::kMax, y, b.index(1)); },
+      [](Builder& b, Value x, Value y) { return x / b.binary(Code::kMin, y, b.index(-1)); },
+      [](Builder& b, Value x, Value y) { return b.binary(Code::kRem, x, b.binary(Code::kMax, y, b.index(1))); },
+      [](Builder& b, Value x, Value y) { return b.binary(Code::kMin, x, y); },
+      [](Builder& b, Value x, Value y) { return b.binary(Code::kMax, x, y); },
+      [](Builder& b, Value x, Value y) { return b.select(x < y, -x, y); },
+      [](Builder& b, Value x, Value y) { return b.convert(b.convert(x, Dtype::kI32), Dtype::kI64) + y; },
+      [](Builder& b, Value x, Value y) { return b.convert(x == y, Dtype::kI64) * x; },
+  });
+  for (size_t i = 0; i < operations.size(); ++i) {
+    for (const int64_t factor : {1, 128, 200, 255, 256, 4000}) {
+      Builder b("range");
+      const BufferRef out = b.argument(Dtype::kI64);
+      const Value x = b.param(), y = b.param();
+      b.for_loop(b.begin(), b.end(), 1, [&](Value item) {
+        const Value result = operations[i](b, x * b.index(factor), y * b.index(factor));
+        b.store(out, item, result);
+        b.store(out, item + b.index(1), result + result);
+        b.store(out, item + b.index(2), result - x);
+      });
+      const Kernel kernel = b.finish();
+      const Kernel other = narrowed(kernel);
+      for (const int64_t p : {-kLimit, -kLimit + 1, int64_t{-1}, int64_t{0}, int64_t{1}, kLimit - 1, kLimit}) {
+        for (const int64_t q : {-kLimit, int64_t{-3}, int64_t{0}, int64_t{7}, kLimit}) {
+          const int64_t params[] = {p, q};
+          std::vector<int64_t> expected(3), actual(3);
+          void* const left[] = {expected.data()};
+          void* const right[] = {actual.data()};
+          interpret(kernel, left, params, 0, 1);
+          interpret(other, right, params, 0, 1);
+          ASSERT_EQ(actual, expected) << "operation " << i << ", factor " << factor << ": " << p << ", " << q;
+        }
+      }
+    }
+  }
 }
 
 TEST(NarrowIndices, BitsOfFloatsMayBeAnything) {
