@@ -14,6 +14,7 @@
 #include "base/fork_count.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "device/driver_scope.h"
 #include "device/gpu_code.h"
 #include "device/gpu_state.h"
 #include "device/probe.h"
@@ -55,19 +56,19 @@ void Registry::find_gpus() {
     finder = fork_count() + 1;
     // Drivers are loaded and started.
     const BlockingScope blocking;
+    const DriverScope starting;
+    has_registry = true;
     instance = new VulkanInstance;
     count = std::min(static_cast<int>(instance->gpus.size()), kMaxGpus);
-    if (count > 0) {
-      has_registry = true;
-      // Called before the destructors of what drivers have created by now.
-      std::atexit(close_at_exit);
-    }
+    // Called before the destructors of what drivers have created by now.
+    if (count > 0) std::atexit(close_at_exit);
   }
   // Otherwise a parent was doing it when this process was forked: the library is in an unknown state.
   is_ready.store(true, std::memory_order_release);
 }
 
 void close_at_exit() noexcept {
+  close_drivers();
   for (int i = 0; i < Registry::get().count; ++i)
     if (GpuQueue* const queue = Registry::get().queues[static_cast<size_t>(i)].load()) queue->close();
 }
@@ -138,7 +139,6 @@ Gpu& Gpu::at(int index) {
   const BusyScope scope(registry.busy);
   if (Gpu* const gpu = registry.opened(index)) return *gpu;
   auto* const gpu = new Gpu(index);
-  registry.queues[static_cast<size_t>(index)] = &gpu->state_->queue;
   registry.gpus[static_cast<size_t>(index)].store(gpu, std::memory_order_release);
   return *gpu;
 }
@@ -150,12 +150,26 @@ Gpu::Gpu(int index) {
         "LUCID_GPU_VALIDATE is 1, but Vulkan has no layer VK_LAYER_KHRONOS_validation; on Debian it is in the package "
         "vulkan-validationlayers");
   const PhysicalGpu& physical = instance.gpus[static_cast<size_t>(index)];
+  std::atomic<GpuQueue*>& queue = Registry::get().queues[static_cast<size_t>(index)];
   {
     const BlockingScope blocking;
+    const DriverScope starting;
     state_ = std::make_unique<State>(instance, physical);
+    queue = &state_->queue;
   }
   state_->target = make_target(physical);
-  apply(probe_arithmetic(*this, *make_generator()), physical, state_->target);
+  try {
+    apply(probe_arithmetic(*this, *make_generator()), physical, state_->target);
+  } catch (...) {
+    try {
+      const DriverScope ending;
+      queue = nullptr;
+      state_.reset();
+    } catch (const RuntimeError&) {
+      static_cast<void>(state_.release());  // the process exits, and uses the queue
+    }
+    throw;
+  }
   if (options().logs("gpu"))
     log("gpu", fmt::format("opened gpu {}: {}, driver {}, target {}", index, name(), driver(),
                            spirv::to_string(state_->target)));

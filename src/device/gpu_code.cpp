@@ -9,6 +9,7 @@
 
 #include "base/blocking.h"
 #include "base/error.h"
+#include "device/driver_scope.h"
 
 namespace lucid {
 namespace {
@@ -87,6 +88,7 @@ VkPipeline create_pipeline(GpuDevice& device, const spirv::Shader& shader, uint3
     info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
   }
   info.layout = device.layout;
+  const DriverScope compiling;
   VkPipeline pipeline = nullptr;
   device.check(device.vk.CreateComputePipelines(device.handle, cache, 1, &info, nullptr, &pipeline),
                "create a pipeline");

@@ -116,8 +116,12 @@ struct Program {
 
   size_t bytes() const { return words.size() * 8; }
   Ref<GpuCommands> make(GpuRunMode mode) const { return make_ref<GpuCommands>(gpu(), launches, words, bytes(), mode); }
-  /// Runs commands of this program, without waiting.
-  static void run(GpuCommands& commands) { GpuRun(commands).submit(); }
+  /// Runs commands of this program with its words of now, without waiting.
+  void run(GpuCommands& commands) const {
+    GpuRun run(commands);
+    std::memcpy(run.data(), words.data(), bytes());
+    run.submit();
+  }
   void run(GpuRunMode mode = GpuRunMode::kBatched) const { run(*make(mode)); }
 };
 

@@ -90,7 +90,7 @@ TEST(Runner, RejectsUnknownPassNames) {
   const std::string cure =
       "which is not a pass; passes are CommonSubexpressionPass, ConstantFoldPass, DeadNodeElimPass, DonateBuffers, "
       "ExactIdentityPass, "
-      "FuseSteps, HorizontalFusion, NoGradStripPass, PlaceInResults, Rematerialize, ReuseMemory";
+      "FuseSteps, HorizontalFusion, NarrowIndices, NoGradStripPass, PlaceInResults, Rematerialize, ReuseMemory";
   EXPECT_EQ(message_of<ValueError>([&] { run_passes(graph, constants, {.disabled = {"DeadNode"}}); }),
             "PassOptions::disabled names DeadNode, " + cure);
   Options changed = options();
