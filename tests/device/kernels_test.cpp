@@ -11,10 +11,11 @@
 namespace lucid {
 namespace {
 
-/// The host's arithmetic as that of the gpu: results that are subnormal become zero, if shaders do that.
+/// The host's arithmetic as that of shaders: subnormal results become zero and, if shaders do not see to it that only
+/// these do, subnormal operands too, as in Mesa's drivers since version 26.
 class FloatModeScope {
  public:
-  FloatModeScope() : saved_(_mm_getcsr()) { _mm_setcsr(gpu().target().flush_results ? 0x9f80 : 0x1f80); }
+  FloatModeScope() : saved_(_mm_getcsr()) { _mm_setcsr(gpu().target().flush_results ? 0x9f80 : 0x9fc0); }
   ~FloatModeScope() { _mm_setcsr(saved_); }
   FloatModeScope(const FloatModeScope&) = delete;
   FloatModeScope& operator=(const FloatModeScope&) = delete;

