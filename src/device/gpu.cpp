@@ -166,7 +166,8 @@ Gpu::Gpu(int index) {
       queue = nullptr;
       state_.reset();
     } catch (const RuntimeError&) {
-      static_cast<void>(state_.release());  // the process exits, and uses the queue
+      // The process exits, and uses the queue.
+      [[maybe_unused]] const State* const leaked = state_.release();
     }
     throw;
   }

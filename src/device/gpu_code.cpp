@@ -72,23 +72,22 @@ VkPipeline create_pipeline(GpuDevice& device, const spirv::Shader& shader, uint3
                            VkPipelineCache cache) {
   // A driver may compile for seconds.
   const BlockingScope blocking;
+  const DriverScope compiling;
   const ShaderModule module(device, shader.words);
   VkPipelineShaderStageRequiredSubgroupSizeCreateInfo subgroup = {};
   subgroup.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO;
   subgroup.requiredSubgroupSize = subgroup_size;
-  VkComputePipelineCreateInfo info = {};
-  info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
-  info.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
-  info.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
-  info.stage.module = module.handle();
-  info.stage.pName = "main";
+  VkComputePipelineCreateInfo info = {.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO,
+                                      .stage = {.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO,
+                                                .stage = VK_SHADER_STAGE_COMPUTE_BIT,
+                                                .module = module.handle(),
+                                                .pName = "main"},
+                                      .layout = device.layout};
   // Shaders exchange values only if their workgroups consist of full subgroups.
   if (subgroup_size && shader.clusters * loop::kLanes % subgroup_size == 0) {
     info.stage.pNext = &subgroup;
     info.stage.flags = VK_PIPELINE_SHADER_STAGE_CREATE_REQUIRE_FULL_SUBGROUPS_BIT;
   }
-  info.layout = device.layout;
-  const DriverScope compiling;
   VkPipeline pipeline = nullptr;
   device.check(device.vk.CreateComputePipelines(device.handle, cache, 1, &info, nullptr, &pipeline),
                "create a pipeline");

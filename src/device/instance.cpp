@@ -156,9 +156,9 @@ std::optional<PhysicalGpu> examine(const vulkan::InstanceFunctions& vk, VkPhysic
 
   VkPhysicalDeviceVulkan13Properties properties13 = {};
   properties13.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_3_PROPERTIES;
-  VkPhysicalDeviceVulkan12Properties properties12 = {};
-  properties12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES;
-  properties12.pNext = gpu.has_version_13 ? &properties13 : nullptr;
+  VkPhysicalDeviceVulkan12Properties properties12 = {.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_PROPERTIES,
+                                                     .pNext = gpu.has_version_13 ? &properties13 : nullptr,
+                                                     .driverID = VK_DRIVER_ID_MAX_ENUM};
   VkPhysicalDeviceVulkan11Properties properties11 = {};
   properties11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_PROPERTIES;
   properties11.pNext = &properties12;
