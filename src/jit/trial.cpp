@@ -32,14 +32,17 @@ bool Trial::run(Program::Branch& branch) {
 
 std::string Trial::text_with_times(const Program& program, const Program::Handles& handles) {
   constexpr int kRuns = 4;
+  const auto fail = [&] {
+    throw RuntimeError("{}: this call runs eagerly, so it has no steps to measure", program.graph().name);
+  };
+  if (!is_possible(program, handles)) fail();
   std::vector<double> shortest;
   Ref<const Plan> plan;
   for (int i = 0; i < kRuns; ++i) {
     Program::Frame frame(program, handles, Program::Frame::Purpose::kTrial);
     plan = frame.call().plan;
     std::vector<double> times(plan->steps.size());
-    if (!is_possible(program, handles) || frame.run(times) != 0)
-      throw RuntimeError("{}: this call runs eagerly, so it has no steps to measure", program.graph().name);
+    if (frame.run(times) != 0) fail();
     if (shortest.empty()) shortest = times;
     for (size_t step = 0; step < times.size(); ++step) shortest[step] = std::min(shortest[step], times[step]);
   }

@@ -48,8 +48,7 @@ class GroupWriter {
       : problem_(problem),
         tile_(tile),
         dtype_(compute_dtype(problem.out.dtype)),
-        writer_(problem.name() + "_" + std::to_string(group_rows(tile)) + "x" + std::to_string(tile.columns()) +
-                "_shared"),
+        writer_(problem.name() + contraction::name_of(tile)),
         builder_(writer_.builder()),
         arguments_(writer_, problem, group_rows(tile)) {
     builder_.set_group(kMembers);

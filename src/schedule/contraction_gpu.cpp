@@ -9,8 +9,7 @@ using loop::Builder;
 using loop::Value;
 
 KernelStep group_step(const Product& product, RegisterTile tile) {
-  KernelWriter writer("matmul_" + std::string(name_of(product.dtype)) + "_" + std::to_string(group_rows(tile)) + "x" +
-                      std::to_string(tile.columns()) + "_shared");
+  KernelWriter writer("matmul_" + std::string(lucid::name_of(product.dtype)) + name_of(tile));
   Builder& builder = writer.builder();
   const BufferRef a_buffer = writer.buffer(product.a_use, product.dtype);
   const BufferRef b_buffer = writer.buffer(product.b_use, product.dtype);

@@ -159,8 +159,7 @@ class Weight {
 };
 
 std::string name_for(const char* what, const Problem& problem, RegisterTile tile) {
-  return what + std::string(name_of(problem.dtype)) + "_" + std::to_string(contraction::group_rows(tile)) + "x" +
-         std::to_string(tile.columns()) + "_shared";
+  return what + std::string(name_of(problem.dtype)) + contraction::name_of(tile);
 }
 
 /// The product of the weight with the windows, for each image and group.
@@ -218,11 +217,10 @@ KernelStep forward_step(const Problem& problem) {
 }
 
 /// How the gradient with respect to the weight is computed: the product of the windows with the gradient of the result,
-/// for each group. With few groups and tiles, chains are summed separately.
+/// for each group.
 struct WeightSplit {
   RegisterTile tile;
-  bool by_chain = false;
-  int64_t chains = 1;
+  int64_t chains = 1;   // whose sums are stored separately, if there is memory for them; otherwise 1
   int64_t columns = 0;  // output channels, rounded up to whole vectors
 };
 
@@ -233,8 +231,7 @@ WeightSplit choose_split(const Problem& problem) {
   const int64_t chains = ceil_div(shape.batch * shape.outputs(), contraction::kChain);
   const int64_t bytes = chains * shape.groups * problem.terms() * split.columns *
                         static_cast<int64_t>(size_of(compute_dtype(problem.dtype)));
-  split.by_chain = chains > 1 && bytes <= kMaxSumBytes;
-  if (split.by_chain) split.chains = chains;
+  if (bytes <= kMaxSumBytes) split.chains = chains;
   split.tile =
       contraction::choose_group_tile(problem.dtype, split.chains * shape.groups, problem.terms(), shape.out_channels);
   return split;
@@ -287,7 +284,7 @@ KernelStep weight_step(const Problem& problem, const WeightSplit& split, const B
                                                   .m = problem.terms(),
                                                   .n = shape.out_channels,
                                                   .k = shape.batch * shape.outputs(),
-                                                  .by_chain = split.by_chain,
+                                                  .by_chain = split.chains > 1,
                                                   .a = a,
                                                   .b = b,
                                                   .store = store});

@@ -77,7 +77,7 @@ class GroupWriter {
  private:
   Value index(int64_t value) { return builder_.index(value); }
   Value min(Value x, Value y) { return builder_.binary(Code::kMin, x, y); }
-  size_t accumulators() const { return static_cast<size_t>(tile_.rows * tile_.vectors); }
+  size_t accumulators() const { return static_cast<size_t>(tile_.rows) * static_cast<size_t>(tile_.vectors); }
   static void append(Values& values, std::span<const Value> more) {
     values.insert(values.end(), more.begin(), more.end());
   }
@@ -192,8 +192,8 @@ class GroupWriter {
       builder_.if_then(row < m_, [&] {
         for (int j = 0; j < tile_.vectors; ++j) {
           const Value column = first_column + index(int64_t{j} * kLanes);
-          const Value total = totals[static_cast<size_t>(i * tile_.vectors + j)];
-          product_.store(batch, row, column, total, builder_.lanes_below(n_ - column));
+          const int vector = i * tile_.vectors + j;
+          product_.store(batch, row, column, totals[static_cast<size_t>(vector)], builder_.lanes_below(n_ - column));
         }
       });
     }
@@ -210,6 +210,10 @@ class GroupWriter {
 };
 
 }  // namespace
+
+std::string name_of(RegisterTile tile) {
+  return "_" + std::to_string(group_rows(tile)) + "x" + std::to_string(tile.columns()) + "_shared";
+}
 
 Dim group_count(RegisterTile tile, Dim batches, Dim m, Dim n) {
   return batches * ceil_div(m, group_rows(tile)) * ceil_div(n, tile.columns());

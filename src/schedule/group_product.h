@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "schedule/contraction.h"
@@ -45,6 +46,9 @@ struct GroupProduct {
 inline constexpr int kMembers = 16;
 /// Rows of the tile of a group.
 inline int64_t group_rows(RegisterTile tile) { return int64_t{kMembers} * tile.rows; }
+
+/// The end of the names of kernels, such as "_128x64_shared".
+std::string name_of(RegisterTile tile);
 
 /// The register tile of each member. Right for all sizes; chosen for those of the recorded call.
 RegisterTile choose_group_tile(Dtype dtype, Dim batches, Dim m, Dim n);
