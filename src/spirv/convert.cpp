@@ -24,7 +24,8 @@ Value Translator::convert(Value value, Dtype from, Dtype to) {
   }
   if (is_float(from)) {
     if (to == Dtype::kF64) return unary(Op::OpFConvert, value, kind);
-    return to == Dtype::kF32 ? f64_to_f32(value) : float_to_integer(value, to);
+    // Drivers drop the rounding of a number that is converted to f64 again, unless they cannot see it.
+    return to == Dtype::kF32 ? hidden(f64_to_f32(value)) : float_to_integer(value, to);
   }
   if (is_float(to)) return unary(is_signed(from) ? Op::OpConvertSToF : Op::OpConvertUToF, value, kind);
   return is_signed(from) ? sign_extend(value, kind) : resize(value, kind);

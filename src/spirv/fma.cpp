@@ -66,10 +66,11 @@ Value leading_zeros(Value x) {
 Value Translator::fma(Value x, Value y, Value z) {
   const bool is_f64 = x.kind == Kind::kF64;
   if (!(is_f64 ? target_.fused_fma64 : target_.fused_fma32)) {
-    return call(is_f64 ? "fma64" : "fma32", {x, y, z}, [&](std::span<const Value> parameters) {
+    const Value result = call(is_f64 ? "fma64" : "fma32", {x, y, z}, [&](std::span<const Value> parameters) {
       const Value a = parameters[0], b = parameters[1], c = parameters[2];
       return is_f64 ? emulate_fma64(a, b, c) : emulate_fma32(a, b, c);
     });
+    return is_f64 ? result : hidden(result);  // rounded from f64: see convert()
   }
   const Value result = device_fma(x, y, z);
   if (!target_.flush_results) return result;

@@ -238,10 +238,14 @@ Value Translator::instruction(const Instruction& current, loop::Id id) {
       return convert(lane_, Dtype::kI32, dtype);
     case Code::kSelect:
       return select(operand(current, 0), hidden_zero(current, 1), hidden_zero(current, 2));
-    case Code::kConvert:
-      return convert(operand(current, 0), operand_dtype(current, 0), dtype);
-    case Code::kBitcast:
-      return bitcast(operand(current, 0), kind_of(dtype));
+    case Code::kConvert: {
+      const Value converted = convert(operand(current, 0), operand_dtype(current, 0), dtype);
+      return is_float_of_integer(current) ? hidden(converted) : converted;
+    }
+    case Code::kBitcast: {
+      const Value cast = bitcast(operand(current, 0), kind_of(dtype));
+      return is_float_of_integer(current) ? hidden(cast) : cast;
+    }
     case Code::kSplat:
       return operand(current, 0);
     case Code::kExtract:
@@ -288,6 +292,8 @@ bool Translator::is_constant(loop::Id id) {
   const bool is_pure = family != loop::Family::kMemory && family != loop::Family::kControl;
   if (family == loop::Family::kLeaf) {
     constant_[id] = current.code == Code::kConst;
+  } else if (is_float_of_integer(current)) {
+    constant_[id] = false;  // hidden where it is defined
   } else if (current.code == Code::kResult) {
     const loop::Block& body = kernel_.blocks[kernel_.instructions[current.operands[0]].blocks[0]];
     constant_[id] = is_constant(body.arguments[static_cast<size_t>(current.integer) + 1]);
@@ -302,14 +308,21 @@ Value Translator::hidden_zero(const Instruction& current, size_t index) {
   const Value value = operand(current, index);
   if (!is_float(current.type.element) || !is_constant(current.operands[index])) return value;
   const Instruction* definition = &kernel_.instructions[current.operands[index]];
-  while (definition->code == Code::kSplat || definition->code == Code::kBitcast)
-    definition = &kernel_.instructions[definition->operands[0]];
+  while (definition->code == Code::kSplat) definition = &kernel_.instructions[definition->operands[0]];
   if (definition->code == Code::kConst) {
     const uint64_t sign = uint64_t{1} << (8 * size_of(current.type.element) - 1);
-    const uint64_t bits = loop::constant_bits(*definition);
-    if ((bits & ~sign) != 0 || (bits == 0 && current.code == Code::kSelect)) return value;
+    if ((loop::constant_bits(*definition) & ~sign) != 0) return value;
   }
+  return hidden(value);
+}
+
+Value Translator::hidden(Value value) {
   return bitcast(bits_of(value) ^ resize(unknown_zero_, bits_kind(value.kind)), value.kind);
+}
+
+bool Translator::is_float_of_integer(const Instruction& current) const {
+  return (current.code == Code::kConvert || current.code == Code::kBitcast) && is_float(current.type.element) &&
+         !is_float(operand_dtype(current, 0));
 }
 
 void Translator::for_loop(const Instruction& current, loop::Id id) {

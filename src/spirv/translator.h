@@ -50,6 +50,11 @@ class Translator {
   /// An operand of floats. A constant that may be zero is hidden from the driver: drivers fold x * 0 to 0 and x + 0 to
   /// x, which is wrong for infinities and for -0, and take -0 for 0 in a select of constants.
   Value hidden_zero(const Instruction& instruction, size_t index);
+  /// The same number, which the driver does not know when it compiles the shader.
+  Value hidden(Value value);
+  /// Whether an instruction makes a float from an integer or a bool. Its result is hidden, because drivers fold
+  /// expressions of integers, such as b ^ b, and may so learn that it is zero.
+  bool is_float_of_integer(const Instruction& instruction) const;
   /// Whether a driver can compute a value when it compiles the shader.
   bool is_constant(loop::Id id);
 

@@ -32,6 +32,23 @@ def test_a_compiled_function():
     assert fast.cache_info().misses == 2, "the device is part of the key"
 
 
+FUSED = {
+    "a zero that drivers find in integers": lambda x: -2.0 / lucid.logical_xor(x > 0, x > 0).to(lucid.f32),
+    "an infinity times such a zero": lambda x: (x / 0.0) * (x.long() - x.long()).to(lucid.f32),
+    "two functions computed in f64": lambda x: lucid.cos(lucid.asinh(x)),
+    "f64, f32 and f64": lambda x: (x.double() / 3).float().double() * 3,
+}
+
+
+@pytest.mark.parametrize("f", FUSED.values(), ids=FUSED)
+def test_drivers_do_not_fold_what_changes_bits(f):
+    fast = lucid.compile(f)
+    x = lucid.randn(100)
+    for _ in range(3):
+        assert bits(fast(x.gpu())) == bits(f(x))
+    assert fast.cache_info().hits == 2
+
+
 def submissions(run):
     run()
     lucid.gpu.synchronize()

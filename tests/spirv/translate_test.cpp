@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <functional>
 #include <set>
 
@@ -129,6 +130,38 @@ TEST(Translate, SetsFloatModesOfSupportedWidthsInUse) {
     EXPECT_EQ(widths_of(translate(widen, target), mode), std::set<uint32_t>({32}));
     EXPECT_EQ(widths_of(translate(fma_of(Dtype::kF64), target), mode), std::set<uint32_t>());
   }
+}
+
+/// The operation that makes the value that a shader stores last, seen through bitcasts.
+uint32_t op_of_stored_value(const Shader& shader) {
+  const auto instructions = test::instructions_of(shader);
+  const auto last =
+      std::find_if(instructions.rbegin(), instructions.rend(), [](const auto& x) { return x.op == test::kOpStore; });
+  for (uint32_t id = last->operands[1];;) {
+    const auto definition = std::find_if(last, instructions.rend(), [&](const auto& x) {
+      return x.operands.size() > 2 && x.operands[1] == id && x.op != test::kOpStore;
+    });
+    if (definition->op != test::kOpBitcast) return definition->op;
+    id = definition->operands[2];
+  }
+}
+
+TEST(Translate, HidesFloatsThatDriversFold) {
+  // Bits are hidden by xor with a word that is 0.
+  const auto op_of = [](Dtype from, Dtype to, const std::function<Value(Builder&, Value)>& body) {
+    return op_of_stored_value(translate(elementwise(from, to, body), Target()));
+  };
+  for (const Dtype from : {Dtype::kBool, Dtype::kU8, Dtype::kI32, Dtype::kI64, Dtype::kF64}) {
+    const auto convert = [](Builder& b, Value x) { return b.convert(x, Dtype::kF32); };
+    EXPECT_EQ(op_of(from, Dtype::kF32, convert), test::kOpBitwiseXor) << name_of(from);
+  }
+  const auto cast = [](Builder& b, Value x) { return b.bitcast(x, Dtype::kF32); };
+  EXPECT_EQ(op_of(Dtype::kI32, Dtype::kF32, cast), test::kOpBitwiseXor);
+  Target emulated;
+  emulated.fused_fma32 = false;
+  EXPECT_EQ(op_of_stored_value(translate(fma_of(Dtype::kF32), emulated)), test::kOpBitwiseXor);
+  const auto widen = [](Builder& b, Value x) { return b.convert(x, Dtype::kF64); };
+  EXPECT_EQ(op_of(Dtype::kF32, Dtype::kF64, widen), test::kOpFConvert);
 }
 
 TEST(Translate, EmulatesAnOperationInOneFunction) {

@@ -11,9 +11,9 @@
 // Reads SPIR-V modules. The numbers are those of the specification; only src/spirv includes its headers.
 namespace lucid::test {
 
-inline constexpr uint32_t kOpExtInst = 12, kOpExecutionMode = 16, kOpCapability = 17, kOpFunction = 54,
-                          kOpDecorate = 71, kOpFAdd = 129, kOpFSub = 131, kOpFMul = 133, kOpFDiv = 136,
-                          kOpControlBarrier = 224, kOpShuffle = 345;
+inline constexpr uint32_t kOpExtInst = 12, kOpExecutionMode = 16, kOpCapability = 17, kOpFunction = 54, kOpStore = 62,
+                          kOpDecorate = 71, kOpFConvert = 115, kOpBitcast = 124, kOpFAdd = 129, kOpFSub = 131,
+                          kOpFMul = 133, kOpFDiv = 136, kOpBitwiseXor = 198, kOpControlBarrier = 224, kOpShuffle = 345;
 inline constexpr uint32_t kGlslFma = 50;
 inline constexpr uint32_t kNoContraction = 42;
 inline constexpr uint32_t kSignedZeroInfNanPreserveMode = 4461, kRoundingModeRteMode = 4462;
