@@ -30,7 +30,16 @@ add_custom_command(OUTPUT ${generated} COMMAND ${Python_EXECUTABLE} ${generator}
 add_custom_target(lucid_generated DEPENDS ${generated})
 
 target_sources(lucid_ops PRIVATE ${methods})
-target_sources(lucid_tensor PRIVATE ${functions})
+
+# Which ops are methods of Tensor is known when the table is compiled.
+add_executable(dump_methods ${PROJECT_SOURCE_DIR}/tools/signatures/methods.cpp)
+lucid_link_layers(dump_methods PRIVATE base ir loop ops)
+set(method_names ${LUCID_GENERATED_DIR}/methods.json)
+add_custom_command(OUTPUT ${method_names} COMMAND dump_methods ${method_names} DEPENDS dump_methods VERBATIM)
+set(tensor_methods ${LUCID_GENERATED_DIR}/tensor/methods.cpp)
+add_custom_command(OUTPUT ${tensor_methods} ${LUCID_GENERATED_DIR}/tests/method_calls.inc COMMAND ${Python_EXECUTABLE} ${generator} --methods ${PROJECT_BINARY_DIR}
+                   DEPENDS ${generator} ${dump} ${method_names} VERBATIM)
+target_sources(lucid_tensor PRIVATE ${functions} ${tensor_methods})
 foreach(layer IN LISTS LUCID_LAYERS)
   if(TARGET lucid_${layer} AND NOT layer STREQUAL "base")
     add_dependencies(lucid_${layer} lucid_generated)

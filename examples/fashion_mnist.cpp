@@ -19,50 +19,33 @@
 namespace {
 
 using lucid::Tensor;
-namespace nn = lucid::nn;
-
-constexpr int64_t kBatch = 64;
-constexpr int64_t kTestBatch = 1000;
 
 struct Dataset {
   Tensor images;  // floats of shape (n, 1, 32, 32), LeNet's input size
   Tensor labels;
-  int64_t size() const { return labels.size(0); }
 };
 
 Dataset load(const std::string& folder, const std::string& part) {
   const Tensor images = lucid::read_idx(folder + "/" + part + "-images-idx3-ubyte.gz");
   const Tensor labels = lucid::read_idx(folder + "/" + part + "-labels-idx1-ubyte.gz");
-  const Tensor scaled = (lucid::to(images, lucid::kFloat32) / 255 - 0.2860) / 0.3530;
-  return {.images = lucid::pad(lucid::unsqueeze(scaled, 1), {2, 2, 2, 2}), .labels = lucid::to(labels, lucid::kInt64)};
-}
-
-Dataset batch(const Dataset& data, const Tensor& order, int64_t step) {
-  const Tensor chosen = lucid::narrow(order, 0, step * kBatch, kBatch);
-  return {.images = lucid::index_select(data.images, 0, chosen), .labels = lucid::index_select(data.labels, 0, chosen)};
+  const Tensor scaled = (images.to(lucid::kFloat32) / 255 - 0.2860) / 0.3530;
+  return {.images = scaled.unsqueeze(1).pad({2, 2, 2, 2}), .labels = labels.to(lucid::kInt64)};
 }
 
 /// The percentage of images that the network classifies correctly.
 double accuracy(const auto& model, const Dataset& data) {
   const lucid::NoGrad no_grad;
   int64_t correct = 0;
-  for (int64_t start = 0; start < data.size(); start += kTestBatch) {
-    const Tensor scores = model(lucid::narrow(data.images, 0, start, kTestBatch));
-    const Tensor labels = lucid::narrow(data.labels, 0, start, kTestBatch);
-    correct += lucid::sum(lucid::eq(lucid::argmax(scores, 1), labels)).template item<int64_t>();
-  }
-  return 100.0 * static_cast<double>(correct) / static_cast<double>(data.size());
+  for (const auto& batch : lucid::DataLoader({data.images, data.labels}, {.batch_size = 1000}))
+    correct += (model(batch[0]).argmax(1) == batch[1]).sum().template item<int64_t>();
+  return 100.0 * static_cast<double>(correct) / static_cast<double>(data.labels.numel());
 }
 
 /// Trains for one epoch and returns the mean loss.
-double train_epoch(const auto& step, const Dataset& data) {
-  const Tensor order = lucid::randperm(data.size());
+double train_epoch(const auto& step, const lucid::DataLoader& batches) {
   std::vector<Tensor> losses;
-  for (int64_t i = 0; i < data.size() / kBatch; ++i) {
-    const auto [images, labels] = batch(data, order, i);
-    losses.push_back(step(images, labels));
-  }
-  return lucid::mean(lucid::stack(losses)).item<double>();
+  for (const auto& batch : batches) losses.push_back(step(batch[0], batch[1]));
+  return lucid::stack(losses).mean().item<double>();
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -70,8 +53,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// Time of an eager step divided by the time of a compiled one. The steps alternate; the fastest of each kind counts.
-double speed_up(const auto& eager, const auto& compiled, const Dataset& data) {
-  const auto [images, labels] = batch(data, lucid::randperm(data.size()), 0);
+double speed_up(const auto& eager, const auto& compiled, const std::vector<Tensor>& batch) {
+  const Tensor &images = batch[0], &labels = batch[1];
   double best_eager = std::numeric_limits<double>::infinity(), best_compiled = best_eager;
   for (int i = 0; i < 20; ++i) {
     auto start = std::chrono::steady_clock::now();
@@ -99,7 +82,8 @@ int main(int argc, char** argv) {
   const Dataset train = load(folder, "train");
   const Dataset test = load(folder, "t10k");
   const auto model = lucid::models::lenet_5();
-  lucid::optim::Optimizer optimizer("Adam", {{.params = model->parameters()}}, {{"lr", 1e-3}});
+  lucid::optim::Adam optimizer(model->parameters(), {.lr = 1e-3});
+  const lucid::DataLoader batches({train.images, train.labels}, {.batch_size = 64, .shuffle = true, .drop_last = true});
   const auto step = [&](const Tensor& images, const Tensor& labels) {
     Tensor loss = lucid::cross_entropy((*model)(images), labels);
     optimizer.zero_grad();
@@ -112,10 +96,11 @@ int main(int argc, char** argv) {
   std::printf("epoch    loss  test accuracy   seconds\n");
   for (int epoch = 1; epoch <= epochs; ++epoch) {
     const auto start = std::chrono::steady_clock::now();
-    const double loss = train_epoch(compiled_step, train);
+    const double loss = train_epoch(compiled_step, batches);
     const double seconds = seconds_since(start);
     std::printf("%5d  %.4f  %11.2f %%  %8.1f\n", epoch, loss, accuracy(compiled_model, test), seconds);
     std::fflush(stdout);
   }
-  std::printf("a compiled step is %.2f times as fast as an eager one\n", speed_up(step, compiled_step, train));
+  std::printf("a compiled step is %.2f times as fast as an eager one\n",
+              speed_up(step, compiled_step, *batches.begin()));
 }

@@ -1,14 +1,19 @@
 #pragma once
 
 // The whole public API.
+#include "lucid/argument.h"
 #include "lucid/autograd.h"
 #include "lucid/compile.h"
 #include "lucid/data.h"
+#include "lucid/dtype.h"
+#include "lucid/error.h"
 #include "lucid/lr_scheduler.h"
 #include "lucid/models.h"
 #include "lucid/nn.h"
 #include "lucid/ops.h"
 #include "lucid/optim.h"
+#include "lucid/optimizers.h"
+#include "lucid/print.h"
 #include "lucid/random.h"
 #include "lucid/serialize.h"
 #include "lucid/tensor.h"

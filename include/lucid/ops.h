@@ -28,37 +28,52 @@ Tensor acosh(const Argument& x);
 /// Averages the last dimension of `x` into `output_size` bins. Bin i covers the elements
 /// from floor(i * size / output_size) up to but not including ceil((i + 1) * size /
 /// output_size). `x` is [channels, length] or [batch, channels, length].
-Tensor adaptive_avg_pool1d(const Argument& x, const Shape& output_size);
+Tensor adaptive_avg_pool1d(const Argument& x, Ints output_size);
 
 /// Averages the last two dimensions of `x` into `output_size` bins: one number for both
 /// dimensions or one for each. Along each dimension, bin i covers the elements from
 /// floor(i * size / output_size) up to but not including ceil((i + 1) * size /
 /// output_size). `x` is [channels, height, width] or [batch, channels, height, width].
-Tensor adaptive_avg_pool2d(const Argument& x, const Shape& output_size);
+Tensor adaptive_avg_pool2d(const Argument& x, Ints output_size);
 
 /// Averages the last three dimensions of `x` into `output_size` bins: one number for all
 /// dimensions or one for each. Along each dimension, bin i covers the elements from
 /// floor(i * size / output_size) up to but not including ceil((i + 1) * size /
 /// output_size). `x` is [channels, depth, height, width] or [batch, channels, depth,
 /// height, width].
-Tensor adaptive_avg_pool3d(const Argument& x, const Shape& output_size);
+Tensor adaptive_avg_pool3d(const Argument& x, Ints output_size);
+
+struct AdaptiveMaxPool1dWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
 
 /// Divides the last dimension of `x` into `output_size` bins and returns the maximum of each bin as
 /// `values` and its i64 position in that dimension as `indices`. Bin i covers the elements from floor(i *
 /// size / output_size) up to but not including ceil((i + 1) * size / output_size).
-std::vector<Tensor> adaptive_max_pool1d_with_indices(const Argument& x, const Shape& output_size);
+AdaptiveMaxPool1dWithIndicesResult adaptive_max_pool1d_with_indices(const Argument& x, Ints output_size);
+
+struct AdaptiveMaxPool2dWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
 
 /// Divides the last two dimensions of `x` into `output_size` bins, one number for both dimensions or one
 /// for each, and returns the maximum of each bin as `values` and its i64 position in the flattened
 /// dimensions as `indices`. Along each dimension, bin i covers the elements from floor(i * size /
 /// output_size) up to but not including ceil((i + 1) * size / output_size).
-std::vector<Tensor> adaptive_max_pool2d_with_indices(const Argument& x, const Shape& output_size);
+AdaptiveMaxPool2dWithIndicesResult adaptive_max_pool2d_with_indices(const Argument& x, Ints output_size);
+
+struct AdaptiveMaxPool3dWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
 
 /// Divides the last three dimensions of `x` into `output_size` bins, one number for all dimensions or one
 /// for each, and returns the maximum of each bin as `values` and its i64 position in the flattened
 /// dimensions as `indices`. Along each dimension, bin i covers the elements from floor(i * size /
 /// output_size) up to but not including ceil((i + 1) * size / output_size).
-std::vector<Tensor> adaptive_max_pool3d_with_indices(const Argument& x, const Shape& output_size);
+AdaptiveMaxPool3dWithIndicesResult adaptive_max_pool3d_with_indices(const Argument& x, Ints output_size);
 
 /// Returns x + y, elementwise, with broadcasting and type promotion. For bools, this is logical or.
 /// Integers wrap on overflow.
@@ -85,27 +100,27 @@ Tensor addmv(const Argument& x, const Argument& mat, const Argument& vector, dou
 /// [batch, height, width, 2]; for [batch, channels, depth, height, width], they are [batch, 3, 4] and
 /// [batch, depth, height, width, 3]. Positions from -1 to 1 span the image, from the outer edge of its first element to
 /// that of its last or, with `align_corners`, from the center of its first element to the center of its last.
-Tensor affine_grid(const Argument& theta, const Shape& size, bool align_corners = false);
+Tensor affine_grid(const Argument& theta, Ints size, bool align_corners = false);
 
 /// Returns whether all elements of `x` are nonzero over the dimensions `dim`, or over all
 /// dimensions by default, as a bool tensor. `keepdim` keeps the reduced dimensions with size
 /// 1. The result for no elements is True.
-Tensor all(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor all(const Argument& x, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Returns the maximum of `x` over the dimensions `dim`, or over all dimensions by default.
 /// `keepdim` keeps the reduced dimensions with size 1. NaN is propagated. The gradient is
 /// divided equally among equal maxima. Raises ValueError if there are no elements to reduce.
-Tensor amax(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor amax(const Argument& x, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Returns the minimum of `x` over the dimensions `dim`, or over all dimensions by default.
 /// `keepdim` keeps the reduced dimensions with size 1. NaN is propagated. The gradient is
 /// divided equally among equal minima. Raises ValueError if there are no elements to reduce.
-Tensor amin(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor amin(const Argument& x, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Returns whether any element of `x` is nonzero over the dimensions `dim`, or over all
 /// dimensions by default, as a bool tensor. `keepdim` keeps the reduced dimensions with size
 /// 1. The result for no elements is False.
-Tensor any(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor any(const Argument& x, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Returns the numbers from `start` up to but not including `end`, in steps of `step`. With one argument,
 /// returns the numbers from 0 up to it. The default dtype is i64 if all arguments are integers and the
@@ -146,12 +161,17 @@ Tensor atan2(const Argument& y, const Argument& x);
 /// for |x| > 1. Integers are promoted to float.
 Tensor atanh(const Argument& x);
 
+struct AttentionResult {
+  Tensor output;
+  Tensor logsumexp;
+};
+
 /// Computes softmax(q @ k.mT * scale + mask) @ v for each batch and head, with `q` [n, h, l, e], `k`
 /// [n, h, s, e] and `v` [n, h, s, d] of the same dtype. A bool `mask` [n, h, l, s] selects the keys that each query
 /// attends to; a `mask` of the dtype of `q` is added to the scores. With `causal`, query i attends only to keys 0 to i.
 /// Returns the output [n, h, l, d] and `logsumexp` [n, h, l], the logarithm of the sums that the softmax divides by,
 /// which is f32 for 16-bit inputs. The output is 0 for a query that attends to no key.
-std::vector<Tensor> attention(const Argument& q, const Argument& k, const Argument& v, const Argument& mask, bool causal, double scale);
+AttentionResult attention(const Argument& q, const Argument& k, const Argument& v, const Argument& mask, bool causal, double scale);
 
 /// Computes the gradients of `attention` with respect to `q`, `k` and `v` and, with `for_mask`, with
 /// respect to a floating-point `mask`. `g` and `logsumexp_gradient` are the gradients of its two results, `output` and
@@ -168,25 +188,31 @@ Tensor attention_weights(const Argument& query, const Argument& key, const Argum
 /// `padding` adds zeros at both ends, at most half of the window; `count_include_pad`
 /// selects whether they count in the divisor. `ceil_mode` rounds the number of windows up
 /// instead of down.
-Tensor avg_pool1d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, bool ceil_mode = false, bool count_include_pad = true);
+Tensor avg_pool1d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true);
 
 /// Computes the mean of each sliding window over the last two dimensions of `x`, which is [channels,
 /// height, width] or [batch, channels, height, width]. `stride` defaults to `kernel_size`. `padding` adds
 /// zeros on all sides, at most half of the window; `count_include_pad` selects whether they count in the
 /// divisor. `divisor_override` replaces the divisor and must not be 0. `ceil_mode` rounds the number of
 /// windows up instead of down.
-Tensor avg_pool2d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
+Tensor avg_pool2d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
 
 /// Computes the mean of each sliding window over the last three dimensions of `x`, which is [channels,
 /// depth, height, width] or [batch, channels, depth, height, width]. `stride` defaults to `kernel_size`.
 /// `padding` adds zeros on all sides, at most half of the window; `count_include_pad` selects whether they
 /// count in the divisor. `divisor_override` replaces the divisor and must not be 0. `ceil_mode` rounds the
 /// number of windows up instead of down.
-Tensor avg_pool3d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
+Tensor avg_pool3d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, bool ceil_mode = false, bool count_include_pad = true, std::optional<int64_t> divisor_override = std::nullopt);
 
 /// Computes beta * x + alpha * (batch1 @ batch2) for batches of matrices, where `x` broadcasts to the
 /// shape of the product. All tensors must have the same dtype. With beta = 0, `x` is ignored, even if it contains NaN.
 Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2, double beta = 1.0, double alpha = 1.0);
+
+struct BatchNormResult {
+  Tensor output;
+  Tensor running_mean;
+  Tensor running_var;
+};
 
 /// Normalizes `x` to mean 0 and variance 1 for each channel (dimension 1), then multiplies by `weight`
 /// and adds `bias`, which have one element for each channel. With `training`, the mean and variance are computed from
@@ -194,7 +220,7 @@ Tensor baddbmm(const Argument& x, const Argument& batch1, const Argument& batch2
 /// unbiased; without running statistics, the new ones are returned. Otherwise the running statistics are used and
 /// returned unchanged. No operand is written: the caller stores the returned statistics. `eps` is added to the
 /// variance.
-std::vector<Tensor> batch_norm(const Argument& x, const Argument& running_mean = Argument(), const Argument& running_var = Argument(), const Argument& weight = Argument(), const Argument& bias = Argument(), bool training = false, double momentum = 0.1, double eps = 1e-05);
+BatchNormResult batch_norm(const Argument& x, const Argument& running_mean = Argument(), const Argument& running_var = Argument(), const Argument& weight = Argument(), const Argument& bias = Argument(), bool training = false, double momentum = 0.1, double eps = 1e-05);
 
 /// Computes x @ weight[o] @ y + bias[o] for each output o, over the last dimensions of `x` [..., i] and
 /// `y` [..., j]. `weight` is [o, i, j] and the result [..., o]. All operands must have the same dtype.
@@ -245,7 +271,7 @@ Tensor bitwise_xor(const Argument& x, const Argument& y);
 Tensor bmm(const Argument& x, const Argument& y);
 
 /// Alias of expand: returns a view of `x` with dimensions of size 1 expanded to `size` without copying.
-Tensor broadcast_to(const Argument& x, const Shape& size);
+Tensor broadcast_to(const Argument& x, Ints size);
 
 /// Returns the i64 index of the bucket that each element of `x` falls into. `boundaries` is a sorted
 /// vector. Bucket i holds boundaries[i-1] < x <= boundaries[i], or boundaries[i-1] <= x < boundaries[i] if
@@ -284,10 +310,16 @@ std::vector<Tensor> chunk(const Argument& x, int64_t chunks, int64_t dim = 0);
 /// omitted. Where min > max, the result is `max`. Raises ValueError if both bounds are omitted.
 Tensor clamp(const Argument& x, const Argument& min = Argument(), const Argument& max = Argument());
 
+struct ClassLossResult {
+  Tensor loss;
+  Tensor logsumexp;
+  Tensor total_weight;
+};
+
 /// Computes the `cross_entropy` of scores `x` [batch, classes, positions] and class indices `target`
 /// [batch, positions], and returns it with intermediate results that its gradient needs: `logsumexp` of the scores over
 /// the classes, and the total weight of the targets.
-std::vector<Tensor> class_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, double label_smoothing = 0.0, const std::string& reduction = "mean");
+ClassLossResult class_loss(const Argument& x, const Argument& target, const Argument& weight = Argument(), int64_t ignore_index = -100, double label_smoothing = 0.0, const std::string& reduction = "mean");
 
 /// Computes the gradient of `class_loss` with respect to `x` and, with `for_weight`, with respect to
 /// `weight`. `g`, `logsumexp_gradient` and `total_gradient` are the gradients of its results.
@@ -302,7 +334,7 @@ Tensor clone(const Argument& x);
 /// Pads `x` with `value`. `pad` holds two sizes for each padded dimension, before and after, starting from
 /// the last dimension. Negative sizes crop. Raises ValueError if `pad` has an odd length, names more
 /// dimensions than `x` has, or crops more than a dimension holds.
-Tensor constant_pad(const Argument& x, const Shape& pad, double value = 0.0);
+Tensor constant_pad(const Argument& x, Ints pad, double value = 0.0);
 
 /// Returns `x` in row-major layout: `x` itself if it already has it, otherwise a copy.
 Tensor contiguous(const Argument& x);
@@ -313,7 +345,7 @@ Tensor contiguous(const Argument& x);
 /// sides: one number, one for each dimension, or two for each dimension (before and after). In Python it may also be
 /// "same", which keeps the size and needs stride 1, or "valid", which means no padding. `groups` divides the channels
 /// into groups that are convolved separately. Raises ValueError if the weight is larger than the padded input.
-Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, int64_t groups = 1);
+Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, int64_t groups = 1);
 
 /// Computes a 2-d convolution (cross-correlation) of `x` [batch, in, height, width], or
 /// [in, height, width] without a batch, with `weight` [out, in / groups, rows, columns], and adds `bias` [out]. All
@@ -322,7 +354,7 @@ Tensor conv1d(const Argument& x, const Argument& weight, const Argument& bias = 
 /// (before and after). In Python it may also be "same", which keeps the size and needs stride 1, or "valid", which
 /// means no padding. `groups` divides the channels into groups that are convolved separately. Raises ValueError if the
 /// weight is larger than the padded input.
-Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, int64_t groups = 1);
+Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, int64_t groups = 1);
 
 /// Computes a 3-d convolution (cross-correlation) of `x` [batch, in, depth, height, width], or
 /// [in, depth, height, width] without a batch, with `weight` [out, in / groups, depth, rows, columns], and adds `bias`
@@ -331,27 +363,27 @@ Tensor conv2d(const Argument& x, const Argument& weight, const Argument& bias = 
 /// (before and after). In Python it may also be "same", which keeps the size and needs stride 1, or "valid", which
 /// means no padding. `groups` divides the channels into groups that are convolved separately. Raises ValueError if the
 /// weight is larger than the padded input.
-Tensor conv3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, int64_t groups = 1);
+Tensor conv3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints dilation = {1}, int64_t groups = 1);
 
 /// Computes the transpose of a conv1d with the weight `weight` [in, out / groups, taps], which is its
 /// gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, length], or [in, length] without a
 /// batch. Each spatial size n becomes (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1.
 /// `output_padding` must be smaller than the stride or the dilation.
-Tensor conv_transpose1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& output_padding = Shape{0}, int64_t groups = 1, const Shape& dilation = Shape{1});
+Tensor conv_transpose1d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, int64_t groups = 1, Ints dilation = {1});
 
 /// Computes the transpose of a conv2d with the weight `weight` [in, out / groups, rows, columns], which
 /// is its gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, height, width], or
 /// [in, height, width] without a batch. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1. `output_padding` must be smaller than
 /// the stride or the dilation.
-Tensor conv_transpose2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& output_padding = Shape{0}, int64_t groups = 1, const Shape& dilation = Shape{1});
+Tensor conv_transpose2d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, int64_t groups = 1, Ints dilation = {1});
 
 /// Computes the transpose of a conv3d with the weight `weight` [in, out / groups, depth, rows, columns],
 /// which is its gradient with respect to the input, and adds `bias` [out]. `x` is [batch, in, depth, height, width], or
 /// [in, depth, height, width] without a batch. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + dilation * (taps - 1) + output_padding + 1. `output_padding` must be smaller than
 /// the stride or the dilation.
-Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), const Shape& stride = Shape{1}, const Shape& padding = Shape{0}, const Shape& output_padding = Shape{0}, int64_t groups = 1, const Shape& dilation = Shape{1});
+Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argument& bias = Argument(), Ints stride = {1}, Ints padding = {0}, Ints output_padding = {0}, int64_t groups = 1, Ints dilation = {1});
 
 /// Computes a convolution (cross-correlation) of `x` [batch, in, ...] with `weight`
 /// [out, in / groups, ...] over any number of spatial dimensions, and adds `bias` [out]. The lists have one number for
@@ -359,11 +391,11 @@ Tensor conv_transpose3d(const Argument& x, const Argument& weight, const Argumen
 /// are the numbers of zeros before and after the input, where a negative number crops it; input_dilation - 1 zeros are
 /// inserted between neighboring input elements. With `transposed`, `weight` is [in, out / groups, ...] and its taps are
 /// reversed.
-Tensor convolution(const Argument& x, const Argument& weight, const Argument& bias, const Shape& stride, const Shape& low, const Shape& high, const Shape& input_dilation, const Shape& dilation, int64_t groups = 1, bool transposed = false);
+Tensor convolution(const Argument& x, const Argument& weight, const Argument& bias, Ints stride, Ints low, Ints high, Ints input_dilation, Ints dilation, int64_t groups = 1, bool transposed = false);
 
 /// Computes the gradient with respect to the weight of a `convolution` of `x` whose result has the
 /// gradient `grad`. `kernel` holds the spatial sizes of the weight; the other arguments are those of `convolution`.
-Tensor convolution_weight(const Argument& x, const Argument& grad, const Shape& kernel, const Shape& stride, const Shape& low, const Shape& input_dilation, const Shape& dilation, int64_t groups = 1, bool transposed = false);
+Tensor convolution_weight(const Argument& x, const Argument& grad, Ints kernel, Ints stride, Ints low, Ints input_dilation, Ints dilation, int64_t groups = 1, bool transposed = false);
 
 /// Computes the cosine of `x`, in radians, elementwise. Integers are promoted to float.
 Tensor cos(const Argument& x);
@@ -382,7 +414,7 @@ Tensor cosine_similarity(const Argument& x1, const Argument& x2, int64_t dim = 1
 
 /// Counts the nonzero elements of `x` over the dimensions `dim`, or over all dimensions by default. The
 /// result is i64.
-Tensor count_nonzero(const Argument& x, const std::optional<Shape>& dim = std::nullopt);
+Tensor count_nonzero(const Argument& x, OptionalInts dim = kNone);
 
 /// Computes -log(softmax(x)) at the target class. `x` holds scores, with classes in dimension 1
 /// (dimension 0 without a batch). `target` holds i64 class indices in the shape of `x` without the classes, or
@@ -462,7 +494,7 @@ Tensor embedding_bag_offsets(const Argument& offsets, int64_t count);
 
 /// Returns a tensor of shape `size` with unspecified values, to be written later. The values are
 /// currently zeros, but do not rely on it. `dtype` defaults to the default float dtype.
-Tensor empty(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+Tensor empty(Ints size, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns a tensor of unspecified values with the shape and memory layout of `x`, to be written later.
 /// The values are currently zeros, but do not rely on it. `dtype` defaults to the dtype of `x`.
@@ -487,7 +519,7 @@ Tensor exp2(const Argument& x);
 /// Returns a view of `x` with dimensions of size 1 expanded to `size` without copying. A size of -1 keeps
 /// the size of that dimension. `size` may have additional leading dimensions. Raises ValueError if a
 /// dimension of another size would change.
-Tensor expand(const Argument& x, const Shape& size);
+Tensor expand(const Argument& x, Ints size);
 
 /// Computes exp(x) - 1, elementwise, with full accuracy near 0. Integers are promoted to
 /// float.
@@ -503,7 +535,7 @@ Tensor eye(int64_t n, std::optional<int64_t> m = std::nullopt, std::optional<Dty
 Tensor flatten(const Argument& x, int64_t start_dim = 0, int64_t end_dim = -1);
 
 /// Returns a copy of `x` with the order of the elements reversed along the dimensions `dims`.
-Tensor flip(const Argument& x, const Shape& dims);
+Tensor flip(const Argument& x, Ints dims);
 
 /// Rounds `x` down to an integer, elementwise. The dtype does not change.
 Tensor floor(const Argument& x);
@@ -520,11 +552,11 @@ Tensor fmod(const Argument& x, const Argument& y);
 /// Returns the images [batch, channels, height, width] of size `output_size` that are the sums of the
 /// windows in the columns of `x` [batch, channels * window, windows]: elements at the same position are added. It is
 /// the transpose of `unfold` with the same `kernel_size`, `dilation`, `padding` and `stride`. The batch may be missing.
-Tensor fold(const Argument& x, const Shape& output_size, const Shape& kernel_size, const Shape& dilation = Shape{1}, const Shape& padding = Shape{0}, const Shape& stride = Shape{1});
+Tensor fold(const Argument& x, Ints output_size, Ints kernel_size, Ints dilation = {1}, Ints padding = {0}, Ints stride = {1});
 
 /// Returns a tensor of shape `size` filled with `fill_value`, a number or a 0-d tensor. `dtype` defaults
 /// to the default float dtype if `fill_value` is a floating-point number, and to the dtype of `fill_value` otherwise.
-Tensor full(const Shape& size, const Argument& fill_value, std::optional<Dtype> dtype = std::nullopt);
+Tensor full(Ints size, const Argument& fill_value, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns a tensor with the shape and memory layout of `x`, filled with `fill_value`, a number or a 0-d
 /// tensor. `dtype` defaults to the dtype of `x`.
@@ -635,20 +667,26 @@ Tensor index_select(const Argument& x, int64_t dim, const Argument& index);
 /// result is their product.
 Tensor inner(const Argument& x, const Argument& y);
 
+struct InstanceNormResult {
+  Tensor output;
+  Tensor running_mean;
+  Tensor running_var;
+};
+
 /// Normalizes `x` to mean 0 and variance 1 for each channel of each instance of the batch, then
 /// multiplies by `weight` and adds `bias`, which have one element for each channel. Without `use_input_stats`, the
 /// running statistics are used instead. Running statistics are updated and returned as by `batch_norm`, with the means
 /// over the batch as the new values.
-std::vector<Tensor> instance_norm(const Argument& x, const Argument& running_mean = Argument(), const Argument& running_var = Argument(), const Argument& weight = Argument(), const Argument& bias = Argument(), bool use_input_stats = true, double momentum = 0.1, double eps = 1e-05);
+InstanceNormResult instance_norm(const Argument& x, const Argument& running_mean = Argument(), const Argument& running_var = Argument(), const Argument& weight = Argument(), const Argument& bias = Argument(), bool use_input_stats = true, double momentum = 0.1, double eps = 1e-05);
 
 /// Resizes the spatial dimensions of `x` [batch, channels, ...], 1 to 3 of them, to `size` or by
 /// `scale_factor`; exactly one of the two must be given. `mode` is "nearest", "nearest-exact", "area", "linear" for 1
 /// spatial dimension, "bilinear" or "bicubic" for 2, or "trilinear" for 3. `align_corners`, for the linear and cubic
 /// modes only, aligns the centers of the corner elements of input and result; otherwise their outer edges are aligned.
-Tensor interpolate(const Argument& x, const std::optional<Shape>& size = std::nullopt, std::optional<double> scale_factor = std::nullopt, const std::string& mode = "nearest", std::optional<bool> align_corners = std::nullopt);
+Tensor interpolate(const Argument& x, OptionalInts size = kNone, std::optional<double> scale_factor = std::nullopt, const std::string& mode = "nearest", std::optional<bool> align_corners = std::nullopt);
 
 /// Returns an i64 tensor of shape `size` in which each element is its own index along `dim`.
-Tensor iota(const Shape& size, int64_t dim = 0);
+Tensor iota(Ints size, int64_t dim = 0);
 
 /// Returns whether |x - y| <= atol + rtol * |y|, elementwise, as a bool tensor, with broadcasting.
 /// Infinities are close only if they are equal. NaNs are close to each other only if `equal_nan` is true.
@@ -674,10 +712,15 @@ Tensor kl_div(const Argument& x, const Argument& target, const std::string& redu
 /// with fewer dimensions gets leading dimensions of size 1.
 Tensor kron(const Argument& x, const Argument& y);
 
+struct KthvalueResult {
+  Tensor values;
+  Tensor indices;
+};
+
 /// Returns the `k`-th smallest element of `x` along `dim`, counted from 1, as `values` and its i64 index as
 /// `indices`. `keepdim` keeps the reduced dimension with size 1. NaN counts as larger than every number.
 /// Raises ValueError if `k` is below 1 or exceeds the size of `dim`.
-std::vector<Tensor> kthvalue(const Argument& x, int64_t k, int64_t dim = -1, bool keepdim = false);
+KthvalueResult kthvalue(const Argument& x, int64_t k, int64_t dim = -1, bool keepdim = false);
 
 /// Computes the absolute error |x - target|. `x` and `target` broadcast. `reduction` is 'mean', 'sum' or
 /// 'none', which returns the loss of each element.
@@ -685,7 +728,7 @@ Tensor l1_loss(const Argument& x, const Argument& target, const std::string& red
 
 /// Normalizes `x` to mean 0 and variance 1 over its last dimensions, whose sizes are `normalized_shape`,
 /// then multiplies by `weight` and adds `bias`, both of shape `normalized_shape`. `eps` is added to the variance.
-Tensor layer_norm(const Argument& x, const Shape& normalized_shape, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05);
+Tensor layer_norm(const Argument& x, Ints normalized_shape, const Argument& weight = Argument(), const Argument& bias = Argument(), double eps = 1e-05);
 
 /// Returns x <= y, elementwise, as a bool tensor, with broadcasting.
 Tensor le(const Argument& x, const Argument& y);
@@ -756,25 +799,25 @@ Tensor logspace(double start, double end, int64_t steps, double base = 10.0, std
 
 /// Computes log(sum(exp(x))) over the dimensions `dim`, or over all dimensions by default, without
 /// overflow. `keepdim` keeps the reduced dimensions with size 1.
-Tensor logsumexp(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor logsumexp(const Argument& x, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Computes the power average (sum of x^p)^(1/p), with p = norm_type, of each sliding window
 /// over the last dimension of `x`, which is [channels, length] or [batch, channels, length].
 /// `stride` defaults to `kernel_size`. `ceil_mode` rounds the number of windows up instead
 /// of down.
-Tensor lp_pool1d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, bool ceil_mode = false);
+Tensor lp_pool1d(const Argument& x, double norm_type, Ints kernel_size, OptionalInts stride = kNone, bool ceil_mode = false);
 
 /// Computes the power average (sum of x^p)^(1/p), with p = norm_type, of each sliding window
 /// over the last two dimensions of `x`, which is [channels, height, width] or [batch,
 /// channels, height, width]. `stride` defaults to `kernel_size`. `ceil_mode` rounds the
 /// number of windows up instead of down.
-Tensor lp_pool2d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, bool ceil_mode = false);
+Tensor lp_pool2d(const Argument& x, double norm_type, Ints kernel_size, OptionalInts stride = kNone, bool ceil_mode = false);
 
 /// Computes the power average (sum of x^p)^(1/p), with p = norm_type, of each sliding window
 /// over the last three dimensions of `x`, which is [channels, depth, height, width] or
 /// [batch, channels, depth, height, width]. `stride` defaults to `kernel_size`. `ceil_mode`
 /// rounds the number of windows up instead of down.
-Tensor lp_pool3d(const Argument& x, double norm_type, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, bool ceil_mode = false);
+Tensor lp_pool3d(const Argument& x, double norm_type, Ints kernel_size, OptionalInts stride = kNone, bool ceil_mode = false);
 
 /// Returns x < y, elementwise, as a bool tensor, with broadcasting.
 Tensor lt(const Argument& x, const Argument& y);
@@ -798,76 +841,96 @@ Tensor masked_select(const Argument& x, const Argument& mask);
 /// before the last two are batches, which broadcast.
 Tensor matmul(const Argument& x, const Argument& y);
 
+struct MaxDimResult {
+  Tensor values;
+  Tensor indices;
+};
+
 /// Returns the maxima of `x` along `dim` as `values` and their i64 indices as `indices`. The
 /// first of equal elements is chosen, or the first NaN if there is one, and it alone receives
 /// the gradient. `keepdim` keeps the reduced dimension with size 1. Raises ValueError if there
 /// are no elements to reduce.
-std::vector<Tensor> max_dim(const Argument& x, int64_t dim, bool keepdim = false);
+MaxDimResult max_dim(const Argument& x, int64_t dim, bool keepdim = false);
 
 /// Computes the maximum of each window over the last dimensions of `x`. `kernel`, `stride`, `padding` and
 /// `dilation` have one element for each pooled dimension, and `size` holds the sizes of the result. An
 /// empty `kernel` selects adaptive windows, which divide the dimensions evenly.
-Tensor max_pool(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size);
+Tensor max_pool(const Argument& x, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size);
 
 /// Computes the maximum of each sliding window over the last dimension of `x`, which is [channels, length]
 /// or [batch, channels, length]. `stride` defaults to `kernel_size`. `dilation` is the distance between
 /// the elements of a window. `padding` is ignored by the maximum and is at most half of the window.
 /// `ceil_mode` rounds the number of windows up instead of down. NaN is propagated.
-Tensor max_pool1d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+Tensor max_pool1d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, Ints dilation = {1}, bool ceil_mode = false);
+
+struct MaxPool1dWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
 
 /// Computes max_pool1d and returns the maxima as `values` and their i64 positions in the last dimension of
 /// `x` as `indices`. Of equal elements the first is chosen, and of several NaNs the last.
-std::vector<Tensor> max_pool1d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+MaxPool1dWithIndicesResult max_pool1d_with_indices(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, Ints dilation = {1}, bool ceil_mode = false);
 
 /// Computes the maximum of each sliding window over the last two dimensions of `x`, which is [channels,
 /// height, width] or [batch, channels, height, width]. `stride` defaults to `kernel_size`. `dilation` is
 /// the distance between the elements of a window. `padding` is ignored by the maximum and is at most half
 /// of the window. `ceil_mode` rounds the number of windows up instead of down. NaN is propagated.
-Tensor max_pool2d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+Tensor max_pool2d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, Ints dilation = {1}, bool ceil_mode = false);
+
+struct MaxPool2dWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
 
 /// Computes max_pool2d and returns the maxima as `values` and their i64 positions in the flattened last
 /// two dimensions of `x` as `indices`. Of equal elements the first is chosen, and of several NaNs the
 /// last.
-std::vector<Tensor> max_pool2d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+MaxPool2dWithIndicesResult max_pool2d_with_indices(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, Ints dilation = {1}, bool ceil_mode = false);
 
 /// Computes the maximum of each sliding window over the last three dimensions of `x`, which is [channels,
 /// depth, height, width] or [batch, channels, depth, height, width]. `stride` defaults to `kernel_size`.
 /// `dilation` is the distance between the elements of a window. `padding` is ignored by the maximum and is
 /// at most half of the window. `ceil_mode` rounds the number of windows up instead of down. NaN is
 /// propagated.
-Tensor max_pool3d(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+Tensor max_pool3d(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, Ints dilation = {1}, bool ceil_mode = false);
+
+struct MaxPool3dWithIndicesResult {
+  Tensor values;
+  Tensor indices;
+};
 
 /// Computes max_pool3d and returns the maxima as `values` and their i64 positions in the flattened last
 /// three dimensions of `x` as `indices`. Of equal elements the first is chosen, and of several NaNs the
 /// last.
-std::vector<Tensor> max_pool3d_with_indices(const Argument& x, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const Shape& dilation = Shape{1}, bool ceil_mode = false);
+MaxPool3dWithIndicesResult max_pool3d_with_indices(const Argument& x, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, Ints dilation = {1}, bool ceil_mode = false);
 
 /// Computes the gradient of max_pool with respect to its operand. `grad` is the gradient of its result,
 /// `indices` holds the positions of the maxima as max_position returns them, and `size` holds the sizes of
 /// the pooled dimensions of the operand.
-Tensor max_pool_back(const Argument& grad, const Argument& indices, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size);
+Tensor max_pool_back(const Argument& grad, const Argument& indices, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size);
 
 /// Returns the i64 position of the maximum of each window over the last dimensions of `x`, counted in those
 /// dimensions flattened. The parameters are those of max_pool.
-Tensor max_position(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size);
+Tensor max_position(const Argument& x, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size);
 
 /// Returns a tensor with the elements of `x` at the positions `indices` where max_pool1d found them, and
 /// zeros elsewhere. `x` and `indices` are results of max_pool1d_with_indices, and `kernel_size`, `stride` (default
 /// `kernel_size`) and `padding` are its arguments. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + kernel_size, unless `output_size` gives another size less than one stride away.
-Tensor max_unpool1d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const std::optional<Shape>& output_size = std::nullopt);
+Tensor max_unpool1d(const Argument& x, const Argument& indices, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, OptionalInts output_size = kNone);
 
 /// Returns a tensor with the elements of `x` at the positions `indices` where max_pool2d found them, and
 /// zeros elsewhere. `x` and `indices` are results of max_pool2d_with_indices, and `kernel_size`, `stride` (default
 /// `kernel_size`) and `padding` are its arguments. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + kernel_size, unless `output_size` gives another size less than one stride away.
-Tensor max_unpool2d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const std::optional<Shape>& output_size = std::nullopt);
+Tensor max_unpool2d(const Argument& x, const Argument& indices, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, OptionalInts output_size = kNone);
 
 /// Returns a tensor with the elements of `x` at the positions `indices` where max_pool3d found them, and
 /// zeros elsewhere. `x` and `indices` are results of max_pool3d_with_indices, and `kernel_size`, `stride` (default
 /// `kernel_size`) and `padding` are its arguments. Each spatial size n becomes
 /// (n - 1) * stride - 2 * padding + kernel_size, unless `output_size` gives another size less than one stride away.
-Tensor max_unpool3d(const Argument& x, const Argument& indices, const Shape& kernel_size, const std::optional<Shape>& stride = std::nullopt, const Shape& padding = Shape{0}, const std::optional<Shape>& output_size = std::nullopt);
+Tensor max_unpool3d(const Argument& x, const Argument& indices, Ints kernel_size, OptionalInts stride = kNone, Ints padding = {0}, OptionalInts output_size = kNone);
 
 /// Returns the larger of `x` and `y`, elementwise, with broadcasting and type promotion. If
 /// either element is NaN, the result is NaN.
@@ -876,38 +939,48 @@ Tensor maximum(const Argument& x, const Argument& y);
 /// Returns the mean of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps
 /// the reduced dimensions with size 1. Integers and bools are averaged in the default float dtype unless
 /// `dtype`, which must be floating-point, is given. The mean of no elements is NaN.
-Tensor mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+Tensor mean(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
 
 /// Computes the mean of each window over the last dimensions of `x`. `kernel`, `stride`, `padding` and
 /// `dilation` have one element for each pooled dimension, and `size` holds the sizes of the result. An
 /// empty `kernel` selects adaptive windows, which divide the dimensions evenly. `include_padding` selects
 /// whether padding counts in the divisor, and `divisor` replaces the divisor.
-Tensor mean_pool(const Argument& x, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
+Tensor mean_pool(const Argument& x, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
 
 /// Computes the gradient of mean_pool with respect to its operand. `grad` is the gradient of its result,
 /// and `size` holds the sizes of the pooled dimensions of the operand. The other parameters are those of
 /// mean_pool.
-Tensor mean_pool_back(const Argument& grad, const Shape& kernel, const Shape& stride, const Shape& padding, const Shape& dilation, const Shape& size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
+Tensor mean_pool_back(const Argument& grad, Ints kernel, Ints stride, Ints padding, Ints dilation, Ints size, bool include_padding = true, std::optional<int64_t> divisor = std::nullopt);
 
 /// Returns the median of all elements of `x`. The median of an even number of elements is the lower of the
 /// two middle ones. NaN is propagated. Raises ValueError if `x` has no elements.
 Tensor median(const Argument& x);
 
+struct MedianDimResult {
+  Tensor values;
+  Tensor indices;
+};
+
 /// Returns the medians of `x` along `dim` as `values` and their i64 indices as `indices`. The median of an
 /// even number of elements is the lower of the two middle ones. NaN is propagated. `keepdim` keeps the
 /// reduced dimension with size 1. Raises ValueError if there are no elements to reduce.
-std::vector<Tensor> median_dim(const Argument& x, int64_t dim, bool keepdim = false);
+MedianDimResult median_dim(const Argument& x, int64_t dim, bool keepdim = false);
 
 /// Returns coordinate grids for `tensors`, each 0-d or 1-d: for each of them a tensor of the shape of the
 /// grid, whose dimension i has the size of tensor i. With `indexing` "xy" instead of "ij", the first two dimensions are
 /// swapped.
 std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors, const std::string& indexing = "ij");
 
+struct MinDimResult {
+  Tensor values;
+  Tensor indices;
+};
+
 /// Returns the minima of `x` along `dim` as `values` and their i64 indices as `indices`. The
 /// first of equal elements is chosen, or the first NaN if there is one, and it alone receives
 /// the gradient. `keepdim` keeps the reduced dimension with size 1. Raises ValueError if there
 /// are no elements to reduce.
-std::vector<Tensor> min_dim(const Argument& x, int64_t dim, bool keepdim = false);
+MinDimResult min_dim(const Argument& x, int64_t dim, bool keepdim = false);
 
 /// Returns the smaller of `x` and `y`, elementwise, with broadcasting and type promotion. If
 /// either element is NaN, the result is NaN.
@@ -921,7 +994,7 @@ Tensor mm(const Argument& x, const Argument& y);
 
 /// Returns a view of `x` with the dimensions `source` moved to the positions `destination`. The other
 /// dimensions keep their order. Raises ValueError if the two differ in length or repeat a dimension.
-Tensor movedim(const Argument& x, const Shape& source, const Shape& destination);
+Tensor movedim(const Argument& x, Ints source, Ints destination);
 
 /// Computes the squared error (x - target) ** 2. `x` and `target` broadcast. `reduction` is 'mean', 'sum'
 /// or 'none', which returns the loss of each element.
@@ -963,12 +1036,12 @@ Tensor nan_to_num(const Argument& x, double nan = 0.0, std::optional<double> pos
 /// Returns the mean of the elements of `x` that are not NaN over the dimensions `dim`, or over all
 /// dimensions by default. `keepdim` keeps the reduced dimensions with size 1. The result is NaN where every
 /// element is NaN.
-Tensor nanmean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor nanmean(const Argument& x, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Returns the sum of the elements of `x` that are not NaN over the dimensions `dim`, or over all
 /// dimensions by default. `keepdim` keeps the reduced dimensions with size 1. Integers and bools are summed
 /// in i64 unless `dtype` is given.
-Tensor nansum(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+Tensor nansum(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns a view of `length` consecutive elements of `x` from `start` along `dim`. A negative `start`
 /// counts from the end. Raises IndexError if `start` is out of range and ValueError if the elements
@@ -998,7 +1071,7 @@ Tensor nonzero(const Argument& x);
 /// default. p = inf and p = -inf select the largest and the smallest absolute value, and p = 0 counts the
 /// nonzero elements. `keepdim` keeps the reduced dimensions with size 1. The gradient is 0 where the norm
 /// is 0.
-Tensor norm(const Argument& x, double p = 2.0, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false);
+Tensor norm(const Argument& x, double p = 2.0, OptionalInts dim = kNone, bool keepdim = false);
 
 /// Divides `x` by its p-norm along `dim`, or by `eps` where the norm is smaller.
 Tensor normalize(const Argument& x, double p = 2.0, int64_t dim = 1, double eps = 1e-12);
@@ -1009,7 +1082,7 @@ Tensor normalize(const Argument& x, double p = 2.0, int64_t dim = 1, double eps 
 Tensor one_hot(const Argument& x, int64_t num_classes);
 
 /// Returns a tensor of shape `size` filled with ones. `dtype` defaults to the default float dtype.
-Tensor ones(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+Tensor ones(Ints size, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns a tensor of ones with the shape and memory layout of `x`. `dtype` defaults to the dtype of
 /// `x`.
@@ -1024,7 +1097,7 @@ Tensor outer(const Argument& x, const Argument& y);
 /// "reflect" (mirrors without repeating the edge; each size must be below the size of the dimension),
 /// "replicate" (repeats the edge) or "circular" (wraps around; each size is at most the size of the
 /// dimension). Raises ValueError if `mode` or `pad` is invalid.
-Tensor pad(const Argument& x, const Shape& pad, const std::string& mode = "constant", double value = 0.0);
+Tensor pad(const Argument& x, Ints pad, const std::string& mode = "constant", double value = 0.0);
 
 /// Computes the p-norm of x1 - x2 + eps along the last dimension, which stays with size 1 if `keepdim`.
 /// `x1` and `x2` broadcast.
@@ -1032,7 +1105,7 @@ Tensor pairwise_distance(const Argument& x1, const Argument& x2, double p = 2.0,
 
 /// Returns a view of `x` with its dimensions in the order `dims`: dimension i of the result is
 /// dimension dims[i] of `x`. Raises ValueError if `dims` is not a permutation of all dimensions.
-Tensor permute(const Argument& x, const Shape& dims);
+Tensor permute(const Argument& x, Ints dims);
 
 /// Rearranges `x` [..., channels * r * r, height, width] into [..., channels, height * r, width * r],
 /// where r is `upscale_factor`.
@@ -1065,7 +1138,7 @@ Tensor prelu(const Argument& x, const Argument& weight);
 /// Returns the product of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps
 /// the reduced dimensions with size 1. Integers and bools are multiplied in i64 unless `dtype` is given.
 /// The product of no elements is 1.
-Tensor prod(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+Tensor prod(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns `x` with elements replaced by the negative limit of selu with probability `p`, then scaled and
 /// shifted so that a mean of 0 and a variance of 1 are preserved. `x` must be a floating-point tensor.
@@ -1080,7 +1153,7 @@ Tensor random_bernoulli(const Argument& state, const Argument& p);
 /// Returns an i64 tensor of shape `size` with 64 random bits in each element. `state` is i64[2]: the seed
 /// of a Philox4x32-10 generator and an offset. Element i has the bits of w0 * 2^32 + w1, where w0 to w3 are
 /// the four words that the generator returns for counter offset + i.
-Tensor random_bits(const Argument& state, const Shape& size);
+Tensor random_bits(const Argument& state, Ints size);
 
 /// Returns x / (1 - p), with elements set to 0 with probability `p`: those whose f32 number of
 /// random_uniform(state) is below `p`. `x` must be a floating-point tensor.
@@ -1103,7 +1176,7 @@ Tensor random_gumbel_softmax(const Argument& state, const Argument& logits, doub
 /// element as in random_bits, a sample is `low` plus the high 64 bits of (high - low) * (w0 * 2^32 + w1).
 /// The probability of each integer is within 2^-64 of uniform. Raises ValueError if low >= high or if
 /// `dtype` cannot represent the whole range.
-Tensor random_integers(const Argument& state, const Shape& size, int64_t low, int64_t high, std::optional<Dtype> dtype = std::nullopt);
+Tensor random_integers(const Argument& state, Ints size, int64_t low, int64_t high, std::optional<Dtype> dtype = std::nullopt);
 
 /// Samples `num_samples` i64 category indices from each row of `p`, with probabilities proportional to its
 /// elements. `p` is a floating-point vector or matrix of finite, nonnegative weights, which need not sum to
@@ -1117,7 +1190,7 @@ Tensor random_multinomial(const Argument& state, const Argument& p, int64_t num_
 /// w0 to w3 of each element as in random_bits, u is (w0 + 1) / 2^32 and v a binary fraction of the top 24
 /// bits of w1 for f32 and narrower dtypes. For f64, u has 53 bits of w0 and w1 and v has 53 bits of w2 and
 /// w3.
-Tensor random_normal(const Argument& state, const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+Tensor random_normal(const Argument& state, Ints size, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns a random permutation of the integers from 0 to n - 1 as an i64 vector. It is the order that
 /// sorts the numbers of random_bits for the same `state`.
@@ -1130,7 +1203,7 @@ Tensor random_rrelu(const Argument& state, const Argument& x, double lower = 0.1
 /// Samples from the uniform distribution on [0, 1). `dtype` is floating-point and defaults to the default
 /// float dtype. With the words w0 to w3 of each element as in random_bits, a sample is a binary fraction of
 /// the top 24 bits of w0 for f32, 11 for f16, 8 for bf16, and of the top 53 bits of w0 and w1 for f64.
-Tensor random_uniform(const Argument& state, const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+Tensor random_uniform(const Argument& state, Ints size, std::optional<Dtype> dtype = std::nullopt);
 
 /// Computes 1 / x, elementwise. Integers are promoted to float.
 Tensor reciprocal(const Argument& x);
@@ -1147,7 +1220,7 @@ Tensor remainder(const Argument& x, const Argument& y);
 
 /// Returns `x` repeated `repeats` times along each dimension, as a copy. `repeats` has at least as many
 /// numbers as `x` has dimensions; new dimensions come first.
-Tensor repeat(const Argument& x, const Shape& repeats);
+Tensor repeat(const Argument& x, Ints repeats);
 
 /// Returns `x` with each element repeated `repeats` times in a row along `dim`, as a copy. Without `dim`,
 /// `x` is flattened first.
@@ -1160,17 +1233,17 @@ Tensor resample(const Argument& x, int64_t dim, int64_t size, const std::string&
 /// Returns the elements of `x` in row-major order with the shape `shape`. One size may be -1 and is
 /// then inferred. The result is a view if the strides of `x` allow it and a copy otherwise. Raises
 /// ValueError if the number of elements differs.
-Tensor reshape(const Argument& x, const Shape& shape);
+Tensor reshape(const Argument& x, Ints shape);
 
 /// Divides `x` by the root mean square over its last dimensions, whose sizes are `normalized_shape`, and
 /// multiplies by `weight` of shape `normalized_shape`. `eps` is added to the mean of the squares; it defaults to the
 /// machine epsilon of the dtype in which `x` is computed (f32 for 16-bit floats).
-Tensor rms_norm(const Argument& x, const Shape& normalized_shape, const Argument& weight = Argument(), std::optional<double> eps = std::nullopt);
+Tensor rms_norm(const Argument& x, Ints normalized_shape, const Argument& weight = Argument(), std::optional<double> eps = std::nullopt);
 
 /// Returns `x` with its elements moved by `shifts` along the dimensions `dims`. Elements moved past the
 /// end reappear at the start, and vice versa. Without `dims`, `x` is rolled as if it were flattened, and keeps its
 /// shape.
-Tensor roll(const Argument& x, const Shape& shifts, const std::optional<Shape>& dims = std::nullopt);
+Tensor roll(const Argument& x, Ints shifts, OptionalInts dims = kNone);
 
 /// Returns `x` with its elements moved by `shift` along `dim`. Elements moved past the end reappear at
 /// the start, and vice versa.
@@ -1252,7 +1325,7 @@ Tensor selu(const Argument& x);
 /// Returns `x` with the part given by the shape of `part`, `stride` and `offset`, as in strided_part,
 /// replaced by `part`. Raises TypeError if the dtypes differ, and ValueError if the part overlaps itself or
 /// is not inside `x`.
-Tensor set_strided_part(const Argument& x, const Argument& part, const Shape& stride, int64_t offset = 0);
+Tensor set_strided_part(const Argument& x, const Argument& part, Ints stride, int64_t offset = 0);
 
 /// Computes the logistic function 1 / (1 + exp(-x)), elementwise. Integers are promoted to
 /// float.
@@ -1303,15 +1376,20 @@ Tensor softshrink(const Argument& x, double lambd = 0.5);
 /// Computes x / (1 + |x|), elementwise.
 Tensor softsign(const Argument& x);
 
+struct SortResult {
+  Tensor values;
+  Tensor indices;
+};
+
 /// Sorts `x` along `dim`, in ascending order unless `descending` is true. Returns the sorted elements as
 /// `values` and their i64 indices in `x` as `indices`. The sort is always stable. NaN sorts as larger than
 /// every number.
-std::vector<Tensor> sort(const Argument& x, int64_t dim = -1, bool descending = false, bool stable = false);
+SortResult sort(const Argument& x, int64_t dim = -1, bool descending = false, bool stable = false);
 
 /// Splits `x` along `dim` into parts of `split_size` elements, the last of which may be smaller. If
 /// `split_size` is a list of several sizes, the parts have these sizes, which must add up to the size of `dim`. The
 /// parts are views of `x`.
-std::vector<Tensor> split(const Argument& x, const Shape& split_size, int64_t dim = 0);
+std::vector<Tensor> split(const Argument& x, Ints split_size, int64_t dim = 0);
 
 /// Computes the square root of `x`, correctly rounded, elementwise. The result is NaN for negative `x`.
 /// Integers are promoted to float.
@@ -1322,7 +1400,7 @@ Tensor square(const Argument& x);
 
 /// Returns a view of `x` without its dimensions of size 1. If `dim` is given, removes only those of the
 /// given dimensions that have size 1.
-Tensor squeeze(const Argument& x, const std::optional<Shape>& dim = std::nullopt);
+Tensor squeeze(const Argument& x, OptionalInts dim = kNone);
 
 /// Joins `tensors` of one shape along a new dimension `dim`. Dtypes are promoted.
 Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
@@ -1331,22 +1409,22 @@ Tensor stack(const std::vector<Tensor>& tensors, int64_t dim = 0);
 /// variance of `x` over the dimensions `dim`. Returns the result, the mean and the variance, which the gradient needs.
 /// Without `centered`, the mean is not subtracted or returned, and the variance is the mean of the squares. `weight`
 /// and `bias` broadcast.
-std::vector<Tensor> standardize(const Argument& x, const Argument& weight, const Argument& bias, const Shape& dim, double eps = 1e-05, bool centered = true);
+std::vector<Tensor> standardize(const Argument& x, const Argument& weight, const Argument& bias, Ints dim, double eps = 1e-05, bool centered = true);
 
 /// Computes the requested gradients of `standardize`: of `x` with `for_x`, of `weight` with `for_weight`,
 /// and of a bias if `bias_shape` is not empty. `g`, `mean_gradient` and `var_gradient` are the gradients of its
 /// results.
-std::vector<Tensor> standardize_backward(const Argument& g, const Argument& x, const Argument& weight, const Argument& mean, const Argument& var, const Argument& mean_gradient, const Argument& var_gradient, const Shape& dim, double eps, bool for_x, bool for_weight, const Shape& bias_shape);
+std::vector<Tensor> standardize_backward(const Argument& g, const Argument& x, const Argument& weight, const Argument& mean, const Argument& var, const Argument& mean_gradient, const Argument& var_gradient, Ints dim, double eps, bool for_x, bool for_weight, Ints bias_shape);
 
 /// Returns the standard deviation of `x` over the dimensions `dim`, or over all dimensions by default: the
 /// square root of the variance, which is the sum of squared deviations from the mean divided by max(0, n -
 /// correction) for n elements. `keepdim` keeps the reduced dimensions with size 1.
-Tensor std(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+Tensor std(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, double correction = 1.0);
 
 /// Returns the part of `x` with the given `size`, `stride` and `offset`, counted in elements as if `x` were
 /// contiguous. The result is a view if `x` is contiguous. Parts may overlap themselves. Raises ValueError
 /// if the part is not inside `x`.
-Tensor strided_part(const Argument& x, const Shape& size, const Shape& stride, int64_t offset = 0);
+Tensor strided_part(const Argument& x, Ints size, Ints stride, int64_t offset = 0);
 
 /// Returns x - y, elementwise, with broadcasting and type promotion. Integers wrap on overflow. Bools are
 /// not supported.
@@ -1355,7 +1433,7 @@ Tensor sub(const Argument& x, const Argument& y);
 /// Returns the sum of `x` over the dimensions `dim`, or over all dimensions by default. `keepdim` keeps the
 /// reduced dimensions with size 1. Integers and bools are summed in i64 unless `dtype` is given. The sum of
 /// no elements is 0.
-Tensor sum(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
+Tensor sum(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, std::optional<Dtype> dtype = std::nullopt);
 
 /// Alias of transpose: returns a view of `x` with dimensions `dim0` and `dim1` swapped.
 Tensor swapaxes(const Argument& x, int64_t dim0, int64_t dim1);
@@ -1380,14 +1458,14 @@ Tensor tanhshrink(const Argument& x);
 /// dims[0] dimensions of `x` and the first dims[0] dimensions of `y`, or, if `dims_y` is given, over the dimensions
 /// `dims` of `x` paired with the dimensions `dims_y` of `y`. The result has the remaining dimensions of `x`, then those
 /// of `y`.
-Tensor tensordot(const Argument& x, const Argument& y, const Shape& dims = Shape{2}, const std::optional<Shape>& dims_y = std::nullopt);
+Tensor tensordot(const Argument& x, const Argument& y, Ints dims = {2}, OptionalInts dims_y = kNone);
 
 /// Returns `x` where x > threshold and `value` elsewhere, elementwise. NaN is propagated.
 Tensor threshold(const Argument& x, double threshold, double value);
 
 /// Returns `x` repeated `dims` times along each dimension, as a copy. If `dims` has fewer numbers than
 /// `x` has dimensions, they apply to the last ones; if it has more, new dimensions come first.
-Tensor tile(const Argument& x, const Shape& dims);
+Tensor tile(const Argument& x, Ints dims);
 
 /// Converts `x` to `dtype`. Conversion from float to integer truncates towards zero and saturates at the
 /// bounds of the dtype; NaN becomes 0.
@@ -1396,11 +1474,16 @@ Tensor to(const Argument& x, Dtype dtype);
 /// Returns a copy of `x` on a device, 'cpu' or 'gpu'.
 Tensor to_device(const Argument& x, const std::string& device);
 
+struct TopkResult {
+  Tensor values;
+  Tensor indices;
+};
+
 /// Returns the `k` largest elements of `x` along `dim`, or the smallest if `largest` is false, as `values`
 /// and their i64 indices as `indices`. They are always sorted, best first; of equal elements the first ones
 /// are chosen. NaN counts as larger than every number. Raises ValueError if `k` is negative or exceeds the
 /// size of `dim`.
-std::vector<Tensor> topk(const Argument& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true);
+TopkResult topk(const Argument& x, int64_t k, int64_t dim = -1, bool largest = true, bool sorted = true);
 
 /// Returns the sum of the diagonal elements of the matrix `x`.
 Tensor trace(const Argument& x);
@@ -1439,18 +1522,24 @@ std::vector<Tensor> unbind(const Argument& x, int64_t dim = 0);
 
 /// Returns `x` with dimension `dim` split into dimensions of the given `sizes`. One size may be -1 and
 /// is then inferred. The result is a view.
-Tensor unflatten(const Argument& x, int64_t dim, const Shape& sizes);
+Tensor unflatten(const Argument& x, int64_t dim, Ints sizes);
 
 /// Returns the sliding windows of the images `x` [batch, channels, height, width] as the columns of a
 /// tensor [batch, channels * window, windows], where window is the number of elements of a window and windows the
 /// number of windows. The batch may be missing. `kernel_size` is the shape of a window; `dilation`, `padding` and
 /// `stride` are those of `conv2d`. Each is one number, or one for each dimension.
-Tensor unfold(const Argument& x, const Shape& kernel_size, const Shape& dilation = Shape{1}, const Shape& padding = Shape{0}, const Shape& stride = Shape{1});
+Tensor unfold(const Argument& x, Ints kernel_size, Ints dilation = {1}, Ints padding = {0}, Ints stride = {1});
+
+struct UniqueAllResult {
+  Tensor values;
+  Tensor inverse;
+  Tensor counts;
+};
 
 /// Returns the sorted distinct elements of `x`, or its distinct slices along `dim`, as `values`; the index
 /// into `values` of each element or slice as `inverse`; and the number of occurrences of each as `counts`.
 /// Every NaN is distinct.
-std::vector<Tensor> unique_all(const Argument& x, std::optional<int64_t> dim = std::nullopt);
+UniqueAllResult unique_all(const Argument& x, std::optional<int64_t> dim = std::nullopt);
 
 /// Returns a view of `x` with a dimension of size 1 inserted at position `dim`. A negative `dim` counts
 /// from the end of the result.
@@ -1459,12 +1548,17 @@ Tensor unsqueeze(const Argument& x, int64_t dim);
 /// Returns the variance of `x` over the dimensions `dim`, or over all dimensions by default: the sum of
 /// squared deviations from the mean, divided by max(0, n - correction) for n elements. The default
 /// `correction` of 1 is Bessel's correction. `keepdim` keeps the reduced dimensions with size 1.
-Tensor var(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+Tensor var(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, double correction = 1.0);
+
+struct VarMeanResult {
+  Tensor var;
+  Tensor mean;
+};
 
 /// Returns the variance and the mean of `x` over the dimensions `dim`, or over all dimensions by default,
 /// as `var` and `mean`. The variance divides by max(0, n - correction) for n elements. `keepdim` keeps the
 /// reduced dimensions with size 1.
-std::vector<Tensor> var_mean(const Argument& x, const std::optional<Shape>& dim = std::nullopt, bool keepdim = false, double correction = 1.0);
+VarMeanResult var_mean(const Argument& x, OptionalInts dim = kNone, bool keepdim = false, double correction = 1.0);
 
 /// Computes the dot product of two vectors of the same dtype and length. For real numbers, the only ones
 /// that Lucid has, it is the same as `dot`.
@@ -1478,7 +1572,7 @@ Tensor vstack(const std::vector<Tensor>& tensors);
 Tensor where(const Argument& condition, const Argument& x, const Argument& y);
 
 /// Returns a tensor of shape `size` filled with zeros. `dtype` defaults to the default float dtype.
-Tensor zeros(const Shape& size, std::optional<Dtype> dtype = std::nullopt);
+Tensor zeros(Ints size, std::optional<Dtype> dtype = std::nullopt);
 
 /// Returns a tensor of zeros with the shape and memory layout of `x`. `dtype` defaults to the dtype of
 /// `x`.

@@ -72,7 +72,8 @@ class Optimizer {
 
   /// For user-defined optimizers, which override step_group(). `options` are the defaults of every group.
   Optimizer(std::vector<Group> groups, Tree::Dict options);
-  /// A built-in optimizer by name, such as "Adam". Options that are not given have the defaults of that optimizer.
+  /// A built-in optimizer by name, such as "Adam"; lucid/optimizers.h has a class for each. Options that are not given
+  /// have the defaults of that optimizer.
   Optimizer(const std::string& name, std::vector<Group> groups, const Tree::Dict& options);
   Optimizer(const Optimizer&) = delete;
   Optimizer& operator=(const Optimizer&) = delete;
@@ -132,46 +133,6 @@ class Optimizer {
   std::shared_ptr<Hooks> post_hooks_;
   uint64_t steps_taken_ = 0;
   uint64_t version_ = 0;
-};
-
-// The built-in optimizers. Each takes parameters, or groups of them, and its options. Options that are not listed here
-// have the same names and defaults as in Python: pass them to Optimizer(name, groups, options).
-
-struct SGDOptions {
-  double lr = 1e-3;
-  double momentum = 0;
-  double dampening = 0;
-  double weight_decay = 0;
-  bool nesterov = false;
-  bool maximize = false;
-};
-/// Stochastic gradient descent, with momentum.
-class SGD : public Optimizer {
- public:
-  explicit SGD(std::vector<Tensor> params, const SGDOptions& options = {});
-};
-
-struct AdamOptions {
-  double lr = 1e-3;
-  std::pair<double, double> betas = {0.9, 0.999};
-  double eps = 1e-8;
-  double weight_decay = 0;
-  bool amsgrad = false;
-  bool maximize = false;
-};
-/// Adam, optionally with AMSGrad.
-class Adam : public Optimizer {
- public:
-  explicit Adam(std::vector<Tensor> params, const AdamOptions& options = {});
-};
-
-struct AdamWOptions : AdamOptions {
-  AdamWOptions() { weight_decay = 1e-2; }
-};
-/// Adam with decoupled weight decay, which does not enter the averages.
-class AdamW : public Optimizer {
- public:
-  explicit AdamW(std::vector<Tensor> params, const AdamOptions& options = AdamWOptions());
 };
 
 }  // namespace lucid::optim

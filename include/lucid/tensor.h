@@ -4,80 +4,35 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
-#include <span>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "lucid/error.h"
+#include "lucid/tensor_methods.h"
+
 #pragma GCC visibility push(default)
 namespace lucid {
 
-/// Element types. The constants below name them.
-enum class Dtype : uint8_t;
-inline constexpr Dtype kBool = static_cast<Dtype>(0);
-inline constexpr Dtype kUint8 = static_cast<Dtype>(1);
-inline constexpr Dtype kInt8 = static_cast<Dtype>(2);
-inline constexpr Dtype kInt16 = static_cast<Dtype>(3);
-inline constexpr Dtype kInt32 = static_cast<Dtype>(4);
-inline constexpr Dtype kInt64 = static_cast<Dtype>(5);
-inline constexpr Dtype kFloat16 = static_cast<Dtype>(6);
-inline constexpr Dtype kBfloat16 = static_cast<Dtype>(7);
-inline constexpr Dtype kFloat32 = static_cast<Dtype>(8);
-inline constexpr Dtype kFloat64 = static_cast<Dtype>(9);
-
-/// The dtype that stores values of a C++ type.
-template <typename T>
-constexpr Dtype dtype_of();
-template <>
-constexpr Dtype dtype_of<bool>() {
-  return kBool;
-}
-template <>
-constexpr Dtype dtype_of<uint8_t>() {
-  return kUint8;
-}
-template <>
-constexpr Dtype dtype_of<int8_t>() {
-  return kInt8;
-}
-template <>
-constexpr Dtype dtype_of<int16_t>() {
-  return kInt16;
-}
-template <>
-constexpr Dtype dtype_of<int32_t>() {
-  return kInt32;
-}
-template <>
-constexpr Dtype dtype_of<int64_t>() {
-  return kInt64;
-}
-template <>
-constexpr Dtype dtype_of<float>() {
-  return kFloat32;
-}
-template <>
-constexpr Dtype dtype_of<double>() {
-  return kFloat64;
-}
-
-/// Sizes or strides, one for each dimension.
-using Shape = std::vector<int64_t>;
-
-class TensorImpl;
-class Argument;
 class IndexItem;
+class IndexedTensor;
+struct MaxDimResult;
+struct MinDimResult;
+struct MedianDimResult;
 
 /// A handle to an n-dimensional array. Copying a Tensor is as cheap as copying a pointer; copies refer to the same
 /// tensor. Views share memory: a write through one is visible through all of them. A default-constructed Tensor is
 /// undefined: it refers to no tensor, and using it throws ValueError.
-class Tensor {
+///
+/// The ops are methods too: `x.sum(-1).sqrt()`; TensorMethods lists them.
+class Tensor : public TensorMethods {
  public:
   Tensor() : impl_(nullptr) {}
   Tensor(const Tensor& other);
   Tensor(Tensor&& other) noexcept : impl_(std::exchange(other.impl_, nullptr)) {}
-  Tensor& operator=(Tensor other) noexcept {
+  /// Makes this refer to another tensor. It copies no elements; copy_() does.
+  Tensor& operator=(Tensor other) & noexcept {
     std::swap(impl_, other.impl_);
     return *this;
   }
@@ -98,8 +53,12 @@ class Tensor {
   /// The size of one dimension. A negative axis counts from the last.
   int64_t size(int64_t axis) const;
   Dtype dtype() const;
+  /// Where the elements are: "cpu" or "gpu:0".
+  std::string device() const;
   /// Whether the elements are stored in row-major order without gaps.
   bool is_contiguous() const;
+  /// The elements and what is known about the tensor, as Python prints them; see lucid/print.h.
+  std::string to_string() const;
 
   /// The value of a one-element tensor, converted to T. Throws RuntimeError for any other number of elements.
   template <typename T>
@@ -150,15 +109,46 @@ class Tensor {
   /// A tensor on the same memory, outside the gradient graph.
   Tensor detach() const;
 
+  // Ops that depend on the kind of their arguments.
+
+  /// The maximum of all elements, their maxima along a dimension with the indices of these, or the elementwise maximum.
+  Tensor max() const;
+  MaxDimResult max(int64_t dim, bool keepdim = false) const;
+  Tensor max(const Tensor& other) const;
+  /// The same for minima.
+  Tensor min() const;
+  MinDimResult min(int64_t dim, bool keepdim = false) const;
+  Tensor min(const Tensor& other) const;
+  /// The median of all elements, the lower of two in the middle; or those along a dimension.
+  Tensor median() const;
+  MedianDimResult median(int64_t dim, bool keepdim = false) const;
+  /// This tensor where the condition is true, and `y` elsewhere.
+  Tensor where(const Tensor& condition, const Argument& y) const;
+  /// Writes values at the positions given by index tensors for the leading dimensions, or adds them if `accumulate`.
+  Tensor index_put(const std::vector<Tensor>& indices, const Argument& values, bool accumulate = false) const;
+  Tensor& index_put_(const std::vector<Tensor>& indices, const Argument& values, bool accumulate = false);
+  /// The tensor converted to a dtype: itself if it has the dtype.
+  Tensor to(Dtype dtype) const;
+  /// The tensor on a device, "cpu", "gpu" or "gpu:1": itself if it is there, otherwise a copy.
+  Tensor to(const std::string& device) const;
+  Tensor to(const char* device) const { return to(std::string(device)); }
+  Tensor cpu() const { return to("cpu"); }
+  Tensor gpu() const { return to("gpu"); }
+  /// The same memory with another shape. Throws ValueError where that takes a copy; reshape() makes one.
+  Tensor view(Ints shape) const;
+  /// The matrix with its two dimensions exchanged; a vector stays the same.
+  Tensor t() const;
+  /// The last two dimensions exchanged.
+  Tensor mT() const;
+
   // Indexing and in-place operations.
 
-  /// The view x[index]: one element of the first dimension. A negative index counts from the end.
-  Tensor operator[](int64_t index) const;
-  /// NumPy indexing: `x.index({0, IndexItem::slice(1, 5)})` is `x[0, 1:5]`. A view if no item is a bool or a tensor
-  /// with dimensions, otherwise a copy.
-  Tensor index(std::initializer_list<IndexItem> items) const;
-  /// Assigns to the indexed elements, in place.
-  void set_index(std::initializer_list<IndexItem> items, const Argument& value);
+  /// NumPy indexing: `x[{0, Slice(1, 5)}]` is `x[0, 1:5]`, and `x[2]` one element of the first dimension. A view if no
+  /// item is a bool or a tensor with dimensions, otherwise a copy. An assignment to it, `x[{0, Slice(1, 5)}] = 1`,
+  /// writes to the indexed elements of x. It computes the copy nevertheless, where there is one; index_put_() and
+  /// masked_fill_() do not.
+  IndexedTensor operator[](std::initializer_list<IndexItem> items) const;
+  IndexedTensor operator[](const IndexItem& item) const;
   /// Copies `source`, broadcast to this shape and converted to this dtype.
   Tensor& copy_(const Argument& source);
   /// Sets all elements to a number or a 0-d tensor.
@@ -168,6 +158,10 @@ class Tensor {
   Tensor& operator-=(const Argument& other);
   Tensor& operator*=(const Argument& other);
   Tensor& operator/=(const Argument& other);
+  Tensor& operator%=(const Argument& other);
+  Tensor& operator&=(const Argument& other);
+  Tensor& operator|=(const Argument& other);
+  Tensor& operator^=(const Argument& other);
 
   // For the library itself.
   TensorImpl* impl() const { return impl_; }
@@ -182,76 +176,102 @@ class Tensor {
   TensorImpl* impl_;
 };
 
-/// An argument of an op: a tensor or a number. A number adapts to the dtype of the tensors in type promotion. Use it
-/// only as a parameter: it borrows the tensor, which must outlive it.
-class Argument {
- public:
-  Argument() = default;
-  Argument(const Tensor& tensor) : tensor_(tensor.impl()), kind_(tensor_ ? Kind::kTensor : Kind::kNone) {}  // NOLINT
-  Argument(bool number) : integer_(number), kind_(Kind::kBool) {}                                           // NOLINT
-  Argument(int number) : integer_(number), kind_(Kind::kInteger) {}                                         // NOLINT
-  Argument(int64_t number) : integer_(number), kind_(Kind::kInteger) {}                                     // NOLINT
-  Argument(double number) : real_(number), kind_(Kind::kReal) {}                                            // NOLINT
+inline Argument::Argument(const Tensor& tensor)
+    : tensor_(tensor.impl()), kind_(tensor.defined() ? Kind::kTensor : Kind::kNone) {}
 
-  enum class Kind : uint8_t { kNone, kTensor, kBool, kInteger, kReal };
-  Kind kind() const { return kind_; }
-  TensorImpl* tensor() const { return tensor_; }
-  int64_t integer() const { return integer_; }
-  double real() const { return real_; }
+/// `start:stop:step`. Bounds that are kNone are open; they may be negative or out of range, as in Python. The step must
+/// be positive.
+struct Slice {
+  std::optional<int64_t> start;
+  std::optional<int64_t> stop;
+  std::optional<int64_t> step;
 
- private:
-  union {
-    TensorImpl* tensor_ = nullptr;
-    int64_t integer_;
-    double real_;
-  };
-  Kind kind_ = Kind::kNone;
+  Slice(std::optional<int64_t> start = kNone, std::optional<int64_t> stop = kNone,  // NOLINT
+        std::optional<int64_t> step = kNone)
+      : start(start), stop(stop), step(step) {}
 };
 
-/// One item of an index: an integer, a slice, a new axis, an ellipsis, a bool, or a tensor of integers or bools. As in
-/// NumPy, `true` inserts a dimension of size 1 and `false` one of size 0.
+/// In an index: all dimensions that the other items do not index.
+struct Ellipsis {};
+inline constexpr Ellipsis kEllipsis;
+
+/// One item of an index: an integer, a Slice, kNone for a new dimension of size 1, kEllipsis, a bool, or a tensor of
+/// integers or bools. As in NumPy, `true` inserts a dimension of size 1 and `false` one of size 0.
 class IndexItem {
  public:
   enum class Kind : uint8_t { kInteger, kSlice, kNewAxis, kEllipsis, kBool, kTensor };
 
-  IndexItem(int index) : start_(index), kind_(Kind::kInteger) {}              // NOLINT
-  IndexItem(int64_t index) : start_(index), kind_(Kind::kInteger) {}          // NOLINT
-  IndexItem(bool keep) : start_(keep), kind_(Kind::kBool) {}                  // NOLINT
-  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}  // NOLINT
-  /// `start:stop:step`. Bounds may be negative or out of range, as in Python; the step must be positive.
-  static IndexItem slice(std::optional<int64_t> start, std::optional<int64_t> stop,
-                         std::optional<int64_t> step = std::nullopt) {
-    IndexItem item(Kind::kSlice);
-    item.start_ = start;
-    item.stop_ = stop;
-    item.step_ = step;
-    return item;
-  }
-  /// Inserts a dimension of size 1.
-  static IndexItem new_axis() { return IndexItem(Kind::kNewAxis); }
-  /// Stands for all dimensions that the other items do not index.
-  static IndexItem ellipsis() { return IndexItem(Kind::kEllipsis); }
+  IndexItem(WholeNumber auto index) : slice_(static_cast<int64_t>(index)), kind_(Kind::kInteger) {}  // NOLINT
+  IndexItem(std::same_as<bool> auto keep) : slice_(int64_t{keep}), kind_(Kind::kBool) {}             // NOLINT
+  IndexItem(const Slice& slice) : slice_(slice), kind_(Kind::kSlice) {}                              // NOLINT
+  IndexItem(std::nullopt_t) : kind_(Kind::kNewAxis) {}                                               // NOLINT
+  IndexItem(Ellipsis) : kind_(Kind::kEllipsis) {}                                                    // NOLINT
+  IndexItem(const Tensor& tensor) : tensor_(tensor), kind_(Kind::kTensor) {}                         // NOLINT
 
   Kind kind() const { return kind_; }
   const Tensor& tensor() const { return tensor_; }
-  std::optional<int64_t> start() const { return start_; }
-  std::optional<int64_t> stop() const { return stop_; }
-  std::optional<int64_t> step() const { return step_; }
+  const Slice& slice() const { return slice_; }
+  /// The integer, or the bool as 0 or 1.
+  int64_t integer() const { return *slice_.start; }
 
  private:
-  explicit IndexItem(Kind kind) : kind_(kind) {}
   Tensor tensor_;
-  std::optional<int64_t> start_;
-  std::optional<int64_t> stop_;
-  std::optional<int64_t> step_;
+  Slice slice_;
   Kind kind_;
+};
+
+/// Part of a tensor, as returned by operator[]. Assigning to what operator[] returns writes to that part.
+class IndexedTensor : public Tensor {
+ public:
+  /// Writes `value`, broadcast and converted, to the indexed elements.
+  void operator=(const Argument& value) &&;
+  void operator=(const Tensor& value) && { std::move(*this) = Argument(value); }
+  void operator=(const IndexedTensor& value) && { std::move(*this) = Argument(value); }
+  void operator+=(const Argument& other) && { write(Tensor::operator+=(other)); }
+  void operator-=(const Argument& other) && { write(Tensor::operator-=(other)); }
+  void operator*=(const Argument& other) && { write(Tensor::operator*=(other)); }
+  void operator/=(const Argument& other) && { write(Tensor::operator/=(other)); }
+  void operator%=(const Argument& other) && { write(Tensor::operator%=(other)); }
+  void operator&=(const Argument& other) && { write(Tensor::operator&=(other)); }
+  void operator|=(const Argument& other) && { write(Tensor::operator|=(other)); }
+  void operator^=(const Argument& other) && { write(Tensor::operator^=(other)); }
+
+  using Tensor::operator=;
+  IndexedTensor(const IndexedTensor&) = default;
+  IndexedTensor(IndexedTensor&&) noexcept = default;
+  /// A variable refers to the part; assigning to it makes it refer to another tensor, as for any Tensor.
+  IndexedTensor& operator=(const IndexedTensor&) & = default;
+
+ private:
+  friend class Tensor;
+  IndexedTensor(Tensor part, Tensor whole, std::vector<IndexItem> items)
+      : Tensor(std::move(part)), whole_(std::move(whole)), items_(std::move(items)) {}
+  /// Writes the part back, if it is a copy.
+  void write(const Tensor& part);
+
+  Tensor whole_;
+  std::vector<IndexItem> items_;
 };
 
 Tensor operator+(const Argument& x, const Argument& y);
 Tensor operator-(const Argument& x, const Argument& y);
 Tensor operator*(const Argument& x, const Argument& y);
 Tensor operator/(const Argument& x, const Argument& y);
+Tensor operator%(const Argument& x, const Argument& y);
+Tensor operator&(const Argument& x, const Argument& y);
+Tensor operator|(const Argument& x, const Argument& y);
+Tensor operator^(const Argument& x, const Argument& y);
 Tensor operator-(const Tensor& x);
+Tensor operator~(const Tensor& x);
+
+// Elementwise comparisons: tensors of bools.
+
+Tensor operator==(const Argument& x, const Argument& y);
+Tensor operator!=(const Argument& x, const Argument& y);
+Tensor operator<(const Argument& x, const Argument& y);
+Tensor operator<=(const Argument& x, const Argument& y);
+Tensor operator>(const Argument& x, const Argument& y);
+Tensor operator>=(const Argument& x, const Argument& y);
 
 /// A tensor of the given shape with a copy of the elements at `data`, which are in row-major order.
 Tensor from_data(const void* data, const Shape& shape, Dtype dtype);

@@ -205,20 +205,7 @@ nb::object apply(nb::object function, nb::object arguments) {
   return single ? to_object(results.front()) : to_tuple(results);
 }
 
-/// "MulBackward" for the node "mul".
-std::string node_name(const Edge& edge) {
-  std::string text;
-  bool upper = true;
-  for (char c : edge.node->name()) {
-    if (c == '_') {
-      upper = true;
-    } else {
-      text += upper ? static_cast<char>(std::toupper(c)) : c;
-      upper = false;
-    }
-  }
-  return text + "Backward";
-}
+std::string node_name(const Edge& edge) { return class_name_of(*edge.node); }
 
 void bind_nodes(nb::module_& module) {
   nb::class_<Edge>(module, "Node", "A recorded operation.")

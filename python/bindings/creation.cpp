@@ -1,3 +1,7 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
 #include <cstring>
 
 #include "base/error.h"
@@ -10,6 +14,7 @@
 #include "tensor/autograd_meta.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/print.h"
 #include "tensor/transfer.h"
 
 namespace lucid::python {
@@ -80,6 +85,13 @@ nb::object rebuild_tensor(nb::handle type, const nb::bytes& data, nb::handle sha
   return nb::steal(new_object(wanted, std::move(tensor)));
 }
 
+std::string tensor_text(nb::handle tensor, const std::string& name, int precision, double threshold, int64_t edge_items,
+                        int64_t line_width, std::optional<bool> scientific) {
+  // Thresholds may be infinite.
+  const auto most = static_cast<int64_t>(std::min(threshold, 0x1p62));
+  return text_of(expect_tensor("repr", tensor.ptr()), name, {precision, most, edge_items, line_width, scientific});
+}
+
 }  // namespace
 
 void bind_creation(nb::module_& module) {
@@ -95,6 +107,8 @@ void bind_creation(nb::module_& module) {
   def_pure(module, "from_numpy", from_numpy, "array"_a.none(),
            "Creates a tensor that shares the memory of a NumPy array: writes to one are visible in the other. Arrays "
            "that are read-only or have a layout that tensors do not support are copied.");
+  def_pure(module, "tensor_text", tensor_text, "tensor"_a, "name"_a, "precision"_a, "threshold"_a, "edgeitems"_a,
+           "linewidth"_a, "sci_mode"_a.none(), "The text of repr() of a tensor.");
   module.def("rebuild_tensor", rebuild_tensor, "type"_a, "data"_a, "shape"_a, "dtype"_a, "requires_grad"_a,
              "device"_a = nb::none());
 }

@@ -29,9 +29,6 @@ PyTypeObject* device_type = nullptr;
 PyObject* dtype_objects[kDtypeCount] = {};
 PyObject* device_objects[kMaxGpus + 1] = {};  // by number; made when first used
 
-constexpr const char* kLongNames[kDtypeCount] = {"bool",  "uint8",   "int8",     "int16",   "int32",
-                                                 "int64", "float16", "bfloat16", "float32", "float64"};
-
 Dtype dtype_of_self(PyObject* self) { return reinterpret_cast<DtypeObject*>(self)->dtype; }
 
 PyObject* dtype_repr(PyObject* self) { return PyUnicode_FromFormat("lucid.%s", long_name_of(dtype_of_self(self))); }
@@ -141,8 +138,6 @@ std::optional<Dtype> dtype_in(PyObject* object) {
   return dtype_of_self(object);
 }
 
-const char* long_name_of(Dtype dtype) { return kLongNames[static_cast<int>(dtype)]; }
-
 PyObject* device_object(Device device) {
   PyObject*& object = device_objects[device.number()];
   if (!object) {
@@ -191,7 +186,7 @@ void bind_dtypes(nb::module_& module) {
     if (!object) nb::detail::raise_python_error();
     object->dtype = static_cast<Dtype>(i);
     dtype_objects[i] = reinterpret_cast<PyObject*>(object);
-    module.attr(kLongNames[i]) = nb::borrow(dtype_objects[i]);
+    module.attr(long_name_of(static_cast<Dtype>(i))) = nb::borrow(dtype_objects[i]);
   }
 }
 

@@ -40,7 +40,7 @@ Index to_index(PyObject* object) {
   if (const std::optional<Dim> size = traced_size_in(object)) return *size;
   if (PySlice_Check(object)) {
     const auto* slice = reinterpret_cast<PySliceObject*>(object);
-    return Slice{bound(slice->start), bound(slice->stop), bound(slice->step)};
+    return SliceIndex{bound(slice->start), bound(slice->stop), bound(slice->step)};
   }
   if (object == Py_None) return NewAxis();
   if (object == Py_Ellipsis) return EllipsisIndex();

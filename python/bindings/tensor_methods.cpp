@@ -19,8 +19,6 @@
 namespace lucid::python {
 namespace {
 
-Value value_of_self(PyObject* self) { return Value(TensorRef(&tensor_in(self))); }
-
 // Reading.
 
 PyObject* item_method(PyObject* self, PyObject*) {
@@ -90,8 +88,11 @@ PyObject* convert_to(PyObject* self, PyObject*) {
 }
 
 PyObject* type_as(PyObject* self, PyObject* other) {
-  return guarded(
-      [&] { return to_python(eager().to(Operand(&tensor_in(self)), expect_tensor("type_as", other).dtype())); });
+  return guarded([&] {
+    const TensorImpl& like = expect_tensor("type_as", other);
+    const TensorRef moved = to_device(TensorRef(&tensor_in(self)), like.device());
+    return to_python(eager().to(Operand(moved.get()), like.dtype()));
+  });
 }
 
 /// to(dtype), to(device), to(device, dtype), to(tensor), each by position or keyword, with copy=False.
@@ -162,15 +163,10 @@ PyObject* gpu(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
 
 PyObject* view_method(PyObject* self, PyObject* const* arguments, Py_ssize_t count) {
   return guarded([&] {
-    TensorImpl& tensor = tensor_in(self);
     const ArgumentContext context{"view", "shape"};
     const bool single = count == 1 && !PyLong_Check(arguments[0]);
-    const Dims wanted = single ? to_ints(context, arguments[0]) : to_ints(context, arguments, count);
-    const Dims shape = infer_shape("view", wanted, tensor.numel());
-    if (!view_strides(tensor.sizes(), tensor.strides(), shape))
-      throw RuntimeError("view: {} with strides {} cannot be viewed as {} without a copy; use reshape()",
-                         to_string(tensor.type()), to_string(DimsView(tensor.strides())), to_string(DimsView(shape)));
-    return to_python(eager().reshape(value_of_self(self), shape));
+    return to_python(
+        view_of(tensor_in(self), single ? to_ints(context, arguments[0]) : to_ints(context, arguments, count)));
   });
 }
 
@@ -336,7 +332,7 @@ PyMethodDef* tensor_methods() {
       {"char", method(convert_to<Dtype::kI8>), METH_NOARGS, "The tensor as int8."},
       {"byte", method(convert_to<Dtype::kU8>), METH_NOARGS, "The tensor as uint8."},
       {"bool", method(convert_to<Dtype::kBool>), METH_NOARGS, "The tensor as bools: whether each element is not zero."},
-      {"type_as", method(type_as), METH_O, "The tensor converted to the dtype of another tensor."},
+      {"type_as", method(type_as), METH_O, "The tensor with the dtype of another tensor, on its device."},
       {"to", method(to_method), kKeywords,
        "Converts the tensor to a dtype or device. Returns the tensor itself if nothing changes."},
       {"cpu", method(cpu), METH_NOARGS, "The tensor on the CPU: itself if it is there, otherwise a copy."},

@@ -11,11 +11,12 @@ namespace {
 constexpr std::array<std::string_view, kDtypeCount> kNames = {"bool", "u8",  "i8",   "i16", "i32",
                                                               "i64",  "f16", "bf16", "f32", "f64"};
 
-constexpr std::pair<std::string_view, Dtype> kLongNames[] = {
-    {"uint8", Dtype::kU8},    {"int8", Dtype::kI8},     {"int16", Dtype::kI16},     {"short", Dtype::kI16},
-    {"int32", Dtype::kI32},   {"int", Dtype::kI32},     {"int64", Dtype::kI64},     {"long", Dtype::kI64},
-    {"float16", Dtype::kF16}, {"half", Dtype::kF16},    {"bfloat16", Dtype::kBF16}, {"float32", Dtype::kF32},
-    {"float", Dtype::kF32},   {"float64", Dtype::kF64}, {"double", Dtype::kF64},
+constexpr std::array<const char*, kDtypeCount> kLongNames = {"bool",  "uint8",   "int8",     "int16",   "int32",
+                                                             "int64", "float16", "bfloat16", "float32", "float64"};
+
+constexpr std::pair<std::string_view, Dtype> kOtherNames[] = {
+    {"short", Dtype::kI16}, {"int", Dtype::kI32},   {"long", Dtype::kI64},
+    {"half", Dtype::kF16},  {"float", Dtype::kF32}, {"double", Dtype::kF64},
 };
 
 int category(Dtype dtype) { return is_bool(dtype) ? 0 : is_integer(dtype) ? 1 : 2; }
@@ -24,11 +25,13 @@ int category(Dtype dtype) { return is_bool(dtype) ? 0 : is_integer(dtype) ? 1 : 
 
 std::string_view name_of(Dtype dtype) { return kNames[static_cast<size_t>(dtype)]; }
 
+const char* long_name_of(Dtype dtype) { return kLongNames[static_cast<size_t>(dtype)]; }
+
 std::optional<Dtype> parse_dtype(std::string_view name) {
-  for (int i = 0; i < kDtypeCount; ++i)
-    if (kNames[static_cast<size_t>(i)] == name) return static_cast<Dtype>(i);
-  for (const auto& [long_name, dtype] : kLongNames)
-    if (long_name == name) return dtype;
+  for (size_t i = 0; i < kDtypeCount; ++i)
+    if (kNames[i] == name || kLongNames[i] == name) return static_cast<Dtype>(i);
+  for (const auto& [other, dtype] : kOtherNames)
+    if (other == name) return dtype;
   return std::nullopt;
 }
 

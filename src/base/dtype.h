@@ -45,6 +45,8 @@ constexpr bool is_bool(Dtype dtype) { return dtype == Dtype::kBool; }
 
 /// The short name used in the IR's text form and in messages: "f32".
 std::string_view name_of(Dtype dtype);
+/// The name in Python: "float32".
+const char* long_name_of(Dtype dtype);
 /// The inverse of name_of; also accepts the long names ("float32", "float", "long", ...).
 std::optional<Dtype> parse_dtype(std::string_view name);
 

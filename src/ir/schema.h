@@ -15,6 +15,17 @@ namespace lucid {
 /// The value of a parameter that is not a tensor. std::monostate is None.
 using Attribute = std::variant<std::monostate, bool, Dim, double, Dtype, Dims, std::string>;
 
+/// The attribute with a value, or None.
+template <typename T>
+Attribute attribute_of(const T& value) {
+  return value;
+}
+inline Attribute attribute_of(int64_t value) { return Dim(value); }
+template <typename T>
+Attribute attribute_of(const std::optional<T>& value) {
+  return value ? attribute_of(*value) : Attribute();
+}
+
 /// One for each non-tensor parameter of the op, in the order of the signature.
 using Attributes = std::vector<Attribute>;
 

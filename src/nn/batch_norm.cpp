@@ -63,7 +63,8 @@ void StatisticsNorm::check_rank(const Tensor& input, std::initializer_list<int64
   throw ValueError("{}: expected {} dimensions, got {}", type_name(), text, to_string(unwrap(input).type()));
 }
 
-Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor& input) {
+template <typename Op>
+Tensor StatisticsNorm::normalized(const Op& op, bool from_input, const Tensor& input) {
   Tensor mean = buffer("running_mean");
   Tensor variance = buffer("running_var");
   const bool updates = training() && track_running_stats && mean.defined();
@@ -75,8 +76,8 @@ Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor
   const bool averages = count.defined() && !momentum && from_input;
   // Statistics that are not used must not change.
   const bool given = mean.defined() && (updates || !from_input) && !averages;
-  const std::vector<Tensor> results = op(input, given ? mean : Tensor(), given ? variance : Tensor(),
-                                         parameter("weight"), parameter("bias"), from_input, factor, eps);
+  const auto results = op(input, given ? mean : Tensor(), given ? variance : Tensor(), parameter("weight"),
+                          parameter("bias"), from_input, factor, eps);
   if (updates && from_input) {
     const NoGrad no_grad;
     // Ops read the number of batches, so that compiled calls see its current value.
@@ -84,10 +85,10 @@ Tensor StatisticsNorm::normalized(StatisticsOp op, bool from_input, const Tensor
     const auto update = [&](Tensor& running, const Tensor& now) {
       running.copy_(averages ? running * (1.0 - share) + now * share : now);
     };
-    update(mean, results[1]);
-    update(variance, results[2]);
+    update(mean, results.running_mean);
+    update(variance, results.running_var);
   }
-  return results[0];
+  return results.output;
 }
 
 std::string StatisticsNorm::extra_repr() const {

@@ -18,7 +18,7 @@ void shorten_rows(const Tensor& weight, const Tensor& indices, double max_norm, 
   const Tensor picked = index_select(weight.detach(), 0, rows);
   const Tensor length = norm(picked, norm_type, Shape{1}, true);
   const Tensor scale = where(gt(length, max_norm), max_norm / (length + 1e-7), ones_like(length));
-  weight.detach().set_index({rows}, picked * scale);
+  weight.detach().index_put_({rows}, picked * scale);
 }
 
 /// A function that returns its first operand and divides the gradient by the second.

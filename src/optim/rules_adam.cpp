@@ -82,28 +82,4 @@ Rule sgd_rule() {
 Rule adam_rule() { return adam_like("Adam", 0, false); }
 Rule adamw_rule() { return adam_like("AdamW", 1e-2, true); }
 
-SGD::SGD(std::vector<Tensor> params, const SGDOptions& options)
-    : Optimizer("SGD", {{std::move(params)}},
-                {{"lr", options.lr},
-                 {"momentum", options.momentum},
-                 {"dampening", options.dampening},
-                 {"weight_decay", options.weight_decay},
-                 {"nesterov", options.nesterov},
-                 {"maximize", options.maximize}}) {}
-
-namespace {
-
-Tree::Dict dict_of(const AdamOptions& options) {
-  return {{"lr", options.lr},           {"betas", pair_of(options.betas.first, options.betas.second)},
-          {"eps", options.eps},         {"weight_decay", options.weight_decay},
-          {"amsgrad", options.amsgrad}, {"maximize", options.maximize}};
-}
-
-}  // namespace
-
-Adam::Adam(std::vector<Tensor> params, const AdamOptions& options)
-    : Optimizer("Adam", {{std::move(params)}}, dict_of(options)) {}
-AdamW::AdamW(std::vector<Tensor> params, const AdamOptions& options)
-    : Optimizer("AdamW", {{std::move(params)}}, dict_of(options)) {}
-
 }  // namespace lucid::optim

@@ -8,8 +8,6 @@
 #include "tensor/engine.h"
 #include "tensor/grad_mode.h"
 #include "tensor/host_view.h"
-#include "tensor/indexing.h"
-#include "tensor/inplace.h"
 #include "tensor/item.h"
 
 namespace lucid {
@@ -20,41 +18,11 @@ static_assert(kBool == Dtype::kBool && kUint8 == Dtype::kU8 && kInt8 == Dtype::k
 
 namespace {
 
-Index index_of(const IndexItem& item) {
-  switch (item.kind()) {
-    case IndexItem::Kind::kInteger:
-      return *item.start();
-    case IndexItem::Kind::kSlice:
-      return Slice{item.start(), item.stop(), item.step()};
-    case IndexItem::Kind::kNewAxis:
-      return NewAxis();
-    case IndexItem::Kind::kEllipsis:
-      return EllipsisIndex();
-    case IndexItem::Kind::kBool:
-      return *item.start() != 0;
-    case IndexItem::Kind::kTensor:
-      return TensorRef(&unwrap(item.tensor()));
-  }
-  LUCID_CHECK(false, "unknown kind of index item");
-  return {};
-}
-
-std::vector<Index> indices_of(std::initializer_list<IndexItem> items) {
-  std::vector<Index> indices;
-  for (const IndexItem& item : items) indices.push_back(index_of(item));
-  return indices;
-}
-
-void apply_in_place(const Op& op, const Tensor& self, const Argument& other) {
-  const Operand others[] = {operand_of(other)};
-  in_place(op, unwrap(self), others, {});
-}
-
 void check_stored_as(const TensorImpl& tensor, Dtype dtype) {
   if (tensor.dtype() != dtype)
     throw TypeError("data: the elements of {} are not stored as {}", to_string(tensor.type()), name_of(dtype));
   if (tensor.device().is_gpu())
-    throw TypeError("data: {} is in the memory of a gpu; use to_device(x, \"cpu\") first", to_string(tensor.type()));
+    throw TypeError("data: {} is in the memory of a gpu; use cpu() first", to_string(tensor.type()));
 }
 
 }  // namespace
@@ -87,6 +55,12 @@ Operand operand_of(const Argument& argument) {
   return {};
 }
 
+Dims dims_of(const Ints& list) { return Dims(list.values().begin(), list.values().end()); }
+
+std::optional<Dims> dims_of(const OptionalInts& list) {
+  return list.has_value() ? std::optional(dims_of(static_cast<const Ints&>(list))) : std::nullopt;
+}
+
 Tensor::Tensor(TensorImpl* impl) : impl_(impl) {
   if (impl_) impl_->retain();
 }
@@ -111,6 +85,7 @@ int64_t Tensor::size(int64_t axis) const {
   return sizes[static_cast<size_t>(normalize_axis("size", axis, sizes.rank()))];
 }
 Dtype Tensor::dtype() const { return unwrap(*this).dtype(); }
+std::string Tensor::device() const { return lucid::to_string(unwrap(*this).device()); }
 bool Tensor::is_contiguous() const { return unwrap(*this).is_contiguous(); }
 
 void Tensor::read_item(void* value, Dtype dtype) const {
@@ -122,7 +97,7 @@ void Tensor::read_item(void* value, Dtype dtype) const {
 void Tensor::read_all(void* values, Dtype dtype) const {
   const GradModeScope no_grad(false);
   const Value converted = eager().cast(Value(TensorRef(&unwrap(*this))), dtype);
-  const TensorRef dense = contiguous(TensorRef(tensor_of(converted)));
+  const TensorRef dense = lucid::contiguous(TensorRef(tensor_of(converted)));
   note_read(*dense, ValuesRead::kAll);
   if (dense->numel() > 0)
     std::memcpy(values, HostView(*dense).data(), static_cast<size_t>(dense->numel()) * size_of(dtype));
@@ -160,56 +135,6 @@ void Tensor::backward(const Tensor& gradient, bool retain_graph, bool create_gra
 
 void Tensor::retain_grad() { lucid::retain_grad(unwrap(*this)); }
 Tensor Tensor::detach() const { return wrap(lucid::detach(unwrap(*this))); }
-
-Tensor Tensor::operator[](int64_t index) const {
-  const Index items[] = {index};
-  return wrap(get_item(Value(TensorRef(&unwrap(*this))), items));
-}
-Tensor Tensor::index(std::initializer_list<IndexItem> items) const {
-  return wrap(get_item(Value(TensorRef(&unwrap(*this))), indices_of(items)));
-}
-void Tensor::set_index(std::initializer_list<IndexItem> items, const Argument& value) {
-  set_item(unwrap(*this), indices_of(items), operand_of(value));
-}
-
-Tensor& Tensor::copy_(const Argument& source) {
-  lucid::copy_(unwrap(*this), operand_of(source));
-  return *this;
-}
-Tensor& Tensor::fill_(const Argument& value) {
-  lucid::fill_(unwrap(*this), operand_of(value));
-  return *this;
-}
-Tensor& Tensor::zero_() {
-  lucid::zero_(unwrap(*this));
-  return *this;
-}
-Tensor& Tensor::operator+=(const Argument& other) {
-  static const Op& op = op_table().at("add");
-  apply_in_place(op, *this, other);
-  return *this;
-}
-Tensor& Tensor::operator-=(const Argument& other) {
-  static const Op& op = op_table().at("sub");
-  apply_in_place(op, *this, other);
-  return *this;
-}
-Tensor& Tensor::operator*=(const Argument& other) {
-  static const Op& op = op_table().at("mul");
-  apply_in_place(op, *this, other);
-  return *this;
-}
-Tensor& Tensor::operator/=(const Argument& other) {
-  static const Op& op = op_table().at("div");
-  apply_in_place(op, *this, other);
-  return *this;
-}
-
-Tensor operator+(const Argument& x, const Argument& y) { return wrap(eager().add(operand_of(x), operand_of(y))); }
-Tensor operator-(const Argument& x, const Argument& y) { return wrap(eager().sub(operand_of(x), operand_of(y))); }
-Tensor operator*(const Argument& x, const Argument& y) { return wrap(eager().mul(operand_of(x), operand_of(y))); }
-Tensor operator/(const Argument& x, const Argument& y) { return wrap(eager().div(operand_of(x), operand_of(y))); }
-Tensor operator-(const Tensor& x) { return wrap(eager().neg(Operand(&unwrap(x)))); }
 
 Tensor from_data(const void* data, const Shape& shape, Dtype dtype) {
   return wrap(tensor_from(data, dtype, Dims(shape.begin(), shape.end())));

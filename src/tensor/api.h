@@ -18,5 +18,7 @@ inline TensorRef ref_of(const Tensor& tensor) { return TensorRef(tensor.impl());
 inline Value value_of(const Tensor& tensor) { return tensor.defined() ? Value(ref_of(tensor)) : Value(); }
 /// Borrows the tensor: the argument must outlive the operand.
 Operand operand_of(const Argument& argument);
+Dims dims_of(const Ints& list);
+std::optional<Dims> dims_of(const OptionalInts& list);
 
 }  // namespace lucid

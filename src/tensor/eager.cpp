@@ -1,6 +1,7 @@
 #include "tensor/eager.h"
 
 #include "base/error.h"
+#include "base/shape.h"
 #include "ir/decompose.h"
 #include "tensor/autograd_meta.h"
 #include "tensor/composite.h"
@@ -156,6 +157,14 @@ void fill_into(TensorImpl& destination, const Scalar& value) {
   const DeviceScope device(destination.device());
   const Attributes attributes = {destination.sizes(), destination.dtype()};
   compute_into(Call(full, operands, attributes), destination);
+}
+
+Value view_of(TensorImpl& tensor, const Dims& shape) {
+  const Dims sizes = infer_shape("view", shape, tensor.numel());
+  if (!view_strides(tensor.sizes(), tensor.strides(), sizes))
+    throw RuntimeError("view: {} with strides {} cannot be viewed as {} without a copy; use reshape()",
+                       to_string(tensor.type()), to_string(DimsView(tensor.strides())), to_string(DimsView(sizes)));
+  return eager().reshape(Value(TensorRef(&tensor)), sizes);
 }
 
 TensorRef contiguous(const TensorRef& tensor) {

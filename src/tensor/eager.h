@@ -45,6 +45,10 @@ void copy_into(const TensorImpl& source, TensorImpl& destination);
 void add_into(const TensorImpl& source, TensorImpl& destination);
 void fill_into(TensorImpl& destination, const Scalar& value);
 
+/// The same memory with another shape, in which one size may be -1. Throws RuntimeError where that takes a copy. The
+/// view is recorded.
+Value view_of(TensorImpl& tensor, const Dims& shape);
+
 /// The tensor itself if it is contiguous, otherwise a contiguous copy.
 TensorRef contiguous(const TensorRef& tensor);
 

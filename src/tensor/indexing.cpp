@@ -19,7 +19,7 @@ bool is_mask(const Index& item) {
 
 /// How many dimensions of the indexed tensor an item consumes.
 int64_t consumed_by(const Index& item) {
-  if (std::holds_alternative<Dim>(item) || std::holds_alternative<Slice>(item)) return 1;
+  if (std::holds_alternative<Dim>(item) || std::holds_alternative<SliceIndex>(item)) return 1;
   if (const TensorRef* tensor = std::get_if<TensorRef>(&item))
     return is_bool((*tensor)->dtype()) ? (*tensor)->sizes().rank() : 1;
   return 0;
@@ -119,7 +119,7 @@ class Indexer {
     view_ = select(view_, axis_, index);
   }
 
-  void apply(const Slice& slice) {
+  void apply(const SliceIndex& slice) {
     const Dim size = view_.size(axis_);
     const int64_t step = slice.step.value_or(1);
     if (step <= 0) throw ValueError("index: the step of a slice must be positive, got {}; use flip() to reverse", step);
@@ -209,8 +209,8 @@ bool fill_by_mask(TensorImpl& x, std::span<const Index> items, const Operand& va
   Dims shape = mask->sizes();
   shape.resize(x.sizes().size(), 1);
   static const Op& masked_fill = op_table().at("masked_fill");
-  if (mask->device() != x.device()) return false;
-  const Value stretched = shape == mask->sizes() ? Value(mask) : eager().reshape(Value(mask), shape);
+  const Value moved(to_device(mask, x.device()));
+  const Value stretched = shape == mask->sizes() ? moved : eager().reshape(moved, shape);
   const Operand others[] = {stretched, value};
   in_place(masked_fill, x, others, {});
   return true;
@@ -223,7 +223,7 @@ Value get_item(const Value& x, std::span<const Index> items) {
     if (const Dim* index = std::get_if<Dim>(&items[0])) return select(x, 0, *index);
     const TensorRef* mask = std::get_if<TensorRef>(&items[0]);
     if (mask && is_bool((*mask)->dtype()) && (*mask)->sizes() == x.shape())
-      return eager().masked_select(x, Value(*mask));
+      return eager().masked_select(x, Value(to_device(*mask, tensor_of(x)->device())));
   }
   Indexer indexer(x, items, Indexer::Purpose::kGet);
   if (indexer.is_basic()) {
@@ -244,7 +244,7 @@ void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value)
     if (value.is_scalar()) return fill_(*tensor_of(target), value);
     const Value source = strip_leading(value_of(value), target.rank());
     // Only the tensor itself may be copied onto itself when its elements overlap; the result of a slice is a view.
-    const auto is_slice = [](const Index& item) { return std::holds_alternative<Slice>(item); };
+    const auto is_slice = [](const Index& item) { return std::holds_alternative<SliceIndex>(item); };
     if (source == target && std::any_of(items.begin(), items.end(), is_slice))
       target = eager().reshape(target, target.shape());
     return copy_(*tensor_of(target), Operand(source));
@@ -252,6 +252,8 @@ void set_item(TensorImpl& x, std::span<const Index> items, const Operand& value)
   indexer.gather_indices();
   Emitter& e = eager();
   Value source = value.is_scalar() ? Value(tensor_from(value.scalar(), x.dtype())) : e.cast(value_of(value), x.dtype());
+  // A number and a 0-d tensor on the CPU can be used everywhere.
+  if (source.rank() == 0) source = Value(to_device(TensorRef(tensor_of(source)), x.device()));
   const Dims gathered = indexer.gathered_shape();
   const Dims order = indexer.to_result_order();
   Dims shape = gathered;

@@ -1,6 +1,7 @@
 #include "tensor/node.h"
 
 #include <atomic>
+#include <cctype>
 
 #include "base/error.h"
 #include "tensor/accumulate.h"
@@ -101,6 +102,20 @@ void AccumulateNode::run(BackwardPass& pass, Values gradients) {
     const GradientHook hook = entry->hook->get();
     if (const TensorRef grad = slot_->grad.load(); hook && grad) hook(Value(grad));
   }
+}
+
+std::string class_name_of(const GradNode& node) {
+  std::string text;
+  bool upper = true;
+  for (char c : node.name()) {
+    if (c == '_') {
+      upper = true;
+    } else {
+      text += upper ? static_cast<char>(std::toupper(c)) : c;
+      upper = false;
+    }
+  }
+  return text + "Backward";
 }
 
 }  // namespace lucid

@@ -195,4 +195,7 @@ class AccumulateNode : public GradNode {
 /// other. Destructors use it for members that refer to nodes. Does not allocate.
 void release_later(Ref<GradNode> node);
 
+/// "MulBackward" for the node "mul".
+std::string class_name_of(const GradNode& node);
+
 }  // namespace lucid

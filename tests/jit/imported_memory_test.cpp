@@ -70,7 +70,7 @@ Tensors write_both(const Tensors& x) {
   Tensor a = x[0], b = x[1];
   apply_("mul", b, {2.0});
   apply_("add", a, {10.0});
-  apply_("add", b, {a.index({0})});
+  apply_("add", b, {a[{0}]});
   return {};
 }
 

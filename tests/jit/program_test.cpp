@@ -88,9 +88,7 @@ TEST(Program, ReplaysPointwiseOps) {
 
 TEST(Program, ReplaysViews) {
   expect_same(
-      [](const Tensors& x) {
-        return Tensors{lucid::matmul(transpose(x[0]), x[0].index({testing::slice(), 1})), x[0].index({0}) + 1.0};
-      },
+      [](const Tensors& x) { return Tensors{lucid::matmul(transpose(x[0]), x[0][{Slice(), 1}]), x[0][{0}] + 1.0}; },
       random_arguments({{3, 4}}));
 }
 
@@ -99,9 +97,9 @@ TEST(Program, WritesArguments) {
       [](const Tensors& x) {
         Tensor y = x[0];
         y += 1.0;
-        Tensor row = y.index({1});
+        Tensor row = y[{1}];
         row *= 3.0;
-        return Tensors{y.index({1}) + 0.0, sum(y)};
+        return Tensors{y[{1}] + 0.0, sum(y)};
       },
       random_arguments({{3, 4}}));
 }
@@ -126,9 +124,9 @@ TEST(Program, WritesPartsOfIntermediates) {
   expect_same(
       [](const Tensors& x) {
         Tensor y = x[0] * 1.5;
-        Tensor column = transpose(y).index({2});
+        Tensor column = transpose(y)[{2}];
         column.copy_(x[1]);
-        Tensor corner = y.index({testing::slice(0, 2), testing::slice(1, 4, 2)});
+        Tensor corner = y[{Slice(0, 2), Slice(1, 4, 2)}];
         corner += 10.0;
         return Tensors{y, column * 2.0};
       },
@@ -174,7 +172,7 @@ TEST(Program, CreatesAGradientGraph) {
   const Tensor weight = leaf({4});
   const Function f = [&](const Tensors& x) {
     Tensor h = tanh(x[0] * weight) * x[0];
-    Tensor part = h.index({1});
+    Tensor part = h[{1}];
     part *= 2.0;
     return Tensors{h, sum(exp(h) * weight)};
   };
@@ -226,8 +224,8 @@ TEST(Program, HasNoEffectWhenACheckFails) {
 TEST(Program, CallsTheHostBetweenKernels) {
   expect_same(
       [](const Tensors& x) {
-        const Tensors sorted = sort(x[0] * 2.0, 0);
-        return Tensors{sorted[0] + x[0], gather(x[0], 0, sorted[1]), topk(transpose(x[0], 0, 1), 2)[0]};
+        const auto sorted = sort(x[0] * 2.0, 0);
+        return Tensors{sorted.values + x[0], gather(x[0], 0, sorted.indices), topk(transpose(x[0], 0, 1), 2).values};
       },
       random_arguments({{5, 3}}));
 }
@@ -252,7 +250,7 @@ TEST(Program, HasNoEffectWhenTheHostRaises) {
 
 TEST(Program, ReportsTheObstacle) {
   const Recorded recorded =
-      record([](const Tensors& x) { return Tensors{x[0] * x[0].index({0}).item<double>()}; }, {leaf({2})});
+      record([](const Tensors& x) { return Tensors{x[0] * x[0][{0}].item<double>()}; }, {leaf({2})});
   EXPECT_FALSE(recorded.program);
   EXPECT_NE(recorded.obstacle.find("reads a value"), std::string::npos);
 }

@@ -195,5 +195,44 @@ TEST(Optimizer, GroupsAndHooks) {
   EXPECT_EQ(after, 2);
 }
 
+/// A number, text, none, or a tuple of numbers, for comparison.
+std::string text_of(const Tree& value) {
+  if (const auto* text = value.get_if<std::string>()) return *text;
+  if (const auto* flag = value.get_if<bool>()) return *flag ? "true" : "false";
+  if (value.is_number()) return std::to_string(value.as_real("a number") * 1e12);
+  std::string text = value.kind();
+  if (const Tree::List* items = value.items_or_null())
+    for (const Tree& item : *items) text += " " + text_of(item);
+  return text;
+}
+
+template <typename Class>
+class BuiltInOptimizer : public testing::Test {};
+using BuiltIns =
+    testing::Types<optim::SGD, optim::Adam, optim::AdamW, optim::RMSprop, optim::Adagrad, optim::Adamax, optim::NAdam,
+                   optim::RAdam, optim::Adadelta, optim::Rprop, optim::ASGD, optim::Lion, optim::Muon, optim::LBFGS>;
+TYPED_TEST_SUITE(BuiltInOptimizer, BuiltIns);
+
+template <typename Options>
+const char* name_of(const optim::BuiltIn<Options>&) {
+  return Options::kName;
+}
+
+TYPED_TEST(BuiltInOptimizer, HasTheDefaultsOfItsRule) {
+  const Tensor param = ones({2, 2}).requires_grad_();
+  const TypeParam built_in({param});
+  const Optimizer by_name(name_of(built_in), {{.params = {param}}}, {});
+  EXPECT_EQ(built_in.defaults().size(), by_name.defaults().size());
+  for (const auto& [key, value] : by_name.defaults())
+    EXPECT_EQ(text_of(built_in.defaults().at(key)), text_of(value)) << to_string(key);
+}
+
+TEST(Groups, OverrideTheOptions) {
+  const Tensor a = leaf({1}), b = leaf({2});
+  const Adam optimizer({{.params = {a}, .options = {{"lr", 0.5}}}, {.params = {b}}}, {.lr = 0.25});
+  EXPECT_EQ(optimizer.param_groups()[0]->options.real("lr"), 0.5);
+  EXPECT_EQ(optimizer.param_groups()[1]->options.real("lr"), 0.25);
+}
+
 }  // namespace
 }  // namespace lucid

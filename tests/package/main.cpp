@@ -12,9 +12,8 @@ int main() {
   const Tensor y = 3.0 * x + 0.5;
   Tensor slope = lucid::zeros({1}).requires_grad_();
   Tensor offset = lucid::zeros({1}).requires_grad_();
-  const auto loss_of = lucid::compile([&](const Tensor& points, const Tensor& values) {
-    return lucid::mean(lucid::square(slope * points + offset - values));
-  });
+  const auto loss_of = lucid::compile(
+      [&](const Tensor& points, const Tensor& values) { return (slope * points + offset - values).square().mean(); });
   for (int step = 0; step < 200; ++step) {
     const Tensor loss = loss_of(x, y);
     slope.set_grad(Tensor());
@@ -26,8 +25,8 @@ int main() {
   }
   std::printf("y = %.4f x + %.4f\n", slope.item<double>(), offset.item<double>());
   try {
-    lucid::matmul(lucid::zeros({8, 4}), lucid::zeros({3, 2}));
-  } catch (const std::exception& error) {
+    lucid::zeros({8, 4}).matmul(lucid::zeros({3, 2}));
+  } catch (const lucid::ValueError& error) {
     std::printf("%s\n", error.what());
     return std::abs(slope.item<double>() - 3) < 1e-3 && std::abs(offset.item<double>() - 0.5) < 1e-3 ? 0 : 1;
   }

@@ -86,6 +86,7 @@ def test_bound_functions_declared_pure():
         "gpu_name",
         "promote_types",
         "tensor",
+        "tensor_text",
     }
 
 

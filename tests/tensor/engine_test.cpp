@@ -101,7 +101,7 @@ TEST(Backward, HigherDerivatives) {
 TEST(Backward, HigherDerivativesThroughViewsAndWrites) {
   Tensor x = leaf({3});
   Tensor y = x * 1.0;
-  y.index({slice(0, 2)}) *= y.index({slice(1, 3)});
+  y[{Slice(0, 2)}] *= y[{Slice(1, 3)}];
   // y = (x0 x1, x1 x2, x2)
   Tensor loss = sum(y * y * y);
   const Tensor g = grad({loss}, {x}, {}, {.create_graph = true})[0];

@@ -5,7 +5,7 @@ namespace {
 
 TEST(InPlace, ChangesTheHandleAndItsViews) {
   Tensor x = counting({3});
-  Tensor view = x.index({slice(1, 3)});
+  Tensor view = x[{Slice(1, 3)}];
   x += 1.0;
   EXPECT_EQ(read(view), (Numbers{3, 4}));
   view *= 10.0;
@@ -16,7 +16,7 @@ TEST(InPlace, ChangesTheHandleAndItsViews) {
 
 TEST(InPlace, SourcesAreReadBeforeTheWrite) {
   Tensor x = counting({4});
-  x.index({slice(1, 4)}).copy_(x.index({slice(0, 3)}));
+  x[{Slice(1, 4)}].copy_(x[{Slice(0, 3)}]);
   EXPECT_EQ(read(x), (Numbers{1, 1, 2, 3}));
   Tensor square = counting({2, 2});
   square += transpose(square);
@@ -97,7 +97,7 @@ TEST(InPlace, RecordsThroughViews) {
 TEST(InPlace, AViewSeesARecordedWriteThroughItsRoot) {
   Tensor x = leaf({3});
   Tensor y = x * 1.0;
-  Tensor view = y.index({slice(0, 2)});
+  Tensor view = y[{Slice(0, 2)}];
   y *= 3.0;
   sum(view * view).backward();
   EXPECT_EQ(read(x.grad()), (Numbers{18, 36, 0}));
@@ -128,7 +128,7 @@ TEST(InPlace, ASourceThatRequiresGradMakesAPlainTensorPartOfTheGraph) {
 TEST(InPlace, LoopsThatFillATensorHaveTheRightGradient) {
   Tensor w = leaf({1});
   Tensor out = make(Numbers(6, 1.0), {6});
-  for (int64_t i = 1; i < 6; ++i) out.index({slice(i, i + 1)}).copy_(out.index({slice(i - 1, i)}) * w * 2.0);
+  for (int64_t i = 1; i < 6; ++i) out[{Slice(i, i + 1)}].copy_(out[{Slice(i - 1, i)}] * w * 2.0);
   // out[i] = (2w)^i, so the sum of derivatives at w = 1 is the sum of i * 2^i.
   sum(out).backward();
   EXPECT_EQ(read(w.grad()), (Numbers{2 + 8 + 24 + 64 + 160}));
@@ -160,7 +160,7 @@ TEST(InPlace, RootsWithPermutedMemoryPassGradientsToTheRightPlaces) {
   Tensor y = transpose(x) * 1.0;  // has the layout of x
   EXPECT_FALSE(y.is_contiguous());
   Tensor flat = reshape(transpose(y), {6});
-  flat.index({slice(1, 3)}).fill_(0.0);
+  flat[{Slice(1, 3)}].fill_(0.0);
   EXPECT_EQ(read(y), (Numbers{1, 4, 0, 5, 0, 6}));
   sum(y * counting({3, 2})).backward();
   EXPECT_EQ(read(x.grad()), (Numbers{1, 0, 0, 2, 4, 6}));
@@ -168,7 +168,7 @@ TEST(InPlace, RootsWithPermutedMemoryPassGradientsToTheRightPlaces) {
 
 TEST(InPlace, ADetachedPartIsARootOfItsOwn) {
   Tensor base = counting({2, 4});
-  Tensor part = base.index({slice(), slice(0, 4, 2)}).detach();
+  Tensor part = base[{Slice(), Slice(0, 4, 2)}].detach();
   Tensor w = leaf({2});
   part[1].copy_(w * 5.0);
   EXPECT_EQ(read(base), (Numbers{1, 2, 3, 4, 5, 6, 10, 8}));

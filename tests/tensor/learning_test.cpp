@@ -67,12 +67,12 @@ TEST(BatchNorm, ReturnsRunningStatisticsAndWritesNothing) {
   const Tensor mean = zeros({2}, Dtype::kF64);
   const Tensor var = ones({2}, Dtype::kF64);
   const auto results = batch_norm(x, mean, var, Argument(), Argument(), true, 0.5);
-  EXPECT_EQ(read(results[1]), (Numbers{1, 1}));
-  EXPECT_EQ(read(results[2]), (Numbers{1.5, 4.5}));
+  EXPECT_EQ(read(results.running_mean), (Numbers{1, 1}));
+  EXPECT_EQ(read(results.running_var), (Numbers{1.5, 4.5}));
   EXPECT_EQ(read(mean), (Numbers{0, 0}));
   const auto evaluated = batch_norm(x, mean, var, Argument(), Argument(), false, 0.5, 0.0);
-  EXPECT_EQ(read(evaluated[0]), read(x));
-  EXPECT_EQ(read(evaluated[2]), (Numbers{1, 1}));
+  EXPECT_EQ(read(evaluated.output), read(x));
+  EXPECT_EQ(read(evaluated.running_var), (Numbers{1, 1}));
   expect_error(ErrorClass::kValue, "more than one value",
                [] { batch_norm(counting({1, 2}), Argument(), Argument(), Argument(), Argument(), true); });
 }

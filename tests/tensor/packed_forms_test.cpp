@@ -49,9 +49,9 @@ TEST(PackedForms, AreSharedByHeightsAndSeparateForPartsOfTheWeight) {
   const Tensor x = inputs(), w = weight();
   warm_up(x, w);
   const size_t one = packed_form_bytes();
-  warm_up(x.index({slice(0, 14)}), w);
+  warm_up(x[{Slice(0, 14)}], w);
   EXPECT_EQ(packed_form_bytes(), one);
-  const Tensor top = w.index({slice(0, 30)}), bottom = w.index({slice(20, 50)});
+  const Tensor top = w[{Slice(0, 30)}], bottom = w[{Slice(20, 50)}];
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(floats(layer(x, top)), fresh(x, top));
     EXPECT_EQ(floats(layer(x, bottom)), fresh(x, bottom));
@@ -64,10 +64,10 @@ TEST(PackedForms, AreDroppedByEveryKindOfWrite) {
       {"fill_", [](Tensor& w) { w.fill_(0.5); }},
       {"copy_", [](Tensor& w) { w.copy_(weight(2)); }},
       {"in place", [](Tensor& w) { apply_("mul", w, {2.0}); }},
-      {"a view", [](Tensor& w) { w.index({slice(1, 2)}).fill_(3.0); }},
-      {"the transpose", [](Tensor& w) { transpose(w).index({slice(0, 1)}).fill_(3.0); }},
+      {"a view", [](Tensor& w) { w[{Slice(1, 2)}].fill_(3.0); }},
+      {"the transpose", [](Tensor& w) { transpose(w)[{Slice(0, 1)}].fill_(3.0); }},
       {"detach", [](Tensor& w) { w.detach().fill_(3.0); }},
-      {"an index", [](Tensor& w) { w.set_index({3}, 1.5); }},
+      {"an index", [](Tensor& w) { w[{3}] = 1.5; }},
       {"mutable_data", [](Tensor& w) { w.mutable_data<float>()[5] = 8; }},
   };
   const Tensor x = inputs();

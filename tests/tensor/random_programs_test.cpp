@@ -70,13 +70,13 @@ class Program {
       case 0:
         return x[number(x.size(0))];
       case 1:
-        return x.index({slice(number(2), x.size(0), 1 + number(2))});
+        return x[{Slice(number(2), x.size(0), 1 + number(2))}];
       case 2:
         return x.dim() == 2 ? transpose(x) : reshape(x, {-1, 1});
       case 3:
         return reshape(x, {-1});
       case 4:
-        return x.index({IndexItem::ellipsis(), number(x.size(-1))});
+        return x[{kEllipsis, number(x.size(-1))}];
       default:
         return x.dim() == 1 ? expand(x, {2, x.size(0)}) : expand(x, {x.size(0), -1});
     }
@@ -100,7 +100,7 @@ class Program {
         apply_("tanh", x);
         return;
       case 5:
-        x.set_index({number(x.size(0))}, 0.5);
+        x[{number(x.size(0))}] = 0.5;
         return;
       case 6: {
         const Tensor part = view(x);
@@ -111,7 +111,7 @@ class Program {
       }
       default: {
         const std::vector<int64_t> rows = {number(x.size(0))};
-        x.set_index({from_vector(rows, {1})}, 0.125);
+        x[{from_vector(rows, {1})}] = 0.125;
         return;
       }
     }

@@ -22,7 +22,7 @@ TEST(Snapshot, KeepsItsValueWhenTheTensorIsWritten) {
 
 TEST(Snapshot, CopiesNothingUntilAWriteHitsIt) {
   Tensor x = counting({8});
-  Tensor left = x.index({slice(0, 4)}), right = x.index({slice(4, 8)});
+  Tensor left = x[{Slice(0, 4)}], right = x[{Slice(4, 8)}];
   const Snapshot snapshot(unwrap(left));
   right.fill_(0.0);
   EXPECT_EQ(snapshot.tensor()->cell(), unwrap(x).cell());
@@ -43,7 +43,7 @@ TEST(Snapshot, IsCopiedOutOnlyOnce) {
 
 TEST(Snapshot, KeepsAViewsElements) {
   Tensor x = counting({2, 3});
-  const Snapshot snapshot(unwrap(transpose(x).index({slice(1, 3)})));
+  const Snapshot snapshot(unwrap(transpose(x)[{Slice(1, 3)}]));
   x.fill_(0.0);
   EXPECT_EQ(values_of(snapshot), (Numbers{2, 5, 3, 6}));
 }
@@ -69,7 +69,7 @@ TEST(Snapshot, MovesTheCellWhenSnapshotsAreLargerThanTheBuffer) {
 
 TEST(Snapshot, PinnedMemoryStaysAndTheCellMoves) {
   Tensor x = counting({4});
-  Tensor view = x.index({slice(1, 3)});
+  Tensor view = x[{Slice(1, 3)}];
   Snapshot snapshot(unwrap(x));
   const auto* pointer = static_cast<const double*>(snapshot.pin());
   EXPECT_EQ(pointer, x.data<double>());
@@ -95,7 +95,7 @@ TEST(Snapshot, ManyOnOneCellEachKeepTheirPart) {
   Tensor x = counting({kCount});
   std::vector<std::unique_ptr<Snapshot>> snapshots;
   for (int64_t i = 0; i < kCount; ++i) snapshots.push_back(std::make_unique<Snapshot>(unwrap(x[i])));
-  x.index({slice(50, 60)}).fill_(0.0);
+  x[{Slice(50, 60)}].fill_(0.0);
   x[199].fill_(0.0);
   for (int64_t i = 0; i < kCount; ++i) {
     EXPECT_EQ(values_of(*snapshots[static_cast<size_t>(i)]), (Numbers{static_cast<double>(i + 1)}));
@@ -114,13 +114,13 @@ TEST(Snapshot, MayBeTakenAndDroppedByManyThreadsWhileAnotherWrites) {
   std::atomic<bool> failed = false;
   std::vector<std::thread> threads;
   for (int t = 0; t < 3; ++t)
-    threads.emplace_back([&, part = x.index({slice(0, 32)})] {
+    threads.emplace_back([&, part = x[{Slice(0, 32)}]] {
       for (int i = 0; i < 2000; ++i) {
         const Snapshot snapshot(unwrap(part));
         if (snapshot.tensor()->numel() != 32) failed = true;
       }
     });
-  Tensor rest = x.index({slice(32, 64)});
+  Tensor rest = x[{Slice(32, 64)}];
   for (int i = 0; i < 2000; ++i) unwrap(rest).before_write();
   for (std::thread& thread : threads) thread.join();
   EXPECT_FALSE(failed);

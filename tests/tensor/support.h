@@ -29,10 +29,6 @@ inline Tensor leaf(const Shape& shape) { return counting(shape).requires_grad_()
 inline Numbers read(const Tensor& tensor) { return tensor.to_vector<double>(); }
 
 inline Tensor transpose(const Tensor& x) { return lucid::transpose(x, 0, 1); }
-inline IndexItem slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {},
-                       std::optional<int64_t> step = {}) {
-  return IndexItem::slice(start, stop, step);
-}
 
 /// Runs the op's in-place form.
 inline Tensor& apply_(const char* op, Tensor& self, std::vector<Argument> others = {}) {

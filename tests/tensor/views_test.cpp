@@ -6,7 +6,7 @@ namespace {
 
 TEST(Views, ShareMemoryBothWays) {
   Tensor x = counting({2, 3});
-  Tensor row = x[1], column = x.index({slice(), 0}), turned = transpose(x);
+  Tensor row = x[1], column = x[{Slice(), 0}], turned = transpose(x);
   row.fill_(0.0);
   EXPECT_EQ(read(x), (Numbers{1, 2, 3, 0, 0, 0}));
   EXPECT_EQ(read(column), (Numbers{1, 0}));
@@ -33,7 +33,7 @@ TEST(Views, ContiguousOfAContiguousTensorIsTheSameHandle) {
 
 TEST(Views, FlagsFollowTheRoot) {
   Tensor x = counting({3});
-  Tensor view = x.index({slice(0, 2)});
+  Tensor view = x[{Slice(0, 2)}];
   EXPECT_FALSE(view.requires_grad());
   x.requires_grad_();
   EXPECT_TRUE(view.requires_grad());
@@ -54,7 +54,7 @@ TEST(Views, MadeUnderNoGradDropGradients) {
   Tensor view;
   {
     const NoGrad no_grad;
-    view = x.index({slice(0, 2)});
+    view = x[{Slice(0, 2)}];
   }
   EXPECT_TRUE(view.requires_grad());
   EXPECT_TRUE(view.is_leaf());
@@ -80,7 +80,7 @@ TEST(Views, DetachSharesMemoryButNotTheGraph) {
 
 TEST(Views, HooksAndRetainedGradientsWorkOnIntermediateViews) {
   Tensor x = leaf({4});
-  Tensor half = x.index({slice(0, 2)});
+  Tensor half = x[{Slice(0, 2)}];
   Tensor one = half[1];
   half.retain_grad();
   Numbers seen;

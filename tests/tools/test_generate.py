@@ -24,13 +24,15 @@ def run(*arguments: Any) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
-def generate(build: Path, ops: list[dict[str, Any]]) -> dict[str, str]:
-    """The written files by name."""
+def generate(build: Path, ops: list[dict[str, Any]], in_place: tuple[str, ...] = ()) -> dict[str, str]:
+    """The written files by name. All ops are methods."""
     folder = build / "generated"
     folder.mkdir(exist_ok=True)
     (folder / "signatures.json").write_text(json.dumps(ops))
+    (folder / "methods.json").write_text(json.dumps({"methods": [op["name"] for op in ops], "in_place": in_place}))
     assert run("--sources", build) == (0, "")
-    names = ("ir/emitter_methods.inc", "ops/emitter_methods.cpp", "tensor/ops.cpp")
+    assert run("--methods", build) == (0, "")
+    names = ("ir/emitter_methods.inc", "ops/emitter_methods.cpp", "tensor/ops.cpp", "tensor/methods.cpp")
     return {name: (folder / name).read_text() for name in names}
 
 
@@ -67,6 +69,22 @@ def test_only_the_last_parameters_have_defaults(tmp_path: Path) -> None:
 def test_several_results_are_values(tmp_path: Path) -> None:
     assert declaration(tmp_path, [parameter("x")], results=["a", "b"]) == "Values f(Operand x);"
     assert declaration(tmp_path, [parameter("x")], returns_list=True) == "Values f(Operand x);"
+
+
+def test_results_with_names_are_a_struct(tmp_path: Path) -> None:
+    text = generate(tmp_path, [op("top_k", [parameter("x")], results=["values", "indices"])])["tensor/ops.cpp"]
+    assert "TopKResult top_k(const Argument& x) {" in text
+    assert "return {wrap(results[0]), wrap(results[1])};" in text
+
+
+def test_methods_take_the_other_parameters(tmp_path: Path) -> None:
+    parameters = [parameter("x"), parameter("y"), parameter("dim", "ints", optional=True, default=None)]
+    text = generate(tmp_path, [op("f", parameters)], in_place=("f",))["tensor/methods.cpp"]
+    assert "Tensor TensorMethods::f(const Argument& y, OptionalInts dim) const {" in text
+    assert "return lucid::f(tensor(this), y, dim);" in text
+    assert "Tensor& TensorMethods::f_(const Argument& y, OptionalInts dim) {" in text
+    assert "others.push_back(operand_of(y));" in text
+    assert "return write(this, this_op, others, {attribute_of(dims_of(dim))});" in text
 
 
 def test_updates_of_optimizers_have_no_functions(tmp_path: Path) -> None:

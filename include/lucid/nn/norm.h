@@ -99,10 +99,8 @@ class StatisticsNorm : public Module {
   void check_rank(const Tensor& input, std::initializer_list<int64_t> ranks) const;
   virtual bool counts_batches() const { return false; }
   /// Applies the op and updates the running statistics from its results.
-  using StatisticsOp = std::vector<Tensor> (*)(const Argument& x, const Argument& mean, const Argument& variance,
-                                               const Argument& weight, const Argument& bias, bool from_input,
-                                               double momentum, double eps);
-  Tensor normalized(StatisticsOp op, bool from_input, const Tensor& input);
+  template <typename Op>
+  Tensor normalized(const Op& op, bool from_input, const Tensor& input);
 };
 
 /// Normalizes each channel over the batch to mean 0 and variance 1. spatial() dimensions follow the channels.
