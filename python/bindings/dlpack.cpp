@@ -71,7 +71,10 @@ void release_capsule(PyObject* capsule, const char* name) {
 nb::object to_dlpack(nb::handle self, nb::handle stream, nb::handle max_version, nb::handle device, nb::handle copy) {
   const TensorImpl& tensor = expect_tensor("__dlpack__", self.ptr());
   if (requires_grad(tensor)) throw RuntimeError("__dlpack__: the tensor requires grad; use detach() first");
-  if (tensor.device().is_gpu()) throw RuntimeError("__dlpack__: the tensor is in the memory of a gpu; use cpu() first");
+  if (tensor.device().is_gpu()) {
+    PyErr_SetString(PyExc_BufferError, "__dlpack__: the tensor is in the memory of a gpu; use cpu() first");
+    nb::detail::raise_python_error();
+  }
   if (!stream.is_none()) throw ValueError("__dlpack__: the CPU has no streams");
   if (!device.is_none()) {
     const Dims wanted = to_ints({"__dlpack__", "dl_device"}, device.ptr());

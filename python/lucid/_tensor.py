@@ -61,7 +61,8 @@ def _dlpack(
 
 
 def _dlpack_device(self: Tensor) -> tuple[int, int]:
-    return (1, 0)
+    cpu, vulkan = 1, 7
+    return (cpu, 0) if self.device.index is None else (vulkan, self.device.index)
 
 
 def _maker(op: str, name: str, doc: str) -> Any:

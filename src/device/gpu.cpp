@@ -63,7 +63,11 @@ void Registry::find_gpus() {
     // Called before the destructors of what drivers have created by now.
     if (count > 0) std::atexit(close_at_exit);
   }
-  // Otherwise a parent was doing it when this process was forked: the library is in an unknown state.
+  // The library is in an unknown state.
+  if (finder != fork_count() + 1)
+    throw RuntimeError(
+        "gpus cannot be used in this process, because its parent was looking for them when it was forked; start "
+        "processes with 'spawn'");
   is_ready.store(true, std::memory_order_release);
 }
 
@@ -116,13 +120,9 @@ void apply(const GpuArithmetics& found, const PhysicalGpu& gpu, spirv::Target& t
 }  // namespace
 
 int Gpu::count() {
-  try {
-    Registry& registry = Registry::get();
-    registry.find_gpus();
-    return registry.count;
-  } catch (const std::exception&) {
-    return 0;
-  }
+  Registry& registry = Registry::get();
+  registry.find_gpus();
+  return registry.count;
 }
 
 Gpu& Gpu::at(int index) {

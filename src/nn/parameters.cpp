@@ -21,7 +21,9 @@ void add_parameter(Module& module, const char* name, const Shape& shape, std::op
 }
 
 void resize_parameter(const Tensor& parameter, const Shape& shape) {
-  if (parameter.defined()) set_data(unwrap(parameter), unwrap(empty(shape, parameter.dtype())));
+  if (!parameter.defined()) return;
+  const DeviceScope scope(unwrap(parameter).device());
+  set_data(unwrap(parameter), unwrap(empty(shape, parameter.dtype())));
 }
 
 Shape for_each_dimension(const std::string& module, const char* setting, const Shape& numbers, int64_t count) {

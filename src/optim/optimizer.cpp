@@ -29,7 +29,8 @@ Tree like_default(const Tree& given, const Tree& default_value) {
 Tensor copy_of_state(const Tensor& value, const std::string& name, const Tensor& param) {
   const bool takes_param_dtype =
       name != "step" && is_float(value.dtype()) && value.dtype() != param.dtype() && value.shape() == param.shape();
-  return clone(takes_param_dtype ? to(value, param.dtype()) : value);
+  const Tensor converted = takes_param_dtype ? value.to(param.dtype()) : value;
+  return converted.device() == param.device() ? converted.clone() : converted.to(param.device());
 }
 
 Tree copy_of_state(const Tree& value, const std::string& name, const Tensor& param) {

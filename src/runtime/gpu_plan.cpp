@@ -264,7 +264,7 @@ class GpuPlan::Frame {
       // One byte at least: an address is passed for empty arrays too.
       arrays.emplace_back(std::max<size_t>(step.host_bytes[i], 1));
       buffers.push_back(arrays.back().data());
-      if (i < step.host_operands) owner_.gpu_.download(buffers[i], pointer_to(address(slots[i])), step.host_bytes[i]);
+      if (i < step.host_operands) read(slots[i], buffers[i], step.host_bytes[i]);
     }
     try {
       step.host(buffers.data());
@@ -274,6 +274,19 @@ class GpuPlan::Frame {
     for (size_t i = step.host_operands; i < slots.size(); ++i)
       owner_.gpu_.upload(pointer_to(address(slots[i])), buffers[i], step.host_bytes[i]);
     return true;
+  }
+
+  /// Inputs that a submission copies into its block are still in the caller's memory.
+  void read(const Slot& slot, void* to, size_t bytes) const {
+    const auto is_in_callers_memory = [&](const Plan::HostBuffer& input) {
+      return slot.area == Slot::Area::kInput && input.index == static_cast<size_t>(slot.index) && is_in_block(input);
+    };
+    if (std::ranges::any_of(plan_.host_inputs, is_in_callers_memory)) {
+      std::memcpy(to, static_cast<const char*>(host_inputs_[static_cast<size_t>(slot.index)]) + slot.byte_offset,
+                  bytes);
+    } else {
+      owner_.gpu_.download(to, pointer_to(address(slot)), bytes);
+    }
   }
 
   const GpuPlan& owner_;

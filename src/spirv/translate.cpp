@@ -306,11 +306,12 @@ bool Translator::is_constant(loop::Id id) {
 
 Value Translator::hidden_zero(const Instruction& current, size_t index) {
   const Value value = operand(current, index);
-  if (!is_float(current.type.element) || !is_constant(current.operands[index])) return value;
+  const Dtype dtype = operand_dtype(current, index);
+  if (!is_float(dtype) || !is_constant(current.operands[index])) return value;
   const Instruction* definition = &kernel_.instructions[current.operands[index]];
   while (definition->code == Code::kSplat) definition = &kernel_.instructions[definition->operands[0]];
   if (definition->code == Code::kConst) {
-    const uint64_t sign = uint64_t{1} << (8 * size_of(current.type.element) - 1);
+    const uint64_t sign = uint64_t{1} << (8 * size_of(dtype) - 1);
     if ((loop::constant_bits(*definition) & ~sign) != 0) return value;
   }
   return hidden(value);
@@ -327,6 +328,9 @@ bool Translator::is_float_of_integer(const Instruction& current) const {
 
 void Translator::for_loop(const Instruction& current, loop::Id id) {
   const loop::Block& body = kernel_.blocks[current.blocks[0]];
+  // Drivers unroll loops, and may then know the values of the first iteration.
+  std::vector<Value> initial;
+  for (size_t i = 0; i < body.yields.size(); ++i) initial.push_back(hidden_zero(current, i + 2));
   const Id before = module_.block();
   const Id head = module_.new_id(), test = module_.new_id(), inside = module_.new_id(), next = module_.new_id(),
            after = module_.new_id();
@@ -340,7 +344,7 @@ void Translator::for_loop(const Instruction& current, loop::Id id) {
     const Kind kind = kind_of(kernel_.instructions[argument].type.element);
     values_[argument] = {&module_, module_.phi(module_.type(kind)), kind};
   }
-  // Drivers unroll loops, and may then know carried values.
+  // They may know values of any iteration that are computed from constants only.
   for (loop::Id argument : body.arguments) constant_[argument] = false;
   for (size_t i = 0; i < body.yields.size(); ++i) {
     const loop::Id argument = body.arguments[i + 1], yielded = body.yields[i];
@@ -363,7 +367,7 @@ void Translator::for_loop(const Instruction& current, loop::Id id) {
   module_.complete_phi(counter.id, operand(current, 0).id, before, following.id, next);
   for (size_t i = 0; i < body.yields.size(); ++i) {
     const Value argument = values_[body.arguments[i + 1]];
-    module_.complete_phi(argument.id, operand(current, i + 2).id, before, values_[body.yields[i]].id, next);
+    module_.complete_phi(argument.id, initial[i].id, before, values_[body.yields[i]].id, next);
   }
   pending_.insert(pending.begin(), pending.end());
   if (target_.ends_loops_early) report_early_end(counter, operand(current, 1));

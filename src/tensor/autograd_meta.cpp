@@ -191,6 +191,9 @@ void set_gradient(TensorImpl& tensor, TensorRef gradient) {
   if (gradient->sizes() != tensor.sizes() || gradient->dtype() != tensor.dtype())
     throw RuntimeError("grad: the gradient of {} must have the same dtype and shape, got {}", to_string(tensor.type()),
                        to_string(gradient->type()));
+  if (gradient->device() != tensor.device())
+    throw RuntimeError("grad: the gradient of a tensor on {} must be on the same device, got one on {}",
+                       to_string(tensor.device()), to_string(gradient->device()));
   ensure_slot(tensor).grad.store(std::move(gradient));
 }
 

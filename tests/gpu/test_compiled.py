@@ -116,6 +116,25 @@ def test_computing_on_both_devices_is_eager():
     assert "computes on the CPU and on a gpu" in fast.explain()
 
 
+HOST_OPS_WITH_NUMBERS = {
+    "multinomial": lambda p: lucid.multinomial(p, 1),
+    "multinomial after a kernel": lambda p: lucid.multinomial(p.softmax(-1), 1) + 1,
+    "searchsorted": lambda p: lucid.searchsorted(p, lucid.tensor(0.5, device="cpu")),
+}
+
+
+@pytest.mark.parametrize("f", HOST_OPS_WITH_NUMBERS.values(), ids=HOST_OPS_WITH_NUMBERS)
+def test_host_ops_read_tensors_of_the_cpu(f):
+    p = lucid.tensor([0.25, 0.5, 0.75])
+    fast = lucid.compile(f)
+    for seed in range(4):
+        lucid.manual_seed(seed)
+        expected = bits(f(p))
+        lucid.manual_seed(seed)
+        assert bits(fast(p.gpu())) == expected
+    assert fast.cache_info().hits > 0
+
+
 def test_dropout_and_values():
     layer = nn.Dropout(0.5)
 

@@ -9,7 +9,7 @@ import sys
 import lucid
 import numpy as np
 import pytest
-from lucid import nn
+from lucid import nn, optim
 from same import bits
 
 
@@ -241,6 +241,95 @@ def test_errors_are_raised_by_the_call():
     with pytest.raises(IndexError):
         lucid.nn.functional.embedding(lucid.tensor([7]).gpu(), x)
     assert bits(x + 0) == bits(x)
+
+
+@pytest.mark.parametrize("where", ["cpu", "gpu"])
+def test_writing_numbers_to_indexed_elements(where):
+    picked = lucid.tensor([0, 2], device=where)
+    mask = lucid.tensor([True, False, True, False], device=where)
+    for index in (picked, mask, [0, 2], np.array([0, 2]), [True, False, True, False]):
+        for value in (1.5, lucid.tensor(3.0)):
+            x = lucid.zeros(4, 3, device="gpu")
+            expected = lucid.zeros(4, 3)
+            x[index] = value
+            x[index, 1] = value
+            expected[[0, 2]] = value
+            assert bits(x) == bits(expected)
+            assert bits(x[index]) == bits(expected[[0, 2]])
+    full = lucid.tensor([[True, False], [False, True]], device=where)
+    x = lucid.tensor([[1.0, 2.0], [3.0, 4.0]], device="gpu")
+    assert x[full].tolist() == [1.0, 4.0]
+    x[full] = 0
+    assert x.tolist() == [[0.0, 2.0], [3.0, 0.0]]
+
+
+def test_optimizers_resume_on_the_device_of_their_parameters():
+    model = nn.Linear(3, 2, device="gpu")
+    optimizer = optim.Adam(model.parameters(), lr=0.1)
+
+    def step():
+        optimizer.zero_grad()
+        model(lucid.ones(3, device="gpu")).sum().backward()
+        optimizer.step()
+
+    step()
+    file = io.BytesIO()
+    lucid.save({"model": model.state_dict(), "optimizer": optimizer.state_dict()}, file)
+    step()
+    expected = bits(model.weight)
+    file.seek(0)
+    saved = lucid.load(file)
+    model.load_state_dict(saved["model"])
+    optimizer.load_state_dict(saved["optimizer"])
+    step()
+    assert bits(model.weight) == expected
+
+
+def test_lazy_modules_stay_on_their_device():
+    for module in (nn.LazyLinear(2).to("gpu"), nn.LazyLinear(2, device="gpu")):
+        assert module(lucid.ones(4, 3, device="gpu")).device.type == "gpu"
+        assert module.weight.device.type == module.bias.device.type == "gpu"
+
+
+@pytest.mark.parametrize("default", ["cpu", "gpu"])
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+def test_packed_sequences(default, device):
+    x = lucid.randn(3, 5, 4, device="cpu")
+    lengths = [3, 5, 1]
+    lucid.set_default_device(default)
+    try:
+        packed = nn.utils.rnn.pack_padded_sequence(x.to(device), lengths, batch_first=True, enforce_sorted=False)
+        padded, found = nn.utils.rnn.pad_packed_sequence(packed, batch_first=True)
+    finally:
+        lucid.set_default_device("cpu")
+    assert padded.device.type == device
+    assert found.tolist() == lengths
+    assert packed.batch_sizes.device.type == "cpu"
+    for row, length in enumerate(lengths):
+        assert padded[row, :length].tolist() == x[row, :length].tolist()
+
+
+def test_what_other_libraries_see():
+    x = lucid.ones(2, device="gpu")
+    vulkan = 7
+    assert x.__dlpack_device__() == (vulkan, 0)
+    assert x.cpu().__dlpack_device__() == (1, 0)
+    with pytest.raises(BufferError, match=r"in the memory of a gpu; use cpu\(\) first"):
+        x.__dlpack__()
+
+
+def test_gradients_and_types_follow_the_device():
+    assert lucid.ones(2).type_as(lucid.ones(1, dtype=lucid.f64, device="gpu")).device.type == "gpu"
+    x = lucid.ones(2, requires_grad=True)
+    with pytest.raises(RuntimeError, match="a tensor on cpu must be on the same device, got one on gpu:0"):
+        x.grad = lucid.ones(2, device="gpu")
+    parameters = [nn.Parameter(lucid.ones(2)), nn.Parameter(lucid.ones(2, device="gpu"))]
+    on_the_cpu = [nn.Parameter(parameter.detach().cpu()) for parameter in parameters]
+    for parameter in [*parameters, *on_the_cpu]:
+        parameter.grad = lucid.full((2,), 4.0, device=parameter.device)
+    norms = [nn.utils.clip_grad_norm_(each, 1.0) for each in (parameters, on_the_cpu)]
+    assert bits(norms[0]) == bits(norms[1])
+    assert [bits(parameter.grad) for parameter in parameters] == [bits(parameter.grad) for parameter in on_the_cpu]
 
 
 def test_memory_stats():

@@ -52,6 +52,30 @@ def test_a_forked_child_gets_an_exception():
     assert x.sum().item() == 4
 
 
+def test_forks_while_gpus_are_looked_for():
+    # A child either was forked before the parent looked, and has a gpu, or gets the exception of forked processes.
+    code = (
+        "import lucid, os, threading\n"
+        "thread = threading.Thread(target=lucid.gpu.is_available)\n"
+        "thread.start()\n"
+        "children = []\n"
+        "while thread.is_alive() and len(children) < 40:\n"
+        "    children.append(os.fork())\n"
+        "    if children[-1] == 0:\n"
+        "        try:\n"
+        "            lucid.ones(2).to('gpu')\n"
+        "        except RuntimeError:\n"
+        "            pass\n"
+        "        except BaseException as error:\n"
+        "            print(repr(error), flush=True)\n"
+        "        os._exit(0)\n"
+        "for child in children: os.waitpid(child, 0)\n"
+        "print('done')\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert run.stdout == "done\n", run.stderr
+
+
 class Numbers:
     def __len__(self):
         return 12

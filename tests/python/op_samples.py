@@ -69,12 +69,12 @@ def as_lucid(value: Any) -> Any:
     device = lucid.get_default_device()
     if device == tensor.device or tensor.is_contiguous() or 0 in tensor.shape:
         return tensor.to(device)
-    # A copy on another device is contiguous: copy the memory, then view it.
+    # A copy on another device is contiguous: copy the memory, then view it. A detached view counts as a tensor of its own.
     strides = tensor.stride()
     extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, strides))
     memory = np.lib.stride_tricks.as_strided(np.asarray(value), (extent,), (value.itemsize,))
     moved = lucid.from_numpy(memory.copy()).to(device, tensor.dtype)
-    return lucid._core.ops["strided_part"](moved, tensor.shape, strides)
+    return lucid._core.ops["strided_part"](moved, tensor.shape, strides).detach()
 
 
 def random_values(random: np.random.Generator, fill: str, dtype: np.dtype[Any], count: int, bound: int) -> np.ndarray:

@@ -34,7 +34,8 @@ def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite
     if not listed:
         return _core.tensor(0.0)
     with no_grad():
-        norms = _core.ops["stack"]([_core.ops["norm"](tensor, float(norm_type)) for tensor in listed])
+        device = listed[0].device
+        norms = _core.ops["stack"]([_core.ops["norm"](tensor, float(norm_type)).to(device) for tensor in listed])
         total: Tensor = norms.max() if math.isinf(norm_type) else _core.ops["norm"](norms, float(norm_type))
     if error_if_nonfinite and not math.isfinite(total.item()):
         raise RuntimeError(
@@ -56,7 +57,7 @@ def clip_grads_with_norm_(parameters: _Tensors, max_norm: float, total_norm: Ten
     with no_grad():
         scale = (max_norm / (total_norm + 1e-6)).clamp(max=1.0)
         for gradient in _gradients(parameters):
-            gradient.mul_(scale.to(gradient.dtype))
+            gradient.mul_(scale.to(gradient.device, gradient.dtype))
 
 
 def clip_grad_norm_(

@@ -104,12 +104,12 @@ def pack_padded_sequence(
                 f"pack_padded_sequence: lengths must be in decreasing order, got {sizes}; pass enforce_sorted=False"
             )
     else:
-        order = _core.ops["argsort"](_core.tensor(sizes), descending=True, stable=True)
+        order = _core.ops["argsort"](_core.tensor(sizes, device=input.device), descending=True, stable=True)
         input = input.index_select(1, order)
         sizes = sorted(sizes, reverse=True)
     batch_sizes = [sum(size > step for size in sizes) for step in range(sizes[0])]
     data = _core.ops["cat"]([input[step, :count] for step, count in enumerate(batch_sizes)])
-    return PackedSequence(data, _core.tensor(batch_sizes), order, invert_permutation(order))
+    return PackedSequence(data, _core.tensor(batch_sizes, device="cpu"), order, invert_permutation(order))
 
 
 def pad_packed_sequence(
@@ -135,10 +135,10 @@ def pad_packed_sequence(
             raise ValueError(f"pad_packed_sequence: total_length {total_length} is below the length {len(counts)}")
         around = [0, 0] * (padded.dim() - 1) + [0, total_length - len(counts)]
         padded = _core.ops["pad"](padded, around, value=float(padding_value))
-    lengths = _core.tensor([sum(count > row for count in counts) for row in range(batch)])
+    lengths = _core.tensor([sum(count > row for count in counts) for row in range(batch)], device="cpu")
     if sequence.unsorted_indices is not None:
         padded = padded.index_select(1, sequence.unsorted_indices)
-        lengths = lengths.index_select(0, sequence.unsorted_indices)
+        lengths = lengths.index_select(0, sequence.unsorted_indices.cpu())
     return (padded.transpose(0, 1) if batch_first else padded), lengths
 
 
