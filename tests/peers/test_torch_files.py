@@ -1,4 +1,4 @@
-"""Files of torch.save that lucid.load_torch reads, compared with what torch.load finds in them."""
+"""Files of torch.save that Lucid reads, compared with what PyTorch finds in them and computes with them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 import torch_files
+import torch_models
 
 WAYS = [
     {},
@@ -130,3 +131,36 @@ def test_other_kinds_of_tensors_are_named(ways: dict[str, Any], tmp_path: Path) 
         torch.save({"a": {"epoch": 3, key: value}}, tmp_path / "file", **ways)
         with pytest.raises(ValueError, match=rf"load_torch: obj\['a'\]\['{key}'\]: .*{message}"):
             lucid.load_torch(tmp_path / "file")
+
+
+SIZES = {"vocab_size": 11, "context": 6, "dim": 16, "heads": 2, "layers": 2}
+VIT = {"image_size": 16, "patch_size": 4, "dim": 16, "heads": 2, "layers": 2, "hidden": 24, "num_classes": 5}
+TOKENS = np.array([[1, 2, 3, 10], [0, 9, 8, 7]])
+IMAGES = np.random.default_rng(1).normal(size=(2, 3, 32, 32))
+NETWORKS: dict[str, tuple[Any, Any, Any]] = {
+    "resnet": (lambda: lucid.models.ResNet([1, 2, 1, 1]), lambda: torch_models.ResNet([1, 2, 1, 1]), IMAGES),
+    "mobilenet_v2": (lucid.models.mobilenet_v2, torch_models.MobileNetV2, IMAGES),
+    "vit": (
+        lambda: lucid.models.vit(**VIT),
+        lambda: torch_models.VisionTransformer(**VIT),
+        IMAGES[:, :, :16, :16],
+    ),
+    "gpt": (lambda: lucid.models.gpt(**SIZES), lambda: torch_models.GPT(**SIZES), TOKENS),
+    "bert": (
+        lambda: lucid.models.bert(**SIZES, hidden=24),
+        lambda: torch_models.Bert(**SIZES, hidden=24),
+        TOKENS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_networks_with_weights_of_pytorch(name: str, tmp_path: Path) -> None:
+    make_ours, make_theirs, inputs = NETWORKS[name]
+    torch.manual_seed(3)
+    theirs = make_theirs().double().eval()
+    torch.save(theirs.state_dict(), tmp_path / "weights.pth")
+    ours = lucid.models.load_weights(make_ours().double().eval(), tmp_path / "weights.pth")
+    got, expected = ours(lucid.tensor(inputs)), theirs(torch.tensor(inputs))
+    for a, b in zip(got, expected) if isinstance(got, tuple) else [(got, expected)]:
+        np.testing.assert_allclose(a.detach().numpy(), b.detach().numpy(), rtol=1e-10, atol=1e-12)

@@ -1,9 +1,10 @@
 """An interpreter of pickles that calls nothing but the constructors it is given.
 
-Python's own unpickler imports what a pickle names, calls it, and sets attributes of the result. This one knows the
-opcodes that pickles of plain data consist of. It looks names up in a table, calls only constructors of that table, and
-fills only containers that the pickle itself created. It does not recurse, and its time and memory are linear in the
-size of the pickle.
+Python's own unpickler imports what a pickle names, calls it, and sets attributes of the result. Its hooks restrict the
+names, but not what is done with them: a pickle may still set attributes of the functions that it was given. This
+interpreter knows the opcodes that plain data needs. It looks names up in a table, calls only constructors of that
+table, and fills only containers that the pickle itself created. It does not recurse, and its time and memory are linear
+in the size of the pickle.
 """
 
 from __future__ import annotations
