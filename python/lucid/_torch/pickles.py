@@ -47,16 +47,19 @@ class Arguments(tuple[Any, ...], Internal):
 _CHUNK = 1 << 16
 _MAX_LINE = 1024
 _SCALARS = (str, bytes, int, float, bool, type(None))
+_SIZED = (str, bytes, list, tuple)
 _MAX_KEY_ITEMS = 64
+# Constructors may copy their arguments. Together these are at most this many times as long as the pickle, else a short
+# pickle could copy the same list many times. In files of torch.save they are shorter than the pickle.
+_MAX_COPIES = 4
 
 
 def check_key(key: Any) -> Any:
     """Returns `key` if a dict or set may hold it. Hashing it takes constant time, and few keys share a hash."""
-    if type(key) is tuple and len(key) <= _MAX_KEY_ITEMS and all(type(item) in _SCALARS for item in key):
-        return key
-    if type(key) not in _SCALARS:
+    items = key if type(key) is tuple else (key,)
+    if len(items) > _MAX_KEY_ITEMS or any(type(item) not in _SCALARS for item in items):
         raise ValueError(f"a key is {describe(key)}; it must be a text, a number, or a short tuple of them")
-    if type(key) is int and not -(1 << 63) <= key < 1 << 64:
+    if any(type(item) is int and not -(1 << 63) <= item < 1 << 64 for item in items):
         raise ValueError("a key is an integer that does not fit into 64 bits")
     return key
 
@@ -97,6 +100,7 @@ class Unpickler:
         # For each open mark, the stack below it.
         self._below: list[list[Any]] = []
         self._memo: dict[int, Any] = {}
+        self._copied = 0
 
     @property
     def offset(self) -> int:
@@ -204,9 +208,10 @@ class Unpickler:
         if len(items) % 2:
             raise ValueError("the pickle is damaged: a dict has a key without a value")
         for key, value in zip(items[::2], items[1::2]):
+            check_key(key)
             if isinstance(value, Internal):
                 raise ValueError(f"{describe(value)} at key {str(key)[:100]!r} is neither a tensor nor plain data")
-            target[check_key(key)] = value
+            target[key] = value
 
     def _set_item(self) -> None:
         value, key = self._stack.pop(), self._stack.pop()
@@ -244,6 +249,9 @@ class Unpickler:
         arguments, function = self._stack[-1], self._stack[-2]
         if type(function) is not Constructor or not isinstance(arguments, tuple):
             raise ValueError(f"the file wants to call {describe(function)}, which is not called")
+        self._copied += len(arguments) + sum(len(item) for item in arguments if isinstance(item, _SIZED))
+        if self._copied > _MAX_COPIES * self._source.size:
+            raise ValueError("the pickle copies its data too often")
         result = function.build(*arguments)
         # Until here the stack tells where in the result the call is.
         del self._stack[-2:]

@@ -338,7 +338,7 @@ def _items(arguments: tuple[Any, ...]) -> list[Any]:
 
 def _encode(*arguments: Any) -> bytes:
     match arguments:
-        case (str(text), "latin1" | "latin-1"):
+        case (str(text), str(encoding)) if encoding in ("latin1", "latin-1"):
             try:
                 return text.encode("latin-1")
             except UnicodeEncodeError:
