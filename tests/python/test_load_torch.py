@@ -5,6 +5,7 @@ import os
 import pathlib
 import pickle
 import struct
+import zipfile
 
 import lucid
 import numpy as np
@@ -265,7 +266,10 @@ def test_tensors_that_lucid_does_not_have(kind):
 
 
 OTHER_FILES = {
-    "a program": (zipped({"a/data.pkl": b"}.", "a/constants.pkl": b").", "a/code/x.py": b""}), "TorchScript"),
+    "a program": (
+        zipped({"a/data.pkl": b"}.", "a/constants.pkl": b").", "a/code/x.py": bytes(99)}, zipfile.ZIP_DEFLATED),
+        "a TorchScript program, which is code",
+    ),
     "a zip file": (zipped({"a/b": b""}), "no data.pkl"),
     "two objects": (zipped({"a/data.pkl": b"}.", "b/data.pkl": b"}."}), "no data.pkl"),
     "a pickle": (pickle.dumps({"a": 1}), "a pickle, but not a file of torch.save"),

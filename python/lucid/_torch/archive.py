@@ -32,10 +32,12 @@ class Source:
 
 
 class Entry(NamedTuple):
-    name: str
+    """The place of an entry's bytes. `is_stored` is whether they are neither compressed nor encrypted."""
+
     offset: int
     size: int
     crc: int
+    is_stored: bool
 
 
 # The records of a zip file. Signatures and fields that are not needed are skipped.
@@ -51,7 +53,7 @@ _ENCRYPTED = 1
 
 
 class Archive:
-    """The entries of a zip file. They are stored, do not overlap, and have different names."""
+    """The entries of a zip file, which do not overlap and have different names. Compressed ones cannot be read."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -80,17 +82,20 @@ class Archive:
         entry = self._entries.get(name)
         if entry is None:
             raise ValueError(f"the file does not contain {name[:100]!r}")
+        if not entry.is_stored:
+            raise ValueError(f"{name[:100]!r} is compressed or encrypted, which files of torch.save are not")
         return entry
 
     def _read_directory(self, directory: bytes, count: int, limit: int) -> None:
         at = 0
         ranges = []
         for _ in range(count):
-            name, header, at, fields = _central_entry(directory, at)
+            name, header, at, entry = _central_entry(directory, at)
             if name in self._entries:
                 raise ValueError(f"the file contains {name[:100]!r} twice")
-            self._entries[name] = entry = self._local_entry(name, header, *fields)
-            ranges.append((header, entry.offset + entry.size))
+            offset = self._data_offset(name, header)
+            self._entries[name] = entry._replace(offset=offset)
+            ranges.append((header, offset + entry.size))
         if at != len(directory):
             raise ValueError("the zip directory is damaged: it has more bytes than entries")
         # Entries that overlap would let a small file name a large amount of data.
@@ -99,14 +104,14 @@ class Archive:
             if end > start:
                 raise ValueError("the entries of the zip file overlap")
 
-    def _local_entry(self, name: str, header: int, size: int, crc: int) -> Entry:
+    def _data_offset(self, name: str, header: int) -> int:
         record = bytes(self._source.read(header, _LOCAL.size))
         if not record.startswith(b"PK\3\4"):
             raise ValueError(f"the header of {name[:100]!r} is damaged")
         name_size, extra_size = _LOCAL.unpack(record)
         if bytes(self._source.read(header + _LOCAL.size, name_size)) != name.encode():
             raise ValueError(f"the zip directory names {name[:100]!r}, its header another entry")
-        return Entry(name, header + _LOCAL.size + name_size + extra_size, size, crc)
+        return header + _LOCAL.size + int(name_size) + int(extra_size)
 
 
 def _directory(source: Source) -> tuple[int, int, int]:
@@ -141,8 +146,8 @@ def _directory_64(source: Source, end: int) -> tuple[int, ...]:
     return (start, *_END_64.unpack(record))
 
 
-def _central_entry(directory: bytes, at: int) -> tuple[str, int, int, tuple[int, int]]:
-    """Returns the name of an entry, the offsets of its header and of the next entry, and its size and checksum."""
+def _central_entry(directory: bytes, at: int) -> tuple[str, int, int, Entry]:
+    """Returns the name of an entry, the offsets of its header and of the next one, and the entry without its offset."""
     end = at + _CENTRAL.size
     if directory[at : at + 4] != b"PK\1\2" or end > len(directory):
         raise ValueError("the zip directory is damaged")
@@ -158,9 +163,8 @@ def _central_entry(directory: bytes, at: int) -> tuple[str, int, int, tuple[int,
         raise ValueError("the zip directory is damaged: a name is not UTF-8") from None
     extra = directory[end + name_size : end + name_size + extra_size]
     size, packed, header = _large_fields(extra, [size, packed, header])
-    if flags & _ENCRYPTED or method != 0 or packed != size:
-        raise ValueError(f"{name[:100]!r} is compressed or encrypted, which files of torch.save are not")
-    return name, header, after, (size, crc)
+    is_stored = not flags & _ENCRYPTED and method == 0 and packed == size
+    return name, header, after, Entry(0, packed, crc, is_stored)
 
 
 def _large_fields(extra: bytes, fields: list[int]) -> list[int]:
