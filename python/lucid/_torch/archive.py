@@ -109,9 +109,10 @@ class Archive:
         if not record.startswith(b"PK\3\4"):
             raise ValueError(f"the header of {name[:100]!r} is damaged")
         name_size, extra_size = _LOCAL.unpack(record)
-        if bytes(self._source.read(header + _LOCAL.size, name_size)) != name.encode():
+        expected = name.encode()
+        if name_size != len(expected) or bytes(self._source.read(header + _LOCAL.size, name_size)) != expected:
             raise ValueError(f"the zip directory names {name[:100]!r}, its header another entry")
-        return header + _LOCAL.size + int(name_size) + int(extra_size)
+        return header + _LOCAL.size + len(expected) + int(extra_size)
 
 
 def _directory(source: Source) -> tuple[int, int, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import stat
 import struct
@@ -24,7 +23,7 @@ def load(f: str | os.PathLike[str] | IO[bytes]) -> Any:
         return _load_source(Source(bytes(data)))
     with open(f, "rb") as file:
         regular = stat.S_ISREG(os.fstat(file.fileno()).st_mode)
-        return _load_source(Source(file if regular and isinstance(file, io.BufferedReader) else file.read()))
+        return _load_source(Source(file if regular else file.read()))
 
 
 def _load_source(source: Source) -> Any:
