@@ -28,12 +28,7 @@ class Embedder:
 
     def __init__(self, folder: pathlib.Path) -> None:
         self.tokenizer = WordPiece((folder / "vocab.txt").read_text(encoding="utf-8").splitlines())
-        state = lucid.load(folder / "model.safetensors")
-        self.model = lucid.models.bert(pooler="pooler.dense.weight" in state)
-        found = self.model.load_state_dict(state, strict=False)
-        if found.missing_keys:
-            raise ValueError(f"{folder} does not contain the weights of MiniLM-L6: {found.missing_keys[0]} is missing")
-        self.model.eval()
+        self.model = lucid.models.load_weights(lucid.models.bert(pooler=False), folder).eval()
         self.compiled_encode = lucid.compile(self.encode)
 
     def batch(self, sentences: list[str], max_tokens: int = 256) -> tuple[lucid.Tensor, lucid.Tensor]:
@@ -45,8 +40,7 @@ class Embedder:
         return tokens, lucid.tensor([[1.0] * len(row) + [0.0] * (longest - len(row)) for row in rows])
 
     def encode(self, tokens: lucid.Tensor, mask: lucid.Tensor) -> lucid.Tensor:
-        result = self.model(tokens, attention_mask=mask)
-        hidden = result[0] if isinstance(result, tuple) else result
+        hidden = self.model(tokens, attention_mask=mask)
         mean = (hidden * mask.unsqueeze(-1)).sum(dim=1) / mask.sum(dim=1, keepdim=True)
         return lucid.nn.functional.normalize(mean, dim=1)
 

@@ -65,7 +65,7 @@ from ._dtypes import (
     u8,
     uint8,
 )
-from ._files import load, save
+from ._files import load, load_torch, save
 from ._overloads import (
     allclose,
     broadcast_shapes,

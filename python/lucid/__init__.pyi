@@ -65,6 +65,7 @@ from ._dtypes import short as short
 from ._dtypes import u8 as u8
 from ._dtypes import uint8 as uint8
 from ._files import load as load
+from ._files import load_torch as load_torch
 from ._files import save as save
 from ._overloads import allclose as allclose
 from ._overloads import broadcast_shapes as broadcast_shapes

@@ -44,3 +44,29 @@ def load(f: Destination) -> Any:
     if hasattr(f, "read"):
         return _core.load_bytes(f.read())
     return _core.load_file(os.fsencode(f))
+
+
+@_effects.effect("reads a file")
+def load_torch(f: Destination) -> Any:
+    """Reads a file that torch.save wrote, such as a state dict or a checkpoint in a .pt, .pth or .bin file.
+
+    `f` is a path or an object with read(). Files of all versions since PyTorch 0.4 are read, without PyTorch.
+
+    The file may contain tensors, parameters, dicts, lists, tuples, sets, texts, bytes, numbers, None and dtypes.
+    Everything else raises ValueError, which names the class that the file wants to build and its key. So do damaged
+    files, and complex, sparse and quantized tensors. Loading a file never runs code.
+
+    Tensors are loaded to the CPU, wherever they were saved. Those that share memory in PyTorch share memory here.
+    `torch.Size` becomes a tuple, `torch.device` its name, `OrderedDict`, `Counter` and `defaultdict` a dict.
+
+    >>> model.load_state_dict(lucid.load_torch("model.pth"))  # doctest: +SKIP
+    IncompatibleKeys(missing_keys=[], unexpected_keys=[])
+    >>> import io, pickle
+    >>> lucid.load_torch(io.BytesIO(pickle.dumps(print)))
+    Traceback (most recent call last):
+        ...
+    ValueError: load_torch: the file wants to build builtins.print, which is not built: load_torch builds ...
+    """
+    from ._torch.load import load
+
+    return load(f)

@@ -1,4 +1,4 @@
-"""Well-known network architectures, with random weights.
+"""Well-known network architectures, with random weights or those of published files.
 
 >>> model = lucid.models.lenet_5()
 >>> model(lucid.zeros(2, 1, 32, 32)).shape
@@ -22,6 +22,7 @@ from .image import (
     vit,
 )
 from .text import GPT, Bert, GPTBlock, bert, gpt, gpt2_small
+from .weights import load_weights
 
 __all__ = [
     "GPT",
@@ -36,6 +37,7 @@ __all__ = [
     "gpt",
     "gpt2_small",
     "lenet_5",
+    "load_weights",
     "mlp",
     "mobilenet_v2",
     "resnet_18",
