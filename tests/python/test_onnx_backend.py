@@ -1,10 +1,13 @@
 """The backend suite of the package `onnx`, run with `lucid.onnx.load`."""
 
 import collections
+import pathlib
+import re
 
 import lucid
 import lucid.onnx
 import numpy as np
+import onnx
 import onnx_backend
 import pytest
 from onnx_backend import FAMILIES, NOT_SUPPORTED, cases, family_of, to_array, to_tensor
@@ -70,6 +73,19 @@ def test_each_family_has_tests():
     assert set(FAMILIES) == set(PASSING)
     for family, least in PASSING.items():
         assert counts[family] >= max(least, 30), (family, counts[family])
+
+
+def test_the_documentation_has_the_counts_and_what_is_not_loaded():
+    document = (pathlib.Path(__file__).parents[2] / "docs/onnx.md").read_text()
+    totals = collections.Counter(family_of(case) for case in cases().values())
+    counts = collections.Counter(family_of(cases()[name]) for name in COVERED)
+    if onnx.__version__.startswith("1.23."):
+        for family, least in PASSING.items():
+            assert counts[family] == least
+            assert f"| {family} | {least} | {totals[family]} |" in document
+    assert f"`load` runs {len(lucid.onnx.supported_ops())} ops of ONNX" in document
+    listed = document.partition("### Ops of ONNX that are not loaded")[2].partition("\n\nData types")[0]
+    assert set(re.findall(r"`(\w+)`", listed)) == set(NOT_SUPPORTED)
 
 
 def test_every_supported_op_is_in_a_family():
