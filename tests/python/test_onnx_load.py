@@ -12,7 +12,7 @@ import onnx
 import pytest
 from lucid import models, nn
 from onnx import TensorProto, helper
-from onnx_runs import bits, check
+from onnx_runs import bits, check, error, results_of, run_elsewhere
 
 FULL = os.environ.get("LUCID_FULL_MODELS") == "1"
 
@@ -59,6 +59,31 @@ def test_model_there_and_back(name):
     loaded = lucid.onnx.load(proto)
     own = {name: tuple(tensor.shape) for name, tensor in model.named_parameters()}
     assert {name: tuple(tensor.shape) for name, tensor in loaded.named_parameters()} == own
+
+
+DYNAMIC = {
+    "mlp": ("input", {0: "batch"}, lambda n: [lucid.randn(n, 784)]),
+    "lenet_5": ("input", {0: "batch"}, lambda n: [lucid.randn(n, 1, 32, 32)]),
+    "resnet_18": ("input", {0: "batch"}, lambda n: [lucid.randn(n, 3, 32, 32)]),
+    "mobilenet_v2": ("input", {0: "batch"}, lambda n: [lucid.randn(n, 3, 32, 32)]),
+    "gpt": ("input", {0: "batch", 1: "time"}, lambda n: [tokens(n, n + 3)]),
+    "bert": ("input", {0: "batch", 1: "time"}, lambda n: [tokens(n, n + 3)]),
+}
+
+
+@pytest.mark.parametrize("name", DYNAMIC)
+def test_model_with_sizes_that_vary(name):
+    lucid.manual_seed(1)
+    model = MODELS[name][0]().eval()
+    argument, sizes, arguments = DYNAMIC[name]
+    proto = lucid.onnx.export(model, tuple(arguments(2)), dynamic={argument: sizes})
+    loaded = lucid.onnx.load(proto)
+    for n in (2, 3, 5):
+        args = arguments(n)
+        expected = model(*args)
+        assert bits(loaded(*args)) == bits(expected)
+        for found, tensor in zip(run_elsewhere(proto, args), results_of(expected), strict=True):
+            assert error(found, tensor, whole=True) <= 1e-5
 
 
 def test_every_model_of_the_library_is_tested():
@@ -208,6 +233,12 @@ RELU = helper.make_node("Relu", ["x"], ["y"])
         (model_of([RELU], opset=999), "the opset is 999"),
         (model_of([helper.make_node("Gelu", ["x"], ["y"])], opset=13), "opset 13 has no op Gelu"),
         (model_of([helper.make_node("Constant", [], ["y"])]), "must have one attribute"),
+        (model_of([helper.make_node("Constant", [], [], value_int=1)]), "0 operands and 0 results"),
+        (model_of([helper.make_node("Add", ["x"], ["y"])]), "1 operands and 1 results"),
+        (model_of([helper.make_node("Add", ["", "x"], ["y"])]), "lacks the operand 'A'"),
+        (model_of([helper.make_node("Softmax", ["x"], ["y"], axis=1.0)]), "attribute 'axis' that it cannot have"),
+        (model_of([helper.make_node("Softmax", ["x"], ["y"], axes=[1])]), "attribute 'axes' that it cannot have"),
+        (model_of([helper.make_node("Concat", ["x"], ["y"])]), "lacks the attribute 'axis'"),
         (model_of([helper.make_node("relu6", ["x", "x"], ["y"], domain="lucid")]), "relu6 takes 1 operands"),
         (model_of([helper.make_node("var", ["x"], ["y"], domain="lucid", dim=1)]), "attribute 'dim' is not"),
     ],
@@ -225,6 +256,7 @@ def test_damaged_files(model, message):
         (helper.make_node("Gelu", ["x"], ["y"], approximate="no"), "approximate is 'no'"),
         (helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[0]), "kernel_shape"),
         (helper.make_node("Split", ["x"], ["y", "z"], num_outputs=2, axis=5), "axis is 5"),
+        (helper.make_node("LpPool", ["x"], ["y"], kernel_shape=[2**40]), "does not fit"),
         (helper.make_node("Conv", ["x", "x"], ["y"]), "a convolution of 2 dimensions is not supported"),
     ],
 )

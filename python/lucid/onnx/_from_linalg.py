@@ -220,6 +220,8 @@ def _average_pool(node: Node, x: Any) -> Any:
         after[i] = max(high[i], reach - x.shape[2 + i] - low[i])
     if node.op == "LpPool":
         p = node.get("p", 2)
+        if p < 1:
+            node.fail(f"p is {p}")
         total = _window_sums(ops["pow"](ops["abs"](x), p), kernel, strides, dilations, low, after)
         return ops["pow"](total, 1 / p)
     total = _window_sums(x, kernel, strides, dilations, low, after)
@@ -240,6 +242,8 @@ def _window_sums(x: Any, kernel: list[int], strides: list[int], dilations: list[
     for i in range(count):
         dim = 2 + i
         number = (x.shape[dim] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1
+        if number < 1:
+            raise ValueError(f"lucid.onnx: a window of {kernel[i]} elements is larger than the padded input")
         parts = None
         for tap in range(kernel[i]):
             start = tap * dilations[i]

@@ -13,6 +13,8 @@ from ._node import Node, array, axes_of, axis_of, integer, ints, ops, option, ru
 
 _effects.pure_module()
 
+_MAX_PADDING = 2**26
+
 
 @runs("Reshape")
 def _reshape(node: Node, x: Any, shape: Any) -> Any:
@@ -146,8 +148,8 @@ def _padded(node: Node, x: Any, dim: int, before: int, after: int, mode: str) ->
     if before == after == 0:
         return x
     size = x.shape[dim]
-    if size == 0:
-        node.fail("an empty dimension cannot be padded with its elements")
+    if size == 0 or max(before, after) > _MAX_PADDING:
+        node.fail(f"a dimension of {size} elements cannot be padded with {max(before, after)} of its elements")
     places = np.arange(-before, size + after)
     if mode == "edge":
         places = places.clip(0, size - 1)

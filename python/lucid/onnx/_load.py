@@ -23,7 +23,7 @@ __all__ = ["FAMILIES", "load", "supported_ops"]
 FAMILIES = (_from_linalg, _from_movement, _from_norm, _from_pointwise, _from_reduce)
 _EXPORTED = frozenset(DIRECT) | frozenset(FUNCTIONS)
 # What functions that call functions may grow to.
-_MAX_NODES = 1_000_000
+_MAX_NODES = 250_000
 _MAX_DEPTH = 50
 
 # Definitions after opset 23 that only add data types, or attributes that are checked.
@@ -196,7 +196,7 @@ class _Loader:
                 self._inline(node, operands, results, given, label, depth)
                 continue
             attributes = self._attributes(node, given, label, domain)
-            version = 1 if op is not None else self._version(node.op_type, domain, opsets)
+            version = 1 if op is not None else self._version(node, domain, opsets, label)
             if attributes is None or version is None:
                 # The model is rejected when all its nodes have been seen.
                 self._skipped.update(results)
@@ -230,8 +230,9 @@ class _Loader:
                 names[name] = result
         self._expand(function.node, names, prefix, self._imports(function.opset_import), attributes, depth + 1)
 
-    def _version(self, op: str, domain: str, opsets: dict[str, int]) -> int | None:
+    def _version(self, node: Any, domain: str, opsets: dict[str, int], label: str) -> int | None:
         """The version of an op's definition, or None if it is not supported."""
+        op = node.op_type
         if domain != "" or (op not in RUN and op != "Constant"):
             self._missing[_name(op, domain)] = None
             return None
@@ -240,12 +241,14 @@ class _Loader:
             raise fail(f"{op} is used, but the model names no opset")
         defs = self._onnx.defs
         try:
-            version = int(defs.get_schema(op, opset, "").since_version)
+            schema = defs.get_schema(op, opset, "")
         except defs.SchemaError:
             raise fail(f"opset {opset} has no op {op}") from None
+        version = int(schema.since_version)
         # An older or newer opset is no obstacle if it defines the op as one from 13 to 23 does.
         oldest = defs.get_schema(op, max(OLDEST_OPSET, version), "").since_version
         if version >= oldest and version <= max(NEWEST_OPSET, _LATER.get(op, 0)):
+            _check_node(node, schema, label)
             return version
         self._missing[f"{op} of opset {version}"] = None
         return None
@@ -351,6 +354,24 @@ def function_defaults(function: Any) -> Any:
         attribute = function.attribute_proto
 
     return Defaults
+
+
+def _check_node(node: Any, schema: Any, label: str) -> None:
+    """Checks the operands and results, and the kinds of the attributes."""
+    given, made = len(node.input), len(node.output)
+    if not schema.min_input <= given <= schema.max_input or not schema.min_output <= made <= schema.max_output:
+        raise fail(f"{label} has {given} operands and {made} results")
+    for position, name in enumerate(node.input):
+        declared = schema.inputs[min(position, len(schema.inputs) - 1)]
+        if not name and declared.option != type(declared.option).Optional:
+            raise fail(f"{label} lacks the operand {declared.name!r}")
+    for attribute in node.attribute:
+        known = schema.attributes.get(attribute.name)
+        if known is None or int(known.type) != attribute.type:
+            raise fail(f"{label} has an attribute {attribute.name!r} that it cannot have")
+    for name, known in schema.attributes.items():
+        if known.required and all(attribute.name != name for attribute in node.attribute):
+            raise fail(f"{label} lacks the attribute {name!r}")
 
 
 def _name(op: str, domain: str) -> str:

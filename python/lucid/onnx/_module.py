@@ -73,6 +73,8 @@ class ONNXModule(Module):
         for step in self._steps:
             operands = [values[name] if name else None for name in step.operands]
             made = run_node(step.node, operands)
+            if len(made) < len(step.results):
+                step.node.unsupported(f"result {len(made) + 1}")
             for name, value in zip(step.results, made):
                 if name:
                     values[name] = value

@@ -12,6 +12,8 @@ from ._node import Node
 
 _effects.pure_module()
 
+_MAX_WEIGHTS = 2**26
+
 
 def _coordinate(
     node: Node, place: int, old: int, new: int, ratio: float, where: str, bounds: tuple[float, float] | None
@@ -82,6 +84,8 @@ def weights_of(
     node: Node, old: int, new: int, ratio: float, mode: str, where: str, bounds: tuple[float, float] | None
 ) -> tuple[Any, Any]:
     """A matrix [new, old] of weights, and which elements of the result are outside the operand."""
+    if new * old > _MAX_WEIGHTS:
+        node.unsupported(f"resizing {old} elements to {new}")
     weights = np.zeros((new, old))
     outside = np.zeros(new, bool)
     for place in range(new):
