@@ -254,3 +254,20 @@ else:
     raise AssertionError
 """
     run_python(code)
+
+
+def test_names_do_not_clash():
+    def f(v1, v2, output):
+        return v1 * 2 + v2 * 3 + output
+
+    x, y, z = lucid.randn(2), lucid.randn(2), lucid.randn(2)
+    proto = check(f, [x, y, z])
+    assert [each.name for each in proto.graph.output] == ["output_"]
+    proto = lucid.onnx.export(f, (x, y, z), output_names=["v3"])
+    assert bits(lucid.onnx.load(proto)(x, y, z)) == bits(f(x, y, z))
+
+
+def test_a_tensor_that_is_passed_twice_is_two_inputs():
+    x, y = lucid.randn(2), lucid.randn(2)
+    proto = lucid.onnx.export(lambda a, b: a - b, (x, x))
+    assert bits(lucid.onnx.load(proto)(x, y)) == bits(x - y)

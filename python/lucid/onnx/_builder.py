@@ -15,19 +15,23 @@ from ._sizes import Size, values_of
 class Builder:
     """Nodes in order. Values are names. `sizes` maps a symbol to the value and the dimension that has this size."""
 
-    def __init__(self, opset: int, prefix: str = "v", sizes: dict[str, tuple[str, int]] | None = None) -> None:
+    def __init__(self, opset: int, sizes: dict[str, tuple[str, int]] | None = None) -> None:
         self.opset = opset
+        # Names that values must not have.
+        self.taken: set[str] = set()
         self.nodes: list[Any] = []
         self._helper = onnx_package().helper
-        self._prefix = prefix
         self._count = 0
         self._constants: dict[bytes, str] = {}
         self._sizes = sizes or {}
         self._known: dict[Any, str] = {}
 
     def fresh(self) -> str:
+        """A name for a value."""
         self._count += 1
-        return f"{self._prefix}{self._count}"
+        while f"v{self._count}" in self.taken:
+            self._count += 1
+        return f"v{self._count}"
 
     def many(self, op: str, outputs: int, *inputs: str | None, domain: str = "", **attributes: Any) -> list[str]:
         """Adds a node with several results. Absent operands and attributes are None."""

@@ -9,7 +9,7 @@ from .. import _core
 from .._overloads import result_type
 from ._builder import Builder
 from ._dtypes import FLOATS, HALVES, is_exact
-from ._sizes import Size, values_of
+from ._sizes import Size
 
 
 class Value(NamedTuple):
@@ -171,8 +171,3 @@ def function(*names: str) -> Callable[[Emit], Emit]:
 
 def is_float(dtype: _core.dtype) -> bool:
     return dtype in FLOATS
-
-
-def plain(sizes: Sequence[Any]) -> list[int]:
-    """The sizes of the recorded call."""
-    return values_of(sizes)

@@ -38,7 +38,6 @@ ARRAY_TYPES: dict[_core.dtype, Any] = {
 
 FLOATS = frozenset({_core.float16, _core.bfloat16, _core.float32, _core.float64})
 HALVES = frozenset({_core.float16, _core.bfloat16})
-SIGNED = frozenset({_core.int8, _core.int16, _core.int32, _core.int64})
 
 
 def name_of(number: int) -> str:

@@ -137,13 +137,17 @@ def _captured_names(target: Any, captured: dict[int, _core.Tensor], taken: list[
     order = {key: place for place, key in enumerate(known)}
     for number in sorted(captured, key=lambda number: order.get(id(captured[number]), len(order))):
         tensor = captured[number]
-        wanted = known.get(id(tensor)) or f"tensor_{len(found)}"
-        name = wanted
-        while name in used:
-            name = f"{name}_"
-        used.add(name)
+        name = _free(known.get(id(tensor)) or f"tensor_{len(found)}", used)
         found[number] = name, isinstance(tensor, Parameter) or tensor.requires_grad
     return found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or a similar one if it is taken. It is taken afterwards."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
 
 
 def _write(onnx: Any, proto: Any, path: str) -> None:
@@ -170,22 +174,24 @@ class _Exporter:
         self._names = dict(zip(recorded.inputs, inputs))
         sizes = {symbol: (inputs[argument], dim) for symbol, (argument, dim) in recorded.symbols.items()}
         self._size_names = {symbol: size_names[place] for symbol, place in recorded.symbols.items()}
-        # Names of values start with a character that names of parameters and arguments do not.
-        self._builder = Builder(opset, "%", sizes)
+        self._builder = Builder(opset, sizes)
         self._functions: dict[bytes, Any] = {}
+        self._initializers: list[Any] = []
 
     def model(self, captured: dict[int, tuple[str, bool]], output_names: Sequence[str] | None) -> Any:
         recorded = self._recorded
         steps = _live(recorded)
         used = {operand.number for step in steps for operand in step.operands if isinstance(operand, Use)}
         used |= set(recorded.outputs)
-        initializers = []
+        taken = self._builder.taken
+        taken |= {*self._inputs, *(output_names or ()), *(name for name, _ in captured.values())}
+        initializers = self._initializers
         for number, (name, _) in captured.items():
             self._names[number] = name
             if number in used:
                 initializers.append(to_proto(recorded.captured[number], name))
         for position, (number, tensor) in enumerate(recorded.constants.items()):
-            self._names[number] = f"%constant_{position}"
+            self._names[number] = _free(f"constant_{position}", taken)
             if number in used:
                 initializers.append(to_proto(tensor, self._names[number]))
         for step in steps:
@@ -238,11 +244,11 @@ class _Exporter:
             found = list(names)
             if len(found) != count or len(set(found)) != count or not all(found):
                 raise ValueError(f"lucid.onnx.export: output_names must be {count} different names, got {names}")
-        taken = {*self._inputs, *(name for name in self._names.values() if not name.startswith("%"))}
-        if clash := taken.intersection(found):
-            if names is not None:
-                raise ValueError(f"lucid.onnx.export: {sorted(clash)[0]!r} is the name of an input or a parameter")
-            found = [f"{name}_" if name in taken else name for name in found]
+        taken = {*self._inputs, *(each.name for each in self._initializers)}
+        if names is None:
+            found = [_free(name, taken) for name in found]
+        elif clash := taken.intersection(found):
+            raise ValueError(f"lucid.onnx.export: {min(clash)!r} is the name of an input or a parameter")
         made = {name for node in self._builder.nodes for name in node.output}
         renamed: dict[str, str] = {}
         for name, number in zip(found, numbers):
@@ -290,7 +296,7 @@ class _Exporter:
 
     def _function(self, step: Step, operands: list[Any], results: list[Kind]) -> list[str]:
         """Adds a call of a function whose body computes the op."""
-        builder = Builder(self._opset, "v")
+        builder = Builder(self._opset)
         formal: list[str] = []
         given: list[str] = []
         inside = []

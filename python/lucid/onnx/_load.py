@@ -9,7 +9,15 @@ import numpy as np
 
 from .. import _core
 from ..nn import Module, Parameter
-from . import _from_linalg, _from_movement, _from_norm, _from_pointwise, _from_reduce
+from . import (
+    _from_image,
+    _from_linalg,
+    _from_movement,
+    _from_norm,
+    _from_pointwise,
+    _from_reduce,
+    _from_windows,
+)
 from ._dtypes import FLOATS, dtype_of
 from ._from_lucid import check_lucid, lucid_op
 from ._module import Input, ONNXModule, Step
@@ -20,7 +28,8 @@ from ._tables import DIRECT, FUNCTIONS
 
 __all__ = ["FAMILIES", "load", "supported_ops"]
 
-FAMILIES = (_from_linalg, _from_movement, _from_norm, _from_pointwise, _from_reduce)
+# Importing them fills the table of functions that run nodes.
+FAMILIES = (_from_image, _from_linalg, _from_movement, _from_norm, _from_pointwise, _from_reduce, _from_windows)
 _EXPORTED = frozenset(DIRECT) | frozenset(FUNCTIONS)
 # What functions that call functions may grow to.
 _MAX_NODES = 250_000

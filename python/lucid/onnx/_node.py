@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from .. import _core, _effects
-from ._dtypes import DTYPES, NUMBERS, name_of
+from ._dtypes import DTYPES, name_of
 
 _effects.pure_module()
 
@@ -113,10 +113,6 @@ def wanted_dtype(node: Node, number: int) -> _core.dtype:
     if found is None:
         node.unsupported(name_of(number))
     return found
-
-
-def number_of(dtype: _core.dtype) -> int:
-    return NUMBERS[dtype]
 
 
 def option(node: Node, name: str, default: str, choices: Sequence[str]) -> str:

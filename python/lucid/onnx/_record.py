@@ -93,7 +93,14 @@ def _tensors(result: Any) -> list[_core.Tensor]:
 
 def record(function: Callable[..., Any], args: Sequence[Any], varying: dict[int, list[int]]) -> Recorded:
     """Records a call. `varying` has the dimensions that vary, for the position of each tensor among the tensors."""
-    given = [arg for arg in args if isinstance(arg, _core.Tensor)]
+    given: list[_core.Tensor] = []
+    args = list(args)
+    for position, arg in enumerate(args):
+        if isinstance(arg, _core.Tensor):
+            # A tensor that is passed twice would be one input.
+            is_known = any(arg is each for each in given)
+            args[position] = _core.ops["clone"](arg) if is_known else arg
+            given.append(args[position])
     if _core.is_tracing():
         raise RuntimeError("lucid.onnx.export cannot be called by a function that is being recorded")
     with TracingContext() as context, no_grad():

@@ -82,11 +82,6 @@ def _selu_of_f64(c: Call) -> str:
     return c.b("Mul", c.b("Where", c.b("Greater", x, c.scalar(0)), x, below), c.scalar(scale))
 
 
-def _log1p_exp(c: Call, x: str) -> str:
-    """log(1 + exp(x)) without overflow."""
-    return c.b("Softplus", x)
-
-
 @direct("softplus")
 def _softplus(c: Call) -> str | None:
     return c.b("Softplus", c.x(0)) if c["beta"] == 1 and c["threshold"] == 20 else None
@@ -96,13 +91,13 @@ def _softplus(c: Call) -> str | None:
 def _softplus_scaled(c: Call) -> str:
     x = c.x(0)
     scaled = c.b("Mul", x, c.scalar(c["beta"]))
-    soft = c.b("Div", _log1p_exp(c, scaled), c.scalar(c["beta"]))
+    soft = c.b("Div", c.b("Softplus", scaled), c.scalar(c["beta"]))
     return c.b("Where", c.b("Greater", scaled, c.scalar(c["threshold"])), x, soft)
 
 
 @function("logsigmoid")
 def _logsigmoid(c: Call) -> str:
-    return c.b("Neg", _log1p_exp(c, c.b("Neg", c.x(0))))
+    return c.b("Neg", c.b("Softplus", c.b("Neg", c.x(0))))
 
 
 @direct("softsign")
@@ -206,7 +201,7 @@ def _mish(c: Call) -> str | None:
 
 @function("mish")
 def _mish_of_parts(c: Call) -> str:
-    return c.b("Mul", c.x(0), c.b("Tanh", _log1p_exp(c, c.x(0))))
+    return c.b("Mul", c.x(0), c.b("Tanh", c.b("Softplus", c.x(0))))
 
 
 @function("tanhshrink")

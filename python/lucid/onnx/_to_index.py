@@ -295,7 +295,3 @@ def _arange(c: Call) -> str:
     wide = Call(c.op, bounds, {}, c.results, c.b)
     found = c.b("Range", *(wide.x(i, _core.int64) for i in range(3)))
     return found if c.dtype is _core.int64 else c.b("Cast", found, to=NUMBERS[c.dtype])
-
-
-def needs_float(c: Call) -> bool:
-    return is_float(c.dtype)

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import _core
-from ._call import Call, direct, function, plain
-from ._sizes import Size
+from ._call import Call, direct, function
+from ._sizes import Size, values_of
 from ._to_pointwise import computing
 
 
@@ -27,7 +27,7 @@ def _flatten(c: Call) -> str:
 
 @direct("squeeze")
 def _squeeze(c: Call) -> str:
-    shape = plain(c.value(0).shape)
+    shape = values_of(c.value(0).shape)
     given = c.dims()
     dims = [dim for dim in (range(len(shape)) if given is None else given) if shape[dim] == 1]
     if any(isinstance(c.value(0).shape[dim], Size) for dim in dims):
@@ -83,7 +83,7 @@ def _slice(c: Call) -> str:
             if start == 0:
                 return c.b.slice(c.x(0), dim, 0, length)
             raise NotImplementedError("a part whose start varies")
-        start += plain([size])[0] if start < 0 else 0
+        start += values_of([size])[0] if start < 0 else 0
         return c.b.slice(c.x(0), dim, start, start + length)
     start = 0 if c["start"] is None else c["start"]
     end = size if c["end"] is None else c["end"]
