@@ -5,14 +5,17 @@ import re
 
 import lucid
 import lucid.onnx
+import numpy as np
 import onnx
 import pytest
 from interpreter import run_python
 from lucid import nn
 from lucid.onnx._not_exported import not_exported
 from lucid.onnx._tables import DIRECT, FUNCTIONS
+from module_cases import CASES
 from onnx_runs import bits, called, check, error, results_of, run_elsewhere
 from op_samples import make_call
+from same import tensors_in
 
 DOCUMENT = (pathlib.Path(__file__).parents[2] / "docs/onnx.md").read_text()
 EXPORTED = set(DIRECT) | set(FUNCTIONS)
@@ -271,3 +274,37 @@ def test_a_tensor_that_is_passed_twice_is_two_inputs():
     x, y = lucid.randn(2), lucid.randn(2)
     proto = lucid.onnx.export(lambda a, b: a - b, (x, x))
     assert bits(lucid.onnx.load(proto)(x, y)) == bits(x - y)
+
+
+@pytest.mark.parametrize("case", CASES, ids=repr)
+def test_every_module(case):
+    """In f32 and evaluation mode; named arguments keep their values."""
+
+    def converted(value):
+        tensor = lucid.tensor(value)
+        return tensor.float() if tensor.is_floating_point() else tensor
+
+    def named_value(value):
+        return converted(value) if isinstance(value, np.ndarray) else value
+
+    lucid.manual_seed(2)
+    kwargs = {name: named_value(value) for name, value in case.kwargs.items()}
+    module = getattr(nn, case.name)(*case.args, **kwargs).eval()
+    inputs = [converted(make()) for make in case.inputs]
+    named = {name: named_value(value) for name, value in case.named.items()}
+
+    def call(*args):
+        return list(tensors_in(module(*args, **named)))
+
+    if "max_norm" in kwargs:
+        # It scales the weights that the call uses.
+        with pytest.raises(ValueError, match="changes a tensor that exists before it"):
+            lucid.onnx.export(call, tuple(inputs))
+        return
+    proto, refusal = exported(call, inputs)
+    if proto is None:
+        assert case.name == "CTCLoss"
+        assert "ctc_loss cannot be exported" in refusal
+        return
+    with lucid.no_grad():
+        check(call, inputs)
