@@ -120,6 +120,16 @@ def test_a_loaded_model_can_be_compiled_and_gives_the_same_bits():
     assert fast.cache_info().fallbacks == 0
 
 
+def test_models_on_a_gpu():
+    model = models.GPT(vocab_size=10, context=8, dim=16, heads=2, layers=1).eval()
+    x = tokens(1, 5)
+    expected = bits(model(x))
+    loaded = lucid.onnx.load(lucid.onnx.export(model, x)).to("gpu")
+    assert bits(loaded(x.to("gpu")).cpu()) == expected
+    proto = lucid.onnx.export(model.to("gpu"), x.to("gpu"))
+    assert bits(lucid.onnx.load(proto)(x)) == expected
+
+
 def test_a_loaded_model_can_be_trained_like_the_original():
     x, y = lucid.randn(2, 2, 5), lucid.tensor([1, 3])
 

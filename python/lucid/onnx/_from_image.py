@@ -119,11 +119,11 @@ def _resize_by_weights(node: Node, x: Any, mode: str, where: str, new: list[int]
         if new[dim] == x.shape[dim] and ratios[dim] == 1 and bounds in (None, (0.0, 1.0)):
             continue
         weights, beyond = weights_of(node, int(x.shape[dim]), new[dim], ratios[dim], mode, where, bounds)
-        matrix = _core.tensor(weights).to(found.dtype)
+        matrix = tensor(weights).to(found.dtype)
         moved = ops["transpose"](found, dim, x.ndim - 1)
         found = ops["transpose"](ops["matmul"](moved, ops["permute"](matrix, [1, 0])), dim, x.ndim - 1)
         outside = outside | beyond.reshape([-1 if d == dim else 1 for d in range(x.ndim)])
     if outside.any():
         fill = node.get("extrapolation_value", 0.0)
-        found = ops["where"](_core.tensor(outside), fill, found)
+        found = ops["where"](tensor(outside), fill, found)
     return found if dtype in FLOATS else ops["round"](found).to(dtype)

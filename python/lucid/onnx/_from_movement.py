@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core, _effects
 from .._overloads import broadcast_shapes
-from ._node import Node, array, axes_of, axis_of, integer, ints, ops, option, runs, tensor, wanted_dtype
+from ._node import Node, array, axes_of, axis_of, created, integer, ints, ops, option, runs, tensor, wanted_dtype
 
 _effects.pure_module()
 
@@ -159,7 +159,7 @@ def _padded(node: Node, x: Any, dim: int, before: int, after: int, mode: str) ->
         period = max(2 * size - 2, 1)
         places = places % period
         places = np.where(places >= size, period - places, places)
-    return ops["index_select"](x, dim, _core.tensor(places))
+    return ops["index_select"](x, dim, tensor(places))
 
 
 @runs("DepthToSpace")
@@ -218,7 +218,7 @@ def _reverse_sequence(node: Node, x: Any, lengths: Any) -> Any:
     time, batch = node.get("time_axis", 0), node.get("batch_axis", 1)
     if {time, batch} != {0, 1} or x.ndim < 2:
         node.fail("time_axis and batch_axis must be 0 and 1")
-    steps = ops["arange"](x.shape[time])
+    steps = created("arange", x.shape[time])
     steps = ops["reshape"](steps, [-1, 1] if time == 0 else [1, -1])
     ends = ops["reshape"](lengths, [1, -1] if time == 0 else [-1, 1])
     places = ops["where"](ops["lt"](steps, ends), ops["sub"](ops["sub"](ends, 1), steps), steps)
@@ -270,7 +270,7 @@ def _gather_nd(node: Node, x: Any, index: Any) -> Any:
         node.fail(f"indices name {count} dimensions")
     parts = [ops["select"](index, -1, i) for i in range(count)]
     for dim in reversed(range(batch)):
-        own = ops["arange"](x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(index.ndim - 1)])
+        own = created("arange", x.shape[dim]).reshape([-1 if d == dim else 1 for d in range(index.ndim - 1)])
         parts.insert(0, ops["expand"](own, list(index.shape[:-1])))
     return ops["index"](x, parts)
 
@@ -318,7 +318,7 @@ def _one_hot(node: Node, index: Any, depth: Any, values: Any) -> Any:
         node.fail(f"axis is {axis} and depth {count}")
     axis = axis % (index.ndim + 1)
     index = index.to(_core.int64)
-    places = ops["arange"](count).reshape([-1] + [1] * (index.ndim - axis))
+    places = created("arange", count).reshape([-1] + [1] * (index.ndim - axis))
     hit = ops["eq"](ops["unsqueeze"](_positive(index, count), axis), places)
     return ops["where"](hit, ops["select"](values, 0, 1), ops["select"](values, 0, 0))
 
@@ -353,7 +353,7 @@ def _constant_of_shape(node: Node, shape: Any) -> Any:
     fill = tensor(value)
     if fill.numel() != 1:
         node.fail("value must have one element")
-    return ops["full"](ints(node, shape, "shape"), fill.item(), dtype=fill.dtype)
+    return created("full", ints(node, shape, "shape"), fill.item(), dtype=fill.dtype)
 
 
 @runs("Range")
@@ -364,7 +364,7 @@ def _range(node: Node, start: Any, limit: Any, delta: Any) -> Any:
     if step == 0:
         node.fail("delta is 0")
     count = max(0, math.ceil((last - first) / step))
-    return ops["add"](ops["mul"](ops["arange"](count), step), first).to(dtype)
+    return ops["add"](ops["mul"](created("arange", count), step), first).to(dtype)
 
 
 @runs("EyeLike")
@@ -373,5 +373,5 @@ def _eye_like(node: Node, x: Any) -> Any:
     if x.ndim != 2:
         node.fail("the operand must be a matrix")
     dtype = x.dtype if node.get("dtype") is None else wanted_dtype(node, node.get("dtype"))
-    rows, columns = ops["arange"](x.shape[0]).reshape(-1, 1), ops["arange"](x.shape[1])
+    rows, columns = created("arange", x.shape[0]).reshape(-1, 1), created("arange", x.shape[1])
     return ops["eq"](ops["sub"](columns, rows), node.get("k", 0)).to(dtype)

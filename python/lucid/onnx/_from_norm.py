@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core, _effects
 from ._dtypes import HALVES
-from ._node import Node, axes_of, axis_of, ops, runs, tensor, wanted_dtype
+from ._node import Node, axes_of, axis_of, created, ops, runs, tensor, wanted_dtype
 
 _effects.pure_module()
 
@@ -196,16 +196,16 @@ def _bias(mask: Any, causal: bool, rows: int, columns: int, past: int, dtype: An
     bias = None
     if mask is not None:
         if mask.dtype is _core.bool:
-            low = ops["full"]([], -math.inf, dtype=dtype)
-            bias = ops["where"](mask, ops["zeros"]([], dtype=dtype), low)
+            low = created("full", [], -math.inf, dtype=dtype)
+            bias = ops["where"](mask, created("zeros", [], dtype=dtype), low)
         else:
             bias = mask
         if bias.shape[-1] < columns:
             pad = [0, columns - bias.shape[-1]]
             bias = ops["constant_pad"](bias, pad, -math.inf)
     if causal:
-        later = ops["gt"](ops["arange"](columns), ops["add"](ops["arange"](rows).reshape(-1, 1), past))
-        hidden = ops["where"](later, ops["full"]([], -math.inf, dtype=dtype), ops["zeros"]([], dtype=dtype))
+        later = ops["gt"](created("arange", columns), ops["add"](created("arange", rows).reshape(-1, 1), past))
+        hidden = ops["where"](later, created("full", [], -math.inf, dtype=dtype), created("zeros", [], dtype=dtype))
         bias = hidden if bias is None else ops["add"](bias, hidden)
     return bias
 

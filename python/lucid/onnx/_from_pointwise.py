@@ -9,7 +9,7 @@ import numpy as np
 
 from .. import _core, _effects
 from ._dtypes import FLOATS
-from ._node import Node, array, axis_of, operand, ops, option, runs, tensor, wanted_dtype
+from ._node import Node, array, axis_of, created, operand, ops, option, runs, tensor, wanted_dtype
 
 _effects.pure_module()
 
@@ -264,5 +264,5 @@ def _hardmax(node: Node, x: Any) -> Any:
     x = tensor(x)
     axis = axis_of(node, node.get("axis", -1), x.ndim)
     best = ops["argmax"](x, axis, True)
-    places = ops["arange"](x.shape[axis]).reshape([-1] + [1] * (x.ndim - 1 - axis))
+    places = created("arange", x.shape[axis]).reshape([-1] + [1] * (x.ndim - 1 - axis))
     return ops["eq"](places, best).to(x.dtype)

@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import _core, _effects
 from ._dtypes import FLOATS
-from ._node import Node, axes_of, axis_of, integer, ints, ops, option, runs, tensor
+from ._node import Node, axes_of, axis_of, created, integer, ints, ops, option, runs, tensor
 
 _effects.pure_module()
 
@@ -66,11 +66,11 @@ def _extreme(node: Node, x: Any, dims: list[int] | None, keepdim: bool) -> Any:
         shape = [1 if dim in reduced else size for dim, size in enumerate(x.shape) if keepdim or dim not in reduced]
         largest = node.op == "ReduceMin"
         if x.dtype in FLOATS:
-            return ops["full"](shape, float("inf") if largest else float("-inf"), dtype=x.dtype)
+            return created("full", shape, float("inf") if largest else float("-inf"), dtype=x.dtype)
         limit = {1: 8, 2: 16, 4: 32, 8: 64}[x.element_size()]
         signed = x.dtype is not _core.uint8
         top = 2 ** (limit - signed) - 1
-        return ops["full"](shape, top if largest else (-top - 1 if signed else 0), dtype=x.dtype)
+        return created("full", shape, top if largest else (-top - 1 if signed else 0), dtype=x.dtype)
     return ops["amax" if node.op == "ReduceMax" else "amin"](x, dims, keepdim)
 
 
@@ -143,8 +143,8 @@ def _unique(node: Node, x: Any) -> Any:
     values, inverse, counts = ops["unique_all"](x, dim)
     inverse = inverse.reshape(-1)
     # The first place of each value: the smallest position with its number.
-    places = ops["arange"](inverse.numel())
-    last = ops["full"]([counts.numel()], inverse.numel(), dtype=_core.int64)
+    places = created("arange", inverse.numel())
+    last = created("full", [counts.numel()], inverse.numel(), dtype=_core.int64)
     first = ops["scatter_reduce"](last, 0, inverse, places, "amin")
     return (values, first, inverse, counts)[: node.outputs]
 

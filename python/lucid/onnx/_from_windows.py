@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import _core, _effects
 from ._dtypes import FLOATS
-from ._node import Node, ints, ops, option, runs, tensor
+from ._node import Node, created, ints, ops, option, runs, tensor
 
 _effects.pure_module()
 
@@ -151,7 +151,7 @@ def _max_pool(node: Node, x: Any) -> Any:
             return ops[f"max_pool{count}d"](x, kernel, strides, [0], dilations, False).to(dtype)
         node.unsupported("indices with padding that differs between the sides")
     values, places = ops[f"max_pool{count}d_with_indices"](x, kernel, strides, low, dilations, ceil)
-    planes = ops["arange"](sizes[0] * sizes[1]).reshape([sizes[0], sizes[1]] + [1] * count)
+    planes = created("arange", sizes[0] * sizes[1]).reshape([sizes[0], sizes[1]] + [1] * count)
     return values, ops["add"](places, ops["mul"](planes, math.prod(sizes[2:])))
 
 
@@ -229,7 +229,7 @@ def _max_unpool(node: Node, x: Any, places: Any, shape: Any = None) -> Any:
     pads = list(node.get("pads", [0] * (2 * count)))
     sizes = [(x.shape[2 + i] - 1) * strides[i] - pads[i] - pads[i + count] + kernel[i] for i in range(count)]
     own = [*x.shape[:2], *sizes]
-    flat = ops["zeros"]([math.prod(own)], dtype=x.dtype)
+    flat = created("zeros", [math.prod(own)], dtype=x.dtype)
     found = ops["scatter_set"](flat, 0, places.reshape(-1), x.reshape(-1)).reshape(own)
     if shape is None:
         return found

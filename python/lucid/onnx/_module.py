@@ -10,7 +10,7 @@ from .. import _core, _effects
 from ..nn import Module
 from ._from_lucid import run_lucid
 from ._host import run_on_host
-from ._node import RUN, Node
+from ._node import RUN, Node, call_device, tensor
 from ._package import DOMAIN
 
 _effects.pure_module()
@@ -70,6 +70,17 @@ class ONNXModule(Module):
             raise TypeError(f"the model has {len(self.inputs)} inputs ({', '.join(self.input_names)}), got {len(args)}")
         for declared, arg in zip(self.inputs, args):
             values[declared.name] = _checked(declared, arg)
+        devices = [arg.device for arg in args if arg.device.type != "cpu"]
+        token = call_device.set(devices[0] if devices else None)
+        try:
+            self._run(values)
+            results = tuple(tensor(values[name]) for name in self.output_names)
+        finally:
+            call_device.reset(token)
+        return results[0] if len(results) == 1 else results
+
+    def _run(self, values: dict[str, Any]) -> None:
+        """Runs the nodes on the values that are there, and adds their results."""
         for step in self._steps:
             operands = [values[name] if name else None for name in step.operands]
             made = run_node(step.node, operands)
@@ -80,8 +91,6 @@ class ONNXModule(Module):
                     values[name] = value
             for name in step.unused:
                 del values[name]
-        results = tuple(_result(values[name]) for name in self.output_names)
-        return results[0] if len(results) == 1 else results
 
     def extra_repr(self) -> str:
         return f"inputs={list(self.input_names)}, outputs={list(self.output_names)}, nodes={len(self._steps)}"
@@ -99,10 +108,6 @@ def _checked(declared: Input, arg: Any) -> Any:
         if not fits:
             raise ValueError(f"input {declared.name!r} must have the shape {declared.shape}, got {tuple(arg.shape)}")
     return arg
-
-
-def _result(value: Any) -> Any:
-    return _core.tensor(value) if isinstance(value, np.ndarray) else value
 
 
 def run_node(node: Node, operands: list[Any]) -> tuple[Any, ...]:

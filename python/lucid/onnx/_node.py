@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextvars import ContextVar
 from typing import Any, NoReturn
 
 import numpy as np
@@ -54,9 +55,23 @@ def runs(*names: str) -> Callable[[Run], Run]:
     return register
 
 
+# The device of a call's arguments, if it is not the CPU.
+call_device: ContextVar[Any] = ContextVar("call_device", default=None)
+
+
+def _placed(made: Any) -> Any:
+    device = call_device.get()
+    return made if device is None else made.to(device)
+
+
 def tensor(value: Any) -> Any:
     """An operand as a tensor: constants that are known before the call are arrays."""
-    return _core.tensor(value) if isinstance(value, np.ndarray | np.generic) else value
+    return _placed(_core.tensor(value)) if isinstance(value, np.ndarray | np.generic) else value
+
+
+def created(op: str, *args: Any, **kwargs: Any) -> Any:
+    """The result of an op without operands, on the device of the call."""
+    return _placed(ops[op](*args, **kwargs))
 
 
 def operand(value: Any) -> Any:
