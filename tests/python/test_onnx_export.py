@@ -270,6 +270,29 @@ def test_names_do_not_clash():
     assert bits(lucid.onnx.load(proto)(x, y, z)) == bits(f(x, y, z))
 
 
+def test_constants_of_an_entry_that_declines_stay_usable():
+    """The direct form of a clamp with a tensor writes nothing; a later use of the same numbers must find them."""
+
+    def f(x, low):
+        y = x.clamp(low, 0.5) + lucid.interpolate(x.reshape(1, 1, 4), scale_factor=1.7).sum()
+        return y * 0.5 + 1.7, lucid.layer_norm(y.double(), [4], eps=1e-7).float() * 0.5
+
+    check(f, [lucid.randn(4), lucid.tensor(-0.5)])
+
+
+def test_sizes_with_many_symbols_have_their_names():
+    args = [lucid.randn(2 + i) for i in range(11)]
+
+    def f(*parts):
+        return lucid.cat(list(parts)), parts[10] * 2
+
+    names = [f"p{i}" for i in range(11)]
+    dynamic = {name: {0: f"n{i}"} for i, name in enumerate(names)}
+    proto = lucid.onnx.export(f, tuple(args), input_names=names, dynamic=dynamic)
+    assert proto.graph.output[1].type.tensor_type.shape.dim[0].dim_param == "n10"
+    assert bits(lucid.onnx.load(proto)(*args)) == bits(f(*args))
+
+
 def test_a_tensor_that_is_passed_twice_is_two_inputs():
     x, y = lucid.randn(2), lucid.randn(2)
     proto = lucid.onnx.export(lambda a, b: a - b, (x, x))

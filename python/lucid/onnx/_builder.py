@@ -33,6 +33,13 @@ class Builder:
             self._count += 1
         return f"v{self._count}"
 
+    def drop(self, start: int) -> None:
+        """Removes the nodes from a position on, and what is known about their results."""
+        gone = {name for node in self.nodes[start:] for name in node.output}
+        del self.nodes[start:]
+        self._constants = {key: name for key, name in self._constants.items() if name not in gone}
+        self._known = {key: name for key, name in self._known.items() if name not in gone}
+
     def many(self, op: str, outputs: int, *inputs: str | None, domain: str = "", **attributes: Any) -> list[str]:
         """Adds a node with several results. Absent operands and attributes are None."""
         names = ["" if name is None else name for name in inputs]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -204,7 +205,8 @@ class _Exporter:
             [self._info(name, recorded.kinds[n]) for name, n in zip(outputs, recorded.outputs)],
             initializers,
         )
-        return self._wrapped(graph, [name for name, is_parameter in captured.values() if not is_parameter])
+        buffers = [name for n, (name, is_parameter) in captured.items() if n in used and not is_parameter]
+        return self._wrapped(graph, buffers)
 
     def _wrapped(self, graph: Any, buffers: list[str]) -> Any:
         from .. import __version__
@@ -230,10 +232,7 @@ class _Exporter:
         return self._helper.make_tensor_value_info(name, NUMBERS[kind.dtype], shape)
 
     def _size_name(self, size: Size) -> str:
-        text = size.text
-        for symbol, name in self._size_names.items():
-            text = name if text == symbol else text.replace(symbol, name)
-        return text
+        return re.sub(r"\bs\d+\b", lambda symbol: self._size_names[symbol[0]], size.text)
 
     def _outputs(self, names: Sequence[str] | None) -> list[str]:
         """The names of the outputs, which replace those of the values."""
@@ -289,7 +288,7 @@ class _Exporter:
                 for node in self._builder.nodes[start:]:
                     node.doc_string = step.source
                 return made if isinstance(made, list) else [made]
-            del self._builder.nodes[start:]
+            self._builder.drop(start)
         if step.op not in FUNCTIONS:
             raise NotImplementedError(reason_of(step.op))
         return self._function(step, operands, results)
@@ -300,15 +299,11 @@ class _Exporter:
         formal: list[str] = []
         given: list[str] = []
         inside = []
-        for operand in operands:
-            if isinstance(operand, Value):
-                formal.append(f"x{len(formal)}")
-                inside.append(operand._replace(name=formal[-1]))
-                given.append(operand.name)
-            else:
-                formal.append(f"x{len(formal)}")
-                inside.append(operand)
-                given.append("")
+        for position, operand in enumerate(operands):
+            is_value = isinstance(operand, Value)
+            formal.append(f"x{position}")
+            inside.append(operand._replace(name=f"x{position}") if is_value else operand)
+            given.append(operand.name if is_value else "")
         attributes = _attributes(step, operands)
         made = FUNCTIONS[step.op](Call(step.op, inside, step.attributes, results, builder))
         if made is None:
@@ -325,9 +320,7 @@ class _Exporter:
         )
         key = body.SerializeToString()
         if key not in self._functions:
-            same = sum(
-                function.name == step.op or function.doc_string == step.op for function in self._functions.values()
-            )
+            same = sum(function.doc_string == step.op for function in self._functions.values())
             body.doc_string = step.op
             body.name = step.op if not same else f"{step.op}_{same}"
             self._functions[key] = body

@@ -274,7 +274,8 @@ class _Loader:
             for name in call.results:
                 if name and name in known:
                     raise fail(f"{call.label} computes {name!r}, which exists already")
-                known.add(name)
+                if name:
+                    known.add(name)
             if call.op == "Constant":
                 constants[call.results[0]] = _constant(call)
             else:

@@ -15,7 +15,6 @@ REASONS = {
     "masked_select": _VALUES,
     "unique_all": _VALUES,
     "bincount": _VALUES,
-    "to_device": "an ONNX file has no devices",
     "ctc_loss": "ONNX has no op for it, and a function of it would be a loop over time",
     **dict.fromkeys(
         ("attention", "embedding_bag_offsets", "max_pool", "max_position", "mean_pool", "resample"), _INTERNAL

@@ -112,7 +112,7 @@ def record(function: Callable[..., Any], args: Sequence[Any], varying: dict[int,
         outputs = _probed([*results, *given, *captured])
         first = _graph(*_core.record_trace(tracing, [*given, *captured], outputs, [], "model"))
         kinds = [first.values[number] for number in first.constant_ids]
-        outputs += _probed([_core.ops["zeros"](kind.shape, dtype=kind.dtype) for kind in kinds])
+        outputs += _probed([_core.ops["zeros"](kind.shape, dtype=kind.dtype).to(kind.device) for kind in kinds])
     _reject_effects(first)
     values: list[_core.Tensor] = []
     if kinds:

@@ -92,7 +92,7 @@ def _slice(c: Call) -> str:
     return c.b.slice(c.x(0), dim, start, end, c["step"])
 
 
-@direct("contiguous", "clone")
+@direct("contiguous", "clone", "to_device")
 def _same(c: Call) -> str:
     return c.x(0)
 
