@@ -78,12 +78,16 @@ def test_model_with_sizes_that_vary(name):
     argument, sizes, arguments = DYNAMIC[name]
     proto = lucid.onnx.export(model, tuple(arguments(2)), dynamic={argument: sizes})
     loaded = lucid.onnx.load(proto)
+    fast = lucid.compile(loaded)
     for n in (2, 3, 5):
         args = arguments(n)
         expected = model(*args)
         assert bits(loaded(*args)) == bits(expected)
+        assert bits(fast(*args)) == bits(fast(*args)) == bits(expected)
         for found, tensor in zip(run_elsewhere(proto, args), results_of(expected), strict=True):
             assert error(found, tensor, whole=True) <= 1e-5
+    assert fast.cache_info().fallbacks == 0
+    assert fast.cache_info().hits >= 3
 
 
 def test_every_model_of_the_library_is_tested():

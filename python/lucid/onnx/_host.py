@@ -1,6 +1,7 @@
 """Nodes whose operands are all known before the call: shapes, axes and what is computed from them.
 
-They run with NumPy on small arrays, so that shapes stay numbers. What is computed here is exact in every order.
+They run with NumPy on small arrays, so that shapes stay numbers. What is computed here is exact in every order. NumPy's
+functions are those that compiled calls may use: not `broadcast_to`, nor what sets the error state.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import _effects
+from .._overloads import broadcast_shapes
 from ._dtypes import ARRAY_TYPES, DTYPES
 from ._node import HOST_SIZE, Node, axes_of, axis_of, integer, ints
 
@@ -49,7 +51,7 @@ def _binary(node: Node, x: Any, y: Any) -> Any:
     if node.op in _BINARY:
         return _BINARY[node.op](x, y)
     if x.dtype.kind not in "iu":
-        return np.divide(x, y) if node.op == "Div" else NotImplemented
+        return np.divide(x, y) if node.op == "Div" and np.all(y) else NotImplemented
     if not np.all(y):
         node.fail("a division by 0")
     if node.op == "Mod":
@@ -64,7 +66,6 @@ _UNARY: dict[str, Any] = {
     "Floor": np.floor,
     "Ceil": np.ceil,
     "Not": np.logical_not,
-    "Sqrt": np.sqrt,
     "Identity": np.array,
 }
 
@@ -92,7 +93,7 @@ def _cast(node: Node, x: Any, like: Any = None) -> Any:
     if like is not None:
         return x.astype(like.dtype)
     kind = ARRAY_TYPES.get(DTYPES.get(node.get("to", 0)))  # type: ignore[arg-type]
-    if kind is None or (x.dtype.kind == "f" and np.dtype(kind).kind in "iu" and not np.all(np.isfinite(x))):
+    if kind is None or (x.dtype.kind == "f" and np.dtype(kind).kind in "iu" and not np.all(np.abs(x) < 2**31)):
         return NotImplemented
     return x.astype(kind)
 
@@ -185,7 +186,9 @@ def _expand(node: Node, x: Any, shape: Any) -> Any:
     sizes = ints(node, shape, "shape")
     if min(sizes, default=0) < 0 or math.prod(sizes) * max(x.size, 1) > HOST_SIZE:
         return NotImplemented
-    return np.broadcast_to(x, np.broadcast_shapes(x.shape, tuple(sizes))).copy()
+    found = np.empty(broadcast_shapes(x.shape, tuple(sizes)), x.dtype)
+    found[...] = x
+    return found
 
 
 @_host("Range")
@@ -212,11 +215,10 @@ def run_on_host(node: Node, operands: list[Any]) -> Any:
     run = HOST.get(node.op)
     if run is None:
         return NotImplemented
-    with np.errstate(all="ignore"):
-        try:
-            found = run(node, *operands)
-        except (ValueError, TypeError, IndexError, OverflowError) as error:
-            node.fail(str(error))
+    try:
+        found = run(node, *operands)
+    except (ValueError, TypeError, IndexError, OverflowError) as error:
+        node.fail(str(error))
     if found is NotImplemented:
         return found
     found = np.asarray(found)
