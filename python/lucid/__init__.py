@@ -120,7 +120,7 @@ from ._windows import (
 from .autograd import enable_grad, grad_enabled, inference_mode, is_grad_enabled, no_grad, set_grad_enabled
 
 if TYPE_CHECKING:
-    from . import backend, compiler
+    from . import backend, compiler, onnx
     from .compiler import JITFunction, JITModule, compile, jit
 
 __version__ = "0.1.0"
@@ -128,8 +128,9 @@ __version__ = "0.1.0"
 _tensor.install()
 
 
-# The compiler is imported on first use.
+# The compiler and these packages are imported on first use.
 _COMPILER = {"JITFunction", "JITModule", "compile", "compiler", "jit"}
+_PACKAGES = {"backend", "onnx"}
 
 
 @_effects.pure
@@ -139,12 +140,12 @@ def __getattr__(name: str) -> object:
 
         compiler = import_module(".compiler", __name__)
         return compiler if name == "compiler" else getattr(compiler, name)
-    if name == "backend":
+    if name in _PACKAGES:
         from importlib import import_module
 
-        return import_module(".backend", __name__)
+        return import_module(f".{name}", __name__)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | _COMPILER | {"backend"})
+    return sorted(set(globals()) | _COMPILER | _PACKAGES)

@@ -121,6 +121,7 @@ from .autograd import no_grad as no_grad
 from .autograd import set_grad_enabled as set_grad_enabled
 from . import backend as backend
 from . import compiler as compiler
+from . import onnx as onnx
 from .compiler import JITFunction as JITFunction
 from .compiler import JITModule as JITModule
 from .compiler import compile as compile

@@ -1,0 +1,378 @@
+"""`lucid.onnx.export`: a recorded call as an ONNX model."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from .. import _core
+from ..nn import Module, Parameter
+from ._builder import Builder
+from ._call import Call, Value
+from ._dtypes import NUMBERS, numbers_proto, to_proto
+from ._not_exported import reason_of
+from ._package import BUFFERS, DEFAULT_OPSET, DOMAIN, MAX_MESSAGE, NEWEST_OPSET, OLDEST_OPSET, onnx_package
+from ._record import Kind, Recorded, Step, Use, record
+from ._sizes import Size
+from ._tables import DIRECT, FUNCTIONS
+
+_PARAMETERS = {entry["name"]: entry["parameters"] for entry in _core.op_table()}
+
+
+def export(
+    function: Callable[..., Any],
+    args: Any,
+    path: str | os.PathLike[str] | None = None,
+    *,
+    input_names: Sequence[str] | None = None,
+    output_names: Sequence[str] | None = None,
+    dynamic: Mapping[str, Mapping[int, str]] | None = None,
+    opset: int = DEFAULT_OPSET,
+) -> Any:
+    """Writes what a call computes to an ONNX file, and returns it as an `onnx.ModelProto`.
+
+    The call is recorded as `lucid.compile` records it: what can be compiled can be exported, if ONNX has the ops.
+    Tensors among `args` become inputs; other arguments keep their values. Parameters and buffers become initializers
+    with their names in the module. The call must not draw random numbers or change tensors that exist before it, so
+    modules are exported in evaluation mode.
+
+    Args:
+        function: A module or a function. If it is compiled, the original is recorded.
+        args: A tuple of arguments, or a tensor.
+        path: The file to write. None writes no file.
+        input_names: A name for each tensor among the arguments. The default is the name of the parameter.
+        output_names: A name for each tensor of the result. The default is "output", or "output_0", "output_1", ...
+        dynamic: Dimensions whose sizes may vary, with a name for each size: `{"x": {0: "batch"}}`.
+        opset: The version of ONNX's operator set, from 13 to 23.
+
+    Raises NotImplementedError for an op that ONNX cannot express; the message has the op and the user's line.
+
+    >>> model = lucid.nn.Sequential(lucid.nn.Linear(3, 4), lucid.nn.ReLU())
+    >>> proto = lucid.onnx.export(model, lucid.ones(2, 3), dynamic={"input": {0: "batch"}})
+    >>> [node.op_type for node in proto.graph.node]
+    ['Gemm', 'Relu']
+    >>> [initializer.name for initializer in proto.graph.initializer]
+    ['0.weight', '0.bias']
+    """
+    onnx = onnx_package()
+    if not isinstance(opset, int) or not OLDEST_OPSET <= opset <= NEWEST_OPSET:
+        raise ValueError(f"lucid.onnx.export: opset must be from {OLDEST_OPSET} to {NEWEST_OPSET}, got {opset!r}")
+    values = (args,) if isinstance(args, _core.Tensor) else tuple(args)
+    target = _original(function)
+    inputs = _input_names(target, values, input_names)
+    varying, size_names = _varying(inputs, [arg for arg in values if isinstance(arg, _core.Tensor)], dynamic or {})
+    recorded = record(target, values, varying)
+    exporter = _Exporter(recorded, inputs, size_names, opset)
+    proto = exporter.model(_captured_names(target, recorded.captured, inputs), output_names)
+    if path is not None:
+        _write(onnx, proto, os.fspath(path))
+    return proto
+
+
+def _original(function: Any) -> Callable[..., Any]:
+    """The module or function that `lucid.compile` compiled, or the function itself."""
+    if not callable(function):
+        raise TypeError(f"lucid.onnx.export expects a module or a function, got {type(function).__name__}")
+    from ..compiler import JITFunction, JITModule
+
+    found: Callable[..., Any] = (
+        function._compiled.target if issubclass(type(function), JITFunction | JITModule) else function
+    )
+    return found
+
+
+def _input_names(target: Any, args: Sequence[Any], names: Sequence[str] | None) -> list[str]:
+    tensors = [position for position, arg in enumerate(args) if isinstance(arg, _core.Tensor)]
+    if names is not None:
+        if len(names) != len(tensors) or len(set(names)) != len(names) or not all(names):
+            raise ValueError(f"lucid.onnx.export: input_names must be {len(tensors)} different names, got {names}")
+        return list(names)
+    try:
+        forward = type(target).forward if isinstance(target, Module) else target
+        parameters = list(inspect.signature(forward).parameters.values())
+        parameters = parameters[1:] if isinstance(target, Module) else parameters
+    except (TypeError, ValueError):
+        parameters = []
+    single = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
+    found = [parameter.name for parameter in parameters if parameter.kind in single]
+    if len(tensors) == 1 and tensors[0] >= len(found):
+        return ["input"]
+    return [found[position] if position < len(found) else f"input_{position}" for position in tensors]
+
+
+def _varying(
+    names: list[str], tensors: list[_core.Tensor], dynamic: Mapping[str, Mapping[int, str]]
+) -> tuple[dict[int, list[int]], dict[tuple[int, int], str]]:
+    """The dimensions that vary for each tensor, and the names of their sizes."""
+    varying: dict[int, list[int]] = {}
+    found: dict[tuple[int, int], str] = {}
+    for name, dims in dynamic.items():
+        if name not in names:
+            raise ValueError(f"lucid.onnx.export: dynamic names {name!r}, but the inputs are {names}")
+        position = names.index(name)
+        rank = tensors[position].ndim
+        for dim, size in dims.items():
+            if not isinstance(dim, int) or not -rank <= dim < rank:
+                raise IndexError(f"lucid.onnx.export: dynamic has dimension {dim!r} of {name!r}, which has {rank}")
+            if not isinstance(size, str) or not size:
+                raise TypeError(f"lucid.onnx.export: dynamic[{name!r}][{dim}] must be the name of a size, got {size!r}")
+            varying.setdefault(position, []).append(dim % rank)
+            found[position, dim % rank] = size
+    return varying, found
+
+
+def _captured_names(target: Any, captured: dict[int, _core.Tensor], taken: list[str]) -> dict[int, tuple[str, bool]]:
+    """For each captured tensor its name, and whether it is a parameter."""
+    known: dict[int, str] = {}
+    owner = target if isinstance(target, Module) else getattr(target, "__self__", None)
+    if isinstance(owner, Module):
+        for pairs in (owner.named_parameters(), owner.named_buffers()):
+            known.update({id(tensor): name for name, tensor in pairs})
+    found: dict[int, tuple[str, bool]] = {}
+    used = set(taken)
+    # In the order of the module, which a loaded module then has too.
+    order = {key: place for place, key in enumerate(known)}
+    for number in sorted(captured, key=lambda number: order.get(id(captured[number]), len(order))):
+        tensor = captured[number]
+        name = _free(known.get(id(tensor)) or f"tensor_{len(found)}", used)
+        found[number] = name, isinstance(tensor, Parameter) or tensor.requires_grad
+    return found
+
+
+def _free(name: str, taken: set[str]) -> str:
+    """The name, or a similar one if it is taken. It is taken afterwards."""
+    while name in taken:
+        name += "_"
+    taken.add(name)
+    return name
+
+
+def _write(onnx: Any, proto: Any, path: str) -> None:
+    if proto.ByteSize() <= MAX_MESSAGE:
+        with open(path, "wb") as file:
+            file.write(proto.SerializeToString())
+        return
+    # A message cannot hold more; the tensors go to a file next to it.
+    copy = onnx.ModelProto()
+    copy.CopyFrom(proto)
+    onnx.save_model(copy, path, save_as_external_data=True, location=os.path.basename(path) + ".data")
+
+
+class _Exporter:
+    """Converts a recorded call."""
+
+    def __init__(
+        self, recorded: Recorded, inputs: list[str], size_names: dict[tuple[int, int], str], opset: int
+    ) -> None:
+        self._helper = onnx_package().helper
+        self._recorded = recorded
+        self._inputs = inputs
+        self._opset = opset
+        self._names = dict(zip(recorded.inputs, inputs))
+        sizes = {symbol: (inputs[argument], dim) for symbol, (argument, dim) in recorded.symbols.items()}
+        self._size_names = {symbol: size_names[place] for symbol, place in recorded.symbols.items()}
+        self._builder = Builder(opset, sizes)
+        self._functions: dict[bytes, Any] = {}
+        self._initializers: list[Any] = []
+
+    def model(self, captured: dict[int, tuple[str, bool]], output_names: Sequence[str] | None) -> Any:
+        recorded = self._recorded
+        steps = _live(recorded)
+        used = {operand.number for step in steps for operand in step.operands if isinstance(operand, Use)}
+        used |= set(recorded.outputs)
+        taken = self._builder.taken
+        taken |= {*self._inputs, *(output_names or ()), *(name for name, _ in captured.values())}
+        initializers = self._initializers
+        for number, (name, _) in captured.items():
+            self._names[number] = name
+            if number in used:
+                initializers.append(to_proto(recorded.captured[number], name))
+        for position, (number, tensor) in enumerate(recorded.constants.items()):
+            self._names[number] = _free(f"constant_{position}", taken)
+            if number in used:
+                initializers.append(to_proto(tensor, self._names[number]))
+        for step in steps:
+            self._emit(step)
+        outputs = self._outputs(output_names)
+        graph = self._helper.make_graph(
+            self._builder.nodes,
+            "lucid",
+            [self._info(name, recorded.kinds[n]) for name, n in zip(self._inputs, recorded.inputs)],
+            [self._info(name, recorded.kinds[n]) for name, n in zip(outputs, recorded.outputs)],
+            initializers,
+        )
+        buffers = [name for n, (name, is_parameter) in captured.items() if n in used and not is_parameter]
+        return self._wrapped(graph, buffers)
+
+    def _wrapped(self, graph: Any, buffers: list[str]) -> Any:
+        from .. import __version__
+
+        imports = [self._helper.make_opsetid("", self._opset)]
+        if self._functions:
+            imports.append(self._helper.make_opsetid(DOMAIN, 1))
+        oldest = self._helper.find_min_ir_version_for(imports[:1])
+        model = self._helper.make_model(
+            graph,
+            opset_imports=imports,
+            ir_version=max(8, oldest),
+            producer_name="lucid",
+            producer_version=__version__,
+            functions=list(self._functions.values()),
+        )
+        if buffers:
+            self._helper.set_model_props(model, {BUFFERS: json.dumps(buffers)})
+        return model
+
+    def _info(self, name: str, kind: Kind) -> Any:
+        shape = [self._size_name(size) if isinstance(size, Size) else size for size in kind.shape]
+        return self._helper.make_tensor_value_info(name, NUMBERS[kind.dtype], shape)
+
+    def _size_name(self, size: Size) -> str:
+        return re.sub(r"\bs\d+\b", lambda symbol: self._size_names[symbol[0]], size.text)
+
+    def _outputs(self, names: Sequence[str] | None) -> list[str]:
+        """The names of the outputs, which replace those of the values."""
+        numbers = self._recorded.outputs
+        count = len(numbers)
+        found = ["output"] if count == 1 else [f"output_{position}" for position in range(count)]
+        if names is not None:
+            found = list(names)
+            if len(found) != count or len(set(found)) != count or not all(found):
+                raise ValueError(f"lucid.onnx.export: output_names must be {count} different names, got {names}")
+        taken = {*self._inputs, *(each.name for each in self._initializers)}
+        if names is None:
+            found = [_free(name, taken) for name in found]
+        elif clash := taken.intersection(found):
+            raise ValueError(f"lucid.onnx.export: {min(clash)!r} is the name of an input or a parameter")
+        made = {name for node in self._builder.nodes for name in node.output}
+        renamed: dict[str, str] = {}
+        for name, number in zip(found, numbers):
+            value = self._names[number]
+            if value in made and value not in renamed:
+                renamed[value] = name
+            else:
+                node = self._helper.make_node("Identity", [value], [name])
+                self._builder.nodes.append(node)
+        for node in self._builder.nodes:
+            for names_of_node in (node.input, node.output):
+                for position, name in enumerate(names_of_node):
+                    if name in renamed:
+                        names_of_node[position] = renamed[name]
+        return found
+
+    def _emit(self, step: Step) -> None:
+        operands = [self._value(operand) for operand in step.operands]
+        results = [self._recorded.kinds[number] for number in step.results]
+        try:
+            made = self._converted(step, operands, results)
+        except NotImplementedError as error:
+            where = f"{step.source}: " if step.source else ""
+            raise NotImplementedError(f"lucid.onnx.export: {where}{step.op} cannot be exported: {error}") from None
+        self._names.update(zip(step.results, made))
+
+    def _value(self, operand: Any) -> Any:
+        if not isinstance(operand, Use):
+            return operand
+        kind = self._recorded.kinds[operand.number]
+        return Value(self._names[operand.number], kind.dtype, kind.shape)
+
+    def _converted(self, step: Step, operands: list[Any], results: list[Kind]) -> list[str]:
+        if step.op in DIRECT:
+            start = len(self._builder.nodes)
+            made = DIRECT[step.op](Call(step.op, operands, step.attributes, results, self._builder))
+            if made is not None:
+                for node in self._builder.nodes[start:]:
+                    node.doc_string = step.source
+                return made if isinstance(made, list) else [made]
+            self._builder.drop(start)
+        if step.op not in FUNCTIONS:
+            raise NotImplementedError(reason_of(step.op))
+        return self._function(step, operands, results)
+
+    def _function(self, step: Step, operands: list[Any], results: list[Kind]) -> list[str]:
+        """Adds a call of a function whose body computes the op."""
+        builder = Builder(self._opset)
+        formal: list[str] = []
+        given: list[str] = []
+        inside = []
+        for position, operand in enumerate(operands):
+            is_value = isinstance(operand, Value)
+            formal.append(f"x{position}")
+            inside.append(operand._replace(name=f"x{position}") if is_value else operand)
+            given.append(operand.name if is_value else "")
+        attributes = _attributes(step, operands)
+        made = FUNCTIONS[step.op](Call(step.op, inside, step.attributes, results, builder))
+        if made is None:
+            raise NotImplementedError("with these arguments ONNX has no equivalent")
+        names = made if isinstance(made, list) else [made]
+        outputs = [f"y{position}" for position in range(len(names))]
+        for name, output in zip(names, outputs):
+            builder.nodes.append(self._helper.make_node("Identity", [name], [output]))
+        while given and not given[-1]:
+            given.pop()
+        imports = [self._helper.make_opsetid("", self._opset)]
+        body = self._helper.make_function(
+            DOMAIN, step.op, formal[: len(given)], outputs, builder.nodes, imports, sorted(attributes)
+        )
+        key = body.SerializeToString()
+        if key not in self._functions:
+            same = sum(function.doc_string == step.op for function in self._functions.values())
+            body.doc_string = step.op
+            body.name = step.op if not same else f"{step.op}_{same}"
+            self._functions[key] = body
+        start = len(self._builder.nodes)
+        found = self._builder.many(self._functions[key].name, len(names), *given, domain=DOMAIN, **attributes)
+        self._builder.nodes[start].doc_string = step.source
+        return found
+
+
+def _live(recorded: Recorded) -> list[Step]:
+    """The steps whose results are needed, in order."""
+    needed = set(recorded.outputs)
+    kept = []
+    for step in reversed(recorded.steps):
+        if needed.intersection(step.results):
+            kept.append(step)
+            needed.update(operand.number for operand in step.operands if isinstance(operand, Use))
+    return kept[::-1]
+
+
+def _attributes(step: Step, operands: list[Any]) -> dict[str, Any]:
+    """The attributes of a node that stands for an op: those of the op, and operands that are numbers."""
+    found: dict[str, Any] = {}
+    parameters = _PARAMETERS[step.op]
+    singles = [parameter for parameter in parameters if parameter["kind"] in ("tensor", "tensors")]
+    for parameter, operand in zip(singles, operands):
+        if parameter["kind"] == "tensor" and operand is not None and not isinstance(operand, Value):
+            found[parameter["name"]] = _number(operand)
+    for parameter in parameters:
+        value = step.attributes.get(parameter["name"])
+        if value is None or parameter["kind"] in ("tensor", "tensors"):
+            continue
+        match parameter["kind"]:
+            case "float":
+                found[parameter["name"]] = numbers_proto(float(value), _core.float64)
+            case "dtype":
+                found[parameter["name"]] = NUMBERS[value]
+            case "ints":
+                if any(isinstance(size, Size) for size in value):
+                    raise NotImplementedError("a size that varies")
+                found[parameter["name"]] = numbers_proto(list(value), _core.int64)
+            case "int" | "bool":
+                if isinstance(value, Size):
+                    raise NotImplementedError("a size that varies")
+                found[parameter["name"]] = int(value)
+            case "str":
+                found[parameter["name"]] = value
+    return found
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, Size):
+        raise NotImplementedError("a size that varies")
+    kinds = {bool: _core.bool, int: _core.int64, float: _core.float64}
+    return numbers_proto(value, kinds[type(value)])
