@@ -104,14 +104,14 @@ class Optimizer {
   std::function<void()> register_step_post_hook(Hook hook);
 
   /// Number of steps taken by this object, for schedulers.
-  uint64_t steps_taken() const { return steps_taken_; }
+  uint64_t steps_taken() const { return counters_->steps; }
   /// Counts a step that is taken elsewhere, by a subclass in another language.
-  void count_step() { ++steps_taken_; }
+  void count_step() { ++counters_->steps; }
 
-  /// Changes whenever a group is added, the state dict of a parameter is replaced, or changed() is called.
-  uint64_t version() const { return version_; }
+  /// Changes whenever a group or a hook is added, the state dict of a parameter is replaced, or changed() is called.
+  uint64_t version() const { return counters_->version; }
   /// Must be called after an entry of a parameter's state was replaced.
-  void changed() { ++version_; }
+  void changed() { ++counters_->version; }
 
  protected:
   /// Updates the parameters of a group that have a gradient.
@@ -119,7 +119,10 @@ class Optimizer {
 
  private:
   struct Hooks;
-  static std::function<void()> add_hook(std::shared_ptr<Hooks>& hooks, Hook hook);
+  class Dependency;
+  std::function<void()> add_hook(std::shared_ptr<Hooks>& hooks, Hook hook);
+  /// Tells a recording that it depends on this optimizer.
+  void note_use() const;
 
   const Rule* rule_ = nullptr;
   Tree::Dict defaults_;
@@ -131,8 +134,12 @@ class Optimizer {
   std::unordered_map<const TensorImpl*, StateEntry> states_;
   std::shared_ptr<Hooks> pre_hooks_;
   std::shared_ptr<Hooks> post_hooks_;
-  uint64_t steps_taken_ = 0;
-  uint64_t version_ = 0;
+  /// Recordings of calls share them. The version changes for the last time when the optimizer is destroyed.
+  struct Counters {
+    uint64_t steps = 0;
+    uint64_t version = 0;
+  };
+  const std::shared_ptr<Counters> counters_ = std::make_shared<Counters>();
 };
 
 }  // namespace lucid::optim

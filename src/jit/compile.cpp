@@ -35,15 +35,42 @@ std::vector<TensorRef> state_of(TracingContext& context, const std::vector<Tenso
   return state;
 }
 
-/// One call from C++. There are no guards: the caller guarantees that everything else is unchanged.
+/// A plan of a function in C++, and what it depends on beside the arguments and tensors.
+class CppPlan : public TablePlan {
+ public:
+  CppPlan(Ref<Program> program, const CallKey& key, TracingContext::Dependencies dependencies)
+      : TablePlan(std::move(program), key), dependencies_(std::move(dependencies)) {
+    guards = dependencies_.size();
+  }
+  /// The first that does not hold, or null.
+  const Dependency* changed() const {
+    for (const auto& dependency : dependencies_)
+      if (!dependency->holds()) return dependency.get();
+    return nullptr;
+  }
+  void ran() const {
+    for (const auto& dependency : dependencies_) dependency->ran();
+  }
+
+ private:
+  TracingContext::Dependencies dependencies_;
+};
+
+const CppPlan& as_cpp(const TablePlan& plan) { return static_cast<const CppPlan&>(plan); }
+
+/// One call from C++.
 class CppCall {
  public:
   using Result = std::vector<Tensor>;
 
-  CppCall(const std::vector<Tensor>& arguments, const CompiledCalls::Function& function)
-      : arguments_(arguments), function_(function) {
-    for (const Tensor& argument : arguments) {
-      key_.add_byte(static_cast<char>(argument.defined()));
+  CppCall(const CallArguments& arguments, const CompiledCalls::Function& function)
+      : arguments_(arguments.tensors()), function_(function) {
+    key_.add_value(arguments.values().size());
+    key_.add_bytes(arguments.values().data(), arguments.values().size());
+    for (const Tensor& argument : arguments_) {
+      // Code can tell whether two arguments are one.
+      const auto same = std::ranges::find(tensors_, argument.impl());
+      key_.add_value(argument.defined() ? same - tensors_.begin() : -1);
       if (!argument.defined()) continue;
       key_.add_tensor(unwrap(argument));
       tensors_.push_back(&unwrap(argument));
@@ -52,8 +79,9 @@ class CppCall {
 
   const CallKey& key() const { return key_; }
   std::span<TensorImpl* const> tensors() const { return tensors_; }
-  bool holds(const TablePlan&, Program::Handles&) const { return true; }
+  bool holds(const TablePlan& plan, Program::Handles&) const { return !as_cpp(plan).changed(); }
   std::string difference(const TablePlan& plan) const {
+    if (const Dependency* changed = as_cpp(plan).changed()) return changed->name() + " has changed";
     size_t at = 0;
     for (size_t i = 0; i < tensors_.size(); ++i) {
       const size_t count = 2 * tensors_[i]->sizes().size();
@@ -65,7 +93,10 @@ class CppCall {
     if (plan.program->reads_values() && plan.program->fits(tensors(), handles)) return jit::kReadsOtherValues;
     return "tensors that it uses have different types or share memory differently";
   }
-  void missed(PlanTable&, bool) const {}
+  void missed(PlanTable& table, bool records) const {
+    if (const Ref<TablePlan> stale = records ? table.newest(key_) : nullptr)
+      table.note("recorded again: " + difference(*stale));
+  }
   Result run() const { return function_(); }
 
   std::optional<Result> replay(const TablePlan& plan, const Program::Handles& handles, Program::Branch& branch) const {
@@ -73,6 +104,7 @@ class CppCall {
     const CommitScope commit;
     CallResults results;
     if (!plan.program->run(handles, results, branch)) return std::nullopt;
+    as_cpp(plan).ran();
     Result wrapped;
     wrapped.reserve(results.size());
     for (size_t i = 0; i < results.size(); ++i) wrapped.push_back(wrap(results.take(i)));
@@ -95,6 +127,7 @@ class CppCall {
 
   Result record(PlanTable::Recording& recording) const {
     TracingContext context;
+    context.collect_dependencies();
     Result results;
     try {
       results = function_();
@@ -121,7 +154,8 @@ class CppCall {
     const std::vector<TensorRef> given = refs(arguments_);
     Ref<Program> program =
         Program::record(context, given, refs(results), state_of(context, given), "function", obstacle);
-    return program ? make_ref<TablePlan>(std::move(program), key_) : nullptr;
+    if (!program) return nullptr;
+    return make_ref<CppPlan>(std::move(program), key_, context.finish_dependencies());
   }
 
   const std::vector<Tensor>& arguments_;
@@ -132,11 +166,42 @@ class CppCall {
 
 }  // namespace
 
-CompiledCalls::CompiledCalls(size_t max_plans, bool waits) : table_(PlanTable::make("function", max_plans, waits)) {}
+CompiledCalls::CompiledCalls(const CompileOptions& options)
+    : table_(PlanTable::make("function", options.max_cache_entries, options.wait,
+                             options.verify.value_or(lucid::options().verify))) {}
 
-std::vector<Tensor> CompiledCalls::call(const std::vector<Tensor>& arguments, const Function& function) const {
+std::vector<Tensor> CompiledCalls::call(const CallArguments& arguments, const Function& function) const {
   if (TracingContext::is_active()) return function();
   return table_->call(CppCall(arguments, function));
+}
+
+namespace {
+
+/// The plan that serves a call, and what a run of it needs.
+Ref<TablePlan> plan_for(PlanTable& table, const CallArguments& arguments, Program::Handles& handles) {
+  table.finish_recordings();
+  const CompiledCalls::Function none;
+  const CppCall call(arguments, none);
+  Ref<TablePlan> plan = table.find(call, handles);
+  if (!plan) {
+    const std::string reason = table.reason(call.key());
+    throw RuntimeError("compile: no plan serves such a call{}",
+                       reason.empty() ? "; call the function first" : ": it " + reason);
+  }
+  return plan;
+}
+
+}  // namespace
+
+std::string CompiledCalls::graph(const CallArguments& arguments) const {
+  Program::Handles handles;
+  return to_text(plan_for(*table_, arguments, handles)->program->graph());
+}
+
+std::string CompiledCalls::plan(const CallArguments& arguments, bool timed) const {
+  Program::Handles handles;
+  const Ref<TablePlan> plan = plan_for(*table_, arguments, handles);
+  return timed ? jit::Trial::text_with_times(*plan->program, handles) : to_text(plan->program->plan());
 }
 
 CompileInfo CompiledCalls::info() const {

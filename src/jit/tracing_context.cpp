@@ -440,4 +440,13 @@ void TracingContext::join(std::span<const ImportedCell> group) {
   }
 }
 
+TracingContext::Dependencies TracingContext::finish_dependencies() {
+  Dependencies all;
+  for (const auto& [_, dependency] : dependencies_) {
+    dependency->recorded();
+    all.push_back(dependency);
+  }
+  return all;
+}
+
 }  // namespace lucid::jit

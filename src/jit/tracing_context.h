@@ -87,6 +87,18 @@ class TracingContext : public EagerObserver {
   /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
   int64_t shift_of(const Cell& cell) const;
 
+  /// Collects what the call depends on beside tensors. Set before anything is recorded.
+  void collect_dependencies() { collects_dependencies_ = true; }
+  using Dependencies = std::vector<std::shared_ptr<const Dependency>>;
+  /// After the recording.
+  Dependencies finish_dependencies();
+
+  bool needs_dependency(const void* object) const override {
+    return collects_dependencies_ && !dependencies_.contains(object);
+  }
+  void depends(const void* object, std::shared_ptr<Dependency> dependency) override {
+    dependencies_.emplace(object, std::move(dependency));
+  }
   void made(const TensorImpl& tensor) override;
   void computed(const Call& call, const Values& results) override;
   void viewed(const Call& call, const TensorImpl& result) override;
@@ -141,6 +153,9 @@ class TracingContext : public EagerObserver {
   std::vector<TensorRef> own_leaves_;
   std::vector<HookRef> hooks_that_ran_;
   std::vector<TensorRef> hashed_;
+  /// By object, which the dependency keeps alive.
+  std::unordered_map<const void*, std::shared_ptr<Dependency>> dependencies_;
+  bool collects_dependencies_ = false;
   EagerObserver* before_ = nullptr;
   size_t effects_ = 0;
   bool is_installed_ = false;

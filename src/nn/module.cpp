@@ -101,15 +101,17 @@ void Module::set_object(void* object) {
   object_ = object;
 }
 
-void Module::changed() {
+void Module::changed(bool mode_only) {
   // Visits each module above once, at any depth, even if a module contains itself.
   Module* last = this;
   being_changed_ = true;
   ++version_;
+  mode_changes_ += mode_only;
   for (Module* module = this; module; module = module->next_) {
     for (Module* parent : module->parents_) {
       if (std::exchange(parent->being_changed_, true)) continue;
       ++parent->version_;
+      parent->mode_changes_ += mode_only;
       last->next_ = parent;
       last = parent;
     }

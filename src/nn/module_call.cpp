@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/stack.h"
 #include "nn/bridge.h"
+#include "nn/dependency.h"
 #include "nn/hooks.h"
 #include "tensor/api.h"
 #include "tensor/function.h"
@@ -151,6 +152,7 @@ Item Module::run_forward(const Arguments& arguments) {
 
 Item Module::call(const Tensor& input) {
   check_stack("module call");
+  note_use(*this);
   if (call_hooks_ > 0 || global_hooks().has_call_hooks()) return call(Arguments({Item(input)}));
   Bridge* bridge = Bridge::of(*this);
   return bridge ? bridge->forward(*this, input) : forward_one(input);
@@ -193,6 +195,7 @@ Item Module::call_with_backward_hooks(const Arguments& arguments) {
 
 Item Module::call(const Arguments& arguments) {
   check_stack("module call");
+  note_use(*this);
   const Ptr<Module> kept(this);
   Arguments given = arguments;
   std::vector<const HookEntry*> called;

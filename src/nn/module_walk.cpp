@@ -134,7 +134,7 @@ void Module::apply(const std::function<void(Module&)>& function) {
 
 void Module::set_training(bool training) {
   training_ = training;
-  changed();
+  changed(/*mode_only=*/true);
 }
 
 void Module::train(bool mode) {

@@ -74,7 +74,7 @@ Optimizer::Optimizer(const std::string& name, std::vector<Group> groups, const T
   for (Group& group : groups) add_param_group(std::move(group));
 }
 
-Optimizer::~Optimizer() = default;
+Optimizer::~Optimizer() { changed(); }
 
 void Optimizer::add_param_group(Group group) {
   const char* who = rule_ ? rule_->name.c_str() : "optimizer";
@@ -105,10 +105,47 @@ void Optimizer::add_param_group(Group group) {
       rule_->prepare(added->options, param, *state(param));
     }
   groups_.push_back(std::move(added));
-  ++version_;
+  changed();
+}
+
+/// A recorded call reads the groups and their options, except for numbers in cells, and takes steps.
+class Optimizer::Dependency : public lucid::Dependency {
+ public:
+  explicit Dependency(const Optimizer& optimizer)
+      : counters_(optimizer.counters_),
+        version_(counters_->version),
+        steps_(counters_->steps),
+        name_(optimizer.rule_ ? optimizer.rule_->name : "optimizer"),
+        groups_(optimizer.groups_) {
+    for (const auto& group : groups_) versions_.push_back(group->options.version());
+  }
+
+  bool holds() const override {
+    if (counters_->version != version_) return false;
+    for (size_t i = 0; i < groups_.size(); ++i)
+      if (groups_[i]->options.version() != versions_[i]) return false;
+    return true;
+  }
+  std::string name() const override { return "the optimizer " + name_; }
+  void recorded() override { steps_ = counters_->steps - steps_; }
+  void ran() const override { counters_->steps += steps_; }
+
+ private:
+  const std::shared_ptr<Counters> counters_;
+  const uint64_t version_;
+  /// Before the call; once it is recorded, the steps that it took.
+  uint64_t steps_;
+  const std::string name_;
+  const std::vector<std::shared_ptr<ParamGroup>> groups_;
+  std::vector<uint64_t> versions_;
+};
+
+void Optimizer::note_use() const {
+  note_dependency(counters_.get(), [&] { return std::make_shared<Dependency>(*this); });
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
+  note_use();
   const NoGrad no_grad;
   for (const auto& group : groups_)
     for (Tensor& param : group->params) {
@@ -122,6 +159,7 @@ void Optimizer::zero_grad(bool set_to_none) {
 }
 
 Tensor Optimizer::step(const std::function<Tensor()>& closure) {
+  note_use();
   Hooks::run(pre_hooks_, *this);
   Tensor loss;
   if (rule_ && rule_->step) {
@@ -152,14 +190,14 @@ const Optimizer::State& Optimizer::state(const Tensor& param) {
   StateEntry& entry = states_[param.impl()];
   if (!entry.state) {
     entry = {param, std::make_shared<Tree::Dict>()};
-    ++version_;
+    changed();
   }
   return entry.state;
 }
 
 void Optimizer::clear_state() {
   states_.clear();
-  ++version_;
+  changed();
 }
 
 Tree Optimizer::state_dict() const {
@@ -212,7 +250,7 @@ void Optimizer::load_state_dict(const Tree& state_dict) {
     loaded[found->second.impl()] = {found->second, std::make_shared<Tree::Dict>(std::move(copy))};
   }
   states_ = std::move(loaded);
-  ++version_;
+  changed();
   for (size_t i = 0; i < groups.size(); ++i)
     for (const auto& [key, value] : groups[i].as_dict("")) {
       const auto& name = std::get<std::string>(key);
@@ -226,8 +264,9 @@ std::function<void()> Optimizer::add_hook(std::shared_ptr<Hooks>& hooks, Hook ho
   if (!hooks) hooks = std::make_shared<Hooks>();
   const uint64_t id = hooks->next++;
   hooks->by_id[id] = std::move(hook);
-  return [weak = std::weak_ptr<Hooks>(hooks), id] {
-    if (const auto held = weak.lock()) held->by_id.erase(id);
+  changed();
+  return [weak = std::weak_ptr<Hooks>(hooks), counters = counters_, id] {
+    if (const auto held = weak.lock()) counters->version += held->by_id.erase(id);
   };
 }
 

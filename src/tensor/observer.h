@@ -1,6 +1,8 @@
 #pragma once
 
+#include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -15,10 +17,28 @@ struct GradSlot;
 /// What the program gets to know of a tensor that it reads.
 enum class ValuesRead : uint8_t { kAll, kTruth };
 
+/// Something other than tensors that a call depends on, such as a module. A recording of the call is valid as long as
+/// it holds.
+class Dependency {
+ public:
+  virtual ~Dependency() = default;
+  /// Whether it is as it was during the recording.
+  virtual bool holds() const = 0;
+  /// What has changed if it does not hold: "the module Linear".
+  virtual std::string name() const = 0;
+  /// The recording is complete.
+  virtual void recorded() {}
+  /// A plan has run in place of the call: repeats what the call did to the object, other than to its tensors.
+  virtual void ran() const {}
+};
+
 /// Observes everything that this thread does to tensors, in order. Installed by recorders of traces.
 class EagerObserver {
  public:
   virtual ~EagerObserver() = default;
+  /// Whether the observer wants to know that a call depends on an object, and does not know it yet.
+  virtual bool needs_dependency(const void* /*object*/) const { return false; }
+  virtual void depends(const void* /*object*/, std::shared_ptr<Dependency> /*dependency*/) {}
   /// A tensor with new memory was created. The next event about it tells its contents; without one, the host filled it.
   virtual void made(const TensorImpl& /*tensor*/) {}
   /// Results with their own memory were computed.
@@ -87,6 +107,12 @@ inline void note_inspection(const TensorImpl& tensor, std::string_view how) {
 inline void note_hash(const TensorImpl& tensor) {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]
     observer->hashed(tensor);
+}
+/// `make` returns the dependency of a call on an object.
+template <typename Make>
+void note_dependency(const void* object, const Make& make) {
+  if (EagerObserver* observer = eager_observer(); observer && observer->needs_dependency(object)) [[unlikely]]
+    observer->depends(object, make());
 }
 inline void note_setup() {
   if (EagerObserver* observer = eager_observer()) [[unlikely]]

@@ -40,7 +40,7 @@ TEST(AddedOp, RunsEagerlyAndCompiledAndIsDifferentiated) {
     lucid::sum(y).backward();
     EXPECT_EQ(read(x.grad()), read(full({3, 4}, -2.0)));
   }
-  EXPECT_EQ(f.info().hits, 2);
+  EXPECT_EQ(f.cache_info().hits, 2);
 }
 
 TEST(AddedOp, TellsPassesItsIdentities) {
@@ -109,7 +109,7 @@ TEST(OpWithEffects, IsNotReplayed) {
   });
   for (int i = 0; i < 4; ++i) EXPECT_EQ(read(f(ones({3}))), read(full({3}, 2.0)));
   EXPECT_EQ(calls, 4);
-  EXPECT_EQ(f.info().compiles, 0);
+  EXPECT_EQ(f.cache_info().compiles, 0);
 }
 
 TEST(OpWithEffects, MustRunOnTheHost) {

@@ -46,7 +46,7 @@ int64_t plans_run(const F& f, const Gradients& gradients, int times = 4) {
     total += runs();
     EXPECT_EQ(expected, found) << "call " << i;
   }
-  EXPECT_EQ(compiled.info().hits, times - 1) << compiled.explain();
+  EXPECT_EQ(compiled.cache_info().hits, times - 1) << compiled.explain();
   return total;
 }
 

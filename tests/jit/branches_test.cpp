@@ -25,9 +25,9 @@ TEST(Branches, EachHasAPlan) {
       const Tensor x = tensor({first, 0.25});
       EXPECT_EQ(read(f(x)), read(function(x)));
     }
-  EXPECT_EQ(f.info().compiles, 3);
-  EXPECT_EQ(f.info().hits, 9);
-  EXPECT_EQ(f.info().entries, 1u);
+  EXPECT_EQ(f.cache_info().compiles, 3);
+  EXPECT_EQ(f.cache_info().hits, 9);
+  EXPECT_EQ(f.cache_info().entries, 1u);
 }
 
 TEST(Branches, IntegersAreGuardedByValue) {
@@ -40,8 +40,8 @@ TEST(Branches, IntegersAreGuardedByValue) {
   const Tensor x = randn({4});
   for (int repeat = 0; repeat < 3; ++repeat)
     for (const int64_t n : {1, 3, 0}) EXPECT_EQ(read(f(x, scalar(n))), read(function(x, scalar(n))));
-  EXPECT_EQ(f.info().compiles, 3);
-  EXPECT_EQ(f.info().hits, 6);
+  EXPECT_EQ(f.cache_info().compiles, 3);
+  EXPECT_EQ(f.cache_info().hits, 6);
 }
 
 TEST(Branches, ThatDoNotMatchHaveNoEffect) {
@@ -75,7 +75,7 @@ TEST(Branches, ThatDoNotMatchHaveNoEffect) {
   for (const double sign : signs) note(found, f(full({3}, sign)), b, w);
   EXPECT_EQ(found, expected);
   // A gradient that is there is another state than none.
-  EXPECT_GE(f.info().hits, 4);
+  EXPECT_GE(f.cache_info().hits, 4);
 }
 
 TEST(Branches, ThatRaiseDoNotHideOthers) {
@@ -90,7 +90,7 @@ TEST(Branches, ThatRaiseDoNotHideOthers) {
       const Tensor index = tensor({int64_t{1}, last});
       EXPECT_EQ(read(f(index)), read(function(index)));
     }
-  EXPECT_EQ(f.info().hits, 4);
+  EXPECT_EQ(f.cache_info().hits, 4);
 }
 
 TEST(Branches, OfSixDecisionsSettle) {
@@ -102,41 +102,42 @@ TEST(Branches, OfSixDecisionsSettle) {
   const auto f = compile(function);
   int64_t hits = 0;
   for (int i = 0; i < 10000; ++i) {
-    if (i == 5000) hits = f.info().hits;
+    if (i == 5000) hits = f.cache_info().hits;
     const Tensor x = randn({6});
     ASSERT_EQ(read(f(x)), read(function(x)));
   }
-  EXPECT_LE(f.info().compiles, 64);
-  EXPECT_GT(f.info().hits - hits, 4750);
-  EXPECT_EQ(f.info().entries, 1u);
+  EXPECT_LE(f.cache_info().compiles, 64);
+  EXPECT_GT(f.cache_info().hits - hits, 4750);
+  EXPECT_EQ(f.cache_info().entries, 1u);
 }
 
 TEST(Branches, ThatNeverRepeatAreTriedRarely) {
   const auto f = compile([](const Tensor& x) { return x * static_cast<double>(lucid::sum(x).item<int64_t>()); });
   for (int64_t i = 0; i < 5000; ++i) f(full({2}, i));
-  EXPECT_EQ(f.info().hits, 0);
-  EXPECT_LT(f.info().compiles, 40);
-  EXPECT_EQ(f.info().entries, 1u);
+  EXPECT_EQ(f.cache_info().hits, 0);
+  EXPECT_LT(f.cache_info().compiles, 40);
+  EXPECT_EQ(f.cache_info().entries, 1u);
 }
 
 TEST(Branches, OfOneKeyAreEvictedTogether) {
-  const auto f = compile([](const Tensor& x) { return is_true(gt(lucid::sum(x), 0.0)) ? x * 2.0 : x; }, 2);
+  const auto f =
+      compile([](const Tensor& x) { return is_true(gt(lucid::sum(x), 0.0)) ? x * 2.0 : x; }, {.max_cache_entries = 2});
   const auto call = [&](int64_t size) {
     for (const double value : {1.0, -1.0}) f(full({size}, value));
   };
   for (const int64_t size : {1, 2}) call(size);
-  EXPECT_EQ(f.info().compiles, 4);
-  EXPECT_EQ(f.info().entries, 2u);
+  EXPECT_EQ(f.cache_info().compiles, 4);
+  EXPECT_EQ(f.cache_info().entries, 2u);
   call(3);
-  EXPECT_EQ(f.info().entries, 2u);
+  EXPECT_EQ(f.cache_info().entries, 2u);
   call(1);
-  EXPECT_EQ(f.info().compiles, 8);
+  EXPECT_EQ(f.cache_info().compiles, 8);
 }
 
 TEST(Branches, FloatsThatAreReadRunEagerly) {
   const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); });
   for (int i = 0; i < 3; ++i) f(ones({2}));
-  EXPECT_EQ(f.info().compiles, 0);
+  EXPECT_EQ(f.cache_info().compiles, 0);
   EXPECT_NE(f.explain().find("reads a value of a tensor"), std::string::npos) << f.explain();
 }
 

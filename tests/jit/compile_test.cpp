@@ -23,8 +23,8 @@ TEST(Compile, RunsAPlanFromTheSecondCallOn) {
     EXPECT_EQ(read(f(x, y)), read(lucid::sum(x * y + x)));
   }
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(f.info().hits, 3);
-  EXPECT_EQ(f.info().compiles, 1);
+  EXPECT_EQ(f.cache_info().hits, 3);
+  EXPECT_EQ(f.cache_info().compiles, 1);
   f.invalidate_cache();
   f(randn({3, 3}), randn({3, 3}));
   EXPECT_EQ(calls, 2);
@@ -36,14 +36,14 @@ TEST(Compile, PlansDependOnTypesStridesAndModes) {
                               randn({2, 3}).requires_grad_()};
   for (int repeat = 0; repeat < 2; ++repeat)
     for (const Tensor& x : arguments) EXPECT_EQ(read(f(x)), read(exp(x) * 2.0));
-  EXPECT_EQ(f.info().compiles, 5);
+  EXPECT_EQ(f.cache_info().compiles, 5);
   EXPECT_TRUE(f(arguments[4]).requires_grad());
   {
     const NoGrad no_grad;
     EXPECT_FALSE(f(arguments[4]).requires_grad());
-    EXPECT_EQ(f.info().compiles, 6);
+    EXPECT_EQ(f.cache_info().compiles, 6);
   }
-  EXPECT_EQ(f.info().entries, 6u);
+  EXPECT_EQ(f.cache_info().entries, 6u);
 }
 
 TEST(Compile, ReadsAndWritesCapturedTensors) {
@@ -65,7 +65,7 @@ TEST(Compile, ReadsAndWritesCapturedTensors) {
     const NoGrad no_grad;
     weight -= weight.grad();
   }
-  EXPECT_EQ(f.info().compiles, 1);
+  EXPECT_EQ(f.cache_info().compiles, 1);
 }
 
 // ctest runs each test in a process of its own, so nothing has used the generator before.
@@ -73,7 +73,7 @@ TEST(Compile, MayBeTheFirstToUseTheGenerator) {
   const auto f = compile([] { return rand({4}); });
   std::vector<std::vector<double>> compiled, eager;
   for (int i = 0; i < 3; ++i) compiled.push_back(read(f()));
-  EXPECT_EQ(f.info().hits, 2);
+  EXPECT_EQ(f.cache_info().hits, 2);
   const std::vector<double> state = read(get_rng_state());
   set_rng_state(tensor({static_cast<int64_t>(state[0]), static_cast<int64_t>(state[1]) - 12}));
   for (int i = 0; i < 3; ++i) eager.push_back(read(rand({4})));
@@ -81,34 +81,34 @@ TEST(Compile, MayBeTheFirstToUseTheGenerator) {
 }
 
 TEST(Compile, EvictsTheOldestPlanFirst) {
-  const auto f = compile([](const Tensor& x) { return x + 1.0; }, 2);
+  const auto f = compile([](const Tensor& x) { return x + 1.0; }, {.max_cache_entries = 2});
   for (int64_t size : {1, 2, 3}) f(ones({size}));
-  EXPECT_EQ(f.info().entries, 2u);
+  EXPECT_EQ(f.cache_info().entries, 2u);
   f(ones({3}));
   f(ones({2}));
-  EXPECT_EQ(f.info().hits, 2);
+  EXPECT_EQ(f.cache_info().hits, 2);
   f(ones({1}));
-  EXPECT_EQ(f.info().compiles, 4);
-  EXPECT_THROW(compile([](const Tensor& x) { return x; }, 0), ValueError);
+  EXPECT_EQ(f.cache_info().compiles, 4);
+  EXPECT_THROW(compile([](const Tensor& x) { return x; }, {.max_cache_entries = 0}), ValueError);
 }
 
 TEST(Compile, FunctionsThatReadValuesRunEagerly) {
   const auto f = compile([](const Tensor& x) { return lucid::sum(x).item<float>() > 0 ? x + 1.0 : x - 1.0; });
   for (double sign : {1.0, -1.0, 1.0, -1.0}) EXPECT_EQ(f(ones({2}) * sign).to_vector<float>()[0], 2 * sign);
-  EXPECT_EQ(f.info().compiles, 0);
+  EXPECT_EQ(f.cache_info().compiles, 0);
   EXPECT_NE(f.explain().find("runs eagerly: reads a value of a tensor"), std::string::npos) << f.explain();
 }
 
 TEST(Compile, EvictsKeysThatHaveNoPlan) {
-  const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); }, 600);
+  const auto f = compile([](const Tensor& x) { return x * lucid::sum(x).item<double>(); }, {.max_cache_entries = 600});
   for (int64_t size = 1; size <= 500; ++size) f(ones({size}));
   const std::string text = f.explain();
   EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 70);
-  const int64_t misses = f.info().misses;
+  const int64_t misses = f.cache_info().misses;
   f(ones({500}));
-  EXPECT_EQ(f.info().misses, misses);  // the newest key is remembered
+  EXPECT_EQ(f.cache_info().misses, misses);  // the newest key is remembered
   f(ones({1}));
-  EXPECT_EQ(f.info().misses, misses + 1);
+  EXPECT_EQ(f.cache_info().misses, misses + 1);
 }
 
 TEST(Compile, ErrorsAreThoseOfTheFunction) {
@@ -127,9 +127,9 @@ TEST(Compile, FunctionsThatKeepRaisingRunEagerlyUntilTheyReturn) {
   EXPECT_NE(f.explain().find("raised no batch"), std::string::npos) << f.explain();
   raises = false;
   for (int i = 0; i < 4; ++i) EXPECT_EQ(read(f(ones({2}))), read(ones({2}) * 2.0));
-  EXPECT_EQ(f.info().compiles, 1);
-  EXPECT_EQ(f.info().misses, 7);
-  EXPECT_EQ(f.info().hits, 2);
+  EXPECT_EQ(f.cache_info().compiles, 1);
+  EXPECT_EQ(f.cache_info().misses, 7);
+  EXPECT_EQ(f.cache_info().hits, 2);
 }
 
 TEST(Compile, ACompiledFunctionInsideAnotherIsPartOfIt) {
@@ -139,8 +139,8 @@ TEST(Compile, ACompiledFunctionInsideAnotherIsPartOfIt) {
     const Tensor x = randn({3});
     EXPECT_EQ(read(outer(x)), read(x * 2.0 + 1.0));
   }
-  EXPECT_EQ(outer.info().hits, 2);
-  EXPECT_EQ(inner.info().misses, 0);
+  EXPECT_EQ(outer.cache_info().hits, 2);
+  EXPECT_EQ(inner.cache_info().misses, 0);
 }
 
 }  // namespace

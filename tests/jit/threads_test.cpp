@@ -41,9 +41,9 @@ TEST(CompileThreads, MakeOnePlanForEachKey) {
     }
   });
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(f.info().compiles, 3);
-  EXPECT_EQ(f.info().eager_calls, 0);
-  EXPECT_EQ(f.info().hits + f.info().misses, kThreads * kCalls);
+  EXPECT_EQ(f.cache_info().compiles, 3);
+  EXPECT_EQ(f.cache_info().eager_calls, 0);
+  EXPECT_EQ(f.cache_info().hits + f.cache_info().misses, kThreads * kCalls);
 }
 
 TEST(CompileThreads, KeepGradientsAndRandomNumbersSeparate) {
@@ -61,7 +61,7 @@ TEST(CompileThreads, KeepGradientsAndRandomNumbersSeparate) {
     }
   });
   EXPECT_EQ(wrong, 0);
-  EXPECT_EQ(f.info().compiles, 1);
+  EXPECT_EQ(f.cache_info().compiles, 1);
 }
 
 TEST(CompileThreads, RecordOnALeafThatWasNotUsedBefore) {
@@ -134,8 +134,8 @@ TEST(CompileThreads, ManyWaitForOnePlan) {
       if (read(f(x)) != expected) ++wrong;
     });
     EXPECT_EQ(wrong, 0);
-    EXPECT_EQ(f.info().hits, 8 * size);
-    EXPECT_EQ(f.info().compiles, size);
+    EXPECT_EQ(f.cache_info().hits, 8 * size);
+    EXPECT_EQ(f.cache_info().compiles, size);
   }
 }
 
@@ -148,7 +148,7 @@ TEST(CompileThreads, RecordTheirOwnFunctions) {
       const std::vector<double> expected(static_cast<size_t>(size), 2.0 * number + 1.0);
       for (int call = 0; call < 3; ++call)
         if (read(f(x)) != expected) ++wrong;
-      if (f.info().hits != 2) ++wrong;
+      if (f.cache_info().hits != 2) ++wrong;
     }
   });
   EXPECT_EQ(wrong, 0);

@@ -36,7 +36,7 @@ TEST_F(VerifiedCalls, RunTheFunctionOnceAndReturnItsResults) {
   });
   for (int i = 1; i <= 4; ++i) EXPECT_EQ(read(f(ones({3}))), std::vector<double>(3, 2 + i));
   EXPECT_EQ(runs, 4);
-  EXPECT_EQ(f.info().hits, 3);
+  EXPECT_EQ(f.cache_info().hits, 3);
   EXPECT_EQ(read(total), std::vector<double>(3, 4));
 }
 
@@ -59,7 +59,7 @@ TEST_F(VerifiedCalls, SampleTheSameNumbers) {
   manual_seed(1);
   for (int i = 0; i < 3; ++i) rand({4});
   EXPECT_EQ(found, read(rand({4})));
-  EXPECT_EQ(f.info().hits, 3);
+  EXPECT_EQ(f.cache_info().hits, 3);
 }
 
 /// Replaces what an op returns by its operand.

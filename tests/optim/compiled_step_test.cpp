@@ -53,8 +53,8 @@ TEST_P(CompiledStep, EqualsEagerBitForBit) {
   }
   for (size_t i = 0; i < eager.model->parameters().size(); ++i)
     EXPECT_EQ(values(compiled.model->parameters()[i]), values(eager.model->parameters()[i]));
-  EXPECT_GE(step.info().hits, 4) << step.explain();
-  EXPECT_EQ(step.info().eager_calls, 0) << step.explain();
+  EXPECT_GE(step.cache_info().hits, 4) << step.explain();
+  EXPECT_EQ(step.cache_info().eager_calls, 0) << step.explain();
 }
 
 INSTANTIATE_TEST_SUITE_P(Optimizers, CompiledStep, testing::Values("SGD", "Adam", "AdamW", "RMSprop"));

@@ -202,14 +202,14 @@ TEST_P(Step, RunsOrDoesNothingWithAPlan) {
     training_.reset();
     training_.step();
   }
-  ASSERT_EQ(training_.info().compiles, 1);
-  const int64_t hits = training_.info().hits;
+  ASSERT_EQ(training_.cache_info().compiles, 1);
+  const int64_t hits = training_.cache_info().hits;
   ASSERT_GT(hits, 0);
   fail_each(
       0, 1, [&] { training_.reset(); }, [&] { training_.step(); }, failing_new,
       [&](Outcome outcome) { check(outcome); });
-  EXPECT_GT(training_.info().hits, hits);
-  EXPECT_EQ(training_.info().compiles, 1);
+  EXPECT_GT(training_.cache_info().hits, hits);
+  EXPECT_EQ(training_.cache_info().compiles, 1);
 }
 
 TEST_P(CompiledStep, IsRecordedAndCompiled) {
@@ -226,7 +226,7 @@ TEST_P(CompiledStep, IsRecordedAndCompiled) {
         training_.step();
         // The second call adds the plan to the table.
         jit::wait_for_compile_tasks();
-        training_.info();
+        training_.cache_info();
       },
       [mode = mode](int64_t i) { return FailingNew(i, mode); },
       [&](Outcome outcome) {
@@ -234,8 +234,8 @@ TEST_P(CompiledStep, IsRecordedAndCompiled) {
         check_next();
         check_next();
       });
-  EXPECT_EQ(training_.info().compiles, 1);
-  EXPECT_GT(training_.info().hits, 0);
+  EXPECT_EQ(training_.cache_info().compiles, 1);
+  EXPECT_GT(training_.cache_info().hits, 0);
 }
 
 TEST_P(Step, RunsOrDoesNothingWithAPlanAndNoStorage) {
@@ -247,7 +247,7 @@ TEST_P(Step, RunsOrDoesNothingWithAPlanAndNoStorage) {
   fail_each(
       0, 1, [&] { training_.reset(); }, [&] { training_.step(); }, failing_storage,
       [&](Outcome outcome) { check(outcome); });
-  EXPECT_EQ(training_.info().compiles, 1);
+  EXPECT_EQ(training_.cache_info().compiles, 1);
 }
 
 TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
@@ -259,7 +259,7 @@ TEST_P(Step, IsRecordedAndCompiledWithoutStorage) {
       },
       [&] {
         training_.step();
-        training_.info();
+        training_.cache_info();
       },
       failing_storage,
       [&](Outcome outcome) {

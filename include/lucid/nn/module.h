@@ -271,8 +271,11 @@ class Module {
   /// Increases whenever the module or one of its submodules changes: a parameter, buffer or submodule, the mode, a hook
   /// or a setting.
   uint64_t version() const { return version_; }
-  /// Increments the version of this module and of every module above it.
-  void changed();
+  /// The same, except that changes between training and evaluation do not count.
+  uint64_t structure_version() const { return version_ - mode_changes_; }
+  /// Increments the version of this module and of every module above it. Call it after changing what forward() reads
+  /// and the library does not know of.
+  void changed() { changed(/*mode_only=*/false); }
 
   // For the library itself.
 
@@ -313,6 +316,7 @@ class Module {
   }
 
  private:
+  void changed(bool mode_only);
   void check_name(const std::string& kind, const std::string& name) const;
   void link(Module& child) { child.parents_.push_back(this); }
   void unlink(Module& child);
@@ -335,6 +339,7 @@ class Module {
   std::vector<std::shared_ptr<HookEntry>> hooks_;
   std::vector<Module*> parents_;  // one entry for each occurrence in a parent
   uint64_t version_ = 0;
+  uint64_t mode_changes_ = 0;
   void* object_ = nullptr;
   mutable std::atomic<uint32_t> count_{0};
   uint32_t call_hooks_ = 0;

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "lucid/nn/module.h"
+
+namespace lucid::nn {
+
+/// Tells a recording that it depends on a module that is being called: on everything but the modes of the module and of
+/// those below it, which may return to what they were.
+void note_use(Module& module);
+
+}  // namespace lucid::nn
