@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <ranges>
 #include <span>
 #include <string>
 #include <string_view>
@@ -34,10 +33,13 @@ class CallArguments {
       add_text(value);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
       std::apply([&](const auto&... items) { (add(items), ...); }, value);
-    } else if constexpr (std::ranges::forward_range<const T&>) {
+    } else if constexpr (requires { std::begin(value), std::end(value); }) {
       add_byte('R');
-      add(static_cast<int64_t>(std::ranges::distance(value)));
-      for (const auto& item : value) add(item);
+      for (const auto& item : value) {
+        add_byte('I');
+        add(item);
+      }
+      add_byte('E');
     } else if constexpr (requires { value.has_value(), *value; }) {
       add_byte(value.has_value() ? 'V' : '0');
       if (value.has_value()) add(*value);

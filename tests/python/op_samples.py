@@ -69,7 +69,7 @@ def as_lucid(value: Any) -> Any:
     device = lucid.get_default_device()
     if device == tensor.device or tensor.is_contiguous() or 0 in tensor.shape:
         return tensor.to(device)
-    # A copy on another device is contiguous: copy the memory, then view it. A detached view counts as a tensor of its own.
+    # A copy on another device is contiguous: copy the memory, then view it. Detached, it is no view.
     strides = tensor.stride()
     extent = 1 + sum((size - 1) * stride for size, stride in zip(tensor.shape, strides))
     memory = np.lib.stride_tricks.as_strided(np.asarray(value), (extent,), (value.itemsize,))
