@@ -47,8 +47,8 @@ class Translator {
   void if_then(const Instruction& instruction);
   /// Runs `body` in the invocations for which the condition holds, in all if there is no condition.
   void where(Value condition, const std::function<void()>& body);
-  /// An operand, of which a constant float that may be zero is hidden from the driver: drivers fold x * 0 to 0 and x + 0
-  /// to x, which is wrong for infinities and for -0, and take -0 for 0 in a select of constants.
+  /// An operand, of which a constant float that may be zero is hidden from the driver: drivers fold x * 0 to 0 and x +
+  /// 0 to x, which is wrong for infinities and for -0, and take -0 for 0 in a select of constants.
   Value hidden_zero(const Instruction& instruction, size_t index);
   /// The same number, which the driver does not know when it compiles the shader.
   Value hidden(Value value);

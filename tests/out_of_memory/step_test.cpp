@@ -70,7 +70,7 @@ class Training {
     return loss;
   }
   Tensor step_eagerly() { return step_eagerly(x_, y_); }
-  CompileInfo info() const { return step_->info(); }
+  CompileInfo cache_info() const { return step_->cache_info(); }
 
   void forget_plans() { step_.emplace(compile(Step{this})); }
 
