@@ -120,7 +120,7 @@ class Tensor : public TensorMethods {
   MinDimResult min(int64_t dim, bool keepdim = false) const;
   Tensor min(const Tensor& other) const;
   /// The median of all elements, the lower of two in the middle; or those along a dimension.
-  Tensor median() const;
+  using TensorMethods::median;
   MedianDimResult median(int64_t dim, bool keepdim = false) const;
   /// This tensor where the condition is true, and `y` elsewhere.
   Tensor where(const Tensor& condition, const Argument& y) const;
@@ -223,6 +223,9 @@ class IndexItem {
 /// Part of a tensor, as returned by operator[]. Assigning to what operator[] returns writes to that part.
 class IndexedTensor : public Tensor {
  public:
+  // These are for temporaries, whose variables would be Tensors.
+  // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
+
   /// Writes `value`, broadcast and converted, to the indexed elements.
   void operator=(const Argument& value) &&;
   void operator=(const Tensor& value) && { std::move(*this) = Argument(value); }
@@ -235,6 +238,7 @@ class IndexedTensor : public Tensor {
   void operator&=(const Argument& other) && { write(Tensor::operator&=(other)); }
   void operator|=(const Argument& other) && { write(Tensor::operator|=(other)); }
   void operator^=(const Argument& other) && { write(Tensor::operator^=(other)); }
+  // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
   using Tensor::operator=;
   IndexedTensor(const IndexedTensor&) = default;

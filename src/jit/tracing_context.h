@@ -96,8 +96,8 @@ class TracingContext : public EagerObserver {
   bool needs_dependency(const void* object) const override {
     return collects_dependencies_ && !dependencies_.contains(object);
   }
-  void depends(const void* object, std::shared_ptr<Dependency> dependency) override {
-    dependencies_.emplace(object, std::move(dependency));
+  void depends(const void* object, const std::shared_ptr<Dependency>& dependency) override {
+    dependencies_.emplace(object, dependency);
   }
   void made(const TensorImpl& tensor) override;
   void computed(const Call& call, const Values& results) override;

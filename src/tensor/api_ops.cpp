@@ -14,7 +14,6 @@ Tensor Tensor::max(const Tensor& other) const { return maximum(other); }
 Tensor Tensor::min() const { return amin(); }
 MinDimResult Tensor::min(int64_t dim, bool keepdim) const { return lucid::min_dim(*this, dim, keepdim); }
 Tensor Tensor::min(const Tensor& other) const { return minimum(other); }
-Tensor Tensor::median() const { return lucid::median(*this); }
 MedianDimResult Tensor::median(int64_t dim, bool keepdim) const { return lucid::median_dim(*this, dim, keepdim); }
 
 Tensor Tensor::where(const Tensor& condition, const Argument& y) const { return lucid::where(condition, *this, y); }

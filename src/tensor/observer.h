@@ -38,7 +38,7 @@ class EagerObserver {
   virtual ~EagerObserver() = default;
   /// Whether the observer wants to know that a call depends on an object, and does not know it yet.
   virtual bool needs_dependency(const void* /*object*/) const { return false; }
-  virtual void depends(const void* /*object*/, std::shared_ptr<Dependency> /*dependency*/) {}
+  virtual void depends(const void* /*object*/, const std::shared_ptr<Dependency>& /*dependency*/) {}
   /// A tensor with new memory was created. The next event about it tells its contents; without one, the host filled it.
   virtual void made(const TensorImpl& /*tensor*/) {}
   /// Results with their own memory were computed.
