@@ -37,7 +37,8 @@ lucid_link_layers(dump_methods PRIVATE base ir loop ops)
 set(method_names ${LUCID_GENERATED_DIR}/methods.json)
 add_custom_command(OUTPUT ${method_names} COMMAND dump_methods ${method_names} DEPENDS dump_methods VERBATIM)
 set(tensor_methods ${LUCID_GENERATED_DIR}/tensor/methods.cpp)
-add_custom_command(OUTPUT ${tensor_methods} ${LUCID_GENERATED_DIR}/tests/method_calls.inc COMMAND ${Python_EXECUTABLE} ${generator} --methods ${PROJECT_BINARY_DIR}
+add_custom_command(OUTPUT ${tensor_methods} ${LUCID_GENERATED_DIR}/tests/method_calls.inc
+                   COMMAND ${Python_EXECUTABLE} ${generator} --methods ${PROJECT_BINARY_DIR}
                    DEPENDS ${generator} ${dump} ${method_names} VERBATIM)
 target_sources(lucid_tensor PRIVATE ${functions} ${tensor_methods})
 foreach(layer IN LISTS LUCID_LAYERS)

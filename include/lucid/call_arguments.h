@@ -14,6 +14,10 @@
 #pragma GCC visibility push(default)
 namespace lucid {
 
+/// One for each type: its address stands for the type in keys.
+template <typename T>
+inline char type_tag = 0;
+
 /// What a compiled function is called with: tensors, and other values, which a plan serves exactly as they are. Values
 /// are numbers, bools, enums, text, and ranges, tuples, pairs and optionals of values and tensors.
 class CallArguments {
@@ -24,17 +28,17 @@ class CallArguments {
   }
   template <typename T>
   void add(const T& value) {
+    // A function may do something else for another type: a plan for 1 does not serve 1.0f or a tuple of 1.
+    add_bytes(&type_tag<T>);
     if constexpr (std::is_base_of_v<Tensor, T>) {
       add(static_cast<const Tensor&>(value));
     } else if constexpr (std::is_arithmetic_v<T> || std::is_enum_v<T>) {
-      add_byte('N');
-      values_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+      add_bytes(value);
     } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
       add_text(value);
     } else if constexpr (requires { std::tuple_size<T>::value; }) {
       std::apply([&](const auto&... items) { (add(items), ...); }, value);
     } else if constexpr (requires { std::begin(value), std::end(value); }) {
-      add_byte('R');
       for (const auto& item : value) {
         add_byte('I');
         add(item);
@@ -56,9 +60,12 @@ class CallArguments {
 
  private:
   void add_byte(char byte) { values_.push_back(byte); }
+  template <typename T>
+  void add_bytes(const T& value) {
+    values_.append(reinterpret_cast<const char*>(&value), sizeof(T));
+  }
   void add_text(std::string_view text) {
-    add_byte('S');
-    add(static_cast<int64_t>(text.size()));
+    add_bytes(text.size());
     values_ += text;
   }
 

@@ -134,7 +134,7 @@ class Tensor : public TensorMethods {
   Tensor to(const char* device) const { return to(std::string(device)); }
   Tensor cpu() const { return to("cpu"); }
   Tensor gpu() const { return to("gpu"); }
-  /// The same memory with another shape. Throws ValueError where that takes a copy; reshape() makes one.
+  /// The same memory with another shape. Throws RuntimeError where that takes a copy; reshape() makes one.
   Tensor view(Ints shape) const;
   /// The matrix with its two dimensions exchanged; a vector stays the same.
   Tensor t() const;

@@ -14,6 +14,7 @@ namespace lucid::python {
 PyObject* dtype_object(Dtype dtype);
 /// The dtype of a `lucid.dtype` object; nullopt for other objects.
 std::optional<Dtype> dtype_in(PyObject* object);
+
 /// The unique `lucid.device` object of a device. Borrowed.
 PyObject* device_object(Device device);
 /// The device of a `lucid.device` object; nullopt for other objects.

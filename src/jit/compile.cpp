@@ -185,7 +185,7 @@ Ref<TablePlan> plan_for(PlanTable& table, const CallArguments& arguments, Progra
   Ref<TablePlan> plan = table.find(call, handles);
   if (!plan) {
     const std::string reason = table.reason(call.key());
-    throw RuntimeError("compile: no plan serves such a call{}",
+    throw RuntimeError("compile: there is no plan for a call with these arguments{}",
                        reason.empty() ? "; call the function first" : ": it " + reason);
   }
   return plan;

@@ -238,13 +238,12 @@ Value Translator::instruction(const Instruction& current, loop::Id id) {
       return convert(lane_, Dtype::kI32, dtype);
     case Code::kSelect:
       return select(operand(current, 0), hidden_zero(current, 1), hidden_zero(current, 2));
-    case Code::kConvert: {
-      const Value converted = convert(operand(current, 0), operand_dtype(current, 0), dtype);
-      return is_float_of_integer(current) ? hidden(converted) : converted;
-    }
+    case Code::kConvert:
     case Code::kBitcast: {
-      const Value cast = bitcast(operand(current, 0), kind_of(dtype));
-      return is_float_of_integer(current) ? hidden(cast) : cast;
+      const Value x = operand(current, 0);
+      const Value result =
+          current.code == Code::kConvert ? convert(x, operand_dtype(current, 0), dtype) : bitcast(x, kind_of(dtype));
+      return is_float_of_integer(current) ? hidden(result) : result;
     }
     case Code::kSplat:
       return operand(current, 0);

@@ -43,6 +43,24 @@ TEST(CompileArguments, ValuesArePartOfTheKey) {
   EXPECT_EQ(f.cache_info().hits, 14);
 }
 
+TEST(CompileArguments, EqualBytesOfAnotherTypeAreAnotherCall) {
+  const auto f = compile(
+      [](const Tensor& x, const auto&... numbers) {
+        if constexpr (sizeof...(numbers) == 2)
+          return x * 2;
+        else
+          return (std::is_same_v<decltype(numbers), const int&> && ...) ? x : -x;
+      },
+      kWait);
+  const Tensor x = tensor({1.0f});
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    EXPECT_EQ(read(f(x, 0x3f800000)), (Numbers{1}));
+    EXPECT_EQ(read(f(x, 1.0f)), (Numbers{-1}));
+    EXPECT_EQ(read(f(x, 1, 1)), (Numbers{2}));
+    EXPECT_EQ(read(f(x, std::pair(1, 1))), (Numbers{-1}));
+  }
+}
+
 TEST(CompileArguments, TensorsInContainers) {
   const auto f = compile(
       [](const std::vector<Tensor>& all, const std::pair<Tensor, int>& scaled, const std::optional<Tensor>& bias) {
