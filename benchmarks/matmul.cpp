@@ -46,7 +46,7 @@ class Area {
 };
 
 /// Scratch for a call of the code on this thread.
-void* scratch_of(const codegen::LoadedCode& code) {
+void* scratch_of(const LoadedCode& code) {
   thread_local std::optional<Area> area;
   thread_local size_t bytes = 0;
   if (code.scratch_bytes() > bytes) {
@@ -97,7 +97,7 @@ class Job {
   Schedule schedule_;
   std::vector<Area> values_;
   std::vector<Area> scratch_;
-  std::vector<Ref<codegen::LoadedCode>> code_;
+  std::vector<Ref<LoadedCode>> code_;
   std::vector<std::vector<int64_t>> params_;
   std::vector<std::vector<void*>> buffers_;
 };

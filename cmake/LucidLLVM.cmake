@@ -1,5 +1,5 @@
-# LLVM, linked statically into src/codegen and visible to nothing else. Only the x86 back end and the
-# linker of JIT code: no passes, no parsers.
+# LLVM, linked statically into src/codegen and visible to nothing else. Only the x86 back end: no passes,
+# no parsers, no linker.
 
 # The wheel must need nothing that a machine may lack, so LLVM's own dependencies are linked statically too.
 set(ZLIB_USE_STATIC_LIBS ON)
@@ -18,7 +18,7 @@ if(TARGET zstd::libzstd_static)
 endif()
 set_target_properties(LLVMSupport PROPERTIES INTERFACE_LINK_LIBRARIES "${libraries}")
 
-llvm_map_components_to_libnames(LUCID_LLVM_LIBRARIES jitlink x86codegen x86desc x86info)
+llvm_map_components_to_libnames(LUCID_LLVM_LIBRARIES x86codegen x86desc x86info)
 
 target_include_directories(lucid_codegen SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
 separate_arguments(LUCID_LLVM_DEFINITIONS NATIVE_COMMAND "${LLVM_DEFINITIONS}")

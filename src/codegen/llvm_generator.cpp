@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "base/memory_reserve.h"
+#include "code/loader.h"
 #include "codegen/code_generator.h"
-#include "codegen/loader.h"
 #include "codegen/object.h"
 #include "codegen/scratch.h"
 #include "codegen/target.h"
@@ -20,8 +20,6 @@ namespace {
 size_t reserve_for_compiling(const loop::Kernel& kernel) {
   return (size_t{6} << 20) + kernel.instructions.size() * (size_t{8} << 10);
 }
-
-size_t reserve_for_loading(std::string_view object) { return (size_t{2} << 20) + object.size() * 8; }
 
 class LlvmGenerator : public CodeGenerator {
  public:
@@ -38,7 +36,6 @@ class LlvmGenerator : public CodeGenerator {
   }
 
   Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts) override {
-    const MemoryReserve reserve(reserve_for_loading(object), "loading a kernel");
     return loader_.load(symbol_of(kernel), object, std::move(parts), scratch_layout(kernel).bytes);
   }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/scalar.h"
+#include "code/loader.h"
 #include "codegen/order.h"
 #include "codegen/target.h"
 #include "codegen/translator.h"
@@ -58,8 +59,6 @@ llvm::Constant* constant_from_real(llvm::Type* type, Dtype dtype, double real) {
 }  // namespace
 
 std::string symbol_of(const loop::Kernel& kernel) { return "lucid_" + kernel.name; }
-
-std::string part_symbol(size_t part) { return "part_" + std::to_string(part); }
 
 Translator::Translator(const loop::Kernel& kernel, CpuLevel target, llvm::Module* module)
     : kernel_(kernel),

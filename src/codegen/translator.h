@@ -17,9 +17,6 @@ namespace lucid::codegen {
 /// function.
 std::string symbol_of(const loop::Kernel& kernel);
 
-/// The symbol by which a kernel's object code refers to one of its parts.
-std::string part_symbol(size_t part);
-
 /// Translates one verified kernel into one function of an LLVM module.
 ///
 /// Types in LLVM: kBool is i1 in registers and i8 in memory. The 16-bit floats are i16 everywhere, since they are only

@@ -19,8 +19,8 @@ namespace lucid {
 namespace {
 
 /// The machine code of kernels: from the cache, or compiled, on all threads if a caller waits for it.
-std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels, Device device) {
-  std::vector<Ref<codegen::LoadedCode>> codes(kernels.size());
+std::vector<Ref<LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels, Device device) {
+  std::vector<Ref<LoadedCode>> codes(kernels.size());
   KernelCache& cache = kernel_cache(device);
   const CpuLevel target = chosen_level();
   const std::atomic<bool>* cancelled = cancellation_flag();
@@ -39,7 +39,7 @@ std::vector<Ref<codegen::LoadedCode>> codes_of(std::span<const loop::Kernel* con
 }
 
 /// The machine code of each step that is a kernel.
-std::vector<Ref<codegen::LoadedCode>> codes_of(const Schedule& schedule, Device device) {
+std::vector<Ref<LoadedCode>> codes_of(const Schedule& schedule, Device device) {
   std::vector<const loop::Kernel*> parts, kernels;
   for (const KernelStep& step : schedule.steps) {
     kernels.push_back(step.kernel.get());
@@ -66,7 +66,7 @@ Plan::HostBuffer host_buffer(size_t index, const Geometry& geometry, Dtype dtype
   return {index, (first - geometry.offset) * size, static_cast<size_t>((last - first) * size)};
 }
 
-PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<codegen::LoadedCode> code) {
+PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<LoadedCode> code) {
   PlanStep ready;
   if (step.host >= 0) {
     const IRNode& node = draft.graph.nodes[static_cast<size_t>(step.host)];
@@ -110,7 +110,7 @@ std::vector<std::vector<bool>> in_place_inputs_of(const PlanDraft& draft) {
 }
 
 /// The plan that a finished draft describes, with the code of each step that is a kernel.
-Ref<Plan> finish(const PlanDraft& draft, const std::vector<Ref<codegen::LoadedCode>>& codes) {
+Ref<Plan> finish(const PlanDraft& draft, const std::vector<Ref<LoadedCode>>& codes) {
   auto plan = make_ref<Plan>();
   plan->device = draft.device;
   for (const size_t i : draft.host_inputs) {

@@ -78,7 +78,7 @@ class PlanTemplate {
  private:
   SizeTrace trace_;
   std::unique_ptr<const PlanDraft> draft_;
-  std::vector<Ref<codegen::LoadedCode>> codes_;
+  std::vector<Ref<LoadedCode>> codes_;
 };
 
 }  // namespace lucid

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/memory_stats.h"
-#include "codegen/code_generator.h"
+#include "code/loaded_code.h"
 #include "spirv/shader.h"
 
 namespace lucid {
@@ -87,7 +87,7 @@ class Gpu {
 
 /// A launch of a kernel.
 struct GpuLaunch {
-  Ref<codegen::LoadedCode> code;
+  Ref<LoadedCode> code;
   int64_t items = 0;
   /// The position of its argument words (spirv::PushConstants::arguments) in the block, in bytes; a multiple of 8.
   /// The address of scratch memory, if the code needs any, is filled in by GpuRun.

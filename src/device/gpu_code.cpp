@@ -157,7 +157,7 @@ class GpuGenerator : public codegen::CodeGenerator {
     return to_bytes(shader, cache.data());
   }
 
-  Ref<codegen::LoadedCode> load(const loop::Kernel& kernel, std::string_view object, codegen::LoadedParts) override {
+  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts) override {
     const Object parsed = parse_object(object);
     device_.ensure_usable();
     const PipelineCache cache(device_, usable_cache(device_, parsed.cache));

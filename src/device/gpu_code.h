@@ -3,14 +3,14 @@
 #include <cstdint>
 #include <memory>
 
-#include "codegen/code_generator.h"
+#include "code/loaded_code.h"
 #include "device/open_device.h"
 #include "spirv/shader.h"
 
 namespace lucid {
 
 /// A pipeline. It must outlive the work that uses it.
-class GpuCode : public codegen::LoadedCode {
+class GpuCode : public LoadedCode {
  public:
   GpuCode(GpuDevice& device, const spirv::Shader& shader, size_t argument_words);
   ~GpuCode() override;

@@ -116,7 +116,7 @@ T compute(int operation, T x, T y, T z) {
 template <typename T>
 std::vector<T> run(Gpu& gpu, codegen::CodeGenerator& generator, Dtype dtype, const Operands<T>& operands) {
   const loop::Kernel kernel = make_kernel(dtype);
-  const Ref<codegen::LoadedCode> code = generator.load(kernel, generator.compile(kernel, CpuLevel::kScalar));
+  const Ref<LoadedCode> code = generator.load(kernel, generator.compile(kernel, CpuLevel::kScalar));
   constexpr size_t kBytes = kCount * sizeof(T);
   const Memory x(gpu, kBytes), y(gpu, kBytes), z(gpu, kBytes), out(gpu, kOperations * kBytes);
   gpu.upload(x.address(), operands.x.data(), kBytes);

@@ -19,7 +19,7 @@ namespace lucid {
 KernelCache::KernelCache(std::unique_ptr<codegen::CodeGenerator> generator, std::string directory, uint64_t disk_limit)
     : generator_(std::move(generator)), store_(std::move(directory), disk_limit) {}
 
-Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel target) {
+Ref<LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel target) {
   std::string key = loop::key_of(kernel);
   key += static_cast<char>(target);
   std::shared_ptr<Entry> entry;
@@ -32,9 +32,9 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   }
   misses_.fetch_add(1, std::memory_order_relaxed);
   try {
-    Ref<codegen::LoadedCode> code;
+    Ref<LoadedCode> code;
     with_large_stack([&] { code = make(kernel, target); });
-    codegen::LoadedParts evicted;  // freed after the lock is released
+    LoadedParts evicted;  // freed after the lock is released
     const std::lock_guard lock(mutex());
     entry->code = code;
     entry->last_use = ++clock_;
@@ -52,7 +52,7 @@ Ref<codegen::LoadedCode> KernelCache::get(const loop::Kernel& kernel, CpuLevel t
   }
 }
 
-Ref<codegen::LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock) {
+Ref<LoadedCode> KernelCache::wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock) {
   // Keeps the entry alive: a failed entry is removed from the map during the wait.
   const std::shared_ptr<Entry> awaited = entry;
   awaited->done.wait(lock, [&] { return awaited->code || awaited->failure; });
@@ -69,13 +69,13 @@ std::string KernelCache::store_key(const loop::Kernel& kernel, CpuLevel target) 
   return fmt::format("{}\n{}\n{}", generator_->version(), name_of(target), loop::to_text(kernel));
 }
 
-Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel target) {
-  codegen::LoadedParts parts;
+Ref<LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel target) {
+  LoadedParts parts;
   for (const loop::Kernel& part : kernel.parts) parts.push_back(get(part, target));
   const std::string key = store_key(kernel, target);
   if (const auto object = store_.get(key)) {
     try {
-      Ref<codegen::LoadedCode> code = generator_->load(kernel, *object, parts);
+      Ref<LoadedCode> code = generator_->load(kernel, *object, parts);
       disk_hits_.fetch_add(1, std::memory_order_relaxed);
       return code;
     } catch (const Error& error) {
@@ -87,7 +87,7 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
   loop::verify(kernel);
   const auto start = std::chrono::steady_clock::now();
   const std::string object = generator_->compile(kernel, target);
-  Ref<codegen::LoadedCode> code = generator_->load(kernel, object, parts);
+  Ref<LoadedCode> code = generator_->load(kernel, object, parts);
   const auto spent = std::chrono::steady_clock::now() - start;
   compiles_.fetch_add(1, std::memory_order_relaxed);
   compile_nanoseconds_.fetch_add(
@@ -103,7 +103,7 @@ Ref<codegen::LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel 
 
 /// Removes the least recently used kernels beyond the limits and returns them. New references come only from the cache,
 /// whose lock is held, so a kernel that only the cache refers to stays unreferenced.
-codegen::LoadedParts KernelCache::evict() {
+LoadedParts KernelCache::evict() {
   // Evicts a quarter more than needed, so that evictions are rare.
   const KernelCacheLimits wanted{limits_.entries - limits_.entries / 4, limits_.bytes - limits_.bytes / 4};
   using Position = decltype(entries_)::iterator;
@@ -111,7 +111,7 @@ codegen::LoadedParts KernelCache::evict() {
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry)
     if (entry->second->code && entry->second->code->use_count() == 1) unused.push_back(entry);
   std::ranges::sort(unused, {}, [](const Position& position) { return position->second->last_use; });
-  codegen::LoadedParts evicted;
+  LoadedParts evicted;
   for (const Position& position : unused) {
     if (entries_.size() <= wanted.entries && bytes_ <= wanted.bytes) break;
     bytes_ -= position->second->code->memory_bytes();
@@ -124,7 +124,7 @@ codegen::LoadedParts KernelCache::evict() {
 }
 
 void KernelCache::set_limits(const KernelCacheLimits& limits) {
-  codegen::LoadedParts evicted;
+  LoadedParts evicted;
   const std::lock_guard lock(mutex());
   limits_ = evict_beyond_ = limits;
   if (entries_.size() > limits.entries || bytes_ > limits.bytes) evicted = evict();

@@ -47,7 +47,7 @@ class KernelCache {
               uint64_t disk_limit = ObjectStore::kDefaultLimit);
 
   /// If compiling throws, every waiting caller gets the exception; the next call tries again.
-  Ref<codegen::LoadedCode> get(const loop::Kernel& kernel, CpuLevel target);
+  Ref<LoadedCode> get(const loop::Kernel& kernel, CpuLevel target);
 
   KernelCacheStats stats();
   /// Removes all kernels from memory; code that others refer to stays alive.
@@ -65,16 +65,16 @@ class KernelCache {
  private:
   /// A kernel that is compiled, is being compiled, or failed to compile.
   struct Entry {
-    Ref<codegen::LoadedCode> code;
+    Ref<LoadedCode> code;
     std::exception_ptr failure;
     std::condition_variable_any done;
     uint64_t last_use = 0;        // by clock_
     std::shared_ptr<Entry> self;  // set to leak the entry
   };
 
-  Ref<codegen::LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock);
-  Ref<codegen::LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
-  codegen::LoadedParts evict();
+  Ref<LoadedCode> wait_for(const std::shared_ptr<Entry>& entry, std::unique_lock<Mutex>& lock);
+  Ref<LoadedCode> make(const loop::Kernel& kernel, CpuLevel target);
+  LoadedParts evict();
 
   std::unique_ptr<codegen::CodeGenerator> generator_;
   ObjectStore store_;

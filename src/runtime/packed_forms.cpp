@@ -81,7 +81,7 @@ class FormStore {
  private:
   struct Entry {
     const PackedForms* owner;
-    Ref<codegen::LoadedCode> code;
+    Ref<LoadedCode> code;
     std::vector<int64_t> params;
     const void* source;
     Ref<Storage> form;

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "codegen/code_generator.h"
+#include "code/loaded_code.h"
 #include "runtime/storage.h"
 
 namespace lucid {
@@ -22,7 +22,7 @@ class PackedForms {
 
   /// Identifies a form: the kernel that computes it, its parameters, and the address that it reads from.
   struct Maker {
-    const Ref<codegen::LoadedCode>& code;
+    const Ref<LoadedCode>& code;
     std::span<const int64_t> params;
     const void* source;
   };

@@ -33,7 +33,7 @@ class Scratch {
     if (area_count_ > 1) is_taken_ = std::make_unique<std::atomic_flag[]>(area_count_);
   }
 
-  void call(const codegen::LoadedCode& code, void* const* buffers, const int64_t* params, int64_t begin, int64_t end) {
+  void call(const LoadedCode& code, void* const* buffers, const int64_t* params, int64_t begin, int64_t end) {
     if (!bytes_) return code.function()(buffers, params, begin, end, nullptr);
     const size_t area = acquire();
     code.function()(buffers, params, begin, end, static_cast<char*>(memory_->data()) + area * bytes_);

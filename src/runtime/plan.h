@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/shape.h"
-#include "codegen/code_generator.h"
+#include "code/loaded_code.h"
 #include "runtime/packed_forms.h"
 
 namespace lucid {
@@ -52,7 +52,7 @@ struct PlanStep {
   std::string name;
   std::vector<Stage> stages;
   std::vector<Check> checks;
-  Ref<codegen::LoadedCode> code;
+  Ref<LoadedCode> code;
   /// At least one. Exactly one if the step packs or calls a host function.
   std::vector<Launch> launches;
   int64_t grain = 1;

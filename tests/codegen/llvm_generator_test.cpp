@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "code/object_file.h"
 #include "codegen/code_generator.h"
 #include "cpu_levels.h"
 #include "loop/builder.h"
@@ -170,6 +171,26 @@ TEST(LlvmGenerator, RejectsInvalidObjectCode) {
   EXPECT_THROW(generator->load(kernel, ""), InternalError);
   const std::string object = generator->compile(kernel, host_level());
   EXPECT_THROW(generator->load(add_kernel("another"), object), InternalError);
+  for (size_t bytes = 0; bytes < object.size(); ++bytes)
+    EXPECT_THROW(generator->load(kernel, std::string_view(object).substr(0, bytes)), InternalError) << bytes;
+}
+
+TEST(LlvmGenerator, ChangedObjectCodeIsReadSafely) {
+  const std::string object = make_llvm_generator()->compile(add_kernel(), host_level());
+  size_t rejected = 0;
+  for (size_t i = 0; i < object.size(); ++i)
+    for (const int change : {0x01, 0x80, 0xFF}) {
+      std::string changed = object;
+      changed[i] = static_cast<char>(changed[i] ^ change);
+      try {
+        const ObjectFile read(changed);
+        for (const ObjectFile::Reference& reference : read.references())
+          EXPECT_LE(reference.offset + 4, read.sections()[reference.section].contents.size());
+      } catch (const InternalError&) {
+        ++rejected;
+      }
+    }
+  EXPECT_GT(rejected, 100u);
 }
 
 TEST(LlvmGenerator, CompilesAndLoadsOnSeveralThreads) {

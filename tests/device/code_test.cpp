@@ -6,7 +6,7 @@
 namespace lucid {
 namespace {
 
-void expect_to_work(const Ref<codegen::LoadedCode>& code) {
+void expect_to_work(const Ref<LoadedCode>& code) {
   const Array<int64_t> x(std::vector<int64_t>(100, 5));
   Program program;
   program.add(code, 100, {x.address()}, {3, 1});
@@ -18,7 +18,7 @@ TEST(GpuCode, IsLoadedFromObjects) {
   const auto generator = gpu().make_generator();
   const loop::Kernel kernel = affine_kernel();
   const std::string object = generator->compile(kernel, CpuLevel::kScalar);
-  const Ref<codegen::LoadedCode> code = generator->load(kernel, object);
+  const Ref<LoadedCode> code = generator->load(kernel, object);
   EXPECT_EQ(code->function(), nullptr);
   EXPECT_GT(code->code_bytes(), 100u);
   EXPECT_GE(code->memory_bytes(), code->code_bytes());

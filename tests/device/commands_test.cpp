@@ -27,7 +27,7 @@ std::vector<int64_t> iota(int64_t first = 0) {
 }
 
 TEST_P(GpuModes, RunsHaveTheirOwnArguments) {
-  const Ref<codegen::LoadedCode> code = load(add_kernel());
+  const Ref<LoadedCode> code = load(add_kernel());
   const Array<int64_t> x(iota());
   std::vector<std::unique_ptr<Array<int64_t>>> outputs;
   Program program;
@@ -47,7 +47,7 @@ TEST_P(GpuModes, BlocksBeginWithTheWordsOfTheCommandsAndAreReadable) {
   loop::Builder b("flag");
   const loop::BufferRef x = b.argument(Dtype::kI64);
   b.if_then(b.begin() == b.index(0), [&] { b.store(x, b.index(0), b.index(42)); });
-  const Ref<codegen::LoadedCode> code = load(b.finish());
+  const Ref<LoadedCode> code = load(b.finish());
   Program program;
   program.add(code, 1, {nullptr});
   const Ref<GpuCommands> commands = program.make(GetParam());
@@ -87,7 +87,7 @@ TEST_P(GpuModes, CommandsWithoutWorkEnd) {
 }
 
 TEST_P(GpuModes, LaunchesSeeEarlierOnes) {
-  const Ref<codegen::LoadedCode> affine_code = load(affine_kernel()), add_code = load(add_kernel());
+  const Ref<LoadedCode> affine_code = load(affine_kernel()), add_code = load(add_kernel());
   Options changed = options();
   for (int64_t seed : {0, 1, 2, 3}) {
     changed.gpu_shuffle = seed;
@@ -128,7 +128,7 @@ TEST_P(GpuModes, LaunchesSeeEarlierOnes) {
 }
 
 TEST_P(GpuModes, ShufflingFindsMissingBarriers) {
-  const Ref<codegen::LoadedCode> affine_code = load(affine_kernel());
+  const Ref<LoadedCode> affine_code = load(affine_kernel());
   Options changed = options();
   changed.gpu_shuffle = 5;
   const OptionsScope scope(changed);
@@ -161,7 +161,7 @@ TEST_P(GpuModes, MayBeDestroyedWhileTheyRun) {
 }
 
 TEST(GpuCommands, ARecordedRunIsOneSubmission) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const Array<int64_t> x(iota());
   Program program;
   for (int i = 0; i < 50; ++i) program.add(code, kCount, {x.address()}, {3, 1});
@@ -180,7 +180,7 @@ TEST(GpuCommands, ARecordedRunIsOneSubmission) {
 }
 
 TEST(GpuCommands, ARecordedRunTakesTheBatchWithIt) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const Array<int64_t> x(iota());
   Program program;
   program.add(code, kCount, {x.address()}, {3, 1});
@@ -198,7 +198,7 @@ TEST(GpuCommands, ARecordedRunTakesTheBatchWithIt) {
 }
 
 TEST(GpuCommands, BatchedRunsShareSubmissions) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const Array<int64_t> x(iota());
   gpu().synchronize();
   const GpuWorkStats before = gpu().work_stats();
@@ -219,7 +219,7 @@ TEST(GpuCommands, BatchedRunsShareSubmissions) {
 TEST(GpuCommands, ManyRunsNeedNoMoreMemory) {
   const char* const text = std::getenv("LUCID_TEST_DISPATCHES");
   const int dispatches = text ? std::atoi(text) : 5000;
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const Array<int64_t> x(iota());
   Program program;
   program.add(code, kCount, {x.address()}, {1, 1});
@@ -242,7 +242,7 @@ TEST(GpuCommands, ManyRunsNeedNoMoreMemory) {
 }
 
 TEST(GpuCommands, WrongLaunchesAreRejected) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const auto make = [&](GpuLaunch launch, size_t bytes) {
     make_ref<GpuCommands>(gpu(), std::vector{std::move(launch)}, std::vector<uint64_t>(), bytes, GpuRunMode::kBatched);
   };
@@ -252,11 +252,11 @@ TEST(GpuCommands, WrongLaunchesAreRejected) {
   EXPECT_THROW(make({.code = code, .items = 1, .arguments = 800}, 32), InternalError);
   EXPECT_THROW(make({.code = code, .items = -1, .arguments = 8}, 32), InternalError);
   EXPECT_THROW(make({.code = nullptr, .items = 1, .arguments = 8}, 32), InternalError);
-  EXPECT_THROW(make({.code = make_ref<codegen::LoadedCode>(), .items = 1, .arguments = 8}, 32), InternalError);
+  EXPECT_THROW(make({.code = make_ref<LoadedCode>(), .items = 1, .arguments = 8}, 32), InternalError);
 }
 
 TEST(GpuCommands, TimedRunsMeasureEachLaunch) {
-  const Ref<codegen::LoadedCode> code = load(long_kernel());
+  const Ref<LoadedCode> code = load(long_kernel());
   const Array<int64_t> x(iota());
   Program program;
   program.add(code, kCount, {x.address()}, {1});
@@ -282,7 +282,7 @@ TEST(GpuCommands, RunsAreSubmittedOnce) {
 }
 
 TEST(GpuCommands, AreLogged) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const Array<int64_t> x(iota());
   Program program;
   for (int i = 0; i < 3; ++i) program.add(code, kCount, {x.address()}, {1, 1});

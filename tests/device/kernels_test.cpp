@@ -29,7 +29,7 @@ bool has_subnormals() { return gpu().target().flush_results; }
 
 void compare_random_kernel(uint32_t seed) {
   const loop::Kernel kernel = loop::random_kernel(seed, 12 + static_cast<int>(seed % 40));
-  const Ref<codegen::LoadedCode> code = load(seed % 4 ? kernel : loop::narrow_indices(kernel));
+  const Ref<LoadedCode> code = load(seed % 4 ? kernel : loop::narrow_indices(kernel));
   test::RandomMemory expected(seed, has_subnormals()), actual(seed, has_subnormals());
   std::vector<std::unique_ptr<Array<std::byte>>> arrays;
   std::vector<void*> device;
@@ -79,7 +79,7 @@ TEST(GpuKernels, UseScratchMemory) {
     b.store(x, item * b.index(loop::kLanes), sum[0]);
   });
   const loop::Kernel kernel = b.finish();
-  const Ref<codegen::LoadedCode> code = load(kernel);
+  const Ref<LoadedCode> code = load(kernel);
   ASSERT_GE(code->scratch_bytes(), size_t{8} * kLarge);
   constexpr int64_t kItems = 1000;  // more clusters than there is scratch memory for
   std::vector<int64_t> expected(kItems * loop::kLanes);
@@ -106,7 +106,7 @@ TEST(GpuKernels, CanHaveManyItems) {
   const loop::BufferRef out = b.argument(Dtype::kU8);
   b.for_loop(b.begin(), b.end(), 1,
              [&](loop::Value i) { b.store(out, i, b.convert(i, Dtype::kU8) + b.constant(Dtype::kU8, 1)); });
-  const Ref<codegen::LoadedCode> code = load(b.finish());
+  const Ref<LoadedCode> code = load(b.finish());
   constexpr size_t kItems = 5'000'000;
   const Array<uint8_t> x(std::vector<uint8_t>(kItems, 0));
   Program program;

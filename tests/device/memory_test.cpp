@@ -121,7 +121,7 @@ TEST(GpuMemory, ExhaustionIsAnErrorAndMemoryStaysUsable) {
 }
 
 TEST(GpuMemory, IsNotReturnedWhileWorkIsPending) {
-  const Ref<codegen::LoadedCode> code = load(long_kernel());
+  const Ref<LoadedCode> code = load(long_kernel());
   gpu().empty_cache();
   {
     const Array<int64_t> x(std::vector<int64_t>(size_t{9} << 20, 1));

@@ -15,7 +15,7 @@ using test::message_of;
 
 /// Takes lavapipe about a second.
 void start_long_work(const Array<int64_t>& x, size_t count) {
-  static const Ref<codegen::LoadedCode> code = load(long_kernel());
+  static const Ref<LoadedCode> code = load(long_kernel());
   Program program;
   program.add(code, static_cast<int64_t>(count), {x.address()}, {kMaxIterations});
   program.run();
@@ -48,7 +48,7 @@ bool fails_as_forked(const std::function<void()>& use) {
 }
 
 TEST(GpuProcesses, ForkedChildrenGetAnError) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   auto x = std::make_unique<Array<int64_t>>(std::vector<int64_t>(100, 1));
   Program program;
   program.add(code, 100, {x->address()}, {3, 1});
@@ -87,7 +87,7 @@ TEST(GpuProcesses, ForkedChildrenGetAnError) {
 }
 
 TEST(GpuProcesses, ForksWhileThreadsWork) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   std::atomic<bool> is_done = false;
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {
@@ -136,7 +136,7 @@ TEST(GpuProcesses, DISABLED_ExitWhileThreadsWork) {
   for (int i = 0; i < 4; ++i)
     std::thread([] {
       try {
-        const Ref<codegen::LoadedCode> code = load(affine_kernel());
+        const Ref<LoadedCode> code = load(affine_kernel());
         for (;;) {
           const Array<int64_t> x(std::vector<int64_t>(1000, 1));
           Program program;

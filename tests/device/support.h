@@ -45,7 +45,7 @@ class Array {
   void* const address_;
 };
 
-inline Ref<codegen::LoadedCode> load(const loop::Kernel& kernel) {
+inline Ref<LoadedCode> load(const loop::Kernel& kernel) {
   const auto generator = gpu().make_generator();
   return generator->load(kernel, generator->compile(kernel, CpuLevel::kScalar));
 }
@@ -102,7 +102,7 @@ struct Program {
   std::vector<GpuLaunch> launches;
   std::vector<uint64_t> words = {0};
 
-  void add(const Ref<codegen::LoadedCode>& code, int64_t items, const std::vector<void*>& buffers,
+  void add(const Ref<LoadedCode>& code, int64_t items, const std::vector<void*>& buffers,
            const std::vector<int64_t>& params = {}, bool needs_barrier = true) {
     launches.push_back({.code = code,
                         .items = items,

@@ -22,7 +22,7 @@ TEST(GpuThreads, OpenOneGpu) {
 }
 
 TEST(GpuThreads, DoEverythingAtOnce) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   run_threads(8, [&](int thread) {
     std::mt19937 random(static_cast<uint32_t>(thread));
     for (int round = 0; round < 30; ++round) {
@@ -60,7 +60,7 @@ TEST(GpuThreads, DoEverythingAtOnce) {
 }
 
 TEST(GpuThreads, ShareCommands) {
-  const Ref<codegen::LoadedCode> code = load(add_kernel());
+  const Ref<LoadedCode> code = load(add_kernel());
   for (GpuRunMode mode : {GpuRunMode::kBatched, GpuRunMode::kRecorded}) {
     Program program;
     program.add(code, 64, {nullptr, nullptr}, {0});
@@ -83,7 +83,7 @@ TEST(GpuThreads, ShareCommands) {
 }
 
 TEST(GpuThreads, DropCommandsWhileOthersRun) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   run_threads(8, [&](int thread) {
     const Array<int64_t> x(std::vector<int64_t>(64, thread));
     int64_t expected = thread;

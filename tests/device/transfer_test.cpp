@@ -57,7 +57,7 @@ TEST_P(GpuCopies, ReachPartsOfBlocks) {
 }
 
 TEST_P(GpuCopies, AreOrderedWithLaunches) {
-  const Ref<codegen::LoadedCode> code = load(affine_kernel());
+  const Ref<LoadedCode> code = load(affine_kernel());
   const Array<int64_t> x(1000), y(1000);
   for (int64_t i = 0; i < 20; ++i) {
     x.write(std::vector<int64_t>(1000, i));
@@ -75,7 +75,7 @@ TEST_P(GpuCopies, AreOrderedWithLaunches) {
 TEST_P(GpuCopies, DoNotReadFreedMemoryTooEarly) {
   // The upload reuses memory that pending work still writes.
   constexpr size_t kCount = 16 * 200;
-  const Ref<codegen::LoadedCode> code = load(long_kernel());
+  const Ref<LoadedCode> code = load(long_kernel());
   for (int i = 0; i < 5; ++i) {
     {
       const Array<int64_t> x(std::vector<int64_t>(kCount, 1));

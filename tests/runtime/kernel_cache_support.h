@@ -31,10 +31,10 @@ class FakeGenerator : public codegen::CodeGenerator {
     std::latch* together = nullptr;  // every compile waits for it
     std::string version = "fake 1";
     size_t padding = 100;
-    codegen::LoadedParts last_parts;  // of the last kernel with parts
+    LoadedParts last_parts;  // of the last kernel with parts
   };
 
-  class FakeCode : public codegen::LoadedCode {
+  class FakeCode : public LoadedCode {
    public:
     explicit FakeCode(std::string object) : object_(std::move(object)) { code_bytes_ = memory_bytes_ = object_.size(); }
 
@@ -52,8 +52,8 @@ class FakeGenerator : public codegen::CodeGenerator {
     return fmt::format("<{} {} {}>", kernel.name, name_of(target), std::string(controls_->padding, 'x'));
   }
 
-  Ref<codegen::LoadedCode> load(const loop::Kernel& kernel, std::string_view object,
-                                codegen::LoadedParts parts) override {
+  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object,
+                                LoadedParts parts) override {
     controls_->loads.fetch_add(1);
     if (!parts.empty()) controls_->last_parts = std::move(parts);
     if (!object.starts_with("<" + kernel.name + " ")) throw InternalError("{} is not object code", object);

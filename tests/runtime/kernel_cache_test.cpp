@@ -55,7 +55,7 @@ TEST_F(KernelCacheTest, TheLimitIsAlsoInBytes) {
 TEST_F(KernelCacheTest, KernelsInUseMayBeMoreThanTheLimit) {
   auto cache = make_cache();
   cache->set_limits({.entries = 16});
-  std::vector<Ref<codegen::LoadedCode>> held;
+  std::vector<Ref<LoadedCode>> held;
   for (int i = 0; i < 100; ++i) held.push_back(cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2));
   for (int i = 0; i < 100; ++i) EXPECT_EQ(cache->get(kernel_named("k" + std::to_string(i)), CpuLevel::kAvx2), held[i]);
   EXPECT_EQ(controls_.compiles, 100);
@@ -82,7 +82,7 @@ TEST_F(KernelCacheTest, SixteenThreadsShareOneCompilation) {
   auto cache = make_cache();
   controls_.compile_milliseconds = 20;
   std::latch start(16);
-  std::vector<Ref<codegen::LoadedCode>> codes(16);
+  std::vector<Ref<LoadedCode>> codes(16);
   std::vector<std::thread> threads;
   for (int t = 0; t < 16; ++t) {
     threads.emplace_back([&, t] {

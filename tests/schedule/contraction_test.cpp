@@ -195,9 +195,9 @@ Engine interpreter() {
 /// Machine code, cached by kernel text.
 Engine compiled(CpuLevel target) {
   static const auto generator = codegen::make_llvm_generator();
-  static std::map<std::pair<std::string, CpuLevel>, Ref<codegen::LoadedCode>> cache;
+  static std::map<std::pair<std::string, CpuLevel>, Ref<LoadedCode>> cache;
   return [target](const KernelStep& step, void* const* buffers, int64_t begin, int64_t end) {
-    Ref<codegen::LoadedCode>& code = cache[{loop::to_text(*step.kernel), target}];
+    Ref<LoadedCode>& code = cache[{loop::to_text(*step.kernel), target}];
     if (!code) code = generator->load(*step.kernel, generator->compile(*step.kernel, target));
     const std::vector<int64_t> params(step.params.begin(), step.params.end());
     run_code(*code, buffers, params.data(), begin, end);

@@ -50,7 +50,7 @@ template <typename T>
 using Run = std::function<void(Block<T>& block, bool flushed)>;
 
 template <typename T>
-Run<T> run_kernel(const Ref<codegen::LoadedCode>& code, bool binary) {
+Run<T> run_kernel(const Ref<LoadedCode>& code, bool binary) {
   return [code, binary](Block<T>& block, bool flushed) {
     void* buffers[] = {block.x.data(), binary ? block.y.data() : block.out.data(), block.out.data()};
     FlushScope scope(flushed);
@@ -152,7 +152,7 @@ void report(const char* name, const Result& f32, const Result& f64, bool binary)
   std::fflush(stdout);
 }
 
-Ref<codegen::LoadedCode> compiled(codegen::CodeGenerator& generator, const loop::Kernel& kernel) {
+Ref<LoadedCode> compiled(codegen::CodeGenerator& generator, const loop::Kernel& kernel) {
   return generator.load(kernel, generator.compile(kernel, host_level()));
 }
 

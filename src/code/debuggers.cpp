@@ -1,4 +1,4 @@
-#include "codegen/debuggers.h"
+#include "code/debuggers.h"
 
 #include <elf.h>
 #include <fcntl.h>
@@ -44,7 +44,7 @@ __attribute__((used, noinline, visibility("default"))) void __jit_debug_register
 // NOLINTEND(bugprone-reserved-identifier)
 }
 
-namespace lucid::codegen {
+namespace lucid {
 
 namespace {
 
@@ -139,4 +139,4 @@ GdbRegistration::~GdbRegistration() {
   __jit_debug_register_code();
 }
 
-}  // namespace lucid::codegen
+}  // namespace lucid

@@ -1,4 +1,4 @@
-#include "codegen/code_memory.h"
+#include "code/code_memory.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -11,7 +11,7 @@
 
 #include "base/lock.h"
 
-namespace lucid::codegen {
+namespace lucid {
 
 CodeMemory::CodeMemory() : page_bytes_(static_cast<size_t>(::sysconf(_SC_PAGESIZE))) {}
 
@@ -111,4 +111,4 @@ CodeMemory& code_memory() {
   return *memory;
 }
 
-}  // namespace lucid::codegen
+}  // namespace lucid

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-namespace lucid::codegen {
+namespace lucid {
 
 /// The tools that loaded kernels are registered with. LUCID_PERF=1 writes /tmp/perf-<pid>.map, where perf looks for
 /// names. LUCID_GDB=1 passes the object code to gdb, for breakpoints and stack traces.
@@ -34,4 +34,4 @@ class GdbRegistration {
   std::unique_ptr<Entry> entry_;
 };
 
-}  // namespace lucid::codegen
+}  // namespace lucid

@@ -1,13 +1,15 @@
 #pragma once
 
-#include <memory>
 #include <string>
 #include <string_view>
 
-#include "codegen/code_generator.h"
-#include "codegen/debuggers.h"
+#include "code/debuggers.h"
+#include "code/loaded_code.h"
 
-namespace lucid::codegen {
+namespace lucid {
+
+/// The symbol by which a kernel's object code refers to one of its parts.
+std::string part_symbol(size_t part);
 
 /// Links object code into executable memory (code_memory.h), which is freed with the last reference to the code.
 class Loader {
@@ -21,4 +23,4 @@ class Loader {
   DebuggerOptions debuggers_;
 };
 
-}  // namespace lucid::codegen
+}  // namespace lucid

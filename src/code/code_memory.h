@@ -4,7 +4,7 @@
 #include <map>
 #include <vector>
 
-namespace lucid::codegen {
+namespace lucid {
 
 /// Allocator of executable memory. Kernels share chunks, so that thousands of them need few mappings. Freed memory is
 /// reused, and empty chunks are unmapped. Thread safe.
@@ -60,4 +60,4 @@ class CodeMemory {
 /// The instance of the process, which is never destroyed.
 CodeMemory& code_memory();
 
-}  // namespace lucid::codegen
+}  // namespace lucid

@@ -1,4 +1,4 @@
-#include "codegen/library_calls.h"
+#include "code/library_calls.h"
 
 #include <cmath>
 #include <cstring>
@@ -9,7 +9,7 @@ float roundevenf(float) noexcept;
 double roundeven(double) noexcept;
 }
 
-namespace lucid::codegen {
+namespace lucid {
 
 namespace {
 
@@ -56,4 +56,4 @@ void* library_function(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace lucid::codegen
+}  // namespace lucid

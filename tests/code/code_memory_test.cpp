@@ -1,4 +1,4 @@
-#include "codegen/code_memory.h"
+#include "code/code_memory.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #include <thread>
 #include <vector>
 
-namespace lucid::codegen {
+namespace lucid {
 namespace {
 
 constexpr size_t kPage = 4096;
@@ -163,4 +163,4 @@ TEST(CodeMemory, ThreadsRunCodeWhileOthersAllocateAndFree) {
 }
 
 }  // namespace
-}  // namespace lucid::codegen
+}  // namespace lucid
