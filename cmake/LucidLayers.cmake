@@ -1,7 +1,7 @@
 # One static library `lucid_<layer>` for each folder of src that has sources, in the order in which data passes through
 # them. All see the same include directories; tools/check_layers holds the includes to the order.
 
-set(LUCID_LAYERS base ir loop ops passes schedule code codegen spirv device runtime compiler tensor jit nn optim data models)
+set(LUCID_LAYERS base ir loop ops passes schedule code codegen spirv device runtime compiler tensor jit nn optim data models program)
 
 foreach(layer IN LISTS LUCID_LAYERS)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${layer}/*.cpp)

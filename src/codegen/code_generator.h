@@ -10,6 +10,10 @@
 
 namespace lucid::codegen {
 
+/// The symbol of a kernel's function in object code. Its prefix distinguishes a kernel named "fma" or "memcpy" from the
+/// C library's function.
+std::string symbol_of(const loop::Kernel& kernel);
+
 /// Compiles kernels to machine code in two steps, so that the object code can be cached on disk.
 class CodeGenerator {
  public:

@@ -13,10 +13,6 @@
 
 namespace lucid::codegen {
 
-/// The symbol of a kernel's function. Its prefix distinguishes a kernel named "fma" or "memcpy" from the C library's
-/// function.
-std::string symbol_of(const loop::Kernel& kernel);
-
 /// Translates one verified kernel into one function of an LLVM module.
 ///
 /// Types in LLVM: kBool is i1 in registers and i8 in memory. The 16-bit floats are i16 everywhere, since they are only

@@ -19,10 +19,9 @@ namespace lucid {
 namespace {
 
 /// The machine code of kernels: from the cache, or compiled, on all threads if a caller waits for it.
-std::vector<Ref<LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels, Device device) {
+std::vector<Ref<LoadedCode>> codes_of(std::span<const loop::Kernel* const> kernels, Device device, CpuLevel target) {
   std::vector<Ref<LoadedCode>> codes(kernels.size());
   KernelCache& cache = kernel_cache(device);
-  const CpuLevel target = chosen_level();
   const std::atomic<bool>* cancelled = cancellation_flag();
   const auto get = [&](size_t i) {
     if (!kernels[i] || codes[i]) return;
@@ -39,15 +38,15 @@ std::vector<Ref<LoadedCode>> codes_of(std::span<const loop::Kernel* const> kerne
 }
 
 /// The machine code of each step that is a kernel.
-std::vector<Ref<LoadedCode>> codes_of(const Schedule& schedule, Device device) {
+std::vector<Ref<LoadedCode>> codes_of(const Schedule& schedule) {
   std::vector<const loop::Kernel*> parts, kernels;
   for (const KernelStep& step : schedule.steps) {
     kernels.push_back(step.kernel.get());
     if (!step.kernel) continue;
     for (const loop::Kernel& part : step.kernel->parts) parts.push_back(&part);
   }
-  codes_of(parts, device);
-  return codes_of(kernels, device);
+  codes_of(parts, schedule.device, schedule.level);
+  return codes_of(kernels, schedule.device, schedule.level);
 }
 
 PlanStep::Launch launch_of(const SlotMap& slots, const std::vector<BufferUse>& buffers, const std::vector<Dim>& params,
@@ -89,14 +88,6 @@ PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<LoadedCode>
   ready.nanoseconds = step.nanoseconds * static_cast<double>(ready.items());
   ready.packs = draft.slots.packed_input(step);
   return ready;
-}
-
-/// Whether a run takes more than some tens of microseconds, so that other threads should be able to run.
-bool takes_long(const Plan& plan) {
-  constexpr size_t kMaxShortSteps = 16;
-  return plan.steps.size() > kMaxShortSteps ||
-         std::any_of(plan.steps.begin(), plan.steps.end(),
-                     [](const PlanStep& step) { return step.host || step.items() > step.grain; });
 }
 
 /// For each output, whether each input may share its memory.
@@ -171,7 +162,7 @@ Ref<Plan> compile_plan(const IRGraph& source, const std::map<ValueId, Geometry>&
     PlanDraft draft(source, inputs, options);
     PassReport done = run_plan_passes(draft, plan_passes(output_memory(options), draft.device));
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    plan = finish(draft, codes_of(draft.schedule, draft.device));
+    plan = finish(draft, codes_of(draft.schedule));
   });
   return plan;
 }
@@ -187,7 +178,7 @@ PlanTemplate::PlanTemplate(const IRGraph& graph, const std::map<ValueId, Geometr
     PassReport done =
         run_plan_passes(*draft, {passes.begin(), std::ranges::find_if(passes, &PlanPass::assigns_memory)});
     if (report) std::move(done.runs.begin(), done.runs.end(), std::back_inserter(report->runs));
-    codes_ = codes_of(draft->schedule, draft->device);
+    codes_ = codes_of(draft->schedule);
     draft_ = std::move(draft);
   });
 }

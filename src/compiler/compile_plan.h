@@ -4,11 +4,12 @@
 #include <memory>
 #include <span>
 
+#include "base/cpu_level.h"
 #include "base/ref.h"
 #include "base/size_trace.h"
 #include "ir/graph.h"
 #include "passes/pass_list.h"
-#include "runtime/plan.h"
+#include "runtime/plan_form.h"
 
 namespace lucid {
 
@@ -48,6 +49,8 @@ struct PlanOptions {
   std::span<const size_t> fresh;
   /// Outputs that a run compares, in this order. It ends at the first one that differs.
   std::span<const ExpectedOutput> expected;
+  /// The instructions of kernels for the CPU. A plan for more than this machine has can be exported, not run.
+  CpuLevel level = chosen_level();
 };
 
 /// The geometries of the outputs of a plan for inputs with these strides, as compile_plan() chooses them. Sizes may be
@@ -58,6 +61,17 @@ std::vector<Geometry> output_geometries(const IRGraph& graph, const std::map<Val
 /// graph's input_ids in order, its outputs the output_ids. What the passes of plan_pipeline.h did is added to `report`.
 Ref<Plan> compile_plan(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options = {},
                        PassReport* report = nullptr);
+
+/// A plan as data, and its kernels.
+struct PlanSource {
+  PlanForm form;
+  std::vector<std::shared_ptr<const loop::Kernel>> kernels;
+};
+
+/// Takes the arguments of PlanTemplate, and serves as many sizes. Throws ValueError if a step calls a host function:
+/// such a plan cannot be written to a file.
+PlanSource compile_form(const IRGraph& graph, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options,
+                        const SizeTrace& recorded, std::span<const int64_t> sizes);
 
 /// The steps of a plan whose sizes are traced. They are written for the sizes of one call, and serve all for which the
 /// same steps are right: those that meet the conditions that writing them noted.

@@ -29,6 +29,7 @@ std::string slot_text(const Slot& slot) {
 
 PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& inputs, const PlanOptions& options)
     : device(device_of(source)),
+      level(options.level),
       graph(expand_to_primitives(source)),
       destinations(options.destinations.begin(), options.destinations.end()),
       updates(options.updates.begin(), options.updates.end()),
@@ -45,6 +46,13 @@ PlanDraft::PlanDraft(const IRGraph& source, const std::map<ValueId, Geometry>& i
   for (const PlanUpdate& update : updates) changing.insert(graph.input_ids[update.input]);
   transient = changing;
   for (size_t input : options.fresh) transient.insert(graph.input_ids[input]);
+}
+
+BufferTable buffers_of(const PlanDraft& draft) {
+  std::vector<size_t> free_outputs;
+  for (size_t i = 0; i < draft.donations.size(); ++i)
+    if (draft.lends_results && draft.donations[i] < 0) free_outputs.push_back(i);
+  return buffers_of(draft.graph, draft.schedule, draft.reuses, free_outputs);
 }
 
 PlanDraft with_sizes(const PlanDraft& draft, const SizeReplacer& replace) {

@@ -23,8 +23,9 @@ struct PlanDraft {
   Phase phase = Phase::kGraph;
   bool has(Phase wanted) const { return phase >= wanted; }
 
-  /// Where the plan runs.
+  /// Where the plan runs, and with which instructions if that is the CPU.
   Device device;
+  CpuLevel level;
   /// A graph of primitives.
   IRGraph graph;
   std::map<ValueId, Geometry> inputs;
@@ -55,6 +56,9 @@ struct PlanDraft {
   std::vector<MemoryReuse> reuses;
   SlotMap slots;
 };
+
+/// The buffers of the steps. Must follow DonateBuffers and ReuseMemory.
+BufferTable buffers_of(const PlanDraft& draft);
 
 /// The draft with other sizes.
 PlanDraft with_sizes(const PlanDraft& draft, const SizeReplacer& replace);

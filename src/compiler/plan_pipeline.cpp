@@ -62,7 +62,7 @@ bool place_in_results(PlanDraft& draft) {
 }
 
 bool write_kernels(PlanDraft& draft) {
-  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts), draft.device);
+  draft.schedule = schedule_graph(draft.graph, std::move(draft.schedule.layouts), draft.device, draft.level);
   for (KernelStep& step : draft.schedule.steps)
     if (draft.transient.contains(step.packs)) step.packs = -1;
   number_stages(draft.schedule);
@@ -110,10 +110,7 @@ bool reuse_memory(PlanDraft& draft) {
 }
 
 bool place_memory(PlanDraft& draft) {
-  std::vector<size_t> free_outputs;
-  for (size_t i = 0; i < draft.donations.size(); ++i)
-    if (draft.lends_results && draft.donations[i] < 0) free_outputs.push_back(i);
-  draft.slots = place_buffers(draft.graph, draft.schedule, draft.reuses, free_outputs);
+  draft.slots = place_buffers(buffers_of(draft));
   draft.phase = Phase::kMemory;
   return true;
 }

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "compiler/memory.h"
 #include "ir/graph.h"
+#include "runtime/arena.h"
 #include "runtime/plan.h"
 #include "schedule/hazards.h"
 
@@ -17,6 +17,35 @@ struct MemoryReuse {
   MemoryKey to;
 };
 
+/// The buffers of a schedule before they have an address. Sizes may be traced.
+struct BufferTable {
+  /// A buffer that shares the arena with others. It is live from one step to another, both included.
+  struct Block {
+    Dim bytes;
+    size_t first_step = 0;
+    size_t last_step = 0;
+  };
+  /// The memory of an output that is free from one step to another, both included.
+  struct Region {
+    size_t output = 0;
+    Dim bytes;
+    size_t first_step = 0;
+    size_t last_step = 0;
+  };
+
+  /// Buffers in the caller's memory, packed forms and the error word.
+  std::map<MemoryKey, Slot> fixed;
+  std::vector<Dim> packed_bytes;
+  /// The other buffers, by their index in `blocks`.
+  std::map<MemoryKey, size_t> indices;
+  std::vector<Block> blocks;
+  std::vector<BlockReuse> reuses;
+  std::vector<Region> regions;
+
+  /// The plan's input that the step packs, or -1. A value that the plan itself computes does not count.
+  int32_t packed_input(const KernelStep& step) const;
+};
+
 /// The location of each buffer of a schedule.
 struct SlotMap {
   std::map<MemoryKey, Slot> slots;
@@ -24,19 +53,21 @@ struct SlotMap {
   std::vector<size_t> packed_bytes;
 
   Slot slot(const BufferUse& use) const;
-  /// The plan's input that the step packs, or -1. A value that the plan itself computes does not count.
   int32_t packed_input(const KernelStep& step) const;
 };
 
 /// Size in bytes of the memory of `key`. At least one element: kernels may be passed addresses of empty values.
-int64_t memory_bytes(const IRGraph& graph, const Schedule& schedule, const MemoryKey& key);
+Dim memory_bytes(const IRGraph& graph, const Schedule& schedule, const MemoryKey& key);
 
 /// The buffers that may reuse the memory of others (ReuseMemory), in the order of the steps.
 std::vector<MemoryReuse> find_reuses(const IRGraph& graph, const Schedule& schedule);
 
-/// Assigns a slot to every buffer. `free_outputs` are outputs whose memory is not read before they are written: other
-/// buffers may be placed there until then.
-SlotMap place_buffers(const IRGraph& graph, const Schedule& schedule, std::span<const MemoryReuse> reuses,
-                      std::span<const size_t> free_outputs);
+/// `free_outputs` are outputs whose memory is not read before they are written: other buffers may be placed there until
+/// then.
+BufferTable buffers_of(const IRGraph& graph, const Schedule& schedule, std::span<const MemoryReuse> reuses,
+                       std::span<const size_t> free_outputs);
+
+/// Assigns a slot to every buffer.
+SlotMap place_buffers(const BufferTable& buffers);
 
 }  // namespace lucid

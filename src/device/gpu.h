@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/memory_stats.h"
-#include "code/loaded_code.h"
+#include "codegen/code_generator.h"
 #include "spirv/shader.h"
 
 namespace lucid {

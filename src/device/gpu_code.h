@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <memory>
 
-#include "code/loaded_code.h"
+#include "codegen/code_generator.h"
 #include "device/open_device.h"
 #include "spirv/shader.h"
 

@@ -164,6 +164,36 @@ CallPlan with_plan(const CallTemplate& source, const SizeTrace::Evaluation& size
   return result;
 }
 
+namespace {
+
+CallGraph graph_of(const CallPlan& call) {
+  if (call.source) return call.source->call;
+  return {.graph = call.graph, .inputs = call.inputs, .outputs = call.outputs, .written = call.written};
+}
+
+}  // namespace
+
+IRGraph plan_graph(const CallPlan& call) { return request_of(graph_of(call)).graph; }
+
+PlanSource form_of(const CallPlan& call, std::span<const int64_t> sizes, CpuLevel level) {
+  const SizeTrace plain;
+  const SizeTrace& trace = call.source ? call.source->record.sizes->trace : plain;
+  CallGraph graph = graph_of(call);
+  if (call.source) {
+    const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace, sizes);
+    LUCID_CHECK(evaluation, "the recording of {} does not describe calls with these sizes", call.graph.name);
+    graph = with_sizes(graph, SizeReplacer(*evaluation, SizeReplacer::Kind::kTraced));
+  }
+  const PlanRequest request = request_of(graph);
+  return compile_form(request.graph, request.geometries,
+                      {.updates = call.updates,
+                       .order = OutputOrder::kRowMajor,
+                       .fresh = call.fresh,
+                       .expected = call.expected,
+                       .level = level},
+                      trace, sizes);
+}
+
 std::string reason_of(const std::exception& error) {
   if (is_out_of_memory(error)) return std::string(kOutOfMemory);
   return fmt::format("cannot be compiled, internal error: {}", error.what());
@@ -193,6 +223,10 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   result.inputs = std::move(call.inputs);
   result.outputs = std::move(call.outputs);
   result.written = std::move(call.written);
+  PlanRequest request = request_of({.inputs = result.inputs, .outputs = result.outputs, .written = result.written}, record);
+  result.updates = std::move(request.updates);
+  result.expected = std::move(request.expected);
+  result.fresh = std::move(request.fresh);
   if (options().logs(kTopic)) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
     log(kTopic, fmt::format("{}: compiled {} nodes to {} kernels in {:.1f} ms", record.name, result.graph.nodes.size(),

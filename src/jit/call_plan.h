@@ -28,6 +28,10 @@ struct CallPlan {
   std::vector<GraphInput> inputs;
   std::vector<OutputCell> outputs;
   std::vector<size_t> written;
+  /// See PlanOptions.
+  std::vector<PlanUpdate> updates;
+  std::vector<ExpectedOutput> expected;
+  std::vector<size_t> fresh;
   /// Why there is no plan; empty if there is.
   std::string obstacle;
   /// For making plans for other sizes; null if no size is traced.
@@ -53,6 +57,13 @@ Ref<Plan> compile_plan(const CallTemplate& source, const SizeTrace::Evaluation& 
 
 /// The call plan for other sizes, without a graph.
 CallPlan with_plan(const CallTemplate& source, const SizeTrace::Evaluation& sizes, Ref<Plan> plan);
+
+/// A plan of the call as data, with kernels for `level`. `sizes` are those of the symbols, if sizes are traced: the
+/// conditions of their trace must hold. Throws ValueError if the plan cannot be written to a file.
+PlanSource form_of(const CallPlan& call, std::span<const int64_t> sizes, CpuLevel level);
+
+/// The graph that plans of the call compute. Its inputs are those of the call.
+IRGraph plan_graph(const CallPlan& call);
 
 /// The reason for running calls eagerly after compiling threw `error`. The recorded call itself succeeded: only speed
 /// is lost. Returning kOutOfMemory does not allocate.

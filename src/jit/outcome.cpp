@@ -163,6 +163,15 @@ std::vector<std::pair<size_t, size_t>> Outcome::new_gradients() const {
   return gradients;
 }
 
+std::vector<Outcome::Source> Outcome::sources() const {
+  std::vector<Source> sources;
+  for (size_t i = 0; i < returned_; ++i) {
+    const Result& result = results_[i].same < 0 ? results_[i] : results_[static_cast<size_t>(results_[i].same)];
+    sources.push_back({result.handle, result.cell, result.dtype, result.geometry});
+  }
+  return sources;
+}
+
 bool Outcome::fits(std::span<TensorImpl* const> handles) const {
   return std::all_of(results_.begin() + static_cast<std::ptrdiff_t>(first_rebased_), results_.end(),
                      [&](const Result& rebased) {

@@ -39,6 +39,14 @@ class Outcome {
   /// recorded ones are traced.
   void make(std::span<TensorImpl* const> handles, std::span<Cell* const> handle_cells, std::span<Cell* const> cells,
             const SizeTrace::Evaluation* sizes, CallResults& results) const;
+  /// Where a returned tensor comes from: a handle or a view of it, or else one of cells().
+  struct Source {
+    int64_t handle = -1;
+    size_t cell = 0;
+    Dtype dtype = Dtype::kF32;
+    Geometry geometry;
+  };
+  std::vector<Source> sources() const;
   /// What make() would create, outside the gradient graph and without any effect. Gradients are given by their handles;
   /// null stands for none. Those that are handles, or views of handles, are left out.
   struct Contents {

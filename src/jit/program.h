@@ -88,6 +88,21 @@ class Program : public RefCounted {
   /// The report of the passes.
   const PassReport& report() const { return call_.report; }
   const Outcome& outcome() const { return *outcome_; }
+  /// The compiled call, for the sizes of the recorded one.
+  const CallPlan& call() const { return call_; }
+  /// A tensor that a run uses and that is the state of a generator.
+  struct GeneratorUse {
+    size_t handle = 0;
+    /// How many random numbers the call samples, starting at the state before the call.
+    int64_t count = 0;
+    /// Whether the call sets the generator's state; otherwise it only advances the offset by `count`.
+    bool sets_state = false;
+  };
+  std::span<const GeneratorUse> generators() const { return generators_; }
+  /// How many numbers a run is given.
+  size_t numbers() const { return numbers_; }
+  /// Whether a run reads gradients, after the arguments and the state.
+  bool reads_gradients() const { return !gradient_handles_.empty(); }
   /// How many tensors are given to a run, before the captured ones.
   size_t arguments() const { return known_arguments_.size(); }
   /// The captured tensors: those that it reads or writes and that are not arguments.
@@ -127,7 +142,6 @@ class Program : public RefCounted {
   bool find_handles(std::span<TensorImpl* const> arguments, Handles& handles) const;
   /// Finds the handles that are generator states, and how the call changes them.
   void find_generators(const TracingContext& context, std::span<const TensorRef> handles);
-  struct GeneratorUse;
   /// Null for handles that are not on the state of a generator.
   const GeneratorUse* generator_use_of(size_t handle) const;
   /// Fills in everything that depends on the handles but not on the plan.
@@ -161,14 +175,6 @@ class Program : public RefCounted {
   /// otherwise null.
   std::unordered_set<const TensorImpl*> known_;
   std::vector<const TensorImpl*> known_arguments_;
-  /// A handle that is the state of a generator.
-  struct GeneratorUse {
-    size_t handle = 0;
-    /// How many random numbers the call samples, starting at the state before the call.
-    int64_t count = 0;
-    /// Whether the call sets the generator's state; otherwise it only advances the offset by `count`.
-    bool sets_state = false;
-  };
   std::vector<GeneratorUse> generators_;
   /// For each handle; then the overlaps.
   std::vector<Sharing> sharing_;

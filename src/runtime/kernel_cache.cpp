@@ -101,6 +101,15 @@ Ref<LoadedCode> KernelCache::make(const loop::Kernel& kernel, CpuLevel target) {
   return code;
 }
 
+std::string KernelCache::object(const loop::Kernel& kernel, CpuLevel target) {
+  const std::string key = store_key(kernel, target);
+  if (auto object = store_.get(key)) return std::move(*object);
+  loop::verify(kernel);
+  std::string object = generator_->compile(kernel, target);
+  store_.put(key, object);
+  return object;
+}
+
 /// Removes the least recently used kernels beyond the limits and returns them. New references come only from the cache,
 /// whose lock is held, so a kernel that only the cache refers to stays unreferenced.
 LoadedParts KernelCache::evict() {

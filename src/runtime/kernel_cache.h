@@ -49,6 +49,9 @@ class KernelCache {
   /// If compiling throws, every waiting caller gets the exception; the next call tries again.
   Ref<LoadedCode> get(const loop::Kernel& kernel, CpuLevel target);
 
+  /// The object code of a kernel, without that of its parts, from the disk or compiled; nothing is loaded.
+  std::string object(const loop::Kernel& kernel, CpuLevel target);
+
   KernelCacheStats stats();
   /// Removes all kernels from memory; code that others refer to stays alive.
   void clear();

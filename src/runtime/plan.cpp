@@ -190,6 +190,13 @@ std::vector<std::string> Plan::kernel_names(bool packing) const {
   return names;
 }
 
+bool takes_long(const Plan& plan) {
+  constexpr size_t kMaxShortSteps = 16;
+  return plan.steps.size() > kMaxShortSteps ||
+         std::any_of(plan.steps.begin(), plan.steps.end(),
+                     [](const PlanStep& step) { return step.host || step.items() > step.grain; });
+}
+
 Plan::Plan() = default;
 Plan::~Plan() = default;
 

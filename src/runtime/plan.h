@@ -144,6 +144,9 @@ class Plan : public RefCounted {
   std::unique_ptr<const GpuPlan> gpu_;
 };
 
+/// Whether a run takes more than some tens of microseconds, so that other threads should be able to run.
+bool takes_long(const Plan& plan);
+
 /// Adds the time until its end to that of a step, if times are measured.
 class StepTimer {
  public:

@@ -31,8 +31,8 @@ struct Shape {
   int64_t queries() const { return static_cast<int64_t>(vectors) * kLanes; }
 };
 
-Shape choose_shape(const Problem& problem) {
-  const bool wide = current_registers().bytes == 64;
+Shape choose_shape(const Problem& problem, CpuLevel level) {
+  const bool wide = registers_of(level).bytes == 64;
   if (!wide) return {.vectors = 1, .keys = 4, .columns = 4};
   const bool two = compute_dtype(problem.out.dtype) == Dtype::kF32 && problem.queries().unnoted() > kLanes;
   return {.vectors = two ? 2 : 1, .keys = 8, .columns = 8};
@@ -391,7 +391,7 @@ void schedule_attention(Schedule& schedule, const attention::Problem& problem) {
       return;
     }
   }
-  const attention::Shape shape = attention::choose_shape(problem);
+  const attention::Shape shape = attention::choose_shape(problem, schedule.level);
   schedule.steps.push_back(attention::AttentionWriter(problem, shape).write());
 }
 

@@ -99,10 +99,8 @@ Registers registers_of(CpuLevel level) {
   throw InternalError("unknown CPU level {}", static_cast<int>(level));
 }
 
-Registers current_registers() { return registers_of(chosen_level()); }
-
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c) {
-  schedule_contraction(schedule, a, b, c, schedule.device.is_gpu() ? Registers() : current_registers());
+  schedule_contraction(schedule, a, b, c, schedule.device.is_gpu() ? Registers() : registers_of(schedule.level));
 }
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,

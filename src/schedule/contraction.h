@@ -19,8 +19,6 @@ struct Registers {
 };
 
 Registers registers_of(CpuLevel level);
-/// The registers of the target that the options name, or of this machine.
-Registers current_registers();
 
 void schedule_contraction(Schedule& schedule, const MemoryOperand& a, const MemoryOperand& b, const MemoryOperand& c,
                           const Registers& registers);

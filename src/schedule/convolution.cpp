@@ -240,7 +240,7 @@ void schedule_convolution(Schedule& schedule, const IRGraph& graph, const Group&
     problem.bias = convolution::use_of(bias);
     problem.bias_stride = bias.geometry.strides[0];
   }
-  convolution::schedule_problem(schedule, problem, by_weight, current_registers());
+  convolution::schedule_problem(schedule, problem, by_weight, registers_of(schedule.level));
 }
 
 }  // namespace lucid

@@ -6,6 +6,7 @@
 #include <set>
 #include <vector>
 
+#include "base/cpu_level.h"
 #include "base/device.h"
 #include "ir/graph.h"
 #include "loop/kernel.h"
@@ -89,8 +90,9 @@ inline constexpr int64_t kPanelColumns = 64;
 
 /// The kernels that compute a graph of primitives, in order.
 struct Schedule {
-  /// Where the kernels run.
+  /// Where the kernels run, and with which instructions if that is the CPU.
   Device device;
+  CpuLevel level = chosen_level();
   std::vector<KernelStep> steps;
   std::vector<Dim> scratch_bytes;
   /// For every value, including those that are fused into their consumers and never stored.
@@ -124,7 +126,8 @@ bool rematerialize(IRGraph& graph, std::map<ValueId, Layout>& layouts, const std
 bool place_in_results(const IRGraph& graph, std::map<ValueId, Layout>& layouts);
 
 /// Groups the nodes of a graph of primitives into kernels for a device and writes their loops.
-Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, Device device = kCpuDevice);
+Schedule schedule_graph(const IRGraph& graph, std::map<ValueId, Layout> layouts, Device device = kCpuDevice,
+                        CpuLevel level = chosen_level());
 
 /// Joins steps into kernels that run a few tiles at a time through all of them, where this saves launches or keeps what
 /// one step writes in the cache for the next. Buffers that only the joined steps use are then never stored. Steps may

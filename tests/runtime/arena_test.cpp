@@ -1,4 +1,4 @@
-#include "compiler/memory.h"
+#include "runtime/arena.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,13 @@
+# liblucid_runtime.so: runs exported programs. It has no compiler, no autograd and no Python; include/lucid.h is its
+# interface.
+
+# Objects, not the archive of `program`: what the linker takes from archives is hidden.
+add_library(lucid_runtime_library SHARED ${PROJECT_SOURCE_DIR}/src/program/c_api.cpp
+            ${PROJECT_SOURCE_DIR}/src/program/library/missing_parts.cpp)
+# Of the archives, only what the interface needs is taken.
+lucid_link_layers(lucid_runtime_library PRIVATE base code runtime data program)
+target_link_options(lucid_runtime_library PRIVATE ${LUCID_LINK_OPTIONS} -Wl,--gc-sections -Wl,--as-needed -Wl,-s
+                    -Wl,--no-undefined)
+lucid_hide_symbols(lucid_runtime_library runtime_library.map)
+set_target_properties(lucid_runtime_library PROPERTIES
+  OUTPUT_NAME lucid_runtime VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})

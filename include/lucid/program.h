@@ -1,0 +1,59 @@
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lucid/tensor.h"
+
+#pragma GCC visibility push(default)
+
+namespace lucid {
+
+struct LoadProgramOptions {
+  /// Whether the machine code in the file may run. It can do anything that this process can. Otherwise the program is
+  /// compiled from its graph.
+  bool trusted = false;
+};
+
+/// A program from a file that lucid.export() wrote. Copies of it share the weights and the machine code, and each has
+/// its own state. Any thread may run it; runs of one copy that write its state wait for each other.
+///
+///     lucid::Program lenet = lucid::Program::load("lenet.lucid");
+///     lucid::Tensor scores = lenet(images)[0];
+class Program {
+ public:
+  /// Throws ValueError if the file is damaged or not a program, RuntimeError if it cannot be read.
+  static Program load(const std::string& path, const LoadProgramOptions& options = {});
+
+  /// The program with the state that it had in the file.
+  Program copy() const;
+  /// Throws TypeError or ValueError if the program does not take these inputs. The state then stays as it was.
+  std::vector<Tensor> run(const std::vector<Tensor>& inputs) const;
+  template <std::convertible_to<Tensor>... Inputs>
+  std::vector<Tensor> operator()(const Inputs&... inputs) const {
+    return run({inputs...});
+  }
+  /// Gives the state the contents that it had in the file.
+  void reset() const;
+
+  const std::string& name() const;
+  /// Such as "x: f32[batch,1,28,28]".
+  std::vector<std::string> inputs() const;
+  std::vector<std::string> outputs() const;
+  /// The names of the weights and other state, and a copy of one of them. Throws ValueError for another name.
+  std::vector<std::string> state_names() const;
+  Tensor state(const std::string& name) const;
+  /// The graphs of its calls.
+  std::string graph() const;
+
+ private:
+  struct Implementation;
+  explicit Program(std::shared_ptr<Implementation> implementation) : implementation_(std::move(implementation)) {}
+  std::shared_ptr<Implementation> implementation_;
+};
+
+}  // namespace lucid
+
+#pragma GCC visibility pop

@@ -1,0 +1,255 @@
+#include "program/export.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "ir/evaluate.h"
+#include "program/export_code.h"
+
+namespace lucid::program {
+namespace {
+
+/// Writes the calls of a request to a file.
+class Exporter {
+ public:
+  explicit Exporter(const ExportRequest& request) : request_(request) {
+    file_.name = request.name;
+    file_.symbols = request.symbols;
+    file_.inputs = request.inputs;
+  }
+
+  std::string run() {
+    if (request_.calls.empty()) throw ValueError("export: no call was recorded");
+    for (const ExportedCall& call : request_.calls) add_call(call);
+    std::vector<WrittenCode> codes;
+    ExportedCode code(request_, file_);
+    for (const CpuLevel level : request_.levels) codes.push_back({level, code.for_level(level)});
+    return to_bytes(file_, codes);
+  }
+
+ private:
+  /// Numbers of a call, as text that depends on its symbols.
+  class Formulas {
+   public:
+    explicit Formulas(const jit::CallPlan& call) : trace_(call.source ? &call.source->record.sizes->trace : nullptr) {}
+    size_t symbols() const { return trace_ ? trace_->sizes().size() : 0; }
+    SizeFormula operator()(Dim dim) const {
+      return trace_ && dim.is_traced() ? SizeFormula(trace_->text(dim), symbols()) : SizeFormula(dim.unnoted());
+    }
+    std::vector<SizeFormula> operator()(const Dims& dims) const {
+      std::vector<SizeFormula> result;
+      for (const Dim dim : dims) result.push_back((*this)(dim));
+      return result;
+    }
+    View operator()(const Geometry& geometry) const {
+      return {(*this)(geometry.sizes), (*this)(geometry.strides), (*this)(geometry.offset)};
+    }
+    std::vector<SizeCondition> conditions() const {
+      std::vector<SizeCondition> result;
+      if (!trace_) return result;
+      for (const std::string& condition : trace_->conditions()) result.emplace_back(condition, symbols());
+      return result;
+    }
+
+   private:
+    const SizeTrace* trace_;
+  };
+
+  void add_call(const ExportedCall& exported) {
+    const jit::Program& program = *exported.program;
+    check(program);
+    const jit::CallPlan& plan = program.call();
+    const Formulas formulas(plan);
+    const std::vector<jit::GraphInput>& inputs = plan.source ? plan.source->call.inputs : plan.inputs;
+    const std::vector<jit::OutputCell>& outputs = plan.source ? plan.source->call.outputs : plan.outputs;
+    Call& call = file_.calls.emplace_back();
+    if (plan.source)
+      for (const jit::TracedSizes::Symbol& symbol : plan.source->record.sizes->symbols)
+        call.sizes.push_back({static_cast<uint32_t>(symbol.argument), static_cast<uint32_t>(symbol.dim)});
+    call.conditions = formulas.conditions();
+    add_shapes(call);
+    const IRGraph graph = jit::plan_graph(plan);
+    for (const jit::GraphInput& input : inputs)
+      call.operands.push_back(operand_of(exported, input, graph.type(input.id), formulas));
+    for (const jit::OutputCell& output : outputs) {
+      if (output.device.is_gpu()) throw ValueError("export: the program uses a gpu; move the model to the CPU first");
+      call.output_bytes.push_back(formulas(output.bytes));
+    }
+    for (const ExpectedOutput& expected : plan.expected) {
+      const size_t index = call.reads.size();
+      call.reads.push_back({static_cast<uint32_t>(expected.output), expected.expected,
+                            index < exported.read_sources.size() ? exported.read_sources[index] : ""});
+    }
+    add_results(exported, call, formulas);
+    add_writes(exported, call);
+    for (const PlanUpdate& update : plan.updates)
+      call.updates.emplace_back(static_cast<uint32_t>(update.input), static_cast<uint32_t>(update.output));
+    add_errors(graph, call);
+    call.graph = to_text(graph);
+  }
+
+  void check(const jit::Program& program) const {
+    if (program.arguments() != request_.inputs.size())
+      throw ValueError(
+          "export: the call uses {} tensors, but has {} arguments that are tensors: it finds further tensors in places "
+          "that may change; pass them as arguments",
+          program.arguments(), request_.inputs.size());
+    if (program.numbers() > 0) throw ValueError("export: a number of the call varies; pass a tensor instead");
+    if (program.reads_gradients())
+      throw ValueError("export: the call adds to gradients from before it; call zero_grad() in it before backward()");
+  }
+
+  /// Sizes that the call does not trace are as recorded.
+  void add_shapes(Call& call) {
+    const ExportedCall& exported = request_.calls[file_.calls.size() - 1];
+    for (size_t i = 0; i < request_.inputs.size(); ++i) {
+      std::vector<SizeFormula>& shape = call.shapes.emplace_back();
+      for (const int64_t size : exported.shapes[i]) shape.emplace_back(size);
+    }
+    for (size_t symbol = 0; symbol < call.sizes.size(); ++symbol)
+      call.shapes[call.sizes[symbol].input][call.sizes[symbol].dim] =
+          SizeFormula(fmt::format("s{}", symbol), call.sizes.size());
+  }
+
+  /// The index of the memory of a captured tensor.
+  uint32_t state_of(const TensorImpl& tensor, const std::string& name) {
+    const Ref<Storage> storage = tensor.cell()->storage();
+    const auto [found, is_new] = state_indices_.try_emplace(storage->data(), file_.state.size());
+    if (is_new) {
+      State& state = file_.state.emplace_back();
+      state.name = unique(name);
+      state.dtype = tensor.dtype();
+      state.contents = storage;
+      const auto whole = static_cast<size_t>(int64_t{numel(tensor.sizes())}) * size_of(tensor.dtype());
+      if (tensor.is_contiguous() && tensor.offset() == 0 && whole == storage->bytes()) {
+        state.shape = tensor.sizes();
+      } else if (storage->bytes() % size_of(state.dtype) == 0) {
+        state.shape = {static_cast<int64_t>(storage->bytes() / size_of(state.dtype))};
+      } else {
+        state.dtype = Dtype::kU8;
+        state.shape = {static_cast<int64_t>(storage->bytes())};
+      }
+    }
+    return static_cast<uint32_t>(found->second);
+  }
+
+  uint32_t constant_of(const Ref<Storage>& storage) {
+    const auto [found, is_new] = state_indices_.try_emplace(storage->data(), file_.state.size());
+    if (is_new)
+      file_.state.push_back({.name = unique("constant"),
+                             .dtype = Dtype::kU8,
+                             .shape = {static_cast<int64_t>(storage->bytes())},
+                             .contents = storage});
+    return static_cast<uint32_t>(found->second);
+  }
+
+  std::string unique(const std::string& name) {
+    std::string result = name;
+    for (int number = 1; !names_.insert(result).second; ++number) result = fmt::format("{}.{}", name, number);
+    return result;
+  }
+
+  /// The captured tensor with this handle.
+  static const TensorImpl& captured(const ExportedCall& exported, size_t handle) {
+    return *exported.program->state()[handle - exported.program->arguments()];
+  }
+  uint32_t state_of(const ExportedCall& exported, size_t handle) {
+    return state_of(captured(exported, handle), exported.state_names[handle - exported.program->arguments()]);
+  }
+
+  Call::Operand operand_of(const ExportedCall& exported, const jit::GraphInput& input, const TensorType& type,
+                           const Formulas& formulas) {
+    if (type.device.is_gpu()) throw ValueError("export: the program uses a gpu; move the model to the CPU first");
+    Call::Operand operand{.dtype = type.dtype, .view = formulas(input.geometry)};
+    if (input.kind == jit::GraphInput::Kind::kConstant) {
+      operand.is_state = true;
+      operand.index = constant_of(input.constant);
+    } else if (input.handle < exported.program->arguments()) {
+      operand.index = static_cast<uint32_t>(input.handle);
+    } else {
+      operand.is_state = true;
+      operand.index = state_of(exported, input.handle);
+      if (input.kind == jit::GraphInput::Kind::kHandle)
+        operand.first_byte = captured(exported, input.handle).offset().unnoted() *
+                             static_cast<int64_t>(size_of(captured(exported, input.handle).dtype()));
+    }
+    return operand;
+  }
+
+  void add_results(const ExportedCall& exported, Call& call, const Formulas& formulas) {
+    const std::vector<jit::Outcome::Source> sources = exported.program->outcome().sources();
+    const bool is_first = file_.calls.size() == 1;
+    for (size_t i = 0; i < sources.size(); ++i) {
+      const jit::Outcome::Source& source = sources[i];
+      if (source.handle >= 0)
+        throw ValueError("export: result {} shares the memory of {}; return a copy, x.clone()", i,
+                         source.handle < static_cast<int64_t>(request_.inputs.size())
+                             ? "input " + request_.inputs[static_cast<size_t>(source.handle)].name
+                             : exported.state_names[static_cast<size_t>(source.handle) - request_.inputs.size()]);
+      call.results.push_back({static_cast<uint32_t>(source.cell), source.dtype, formulas(source.geometry)});
+      if (is_first) add_output(call, i);
+      if (i >= file_.outputs.size() || file_.outputs[i].dtype != source.dtype)
+        throw ValueError("export: the examples return results of different dtypes or numbers");
+    }
+    if (sources.size() != file_.outputs.size())
+      throw ValueError("export: the examples return different numbers of results");
+  }
+
+  /// Describes an output by the sizes of the inputs, where they are the same.
+  void add_output(const Call& call, size_t i) {
+    Signature& output = file_.outputs.emplace_back();
+    output.name = i < request_.output_names.size() ? request_.output_names[i] : fmt::format("output{}", i);
+    output.dtype = call.results[i].dtype;
+    for (const SizeFormula& size : call.results[i].view.shape) {
+      Signature::Size& described = output.shape.emplace_back();
+      described.number = size.is_constant() ? size.constant() : -1;
+      for (size_t symbol = 0; symbol < call.sizes.size(); ++symbol)
+        if (size.text() == fmt::format("s{}", symbol))
+          described.symbol = request_.inputs[call.sizes[symbol].input].shape[call.sizes[symbol].dim].symbol;
+    }
+  }
+
+  void add_writes(const ExportedCall& exported, Call& call) {
+    const jit::CallPlan& plan = exported.program->call();
+    const size_t own = plan.outputs.size() - plan.written.size();
+    const auto generators = exported.program->generators();
+    for (size_t i = 0; i < plan.written.size(); ++i) {
+      const size_t handle = plan.written[i];
+      if (handle < exported.program->arguments())
+        throw ValueError("export: the call writes to its input {}; return the new value instead",
+                         request_.inputs[handle].name);
+      const auto is_same = [&](const jit::Program::GeneratorUse& use) { return use.handle == handle; };
+      if (const auto use = std::ranges::find_if(generators, is_same); use != generators.end() && !use->sets_state)
+        continue;
+      const uint32_t state = state_of(exported, handle);
+      file_.state[state].is_written = true;
+      call.writes.push_back({static_cast<uint32_t>(own + i), state});
+    }
+    for (const jit::Program::GeneratorUse& use : generators) {
+      if (use.sets_state || use.count == 0) continue;
+      const uint32_t state = state_of(exported, use.handle);
+      file_.state[state].is_written = true;
+      call.generators.push_back({state, use.count});
+    }
+  }
+
+  static void add_errors(const IRGraph& graph, Call& call) {
+    std::set<std::string> seen;
+    for (const IRNode& node : graph.nodes)
+      if (!node.op->errors.empty() && seen.insert(node.op->name()).second)
+        call.errors.push_back({node.op->name(), {node.op->errors.begin(), node.op->errors.end()}});
+  }
+
+  const ExportRequest& request_;
+  ProgramFile file_;
+  std::map<const void*, size_t> state_indices_;
+  std::set<std::string> names_;
+};
+
+}  // namespace
+
+std::string export_program(const ExportRequest& request) { return Exporter(request).run(); }
+
+}  // namespace lucid::program

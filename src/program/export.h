@@ -1,0 +1,35 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "jit/program.h"
+#include "program/program_file.h"
+
+namespace lucid::program {
+
+/// A recorded call to be exported, and the names of the tensors that it captured.
+struct ExportedCall {
+  Ref<jit::Program> program;
+  std::vector<std::string> state_names;
+  /// Of the arguments in the recorded call.
+  std::vector<std::vector<int64_t>> shapes;
+  /// Where each value was read that decides about the branch; may be shorter than the list of values.
+  std::vector<std::string> read_sources;
+};
+
+struct ExportRequest {
+  std::string name;
+  std::vector<Symbol> symbols;
+  /// As in the file. The arguments of the calls are the inputs.
+  std::vector<Signature> inputs;
+  std::vector<std::string> output_names;
+  std::vector<ExportedCall> calls;
+  /// The CPUs to write machine code for.
+  std::vector<CpuLevel> levels;
+};
+
+/// The bytes of a program file. Throws ValueError with the reason if a call cannot be exported.
+std::string export_program(const ExportRequest& request);
+
+}  // namespace lucid::program

@@ -1,0 +1,67 @@
+#include "program/graph_plans.h"
+
+#include "base/error.h"
+#include "compiler/compile_plan.h"
+#include "ir/evaluate.h"
+#include "program/elements.h"
+
+namespace lucid::program {
+namespace {
+
+[[noreturn]] void fail(const std::string& reason) { throw ValueError("load_program: the file is damaged: {}", reason); }
+
+Dims to_dims(std::span<const int64_t> numbers) { return {numbers.begin(), numbers.end()}; }
+
+/// The graph of a call with plain sizes.
+IRGraph graph_of(const Call& call, std::span<const int64_t> sizes) {
+  IRGraph graph = parse_graph(call.graph);
+  if (const size_t symbols = graph.sizes ? graph.sizes->sizes().size() : 0; symbols != sizes.size())
+    fail("a graph has other symbols than its call");
+  if (graph.sizes) {
+    const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(*graph.sizes, sizes);
+    if (!evaluation) throw ValueError("a size is too large");
+    graph = SizeReplacer(*evaluation)(graph);
+    graph.sizes.reset();
+  }
+  verify(graph);
+  if (!graph.param_ids.empty() || !graph.state_ids.empty() || !graph.constant_ids.empty() || !graph.updates.empty())
+    fail("a graph has other inputs than its call");
+  for (const auto& [id, value] : graph.values)
+    if (value.type.device.is_gpu()) fail("a graph uses a gpu");
+  return graph;
+}
+
+class GraphPlans : public PlanMaker {
+ public:
+  Ref<Plan> make(const Call& call, std::span<const int64_t> sizes) override {
+    const IRGraph graph = graph_of(call, sizes);
+    if (graph.input_ids.size() != call.operands.size() || graph.output_ids.size() != call.output_bytes.size())
+      fail("a graph has other inputs or outputs than its call");
+    std::map<ValueId, Geometry> geometries;
+    for (size_t i = 0; i < call.operands.size(); ++i) {
+      const Call::Operand& operand = call.operands[i];
+      // The caller has checked that it is within its memory.
+      const Elements elements = elements_of(operand.view, sizes, 1, SIZE_MAX / 2);
+      const TensorType& type = graph.type(graph.input_ids[i]);
+      if (type.dtype != operand.dtype || type.shape != to_dims(elements.shape) || elements.offset != 0)
+        fail("a graph has inputs of other types than its call");
+      geometries[graph.input_ids[i]] = {type.shape, to_dims(elements.strides), 0};
+    }
+    for (size_t i = 0; i < graph.output_ids.size(); ++i) {
+      const TensorType& type = graph.type(graph.output_ids[i]);
+      const int64_t bytes = numel(type.shape) * static_cast<int64_t>(size_of(type.dtype));
+      if (value_of(call.output_bytes[i], sizes) != bytes) fail("a graph has outputs of other sizes than its call");
+    }
+    std::vector<PlanUpdate> updates;
+    for (const auto& [operand, output] : call.updates) updates.push_back({operand, output});
+    std::vector<ExpectedOutput> expected;
+    for (const Call::Read& read : call.reads) expected.push_back({read.output, read.expected});
+    return compile_plan(graph, geometries, {.updates = updates, .order = OutputOrder::kRowMajor, .expected = expected});
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<PlanMaker> make_graph_plans() { return std::make_unique<GraphPlans>(); }
+
+}  // namespace lucid::program

@@ -1,0 +1,118 @@
+#include <algorithm>
+
+#include "base/blocking.h"
+#include "base/error.h"
+#include "code/loader.h"
+#include "program/elements.h"
+#include "program/loaded_program.h"
+
+namespace lucid::program {
+namespace {
+
+std::string names_of(const std::vector<CpuLevel>& levels) {
+  std::string names;
+  for (const CpuLevel level : levels) names += (names.empty() ? "" : ", ") + std::string(name_of(level));
+  return names.empty() ? "no CPU" : names;
+}
+
+/// Throws ValueError unless everything that a run accesses is inside its memory.
+void check_memory(const ProgramFile& file, const Call& call, std::span<const int64_t> sizes) {
+  const auto require = [](bool holds) {
+    if (!holds) throw ValueError("load_program: the file is damaged: a call does not fit into its memory");
+  };
+  for (const Call::Operand& operand : call.operands) {
+    const size_t element_bytes = size_of(operand.dtype);
+    if (operand.is_state) {
+      const size_t bytes = file.state[operand.index].bytes();
+      require(static_cast<uint64_t>(operand.first_byte) <= bytes);
+      elements_of(operand.view, sizes, element_bytes, bytes - static_cast<size_t>(operand.first_byte));
+    } else {
+      int64_t bytes = static_cast<int64_t>(element_bytes);
+      require(operand.dtype == file.inputs[operand.index].dtype);
+      for (const SizeFormula& size : call.shapes[operand.index])
+        require(!__builtin_mul_overflow(bytes, value_of(size, sizes), &bytes) && bytes >= 0);
+      elements_of(operand.view, sizes, element_bytes, static_cast<size_t>(bytes));
+    }
+  }
+  const auto output_bytes = [&](uint32_t output) {
+    const int64_t bytes = value_of(call.output_bytes[output], sizes);
+    require(bytes >= 0);
+    return static_cast<uint64_t>(bytes);
+  };
+  for (const Call::Read& read : call.reads) require(read.expected.size() <= output_bytes(read.output));
+  for (const Call::Result& result : call.results)
+    elements_of(result.view, sizes, size_of(result.dtype), output_bytes(result.output));
+  for (const Call::Write& write : call.writes)
+    require(file.state[write.state].is_written && output_bytes(write.output) == file.state[write.state].bytes());
+  for (const Call::Generator& generator : call.generators) {
+    const State& state = file.state[generator.state];
+    require(state.is_written && state.bytes() >= 2 * sizeof(int64_t));
+  }
+}
+
+}  // namespace
+
+ProgramCode::ProgramCode(ProgramFile file, Trust trust, std::unique_ptr<PlanMaker> maker)
+    : file_(std::move(file)), maker_(std::move(maker)), forms_(file_.state.size()) {
+  if (trust == Trust::kCode)
+    for (const CpuLevel level : file_.levels())
+      if (level <= chosen_level()) level_ = level;
+  if (!level_ && !maker_) {
+    if (trust == Trust::kNone)
+      throw RuntimeError(
+          "load_program: the machine code of '{}' may run only if the caller trusts the file, and this library has no "
+          "compiler: mark the file as trusted, or load it with the whole library",
+          file_.name);
+    throw RuntimeError(
+        "load_program: '{}' has machine code for {}, but this CPU has {}, and this library has no compiler: export it "
+        "with targets=[\"{}\"], or load it with the whole library",
+        file_.name, names_of(file_.levels()), name_of(chosen_level()), name_of(chosen_level()));
+  }
+  if (!level_) return;
+  maker_.reset();
+  code_ = file_.code_for(*level_);
+  load(code_);
+}
+
+void ProgramCode::load(const TargetCode& code) {
+  Loader loader;
+  for (const KernelCode& kernel : code.kernels) {
+    LoadedParts parts;
+    for (const uint32_t part : kernel.parts) parts.push_back(codes_[part]);
+    codes_.push_back(loader.load(kernel.symbol, kernel.object, std::move(parts), kernel.scratch_bytes));
+  }
+}
+
+Ref<Plan> ProgramCode::make(size_t call, std::span<const int64_t> sizes) {
+  check_memory(file_, file_.calls[call], sizes);
+  if (maker_) {
+    const BlockingScope compiling;
+    return maker_->make(file_.calls[call], sizes);
+  }
+  for (const PlanForm& form : code_.forms[call])
+    if (form.serves(sizes)) return make_plan(form, sizes, codes_);
+  return nullptr;
+}
+
+Ref<Plan> ProgramCode::plan_for(size_t call, const std::vector<int64_t>& sizes) {
+  Key key{call, sizes};
+  {
+    const std::lock_guard lock(mutex());
+    if (const auto found = plans_.find(key); found != plans_.end()) return found->second;
+  }
+  Ref<Plan> plan = make(call, sizes);
+  if (!plan) return nullptr;
+  Ref<Plan> evicted;  // destroyed after the lock is released
+  const std::lock_guard lock(mutex());
+  if (!plans_.try_emplace(key, plan).second) return plans_.at(key);
+  order_.push_back(std::move(key));
+  if (order_.size() > kMaxPlans) {
+    const auto oldest = plans_.find(order_.front());
+    evicted = std::move(oldest->second);
+    plans_.erase(oldest);
+    order_.erase(order_.begin());
+  }
+  return plan;
+}
+
+}  // namespace lucid::program
