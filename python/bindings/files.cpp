@@ -16,24 +16,6 @@ namespace {
 
 using namespace nb::literals;
 
-/// Runs `body` without the GIL. Failed system calls become the OSError that open() would raise.
-template <typename Body>
-auto with_file(const Body& body) {
-  try {
-    const GilRelease release;
-    return body();
-  } catch (const FileError& error) {
-    const nb::object path = checked(PyUnicode_DecodeFSDefault(error.path().c_str()));
-    // OSError selects the subclass for the error code.
-    const nb::object raised = nb::borrow(PyExc_OSError)(error.code(), error.reason(), path);
-    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(raised.ptr())), raised.ptr());
-    throw nb::python_error();
-  }
-}
-
-/// A path as bytes, as os.fsencode() returns it: file names need not be valid text.
-std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
-
 /// Converts the result of `load` to Python objects. Destroys the tree without the GIL, because it may be large.
 template <typename Load>
 nb::object load_tree(const Load& load) {

@@ -12,5 +12,7 @@ struct ProgramHandle {
 
 /// Graphs, recordings, programs and compiled callables, for lucid.compiler.
 void bind_jit(nb::module_& module);
+/// Programs in files.
+void bind_program(nb::module_& module);
 
 }  // namespace lucid::python

@@ -42,6 +42,7 @@ NB_MODULE(_core, module) {
   bind_models(module);
   bind_capture(module);
   bind_jit(module);
+  bind_program(module);
 }
 #undef PyInit__core
 

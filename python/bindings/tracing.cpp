@@ -146,6 +146,8 @@ class SecondTracing {
     const SizeTrace::Scope scope(context_->sizes() ? &sizes_->trace : nullptr);
     return finish_recording(*context_, arguments, results, state, name);
   }
+  void keep_contents() { context_->keep_contents(); }
+  void restore_contents() { context_->restore_contents(); }
   const std::vector<uint32_t>& read() const { return read_; }
   /// The traced sizes, as tuples of argument, dimension, and whether the call depends on the value.
   std::vector<std::tuple<size_t, size_t, bool>> sizes() const {
@@ -312,6 +314,9 @@ void bind_tracing(nb::module_& module) {
   nb::class_<PythonTracing>(module, "Tracing")
       .def(nb::init<>())
       .def("stop", &PythonTracing::stop)
+      .def("keep_contents", [](PythonTracing& self) { self.context.keep_contents(); })
+      .def("restore_contents", [](PythonTracing& self) { self.context.restore_contents(); })
+      .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context.trace().sets_up; })
       .def_prop_ro("floats", &floats_of)
       .def_rw("hands_on_floats", &PythonTracing::hands_on_floats)
       .def_prop_ro("met", &accessed_tensors)
@@ -324,6 +329,8 @@ void bind_tracing(nb::module_& module) {
       .def("trace_sizes", &SecondTracing::trace_sizes, "tensor"_a, "argument"_a, "dims"_a)
       .def("start", &SecondTracing::start)
       .def("stop", &SecondTracing::stop)
+      .def("keep_contents", &SecondTracing::keep_contents)
+      .def("restore_contents", &SecondTracing::restore_contents)
       .def_prop_ro("read", &SecondTracing::read)
       .def_prop_ro("sizes", &SecondTracing::sizes)
       .def("number_operands", &SecondTracing::number_operands, "first"_a, "results"_a, "own_results"_a, "kept"_a)

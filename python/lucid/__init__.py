@@ -86,6 +86,7 @@ from ._overloads import (
     where,
 )
 from ._print import get_printoptions, set_printoptions
+from ._program import Dim, Program, export, load_program
 from ._random import (
     bernoulli,
     get_rng_state,

@@ -223,7 +223,8 @@ CallPlan compile_call(const CallRecord& record, const PassList* passes) {
   result.inputs = std::move(call.inputs);
   result.outputs = std::move(call.outputs);
   result.written = std::move(call.written);
-  PlanRequest request = request_of({.inputs = result.inputs, .outputs = result.outputs, .written = result.written}, record);
+  PlanRequest request =
+      request_of({.inputs = result.inputs, .outputs = result.outputs, .written = result.written}, record);
   result.updates = std::move(request.updates);
   result.expected = std::move(request.expected);
   result.fresh = std::move(request.fresh);

@@ -102,6 +102,9 @@ Ref<Program> Program::record(TracingContext& context, std::span<const TensorRef>
   for (const ValueGuard& guard : trace.guards) {
     record.wanted.push_back(guard.cell);
     program->branch_.push_back(guard.expected);
+    const auto reads = [&](const Event& event) { return event.results.front().cell == guard.cell; };
+    const auto event = std::ranges::find_if(*trace.events, reads);
+    program->branch_sources_.push_back(event == trace.events->end() ? "" : event->source);
   }
   record.expected = program->branch_;
   record.sizes = context.sizes();

@@ -69,6 +69,8 @@ class Program : public RefCounted {
   /// Whether the recorded call read values of tensors. Calls that would read others need another program.
   bool reads_values() const { return !branch_.empty(); }
   const Branch& branch() const { return branch_; }
+  /// The lines of the user's program that read them.
+  const std::vector<std::string>& branch_sources() const { return branch_sources_; }
   /// Whether the values that a call is known to read first are those of the recording.
   bool is_on(const Branch& known) const;
   /// Runs the plan and commits its writes. Returns false, without any effect, if the values that the call reads are not
@@ -156,6 +158,7 @@ class Program : public RefCounted {
   /// The values that the recorded call read. The plan outputs what other calls would read, after the cells that the
   /// outcome needs.
   Branch branch_;
+  std::vector<std::string> branch_sources_;
 
   /// The data of the compile task, which holds nothing else.
   struct Job {

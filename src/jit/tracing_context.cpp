@@ -240,9 +240,27 @@ void TracingContext::writes(const Call& call, std::span<TensorImpl* const> desti
         TracedCell& cell = trace_.cells[static_cast<size_t>(index)];
         cell.is_defined |= destination->numel() * size_of(destination->dtype()) == cell.bytes;
       }
-      cell_of(*destination);
+      const TracedCell& cell = trace_.cells[static_cast<size_t>(cell_of(*destination))];
+      if (keeps_contents_) keep_contents_of(*destination, cell);
     }
   });
+}
+
+void TracingContext::keep_contents_of(const TensorImpl& tensor, const TracedCell& cell) {
+  const auto is_kept = [&](const auto& kept) { return kept.first->cell() == cell.outside; };
+  if (cell.outside && std::ranges::none_of(kept_, is_kept))
+    kept_.emplace_back(TensorRef(const_cast<TensorImpl*>(&tensor)), cell.outside->storage()->copy());
+}
+
+void TracingContext::restore_contents() {
+  for (const auto& [tensor, contents] : kept_) {
+    Cell& cell = *tensor->cell();
+    tensor->before_write();
+    const Ref<Storage> storage = cell.storage();
+    copy_bytes(storage->device(), storage->data(), contents->data(), contents->bytes());
+    cell.after_write();
+  }
+  kept_.clear();
 }
 
 void TracingContext::written(const Call& call, std::span<TensorImpl* const> destinations) {

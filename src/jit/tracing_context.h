@@ -87,6 +87,11 @@ class TracingContext : public EagerObserver {
   /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
   int64_t shift_of(const Cell& cell) const;
 
+  /// Keeps what the memory from outside held before the call wrote to it. Set before anything is recorded.
+  void keep_contents() { keeps_contents_ = true; }
+  /// After the recording: gives that memory its old contents.
+  void restore_contents();
+
   /// Collects what the call depends on beside tensors. Set before anything is recorded.
   void collect_dependencies() { collects_dependencies_ = true; }
   using Dependencies = std::vector<std::shared_ptr<const Dependency>>;
@@ -122,6 +127,7 @@ class TracingContext : public EagerObserver {
 
  private:
   Event& add_event(Event::Kind kind, const Call* call);
+  void keep_contents_of(const TensorImpl& tensor, const TracedCell& cell);
   void trace_sizes(const Call& call, const Values& results);
   /// Adds a guard on the values of a tensor: an op that the call did not run copies them to a cell of its own.
   void add_guard(const TensorImpl& tensor, const Op& op, std::span<const Operand> operands, Dtype dtype,
@@ -155,6 +161,9 @@ class TracingContext : public EagerObserver {
   std::vector<TensorRef> hashed_;
   /// By object, which the dependency keeps alive.
   std::unordered_map<const void*, std::shared_ptr<Dependency>> dependencies_;
+  bool keeps_contents_ = false;
+  /// Tensors whose memory the call wrote to, and copies of that memory.
+  std::vector<std::pair<TensorRef, Ref<Storage>>> kept_;
   bool collects_dependencies_ = false;
   EagerObserver* before_ = nullptr;
   size_t effects_ = 0;

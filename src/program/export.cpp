@@ -20,12 +20,23 @@ class Exporter {
     file_.inputs = request.inputs;
   }
 
+  std::optional<std::vector<int64_t>> missing() {
+    for (const ExportedCall& call : request_.calls) add_call(call);
+    std::optional<std::vector<int64_t>> found;
+    for_each_size(request_.symbols, [&](std::span<const int64_t> values) {
+      const bool is_known = std::ranges::any_of(file_.calls, [&](const Call& call) { return takes(call, values); });
+      if (!is_known) found.emplace(values.begin(), values.end());
+      return is_known;
+    });
+    return found;
+  }
+
   std::string run() {
     if (request_.calls.empty()) throw ValueError("export: no call was recorded");
     for (const ExportedCall& call : request_.calls) add_call(call);
     std::vector<WrittenCode> codes;
     ExportedCode code(request_, file_);
-    for (const CpuLevel level : request_.levels) codes.push_back({level, code.for_level(level)});
+    for (const CpuLevel level : request_.levels) codes.push_back(code.for_level(level));
     return to_bytes(file_, codes);
   }
 
@@ -57,6 +68,19 @@ class Exporter {
     const SizeTrace* trace_;
   };
 
+  /// Whether the call serves these sizes of the symbols.
+  bool takes(const Call& call, std::span<const int64_t> values) const {
+    std::vector<int64_t> sizes;
+    for (const Call::Size& size : call.sizes)
+      sizes.push_back(values[static_cast<size_t>(file_.inputs[size.input].shape[size.dim].symbol)]);
+    for (size_t i = 0; i < file_.inputs.size(); ++i)
+      for (size_t dim = 0; dim < file_.inputs[i].shape.size(); ++dim) {
+        const int32_t symbol = file_.inputs[i].shape[dim].symbol;
+        if (symbol >= 0 && call.shapes[i][dim].evaluate(sizes) != values[static_cast<size_t>(symbol)]) return false;
+      }
+    return std::ranges::all_of(call.conditions, [&](const SizeCondition& condition) { return condition.holds(sizes); });
+  }
+
   void add_call(const ExportedCall& exported) {
     const jit::Program& program = *exported.program;
     check(program);
@@ -69,6 +93,7 @@ class Exporter {
       for (const jit::TracedSizes::Symbol& symbol : plan.source->record.sizes->symbols)
         call.sizes.push_back({static_cast<uint32_t>(symbol.argument), static_cast<uint32_t>(symbol.dim)});
     call.conditions = formulas.conditions();
+    add_bounds(call);
     add_shapes(call);
     const IRGraph graph = jit::plan_graph(plan);
     for (const jit::GraphInput& input : inputs)
@@ -79,8 +104,8 @@ class Exporter {
     }
     for (const ExpectedOutput& expected : plan.expected) {
       const size_t index = call.reads.size();
-      call.reads.push_back({static_cast<uint32_t>(expected.output), expected.expected,
-                            index < exported.read_sources.size() ? exported.read_sources[index] : ""});
+      call.reads.push_back(
+          {static_cast<uint32_t>(expected.output), expected.expected, program.branch_sources()[index]});
     }
     add_results(exported, call, formulas);
     add_writes(exported, call);
@@ -99,6 +124,22 @@ class Exporter {
     if (program.numbers() > 0) throw ValueError("export: a number of the call varies; pass a tensor instead");
     if (program.reads_gradients())
       throw ValueError("export: the call adds to gradients from before it; call zero_grad() in it before backward()");
+  }
+
+  /// What a call does with sizes between the bounds is not noted, so it serves no others. Sizes with one name are
+  /// equal.
+  void add_bounds(Call& call) const {
+    const size_t count = call.sizes.size();
+    std::map<int32_t, size_t> first;
+    for (size_t i = 0; i < count; ++i) {
+      const int32_t name = request_.inputs[call.sizes[i].input].shape[call.sizes[i].dim].symbol;
+      const Symbol& symbol = request_.symbols[static_cast<size_t>(name)];
+      const int64_t low = std::max(symbol.low, SizeTrace::kMinSize);
+      call.conditions.emplace_back(fmt::format("s{}-{} >= 0", i, low), count);
+      call.conditions.emplace_back(fmt::format("s{}-{} < 0", i, symbol.high + 1), count);
+      const auto [found, is_new] = first.try_emplace(name, i);
+      if (!is_new) call.conditions.emplace_back(fmt::format("s{}-s{} == 0", i, found->second), count);
+    }
   }
 
   /// Sizes that the call does not trace are as recorded.
@@ -249,6 +290,8 @@ class Exporter {
 };
 
 }  // namespace
+
+std::optional<std::vector<int64_t>> missing_sizes(const ExportRequest& request) { return Exporter(request).missing(); }
 
 std::string export_program(const ExportRequest& request) { return Exporter(request).run(); }
 

@@ -14,8 +14,6 @@ struct ExportedCall {
   std::vector<std::string> state_names;
   /// Of the arguments in the recorded call.
   std::vector<std::vector<int64_t>> shapes;
-  /// Where each value was read that decides about the branch; may be shorter than the list of values.
-  std::vector<std::string> read_sources;
 };
 
 struct ExportRequest {
@@ -28,6 +26,9 @@ struct ExportRequest {
   /// The CPUs to write machine code for.
   std::vector<CpuLevel> levels;
 };
+
+/// Sizes of the symbols for which no call was recorded, if there are any.
+std::optional<std::vector<int64_t>> missing_sizes(const ExportRequest& request);
 
 /// The bytes of a program file. Throws ValueError with the reason if a call cannot be exported.
 std::string export_program(const ExportRequest& request);

@@ -1,10 +1,15 @@
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "program/export.h"
 
 namespace lucid::program {
+
+/// Calls `function` with sizes of the symbols until it returns false: with all, or with many of them if there are very
+/// many.
+void for_each_size(std::span<const Symbol> symbols, const std::function<bool(std::span<const int64_t>)>& function);
 
 /// The plans and kernels of the calls of a request.
 class ExportedCode {
@@ -12,7 +17,7 @@ class ExportedCode {
   ExportedCode(const ExportRequest& request, const ProgramFile& file) : request_(request), file_(file) {}
 
   /// Plans for all sizes between the bounds of the symbols. Throws ValueError if they need too many plans.
-  TargetCode for_level(CpuLevel level);
+  WrittenCode for_level(CpuLevel level);
 
  private:
   /// The object code of the kernels of one level, each once.

@@ -9,6 +9,7 @@
 
 #include "base/busy_flag.h"
 #include "base/lock.h"
+#include "code/loader.h"
 #include "program/program_file.h"
 #include "runtime/plan.h"
 
@@ -50,7 +51,8 @@ class ProgramCode {
 
  private:
   Ref<Plan> make(size_t call, std::span<const int64_t> sizes);
-  void load(const TargetCode& code);
+  Ref<LoadedCode> load(size_t kernel);
+  std::vector<Ref<LoadedCode>> codes_of(const PlanForm& form);
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   using Key = std::pair<size_t, std::vector<int64_t>>;
@@ -61,7 +63,8 @@ class ProgramCode {
   std::optional<CpuLevel> level_;
   std::unique_ptr<PlanMaker> maker_;
   TargetCode code_;
-  std::vector<Ref<LoadedCode>> codes_;
+  Loader loader_;
+  std::vector<Ref<LoadedCode>> codes_;  // null until they are needed
   /// Packed forms of the state that no call writes.
   std::vector<PackedForms> forms_;
   std::map<Key, Ref<Plan>> plans_;

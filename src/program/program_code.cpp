@@ -2,7 +2,6 @@
 
 #include "base/blocking.h"
 #include "base/error.h"
-#include "code/loader.h"
 #include "program/elements.h"
 #include "program/loaded_program.h"
 
@@ -71,16 +70,29 @@ ProgramCode::ProgramCode(ProgramFile file, Trust trust, std::unique_ptr<PlanMake
   if (!level_) return;
   maker_.reset();
   code_ = file_.code_for(*level_);
-  load(code_);
+  codes_.resize(code_.kernels.size());
 }
 
-void ProgramCode::load(const TargetCode& code) {
-  Loader loader;
-  for (const KernelCode& kernel : code.kernels) {
-    LoadedParts parts;
-    for (const uint32_t part : kernel.parts) parts.push_back(codes_[part]);
-    codes_.push_back(loader.load(kernel.symbol, kernel.object, std::move(parts), kernel.scratch_bytes));
+Ref<LoadedCode> ProgramCode::load(size_t kernel) {
+  {
+    const std::lock_guard lock(mutex());
+    if (codes_[kernel]) return codes_[kernel];
   }
+  const KernelCode& code = code_.kernels[kernel];
+  LoadedParts parts;
+  for (const uint32_t part : code.parts) parts.push_back(load(part));
+  Ref<LoadedCode> loaded = loader_.load(code.symbol, code.object, std::move(parts), code.scratch_bytes);
+  const std::lock_guard lock(mutex());
+  if (!codes_[kernel]) codes_[kernel] = loaded;
+  return codes_[kernel];
+}
+
+/// The code of the kernels that a form uses; null for others.
+std::vector<Ref<LoadedCode>> ProgramCode::codes_of(const PlanForm& form) {
+  std::vector<Ref<LoadedCode>> codes(code_.kernels.size());
+  for (const PlanForm::Step& step : form.steps)
+    if (!codes[step.kernel]) codes[step.kernel] = load(step.kernel);
+  return codes;
 }
 
 Ref<Plan> ProgramCode::make(size_t call, std::span<const int64_t> sizes) {
@@ -89,9 +101,13 @@ Ref<Plan> ProgramCode::make(size_t call, std::span<const int64_t> sizes) {
     const BlockingScope compiling;
     return maker_->make(file_.calls[call], sizes);
   }
-  for (const PlanForm& form : code_.forms[call])
-    if (form.serves(sizes)) return make_plan(form, sizes, codes_);
-  return nullptr;
+  const auto serves = [&](const TargetCode::StoredForm& form) {
+    return std::ranges::all_of(form.conditions, [&](const SizeCondition& each) { return each.holds(sizes); });
+  };
+  const auto found = std::ranges::find_if(code_.forms[call], serves);
+  if (found == code_.forms[call].end()) return nullptr;
+  const PlanForm form = file_.form_of(call, code_, *found);
+  return make_plan(form, sizes, codes_of(form));
 }
 
 Ref<Plan> ProgramCode::plan_for(size_t call, const std::vector<int64_t>& sizes) {

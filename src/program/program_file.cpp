@@ -20,6 +20,7 @@ constexpr size_t kDigestBytes = 16;
 constexpr CpuLevel kLevels[] = {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512};
 
 std::string graph_name(size_t call) { return fmt::format("lucid.graph.{}", call); }
+std::string index_name(CpuLevel level) { return fmt::format("lucid.index.{}", name_of(level)); }
 std::string plans_name(CpuLevel level) { return fmt::format("lucid.plans.{}", name_of(level)); }
 std::string code_name(CpuLevel level) { return fmt::format("lucid.code.{}", name_of(level)); }
 
@@ -65,7 +66,7 @@ class FileReader {
     read_program(parse(file_.section(kProgram), "the program"), file_);
     for (size_t i = 0; i < file_.calls.size(); ++i) file_.calls[i].graph = file_.section(graph_name(i));
     for (const CpuLevel level : kLevels)
-      if (file_.has(plans_name(level)) && file_.has(code_name(level))) file_.levels_.push_back(level);
+      if (file_.has(index_name(level))) file_.levels_.push_back(level);
     for (State& state : file_.state) read_state(header, state);
     return std::move(file_);
   }
@@ -98,7 +99,12 @@ std::string_view ProgramFile::section(const std::string& name) const {
 }
 
 TargetCode ProgramFile::code_for(CpuLevel level) const {
-  return read_code(parse(section(plans_name(level)), "a list of plans"), section(code_name(level)), calls);
+  return read_index(parse(section(index_name(level)), "the list of plans"), section(plans_name(level)),
+                    section(code_name(level)), calls);
+}
+
+PlanForm ProgramFile::form_of(size_t call, const TargetCode& code, const TargetCode::StoredForm& stored) const {
+  return read_form(parse(stored.text, "a plan"), calls[call], code.kernels.size());
 }
 
 std::string to_bytes(const ProgramFile& file, std::span<const WrittenCode> codes) {
@@ -113,10 +119,11 @@ std::string to_bytes(const ProgramFile& file, std::span<const WrittenCode> codes
   std::vector<std::pair<std::string, std::string>> sections;
   sections.emplace_back(kProgram, json_text(to_json(file)));
   for (size_t i = 0; i < file.calls.size(); ++i) sections.emplace_back(graph_name(i), file.calls[i].graph);
-  for (const auto& [level, code] : codes) {
-    std::string objects;
-    sections.emplace_back(plans_name(level), json_text(to_json(code, objects)));
-    sections.emplace_back(code_name(level), std::move(objects));
+  for (const WrittenCode& code : codes) {
+    std::string plans, objects;
+    sections.emplace_back(index_name(code.level), json_text(to_json(code, plans, objects)));
+    sections.emplace_back(plans_name(code.level), std::move(plans));
+    sections.emplace_back(code_name(code.level), std::move(objects));
   }
   sections.emplace_back(kDigest, std::string(kDigestBytes, '\0'));
   for (const auto& [name, bytes] : sections) {

@@ -124,19 +124,24 @@ struct KernelCode {
   std::vector<uint32_t> parts;
 };
 
-/// Plans and machine code for one kind of CPU.
+/// Plans and machine code for one kind of CPU, in a file.
 struct TargetCode {
+  /// A plan for a range of sizes, as text.
+  struct StoredForm {
+    std::vector<SizeCondition> conditions;
+    std::string_view text;
+  };
   std::vector<KernelCode> kernels;
-  /// For each call, the plans for ranges of sizes. The kernel of a step is one of `kernels`.
-  std::vector<std::vector<PlanForm>> forms;
+  /// For each call.
+  std::vector<std::vector<StoredForm>> forms;
 };
 
 /// A program in a file: what lucid.export() writes.
 ///
-/// It is a safetensors file. The weights are tensors by their names. The rest are tensors of bytes: `lucid.program`,
-/// the signature and the calls, and `lucid.plans.<level>`, the plans, both JSON; `lucid.graph.<number>`, the text of a
-/// graph; `lucid.code.<level>`, object code; and last `lucid.digest`, the XXH3 digest (128 bits) of everything before
-/// it.
+/// It is a safetensors file. The weights are tensors by their names. The rest are tensors of bytes, most of them JSON:
+/// `lucid.program`, the signature and the calls; `lucid.graph.<number>`, the text of a graph; `lucid.index.<level>`, a
+/// list of plans and kernels; `lucid.plans.<level>`, the plans; `lucid.code.<level>`, object code; and last
+/// `lucid.digest`, the XXH3 digest (128 bits) of everything before it.
 class ProgramFile {
  public:
   std::string name;
@@ -150,9 +155,10 @@ class ProgramFile {
   static ProgramFile read(std::string bytes);
   /// The levels that there is machine code for.
   const std::vector<CpuLevel>& levels() const { return levels_; }
-  /// Throws ValueError if the plans are malformed. The result refers to this object. Plans and code are not checked
-  /// beyond that: they may only be run if the file is trusted.
+  /// The result refers to this object. Plans and code may only be run if the file is trusted.
   TargetCode code_for(CpuLevel level) const;
+  /// A plan of a call. Throws ValueError if it is malformed.
+  PlanForm form_of(size_t call, const TargetCode& code, const TargetCode::StoredForm& stored) const;
 
  private:
   friend class FileReader;
@@ -169,10 +175,12 @@ class ProgramFile {
   std::vector<CpuLevel> levels_;
 };
 
-/// Machine code to be written.
+/// Plans and machine code to be written.
 struct WrittenCode {
   CpuLevel level = CpuLevel::kScalar;
-  TargetCode code;
+  std::vector<KernelCode> kernels;
+  /// For each call, the plans for ranges of sizes. The kernel of a step is one of `kernels`.
+  std::vector<std::vector<PlanForm>> forms;
 };
 
 /// The bytes of a file.

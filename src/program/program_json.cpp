@@ -219,31 +219,12 @@ PlanForm::Step read_step(const Json& json, const Counts& counts) {
   return step;
 }
 
-PlanForm read_form(const Json& json, const Call& call, size_t kernels) {
-  PlanForm form;
-  Counts counts{.symbols = call.symbols(),
-                .inputs = call.operands.size(),
-                .outputs = call.output_bytes.size(),
-                .blocks = array(json, "blocks").size(),
-                .packed = array(json, "packed").size(),
-                .kernels = kernels};
-  const size_t steps = array(json, "steps").size();
-  form.conditions = conditions(json, counts.symbols);
-  for (const Json& item : array(json, "outputs"))
-    form.outputs.push_back({static_cast<int32_t>(integer(item, "donor", -1, static_cast<int64_t>(counts.inputs) - 1)),
-                            flag(item, "safe")});
-  if (form.outputs.size() != counts.outputs) fail("a plan has a wrong number of outputs");
-  for (const Json& item : array(json, "blocks"))
-    form.blocks.push_back(
-        {formula(item, "bytes", counts.symbols), index(item, "first", steps), index(item, "last", steps)});
-  for (const Json& item : array(json, "reuses"))
-    form.reuses.push_back({index(item, "from", counts.blocks), index(item, "to", counts.blocks)});
-  for (const Json& item : array(json, "regions"))
-    form.regions.push_back({index(item, "output", counts.outputs), formula(item, "bytes", counts.symbols),
-                            index(item, "first", steps), index(item, "last", steps)});
-  form.packed_bytes = formulas(json, "packed", counts.symbols);
-  for (const Json& item : array(json, "steps")) form.steps.push_back(read_step(item, counts));
-  return form;
+/// The part of `all` that an item of an index names.
+std::string_view part(const Json& json, std::string_view all) {
+  const auto size = static_cast<int64_t>(all.size());
+  const int64_t first = integer(json, "first", 0, size);
+  const int64_t bytes = integer(json, "bytes", 0, size - first);
+  return all.substr(static_cast<size_t>(first), static_cast<size_t>(bytes));
 }
 
 // ---- Writing.
@@ -350,7 +331,6 @@ Json to_json(const PlanForm::Step& step) {
 
 Json to_json(const PlanForm& form) {
   Json json;
-  json["conditions"] = to_json(form.conditions);
   json["outputs"] = list(form.outputs, [](const PlanForm::Output& output) {
     return Json{{"donor", output.donor}, {"safe", output.is_safe}};
   });
@@ -403,7 +383,33 @@ void read_program(const Json& json, ProgramFile& file) {
   for (const Json& item : array(json, "calls")) file.calls.push_back(read_call(item, file));
 }
 
-Json to_json(const TargetCode& code, std::string& objects) {
+PlanForm read_form(const Json& json, const Call& call, size_t kernels) {
+  PlanForm form;
+  Counts counts{.symbols = call.symbols(),
+                .inputs = call.operands.size(),
+                .outputs = call.output_bytes.size(),
+                .blocks = array(json, "blocks").size(),
+                .packed = array(json, "packed").size(),
+                .kernels = kernels};
+  const size_t steps = array(json, "steps").size();
+  for (const Json& item : array(json, "outputs"))
+    form.outputs.push_back({static_cast<int32_t>(integer(item, "donor", -1, static_cast<int64_t>(counts.inputs) - 1)),
+                            flag(item, "safe")});
+  if (form.outputs.size() != counts.outputs) fail("a plan has a wrong number of outputs");
+  for (const Json& item : array(json, "blocks"))
+    form.blocks.push_back(
+        {formula(item, "bytes", counts.symbols), index(item, "first", steps), index(item, "last", steps)});
+  for (const Json& item : array(json, "reuses"))
+    form.reuses.push_back({index(item, "from", counts.blocks), index(item, "to", counts.blocks)});
+  for (const Json& item : array(json, "regions"))
+    form.regions.push_back({index(item, "output", counts.outputs), formula(item, "bytes", counts.symbols),
+                            index(item, "first", steps), index(item, "last", steps)});
+  form.packed_bytes = formulas(json, "packed", counts.symbols);
+  for (const Json& item : array(json, "steps")) form.steps.push_back(read_step(item, counts));
+  return form;
+}
+
+Json to_json(const WrittenCode& code, std::string& plans, std::string& objects) {
   Json json;
   json["kernels"] = list(code.kernels, [&](const KernelCode& kernel) {
     Json item{{"symbol", kernel.symbol},
@@ -414,31 +420,32 @@ Json to_json(const TargetCode& code, std::string& objects) {
     objects += kernel.object;
     return item;
   });
-  json["calls"] = list(code.forms, [](const std::vector<PlanForm>& forms) {
-    return list(forms, [](const PlanForm& form) { return to_json(form); });
+  json["calls"] = list(code.forms, [&](const std::vector<PlanForm>& forms) {
+    return list(forms, [&](const PlanForm& form) {
+      const std::string text = json_text(to_json(form));
+      Json item{{"conditions", to_json(form.conditions)}, {"first", plans.size()}, {"bytes", text.size()}};
+      plans += text;
+      return item;
+    });
   });
   return json;
 }
 
-TargetCode read_code(const Json& json, std::string_view objects, std::span<const Call> calls) {
+TargetCode read_index(const Json& json, std::string_view plans, std::string_view objects, std::span<const Call> calls) {
   TargetCode code;
-  const auto size = static_cast<int64_t>(objects.size());
   for (const Json& item : array(json, "kernels")) {
-    KernelCode kernel{.symbol = text(item, "symbol")};
-    const int64_t first = integer(item, "first", 0, size);
-    const int64_t bytes = integer(item, "bytes", 0, size - first);
-    kernel.object = objects.substr(static_cast<size_t>(first), static_cast<size_t>(bytes));
+    KernelCode kernel{.symbol = text(item, "symbol"), .object = part(item, objects)};
     constexpr int64_t kMaxScratch = int64_t{1} << 32;
     kernel.scratch_bytes = static_cast<size_t>(integer(item, "scratch", 0, kMaxScratch));
-    for (const Json& part : array(item, "parts")) kernel.parts.push_back(index(part, code.kernels.size()));
+    for (const Json& each : array(item, "parts")) kernel.parts.push_back(index(each, code.kernels.size()));
     code.kernels.push_back(std::move(kernel));
   }
   const Json& forms = array(json, "calls");
   if (forms.size() != calls.size()) fail("the plans belong to other calls");
   for (size_t i = 0; i < calls.size(); ++i) {
     if (!forms[i].is_array()) fail("plans are not an array");
-    std::vector<PlanForm>& read = code.forms.emplace_back();
-    for (const Json& form : forms[i]) read.push_back(read_form(form, calls[i], code.kernels.size()));
+    std::vector<TargetCode::StoredForm>& read = code.forms.emplace_back();
+    for (const Json& item : forms[i]) read.push_back({conditions(item, calls[i].symbols()), part(item, plans)});
   }
   return code;
 }

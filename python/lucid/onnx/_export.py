@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 import re
@@ -10,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .. import _core
+from .._exported import input_names, original
 from ..nn import Module, Parameter
 from ._builder import Builder
 from ._call import Call, Value
@@ -62,7 +62,7 @@ def export(
     if not isinstance(opset, int) or not OLDEST_OPSET <= opset <= NEWEST_OPSET:
         raise ValueError(f"lucid.onnx.export: opset must be from {OLDEST_OPSET} to {NEWEST_OPSET}, got {opset!r}")
     values = (args,) if isinstance(args, _core.Tensor) else tuple(args)
-    target = _original(function)
+    target = original(function, "lucid.onnx.export")
     inputs = _input_names(target, values, input_names)
     varying, size_names = _varying(inputs, [arg for arg in values if isinstance(arg, _core.Tensor)], dynamic or {})
     recorded = record(target, values, varying)
@@ -73,35 +73,13 @@ def export(
     return proto
 
 
-def _original(function: Any) -> Callable[..., Any]:
-    """The module or function that `lucid.compile` compiled, or the function itself."""
-    if not callable(function):
-        raise TypeError(f"lucid.onnx.export expects a module or a function, got {type(function).__name__}")
-    from ..compiler import JITFunction, JITModule
-
-    found: Callable[..., Any] = (
-        function._compiled.target if issubclass(type(function), JITFunction | JITModule) else function
-    )
-    return found
-
-
 def _input_names(target: Any, args: Sequence[Any], names: Sequence[str] | None) -> list[str]:
     tensors = [position for position, arg in enumerate(args) if isinstance(arg, _core.Tensor)]
     if names is not None:
         if len(names) != len(tensors) or len(set(names)) != len(names) or not all(names):
             raise ValueError(f"lucid.onnx.export: input_names must be {len(tensors)} different names, got {names}")
         return list(names)
-    try:
-        forward = type(target).forward if isinstance(target, Module) else target
-        parameters = list(inspect.signature(forward).parameters.values())
-        parameters = parameters[1:] if isinstance(target, Module) else parameters
-    except (TypeError, ValueError):
-        parameters = []
-    single = inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
-    found = [parameter.name for parameter in parameters if parameter.kind in single]
-    if len(tensors) == 1 and tensors[0] >= len(found):
-        return ["input"]
-    return [found[position] if position < len(found) else f"input_{position}" for position in tensors]
+    return input_names(target, args)
 
 
 def _varying(

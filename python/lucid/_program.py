@@ -1,0 +1,361 @@
+"""Programs in files: `lucid.export` writes what a function computes, `lucid.load_program` reads it."""
+
+from __future__ import annotations
+
+import inspect
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from . import _core, _effects
+from ._exported import input_names, original
+from .autograd import no_grad
+from .nn import Module
+
+# Sizes of a dimension that is given by a name only.
+_DEFAULT_MAX = 64
+# How many times a function is recorded at most, for sizes for which it does something else.
+_MAX_CALLS = 64
+
+_clone, _contiguous = _core.ops["clone"], _core.ops["contiguous"]
+_detach = _core.Tensor.detach
+
+
+class Dim(NamedTuple):
+    """A size that differs from call to call, for `lucid.export`: its name and its bounds.
+
+    >>> lucid.Dim("batch", max=8)
+    Dim(name='batch', min=1, max=8)
+    """
+
+    name: str
+    min: int = 1
+    max: int = _DEFAULT_MAX
+
+
+Dynamic = Mapping[str, Mapping[int, str | Dim]]
+
+
+class _Input(NamedTuple):
+    name: str
+    example: _core.Tensor
+    # For each dimension, the index of its symbol or -1.
+    symbols: list[int]
+
+    def described(self) -> tuple[str, _core.Tensor, list[tuple[int, int]]]:
+        return self.name, self.example, list(zip(self.example.shape, self.symbols))
+
+
+class _Call(NamedTuple):
+    program: _core.Program
+    state_names: list[str]
+    shapes: list[list[int]]
+
+
+class _Exporter:
+    """Records calls of a function with examples."""
+
+    def __init__(self, target: Callable[..., Any], dynamic: Dynamic) -> None:
+        self.target = target
+        self.dynamic = dynamic
+        self.symbols: list[Dim] = []
+        self.inputs: list[_Input] = []
+        self.calls: list[_Call] = []
+        self.output_names: list[str] = []
+        self.result_kind = ""
+        self.name = getattr(target, "__name__", type(target).__name__)
+
+    def add_examples(self, examples: Sequence[tuple[Any, ...]]) -> None:
+        self._describe_inputs(examples[0])
+        for args in examples:
+            self._check(args)
+            self._record(args)
+        described = [each.described() for each in self.inputs]
+        while self.symbols:
+            missing = _core.missing_sizes(self.name, self.symbols, described, self.calls)
+            if missing is None:
+                return
+            if len(self.calls) == _MAX_CALLS:
+                sizes = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, missing))
+                raise ValueError(
+                    f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for {sizes} "
+                    "too; export smaller ranges"
+                )
+            self._record(self._resized(examples[0], missing))
+
+    def _describe_inputs(self, args: tuple[Any, ...]) -> None:
+        tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
+        for name, arg in zip(input_names(self.target, args), tensors):
+            dims = dict(self.dynamic.get(name, {}))
+            symbols = [self._symbol(name, dim, dims.pop(dim)) if dim in dims else -1 for dim in range(arg.ndim)]
+            if dims:
+                raise ValueError(
+                    f"lucid.export: dynamic[{name!r}] has the dimension {next(iter(dims))}, but {name} has "
+                    f"{arg.ndim} dimensions"
+                )
+            self.inputs.append(_Input(name, arg, symbols))
+        known = [each.name for each in self.inputs]
+        for name in self.dynamic:
+            if name not in known:
+                raise ValueError(f"lucid.export: dynamic has the name {name!r}; the inputs are {', '.join(known)}")
+        if len(set(known)) != len(known):
+            raise ValueError(f"lucid.export: the inputs need different names, got {', '.join(known)}")
+
+    def _symbol(self, name: str, dim: int, given: str | Dim) -> int:
+        symbol = Dim(given) if isinstance(given, str) else given
+        if not isinstance(symbol, Dim) or not symbol.name.isidentifier():
+            raise TypeError(
+                f"lucid.export: dynamic[{name!r}][{dim}] must be a name or a lucid.Dim with a name, got {given!r}"
+            )
+        if not 1 <= symbol.min <= symbol.max:
+            raise ValueError(f"lucid.export: {symbol} needs 1 <= min <= max")
+        for index, known in enumerate(self.symbols):
+            if known.name == symbol.name:
+                if isinstance(given, Dim) and known != symbol:
+                    raise ValueError(f"lucid.export: {known} and {symbol} have one name, but different bounds")
+                return index
+        self.symbols.append(symbol)
+        return len(self.symbols) - 1
+
+    def _check(self, args: tuple[Any, ...]) -> None:
+        tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
+        if len(tensors) != len(self.inputs):
+            raise ValueError("lucid.export: the examples have different numbers of tensors")
+        for tensor, known in zip(tensors, self.inputs):
+            if tensor.dtype != known.example.dtype or tensor.ndim != known.example.ndim:
+                raise ValueError(f"lucid.export: the examples of {known.name} have different dtypes or ranks")
+            if tensor.device.type != "cpu":
+                raise ValueError(f"lucid.export: {known.name} is on {tensor.device}; programs run on the CPU")
+
+    def _resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> tuple[Any, ...]:
+        """The example with other sizes: elements are repeated or left out."""
+        inputs = iter(self.inputs)
+        resized = list(args)
+        for position, arg in enumerate(args):
+            if isinstance(arg, _core.Tensor):
+                for dim, symbol in enumerate(next(inputs).symbols):
+                    if symbol >= 0:
+                        indices = _core.ops["arange"](sizes[symbol]) % arg.shape[dim]
+                        arg = _core.ops["index_select"](arg, dim, indices)
+                resized[position] = arg
+        return tuple(resized)
+
+    def _record(self, args: tuple[Any, ...]) -> None:
+        # Copies, so that each input has memory of its own, in row-major order.
+        given = [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
+        if _core.is_tracing():
+            raise RuntimeError("lucid.export cannot be called by a function that is being recorded")
+        first = _core.Tracing()
+        first.keep_contents()
+        try:
+            results = self._run(args, given)
+        finally:
+            first.stop()
+            first.restore_contents()
+        self._check_recording(first)
+        captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
+        dims = [
+            [(dim, *self.symbols[symbol][1:]) for dim, symbol in enumerate(known.symbols) if symbol >= 0]
+            for known in self.inputs
+        ]
+        if any(dims):
+            program, obstacle = self._trace_sizes(args, given, captured, dims)
+        else:
+            program, obstacle = _core.record_trace(first, given, results, captured, self.name)
+        if program is not None:
+            obstacle = program.compile_now()
+        if program is None or obstacle is not None:
+            raise ValueError(f"lucid.export: the call cannot be compiled: it {obstacle}")
+        names = self._state_names()
+        state = [names.get(id(tensor), "state") for tensor in program.state]
+        self.calls.append(_Call(program, state, [list(tensor.shape) for tensor in given]))
+
+    def _trace_sizes(
+        self,
+        args: tuple[Any, ...],
+        given: list[_core.Tensor],
+        captured: list[_core.Tensor],
+        dims: list[list[tuple[int, int, int]]],
+    ) -> tuple[_core.Program | None, str | None]:
+        tracing = _core.SecondTracing()
+        traced = [
+            tracing.trace_sizes(tensor, position, dims[position]) if dims[position] else tensor
+            for position, tensor in enumerate(given)
+        ]
+        tracing.start()
+        tracing.keep_contents()
+        try:
+            results = self._run(args, traced)
+        finally:
+            tracing.stop()
+            tracing.restore_contents()
+        return tracing.record(traced, results, captured, self.name)
+
+    def _run(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> list[_core.Tensor]:
+        """Calls the function. Its results are in row-major order, and not part of a gradient graph."""
+        from .compiler._results import CannotRebuild, flatten_result
+
+        tensors = iter(given)
+        values = [next(tensors) if isinstance(arg, _core.Tensor) else arg for arg in args]
+        if isinstance(self.target, Module):
+            with no_grad():
+                result = self.target(*values)
+        else:
+            result = self.target(*values)
+        if isinstance(result, Mapping):
+            self.output_names = [str(name) for name in result]
+        try:
+            results, _ = flatten_result(result)
+        except CannotRebuild as error:
+            raise TypeError(
+                f"lucid.export: {error}; return tensors, or tensors in lists, tuples and dicts"
+            ) from None
+        return [_contiguous(_detach(tensor)) for tensor in results]
+
+    def _check_recording(self, tracing: _core.Tracing) -> None:
+        if tracing.sets_up:
+            raise ValueError(
+                "lucid.export: the call creates state that later calls use, such as an optimizer's; call the function "
+                "once before it is exported"
+            )
+        if tracing.obstacle:
+            raise ValueError(f"lucid.export: the call cannot be recorded: it {tracing.obstacle}")
+
+    def _state_names(self) -> dict[int, str]:
+        """The names of the parameters and buffers of the modules that the function refers to, by the ids of tensors."""
+        names: dict[int, str] = {}
+        for prefix, module in self._modules():
+            named = itertools.chain(module.named_parameters(), module.named_buffers())
+            for name, tensor in named:
+                names.setdefault(id(tensor), f"{prefix}{name}")
+        return names
+
+    def _modules(self) -> list[tuple[str, Module]]:
+        target: Any = self.target
+        if isinstance(target, Module):
+            return [("", target)]
+        if isinstance(owner := getattr(target, "__self__", None), Module):
+            return [("", owner)]
+        try:
+            closure = inspect.getclosurevars(target)
+        except TypeError:
+            return []
+        found = {**closure.globals, **closure.nonlocals}
+        return [(f"{name}.", value) for name, value in found.items() if isinstance(value, Module)]
+
+
+@_effects.effect("writes a file")
+def export(
+    function: Callable[..., Any],
+    args: Any,
+    path: str | os.PathLike[str],
+    *,
+    dynamic: Dynamic | None = None,
+    targets: Sequence[str] | None = None,
+    examples: Sequence[Any] = (),
+) -> None:
+    """Writes a module or a function to a file, as a program that runs without Python.
+
+    The function is called with the examples and recorded, as `lucid.compile` records it. The file has its graph, the
+    weights, and machine code. `lucid.load_program`, `lucid::Program::load` in C++ and `lucid_program_load` in C read
+    it; `liblucid_runtime.so` is all that C programs need.
+
+    Tensors among the arguments become inputs; other arguments keep their values. State that the function writes, such
+    as a cache, becomes state of the program; the export leaves it as it was. Modules are exported as they are: call
+    `model.eval()` first.
+
+    Args:
+        function: A module or a function. If it is compiled, the original is exported.
+        args: A tuple of arguments, or a tensor.
+        path: The file to write.
+        dynamic: Dimensions whose sizes may vary, by the name of a parameter: `{"x": {0: "batch"}}`, or
+            `{"x": {0: lucid.Dim("batch", max=256)}}`. A name alone means sizes from 1 to 64.
+        targets: The CPUs to write machine code for: "scalar", "avx2", "avx512". The default is that of this machine.
+            An empty list writes none: such a program is compiled where it is loaded.
+        examples: Further arguments, for functions that take another branch for them. A program raises an error for a
+            branch that no example took.
+
+    >>> import tempfile
+    >>> model = lucid.nn.Linear(3, 2).eval()
+    >>> path = tempfile.mkdtemp() + "/model.lucid"
+    >>> lucid.export(model, lucid.ones(4, 3), path, dynamic={"input": {0: "batch"}})
+    >>> program = lucid.load_program(path)
+    >>> program
+    Program(Linear: (input: f32[batch,3]) -> (output0: f32[batch,2]))
+    >>> bool((program(lucid.ones(5, 3)) == model(lucid.ones(5, 3))).all())
+    True
+    """
+    all_examples = [each if isinstance(each, tuple) else (each,) for each in (args, *examples)]
+    exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
+    exporter.add_examples(all_examples)
+    levels = [_core.cpu_level()] if targets is None else list(targets)
+    _core.export_program(
+        os.fsencode(path),
+        exporter.name,
+        exporter.symbols,
+        [each.described() for each in exporter.inputs],
+        exporter.calls,
+        exporter.output_names,
+        levels,
+    )
+
+
+class Program:
+    """A program that `lucid.export` wrote. It is called like the function, and returns what that returned, bit for bit.
+
+    A call returns a tensor, or a tuple of tensors if there are several. Threads may call it at the same time; calls
+    that write state wait for each other.
+    """
+
+    def __init__(self, loaded: _core.LoadedProgram) -> None:
+        self._loaded = loaded
+
+    def __call__(self, *inputs: _core.Tensor) -> Any:
+        results = self._loaded.run(inputs)
+        return results[0] if len(results) == 1 else tuple(results)
+
+    @property
+    def name(self) -> str:
+        """The name of the function or the class of the module."""
+        return self._loaded.name
+
+    @property
+    def inputs(self) -> list[str]:
+        """The inputs: `["x: f32[batch,3]"]`."""
+        return self._loaded.inputs
+
+    @property
+    def outputs(self) -> list[str]:
+        """The outputs, as in `inputs`."""
+        return self._loaded.outputs
+
+    def state_dict(self) -> dict[str, _core.Tensor]:
+        """Copies of the weights and of everything else that belongs to the program, by name."""
+        return {name: self._loaded.state(name) for name in self._loaded.state_names}
+
+    def reset(self) -> None:
+        """Gives the state the contents that it had in the file."""
+        self._loaded.reset()
+
+    def copy(self) -> Program:
+        """Another program with state of its own, as in the file. It shares the weights."""
+        return Program(self._loaded.copy())
+
+    def graph(self) -> str:
+        """The text of the graphs of its calls."""
+        return self._loaded.graph
+
+    def __repr__(self) -> str:
+        return f"Program({self.name}: ({', '.join(self.inputs)}) -> ({', '.join(self.outputs)}))"
+
+
+@_effects.effect("reads a file")
+def load_program(path: str | os.PathLike[str], *, trusted: bool = False) -> Program:
+    """Reads a program that `lucid.export` wrote.
+
+    Loading a file does not run code from it: the program is compiled from its graph when it is called first. With
+    `trusted=True` the machine code in the file is used, which can do anything that this process can. Damaged files
+    raise ValueError.
+    """
+    return Program(_core.load_program(os.fsencode(path), bool(trusted)))
