@@ -111,6 +111,29 @@ class GPT : public nn::Layer<GPT> {
   void reset_parameters() override;
 };
 
+/// Decodes text with a GPT, one or several tokens at a time. It keeps the keys and values of earlier tokens in buffers,
+/// which each call writes in place, so that a call computes nothing twice. Calls have the same shapes, so one plan
+/// serves all of them, and the decoder can be exported.
+class GPTDecoder : public nn::Layer<GPTDecoder> {
+ public:
+  static constexpr const char* kName = "GPTDecoder";
+  GPTDecoder() = default;
+  explicit GPTDecoder(const nn::Ptr<GPT>& model, int64_t batch_size = 1);
+  int64_t batch_size = 1;
+  /// Those of the model.
+  int64_t layers = 0;
+  int64_t heads = 1;
+  int64_t context = 0;
+  int64_t width = 0;  // of a head
+  /// Takes the next tokens, of shape (batch_size, count), and returns a score for each possible token after the last
+  /// one, of shape (batch_size, vocab_size). Tokens beyond the context raise IndexError.
+  Tensor forward(const Tensor& tokens) override;
+  /// Starts new texts.
+  void reset();
+  void fields(nn::Fields& visit) override;
+  void build(std::optional<Dtype> dtype) override;
+};
+
 nn::Ptr<GPT> gpt(const GPTOptions& options = {});
 /// GPT-2 with 124 million parameters, plus a separate output head.
 nn::Ptr<GPT> gpt2_small();

@@ -12,6 +12,7 @@ from . import _core, _effects
 from ._exported import input_names, original
 from .autograd import no_grad
 from .nn import Module
+from .optim import Optimizer
 
 # Sizes of a dimension that is given by a name only.
 _DEFAULT_MAX = 64
@@ -223,15 +224,25 @@ class _Exporter:
             raise ValueError(f"lucid.export: the call cannot be recorded: it {tracing.obstacle}")
 
     def _state_names(self) -> dict[int, str]:
-        """The names of the parameters and buffers of the modules that the function refers to, by the ids of tensors."""
+        """The names of tensors that the function refers to, by their ids."""
         names: dict[int, str] = {}
-        for prefix, module in self._modules():
-            named = itertools.chain(module.named_parameters(), module.named_buffers())
-            for name, tensor in named:
-                names.setdefault(id(tensor), f"{prefix}{name}")
+        found = self._referenced()
+        for prefix, value in found:
+            if isinstance(value, Module):
+                for name, tensor in itertools.chain(value.named_parameters(), value.named_buffers()):
+                    names.setdefault(id(tensor), f"{prefix}{name}")
+            elif isinstance(value, _core.Tensor):
+                names.setdefault(id(value), prefix.removesuffix("."))
+        for prefix, value in found:
+            if isinstance(value, Optimizer):
+                for parameter, state in value.state.items():
+                    for key, tensor in state.items():
+                        owner = names.get(id(parameter), "parameter")
+                        names.setdefault(id(tensor), f"{prefix}{owner}.{key}")
         return names
 
-    def _modules(self) -> list[tuple[str, Module]]:
+    def _referenced(self) -> list[tuple[str, Any]]:
+        """What the function refers to, with a prefix for the names of its tensors."""
         target: Any = self.target
         if isinstance(target, Module):
             return [("", target)]
@@ -242,7 +253,7 @@ class _Exporter:
         except TypeError:
             return []
         found = {**closure.globals, **closure.nonlocals}
-        return [(f"{name}.", value) for name, value in found.items() if isinstance(value, Module)]
+        return [(f"{name}.", value) for name, value in found.items()]
 
 
 @_effects.effect("writes a file")

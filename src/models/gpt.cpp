@@ -1,3 +1,4 @@
+#include <lucid/autograd.h>
 #include <lucid/nn/functional.h>
 #include <lucid/ops.h>
 
@@ -31,13 +32,26 @@ void GPTBlock::build(std::optional<Dtype> dtype) {
   if (dtype) to(*dtype);
 }
 
-Tensor GPTBlock::forward(const Tensor& input) {
-  const auto drop = [&](const Tensor& x) { return nn::functional::dropout(x, dropout, training()); };
-  const Tensor qkv = unflatten(child("qkv")(child("ln1")(input)), -1, {3, heads, dim / heads});
+namespace {
+
+/// A block, with attention as `attend` computes it from queries, keys and values of shape (batch, heads, time, width).
+template <typename Attend>
+Tensor run_block(GPTBlock& block, const Tensor& input, const Attend& attend) {
+  const auto drop = [&](const Tensor& x) { return nn::functional::dropout(x, block.dropout, block.training()); };
+  const Tensor qkv =
+      unflatten(block.child("qkv")(block.child("ln1")(input)), -1, {3, block.heads, block.dim / block.heads});
   const std::vector<Tensor> parts = unbind(permute(qkv, {2, 0, 3, 1, 4}));
-  const Tensor mixed = scaled_dot_product_attention(parts[0], parts[1], parts[2], {}, /*is_causal=*/true);
-  const Tensor x = input + drop(child("proj")(flatten(transpose(mixed, 1, 2), 2, 3)));
-  return x + drop(child("down")(gelu(child("up")(child("ln2")(x)), "tanh")));
+  const Tensor mixed = attend(parts[0], parts[1], parts[2]);
+  const Tensor x = input + drop(block.child("proj")(flatten(transpose(mixed, 1, 2), 2, 3)));
+  return x + drop(block.child("down")(gelu(block.child("up")(block.child("ln2")(x)), "tanh")));
+}
+
+}  // namespace
+
+Tensor GPTBlock::forward(const Tensor& input) {
+  return run_block(*this, input, [](const Tensor& queries, const Tensor& keys, const Tensor& values) {
+    return scaled_dot_product_attention(queries, keys, values, {}, /*is_causal=*/true);
+  });
 }
 
 GPT::GPT(const GPTOptions& options) : options(options) { build(std::nullopt); }
@@ -82,6 +96,61 @@ Tensor GPT::forward(const Tensor& input) {
   Tensor x = child("tok")(input) + child("pos")(nn::positions_along(input, 1));
   for (const auto& [name, block] : child("blocks").named_children()) x = (*block)(x);
   return child("head")(child("ln")(x));
+}
+
+GPTDecoder::GPTDecoder(const nn::Ptr<GPT>& model, int64_t batch_size)
+    : batch_size(batch_size),
+      layers(model->options.layers),
+      heads(model->options.heads),
+      context(model->options.context),
+      width(model->options.dim / model->options.heads) {
+  build(model->child("head").parameter("weight").dtype());
+  register_module("model", model);
+}
+
+void GPTDecoder::fields(nn::Fields& visit) {
+  visit("batch_size", batch_size);
+  visit("layers", layers);
+  visit("heads", heads);
+  visit("context", context);
+  visit("width", width);
+}
+
+void GPTDecoder::build(std::optional<Dtype> dtype) {
+  if (batch_size < 1) throw ValueError("GPTDecoder: batch_size must be at least 1, got {}", batch_size);
+  for (int64_t i = 0; i < layers; ++i)
+    for (const char* part : {"keys", "values"})
+      register_buffer(fmt::format("{}{}", part, i), zeros({context, batch_size, heads, width}, dtype));
+  register_buffer("position", zeros({}, kInt64));
+}
+
+void GPTDecoder::reset() { buffer("position").zero_(); }
+
+Tensor GPTDecoder::forward(const Tensor& tokens) {
+  const NoGrad no_grad;
+  nn::Module& model = child("model");
+  if (tokens.dim() != 2 || tokens.size(0) != batch_size)
+    throw ValueError("GPTDecoder: expected tokens of shape ({}, count), got {} dimensions", batch_size, tokens.dim());
+  Tensor position = buffer("position");
+  const Tensor positions = position + arange(tokens.size(1));
+  Tensor x = model.child("tok")(tokens) + model.child("pos")(positions);
+  // Each token sees those before it and itself.
+  const Tensor mask = arange(context) <= positions.unsqueeze(-1);
+  int64_t layer = 0;
+  for (const auto& [name, block] : model.child("blocks").named_children()) {
+    // Of shape (context, batch, heads, width), so that a token is a row.
+    Tensor all_keys = buffer(fmt::format("keys{}", layer)), all_values = buffer(fmt::format("values{}", layer));
+    ++layer;
+    x = run_block(static_cast<GPTBlock&>(*block), x,
+                  [&](const Tensor& queries, const Tensor& keys, const Tensor& values) {
+                    all_keys.index_put_({positions}, keys.permute({2, 0, 1, 3}));
+                    all_values.index_put_({positions}, values.permute({2, 0, 1, 3}));
+                    return scaled_dot_product_attention(queries, all_keys.permute({1, 2, 0, 3}),
+                                                        all_values.permute({1, 2, 0, 3}), mask);
+                  });
+  }
+  position += tokens.size(1);
+  return model.child("head")(model.child("ln")(x.select(1, -1)));
 }
 
 nn::Ptr<GPT> gpt(const GPTOptions& options) { return nn::make<GPT>(options); }

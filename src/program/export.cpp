@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
 #include "program/export_code.h"
 
@@ -197,7 +198,10 @@ class Exporter {
     return *exported.program->state()[handle - exported.program->arguments()];
   }
   uint32_t state_of(const ExportedCall& exported, size_t handle) {
-    return state_of(captured(exported, handle), exported.state_names[handle - exported.program->arguments()]);
+    const auto is_same = [&](const jit::Program::GeneratorUse& use) { return use.handle == handle; };
+    const bool is_generator = std::ranges::any_of(exported.program->generators(), is_same);
+    const std::string& name = exported.state_names[handle - exported.program->arguments()];
+    return state_of(captured(exported, handle), is_generator ? "generator" : name);
   }
 
   Call::Operand operand_of(const ExportedCall& exported, const jit::GraphInput& input, const TensorType& type,
@@ -261,9 +265,11 @@ class Exporter {
       if (handle < exported.program->arguments())
         throw ValueError("export: the call writes to its input {}; return the new value instead",
                          request_.inputs[handle].name);
-      const auto is_same = [&](const jit::Program::GeneratorUse& use) { return use.handle == handle; };
-      if (const auto use = std::ranges::find_if(generators, is_same); use != generators.end() && !use->sets_state)
-        continue;
+      // The sampled numbers are counted below.
+      const auto only_counts = [&](const jit::Program::GeneratorUse& use) {
+        return !use.sets_state && captured(exported, use.handle).cell() == captured(exported, handle).cell();
+      };
+      if (std::ranges::any_of(generators, only_counts)) continue;
       const uint32_t state = state_of(exported, handle);
       file_.state[state].is_written = true;
       call.writes.push_back({static_cast<uint32_t>(own + i), state});
@@ -278,7 +284,7 @@ class Exporter {
 
   static void add_errors(const IRGraph& graph, Call& call) {
     std::set<std::string> seen;
-    for (const IRNode& node : graph.nodes)
+    for (const IRNode& node : expand_to_primitives(graph).nodes)
       if (!node.op->errors.empty() && seen.insert(node.op->name()).second)
         call.errors.push_back({node.op->name(), {node.op->errors.begin(), node.op->errors.end()}});
   }

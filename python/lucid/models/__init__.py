@@ -21,13 +21,14 @@ from .image import (
     resnet_50,
     vit,
 )
-from .text import GPT, Bert, GPTBlock, bert, gpt, gpt2_small
+from .text import GPT, Bert, GPTBlock, GPTDecoder, bert, gpt, gpt2_small
 from .weights import load_weights
 
 __all__ = [
     "GPT",
     "Bert",
     "GPTBlock",
+    "GPTDecoder",
     "InvertedResidual",
     "MobileNetV2",
     "ResNet",

@@ -42,6 +42,39 @@ class GPT(Module):
         self._build(None, vocab_size=vocab_size, context=context, dim=dim, heads=heads, layers=layers, dropout=dropout)
 
 
+@layer
+class GPTDecoder(Module):
+    """Decodes text with a GPT, one or several tokens at a time.
+
+    It keeps the keys and values of earlier tokens in buffers, which each call writes in place, so that a call computes
+    nothing twice. Calls have the same shapes, so one plan serves all of them, and the decoder can be exported.
+
+    A call takes the next tokens, of shape (batch_size, count), and returns a score for each possible token after the
+    last one, of shape (batch_size, vocab_size). Tokens beyond the context raise IndexError. `position.zero_()` starts
+    new texts.
+
+    >>> model = lucid.models.GPT(vocab_size=10, context=8, dim=16, heads=2, layers=1).eval()
+    >>> decoder = lucid.models.GPTDecoder(model)
+    >>> step = lucid.compile(decoder)
+    >>> scores = decoder(lucid.tensor([[1, 2, 3]]))
+    >>> for _ in range(4):
+    ...     scores = step(scores.argmax(-1, keepdim=True))
+    >>> scores.shape, decoder.position.item()
+    ((1, 10), 7)
+    """
+
+    def __init__(self, model: GPT, batch_size: int = 1) -> None:
+        self._build(
+            model.head.weight.dtype,
+            batch_size=batch_size,
+            layers=model.layers,
+            heads=model.heads,
+            context=model.context,
+            width=model.dim // model.heads,
+        )
+        self.model = model
+
+
 def gpt(**sizes: Any) -> GPT:
     """Returns a GPT, by default with 0.8 million parameters, which train on a laptop."""
     return GPT(**sizes)
