@@ -86,6 +86,10 @@ from ._overloads import var_mean as var_mean
 from ._overloads import where as where
 from ._print import get_printoptions as get_printoptions
 from ._print import set_printoptions as set_printoptions
+from ._program import Dim as Dim
+from ._program import Program as Program
+from ._program import export as export
+from ._program import load_program as load_program
 from ._random import bernoulli as bernoulli
 from ._random import get_rng_state as get_rng_state
 from ._random import initial_seed as initial_seed

@@ -209,9 +209,7 @@ class _Exporter:
         try:
             results, _ = flatten_result(result)
         except CannotRebuild as error:
-            raise TypeError(
-                f"lucid.export: {error}; return tensors, or tensors in lists, tuples and dicts"
-            ) from None
+            raise TypeError(f"lucid.export: {error}; return tensors, or tensors in lists, tuples and dicts") from None
         return [_contiguous(_detach(tensor)) for tensor in results]
 
     def _check_recording(self, tracing: _core.Tracing) -> None:
