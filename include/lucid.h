@@ -59,6 +59,16 @@ enum { LUCID_TRUSTED = 1 };
 
 /* Returns NULL on failure. */
 lucid_program* lucid_program_load(const char* path, unsigned flags);
+/* A program in an object file, which lucid.export(ahead_of_time=True) wrote together with a header. */
+typedef struct {
+  const void* bytes;
+  size_t size;
+  void* const* kernels;
+  size_t kernel_count;
+} lucid_linked_program;
+
+/* Returns NULL on failure. The linked program must stay in memory. */
+lucid_program* lucid_program_open(const lucid_linked_program* linked);
 /* Another instance with the weights and the machine code of this one, and with the state as in the file. NULL on failure. */
 lucid_program* lucid_program_copy(const lucid_program* program);
 /* Does nothing for NULL. No other thread may be using the program. */

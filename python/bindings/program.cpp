@@ -60,6 +60,21 @@ void export_program(const nb::bytes& path, const std::string& name, const std::v
   });
 }
 
+void export_object(const nb::bytes& path, const std::string& symbol, const std::string& name,
+                   const std::vector<SymbolTuple>& symbols, const std::vector<InputTuple>& inputs,
+                   const std::vector<CallTuple>& calls, const std::vector<std::string>& output_names,
+                   const std::string& target) {
+  program::ExportRequest request = request_of(name, symbols, inputs, calls);
+  request.output_names = output_names;
+  request.levels = {level_named(target)};
+  with_file([&, path = path_of(path)] {
+    const std::string bytes = program::export_object(request, symbol);
+    OutputFile file("export", path);
+    file.write(bytes.data(), bytes.size());
+    file.commit();
+  });
+}
+
 nb::list run_program(const Program& self, nb::handle inputs) {
   std::vector<Tensor> tensors;
   for (const TensorRef& tensor : tensors_in(inputs)) tensors.push_back(wrap(tensor));
@@ -74,6 +89,8 @@ void bind_program(nb::module_& module) {
   module.def("cpu_level", [] { return std::string(name_of(chosen_level())); });
   module.def("export_program", &export_program, "path"_a, "name"_a, "symbols"_a, "inputs"_a, "calls"_a,
              "output_names"_a, "targets"_a);
+  module.def("export_object", &export_object, "path"_a, "symbol"_a, "name"_a, "symbols"_a, "inputs"_a, "calls"_a,
+             "output_names"_a, "target"_a);
   module.def(
       "missing_sizes",
       [](const std::string& name, const std::vector<SymbolTuple>& symbols, const std::vector<InputTuple>& inputs,

@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import itertools
 import os
+import pathlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -34,6 +36,24 @@ class Dim(NamedTuple):
     min: int = 1
     max: int = _DEFAULT_MAX
 
+
+# Written next to an object file.
+_HEADER = """\
+/* A program that lucid.export() wrote: link {file} and -llucid_runtime, then call lucid_program_open(&{symbol}). */
+#ifndef {guard}
+#define {guard}
+
+#include <lucid.h>
+
+#ifdef __cplusplus
+extern "C"
+#else
+extern
+#endif
+const lucid_linked_program {symbol};
+
+#endif
+"""
 
 Dynamic = Mapping[str, Mapping[int, str | Dim]]
 
@@ -263,6 +283,7 @@ def export(
     dynamic: Dynamic | None = None,
     targets: Sequence[str] | None = None,
     examples: Sequence[Any] = (),
+    ahead_of_time: bool = False,
 ) -> None:
     """Writes a module or a function to a file, as a program that runs without Python.
 
@@ -284,6 +305,9 @@ def export(
             An empty list writes none: such a program is compiled where it is loaded.
         examples: Further arguments, for functions that take another branch for them. A program raises an error for a
             branch that no example took.
+        ahead_of_time: Writes an object file, `path`, and a header next to it with the suffix `.h`. A C program links the
+            object file and opens the program by its name, that of the file: `lucid_program_open(&model)`. Nothing is
+            compiled or loaded at run time. There is one target.
 
     >>> import tempfile
     >>> model = lucid.nn.Linear(3, 2).eval()
@@ -299,15 +323,19 @@ def export(
     exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
     exporter.add_examples(all_examples)
     levels = [_core.cpu_level()] if targets is None else list(targets)
-    _core.export_program(
-        os.fsencode(path),
-        exporter.name,
-        exporter.symbols,
-        [each.described() for each in exporter.inputs],
-        exporter.calls,
-        exporter.output_names,
-        levels,
-    )
+    inputs = [each.described() for each in exporter.inputs]
+    recorded = exporter.name, exporter.symbols, inputs, exporter.calls, exporter.output_names
+    if not ahead_of_time:
+        _core.export_program(os.fsencode(path), *recorded, levels)
+        return
+    if len(levels) != 1:
+        raise ValueError(f"lucid.export: ahead_of_time=True needs one target, got {levels}")
+    place = pathlib.Path(os.fsdecode(path))
+    symbol = re.sub(r"\W", "_", place.stem, flags=re.ASCII)
+    if not symbol.isidentifier():
+        raise ValueError(f"lucid.export: the name of {place.name} names a variable in C; let it begin with a letter")
+    _core.export_object(os.fsencode(path), symbol, *recorded, levels[0])
+    place.with_suffix(".h").write_text(_HEADER.format(symbol=symbol, guard=f"{symbol.upper()}_H", file=place.name))
 
 
 class Program:

@@ -71,7 +71,8 @@ void ObjectFile::read_sections(const Headers& headers) {
     if (header.sh_type != SHT_PROGBITS || (header.sh_flags & (SHF_WRITE | SHF_TLS)) != 0) fail("it has variables");
     const uint64_t alignment = header.sh_addralign == 0 ? 1 : header.sh_addralign;
     if (!std::has_single_bit(alignment) || alignment > kMaxAlignment) fail("a section has a wrong alignment");
-    sections_[static_cast<size_t>(headers.loaded[i])] = {part(header.sh_offset, header.sh_size), alignment};
+    sections_[static_cast<size_t>(headers.loaded[i])] = {part(header.sh_offset, header.sh_size), alignment,
+                                                         (header.sh_flags & SHF_EXECINSTR) != 0};
   }
 }
 

@@ -18,6 +18,7 @@ class ObjectFile {
   struct Section {
     std::string_view contents;
     uint64_t alignment = 1;
+    bool is_code = false;
   };
   struct Symbol {
     std::string_view name;

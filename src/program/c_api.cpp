@@ -99,6 +99,14 @@ lucid_program* lucid_program_load(const char* path, unsigned flags) {
   });
 }
 
+lucid_program* lucid_program_open(const lucid_linked_program* linked) {
+  return guarded<lucid_program*>(nullptr, [&] {
+    if (!linked) throw lucid::ValueError("lucid_program_open: the program is NULL");
+    return new lucid_program(lucid::program::open_linked({static_cast<const char*>(linked->bytes), linked->size},
+                                                         {linked->kernels, linked->kernel_count}));
+  });
+}
+
 lucid_program* lucid_program_copy(const lucid_program* program) {
   return guarded<lucid_program*>(nullptr, [&] { return new lucid_program(program->loaded.shared_code()); });
 }

@@ -8,6 +8,7 @@
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
 #include "program/export_code.h"
+#include "program/object_writer.h"
 
 namespace lucid::program {
 namespace {
@@ -32,13 +33,22 @@ class Exporter {
     return found;
   }
 
-  std::string run() {
-    if (request_.calls.empty()) throw ValueError("export: no call was recorded");
+  std::string file() {
     for (const ExportedCall& call : request_.calls) add_call(call);
     std::vector<WrittenCode> codes;
     ExportedCode code(request_, file_);
     for (const CpuLevel level : request_.levels) codes.push_back(code.for_level(level));
     return to_bytes(file_, codes);
+  }
+
+  std::string object(const std::string& symbol) {
+    LUCID_CHECK(request_.levels.size() == 1, "an object file for {} levels", request_.levels.size());
+    for (const ExportedCall& call : request_.calls) add_call(call);
+    ExportedCode code(request_, file_);
+    WrittenCode written = code.for_level(request_.levels.front());
+    const std::vector<KernelCode> kernels = written.kernels;
+    for (KernelCode& kernel : written.kernels) kernel.object = {};
+    return write_object(symbol, to_bytes(file_, {&written, 1}), kernels);
   }
 
  private:
@@ -299,6 +309,10 @@ class Exporter {
 
 std::optional<std::vector<int64_t>> missing_sizes(const ExportRequest& request) { return Exporter(request).missing(); }
 
-std::string export_program(const ExportRequest& request) { return Exporter(request).run(); }
+std::string export_program(const ExportRequest& request) { return Exporter(request).file(); }
+
+std::string export_object(const ExportRequest& request, const std::string& symbol) {
+  return Exporter(request).object(symbol);
+}
 
 }  // namespace lucid::program

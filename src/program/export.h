@@ -33,4 +33,8 @@ std::optional<std::vector<int64_t>> missing_sizes(const ExportRequest& request);
 /// The bytes of a program file. Throws ValueError with the reason if a call cannot be exported.
 std::string export_program(const ExportRequest& request);
 
+/// The bytes of an object file that has the program as the variable `symbol`, a lucid_linked_program, for the one level
+/// of the request.
+std::string export_object(const ExportRequest& request, const std::string& symbol);
+
 }  // namespace lucid::program

@@ -35,12 +35,21 @@ class PlanMaker {
 /// Whether the machine code in a file may run. Code can do anything that the process can.
 enum class Trust : uint8_t { kNone, kCode };
 
+/// Kernels that were linked into this process.
+struct LinkedKernels {
+  CpuLevel level = CpuLevel::kScalar;
+  std::span<void* const> functions;
+};
+
 /// What all copies of a program share: the file, machine code, weights and plans. Thread-safe.
 class ProgramCode {
  public:
   /// Uses the file's machine code if it is trusted and this machine can run it. Otherwise plans are made by `maker`;
   /// throws RuntimeError if it is null.
   ProgramCode(ProgramFile file, Trust trust, std::unique_ptr<PlanMaker> maker);
+
+  /// Uses linked kernels, which belong to the file. Throws RuntimeError if this machine cannot run them.
+  ProgramCode(ProgramFile file, const LinkedKernels& kernels);
 
   const ProgramFile& file() const { return file_; }
   /// The level of the machine code that is used, or nothing if plans are made from graphs.

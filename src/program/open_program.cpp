@@ -11,4 +11,11 @@ std::shared_ptr<ProgramCode> open_program(const std::string& path, Trust trust, 
   return std::make_shared<ProgramCode>(ProgramFile::read(std::move(bytes)), trust, std::move(maker));
 }
 
+std::shared_ptr<ProgramCode> open_linked(std::string_view bytes, std::span<void* const> kernels) {
+  ProgramFile file = ProgramFile::read(std::string(bytes));
+  if (file.levels().size() != 1) throw ValueError("lucid_program_open: the program has code for other CPUs");
+  const CpuLevel level = file.levels().front();
+  return std::make_shared<ProgramCode>(std::move(file), LinkedKernels{level, kernels});
+}
+
 }  // namespace lucid::program

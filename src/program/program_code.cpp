@@ -73,6 +73,31 @@ ProgramCode::ProgramCode(ProgramFile file, Trust trust, std::unique_ptr<PlanMake
   codes_.resize(code_.kernels.size());
 }
 
+namespace {
+
+class LinkedCode : public LoadedCode {
+ public:
+  LinkedCode(void* function, size_t scratch_bytes) {
+    function_ = reinterpret_cast<loop::KernelFunction>(function);
+    scratch_bytes_ = scratch_bytes;
+  }
+};
+
+}  // namespace
+
+ProgramCode::ProgramCode(ProgramFile file, const LinkedKernels& kernels)
+    : file_(std::move(file)), level_(kernels.level), forms_(file_.state.size()) {
+  if (kernels.level > host_level())
+    throw RuntimeError("'{}' was compiled for {}, but this CPU has {}", file_.name, name_of(kernels.level),
+                       name_of(host_level()));
+  code_ = file_.code_for(kernels.level);
+  if (code_.kernels.size() != kernels.functions.size())
+    throw ValueError("'{}' has {} kernels, but {} are linked", file_.name, code_.kernels.size(),
+                     kernels.functions.size());
+  for (size_t i = 0; i < kernels.functions.size(); ++i)
+    codes_.push_back(make_ref<LinkedCode>(kernels.functions[i], code_.kernels[i].scratch_bytes));
+}
+
 Ref<LoadedCode> ProgramCode::load(size_t kernel) {
   {
     const std::lock_guard lock(mutex());
