@@ -5,7 +5,7 @@ if(NOT LUCID_SANITIZE MATCHES "address")
   message(FATAL_ERROR "LUCID_BUILD_FUZZERS needs LUCID_SANITIZE=address,undefined; the asan preset sets both")
 endif()
 
-foreach(layer base ir ops tensor data)
+foreach(layer base code ir ops tensor data program)
   target_compile_options(lucid_${layer} PRIVATE -fsanitize=fuzzer-no-link)
 endforeach()
 

@@ -9,7 +9,7 @@
 namespace lucid {
 
 /// sum: ['-'] product {('+' | '-') product}. product: factor {'*' factor}.
-/// factor: number | symbol | '(' sum [('/' | '%') sum] ')'.
+/// factor: number, which may have a sign | symbol | '(' sum [('/' | '%') sum] ')'.
 class SizeFormula::Parser {
  public:
   Parser(std::string_view text, size_t symbols) : text_(text), symbols_(symbols) {}

@@ -31,13 +31,11 @@ IRGraph graph_of(const Call& call, std::span<const int64_t> sizes) {
   return graph;
 }
 
-class GraphPlans : public PlanMaker {
- public:
-  Ref<Plan> make(const Call& call, std::span<const int64_t> sizes) override {
-    const IRGraph graph = graph_of(call, sizes);
+/// A graph with plain sizes, and the strides of its inputs.
+struct SizedGraph {
+  SizedGraph(const Call& call, std::span<const int64_t> sizes) : graph(graph_of(call, sizes)) {
     if (graph.input_ids.size() != call.operands.size() || graph.output_ids.size() != call.output_bytes.size())
       fail("a graph has other inputs or outputs than its call");
-    std::map<ValueId, Geometry> geometries;
     for (size_t i = 0; i < call.operands.size(); ++i) {
       const Call::Operand& operand = call.operands[i];
       // The caller has checked that it is within its memory.
@@ -45,23 +43,36 @@ class GraphPlans : public PlanMaker {
       const TensorType& type = graph.type(graph.input_ids[i]);
       if (type.dtype != operand.dtype || type.shape != to_dims(elements.shape) || elements.offset != 0)
         fail("a graph has inputs of other types than its call");
-      geometries[graph.input_ids[i]] = {type.shape, to_dims(elements.strides), 0};
+      inputs[graph.input_ids[i]] = {type.shape, to_dims(elements.strides), 0};
     }
     for (size_t i = 0; i < graph.output_ids.size(); ++i) {
       const TensorType& type = graph.type(graph.output_ids[i]);
       const int64_t bytes = numel(type.shape) * static_cast<int64_t>(size_of(type.dtype));
       if (value_of(call.output_bytes[i], sizes) != bytes) fail("a graph has outputs of other sizes than its call");
     }
+  }
+
+  IRGraph graph;
+  std::map<ValueId, Geometry> inputs;
+};
+
+class GraphPlans : public PlanMaker {
+ public:
+  Ref<Plan> make(const Call& call, std::span<const int64_t> sizes) override {
+    const SizedGraph sized(call, sizes);
     std::vector<PlanUpdate> updates;
     for (const auto& [operand, output] : call.updates) updates.push_back({operand, output});
     std::vector<ExpectedOutput> expected;
     for (const Call::Read& read : call.reads) expected.push_back({read.output, read.expected});
-    return compile_plan(graph, geometries, {.updates = updates, .order = OutputOrder::kRowMajor, .expected = expected});
+    return compile_plan(sized.graph, sized.inputs,
+                        {.updates = updates, .order = OutputOrder::kRowMajor, .expected = expected});
   }
 };
 
 }  // namespace
 
 std::unique_ptr<PlanMaker> make_graph_plans() { return std::make_unique<GraphPlans>(); }
+
+void check_graph(const Call& call, std::span<const int64_t> sizes) { const SizedGraph checked(call, sizes); }
 
 }  // namespace lucid::program

@@ -8,6 +8,7 @@
 
 #include "compiler/compile_plan.h"
 #include "ir/graph.h"
+#include "runtime/kernel_cache.h"
 #include "runtime/storage.h"
 #include "schedule/contraction.h"
 
@@ -61,21 +62,32 @@ class PlanTemplates : public ::testing::Test {
     const SizeTrace::Scope scope(&trace_);
     const Recorded recorded(f, shapes(a, b));
     template_.emplace(recorded.graph, recorded.inputs, PlanOptions{}, trace_, trace_.sizes());
+    form_ = compile_form(recorded.graph, recorded.inputs, PlanOptions{}, trace_, trace_.sizes());
+    for (const auto& kernel : form_.kernels) codes_.push_back(kernel_cache().get(*kernel, chosen_level()));
   }
 
   /// Whether the template serves these sizes; then its plan must compute what a plan for these sizes alone computes.
   bool serves(int64_t s, int64_t t) const {
     const Ref<Plan> plan = template_->plan_for({{s, t}});
+    const std::vector<int64_t> sizes = {s, t};
+    EXPECT_EQ(form_.form.serves(sizes), static_cast<bool>(plan)) << s << " " << t;
     if (!plan) return false;
     const std::vector<Dims> shapes = shapes_(s, t);
     const Recorded recorded(f_, shapes);
     EXPECT_EQ(result_of(*plan, shapes), result_of(*compile_plan(recorded.graph, recorded.inputs), shapes))
         << s << " " << t;
+    // The same plan as data.
+    const Ref<Plan> made = make_plan(form_.form, sizes, codes_);
+    made->outputs = plan->outputs;
+    EXPECT_EQ(result_of(*made, shapes), result_of(*plan, shapes)) << s << " " << t;
+    EXPECT_EQ(made->arena_bytes, plan->arena_bytes);
     return true;
   }
 
   SizeTrace trace_;
   std::optional<PlanTemplate> template_;
+  PlanSource form_;
+  std::vector<Ref<LoadedCode>> codes_;
   Function f_;
   Shapes shapes_;
 };
