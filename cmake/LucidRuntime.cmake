@@ -9,5 +9,13 @@ lucid_link_layers(lucid_runtime_library PRIVATE base code runtime data program)
 target_link_options(lucid_runtime_library PRIVATE ${LUCID_LINK_OPTIONS} -Wl,--gc-sections -Wl,--as-needed -Wl,-s
                     -Wl,--no-undefined)
 lucid_hide_symbols(lucid_runtime_library runtime_library.map)
+target_include_directories(lucid_runtime_library INTERFACE
+  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+add_library(lucid::runtime ALIAS lucid_runtime_library)
 set_target_properties(lucid_runtime_library PROPERTIES
-  OUTPUT_NAME lucid_runtime VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  EXPORT_NAME runtime OUTPUT_NAME lucid_runtime VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+
+if(LUCID_BUILD_SHARED)
+  install(TARGETS lucid_runtime_library EXPORT lucid-targets COMPONENT cpp)
+  install(FILES ${PROJECT_SOURCE_DIR}/include/lucid.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cpp)
+endif()

@@ -14,6 +14,7 @@
 #include "lucid/optim.h"
 #include "lucid/optimizers.h"
 #include "lucid/print.h"
+#include "lucid/program.h"
 #include "lucid/random.h"
 #include "lucid/serialize.h"
 #include "lucid/tensor.h"

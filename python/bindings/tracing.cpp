@@ -316,6 +316,7 @@ void bind_tracing(nb::module_& module) {
       .def("stop", &PythonTracing::stop)
       .def("keep_contents", [](PythonTracing& self) { self.context.keep_contents(); })
       .def("restore_contents", [](PythonTracing& self) { self.context.restore_contents(); })
+      .def_prop_ro("ran_backward", [](PythonTracing& self) { return self.context.ran_backward(); })
       .def_prop_ro("sets_up", [](PythonTracing& self) { return self.context.trace().sets_up; })
       .def_prop_ro("floats", &floats_of)
       .def_rw("hands_on_floats", &PythonTracing::hands_on_floats)

@@ -1258,6 +1258,8 @@ class Tracing:
     def keep_contents(self) -> None: ...
     def restore_contents(self) -> None: ...
     @property
+    def ran_backward(self) -> builtins.bool: ...
+    @property
     def sets_up(self) -> builtins.bool: ...
     @property
     def obstacle(self) -> str: ...
@@ -1316,6 +1318,16 @@ def export_program(
     calls: _Calls,
     output_names: Sequence[builtins.str],
     targets: Sequence[builtins.str],
+) -> None: ...
+def export_object(
+    path: bytes,
+    symbol: builtins.str,
+    name: builtins.str,
+    symbols: _Symbols,
+    inputs: _Inputs,
+    calls: _Calls,
+    output_names: Sequence[builtins.str],
+    target: builtins.str,
 ) -> None: ...
 def missing_sizes(
     name: builtins.str, symbols: _Symbols, inputs: _Inputs, calls: _Calls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import itertools
 import os
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 from . import _core, _effects
 from ._exported import input_names, original
-from .autograd import no_grad
+from .autograd import grad_enabled, no_grad
 from .nn import Module
 from .optim import Optimizer
 
@@ -84,7 +85,8 @@ class _Exporter:
         self.inputs: list[_Input] = []
         self.calls: list[_Call] = []
         self.output_names: list[str] = []
-        self.result_kind = ""
+        # Whether gradients are recorded: a training step needs that.
+        self.keeps_gradients = grad_enabled() and not isinstance(target, Module)
         self.name = getattr(target, "__name__", type(target).__name__)
 
     def add_examples(self, examples: Sequence[tuple[Any, ...]]) -> None:
@@ -167,13 +169,11 @@ class _Exporter:
         given = [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
         if _core.is_tracing():
             raise RuntimeError("lucid.export cannot be called by a function that is being recorded")
-        first = _core.Tracing()
-        first.keep_contents()
-        try:
-            results = self._run(args, given)
-        finally:
-            first.stop()
-            first.restore_contents()
+        first, results = self._trace(args, given)
+        if self.keeps_gradients and not first.ran_backward:
+            # Without a backward pass, a gradient graph would only hold memory.
+            self.keeps_gradients = False
+            first, results = self._trace(args, given)
         self._check_recording(first)
         captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
         dims = [
@@ -191,6 +191,16 @@ class _Exporter:
         names = self._state_names()
         state = [names.get(id(tensor), "state") for tensor in program.state]
         self.calls.append(_Call(program, state, [list(tensor.shape) for tensor in given]))
+
+    def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
+        tracing = _core.Tracing()
+        tracing.keep_contents()
+        try:
+            results = self._run(args, given)
+        finally:
+            tracing.stop()
+            tracing.restore_contents()
+        return tracing, results
 
     def _trace_sizes(
         self,
@@ -219,10 +229,7 @@ class _Exporter:
 
         tensors = iter(given)
         values = [next(tensors) if isinstance(arg, _core.Tensor) else arg for arg in args]
-        if isinstance(self.target, Module):
-            with no_grad():
-                result = self.target(*values)
-        else:
+        with contextlib.nullcontext() if self.keeps_gradients else no_grad():
             result = self.target(*values)
         if isinstance(result, Mapping):
             self.output_names = [str(name) for name in result]
@@ -305,9 +312,9 @@ def export(
             An empty list writes none: such a program is compiled where it is loaded.
         examples: Further arguments, for functions that take another branch for them. A program raises an error for a
             branch that no example took.
-        ahead_of_time: Writes an object file, `path`, and a header next to it with the suffix `.h`. A C program links the
-            object file and opens the program by its name, that of the file: `lucid_program_open(&model)`. Nothing is
-            compiled or loaded at run time. There is one target.
+        ahead_of_time: Writes an object file, `path`, and a header next to it with the suffix `.h`. A C program links
+            the object file and opens the program by its name, that of the file: `lucid_program_open(&model)`. Nothing
+            is compiled or loaded at run time. There is one target.
 
     >>> import tempfile
     >>> model = lucid.nn.Linear(3, 2).eval()

@@ -334,6 +334,7 @@ void TracingContext::hooked(const GradNode* node) {
 }
 
 void TracingContext::ran(const GradNode& node) {
+  ran_backward_ = true;
   note([&] {
     if (!is_end(node)) return;
     const auto* end = dynamic_cast<const AccumulateNode*>(&node);

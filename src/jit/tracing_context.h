@@ -87,6 +87,9 @@ class TracingContext : public EagerObserver {
   /// How many elements a cell begins after the cell that it was joined to; zero for cells that were not joined.
   int64_t shift_of(const Cell& cell) const;
 
+  /// Whether the call ran nodes of the gradient graph.
+  bool ran_backward() const { return ran_backward_; }
+
   /// Keeps what the memory from outside held before the call wrote to it. Set before anything is recorded.
   void keep_contents() { keeps_contents_ = true; }
   /// After the recording: gives that memory its old contents.
@@ -161,6 +164,7 @@ class TracingContext : public EagerObserver {
   std::vector<TensorRef> hashed_;
   /// By object, which the dependency keeps alive.
   std::unordered_map<const void*, std::shared_ptr<Dependency>> dependencies_;
+  bool ran_backward_ = false;
   bool keeps_contents_ = false;
   /// Tensors whose memory the call wrote to, and copies of that memory.
   std::vector<std::pair<TensorRef, Ref<Storage>>> kept_;

@@ -208,7 +208,9 @@ class Exporter {
     return *exported.program->state()[handle - exported.program->arguments()];
   }
   uint32_t state_of(const ExportedCall& exported, size_t handle) {
-    const auto is_same = [&](const jit::Program::GeneratorUse& use) { return use.handle == handle; };
+    const auto is_same = [&](const jit::Program::GeneratorUse& use) {
+      return captured(exported, use.handle).cell() == captured(exported, handle).cell();
+    };
     const bool is_generator = std::ranges::any_of(exported.program->generators(), is_same);
     const std::string& name = exported.state_names[handle - exported.program->arguments()];
     return state_of(captured(exported, handle), is_generator ? "generator" : name);
