@@ -246,25 +246,42 @@ class Exporter {
                              ? "input " + request_.inputs[static_cast<size_t>(source.handle)].name
                              : exported.state_names[static_cast<size_t>(source.handle) - request_.inputs.size()]);
       call.results.push_back({static_cast<uint32_t>(source.cell), source.dtype, formulas(source.geometry)});
-      if (is_first) add_output(call, i);
-      if (i >= file_.outputs.size() || file_.outputs[i].dtype != source.dtype)
-        throw ValueError("export: the examples return results of different dtypes or numbers");
+      if (is_first || i < file_.outputs.size()) describe_output(call, i);
     }
     if (sources.size() != file_.outputs.size())
       throw ValueError("export: the examples return different numbers of results");
   }
 
-  /// Describes an output by the sizes of the inputs, where they are the same.
-  void add_output(const Call& call, size_t i) {
-    Signature& output = file_.outputs.emplace_back();
-    output.name = i < request_.output_names.size() ? request_.output_names[i] : fmt::format("output{}", i);
-    output.dtype = call.results[i].dtype;
-    for (const SizeFormula& size : call.results[i].view.shape) {
-      Signature::Size& described = output.shape.emplace_back();
+  /// The shape of a result by the symbols of the inputs, where it has one of these sizes.
+  std::vector<Signature::Size> described_shape(const Call& call, const Call::Result& result) const {
+    std::vector<Signature::Size> shape;
+    for (const SizeFormula& size : result.view.shape) {
+      Signature::Size& described = shape.emplace_back();
       described.number = size.is_constant() ? size.constant() : -1;
       for (size_t symbol = 0; symbol < call.sizes.size(); ++symbol)
         if (size.text() == fmt::format("s{}", symbol))
           described.symbol = request_.inputs[call.sizes[symbol].input].shape[call.sizes[symbol].dim].symbol;
+    }
+    return shape;
+  }
+
+  /// Describes an output, which may have other sizes in other calls.
+  void describe_output(const Call& call, size_t i) {
+    const Call::Result& result = call.results[i];
+    std::vector<Signature::Size> shape = described_shape(call, result);
+    if (i == file_.outputs.size()) {
+      const bool has_name = i < request_.output_names.size();
+      file_.outputs.push_back({has_name ? request_.output_names[i] : fmt::format("output{}", i), result.dtype, shape});
+      return;
+    }
+    Signature& known = file_.outputs[i];
+    if (known.dtype != result.dtype || known.shape.size() != shape.size())
+      throw ValueError("export: the examples return results of different dtypes or ranks");
+    for (size_t dim = 0; dim < shape.size(); ++dim) {
+      if (shape[dim].symbol >= 0)
+        known.shape[dim] = shape[dim];
+      else if (known.shape[dim].symbol < 0 && known.shape[dim].number != shape[dim].number)
+        known.shape[dim].number = -1;
     }
   }
 
