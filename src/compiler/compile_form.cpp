@@ -89,6 +89,7 @@ class FormWriter {
     written.launches.push_back(launch_of(step.buffers, step.params, step.items));
     for (const Launch& launch : step.more_launches)
       written.launches.push_back(launch_of(launch.buffers, launch.params, launch.items));
+    written.is_copy = step.is_copy;
     written.grain = grain_of(step);
     written.nanoseconds = step.nanoseconds;
     written.packs = buffers_.packed_input(step);

@@ -84,6 +84,7 @@ PlanStep step_of(const PlanDraft& draft, const KernelStep& step, Ref<LoadedCode>
   ready.launches.push_back(launch_of(draft.slots, step.buffers, step.params, step.items));
   for (const Launch& launch : step.more_launches)
     ready.launches.push_back(launch_of(draft.slots, launch.buffers, launch.params, launch.items));
+  ready.is_copy = step.is_copy;
   ready.grain = grain_of(step);
   ready.nanoseconds = step.nanoseconds * static_cast<double>(ready.items());
   ready.packs = draft.slots.packed_input(step);

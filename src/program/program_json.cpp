@@ -204,6 +204,8 @@ PlanForm::Step read_step(const Json& json, const Counts& counts) {
     if (launch.places.size() != step.launches.front().places.size()) fail("the launches of a step differ");
   }
   if (step.launches.empty()) fail("a step has no launch");
+  step.is_copy = flag(json, "copies");
+  if (step.is_copy && step.launches.front().places.size() != 2) fail("a step copies nothing");
   step.grain = integer(json, "grain", 1, kMaxInt);
   const Json& nanoseconds = member(json, "nanoseconds");
   if (!nanoseconds.is_number()) fail("a time is not a number");
@@ -309,11 +311,8 @@ Json to_json(const Call& call) {
 }
 
 Json to_json(const PlanForm::Step& step) {
-  Json json{{"name", step.name},
-            {"kernel", step.kernel},
-            {"grain", step.grain},
-            {"packs", step.packs},
-            {"nanoseconds", step.nanoseconds}};
+  Json json{{"name", step.name},   {"kernel", step.kernel},  {"grain", step.grain},
+            {"packs", step.packs}, {"copies", step.is_copy}, {"nanoseconds", step.nanoseconds}};
   json["launches"] = list(step.launches, [](const PlanForm::Launch& launch) {
     Json item;
     item["places"] = list(launch.places, [](const PlanForm::Place& place) {

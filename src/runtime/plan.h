@@ -55,6 +55,8 @@ struct PlanStep {
   Ref<LoadedCode> code;
   /// At least one. Exactly one if the step packs or calls a host function.
   std::vector<Launch> launches;
+  /// Whether each launch copies its first slot to the second: it does not run if they have the same address.
+  bool is_copy = false;
   int64_t grain = 1;
   /// Estimated time of one core of a CPU.
   double nanoseconds = 0;

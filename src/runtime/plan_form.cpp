@@ -95,6 +95,7 @@ Ref<Plan> make_plan(const PlanForm& form, std::span<const int64_t> sizes, std::s
     ready.name = step.name;
     ready.code = codes[step.kernel];
     ready.checks = step.checks;
+    ready.is_copy = step.is_copy;
     ready.grain = step.grain;
     ready.packs = step.packs;
     for (const PlanForm::Launch& launch : step.launches) {

@@ -30,6 +30,8 @@ struct PlanForm {
     uint32_t kernel = 0;
     /// At least one, with as many places each.
     std::vector<Launch> launches;
+    /// See PlanStep.
+    bool is_copy = false;
     int64_t grain = 1;
     /// Estimated time per item.
     double nanoseconds = 1;

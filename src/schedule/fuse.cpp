@@ -289,6 +289,12 @@ bool fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   std::erase_if(steps, is_kept);
   number_stages(schedule);
 
+  // A copy of an input to an output need not run if the input donates its memory. On its own, it can be left out.
+  const auto is_optional = [&](const Candidate& candidate) {
+    return candidate.step.is_copy && std::ranges::all_of(candidate.step.buffers, [&](const BufferUse& use) {
+             return use.kind == BufferUse::Kind::kValue && outside.contains(use.index);
+           });
+  };
   const auto is_private = [&](const MemoryKey& key, size_t uses) {
     return users.total(key) == uses && !(key.first == BufferUse::Kind::kValue && outside.contains(key.second));
   };
@@ -297,7 +303,7 @@ bool fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
   for (size_t first = 0; first < steps.size(); ++first) {
     if (taken[first]) continue;
     users.remove(steps[first].step);
-    if (!steps[first].is_kernel()) {
+    if (!steps[first].is_kernel() || is_optional(steps[first])) {
       set_stage(steps[first].step, stage++);
       schedule.steps.push_back(std::move(steps[first].step));
       continue;
@@ -308,7 +314,7 @@ bool fuse_steps(Schedule& schedule, const std::set<ValueId>& outside) {
     for (size_t next = first + 1; next < steps.size() && skipped < kLookAhead; ++next) {
       if (taken[next]) continue;
       const auto& [step, writes] = steps[next];
-      if (steps[next].is_kernel() && skipped_accesses.allows(step, writes) &&
+      if (steps[next].is_kernel() && !is_optional(steps[next]) && skipped_accesses.allows(step, writes) &&
           users.may_come_early(schedule, step, writes, outside, skipped) && fused.accepts(steps[next])) {
         taken[next] = true;
         users.remove(step);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "ir/node_call.h"
 #include "ops/index_rules.h"
@@ -91,27 +92,39 @@ loop::Value combined(ScatterCombine combine, loop::Builder& b, loop::Value curre
   return next;
 }
 
-/// Whether a node selects elements by indices along a dimension and checks each index.
-bool is_indexed_along(const IRNode& node) {
-  return !node.op->errors.empty() && node.op->schema.operand_index("index") == 1 &&
-         node.op->schema.attribute_index("dim") >= 0;
-}
+/// Indices along one dimension that a node checks, and their exclusive upper bound.
+struct CheckedIndices {
+  ValueId index = -1;
+  int64_t bound = 0;
+};
 
-/// The exclusive upper bound of a node's indices.
-int64_t bound_of(const IRGraph& graph, const IRNode& node) {
+std::optional<CheckedIndices> checked_indices(const IRGraph& graph, const IRNode& node) {
+  const Schema& schema = node.op->schema;
+  if (node.op->errors.empty()) return std::nullopt;
   const NodeCall call(graph, node);
-  return call.call().rank(0) == 0 ? Dim(1) : call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))];
+  if (schema.operand_index("index") == 1 && schema.attribute_index("dim") >= 0) {
+    const bool has_axis = call.call().rank(0) > 0;
+    return CheckedIndices{node.inputs[1].id,
+                          has_axis ? call.call().shape(0)[static_cast<size_t>(indexed_axis(call.call()))] : Dim(1)};
+  }
+  // A list of indices along the first dimensions, which may be negative.
+  const bool is_first = schema.operand_index("indices") == 2 && node.inputs.size() == 3;
+  return is_first ? std::optional(CheckedIndices{node.inputs[2].id, call.call().shape(0)[0]}) : std::nullopt;
 }
 
-/// Whether another node already checks the indices of this one. Usually it is the node whose gradient this is.
+/// Whether another node already checks the indices of this one: the node whose gradient this is, or one that reads at
+/// the positions at which this one writes.
 bool is_checked_elsewhere(const Schedule& schedule, const IRGraph& graph, const IRNode& node) {
-  if (!is_indexed_along(node)) return false;
-  const Layout& index = schedule.layouts.at(node.inputs[1].id);
+  const std::optional<CheckedIndices> own = checked_indices(graph, node);
+  if (!own) return false;
+  const Layout& index = schedule.layouts.at(own->index);
   return std::any_of(graph.nodes.begin(), graph.nodes.end(), [&](const IRNode& other) {
-    if (!std::holds_alternative<IndexedLowering>(other.op->lowering) || !is_indexed_along(other)) return false;
-    const Layout& its = schedule.layouts.at(other.inputs[1].id);
+    if (!std::holds_alternative<IndexedLowering>(other.op->lowering)) return false;
+    const std::optional<CheckedIndices> found = checked_indices(graph, other);
+    if (!found) return false;
+    const Layout& its = schedule.layouts.at(found->index);
     return its.storage == index.storage && its.geometry == index.geometry &&
-           numel(graph.type(other.outputs[0]).shape) > 0 && bound_of(graph, other) == bound_of(graph, node);
+           numel(graph.type(other.outputs[0]).shape) > 0 && found->bound == own->bound;
   });
 }
 
@@ -248,7 +261,12 @@ void schedule_scatter(Schedule& schedule, const IRGraph& graph, const Group& gro
   const auto& lowering = std::get<ScatterLowering>(node.op->lowering);
   const MemoryOperand result = memory_of(schedule, graph, node.outputs[0]);
   if (numel(result.geometry.sizes) == 0) return;
-  copy_operand(schedule, graph, group, node.inputs[0].id, result, "copy");
+  const ValueId base = node.inputs[0].id;
+  copy_operand(schedule, graph, group, base, result, "copy");
+  schedule.steps.back().is_copy = std::ranges::none_of(group.nodes, [&](size_t each) {
+    const std::vector<ValueId>& computed = graph.nodes[each].outputs;
+    return std::ranges::find(computed, base) != computed.end();
+  });
   const int64_t elements = numel(graph.type(node.inputs[static_cast<size_t>(lowering.source)].id).shape);
   if (elements == 0) return;
   const bool rows = ScatterWriter(schedule, graph, group).moves_rows();

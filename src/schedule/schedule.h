@@ -77,6 +77,8 @@ struct KernelStep {
   int64_t host = -1;
   /// Whether an output of the plan is compared after the step, and the run may end there.
   bool is_checked = false;
+  /// Whether it copies its first buffer to the second, element by element: it need not run if they are one.
+  bool is_copy = false;
 };
 
 /// Where a value is stored. A view shares its operand's storage.
