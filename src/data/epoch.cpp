@@ -27,7 +27,8 @@ class DataLoader::Epoch::Workers {
  public:
   explicit Workers(const Epoch& epoch)
       : epoch_(epoch),
-        window_(static_cast<size_t>(epoch.options_.num_workers * epoch.options_.prefetch)),
+        window_(static_cast<size_t>(std::min(epoch.options_.prefetch, epoch.count_) *
+                                    std::min(epoch.options_.num_workers, epoch.count_))),
         prepared_(window_),
         records_gradients_(GradMode::enabled()),
         is_inference_(GradMode::inference()),

@@ -23,14 +23,9 @@ Tensor Activation::forward(const Tensor& input) {
   if (!op_) op_ = &op_table().at(op_name());
   const Op& op = *op_;
   Attributes attributes;
-  bool inplace = false;
-  for (const auto& [name, item] : settings()) {
-    if (name == "inplace")
-      inplace = item.to_bool();
-    else
-      attributes.push_back(item.is_string() ? Attribute(item.to_string()) : Attribute(item.to_double()));
-  }
-  if (inplace) {
+  for (const Item& item : this->attributes())
+    attributes.push_back(item.is_string() ? Attribute(item.to_string()) : Attribute(item.to_double()));
+  if (is_inplace()) {
     in_place(op, unwrap(input), {}, attributes);
     return input;
   }
@@ -40,7 +35,7 @@ Tensor Activation::forward(const Tensor& input) {
 
 std::string Activation::extra_repr() const {
   std::string text;
-  for (const auto& [name, item] : settings()) {
+  for (const auto& [name, item] : Fields::list(const_cast<Activation&>(*this))) {
     if (name == "inplace" && !item.to_bool()) continue;
     if (!text.empty()) text += ", ";
     if (name == "inplace")

@@ -16,8 +16,9 @@ class Activation : public Module {
 
  protected:
   virtual const char* op_name() const = 0;
-  /// The options. All but `inplace` are the op's attributes, in order.
-  virtual Settings settings() const = 0;
+  /// The values of the op's attributes, in order.
+  virtual std::vector<Item> attributes() const = 0;
+  virtual bool is_inplace() const = 0;
 
  private:
   const Op* op_ = nullptr;
@@ -31,7 +32,7 @@ struct ActivationOptions {
   void fields(auto& visit) { visit("inplace", inplace); }
 };
 
-/// An activation with these options. Self defines kName and kOp.
+/// An activation with these options, of which all but `inplace` are attributes of its op. Self defines kName and kOp.
 template <typename Self, typename Options_ = ActivationOptions>
 class ActivationLayer : public Layer<Self, Activation> {
  public:
@@ -43,7 +44,20 @@ class ActivationLayer : public Layer<Self, Activation> {
 
  protected:
   const char* op_name() const override { return Self::kOp; }
-  Settings settings() const override { return settings_of(options); }
+  std::vector<Item> attributes() const override {
+    std::vector<Item> values;
+    auto visit = [&](std::string_view name, const auto& value) {
+      if (name != "inplace") values.push_back(to_item(value));
+    };
+    Options(options).fields(visit);
+    return values;
+  }
+  bool is_inplace() const override {
+    if constexpr (requires { options.inplace; })
+      return options.inplace;
+    else
+      return false;
+  }
 };
 
 /// max(x, 0); NaN stays NaN.
