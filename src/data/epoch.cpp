@@ -156,7 +156,9 @@ DataLoader::Epoch::Epoch(std::shared_ptr<const Dataset> dataset, const DataLoade
 
 DataLoader::Epoch::~Epoch() {
   // In the child of a fork there is nothing to stop, and the locks are copies in any state.
-  if (workers_ && !workers_->is_alive()) (void)workers_.release();
+  if (workers_ && !workers_->is_alive()) {
+    [[maybe_unused]] const Workers* const abandoned = workers_.release();
+  }
 }
 
 std::optional<std::vector<Tensor>> DataLoader::Epoch::next() {
