@@ -1,7 +1,11 @@
 # How every file of the project is compiled and linked, and the dependencies that every layer may use.
 
 if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
-  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+  else()
+    set(CMAKE_BUILD_TYPE Release)
+  endif()
 endif()
 
 # The heavy loops are generated, so -O3 would only slow the build.

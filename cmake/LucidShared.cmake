@@ -1,5 +1,5 @@
-# liblucid.so: all layers and LLVM in one library, of which only the names marked LUCID_API in include/lucid can be seen.
-# After `cmake --install`, `find_package(lucid)` gives the target lucid::lucid.
+# liblucid.so: all layers and LLVM in one library, of which only the names that include/lucid declares can be seen. The
+# target is lucid::lucid, here and after `cmake --install` and `find_package(lucid)`.
 
 include(CMakePackageConfigHelpers)
 

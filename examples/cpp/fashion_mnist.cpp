@@ -36,13 +36,13 @@ Dataset load(const std::string& folder, const std::string& part) {
 double accuracy(const auto& model, const Dataset& data) {
   const lucid::NoGrad no_grad;
   int64_t correct = 0;
-  for (const auto& batch : lucid::DataLoader({data.images, data.labels}, {.batch_size = 1000}))
+  for (const auto& batch : lucid::data::DataLoader({data.images, data.labels}, {.batch_size = 1000}))
     correct += (model(batch[0]).argmax(1) == batch[1]).sum().template item<int64_t>();
   return 100.0 * static_cast<double>(correct) / static_cast<double>(data.labels.numel());
 }
 
 /// Trains for one epoch and returns the mean loss.
-double train_epoch(const auto& step, const lucid::DataLoader& batches) {
+double train_epoch(const auto& step, const lucid::data::DataLoader& batches) {
   std::vector<Tensor> losses;
   for (const auto& batch : batches) losses.push_back(step(batch[0], batch[1]));
   return lucid::stack(losses).mean().item<double>();
@@ -83,7 +83,8 @@ int main(int argc, char** argv) {
   const Dataset test = load(folder, "t10k");
   const auto model = lucid::models::lenet_5();
   lucid::optim::Adam optimizer(model->parameters(), {.lr = 1e-3});
-  const lucid::DataLoader batches({train.images, train.labels}, {.batch_size = 64, .shuffle = true, .drop_last = true});
+  const lucid::data::DataLoader batches({train.images, train.labels},
+                                        {.batch_size = 64, .shuffle = true, .drop_last = true});
   const auto step = [&](const Tensor& images, const Tensor& labels) {
     Tensor loss = lucid::cross_entropy((*model)(images), labels);
     optimizer.zero_grad();

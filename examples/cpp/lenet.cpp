@@ -23,7 +23,8 @@ int main(int argc, char** argv) {
     return loss.detach();
   });
 
-  const lucid::DataLoader batches({images.unsqueeze(1).pad({2, 2, 2, 2}), labels}, {.batch_size = 64, .shuffle = true});
+  const lucid::data::DataLoader batches({images.unsqueeze(1).pad({2, 2, 2, 2}), labels},
+                                        {.batch_size = 64, .shuffle = true});
   for (int steps = 0; steps < 100;)
     for (const std::vector<Tensor>& batch : batches) {
       if (steps++ == 100) break;

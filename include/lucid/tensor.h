@@ -223,7 +223,6 @@ class IndexItem {
 /// Part of a tensor, as returned by operator[]. Assigning to what operator[] returns writes to that part.
 class IndexedTensor : public Tensor {
  public:
-  // These are for temporaries, whose variables would be Tensors.
   // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method)
 
   /// Writes `value`, broadcast and converted, to the indexed elements.
@@ -238,6 +237,17 @@ class IndexedTensor : public Tensor {
   void operator&=(const Argument& other) && { write(Tensor::operator&=(other)); }
   void operator|=(const Argument& other) && { write(Tensor::operator|=(other)); }
   void operator^=(const Argument& other) && { write(Tensor::operator^=(other)); }
+
+  // A variable is a tensor like any other: these change it in place. Only if it is a view, they change the whole too.
+
+  Tensor& operator+=(const Argument& other) & { return Tensor::operator+=(other); }
+  Tensor& operator-=(const Argument& other) & { return Tensor::operator-=(other); }
+  Tensor& operator*=(const Argument& other) & { return Tensor::operator*=(other); }
+  Tensor& operator/=(const Argument& other) & { return Tensor::operator/=(other); }
+  Tensor& operator%=(const Argument& other) & { return Tensor::operator%=(other); }
+  Tensor& operator&=(const Argument& other) & { return Tensor::operator&=(other); }
+  Tensor& operator|=(const Argument& other) & { return Tensor::operator|=(other); }
+  Tensor& operator^=(const Argument& other) & { return Tensor::operator^=(other); }
   // NOLINTEND(bugprone-derived-method-shadowing-base-method)
 
   using Tensor::operator=;

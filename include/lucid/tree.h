@@ -41,6 +41,7 @@ class Tree {
   Tree(List items) : value_(std::move(items)) {}                      // NOLINT
   Tree(Tuple items) : value_(std::move(items)) {}                     // NOLINT
   Tree(Dict items);                                                   // NOLINT
+  Tree(const std::vector<std::pair<std::string, Tensor>>& tensors);   // NOLINT
   Tree(std::shared_ptr<Foreign> value) : value_(std::move(value)) {}  // NOLINT
 
   bool is_none() const { return std::holds_alternative<std::monostate>(value_); }
@@ -67,6 +68,8 @@ class Tree {
   const Tensor& as_tensor(const char* what) const;
   const List& as_items(const char* what) const;
   const Dict& as_dict(const char* what) const;
+  /// The items of a dict that maps names to tensors, such as the state of a module.
+  std::vector<std::pair<std::string, Tensor>> as_named_tensors(const char* what) const;
 
   /// Whether it is an integer or a float. Bools do not count.
   bool is_number() const { return get_if<int64_t>() || get_if<double>(); }

@@ -1,47 +1,68 @@
 #include <lucid/data.h>
 #include <lucid/ops.h>
-#include <lucid/random.h>
-
-#include <algorithm>
 
 #include "base/error.h"
+#include "data/epoch.h"
 
-namespace lucid {
+namespace lucid::data {
 
-DataLoader::DataLoader(std::vector<Tensor> tensors, const DataLoaderOptions& options)
-    : tensors_(std::move(tensors)), options_(options) {
-  if (tensors_.empty()) throw ValueError("DataLoader: pass at least one tensor");
-  if (options.batch_size <= 0) throw ValueError("DataLoader: batch_size must be above 0, got {}", options.batch_size);
-  for (const Tensor& tensor : tensors_) {
-    if (tensor.dim() == 0) throw ValueError("DataLoader: tensors must have at least one dimension");
-    if (tensor.size(0) != tensors_[0].size(0))
-      throw ValueError("DataLoader: the tensors must have the same first size, got {} and {}", tensors_[0].size(0),
-                       tensor.size(0));
+std::vector<Tensor> Dataset::get_batch(std::span<const int64_t> indices) const {
+  std::vector<std::vector<Tensor>> columns;
+  for (const int64_t index : indices) {
+    const std::vector<Tensor> sample = get(index);
+    if (columns.empty()) columns.resize(sample.size());
+    if (sample.size() != columns.size())
+      throw ValueError("DataLoader: sample {} has {} tensors, but sample {} has {}", index, sample.size(), indices[0],
+                       columns.size());
+    for (size_t i = 0; i < sample.size(); ++i) columns[i].push_back(sample[i]);
   }
-  count_ = tensors_[0].size(0);
-}
-
-int64_t DataLoader::size() const {
-  return options_.drop_last ? count_ / options_.batch_size : (count_ + options_.batch_size - 1) / options_.batch_size;
-}
-
-DataLoader::Iterator DataLoader::begin() const {
-  // Python's loader samples a seed for its workers first. Both must leave the generator in the same state.
-  randint(0, int64_t{1} << 62, {});
-  return {*this, options_.shuffle ? randperm(count_) : Tensor(), 0};
-}
-
-std::vector<Tensor> DataLoader::Iterator::operator*() const {
-  const int64_t start = batch_ * loader_->options_.batch_size;
-  const int64_t length = std::min(loader_->options_.batch_size, loader_->count_ - start);
   std::vector<Tensor> batch;
-  for (const Tensor& tensor : loader_->tensors_) {
-    if (order_.defined())
-      batch.push_back(index_select(tensor, 0, narrow(order_, 0, start, length)));
-    else
-      batch.push_back(narrow(tensor, 0, start, length));
-  }
+  for (const std::vector<Tensor>& column : columns) batch.push_back(stack(column));
   return batch;
 }
 
-}  // namespace lucid
+TensorDataset::TensorDataset(std::vector<Tensor> tensors) : tensors_(std::move(tensors)) {
+  if (tensors_.empty()) throw ValueError("TensorDataset: pass at least one tensor");
+  for (const Tensor& tensor : tensors_) {
+    if (tensor.dim() == 0) throw ValueError("TensorDataset: tensors must have at least one dimension");
+    if (tensor.size(0) != tensors_[0].size(0))
+      throw ValueError("TensorDataset: the tensors must have the same first size, got {} and {}", tensors_[0].size(0),
+                       tensor.size(0));
+  }
+}
+
+std::vector<Tensor> TensorDataset::get(int64_t index) const {
+  std::vector<Tensor> sample;
+  for (const Tensor& tensor : tensors_) sample.push_back(tensor[index]);
+  return sample;
+}
+
+std::vector<Tensor> TensorDataset::get_batch(std::span<const int64_t> indices) const {
+  const Tensor chosen = from_data(indices.data(), {static_cast<int64_t>(indices.size())}, kInt64);
+  std::vector<Tensor> batch;
+  for (const Tensor& tensor : tensors_) batch.push_back(tensor.index_select(0, chosen));
+  return batch;
+}
+
+DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const DataLoaderOptions& options)
+    : dataset_(std::move(dataset)), options_(options) {
+  if (!dataset_) throw ValueError("DataLoader: the dataset is null");
+  if (options.batch_size <= 0) throw ValueError("DataLoader: batch_size must be above 0, got {}", options.batch_size);
+  if (options.num_workers < 0)
+    throw ValueError("DataLoader: num_workers must be at least 0, got {}", options.num_workers);
+  if (options.prefetch <= 0) throw ValueError("DataLoader: prefetch must be above 0, got {}", options.prefetch);
+}
+
+int64_t DataLoader::size() const { return batch_count(dataset_->size(), options_); }
+
+DataLoader::Iterator DataLoader::begin() const { return Iterator(std::make_shared<Epoch>(dataset_, options_)); }
+
+DataLoader::Iterator& DataLoader::Iterator::operator++() {
+  if (auto batch = epoch_->next())
+    batch_ = *std::move(batch);
+  else
+    epoch_.reset();
+  return *this;
+}
+
+}  // namespace lucid::data

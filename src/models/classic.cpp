@@ -16,12 +16,10 @@ nn::Ptr<nn::Sequential> mlp(const Shape& sizes) {
 }
 
 nn::Ptr<nn::Sequential> lenet_5(int64_t num_classes) {
-  const nn::Settings halves{{"kernel_size", 2}};
-  return nn::make<nn::Sequential>(nn::make<nn::Conv2d>(1, 6, Shape{5}), nn::make<nn::Tanh>(),
-                                  nn::make<nn::AvgPool2d>(halves), nn::make<nn::Conv2d>(6, 16, Shape{5}),
-                                  nn::make<nn::Tanh>(), nn::make<nn::AvgPool2d>(halves), nn::make<nn::Flatten>(),
-                                  nn::make<nn::Linear>(400, 120), nn::make<nn::Tanh>(), nn::make<nn::Linear>(120, 84),
-                                  nn::make<nn::Tanh>(), nn::make<nn::Linear>(84, num_classes));
+  return nn::make<nn::Sequential>(
+      nn::make<nn::Conv2d>(1, 6, 5), nn::make<nn::Tanh>(), nn::make<nn::AvgPool2d>(2), nn::make<nn::Conv2d>(6, 16, 5),
+      nn::make<nn::Tanh>(), nn::make<nn::AvgPool2d>(2), nn::make<nn::Flatten>(), nn::make<nn::Linear>(400, 120),
+      nn::make<nn::Tanh>(), nn::make<nn::Linear>(120, 84), nn::make<nn::Tanh>(), nn::make<nn::Linear>(84, num_classes));
 }
 
 }  // namespace lucid::models

@@ -23,8 +23,8 @@ void GPTBlock::fields(nn::Fields& visit) {
 void GPTBlock::build(std::optional<Dtype> dtype) {
   if (heads < 1 || dim % heads != 0)
     throw ValueError("GPTBlock: dim must be a multiple of heads, got {} and {}", dim, heads);
-  register_module("ln1", nn::make<nn::LayerNorm>(Shape{dim}));
-  register_module("ln2", nn::make<nn::LayerNorm>(Shape{dim}));
+  register_module("ln1", nn::make<nn::LayerNorm>(dim));
+  register_module("ln2", nn::make<nn::LayerNorm>(dim));
   register_module("qkv", nn::make<nn::Linear>(dim, 3 * dim));
   register_module("proj", nn::make<nn::Linear>(dim, dim));
   register_module("up", nn::make<nn::Linear>(dim, 4 * dim));
@@ -72,7 +72,7 @@ void GPT::build(std::optional<Dtype> dtype) {
   for (int64_t i = 0; i < options.layers; ++i)
     blocks->append(nn::make<GPTBlock>(options.dim, options.heads, options.dropout));
   register_module("blocks", blocks);
-  register_module("ln", nn::make<nn::LayerNorm>(Shape{options.dim}));
+  register_module("ln", nn::make<nn::LayerNorm>(options.dim));
   register_module("head", nn::make<nn::Linear>(options.dim, options.vocab_size, /*bias=*/false));
   reset_parameters();
   if (dtype) to(*dtype);

@@ -6,9 +6,13 @@ namespace lucid::models {
 
 /// A 2-d convolution with a square kernel and without bias.
 inline nn::Ptr<nn::Conv2d> conv(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t groups = 1) {
-  return nn::make<nn::Conv2d>(
-      in, out, Shape{kernel},
-      nn::ConvOptions{.stride = {stride}, .padding = kernel / 2, .groups = groups, .bias = false});
+  return nn::make<nn::Conv2d>({.in_channels = in,
+                               .out_channels = out,
+                               .kernel_size = kernel,
+                               .stride = stride,
+                               .padding = kernel / 2,
+                               .groups = groups,
+                               .bias = false});
 }
 
 /// Initializes convolution kernels so that activations neither grow nor vanish through ReLU layers.

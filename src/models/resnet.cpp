@@ -61,7 +61,7 @@ void ResNet::build(std::optional<Dtype> dtype) {
   if (layers.size() != 4) throw ValueError("ResNet: layers must be four numbers, one for each stage");
   register_module("conv1", conv(3, 64, 7, 2));
   register_module("bn1", nn::make<nn::BatchNorm2d>(64));
-  register_module("maxpool", nn::make<nn::MaxPool2d>(nn::Settings{{"kernel_size", 3}, {"stride", 2}, {"padding", 1}}));
+  register_module("maxpool", nn::make<nn::MaxPool2d>({.kernel_size = 3, .stride = 2, .padding = 1}));
   int64_t in = 64;
   for (int64_t stage = 0; stage < 4; ++stage) {
     const int64_t channels = int64_t{64} << stage;
@@ -72,7 +72,7 @@ void ResNet::build(std::optional<Dtype> dtype) {
     }
     register_module("layer" + std::to_string(stage + 1), blocks);
   }
-  register_module("avgpool", nn::make<nn::AdaptiveAvgPool2d>(nn::Settings{{"output_size", 1}}));
+  register_module("avgpool", nn::make<nn::AdaptiveAvgPool2d>(1));
   register_module("fc", nn::make<nn::Linear>(in, num_classes));
   initialize_for_relu(*this);
   if (dtype) to(*dtype);

@@ -26,15 +26,14 @@ void VisionTransformer::build(std::optional<Dtype> dtype) {
   const int64_t dim = options.dim;
   const int64_t side = options.image_size / options.patch_size;
   register_parameter("class_token", zeros({1, 1, dim}));
-  register_module("conv_proj", nn::make<nn::Conv2d>(3, dim, Shape{options.patch_size},
-                                                    nn::ConvOptions{.stride = {options.patch_size}}));
+  register_module("conv_proj", nn::make<nn::Conv2d>(3, dim, options.patch_size, options.patch_size));
   auto layers = nn::make<nn::ModuleDict>();
   for (int64_t i = 0; i < options.layers; ++i) {
     auto layer = nn::make<nn::ModuleDict>();
-    layer->add_module("ln_1", nn::make<nn::LayerNorm>(Shape{dim}, 1e-6));
-    layer->add_module("self_attention",
-                      nn::make<nn::MultiheadAttention>(dim, options.heads, nn::AttentionOptions{.batch_first = true}));
-    layer->add_module("ln_2", nn::make<nn::LayerNorm>(Shape{dim}, 1e-6));
+    layer->add_module("ln_1", nn::make<nn::LayerNorm>(dim, 1e-6));
+    layer->add_module("self_attention", nn::make<nn::MultiheadAttention>(
+                                            {.embed_dim = dim, .num_heads = options.heads, .batch_first = true}));
+    layer->add_module("ln_2", nn::make<nn::LayerNorm>(dim, 1e-6));
     layer->add_module("mlp", nn::make<nn::Sequential>(nn::make<nn::Linear>(dim, options.hidden), nn::make<nn::GELU>(),
                                                       nn::make<nn::Dropout>(options.dropout),
                                                       nn::make<nn::Linear>(options.hidden, dim),
@@ -44,7 +43,7 @@ void VisionTransformer::build(std::optional<Dtype> dtype) {
   auto encoder = nn::make<nn::ModuleDict>();
   encoder->register_parameter("pos_embedding", zeros({1, side * side + 1, dim}));
   encoder->add_module("layers", layers);
-  encoder->add_module("ln", nn::make<nn::LayerNorm>(Shape{dim}, 1e-6));
+  encoder->add_module("ln", nn::make<nn::LayerNorm>(dim, 1e-6));
   register_module("encoder", encoder);
   auto heads = nn::make<nn::ModuleDict>();
   heads->add_module("head", nn::make<nn::Linear>(dim, options.num_classes));

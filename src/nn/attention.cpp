@@ -32,52 +32,45 @@ Tensor padded_at_end(const Tensor& mask, int64_t count) {
 
 }  // namespace
 
-MultiheadAttention::MultiheadAttention(int64_t embed_dim, int64_t num_heads, const AttentionOptions& options)
-    : embed_dim(embed_dim),
-      num_heads(num_heads),
-      dropout(options.dropout),
-      batch_first(options.batch_first),
-      kdim(options.kdim),
-      vdim(options.vdim),
-      add_zero_attn(options.add_zero_attn),
-      has_bias_(options.bias),
-      add_bias_kv_(options.add_bias_kv) {
-  build(options.dtype);
+bool MultiheadAttention::same_sizes() const {
+  return options.kdim.value_or(options.embed_dim) == options.embed_dim &&
+         options.vdim.value_or(options.embed_dim) == options.embed_dim;
 }
 
 void MultiheadAttention::fields(Fields& visit) {
-  visit("embed_dim", embed_dim);
-  visit("num_heads", num_heads);
-  visit("dropout", dropout);
-  visit("batch_first", batch_first);
-  visit("kdim", kdim);
-  visit("vdim", vdim);
-  visit("add_zero_attn", add_zero_attn);
-  visit("_bias", has_bias_);
-  visit("_add_bias_kv", add_bias_kv_);
+  visit("embed_dim", options.embed_dim);
+  visit("num_heads", options.num_heads);
+  visit("dropout", options.dropout);
+  visit("batch_first", options.batch_first);
+  visit("kdim", options.kdim);
+  visit("vdim", options.vdim);
+  visit("add_zero_attn", options.add_zero_attn);
+  visit("_bias", options.bias);
+  visit("_add_bias_kv", options.add_bias_kv);
 }
 
 void MultiheadAttention::build(std::optional<Dtype> dtype) {
-  if (embed_dim <= 0 || num_heads <= 0 || embed_dim % num_heads != 0)
-    throw ValueError("MultiheadAttention: embed_dim {} cannot be split into {} heads", embed_dim, num_heads);
-  kdim = kdim.value_or(embed_dim);
-  vdim = vdim.value_or(embed_dim);
+  if (options.embed_dim <= 0 || options.num_heads <= 0 || options.embed_dim % options.num_heads != 0)
+    throw ValueError("MultiheadAttention: embed_dim {} cannot be split into {} heads", options.embed_dim,
+                     options.num_heads);
+  options.kdim = options.kdim.value_or(options.embed_dim);
+  options.vdim = options.vdim.value_or(options.embed_dim);
   const bool together = same_sizes();
-  add_parameter(*this, "in_proj_weight", {3 * embed_dim, embed_dim}, dtype, together);
-  add_parameter(*this, "q_proj_weight", {embed_dim, embed_dim}, dtype, !together);
-  add_parameter(*this, "k_proj_weight", {embed_dim, *kdim}, dtype, !together);
-  add_parameter(*this, "v_proj_weight", {embed_dim, *vdim}, dtype, !together);
-  add_parameter(*this, "in_proj_bias", {3 * embed_dim}, dtype, has_bias_);
-  add_parameter(*this, "bias_k", {1, 1, embed_dim}, dtype, add_bias_kv_);
-  add_parameter(*this, "bias_v", {1, 1, embed_dim}, dtype, add_bias_kv_);
-  add_module("out_proj", make<Linear>(embed_dim, embed_dim, has_bias_, dtype));
+  add_parameter(*this, "in_proj_weight", {3 * options.embed_dim, options.embed_dim}, dtype, together);
+  add_parameter(*this, "q_proj_weight", {options.embed_dim, options.embed_dim}, dtype, !together);
+  add_parameter(*this, "k_proj_weight", {options.embed_dim, *options.kdim}, dtype, !together);
+  add_parameter(*this, "v_proj_weight", {options.embed_dim, *options.vdim}, dtype, !together);
+  add_parameter(*this, "in_proj_bias", {3 * options.embed_dim}, dtype, options.bias);
+  add_parameter(*this, "bias_k", {1, 1, options.embed_dim}, dtype, options.add_bias_kv);
+  add_parameter(*this, "bias_v", {1, 1, options.embed_dim}, dtype, options.add_bias_kv);
+  add_module("out_proj", make<Linear>(options.embed_dim, options.embed_dim, options.bias, dtype));
   reset_parameters();
 }
 
 void MultiheadAttention::reset_parameters() {
   for (const char* name : {"in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"})
     if (const Tensor weight = parameter(name); weight.defined()) init::xavier_uniform_(weight);
-  if (has_bias_) {
+  if (options.bias) {
     init::zeros_(parameter("in_proj_bias"));
     init::zeros_(child("out_proj").parameter("bias"));
   }
@@ -87,16 +80,17 @@ void MultiheadAttention::reset_parameters() {
 
 Tensor MultiheadAttention::projected(int64_t part, const Tensor& input) const {
   static constexpr const char* kNames[] = {"q_proj_weight", "k_proj_weight", "v_proj_weight"};
-  const Tensor weight =
-      same_sizes() ? narrow(parameter("in_proj_weight"), 0, part * embed_dim, embed_dim) : parameter(kNames[part]);
+  const Tensor weight = same_sizes()
+                            ? narrow(parameter("in_proj_weight"), 0, part * options.embed_dim, options.embed_dim)
+                            : parameter(kNames[part]);
   Tensor bias = parameter("in_proj_bias");
-  if (bias.defined()) bias = narrow(bias, 0, part * embed_dim, embed_dim);
+  if (bias.defined()) bias = narrow(bias, 0, part * options.embed_dim, options.embed_dim);
   return linear(input, weight, bias);
 }
 
 /// (time, batch, size) to (batch, heads, time, size of a head).
 Tensor MultiheadAttention::split_heads(const Tensor& tensor) const {
-  const Tensor heads = unflatten(tensor, 2, {num_heads, embed_dim / num_heads});
+  const Tensor heads = unflatten(tensor, 2, {options.num_heads, options.embed_dim / options.num_heads});
   return permute(heads, {1, 2, 0, 3});
 }
 
@@ -109,9 +103,9 @@ Tensor MultiheadAttention::merged_mask(const AttentionMasks& masks, const Tensor
   Tensor mask = additive(masks.attn_mask, query.dtype());
   if (mask.defined()) {
     const Shape flat = {queries, keys};
-    const Shape full = {batch * num_heads, queries, keys};
+    const Shape full = {batch * options.num_heads, queries, keys};
     if (mask.shape() == full)
-      mask = reshape(mask, {batch, num_heads, queries, keys});
+      mask = reshape(mask, {batch, options.num_heads, queries, keys});
     else if (mask.shape() != flat)
       throw ValueError("MultiheadAttention: attn_mask must have the shape [{},{}] or [{},{},{}], got {}", queries, keys,
                        full[0], queries, keys, to_string(unwrap(mask).type()));
@@ -138,7 +132,7 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
                      to_string(unwrap(query).type()), to_string(unwrap(key).type()), to_string(unwrap(value).type()));
   const auto time_first = [&](const Tensor& tensor) {
     if (!batched) return unsqueeze(tensor, 1);
-    return batch_first ? transpose(tensor, 0, 1) : tensor;
+    return options.batch_first ? transpose(tensor, 0, 1) : tensor;
   };
   const Tensor from = time_first(query);
   const Tensor to_key = time_first(key);
@@ -147,14 +141,14 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   Tensor v = projected(2, time_first(value));
   int64_t added = 0;
   if (const Tensor bias_k = parameter("bias_k"); bias_k.defined()) {
-    const Shape added_shape = {1, from.size(1), embed_dim};
+    const Shape added_shape = {1, from.size(1), options.embed_dim};
     k = cat({k, expand(bias_k, added_shape)}, 0);
     v = cat({v, expand(parameter("bias_v"), added_shape)}, 0);
     ++added;
   }
-  if (add_zero_attn) {
+  if (options.add_zero_attn) {
     const DeviceScope device(unwrap(k).device());
-    const Tensor nothing = zeros({1, from.size(1), embed_dim}, k.dtype());
+    const Tensor nothing = zeros({1, from.size(1), options.embed_dim}, k.dtype());
     k = cat({k, nothing}, 0);
     v = cat({v, nothing}, 0);
     ++added;
@@ -165,15 +159,15 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   v = split_heads(v);
 
   Result result;
-  const bool drops = training() && dropout > 0;
+  const bool drops = training() && options.dropout > 0;
   if (!need_weights && !drops) {
     result.output = scaled_dot_product_attention(q, k, v, mask);
   } else {
-    const int64_t head_dim = embed_dim / num_heads;
+    const int64_t head_dim = options.embed_dim / options.num_heads;
     const double scale = 1 / std::sqrt(static_cast<double>(head_dim));
     Tensor scores = matmul(q * scale, transpose(k, -2, -1));
     if (mask.defined()) scores = scores + mask;
-    const Tensor weights = functional::dropout(softmax(scores, -1), dropout, training());
+    const Tensor weights = functional::dropout(softmax(scores, -1), options.dropout, training());
     result.output = matmul(weights, v);
     if (need_weights) result.weights = average_weights ? mean(weights, Shape{1}) : weights;
   }
@@ -182,7 +176,7 @@ MultiheadAttention::Result MultiheadAttention::attend(const Tensor& query, const
   if (!batched) {
     result.output = squeeze(result.output, Shape{1});
     if (need_weights) result.weights = squeeze(result.weights, Shape{0});
-  } else if (batch_first) {
+  } else if (options.batch_first) {
     result.output = transpose(result.output, 0, 1);
   }
   return result;

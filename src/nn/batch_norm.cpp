@@ -15,30 +15,21 @@
 
 namespace lucid::nn {
 
-void StatisticsNorm::configure(int64_t features, const StatisticsOptions& options) {
-  num_features = features;
-  eps = options.eps;
-  momentum = options.momentum;
-  affine = options.affine;
-  track_running_stats = options.track_running_stats;
-  build(options.dtype);
-}
-
 void StatisticsNorm::fields(Fields& visit) {
-  visit("num_features", num_features);
-  visit("eps", eps);
-  visit("momentum", momentum);
-  visit("affine", affine);
-  visit("track_running_stats", track_running_stats);
+  visit("num_features", options.num_features);
+  visit("eps", options.eps);
+  visit("momentum", options.momentum);
+  visit("affine", options.affine);
+  visit("track_running_stats", options.track_running_stats);
 }
 
 void StatisticsNorm::build(std::optional<Dtype> dtype) {
   const Dtype stored = dtype.value_or(default_float());
-  add_parameter(*this, "weight", {num_features}, stored, affine);
-  add_parameter(*this, "bias", {num_features}, stored, affine);
-  const bool tracks = track_running_stats;
-  register_buffer("running_mean", tracks ? zeros({num_features}, stored) : Tensor());
-  register_buffer("running_var", tracks ? ones({num_features}, stored) : Tensor());
+  add_parameter(*this, "weight", {options.num_features}, stored, options.affine);
+  add_parameter(*this, "bias", {options.num_features}, stored, options.affine);
+  const bool tracks = options.track_running_stats;
+  register_buffer("running_mean", tracks ? zeros({options.num_features}, stored) : Tensor());
+  register_buffer("running_var", tracks ? ones({options.num_features}, stored) : Tensor());
   register_buffer("num_batches_tracked", tracks ? zeros({}, kInt64) : Tensor());
   reset_parameters();
 }
@@ -67,17 +58,17 @@ template <typename Op>
 Tensor StatisticsNorm::normalized(const Op& op, bool from_input, const Tensor& input) {
   Tensor mean = buffer("running_mean");
   Tensor variance = buffer("running_var");
-  const bool updates = training() && track_running_stats && mean.defined();
-  const double factor = momentum.value_or(0);
+  const bool updates = training() && options.track_running_stats && mean.defined();
+  const double factor = options.momentum.value_or(0);
   Tensor count;
   // Instance norms weight every batch equally, so they do not count batches.
   if (updates && counts_batches()) count = buffer("num_batches_tracked");
   if (count.defined()) count += 1;
-  const bool averages = count.defined() && !momentum && from_input;
+  const bool averages = count.defined() && !options.momentum && from_input;
   // Statistics that are not used must not change.
   const bool given = mean.defined() && (updates || !from_input) && !averages;
   const auto results = op(input, given ? mean : Tensor(), given ? variance : Tensor(), parameter("weight"),
-                          parameter("bias"), from_input, factor, eps);
+                          parameter("bias"), from_input, factor, options.eps);
   if (updates && from_input) {
     const NoGrad no_grad;
     // Ops read the number of batches, so that compiled calls see its current value.
@@ -92,9 +83,10 @@ Tensor StatisticsNorm::normalized(const Op& op, bool from_input, const Tensor& i
 }
 
 std::string StatisticsNorm::extra_repr() const {
-  return fmt::format("{}, eps={}, momentum={}, affine={}, bias={}, track_running_stats={}", num_features,
-                     number_text(eps), momentum ? number_text(*momentum) : "None", bool_text(affine),
-                     bool_text(parameter("bias").defined()), bool_text(track_running_stats));
+  return fmt::format("{}, eps={}, momentum={}, affine={}, bias={}, track_running_stats={}", options.num_features,
+                     number_text(options.eps), options.momentum ? number_text(*options.momentum) : "None",
+                     bool_text(options.affine), bool_text(parameter("bias").defined()),
+                     bool_text(options.track_running_stats));
 }
 
 Tensor BatchNorm::forward(const Tensor& input) {
@@ -108,7 +100,7 @@ Tensor BatchNorm::forward(const Tensor& input) {
 
 Tensor InstanceNorm::forward(const Tensor& input) {
   check_rank(input, {spatial() + 1, spatial() + 2});
-  const bool from_input = training() || !track_running_stats;
+  const bool from_input = training() || !options.track_running_stats;
   if (input.dim() == spatial() + 2) return normalized(instance_norm, from_input, input);
   return squeeze(normalized(instance_norm, from_input, unsqueeze(input, 0)), Shape{0});
 }

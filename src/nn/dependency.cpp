@@ -23,7 +23,7 @@ class ModuleDependency : public Dependency {
   explicit ModuleDependency(Module& module)
       // A module that is not owned by a Ptr belongs to the function's surroundings, like the function itself.
       : module_(&module),
-        owner_(module.use_count() > 0 ? &module : nullptr),
+        owner_(module.is_owned() ? &module : nullptr),
         structure_(module.structure_version()),
         global_(global_hooks().version()),
         version_(module.version()),

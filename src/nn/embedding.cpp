@@ -28,88 +28,66 @@ void initialize_rows(const Tensor& weight, std::optional<int64_t> padding_idx) {
 
 }  // namespace
 
-Embedding::Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options)
-    : num_embeddings(num_embeddings),
-      embedding_dim(embedding_dim),
-      padding_idx(options.padding_idx),
-      max_norm(options.max_norm),
-      norm_type(options.norm_type),
-      scale_grad_by_freq(options.scale_grad_by_freq) {
-  build(options.dtype);
-}
-
 void Embedding::fields(Fields& visit) {
-  visit("num_embeddings", num_embeddings);
-  visit("embedding_dim", embedding_dim);
-  visit("padding_idx", padding_idx);
-  visit("max_norm", max_norm);
-  visit("norm_type", norm_type);
-  visit("scale_grad_by_freq", scale_grad_by_freq);
-  visit("sparse", sparse);
+  visit("num_embeddings", options.num_embeddings);
+  visit("embedding_dim", options.embedding_dim);
+  visit("padding_idx", options.padding_idx);
+  visit("max_norm", options.max_norm);
+  visit("norm_type", options.norm_type);
+  visit("scale_grad_by_freq", options.scale_grad_by_freq);
+  visit("sparse", options.sparse);
 }
 
 void Embedding::build(std::optional<Dtype> dtype) {
-  check_padding("Embedding", padding_idx, num_embeddings);
-  add_parameter(*this, "weight", {num_embeddings, embedding_dim}, dtype);
+  check_padding("Embedding", options.padding_idx, options.num_embeddings);
+  add_parameter(*this, "weight", {options.num_embeddings, options.embedding_dim}, dtype);
   reset_parameters();
 }
 
-void Embedding::reset_parameters() { initialize_rows(parameter("weight"), padding_idx); }
+void Embedding::reset_parameters() { initialize_rows(parameter("weight"), options.padding_idx); }
 
 Tensor Embedding::forward(const Tensor& input) {
-  return functional::embedding(input, parameter("weight"), padding_idx, max_norm, norm_type, scale_grad_by_freq);
+  return functional::embedding(input, parameter("weight"), options.padding_idx, options.max_norm, options.norm_type,
+                               options.scale_grad_by_freq);
 }
 
 std::string Embedding::extra_repr() const {
-  std::string text = fmt::format("{}, {}", num_embeddings, embedding_dim);
-  if (padding_idx) text += fmt::format(", padding_idx={}", *padding_idx);
-  if (max_norm) text += ", max_norm=" + number_text(*max_norm);
-  if (norm_type != 2) text += ", norm_type=" + number_text(norm_type);
-  if (scale_grad_by_freq) text += ", scale_grad_by_freq=True";
+  std::string text = fmt::format("{}, {}", options.num_embeddings, options.embedding_dim);
+  if (options.padding_idx) text += fmt::format(", padding_idx={}", *options.padding_idx);
+  if (options.max_norm) text += ", max_norm=" + number_text(*options.max_norm);
+  if (options.norm_type != 2) text += ", norm_type=" + number_text(options.norm_type);
+  if (options.scale_grad_by_freq) text += ", scale_grad_by_freq=True";
   return text;
 }
 
-EmbeddingBag::EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, std::string mode,
-                           const EmbeddingOptions& options, bool include_last_offset)
-    : num_embeddings(num_embeddings),
-      embedding_dim(embedding_dim),
-      padding_idx(options.padding_idx),
-      max_norm(options.max_norm),
-      norm_type(options.norm_type),
-      scale_grad_by_freq(options.scale_grad_by_freq),
-      mode(std::move(mode)),
-      include_last_offset(include_last_offset) {
-  build(options.dtype);
-}
-
 void EmbeddingBag::fields(Fields& visit) {
-  visit("num_embeddings", num_embeddings);
-  visit("embedding_dim", embedding_dim);
-  visit("padding_idx", padding_idx);
-  visit("max_norm", max_norm);
-  visit("norm_type", norm_type);
-  visit("scale_grad_by_freq", scale_grad_by_freq);
-  visit("sparse", sparse);
-  visit("mode", mode);
-  visit("include_last_offset", include_last_offset);
+  visit("num_embeddings", options.num_embeddings);
+  visit("embedding_dim", options.embedding_dim);
+  visit("padding_idx", options.padding_idx);
+  visit("max_norm", options.max_norm);
+  visit("norm_type", options.norm_type);
+  visit("scale_grad_by_freq", options.scale_grad_by_freq);
+  visit("sparse", options.sparse);
+  visit("mode", options.mode);
+  visit("include_last_offset", options.include_last_offset);
 }
 
 void EmbeddingBag::build(std::optional<Dtype> dtype) {
-  check_padding("EmbeddingBag", padding_idx, num_embeddings);
-  add_parameter(*this, "weight", {num_embeddings, embedding_dim}, dtype);
+  check_padding("EmbeddingBag", options.padding_idx, options.num_embeddings);
+  add_parameter(*this, "weight", {options.num_embeddings, options.embedding_dim}, dtype);
   reset_parameters();
 }
 
-void EmbeddingBag::reset_parameters() { initialize_rows(parameter("weight"), padding_idx); }
+void EmbeddingBag::reset_parameters() { initialize_rows(parameter("weight"), options.padding_idx); }
 
 Tensor EmbeddingBag::forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights) {
   return functional::embedding_bag(input, parameter("weight"), offsets, per_sample_weights,
-                                   {.mode = mode,
-                                    .padding_idx = padding_idx,
-                                    .max_norm = max_norm,
-                                    .norm_type = norm_type,
-                                    .scale_grad_by_freq = scale_grad_by_freq,
-                                    .include_last_offset = include_last_offset});
+                                   {.mode = options.mode,
+                                    .padding_idx = options.padding_idx,
+                                    .max_norm = options.max_norm,
+                                    .norm_type = options.norm_type,
+                                    .scale_grad_by_freq = options.scale_grad_by_freq,
+                                    .include_last_offset = options.include_last_offset});
 }
 
 Item EmbeddingBag::forward_with(const Arguments& arguments) {
@@ -118,12 +96,12 @@ Item EmbeddingBag::forward_with(const Arguments& arguments) {
 }
 
 std::string EmbeddingBag::extra_repr() const {
-  std::string text = fmt::format("{}, {}", num_embeddings, embedding_dim);
-  if (max_norm) text += ", max_norm=" + number_text(*max_norm);
-  if (norm_type != 2) text += ", norm_type=" + number_text(norm_type);
-  if (scale_grad_by_freq) text += ", scale_grad_by_freq=True";
-  text += fmt::format(", mode='{}'", mode);
-  if (padding_idx) text += fmt::format(", padding_idx={}", *padding_idx);
+  std::string text = fmt::format("{}, {}", options.num_embeddings, options.embedding_dim);
+  if (options.max_norm) text += ", max_norm=" + number_text(*options.max_norm);
+  if (options.norm_type != 2) text += ", norm_type=" + number_text(options.norm_type);
+  if (options.scale_grad_by_freq) text += ", scale_grad_by_freq=True";
+  text += fmt::format(", mode='{}'", options.mode);
+  if (options.padding_idx) text += fmt::format(", padding_idx={}", *options.padding_idx);
   return text;
 }
 

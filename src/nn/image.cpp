@@ -12,32 +12,34 @@
 namespace lucid::nn {
 
 void Pad::fields(Fields& visit) {
-  visit("padding", padding);
-  if (has_value()) visit("value", value);
+  visit("padding", options.padding);
+  if (has_value()) visit("value", options.value);
 }
 
-void Pad::build(std::optional<Dtype>) { padding = for_each_dimension(type_name(), "padding", padding, 2 * spatial()); }
+void Pad::build(std::optional<Dtype>) {
+  options.padding = for_each_dimension(type_name(), "padding", options.padding, 2 * spatial());
+}
 
-Tensor Pad::forward(const Tensor& input) { return pad(input, padding, mode(), value); }
+Tensor Pad::forward(const Tensor& input) { return pad(input, options.padding, mode(), options.value); }
 
 std::string Pad::extra_repr() const {
-  if (!has_value()) return tuple_text(padding);
-  return fmt::format("padding={}, value={}", tuple_text(padding), number_text(value));
+  if (!has_value()) return tuple_text(options.padding);
+  return fmt::format("padding={}, value={}", tuple_text(options.padding), number_text(options.value));
 }
 
 void Upsample::fields(Fields& visit) {
-  visit("size", size);
-  visit("scale_factor", scale_factor);
-  visit("mode", mode);
-  visit("align_corners", align_corners);
+  visit("size", options.size);
+  visit("scale_factor", options.scale_factor);
+  visit("mode", options.mode);
+  visit("align_corners", options.align_corners);
 }
 
 Tensor Upsample::forward(const Tensor& input) {
-  OpSettings settings = {{"mode", mode}, {"align_corners", align_corners}};
-  if (scale_factor.is_tuple()) {
+  OpSettings settings = {{"mode", options.mode}, {"align_corners", to_item(options.align_corners)}};
+  if (options.scale_factor.is_tuple()) {
     // The op has a single factor for all dimensions.
     Shape wanted;
-    const Item::Tuple factors = scale_factor.to_tuple();
+    const Item::Tuple factors = options.scale_factor.to_tuple();
     if (static_cast<int64_t>(factors.size()) != input.dim() - 2)
       throw ValueError("Upsample: scale_factor has {} numbers, but the input is {}", factors.size(),
                        to_string(unwrap(input).type()));
@@ -47,17 +49,18 @@ Tensor Upsample::forward(const Tensor& input) {
     }
     settings.emplace_back("size", wanted);
   } else {
-    settings.emplace_back("size", size);
-    settings.emplace_back("scale_factor", scale_factor);
+    settings.emplace_back("size", options.size);
+    settings.emplace_back("scale_factor", options.scale_factor);
   }
   return call_op("interpolate", {input}, settings);
 }
 
 std::string Upsample::extra_repr() const {
-  const std::string how = scale_factor.is_none()    ? "size=" + item_text(size)
-                          : scale_factor.is_tuple() ? "scale_factor=(...)"
-                                                    : "scale_factor=" + number_text(scale_factor.to_double());
-  return fmt::format("{}, mode='{}'", how, mode);
+  const std::string how = options.scale_factor.is_none() ? "size=" + item_text(options.size)
+                          : options.scale_factor.is_tuple()
+                              ? "scale_factor=(...)"
+                              : "scale_factor=" + number_text(options.scale_factor.to_double());
+  return fmt::format("{}, mode='{}'", how, options.mode);
 }
 
 }  // namespace lucid::nn

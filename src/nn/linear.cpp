@@ -11,27 +11,22 @@
 
 namespace lucid::nn {
 
-Linear::Linear(int64_t in_features, int64_t out_features, bool bias, std::optional<Dtype> dtype)
-    : in_features(in_features), out_features(out_features), has_bias_(bias) {
-  build(dtype);
-}
-
 void Linear::fields(Fields& visit) {
-  visit("in_features", in_features);
-  visit("out_features", out_features);
-  visit("_bias", has_bias_);
+  visit("in_features", options.in_features);
+  visit("out_features", options.out_features);
+  visit("_bias", options.bias);
 }
 
 void Linear::build(std::optional<Dtype> dtype) {
-  add_parameter(*this, "weight", {out_features, in_features}, dtype);
-  add_parameter(*this, "bias", {out_features}, dtype, has_bias_);
+  add_parameter(*this, "weight", {options.out_features, options.in_features}, dtype);
+  add_parameter(*this, "bias", {options.out_features}, dtype, options.bias);
   reset_parameters();
 }
 
 void Linear::reset_parameters() {
   init::kaiming_uniform_(parameter("weight"), std::sqrt(5.0));
   if (const Tensor bias = parameter("bias"); bias.defined()) {
-    const double bound = in_features > 0 ? 1 / std::sqrt(static_cast<double>(in_features)) : 0;
+    const double bound = options.in_features > 0 ? 1 / std::sqrt(static_cast<double>(options.in_features)) : 0;
     init::uniform_(bias, -bound, bound);
   }
 }
@@ -39,64 +34,53 @@ void Linear::reset_parameters() {
 Tensor Linear::forward(const Tensor& input) { return linear(input, parameter("weight"), parameter("bias")); }
 
 std::string Linear::extra_repr() const {
-  return fmt::format("in_features={}, out_features={}, bias={}", in_features, out_features,
+  return fmt::format("in_features={}, out_features={}, bias={}", options.in_features, options.out_features,
                      bool_text(parameter("bias").defined()));
-}
-
-LazyLinear::LazyLinear(int64_t out_features, bool bias, std::optional<Dtype> dtype) {
-  this->out_features = out_features;
-  has_bias_ = bias;
-  build(dtype);
 }
 
 void LazyLinear::fields(Fields& visit) { Linear::fields(visit); }
 
 void LazyLinear::build(std::optional<Dtype> dtype) {
-  in_features = 0;
+  options.in_features = 0;
   add_parameter(*this, "weight", {0}, dtype);
-  add_parameter(*this, "bias", {0}, dtype, has_bias_);
+  add_parameter(*this, "bias", {0}, dtype, options.bias);
 }
 
 void LazyLinear::reset_parameters() {
-  if (in_features > 0) Linear::reset_parameters();
+  if (options.in_features > 0) Linear::reset_parameters();
 }
 
 void LazyLinear::materialize(int64_t features) {
   note_setup();
-  in_features = features;
-  resize_parameter(parameter("weight"), {out_features, in_features});
-  resize_parameter(parameter("bias"), {out_features});
+  options.in_features = features;
+  resize_parameter(parameter("weight"), {options.out_features, options.in_features});
+  resize_parameter(parameter("bias"), {options.out_features});
   Linear::reset_parameters();
   changed();
 }
 
 Tensor LazyLinear::forward(const Tensor& input) {
-  if (in_features == 0) materialize(input.size(-1));
+  if (options.in_features == 0) materialize(input.size(-1));
   return Linear::forward(input);
 }
 
-Bilinear::Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, bool bias,
-                   std::optional<Dtype> dtype)
-    : in1_features(in1_features), in2_features(in2_features), out_features(out_features), has_bias_(bias) {
-  build(dtype);
-}
-
 void Bilinear::fields(Fields& visit) {
-  visit("in1_features", in1_features);
-  visit("in2_features", in2_features);
-  visit("out_features", out_features);
-  visit("_bias", has_bias_);
+  visit("in1_features", options.in1_features);
+  visit("in2_features", options.in2_features);
+  visit("out_features", options.out_features);
+  visit("_bias", options.bias);
 }
 
 void Bilinear::build(std::optional<Dtype> dtype) {
-  if (in1_features <= 0) throw ValueError("Bilinear: in1_features must be above 0, got {}", in1_features);
-  add_parameter(*this, "weight", {out_features, in1_features, in2_features}, dtype);
-  add_parameter(*this, "bias", {out_features}, dtype, has_bias_);
+  if (options.in1_features <= 0)
+    throw ValueError("Bilinear: in1_features must be above 0, got {}", options.in1_features);
+  add_parameter(*this, "weight", {options.out_features, options.in1_features, options.in2_features}, dtype);
+  add_parameter(*this, "bias", {options.out_features}, dtype, options.bias);
   reset_parameters();
 }
 
 void Bilinear::reset_parameters() {
-  const double bound = 1 / std::sqrt(static_cast<double>(in1_features));
+  const double bound = 1 / std::sqrt(static_cast<double>(options.in1_features));
   init::uniform_(parameter("weight"), -bound, bound);
   if (const Tensor bias = parameter("bias"); bias.defined()) init::uniform_(bias, -bound, bound);
 }
@@ -111,8 +95,8 @@ Item Bilinear::forward_with(const Arguments& arguments) {
 }
 
 std::string Bilinear::extra_repr() const {
-  return fmt::format("in1_features={}, in2_features={}, out_features={}, bias={}", in1_features, in2_features,
-                     out_features, bool_text(parameter("bias").defined()));
+  return fmt::format("in1_features={}, in2_features={}, out_features={}, bias={}", options.in1_features,
+                     options.in2_features, options.out_features, bool_text(parameter("bias").defined()));
 }
 
 Item Identity::forward_with(const Arguments& arguments) {
@@ -120,20 +104,22 @@ Item Identity::forward_with(const Arguments& arguments) {
   return arguments.positional.front();
 }
 
-Tensor Flatten::forward(const Tensor& input) { return flatten(input, start_dim, end_dim); }
-std::string Flatten::extra_repr() const { return fmt::format("start_dim={}, end_dim={}", start_dim, end_dim); }
+Tensor Flatten::forward(const Tensor& input) { return flatten(input, options.start_dim, options.end_dim); }
+std::string Flatten::extra_repr() const {
+  return fmt::format("start_dim={}, end_dim={}", options.start_dim, options.end_dim);
+}
 void Flatten::fields(Fields& visit) {
-  visit("start_dim", start_dim);
-  visit("end_dim", end_dim);
+  visit("start_dim", options.start_dim);
+  visit("end_dim", options.end_dim);
 }
 
-Tensor Unflatten::forward(const Tensor& input) { return unflatten(input, dim, unflattened_size); }
+Tensor Unflatten::forward(const Tensor& input) { return unflatten(input, options.dim, options.unflattened_size); }
 std::string Unflatten::extra_repr() const {
-  return fmt::format("dim={}, unflattened_size={}", dim, tuple_text(unflattened_size));
+  return fmt::format("dim={}, unflattened_size={}", options.dim, tuple_text(options.unflattened_size));
 }
 void Unflatten::fields(Fields& visit) {
-  visit("dim", dim);
-  visit("unflattened_size", unflattened_size);
+  visit("dim", options.dim);
+  visit("unflattened_size", options.unflattened_size);
 }
 
 }  // namespace lucid::nn

@@ -79,7 +79,7 @@ void Module::retain() const {
 void Module::release() const {
   if (object_)
     Bridge::get()->release(object_);
-  else if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1)
+  else if (count_.fetch_sub(1, std::memory_order_acq_rel) == 1 && is_owned_)
     delete_iteratively();
 }
 

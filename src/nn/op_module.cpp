@@ -23,11 +23,6 @@ std::string item_text(const Item& item) {
   return number_text(item.to_double());
 }
 
-OpModule::OpModule(Settings defaults, const Settings& given) : settings_(std::move(defaults)) {
-  for (const auto& [name, item] : given)
-    if (!Fields::set(*this, name, item)) throw ValueError("there is no setting '{}'", name);
-}
-
 void OpModule::fields(Fields& visit) {
   for (auto& [name, item] : settings_) visit(name.c_str(), item);
 }

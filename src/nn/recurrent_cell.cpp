@@ -48,29 +48,22 @@ void initialize_recurrent(const Module& module, int64_t hidden_size) {
     if (const Tensor tensor = named.slot.get(); tensor.defined()) init::uniform_(tensor, -bound, bound);
 }
 
-void RecurrentCell::configure(int64_t input, int64_t hidden, bool bias, std::optional<Dtype> dtype) {
-  input_size = input;
-  hidden_size = hidden;
-  this->bias = bias;
-  build(dtype);
-}
-
 void RecurrentCell::fields(Fields& visit) {
-  visit("input_size", input_size);
-  visit("hidden_size", hidden_size);
-  visit("bias", bias);
+  visit("input_size", options.input_size);
+  visit("hidden_size", options.hidden_size);
+  visit("bias", options.bias);
 }
 
 void RecurrentCell::build(std::optional<Dtype> dtype) {
-  const int64_t rows = gates() * hidden_size;
-  add_parameter(*this, "weight_ih", {rows, input_size}, dtype);
-  add_parameter(*this, "weight_hh", {rows, hidden_size}, dtype);
-  add_parameter(*this, "bias_ih", {rows}, dtype, bias);
-  add_parameter(*this, "bias_hh", {rows}, dtype, bias);
+  const int64_t rows = gates() * options.hidden_size;
+  add_parameter(*this, "weight_ih", {rows, options.input_size}, dtype);
+  add_parameter(*this, "weight_hh", {rows, options.hidden_size}, dtype);
+  add_parameter(*this, "bias_ih", {rows}, dtype, options.bias);
+  add_parameter(*this, "bias_hh", {rows}, dtype, options.bias);
   reset_parameters();
 }
 
-void RecurrentCell::reset_parameters() { initialize_recurrent(*this, hidden_size); }
+void RecurrentCell::reset_parameters() { initialize_recurrent(*this, options.hidden_size); }
 
 RecurrentState RecurrentCell::run(const Tensor& input, const RecurrentState& state) {
   if (input.dim() != 1 && input.dim() != 2)
@@ -81,7 +74,7 @@ RecurrentState RecurrentCell::run(const Tensor& input, const RecurrentState& sta
   const DeviceScope device(unwrap(x).device());
   for (size_t i = 0; i < states(); ++i) {
     if (i >= state.size() || !state[i].defined())
-      before.push_back(zeros({x.size(0), hidden_size}, x.dtype()));
+      before.push_back(zeros({x.size(0), options.hidden_size}, x.dtype()));
     else
       before.push_back(batched ? state[i] : unsqueeze(state[i], 0));
   }
@@ -104,24 +97,24 @@ Item RecurrentCell::forward_with(const Arguments& arguments) {
 }
 
 std::string RecurrentCell::extra_repr() const {
-  std::string text = fmt::format("{}, {}", input_size, hidden_size);
-  if (!bias) text += ", bias=False";
+  std::string text = fmt::format("{}, {}", options.input_size, options.hidden_size);
+  if (!options.bias) text += ", bias=False";
   return text;
 }
 
 void RNNCell::fields(Fields& visit) {
   RecurrentCell::fields(visit);
-  visit("nonlinearity", nonlinearity);
+  visit("nonlinearity", options.nonlinearity);
 }
 void RNNCell::build(std::optional<Dtype> dtype) {
-  check_nonlinearity("RNNCell", nonlinearity);
+  check_nonlinearity("RNNCell", options.nonlinearity);
   RecurrentCell::build(dtype);
 }
 std::string RNNCell::extra_repr() const {
-  return RecurrentCell::extra_repr() + (nonlinearity == "tanh" ? "" : ", nonlinearity=" + nonlinearity);
+  return RecurrentCell::extra_repr() + (options.nonlinearity == "tanh" ? "" : ", nonlinearity=" + options.nonlinearity);
 }
 RecurrentState RNNCell::step(const Tensor& from_input, const RecurrentState& state) const {
-  return rnn_step(nonlinearity, from_input, state, parameter("weight_hh"), parameter("bias_hh"));
+  return rnn_step(options.nonlinearity, from_input, state, parameter("weight_hh"), parameter("bias_hh"));
 }
 RecurrentState LSTMCell::step(const Tensor& from_input, const RecurrentState& state) const {
   return lstm_step(from_input, state, parameter("weight_hh"), parameter("bias_hh"), Tensor());

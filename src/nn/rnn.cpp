@@ -32,72 +32,63 @@ RecurrentState joined(const RecurrentState& upper, const RecurrentState& lower) 
 
 }  // namespace
 
-void Recurrent::configure(int64_t input, int64_t hidden, const RecurrentOptions& options) {
-  input_size = input;
-  hidden_size = hidden;
-  num_layers = options.num_layers;
-  bias = options.bias;
-  batch_first = options.batch_first;
-  dropout = options.dropout;
-  bidirectional = options.bidirectional;
-  proj_size = options.proj_size;
-  build(options.dtype);
-}
-
 void Recurrent::fields(Fields& visit) {
-  visit("input_size", input_size);
-  visit("hidden_size", hidden_size);
-  visit("num_layers", num_layers);
-  visit("bias", bias);
-  visit("batch_first", batch_first);
-  visit("dropout", dropout);
-  visit("bidirectional", bidirectional);
-  visit("proj_size", proj_size);
+  visit("input_size", options.input_size);
+  visit("hidden_size", options.hidden_size);
+  visit("num_layers", options.num_layers);
+  visit("bias", options.bias);
+  visit("batch_first", options.batch_first);
+  visit("dropout", options.dropout);
+  visit("bidirectional", options.bidirectional);
+  visit("proj_size", options.proj_size);
 }
 
 void Recurrent::build(std::optional<Dtype> dtype) {
   const std::string name = type_name();
-  if (hidden_size <= 0) throw ValueError("{}: hidden_size must be above 0, got {}", name, hidden_size);
-  if (num_layers <= 0) throw ValueError("{}: num_layers must be above 0, got {}", name, num_layers);
-  if (!(dropout >= 0 && dropout <= 1)) throw ValueError("{}: dropout must be between 0 and 1, got {}", name, dropout);
-  if (proj_size < 0 || proj_size >= hidden_size)
-    throw ValueError("{}: proj_size must be below hidden_size {}, got {}", name, hidden_size, proj_size);
-  if (proj_size > 0 && !projects()) throw ValueError("{}: only LSTM supports proj_size", name);
-  const int64_t rows = gates() * hidden_size;
-  for (int64_t layer = 0; layer < num_layers; ++layer)
+  if (options.hidden_size <= 0) throw ValueError("{}: hidden_size must be above 0, got {}", name, options.hidden_size);
+  if (options.num_layers <= 0) throw ValueError("{}: num_layers must be above 0, got {}", name, options.num_layers);
+  if (!(options.dropout >= 0 && options.dropout <= 1))
+    throw ValueError("{}: dropout must be between 0 and 1, got {}", name, options.dropout);
+  if (options.proj_size < 0 || options.proj_size >= options.hidden_size)
+    throw ValueError("{}: proj_size must be below hidden_size {}, got {}", name, options.hidden_size,
+                     options.proj_size);
+  if (options.proj_size > 0 && !projects()) throw ValueError("{}: only LSTM supports proj_size", name);
+  const int64_t rows = gates() * options.hidden_size;
+  for (int64_t layer = 0; layer < options.num_layers; ++layer)
     for (int64_t direction = 0; direction < directions(); ++direction) {
       const std::string suffix = suffix_of(layer, direction == 1);
-      const int64_t columns = layer == 0 ? input_size : output_size() * directions();
+      const int64_t columns = layer == 0 ? options.input_size : output_size() * directions();
       add_parameter(*this, ("weight_ih" + suffix).c_str(), {rows, columns}, dtype);
       add_parameter(*this, ("weight_hh" + suffix).c_str(), {rows, output_size()}, dtype);
-      if (bias) {
+      if (options.bias) {
         add_parameter(*this, ("bias_ih" + suffix).c_str(), {rows}, dtype);
         add_parameter(*this, ("bias_hh" + suffix).c_str(), {rows}, dtype);
       }
-      if (proj_size > 0) add_parameter(*this, ("weight_hr" + suffix).c_str(), {proj_size, hidden_size}, dtype);
+      if (options.proj_size > 0)
+        add_parameter(*this, ("weight_hr" + suffix).c_str(), {options.proj_size, options.hidden_size}, dtype);
     }
   reset_parameters();
 }
 
-void Recurrent::reset_parameters() { initialize_recurrent(*this, hidden_size); }
+void Recurrent::reset_parameters() { initialize_recurrent(*this, options.hidden_size); }
 
 Recurrent::Weights Recurrent::weights(int64_t layer, bool reverse) const {
   const std::string suffix = suffix_of(layer, reverse);
   Weights found;
   found.ih = parameter("weight_ih" + suffix);
   found.hh = parameter("weight_hh" + suffix);
-  if (bias) {
+  if (options.bias) {
     found.bias_ih = parameter("bias_ih" + suffix);
     found.bias_hh = parameter("bias_hh" + suffix);
   }
-  if (proj_size > 0) found.hr = parameter("weight_hr" + suffix);
+  if (options.proj_size > 0) found.hr = parameter("weight_hr" + suffix);
   return found;
 }
 
 RecurrentState Recurrent::first_state(const RecurrentState& given, int64_t batch, Dtype dtype) const {
   RecurrentState state;
   for (size_t i = 0; i < states(); ++i) {
-    const Shape shape = {num_layers * directions(), batch, i == 0 ? output_size() : hidden_size};
+    const Shape shape = {options.num_layers * directions(), batch, i == 0 ? output_size() : options.hidden_size};
     if (given.empty()) {
       state.push_back(zeros(shape, dtype));
     } else {
@@ -145,15 +136,16 @@ Recurrent::Result Recurrent::run_direction(const Tensor& data, const std::vector
 
 Recurrent::Result Recurrent::run_packed(const Tensor& data, const std::vector<int64_t>& batch_sizes,
                                         const RecurrentState& first) {
-  if (data.size(-1) != input_size)
-    throw ValueError("{}: expected inputs of size {}, got {}", type_name(), input_size, to_string(unwrap(data).type()));
+  if (data.size(-1) != options.input_size)
+    throw ValueError("{}: expected inputs of size {}, got {}", type_name(), options.input_size,
+                     to_string(unwrap(data).type()));
   if (batch_sizes.empty()) throw ValueError("{}: the sequence is empty", type_name());
   const DeviceScope device(unwrap(data).device());
   const RecurrentState start = first_state(first, batch_sizes.front(), data.dtype());
   Tensor layer_input = data;
   std::vector<std::vector<Tensor>> last(states());
-  for (int64_t layer = 0; layer < num_layers; ++layer) {
-    if (layer > 0 && dropout > 0) layer_input = functional::dropout(layer_input, dropout, training());
+  for (int64_t layer = 0; layer < options.num_layers; ++layer) {
+    if (layer > 0 && options.dropout > 0) layer_input = functional::dropout(layer_input, options.dropout, training());
     std::vector<Tensor> outputs;
     for (int64_t direction = 0; direction < directions(); ++direction) {
       RecurrentState state;
@@ -175,7 +167,7 @@ Recurrent::Result Recurrent::run(const Tensor& input, const RecurrentState& firs
     throw ValueError("{}: expected 2 or 3 dimensions, got {}", type_name(), to_string(unwrap(input).type()));
   const bool batched = input.dim() == 3;
   Tensor x = batched ? input : unsqueeze(input, 1);
-  if (batched && batch_first) x = transpose(x, 0, 1);
+  if (batched && options.batch_first) x = transpose(x, 0, 1);
   RecurrentState given = first;
   if (!batched)
     for (Tensor& tensor : given) tensor = unsqueeze(tensor, 1);
@@ -184,7 +176,7 @@ Recurrent::Result Recurrent::run(const Tensor& input, const RecurrentState& firs
   Result result = run_packed(reshape(x, {steps * batch, x.size(2)}),
                              std::vector<int64_t>(static_cast<size_t>(steps), batch), given);
   result.output = reshape(result.output, {steps, batch, result.output.size(-1)});
-  if (batched && batch_first) result.output = transpose(result.output, 0, 1);
+  if (batched && options.batch_first) result.output = transpose(result.output, 0, 1);
   if (!batched) {
     result.output = squeeze(result.output, Shape{1});
     for (Tensor& tensor : result.state) tensor = squeeze(tensor, Shape{1});
@@ -214,27 +206,27 @@ Item Recurrent::forward_with(const Arguments& arguments) {
 }
 
 std::string Recurrent::extra_repr() const {
-  std::string text = fmt::format("{}, {}", input_size, hidden_size);
-  if (proj_size != 0) text += fmt::format(", proj_size={}", proj_size);
-  if (num_layers != 1) text += fmt::format(", num_layers={}", num_layers);
-  if (!bias) text += ", bias=False";
-  if (batch_first) text += ", batch_first=True";
-  if (dropout != 0) text += ", dropout=" + number_text(dropout);
-  if (bidirectional) text += ", bidirectional=True";
+  std::string text = fmt::format("{}, {}", options.input_size, options.hidden_size);
+  if (options.proj_size != 0) text += fmt::format(", proj_size={}", options.proj_size);
+  if (options.num_layers != 1) text += fmt::format(", num_layers={}", options.num_layers);
+  if (!options.bias) text += ", bias=False";
+  if (options.batch_first) text += ", batch_first=True";
+  if (options.dropout != 0) text += ", dropout=" + number_text(options.dropout);
+  if (options.bidirectional) text += ", bidirectional=True";
   return text;
 }
 
 void RNN::fields(Fields& visit) {
   Recurrent::fields(visit);
-  visit("nonlinearity", nonlinearity);
+  visit("nonlinearity", options.nonlinearity);
 }
 void RNN::build(std::optional<Dtype> dtype) {
-  check_nonlinearity("RNN", nonlinearity);
+  check_nonlinearity("RNN", options.nonlinearity);
   Recurrent::build(dtype);
 }
 RecurrentState RNN::step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
                          const Tensor& bias_hh, const Tensor&) const {
-  return rnn_step(nonlinearity, from_input, state, weight_hh, bias_hh);
+  return rnn_step(options.nonlinearity, from_input, state, weight_hh, bias_hh);
 }
 RecurrentState LSTM::step(const Tensor& from_input, const RecurrentState& state, const Tensor& weight_hh,
                           const Tensor& bias_hh, const Tensor& weight_hr) const {

@@ -32,49 +32,38 @@ std::vector<Ptr<Module>> layers_of(Module& module) {
 
 }  // namespace
 
-void TransformerLayer::configure(int64_t model, int64_t heads, const TransformerOptions& options) {
-  d_model = model;
-  nhead = heads;
-  dim_feedforward = options.dim_feedforward;
-  dropout_probability = options.dropout;
-  activation = options.activation;
-  layer_norm_eps = options.layer_norm_eps;
-  batch_first = options.batch_first;
-  norm_first = options.norm_first;
-  has_bias_ = options.bias;
-  build(options.dtype);
-}
-
 void TransformerLayer::fields(Fields& visit) {
-  visit("_d_model", d_model);
-  visit("_nhead", nhead);
-  visit("_dim_feedforward", dim_feedforward);
-  visit("_dropout", dropout_probability);
-  visit("_activation", activation);
-  visit("_layer_norm_eps", layer_norm_eps);
-  visit("_batch_first", batch_first);
-  visit("norm_first", norm_first);
-  visit("_bias", has_bias_);
+  visit("_d_model", options.d_model);
+  visit("_nhead", options.nhead);
+  visit("_dim_feedforward", options.dim_feedforward);
+  visit("_dropout", options.dropout);
+  visit("_activation", options.activation);
+  visit("_layer_norm_eps", options.layer_norm_eps);
+  visit("_batch_first", options.batch_first);
+  visit("norm_first", options.norm_first);
+  visit("_bias", options.bias);
 }
 
 void TransformerLayer::build(std::optional<Dtype> dtype) {
-  if (activation.is_string() && activation.to_string() != "relu" && activation.to_string() != "gelu")
+  if (options.activation.is_string() && options.activation.to_string() != "relu" &&
+      options.activation.to_string() != "gelu")
     throw ValueError("{}: activation must be 'relu', 'gelu' or a function, got '{}'", type_name(),
-                     activation.to_string());
+                     options.activation.to_string());
   for (const std::string& name : attentions()) {
-    AttentionOptions options;
-    options.dropout = dropout_probability;
-    options.bias = has_bias_;
-    options.batch_first = batch_first;
-    options.dtype = dtype;
-    add_module(name, make<MultiheadAttention>(d_model, nhead, options));
+    add_module(name, make<MultiheadAttention>({.embed_dim = options.d_model,
+                                               .num_heads = options.nhead,
+                                               .dropout = options.dropout,
+                                               .bias = options.bias,
+                                               .batch_first = options.batch_first,
+                                               .dtype = dtype}));
   }
-  add_module("linear1", make<Linear>(d_model, dim_feedforward, has_bias_, dtype));
-  add_module("dropout", make<Dropout>(dropout_probability));
-  add_module("linear2", make<Linear>(dim_feedforward, d_model, has_bias_, dtype));
+  add_module("linear1", make<Linear>(options.d_model, options.dim_feedforward, options.bias, dtype));
+  add_module("dropout", make<Dropout>(options.dropout));
+  add_module("linear2", make<Linear>(options.dim_feedforward, options.d_model, options.bias, dtype));
   for (int64_t i = 1; i <= parts(); ++i)
-    add_module("norm" + std::to_string(i), make<LayerNorm>(Shape{d_model}, layer_norm_eps, true, has_bias_, dtype));
-  for (int64_t i = 1; i <= parts(); ++i) add_module("dropout" + std::to_string(i), make<Dropout>(dropout_probability));
+    add_module("norm" + std::to_string(i),
+               make<LayerNorm>(options.d_model, options.layer_norm_eps, true, options.bias, dtype));
+  for (int64_t i = 1; i <= parts(); ++i) add_module("dropout" + std::to_string(i), make<Dropout>(options.dropout));
 }
 
 Tensor TransformerLayer::norm(int64_t index, const Tensor& x) const { return child("norm" + std::to_string(index))(x); }
@@ -93,10 +82,10 @@ Tensor TransformerLayer::fed_forward(int64_t index, const Tensor& x) const {
   auto* self = const_cast<TransformerLayer*>(this);
   if (const NamedChild* module = self->find_child("activation"); module && module->module)
     hidden = (*module->module)(hidden);
-  else if (!activation.is_string())
-    hidden = activation.foreign()->call({Item(hidden)}).to_tensor();
+  else if (!options.activation.is_string())
+    hidden = options.activation.foreign()->call({Item(hidden)}).to_tensor();
   else
-    hidden = activation.to_string() == "gelu" ? gelu(hidden) : relu(hidden);
+    hidden = options.activation.to_string() == "gelu" ? gelu(hidden) : relu(hidden);
   hidden = child("linear2")(child("dropout")(hidden));
   return child("dropout" + std::to_string(index))(hidden);
 }
@@ -109,7 +98,7 @@ Item TransformerEncoderLayer::forward_with(const Arguments& arguments) {
   const auto self_attention = [&](const Tensor& y) {
     return attended("self_attn", 1, y, y, items[1], items[2], is_causal);
   };
-  if (norm_first) {
+  if (options.norm_first) {
     x = x + self_attention(norm(1, x));
     return x + fed_forward(2, norm(2, x));
   }
@@ -131,7 +120,7 @@ Item TransformerDecoderLayer::forward_with(const Arguments& arguments) {
   const auto memory_attention = [&](const Tensor& y) {
     return attended("multihead_attn", 2, y, memory, items[3], items[5], flag(7));
   };
-  if (norm_first) {
+  if (options.norm_first) {
     x = x + self_attention(norm(1, x));
     x = x + memory_attention(norm(2, x));
     return x + fed_forward(3, norm(3, x));
@@ -141,10 +130,10 @@ Item TransformerDecoderLayer::forward_with(const Arguments& arguments) {
   return norm(3, x + fed_forward(3, x));
 }
 
-TransformerEncoder::TransformerEncoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm)
-    : num_layers(num_layers) {
-  add_module("layers", copies(*layer, num_layers));
-  add_module("norm", std::move(norm));
+TransformerEncoder::TransformerEncoder(const Options& options) : num_layers(options.num_layers) {
+  if (!options.layer) throw ValueError("TransformerEncoder: the layer is null");
+  add_module("layers", copies(*options.layer, num_layers));
+  add_module("norm", options.norm);
 }
 
 void TransformerEncoder::fields(Fields& visit) { visit("num_layers", num_layers); }
@@ -163,10 +152,10 @@ Item TransformerEncoder::forward_with(const Arguments& arguments) {
   return normed(*this, x.to_tensor());
 }
 
-TransformerDecoder::TransformerDecoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm)
-    : num_layers(num_layers) {
-  add_module("layers", copies(*layer, num_layers));
-  add_module("norm", std::move(norm));
+TransformerDecoder::TransformerDecoder(const Options& options) : num_layers(options.num_layers) {
+  if (!options.layer) throw ValueError("TransformerDecoder: the layer is null");
+  add_module("layers", copies(*options.layer, num_layers));
+  add_module("norm", options.norm);
 }
 
 void TransformerDecoder::fields(Fields& visit) { visit("num_layers", num_layers); }
@@ -186,23 +175,21 @@ Item TransformerDecoder::forward_with(const Arguments& arguments) {
   return normed(*this, x.to_tensor());
 }
 
-Transformer::Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers, int64_t num_decoder_layers,
-                         const TransformerOptions& options)
-    : d_model(d_model), nhead(nhead), batch_first(options.batch_first) {
+Transformer::Transformer(const Options& options) : options(options) {
   const auto norm = [&] {
-    return make<LayerNorm>(Shape{d_model}, options.layer_norm_eps, true, options.bias, options.dtype);
+    return make<LayerNorm>(options.d_model, options.layer_norm_eps, true, options.bias, options.dtype);
   };
-  add_module("encoder", make<TransformerEncoder>(make<TransformerEncoderLayer>(d_model, nhead, options),
-                                                 num_encoder_layers, norm()));
-  add_module("decoder", make<TransformerDecoder>(make<TransformerDecoderLayer>(d_model, nhead, options),
-                                                 num_decoder_layers, norm()));
+  add_module("encoder",
+             make<TransformerEncoder>(make<TransformerEncoderLayer>(options), options.num_encoder_layers, norm()));
+  add_module("decoder",
+             make<TransformerDecoder>(make<TransformerDecoderLayer>(options), options.num_decoder_layers, norm()));
   reset_parameters();
 }
 
 void Transformer::fields(Fields& visit) {
-  visit("d_model", d_model);
-  visit("nhead", nhead);
-  visit("batch_first", batch_first);
+  visit("d_model", options.d_model);
+  visit("nhead", options.nhead);
+  visit("batch_first", options.batch_first);
 }
 
 void Transformer::reset_parameters() {

@@ -129,7 +129,23 @@ void Generator::set_state(const TensorImpl& state) {
   if (observer) observer->written(call, {&destination, 1});
 }
 
+namespace {
+
+/// A call that samples from the default generator.
+class DefaultGenerator : public Dependency {
+ public:
+  explicit DefaultGenerator(Generator& generator) : generator_(&generator) {}
+  bool holds() const override { return &default_generator() == generator_.get(); }
+  std::string name() const override { return "the default generator of the thread"; }
+
+ private:
+  Ref<Generator> generator_;
+};
+
+}  // namespace
+
 Values Generator::sample(const Op& op, std::span<const Operand> others, const Attributes& attributes) {
+  if (this == &default_generator()) note_dependency(this, [&] { return std::make_shared<DefaultGenerator>(*this); });
   std::vector<Operand> operands = {Operand(state_.get())};
   operands.insert(operands.end(), others.begin(), others.end());
   int64_t count = 0;
@@ -142,6 +158,7 @@ Values Generator::sample(const Op& op, std::span<const Operand> others, const At
 }
 
 Generator& default_generator() {
+  if (Generator* const generator = DefaultGeneratorScope::innermost()) return *generator;
   static Generator* const generator = new Generator;  // outlives threads that still run at exit
   return *generator;
 }

@@ -79,8 +79,28 @@ class Generator : public RefCounted {
   Ref<GeneratorState> state_;
 };
 
-/// The generator that random ops use by default.
+/// The generator that random ops use by default: that of the innermost scope of the thread, or else the process's.
 Generator& default_generator();
+
+/// Makes a generator the default one on this thread until the end of the scope. A plan of a compiled C++ function that
+/// was recorded with one default generator does not serve calls with another.
+class DefaultGeneratorScope {
+ public:
+  explicit DefaultGeneratorScope(Generator& generator) : saved_(std::exchange(innermost(), &generator)) {}
+  DefaultGeneratorScope(const DefaultGeneratorScope&) = delete;
+  DefaultGeneratorScope& operator=(const DefaultGeneratorScope&) = delete;
+  ~DefaultGeneratorScope() { innermost() = saved_; }
+
+ private:
+  friend Generator& default_generator();
+  static Generator*& innermost() {
+    static constinit thread_local Generator* generator = nullptr;
+    return generator;
+  }
+
+  Generator* saved_;
+};
+
 /// Seeds the default generator. Defined with the public functions, in api_random.cpp.
 void manual_seed(uint64_t seed);
 

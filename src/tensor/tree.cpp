@@ -16,6 +16,12 @@ namespace {
 // A dict is held by pointer because it contains trees. Copies of a tree must not share it.
 Tree::Tree(Dict items) : value_(std::make_shared<Dict>(std::move(items))) {}
 
+Tree::Tree(const std::vector<std::pair<std::string, Tensor>>& tensors) {
+  std::vector<Item> items;
+  for (const auto& [name, tensor] : tensors) items.push_back({name, tensor});
+  value_ = std::make_shared<Dict>(std::move(items));
+}
+
 const Tree::Dict* Tree::dict_or_null() const {
   const auto* dict = std::get_if<std::shared_ptr<Dict>>(&value_);
   return dict ? dict->get() : nullptr;
@@ -67,6 +73,16 @@ const Tree::List& Tree::as_items(const char* what) const {
 const Tree::Dict& Tree::as_dict(const char* what) const {
   if (const Dict* dict = dict_or_null()) return *dict;
   fail(what, "a dict", *this);
+}
+
+std::vector<std::pair<std::string, Tensor>> Tree::as_named_tensors(const char* what) const {
+  std::vector<std::pair<std::string, Tensor>> tensors;
+  for (const Item& item : as_dict(what)) {
+    const std::string* name = std::get_if<std::string>(&item.key);
+    if (!name) throw TypeError("{}: a key is an integer; expected names", what);
+    tensors.emplace_back(*name, item.value.as_tensor(what));
+  }
+  return tensors;
 }
 
 const char* Tree::kind() const {

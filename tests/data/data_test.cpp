@@ -1,7 +1,6 @@
 #include <gtest/gtest.h>
 #include <lucid/lucid.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -28,6 +27,17 @@ TEST(Serialize, TreesRoundTrip) {
   EXPECT_EQ(dict.at(int64_t{7}).as_items("")[1].as_real(""), 2.5);
   // A shared tensor is still shared.
   EXPECT_TRUE(dict.at("list").as_items("")[1].as_tensor("").is_same(dict.at("x").as_tensor("")));
+}
+
+TEST(Serialize, StatesOfModulesRoundTrip) {
+  const auto model = nn::make<nn::Linear>(3, 2), other = nn::make<nn::Linear>(3, 2);
+  const Tree found = deserialize(serialize(model->state_dict()));
+  other->load_state_dict(found.as_named_tensors("state"));
+  EXPECT_EQ(other->parameter("weight").to_vector<float>(), model->parameter("weight").to_vector<float>());
+  EXPECT_EQ(other->parameter("bias").to_vector<float>(), model->parameter("bias").to_vector<float>());
+  EXPECT_THROW(Tree(3).as_named_tensors("state"), TypeError);
+  EXPECT_THROW(Tree(Tree::Dict{{"x", 1}}).as_named_tensors("state"), TypeError);
+  EXPECT_THROW(Tree(Tree::Dict{{int64_t{1}, scalar(1.0)}}).as_named_tensors("state"), TypeError);
 }
 
 TEST(Serialize, FilesAreWrittenWhole) {
@@ -68,45 +78,6 @@ TEST(Idx, RejectsDamagedFiles) {
   EXPECT_THROW(parse_idx(idx(0x42, {1}, "1")), ValueError);
   EXPECT_THROW(parse_idx(std::string("\x1f\x8b\x08", 3)), ValueError);
   EXPECT_THROW(read_idx(temporary("nothing")), FileError);
-}
-
-TEST(DataLoader, ReturnsBatches) {
-  const Tensor x = reshape(arange(10), {5, 2});
-  const DataLoader loader({x, arange(5)}, {.batch_size = 2});
-  EXPECT_EQ(loader.size(), 3);
-  std::vector<int64_t> seen;
-  for (const std::vector<Tensor>& batch : loader) {
-    EXPECT_EQ(batch[0].size(0), batch[1].size(0));
-    for (const int64_t i : batch[1].to_vector<int64_t>()) seen.push_back(i);
-  }
-  EXPECT_EQ(seen, (std::vector<int64_t>{0, 1, 2, 3, 4}));
-  EXPECT_EQ(DataLoader({x}, {.batch_size = 2, .drop_last = true}).size(), 2);
-}
-
-TEST(DataLoader, TheOrderComesFromTheSeed) {
-  const DataLoader loader({arange(20)}, {.batch_size = 3, .shuffle = true});
-  const auto epoch = [&] {
-    std::vector<int64_t> seen;
-    for (const std::vector<Tensor>& batch : loader)
-      for (const int64_t i : batch[0].to_vector<int64_t>()) seen.push_back(i);
-    return seen;
-  };
-  manual_seed(3);
-  const std::vector<int64_t> first = epoch();
-  const std::vector<int64_t> second = epoch();
-  manual_seed(3);
-  EXPECT_EQ(epoch(), first);
-  EXPECT_NE(first, second);
-  std::vector<int64_t> sorted = first;
-  std::sort(sorted.begin(), sorted.end());
-  EXPECT_EQ(sorted, arange(20).to_vector<int64_t>());
-}
-
-TEST(DataLoader, RejectsInvalidArguments) {
-  EXPECT_THROW(DataLoader({}), ValueError);
-  EXPECT_THROW(DataLoader({arange(3), arange(4)}), ValueError);
-  EXPECT_THROW(DataLoader({arange(3)}, {.batch_size = 0}), ValueError);
-  EXPECT_THROW(DataLoader({scalar(1.0)}), ValueError);
 }
 
 }  // namespace

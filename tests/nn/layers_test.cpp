@@ -4,6 +4,8 @@
 #include <lucid/ops.h>
 #include <lucid/random.h>
 
+#include <cmath>
+
 #include "base/error.h"
 
 namespace lucid::nn {
@@ -23,14 +25,23 @@ TEST(Layers, NetworksAreBuiltInCpp) {
   EXPECT_EQ(net->get_buffer("1.num_batches_tracked").item<int64_t>(), 1);
 }
 
-TEST(Layers, SettingsByName) {
-  const Tensor x = ones({2, 2});
-  EXPECT_EQ(make<MSELoss>(Settings{{"reduction", "sum"}})->forward(x, zeros({2, 2})).item<float>(), 4);
-  EXPECT_THROW(make<MSELoss>(Settings{{"nothing", 1}}), ValueError);
+TEST(Layers, LossesTakeWeightsAsOptions) {
+  const Tensor x = tensor({1.0, 2.0}), target = tensor({0.0, 1.0});
+  EXPECT_EQ(make<MSELoss>({.reduction = "sum"})->forward(x, target).item<double>(), 2);
+  const Tensor scores = tensor({0.0, 0.0}).reshape({1, 2});
+  EXPECT_EQ(make<BCEWithLogitsLoss>({.weight = tensor({2.0, 0.0}), .reduction = "sum"})
+                ->forward(scores, zeros({1, 2}, kFloat64))
+                .item<double>(),
+            2 * std::log(2.0));
+  EXPECT_EQ(make<BCEWithLogitsLoss>({.pos_weight = tensor({3.0, 0.0}), .reduction = "sum"})
+                ->forward(scores, ones({1, 2}, kFloat64))
+                .item<double>(),
+            3 * std::log(2.0));
+  EXPECT_THROW(make<MSELoss>({.reduction = "nothing"})->forward(x, target), ValueError);
 }
 
 TEST(Layers, RecurrentStatesHaveAllLayersAndDirections) {
-  const Ptr<LSTM> lstm = make<LSTM>(3, 4, RecurrentOptions{.num_layers = 2, .bidirectional = true});
+  const Ptr<LSTM> lstm = make<LSTM>({.input_size = 3, .hidden_size = 4, .num_layers = 2, .bidirectional = true});
   const Recurrent::Result result = lstm->run(ones({5, 2, 3}));
   EXPECT_EQ(result.output.shape(), (Shape{5, 2, 8}));
   EXPECT_EQ(result.state[0].shape(), (Shape{4, 2, 4}));
@@ -50,8 +61,8 @@ TEST(Layers, RecurrentCellsEqualOneStepOfTheirNetwork) {
 
 TEST(Layers, TransformersCopyTheirLayer) {
   const Ptr<TransformerEncoderLayer> layer =
-      make<TransformerEncoderLayer>(8, 2, TransformerOptions{.dim_feedforward = 16});
-  const Ptr<TransformerEncoder> encoder = make<TransformerEncoder>(layer, 3, make<LayerNorm>(Shape{8}));
+      make<TransformerEncoderLayer>({.d_model = 8, .nhead = 2, .dim_feedforward = 16});
+  const Ptr<TransformerEncoder> encoder = make<TransformerEncoder>(layer, 3, make<LayerNorm>(8));
   EXPECT_EQ((*encoder)(randn({5, 2, 8})).shape(), (Shape{5, 2, 8}));
   EXPECT_EQ(encoder->named_parameters().size(), 3 * 12 + 2u);
   EXPECT_FALSE(
@@ -84,11 +95,11 @@ TEST(Layers, DropoutKeepsTheMean) {
 }
 
 TEST(Layers, EmbeddingsSkipTheirPaddingRow) {
-  const Ptr<Embedding> embedding = make<Embedding>(4, 2, EmbeddingOptions{.padding_idx = -1});
+  const Ptr<Embedding> embedding = make<Embedding>(4, 2, -1);
   EXPECT_EQ(embedding->parameter("weight")[3].to_vector<float>(), (std::vector<float>{0, 0}));
   sum((*embedding)(tensor<int64_t>({0, 3, 3}))).backward();
   EXPECT_EQ(embedding->parameter("weight").grad().to_vector<float>(), (std::vector<float>{1, 1, 0, 0, 0, 0, 0, 0}));
-  EXPECT_THROW(make<Embedding>(4, 2, EmbeddingOptions{.padding_idx = 4}), ValueError);
+  EXPECT_THROW(make<Embedding>({.num_embeddings = 4, .embedding_dim = 2, .padding_idx = 4}), ValueError);
 }
 
 TEST(Layers, InPlaceActivationsWriteTheirInput) {

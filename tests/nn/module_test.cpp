@@ -35,6 +35,47 @@ TEST(Module, CallsAndLearns) {
   for (const auto& [name, tensor] : net->named_parameters()) EXPECT_FALSE(tensor.grad().defined()) << name;
 }
 
+TEST(Module, MayBeUsedInItsConstructorAndOnTheStack) {
+  class Frozen : public Net {
+   public:
+    Frozen() {
+      for (Tensor tensor : parameters()) tensor.requires_grad_(false);
+      count_ = named_modules().size();
+    }
+    size_t count_;
+  };
+  const Ptr<Frozen> made = make<Frozen>();
+  EXPECT_EQ(made->count_, 3u);
+  EXPECT_FALSE(made->get_parameter("first.bias").requires_grad());
+  Frozen local;
+  EXPECT_EQ(local.parameters().size(), 4u);
+  {
+    const Ptr<Module> copy(&local);
+    EXPECT_EQ(copy->use_count(), 1u);
+  }
+  EXPECT_EQ(names(local.named_parameters()).size(), 4u);
+  EXPECT_EQ(local(ones({5, 3})).shape(), (Shape{5, 2}));
+}
+
+TEST(Module, IsDeletedWithTheLastPtr) {
+  class Counted : public Module {
+   public:
+    explicit Counted(int& deleted) : deleted_(deleted) {}
+    ~Counted() override { ++deleted_; }
+
+   private:
+    int& deleted_;
+  };
+  int deleted = 0;
+  {
+    Ptr<Counted> first = make<Counted>(deleted);
+    const Ptr<Module> second = first;
+    first = nullptr;
+    EXPECT_EQ(deleted, 0);
+  }
+  EXPECT_EQ(deleted, 1);
+}
+
 TEST(Module, NamesPartsInOrderAndOnce) {
   const Ptr<Net> net = make<Net>();
   const std::vector<std::string> expected = {"first.weight", "first.bias", "second.weight", "second.bias"};

@@ -87,6 +87,30 @@ TEST(Idioms, AssigningToAVariableWritesNothing) {
   EXPECT_EQ(read(x), (Numbers{0, 0, 1, 1}));
 }
 
+TEST(Idioms, VariablesOfPartsAreChangedInPlace) {
+  const Tensor x = zeros({2, 2});
+  auto row = x[0];
+  row += 3;
+  row -= 1;
+  row *= 4;
+  row /= 2;
+  EXPECT_EQ(read(x), (Numbers{4, 4, 0, 0}));
+  (row += 1) %= 2;
+  EXPECT_EQ(read(x), (Numbers{1, 1, 0, 0}));
+  // An index with a tensor copies, so x stays as it is.
+  auto copies = x[tensor({int64_t{0}})];
+  copies += 5;
+  EXPECT_EQ(read(copies), (Numbers{6, 6}));
+  EXPECT_EQ(read(x), (Numbers{1, 1, 0, 0}));
+
+  const Tensor bits = tensor({int64_t{12}, int64_t{10}});
+  auto first = bits[0], second = bits[1];
+  first &= 6;
+  first |= 3;
+  second ^= first;
+  EXPECT_EQ(read(bits), (Numbers{7, 13}));
+}
+
 TEST(Idioms, PrintsAsPythonDoes) {
   const auto text = [](const auto& value) {
     std::ostringstream out;

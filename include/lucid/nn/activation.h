@@ -11,243 +11,301 @@ namespace lucid::nn {
 /// Applies an elementwise op, optionally in place.
 class Activation : public Module {
  public:
-  bool inplace = false;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
-  void fields(Fields& visit) override;
 
  protected:
   virtual const char* op_name() const = 0;
   /// The values of the op's attributes, in order.
-  virtual std::vector<Item> settings() const { return {}; }
+  virtual std::vector<Item> attributes() const = 0;
+  virtual bool is_inplace() const = 0;
 
  private:
   const Op* op_ = nullptr;
 };
 
-/// An activation whose only setting is `inplace`. Self defines kName and kOp.
-template <typename Self>
-class SimpleActivation : public Layer<Self, Activation> {
+/// Options of activations that have no others.
+struct ActivationOptions {
+  /// Whether to write the result to the input.
+  bool inplace = false;
+
+  void fields(auto& visit) { visit("inplace", inplace); }
+};
+
+/// An activation with these options, of which all but `inplace` are attributes of its op. Self defines kName and kOp.
+template <typename Self, typename Options_ = ActivationOptions>
+class ActivationLayer : public Layer<Self, Activation> {
  public:
-  explicit SimpleActivation(bool inplace = false) { this->inplace = inplace; }
+  using Options = Options_;
+  ActivationLayer() = default;
+  explicit ActivationLayer(Options options) : options(std::move(options)) {}
+  Options options;
+  void fields(Fields& visit) override { options.fields(visit); }
 
  protected:
   const char* op_name() const override { return Self::kOp; }
+  std::vector<Item> attributes() const override {
+    std::vector<Item> values;
+    auto visit = [&](std::string_view name, const auto& value) {
+      if (name != "inplace") values.push_back(to_item(value));
+    };
+    Options(options).fields(visit);
+    return values;
+  }
+  bool is_inplace() const override {
+    if constexpr (requires { options.inplace; })
+      return options.inplace;
+    else
+      return false;
+  }
 };
 
 /// max(x, 0); NaN stays NaN.
-class ReLU : public SimpleActivation<ReLU> {
+class ReLU : public ActivationLayer<ReLU> {
  public:
   static constexpr const char* kName = "ReLU";
   static constexpr const char* kOp = "relu";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// Clamps x to [0, 6].
-class ReLU6 : public SimpleActivation<ReLU6> {
+class ReLU6 : public ActivationLayer<ReLU6> {
  public:
   static constexpr const char* kName = "ReLU6";
   static constexpr const char* kOp = "relu6";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// x * sigmoid(x), also called swish.
-class SiLU : public SimpleActivation<SiLU> {
+class SiLU : public ActivationLayer<SiLU> {
  public:
   static constexpr const char* kName = "SiLU";
   static constexpr const char* kOp = "silu";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// x * tanh(softplus(x)).
-class Mish : public SimpleActivation<Mish> {
+class Mish : public ActivationLayer<Mish> {
  public:
   static constexpr const char* kName = "Mish";
   static constexpr const char* kOp = "mish";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// ELU with constants that preserve mean 0 and variance 1 through many layers.
-class SELU : public SimpleActivation<SELU> {
+class SELU : public ActivationLayer<SELU> {
  public:
   static constexpr const char* kName = "SELU";
   static constexpr const char* kOp = "selu";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// x * hardsigmoid(x).
-class Hardswish : public SimpleActivation<Hardswish> {
+class Hardswish : public ActivationLayer<Hardswish> {
  public:
   static constexpr const char* kName = "Hardswish";
   static constexpr const char* kOp = "hardswish";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// x / 6 + 1/2, clamped to [0, 1].
-class Hardsigmoid : public SimpleActivation<Hardsigmoid> {
+class Hardsigmoid : public ActivationLayer<Hardsigmoid> {
  public:
   static constexpr const char* kName = "Hardsigmoid";
   static constexpr const char* kOp = "hardsigmoid";
-  using SimpleActivation::SimpleActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// 1 / (1 + exp(-x)).
-class Sigmoid : public SimpleActivation<Sigmoid> {
+class Sigmoid : public ActivationLayer<Sigmoid> {
  public:
   static constexpr const char* kName = "Sigmoid";
   static constexpr const char* kOp = "sigmoid";
+  using ActivationLayer::ActivationLayer;
 };
 /// The hyperbolic tangent.
-class Tanh : public SimpleActivation<Tanh> {
+class Tanh : public ActivationLayer<Tanh> {
  public:
   static constexpr const char* kName = "Tanh";
   static constexpr const char* kOp = "tanh";
+  using ActivationLayer::ActivationLayer;
 };
 /// log(sigmoid(x)), without overflow.
-class LogSigmoid : public SimpleActivation<LogSigmoid> {
+class LogSigmoid : public ActivationLayer<LogSigmoid> {
  public:
   static constexpr const char* kName = "LogSigmoid";
   static constexpr const char* kOp = "logsigmoid";
+  using ActivationLayer::ActivationLayer;
 };
 /// x / (1 + |x|).
-class Softsign : public SimpleActivation<Softsign> {
+class Softsign : public ActivationLayer<Softsign> {
  public:
   static constexpr const char* kName = "Softsign";
   static constexpr const char* kOp = "softsign";
+  using ActivationLayer::ActivationLayer;
 };
 /// x - tanh(x).
-class Tanhshrink : public SimpleActivation<Tanhshrink> {
+class Tanhshrink : public ActivationLayer<Tanhshrink> {
  public:
   static constexpr const char* kName = "Tanhshrink";
   static constexpr const char* kOp = "tanhshrink";
+  using ActivationLayer::ActivationLayer;
 };
 
-/// An activation with one number as its setting. Self also defines kSetting, the op's attribute, and kDefault.
-template <typename Self>
-class ScaledActivation : public Layer<Self, Activation> {
- public:
-  explicit ScaledActivation(double value = Self::kDefault, bool inplace = false) : value(value) {
-    this->inplace = inplace;
-  }
-  double value;
-  void fields(Fields& visit) override {
-    visit(Self::kSetting, value);
-    Activation::fields(visit);
-  }
+/// Options of LeakyReLU.
+struct LeakyReLUOptions {
+  double negative_slope = 0.01;
+  bool inplace = false;
 
- protected:
-  const char* op_name() const override { return Self::kOp; }
-  std::vector<Item> settings() const override { return {value}; }
+  void fields(auto& visit) {
+    visit("negative_slope", negative_slope);
+    visit("inplace", inplace);
+  }
 };
 
 /// x where it is above 0, otherwise x * negative_slope.
-class LeakyReLU : public ScaledActivation<LeakyReLU> {
+class LeakyReLU : public ActivationLayer<LeakyReLU, LeakyReLUOptions> {
  public:
   static constexpr const char* kName = "LeakyReLU";
   static constexpr const char* kOp = "leaky_relu";
-  static constexpr const char* kSetting = "negative_slope";
-  static constexpr double kDefault = 0.01;
-  using ScaledActivation::ScaledActivation;
+  using ActivationLayer::ActivationLayer;
 };
+/// Options of ELU and CELU.
+struct ELUOptions {
+  double alpha = 1;
+  bool inplace = false;
+
+  void fields(auto& visit) {
+    visit("alpha", alpha);
+    visit("inplace", inplace);
+  }
+};
+
 /// x where it is above 0, otherwise alpha * (exp(x) - 1).
-class ELU : public ScaledActivation<ELU> {
+class ELU : public ActivationLayer<ELU, ELUOptions> {
  public:
   static constexpr const char* kName = "ELU";
   static constexpr const char* kOp = "elu";
-  static constexpr const char* kSetting = "alpha";
-  static constexpr double kDefault = 1;
-  using ScaledActivation::ScaledActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// x where it is above 0, otherwise alpha * (exp(x / alpha) - 1).
-class CELU : public ScaledActivation<CELU> {
+class CELU : public ActivationLayer<CELU, ELUOptions> {
  public:
   static constexpr const char* kName = "CELU";
   static constexpr const char* kOp = "celu";
-  static constexpr const char* kSetting = "alpha";
-  static constexpr double kDefault = 1;
-  using ScaledActivation::ScaledActivation;
+  using ActivationLayer::ActivationLayer;
 };
+/// Options of Hardshrink and Softshrink.
+struct ShrinkOptions {
+  double lambd = 0.5;
+  bool inplace = false;
+
+  void fields(auto& visit) {
+    visit("lambd", lambd);
+    visit("inplace", inplace);
+  }
+};
+
 /// x, but 0 where |x| <= lambd.
-class Hardshrink : public ScaledActivation<Hardshrink> {
+class Hardshrink : public ActivationLayer<Hardshrink, ShrinkOptions> {
  public:
   static constexpr const char* kName = "Hardshrink";
   static constexpr const char* kOp = "hardshrink";
-  static constexpr const char* kSetting = "lambd";
-  static constexpr double kDefault = 0.5;
-  using ScaledActivation::ScaledActivation;
+  using ActivationLayer::ActivationLayer;
 };
 /// x moved towards 0 by lambd, and 0 where |x| <= lambd.
-class Softshrink : public ScaledActivation<Softshrink> {
+class Softshrink : public ActivationLayer<Softshrink, ShrinkOptions> {
  public:
   static constexpr const char* kName = "Softshrink";
   static constexpr const char* kOp = "softshrink";
-  static constexpr const char* kSetting = "lambd";
-  static constexpr double kDefault = 0.5;
-  using ScaledActivation::ScaledActivation;
+  using ActivationLayer::ActivationLayer;
+};
+
+/// Options of GELU.
+struct GELUOptions {
+  std::string approximate = "none";
+
+  void fields(auto& visit) { visit("approximate", approximate); }
 };
 
 /// x times the probability that a standard normal variable is below x. `approximate` is "none" or "tanh".
-class GELU : public Layer<GELU, Activation> {
+class GELU : public ActivationLayer<GELU, GELUOptions> {
  public:
   static constexpr const char* kName = "GELU";
-  explicit GELU(std::string approximate = "none") : approximate(std::move(approximate)) {}
-  std::string approximate;
-  void fields(Fields& visit) override;
+  static constexpr const char* kOp = "gelu";
+  using ActivationLayer::ActivationLayer;
+};
 
- protected:
-  const char* op_name() const override { return "gelu"; }
-  std::vector<Item> settings() const override { return {approximate}; }
+/// Options of Hardtanh.
+struct HardtanhOptions {
+  double min_val = -1;
+  double max_val = 1;
+  bool inplace = false;
+
+  void fields(auto& visit) {
+    visit("min_val", min_val);
+    visit("max_val", max_val);
+    visit("inplace", inplace);
+  }
 };
 
 /// Clamps x to [min_val, max_val].
-class Hardtanh : public Layer<Hardtanh, Activation> {
+class Hardtanh : public ActivationLayer<Hardtanh, HardtanhOptions> {
  public:
   static constexpr const char* kName = "Hardtanh";
-  explicit Hardtanh(double min_val = -1, double max_val = 1, bool inplace = false)
-      : min_val(min_val), max_val(max_val) {
-    this->inplace = inplace;
-  }
-  double min_val;
-  double max_val;
-  void fields(Fields& visit) override;
+  static constexpr const char* kOp = "hardtanh";
+  using ActivationLayer::ActivationLayer;
+};
 
- protected:
-  const char* op_name() const override { return "hardtanh"; }
-  std::vector<Item> settings() const override { return {min_val, max_val}; }
+/// Options of Softplus.
+struct SoftplusOptions {
+  double beta = 1;
+  double threshold = 20;
+
+  void fields(auto& visit) {
+    visit("beta", beta);
+    visit("threshold", threshold);
+  }
 };
 
 /// log(1 + exp(beta * x)) / beta, and x itself where beta * x is above the threshold.
-class Softplus : public Layer<Softplus, Activation> {
+class Softplus : public ActivationLayer<Softplus, SoftplusOptions> {
  public:
   static constexpr const char* kName = "Softplus";
-  explicit Softplus(double beta = 1, double threshold = 20) : beta(beta), threshold(threshold) {}
-  double beta;
-  double threshold;
-  void fields(Fields& visit) override;
+  static constexpr const char* kOp = "softplus";
+  using ActivationLayer::ActivationLayer;
+};
 
- protected:
-  const char* op_name() const override { return "softplus"; }
-  std::vector<Item> settings() const override { return {beta, threshold}; }
+/// Options of Threshold.
+struct ThresholdOptions {
+  double threshold = 0;
+  double value = 0;
+  bool inplace = false;
+
+  void fields(auto& visit) {
+    visit("threshold", threshold);
+    visit("value", value);
+    visit("inplace", inplace);
+  }
 };
 
 /// x where it is above the threshold, otherwise `value`.
-class Threshold : public Layer<Threshold, Activation> {
+class Threshold : public ActivationLayer<Threshold, ThresholdOptions> {
  public:
   static constexpr const char* kName = "Threshold";
-  Threshold() = default;
-  Threshold(double threshold, double value, bool inplace = false) : threshold(threshold), value(value) {
-    this->inplace = inplace;
-  }
-  double threshold = 0;
-  double value = 0;
-  void fields(Fields& visit) override;
+  static constexpr const char* kOp = "threshold";
+  using ActivationLayer::ActivationLayer;
+};
 
- protected:
-  const char* op_name() const override { return "threshold"; }
-  std::vector<Item> settings() const override { return {threshold, value}; }
+/// Options of PReLU.
+struct PReLUOptions {
+  /// 1, or the number of channels.
+  int64_t num_parameters = 1;
+  double init = 0.25;
+  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// x where it is above 0, otherwise weight * x. The weight is learned: one for all channels, or one for each channel.
 class PReLU : public Layer<PReLU> {
  public:
   static constexpr const char* kName = "PReLU";
+  using Options = PReLUOptions;
   PReLU() = default;
-  explicit PReLU(int64_t num_parameters, double init = 0.25, std::optional<Dtype> dtype = std::nullopt);
-  int64_t num_parameters = 1;
-  double init = 0.25;
+  explicit PReLU(const Options& options) : options(options) { build(options.dtype); }
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -255,26 +313,45 @@ class PReLU : public Layer<PReLU> {
   void reset_parameters() override;
 };
 
+/// Options of RReLU.
+struct RReLUOptions {
+  double lower = 1.0 / 8;
+  double upper = 1.0 / 3;
+  bool inplace = false;
+
+  void fields(auto& visit) {
+    visit("lower", lower);
+    visit("upper", upper);
+    visit("inplace", inplace);
+  }
+};
+
 /// leaky_relu with slopes sampled uniformly from [lower, upper] in training mode, and their mean otherwise.
 class RReLU : public Layer<RReLU> {
  public:
   static constexpr const char* kName = "RReLU";
-  explicit RReLU(double lower = 1.0 / 8, double upper = 1.0 / 3, bool inplace = false)
-      : lower(lower), upper(upper), inplace(inplace) {}
-  double lower;
-  double upper;
-  bool inplace;
+  using Options = RReLUOptions;
+  RReLU() = default;
+  explicit RReLU(const Options& options) : options(options) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
+};
+
+/// Options of GLU and the softmax modules.
+struct DimOptions {
+  int64_t dim = -1;
 };
 
 /// The first half of dimension `dim` times the sigmoid of the second half.
 class GLU : public Layer<GLU> {
  public:
   static constexpr const char* kName = "GLU";
-  explicit GLU(int64_t dim = -1) : dim(dim) {}
-  int64_t dim;
+  using Options = DimOptions;
+  GLU() = default;
+  explicit GLU(const Options& options) : options(options) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -284,8 +361,10 @@ class GLU : public Layer<GLU> {
 class Softmax : public Layer<Softmax> {
  public:
   static constexpr const char* kName = "Softmax";
-  explicit Softmax(int64_t dim = -1) : dim(dim) {}
-  int64_t dim;
+  using Options = DimOptions;
+  Softmax() = default;
+  explicit Softmax(const Options& options) : options(options) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -294,8 +373,10 @@ class Softmax : public Layer<Softmax> {
 class LogSoftmax : public Layer<LogSoftmax> {
  public:
   static constexpr const char* kName = "LogSoftmax";
-  explicit LogSoftmax(int64_t dim = -1) : dim(dim) {}
-  int64_t dim;
+  using Options = DimOptions;
+  LogSoftmax() = default;
+  explicit LogSoftmax(const Options& options) : options(options) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -304,8 +385,10 @@ class LogSoftmax : public Layer<LogSoftmax> {
 class Softmin : public Layer<Softmin> {
  public:
   static constexpr const char* kName = "Softmin";
-  explicit Softmin(int64_t dim = -1) : dim(dim) {}
-  int64_t dim;
+  using Options = DimOptions;
+  Softmin() = default;
+  explicit Softmin(const Options& options) : options(options) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;

@@ -7,6 +7,8 @@ namespace lucid::nn {
 
 /// Options of MultiheadAttention.
 struct AttentionOptions {
+  int64_t embed_dim = 0;
+  int64_t num_heads = 1;
   /// Probability of dropping an attention weight in training mode.
   double dropout = 0;
   bool bias = true;
@@ -36,16 +38,10 @@ struct AttentionMasks {
 class MultiheadAttention : public Layer<MultiheadAttention> {
  public:
   static constexpr const char* kName = "MultiheadAttention";
+  using Options = AttentionOptions;
   MultiheadAttention() = default;
-  MultiheadAttention(int64_t embed_dim, int64_t num_heads, const AttentionOptions& options = {});
-
-  int64_t embed_dim = 0;
-  int64_t num_heads = 1;
-  double dropout = 0;
-  bool batch_first = false;
-  std::optional<int64_t> kdim;
-  std::optional<int64_t> vdim;
-  bool add_zero_attn = false;
+  explicit MultiheadAttention(const Options& options) : options(options) { build(options.dtype); }
+  Options options;
 
   struct Result {
     Tensor output;
@@ -65,14 +61,11 @@ class MultiheadAttention : public Layer<MultiheadAttention> {
   void reset_parameters() override;
 
  private:
-  bool same_sizes() const { return kdim.value_or(embed_dim) == embed_dim && vdim.value_or(embed_dim) == embed_dim; }
+  bool same_sizes() const;
   /// The input projection of part 0, 1 or 2: query, key or value.
   Tensor projected(int64_t part, const Tensor& input) const;
   Tensor split_heads(const Tensor& tensor) const;
   Tensor merged_mask(const AttentionMasks& masks, const Tensor& query, const Tensor& key, int64_t added) const;
-
-  bool has_bias_ = true;
-  bool add_bias_kv_ = false;
 };
 
 }  // namespace lucid::nn

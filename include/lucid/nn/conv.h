@@ -7,32 +7,27 @@ namespace lucid::nn {
 
 /// Options of convolutions. A single number applies to all dimensions.
 struct ConvOptions {
-  Shape stride = {1};
+  int64_t in_channels = 0;
+  int64_t out_channels = 0;
+  Sizes kernel_size = {};
+  Sizes stride = 1;
   /// Numbers, "same" or "valid".
-  Item padding = Item(0);
-  Shape dilation = {1};
+  Setting padding = 0;
+  Sizes dilation = 1;
   int64_t groups = 1;
   bool bias = true;
   /// "zeros", "reflect", "replicate" or "circular".
   std::string padding_mode = "zeros";
   /// For transposed convolutions: extra size on one side of the output.
-  Shape output_padding = {0};
+  Sizes output_padding = 0;
   std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// Base of all convolutions.
 class ConvBase : public Module {
  public:
-  int64_t in_channels = 0;
-  int64_t out_channels = 0;
-  Shape kernel_size;
-  Shape stride = {1};
-  Item padding = Item(0);
-  Shape dilation = {1};
-  int64_t groups = 1;
-  std::string padding_mode = "zeros";
-  bool transposed = false;
-  Shape output_padding = {0};
+  ConvOptions options;
+  const bool transposed;
 
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -43,21 +38,20 @@ class ConvBase : public Module {
 
  protected:
   ConvBase(int64_t spatial, bool transposed) : transposed(transposed), spatial_(spatial) {}
-  void configure(int64_t in, int64_t out, Shape kernel, const ConvOptions& options);
   Tensor transposed_forward(const Tensor& input, const Item& output_size);
 
-  int64_t spatial_;
-  bool has_bias_ = true;
+  const int64_t spatial_;
 };
 
-/// Defines the constructors: `Conv2d(3, 16, {5}, {.padding = 2})`.
+/// Defines the constructors.
 template <typename Self, int64_t kSpatial, bool kTransposed>
 class ConvLayer : public Layer<Self, ConvBase> {
  public:
+  using Options = ConvOptions;
   ConvLayer() : Layer<Self, ConvBase>(kSpatial, kTransposed) {}
-  ConvLayer(int64_t in_channels, int64_t out_channels, Shape kernel_size, const ConvOptions& options = {})
-      : ConvLayer() {
-    this->configure(in_channels, out_channels, std::move(kernel_size), options);
+  explicit ConvLayer(Options options) : ConvLayer() {
+    this->options = std::move(options);
+    this->build(this->options.dtype);
   }
 };
 

@@ -5,11 +5,18 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of all kinds of dropout.
+struct DropoutOptions {
+  /// Probability of dropping an element.
+  double p = 0.5;
+  /// Whether to write the result to the input.
+  bool inplace = false;
+};
+
 /// In training mode, sets elements to zero with probability p and scales the others by 1 / (1 - p).
 class DropoutBase : public Module {
  public:
-  double p = 0.5;
-  bool inplace = false;
+  DropoutOptions options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -24,9 +31,10 @@ class DropoutBase : public Module {
 template <typename Self>
 class DropoutLayer : public Layer<Self, DropoutBase> {
  public:
-  explicit DropoutLayer(double p = 0.5, bool inplace = false) {
-    this->p = p;
-    this->inplace = inplace;
+  using Options = DropoutOptions;
+  DropoutLayer() = default;
+  explicit DropoutLayer(const Options& options) {
+    this->options = options;
     this->build(std::nullopt);
   }
 

@@ -7,6 +7,8 @@ namespace lucid::nn {
 
 /// Options of Embedding and EmbeddingBag.
 struct EmbeddingOptions {
+  int64_t num_embeddings = 0;
+  int64_t embedding_dim = 0;
   /// Index of a row that is initialized to zero and gets no gradient.
   std::optional<int64_t> padding_idx = std::nullopt;
   /// Rows whose norm is larger are scaled down, in place, when they are used.
@@ -15,6 +17,12 @@ struct EmbeddingOptions {
   double norm_type = 2;
   /// Divides the gradient of each row by the number of its uses in the batch.
   bool scale_grad_by_freq = false;
+  /// Has no effect: gradients are dense.
+  bool sparse = false;
+  /// For EmbeddingBag: "sum", "mean" or "max".
+  std::string mode = "mean";
+  /// For EmbeddingBag: whether the last offset is the end of the last bag.
+  bool include_last_offset = false;
   std::optional<Dtype> dtype = std::nullopt;
 };
 
@@ -22,15 +30,10 @@ struct EmbeddingOptions {
 class Embedding : public Layer<Embedding> {
  public:
   static constexpr const char* kName = "Embedding";
+  using Options = EmbeddingOptions;
   Embedding() = default;
-  Embedding(int64_t num_embeddings, int64_t embedding_dim, const EmbeddingOptions& options = {});
-  int64_t num_embeddings = 0;
-  int64_t embedding_dim = 0;
-  std::optional<int64_t> padding_idx;
-  std::optional<double> max_norm;
-  double norm_type = 2;
-  bool scale_grad_by_freq = false;
-  bool sparse = false;
+  explicit Embedding(Options given) : options(std::move(given)) { build(options.dtype); }
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -38,22 +41,14 @@ class Embedding : public Layer<Embedding> {
   void reset_parameters() override;
 };
 
-/// Reduces the rows of each bag of integers: `mode` is "sum", "mean" or "max".
+/// Reduces the rows of each bag of integers.
 class EmbeddingBag : public Layer<EmbeddingBag> {
  public:
   static constexpr const char* kName = "EmbeddingBag";
+  using Options = EmbeddingOptions;
   EmbeddingBag() = default;
-  EmbeddingBag(int64_t num_embeddings, int64_t embedding_dim, std::string mode = "mean",
-               const EmbeddingOptions& options = {}, bool include_last_offset = false);
-  int64_t num_embeddings = 0;
-  int64_t embedding_dim = 0;
-  std::optional<int64_t> padding_idx;
-  std::optional<double> max_norm;
-  double norm_type = 2;
-  bool scale_grad_by_freq = false;
-  bool sparse = false;
-  std::string mode = "mean";
-  bool include_last_offset = false;
+  explicit EmbeddingBag(Options given) : options(std::move(given)) { build(options.dtype); }
+  Options options;
   /// `input` is 2-d with one bag per row, or 1-d with the start of each bag in `offsets`.
   Tensor forward(const Tensor& input) override { return forward(input, Tensor()); }
   Tensor forward(const Tensor& input, const Tensor& offsets, const Tensor& per_sample_weights = Tensor());

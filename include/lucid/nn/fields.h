@@ -80,5 +80,17 @@ class Fields {
   std::vector<std::pair<std::string, Item>> all_;
 };
 
+/// Settings by name.
+using Settings = std::vector<std::pair<std::string, Item>>;
+
+/// The options of a module whose struct lists them in fields().
+template <typename Options>
+Settings settings_of(Options options) {
+  Settings all;
+  auto visit = [&](const char* name, const auto& value) { all.emplace_back(name, to_item(value)); };
+  options.fields(visit);
+  return all;
+}
+
 }  // namespace lucid::nn
 #pragma GCC visibility pop

@@ -5,11 +5,18 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Pads the last dimensions. `padding` holds the sizes to add before and after each dimension, last dimension first.
+/// Options of pads.
+struct PadOptions {
+  /// The sizes to add before and after each dimension, last dimension first, or one size for all.
+  Sizes padding = {};
+  /// For ConstantPad.
+  double value = 0;
+};
+
+/// Pads the last dimensions.
 class Pad : public Module {
  public:
-  Shape padding;
-  double value = 0;
+  PadOptions options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -24,10 +31,10 @@ class Pad : public Module {
 template <typename Self>
 class PadLayer : public Layer<Self, Pad> {
  public:
+  using Options = PadOptions;
   PadLayer() = default;
-  explicit PadLayer(Shape padding, double value = 0) {
-    this->padding = std::move(padding);
-    this->value = value;
+  explicit PadLayer(Options options) {
+    this->options = std::move(options);
     this->build(std::nullopt);
   }
 
@@ -158,65 +165,114 @@ class CircularPad3d : public PadLayer<CircularPad3d> {
   using PadLayer::PadLayer;
 };
 
-/// Resizes the input. Give either `size` or `scale_factor`.
+/// Options of Upsample. Give either `size` or `scale_factor`.
+struct UpsampleOptions {
+  Setting size = kNone;
+  Setting scale_factor = kNone;
+  /// "nearest", "nearest-exact", "linear", "bilinear", "bicubic", "trilinear" or "area".
+  std::string mode = "nearest";
+  std::optional<bool> align_corners = std::nullopt;
+};
+
+/// Resizes the input.
 class Upsample : public Layer<Upsample> {
  public:
   static constexpr const char* kName = "Upsample";
+  using Options = UpsampleOptions;
   Upsample() = default;
-  explicit Upsample(Item size, Item scale_factor = Item(), std::string mode = "nearest", Item align_corners = Item())
-      : size(std::move(size)),
-        scale_factor(std::move(scale_factor)),
-        mode(std::move(mode)),
-        align_corners(std::move(align_corners)) {}
-  Item size;
-  Item scale_factor;
-  std::string mode = "nearest";
-  Item align_corners;
+  explicit Upsample(Options options) : options(std::move(options)) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
 };
 
+/// Options of PixelShuffle.
+struct PixelShuffleOptions {
+  int64_t upscale_factor = 1;
+
+  void fields(auto& visit) { visit("upscale_factor", upscale_factor); }
+};
+
 /// Rearranges (..., channels * r * r, height, width) to (..., channels, height * r, width * r).
-class PixelShuffle : public OpLayer<PixelShuffle> {
+class PixelShuffle : public OpLayer<PixelShuffle, PixelShuffleOptions> {
  public:
   static constexpr const char* kName = "PixelShuffle";
   static constexpr const char* kOp = "pixel_shuffle";
-  static Settings defaults() { return {{"upscale_factor", 1}}; }
   using OpLayer::OpLayer;
 };
+/// Options of PixelUnshuffle.
+struct PixelUnshuffleOptions {
+  int64_t downscale_factor = 1;
+
+  void fields(auto& visit) { visit("downscale_factor", downscale_factor); }
+};
+
 /// The inverse of PixelShuffle.
-class PixelUnshuffle : public OpLayer<PixelUnshuffle> {
+class PixelUnshuffle : public OpLayer<PixelUnshuffle, PixelUnshuffleOptions> {
  public:
   static constexpr const char* kName = "PixelUnshuffle";
   static constexpr const char* kOp = "pixel_unshuffle";
-  static Settings defaults() { return {{"downscale_factor", 1}}; }
   using OpLayer::OpLayer;
 };
+/// Options of ChannelShuffle.
+struct ChannelShuffleOptions {
+  int64_t groups = 1;
+
+  void fields(auto& visit) { visit("groups", groups); }
+};
+
 /// Interleaves the channels of `groups` groups.
-class ChannelShuffle : public OpLayer<ChannelShuffle> {
+class ChannelShuffle : public OpLayer<ChannelShuffle, ChannelShuffleOptions> {
  public:
   static constexpr const char* kName = "ChannelShuffle";
   static constexpr const char* kOp = "channel_shuffle";
-  static Settings defaults() { return {{"groups", 1}}; }
   using OpLayer::OpLayer;
 };
+/// Options of Unfold.
+struct UnfoldOptions {
+  Setting kernel_size = 1;
+  Setting dilation = 1;
+  Setting padding = 0;
+  Setting stride = 1;
+
+  void fields(auto& visit) {
+    visit("kernel_size", kernel_size);
+    visit("dilation", dilation);
+    visit("padding", padding);
+    visit("stride", stride);
+  }
+};
+
 /// Extracts sliding windows of images as columns.
-class Unfold : public OpLayer<Unfold> {
+class Unfold : public OpLayer<Unfold, UnfoldOptions> {
  public:
   static constexpr const char* kName = "Unfold";
   static constexpr const char* kOp = "unfold";
-  static Settings defaults() { return {{"kernel_size", 1}, {"dilation", 1}, {"padding", 0}, {"stride", 1}}; }
   using OpLayer::OpLayer;
 };
+/// Options of Fold.
+struct FoldOptions {
+  Setting output_size = 1;
+  Setting kernel_size = 1;
+  Setting dilation = 1;
+  Setting padding = 0;
+  Setting stride = 1;
+
+  void fields(auto& visit) {
+    visit("output_size", output_size);
+    visit("kernel_size", kernel_size);
+    visit("dilation", dilation);
+    visit("padding", padding);
+    visit("stride", stride);
+  }
+};
+
 /// Combines columns into images. Overlapping windows are added.
-class Fold : public OpLayer<Fold> {
+class Fold : public OpLayer<Fold, FoldOptions> {
  public:
   static constexpr const char* kName = "Fold";
   static constexpr const char* kOp = "fold";
-  static Settings defaults() {
-    return {{"output_size", 1}, {"kernel_size", 1}, {"dilation", 1}, {"padding", 0}, {"stride", 1}};
-  }
   using OpLayer::OpLayer;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,6 +31,7 @@ class Item {
   using Tuple = std::vector<Item>;
 
   Item() = default;
+  Item(std::nullopt_t) {}                                                   // NOLINT
   Item(bool value) : value_(value) {}                                       // NOLINT
   Item(int value) : value_(static_cast<int64_t>(value)) {}                  // NOLINT
   Item(int64_t value) : value_(value) {}                                    // NOLINT
@@ -72,6 +74,23 @@ class Item {
   [[noreturn]] void fail(const char* wanted) const;
 
   Value value_;
+};
+
+/// An option that is an item; braces make a tuple: `.padding = "same"`, `.stride = 2`, `.output_size = {kNone, 7}`.
+class Setting : public Item {
+ public:
+  using Item::Item;
+  Setting(const Item& item) : Item(item) {}                           // NOLINT
+  Setting(std::initializer_list<Item> items) : Item(Tuple(items)) {}  // NOLINT
+};
+
+/// An option that is a list of numbers, for which one number will do: `.kernel_size = 5`, `.kernel_size = {5, 3}`.
+class Sizes : public Shape {
+ public:
+  Sizes() = default;
+  Sizes(WholeNumber auto number) : Shape{static_cast<int64_t>(number)} {}  // NOLINT
+  Sizes(std::initializer_list<int64_t> numbers) : Shape(numbers) {}        // NOLINT
+  Sizes(Shape numbers) : Shape(std::move(numbers)) {}                      // NOLINT
 };
 
 /// The arguments of a call.

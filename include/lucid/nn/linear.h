@@ -5,15 +5,22 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of Linear.
+struct LinearOptions {
+  int64_t in_features = 0;
+  int64_t out_features = 0;
+  bool bias = true;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
 /// x @ weight.T + bias.
 class Linear : public Layer<Linear> {
  public:
   static constexpr const char* kName = "Linear";
+  using Options = LinearOptions;
   Linear() = default;
-  Linear(int64_t in_features, int64_t out_features, bool bias = true, std::optional<Dtype> dtype = std::nullopt);
-
-  int64_t in_features = 0;
-  int64_t out_features = 0;
+  explicit Linear(const Options& options) : options(options) { build(options.dtype); }
+  Options options;
 
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
@@ -21,17 +28,27 @@ class Linear : public Layer<Linear> {
   void build(std::optional<Dtype> dtype) override;
   /// Samples weight and bias uniformly from +-1 / sqrt(in_features).
   void reset_parameters() override;
+};
 
- protected:
-  bool has_bias_ = true;
+/// Options of LazyLinear.
+struct LazyLinearOptions {
+  int64_t out_features = 0;
+  bool bias = true;
+  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// A Linear whose in_features is determined by the first input.
 class LazyLinear : public Layer<LazyLinear, Linear> {
  public:
   static constexpr const char* kName = "LazyLinear";
+  using Options = LazyLinearOptions;
   LazyLinear() = default;
-  explicit LazyLinear(int64_t out_features, bool bias = true, std::optional<Dtype> dtype = std::nullopt);
+  explicit LazyLinear(const Options& given) {
+    options.out_features = given.out_features;
+    options.bias = given.bias;
+    options.dtype = given.dtype;
+    build(options.dtype);
+  }
 
   Tensor forward(const Tensor& input) override;
   void fields(Fields& visit) override;
@@ -43,17 +60,23 @@ class LazyLinear : public Layer<LazyLinear, Linear> {
   void materialize(int64_t features);
 };
 
+/// Options of Bilinear.
+struct BilinearOptions {
+  int64_t in1_features = 0;
+  int64_t in2_features = 0;
+  int64_t out_features = 0;
+  bool bias = true;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
 /// x1 @ weight[o] @ x2 + bias[o].
 class Bilinear : public Layer<Bilinear> {
  public:
   static constexpr const char* kName = "Bilinear";
+  using Options = BilinearOptions;
   Bilinear() = default;
-  Bilinear(int64_t in1_features, int64_t in2_features, int64_t out_features, bool bias = true,
-           std::optional<Dtype> dtype = std::nullopt);
-
-  int64_t in1_features = 0;
-  int64_t in2_features = 0;
-  int64_t out_features = 0;
+  explicit Bilinear(const Options& options) : options(options) { build(options.dtype); }
+  Options options;
 
   Tensor forward(const Tensor& input1, const Tensor& input2);
   Item forward_with(const Arguments& arguments) override;
@@ -64,7 +87,6 @@ class Bilinear : public Layer<Bilinear> {
 
  private:
   using Module::forward;
-  bool has_bias_ = true;
 };
 
 /// Returns its input and ignores other arguments.
@@ -75,26 +97,39 @@ class Identity : public Layer<Identity> {
   Item forward_with(const Arguments& arguments) override;
 };
 
+/// Options of Flatten.
+struct FlattenOptions {
+  int64_t start_dim = 1;
+  int64_t end_dim = -1;
+};
+
 /// Merges the dimensions from start_dim to end_dim into one.
 class Flatten : public Layer<Flatten> {
  public:
   static constexpr const char* kName = "Flatten";
-  explicit Flatten(int64_t start_dim = 1, int64_t end_dim = -1) : start_dim(start_dim), end_dim(end_dim) {}
-  int64_t start_dim;
-  int64_t end_dim;
+  using Options = FlattenOptions;
+  Flatten() = default;
+  explicit Flatten(const Options& options) : options(options) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
+};
+
+/// Options of Unflatten.
+struct UnflattenOptions {
+  int64_t dim = 0;
+  Sizes unflattened_size = {};
 };
 
 /// Splits one dimension into several.
 class Unflatten : public Layer<Unflatten> {
  public:
   static constexpr const char* kName = "Unflatten";
+  using Options = UnflattenOptions;
   Unflatten() = default;
-  Unflatten(int64_t dim, Shape unflattened_size) : dim(dim), unflattened_size(std::move(unflattened_size)) {}
-  int64_t dim = 0;
-  Shape unflattened_size;
+  explicit Unflatten(Options options) : options(std::move(options)) {}
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;

@@ -21,7 +21,7 @@ class StateDict;
 struct HookEntry;
 
 /// A reference-counted pointer to a module, one pointer wide. If Python has an object for the module, that object holds
-/// the count.
+/// the count. The last one deletes a module that make() created; a module on the stack, or a member, it leaves alone.
 template <typename T>
 class Ptr {
  public:
@@ -52,10 +52,23 @@ class Ptr {
   T* pointer_ = nullptr;
 };
 
-/// Creates a module: `make<Linear>(4, 2)`.
+/// Creates a module. The modules of the library take their options by name or in order:
+/// `make<Linear>({.in_features = 4, .out_features = 2})` or `make<Linear>(4, 2)`.
+template <typename T>
+Ptr<T> make(const typename T::Options& options) {
+  T* const module = new T(options);
+  module->set_owned();
+  return module;
+}
 template <typename T, typename... Args>
 Ptr<T> make(Args&&... args) {
-  return Ptr<T>(new T(std::forward<Args>(args)...));
+  if constexpr (std::is_constructible_v<T, Args...>) {
+    T* const module = new T(std::forward<Args>(args)...);
+    module->set_owned();
+    return module;
+  } else {
+    return make<T>(typename T::Options(std::forward<Args>(args)...));
+  }
 }
 
 /// A tensor that a module holds. The slot holds a reference to the tensor or, once Python has an object for it, to that
@@ -282,6 +295,9 @@ class Module {
   void retain() const;
   void release() const;
   uint32_t use_count() const { return count_.load(std::memory_order_acquire); }
+  /// Whether the last Ptr deletes the module.
+  bool is_owned() const { return is_owned_; }
+  void set_owned() { is_owned_ = true; }
   /// The object of another language that owns this module; null if there is none.
   void* object() const { return object_; }
   /// Transfers ownership of the module, with every reference to it, to an object.
@@ -344,6 +360,7 @@ class Module {
   mutable std::atomic<uint32_t> count_{0};
   uint32_t call_hooks_ = 0;
   bool training_ = true;
+  bool is_owned_ = false;
   /// The next module in a temporary list: of changed modules, or of modules to delete.
   mutable Module* next_ = nullptr;
   // End traversals of a module that contains itself.

@@ -5,54 +5,73 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of LayerNorm.
+struct LayerNormOptions {
+  /// The sizes of the last dimensions.
+  Sizes normalized_shape = {};
+  double eps = 1e-5;
+  bool elementwise_affine = true;
+  bool bias = true;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
 /// Normalizes the last dimensions to mean 0 and variance 1, then multiplies by weight and adds bias.
 class LayerNorm : public Layer<LayerNorm> {
  public:
   static constexpr const char* kName = "LayerNorm";
+  using Options = LayerNormOptions;
   LayerNorm() = default;
-  explicit LayerNorm(Shape normalized_shape, double eps = 1e-5, bool elementwise_affine = true, bool bias = true,
-                     std::optional<Dtype> dtype = std::nullopt);
-  Shape normalized_shape;
-  double eps = 1e-5;
-  bool elementwise_affine = true;
+  explicit LayerNorm(Options given) : options(std::move(given)) { build(options.dtype); }
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
+};
 
- private:
-  bool has_bias_ = true;
+/// Options of RMSNorm.
+struct RMSNormOptions {
+  /// The sizes of the last dimensions.
+  Sizes normalized_shape = {};
+  /// The machine epsilon of the input's dtype by default.
+  std::optional<double> eps = std::nullopt;
+  bool elementwise_affine = true;
+  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// Divides x by the root mean square over the last dimensions, then multiplies by weight.
 class RMSNorm : public Layer<RMSNorm> {
  public:
   static constexpr const char* kName = "RMSNorm";
+  using Options = RMSNormOptions;
   RMSNorm() = default;
-  explicit RMSNorm(Shape normalized_shape, std::optional<double> eps = std::nullopt, bool elementwise_affine = true,
-                   std::optional<Dtype> dtype = std::nullopt);
-  Shape normalized_shape;
-  std::optional<double> eps;
-  bool elementwise_affine = true;
+  explicit RMSNorm(Options given) : options(std::move(given)) { build(options.dtype); }
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
   void reset_parameters() override;
+};
+
+/// Options of GroupNorm.
+struct GroupNormOptions {
+  int64_t num_groups = 1;
+  int64_t num_channels = 0;
+  double eps = 1e-5;
+  bool affine = true;
+  std::optional<Dtype> dtype = std::nullopt;
 };
 
 /// Normalizes each group of channels to mean 0 and variance 1, then multiplies by weight and adds bias.
 class GroupNorm : public Layer<GroupNorm> {
  public:
   static constexpr const char* kName = "GroupNorm";
+  using Options = GroupNormOptions;
   GroupNorm() = default;
-  GroupNorm(int64_t num_groups, int64_t num_channels, double eps = 1e-5, bool affine = true,
-            std::optional<Dtype> dtype = std::nullopt);
-  int64_t num_groups = 1;
-  int64_t num_channels = 0;
-  double eps = 1e-5;
-  bool affine = true;
+  explicit GroupNorm(const Options& options) : options(options) { build(options.dtype); }
+  Options options;
   Tensor forward(const Tensor& input) override;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
@@ -60,18 +79,33 @@ class GroupNorm : public Layer<GroupNorm> {
   void reset_parameters() override;
 };
 
+/// Options of LocalResponseNorm.
+struct LocalResponseNormOptions {
+  int64_t size = 1;
+  double alpha = 1e-4;
+  double beta = 0.75;
+  double k = 1.0;
+
+  void fields(auto& visit) {
+    visit("size", size);
+    visit("alpha", alpha);
+    visit("beta", beta);
+    visit("k", k);
+  }
+};
+
 /// Divides x by (k + alpha * m) ** beta, where m is the mean of squares over `size` neighboring channels.
-class LocalResponseNorm : public OpLayer<LocalResponseNorm> {
+class LocalResponseNorm : public OpLayer<LocalResponseNorm, LocalResponseNormOptions> {
  public:
   static constexpr const char* kName = "LocalResponseNorm";
   static constexpr const char* kOp = "local_response_norm";
-  static Settings defaults() { return {{"size", 1}, {"alpha", 1e-4}, {"beta", 0.75}, {"k", 1.0}}; }
   using OpLayer::OpLayer;
   std::string extra_repr() const override;
 };
 
-/// Options of batch and instance norms.
-struct StatisticsOptions {
+/// Options of batch norms.
+struct BatchNormOptions {
+  int64_t num_features = 0;
   double eps = 1e-5;
   /// Weight of each batch in the running statistics. None means the average over all batches.
   std::optional<double> momentum = 0.1;
@@ -80,14 +114,20 @@ struct StatisticsOptions {
   std::optional<Dtype> dtype = std::nullopt;
 };
 
-/// Base of batch and instance norms: keeps running statistics, which are used in evaluation mode.
-class StatisticsNorm : public Module {
- public:
+/// Options of instance norms; see BatchNormOptions.
+struct InstanceNormOptions {
   int64_t num_features = 0;
   double eps = 1e-5;
   std::optional<double> momentum = 0.1;
-  bool affine = true;
-  bool track_running_stats = true;
+  bool affine = false;
+  bool track_running_stats = false;
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
+/// Base of batch and instance norms: keeps running statistics, which are used in evaluation mode.
+class StatisticsNorm : public Module {
+ public:
+  BatchNormOptions options;
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
@@ -95,7 +135,6 @@ class StatisticsNorm : public Module {
   void reset_running_stats();
 
  protected:
-  void configure(int64_t features, const StatisticsOptions& options);
   void check_rank(const Tensor& input, std::initializer_list<int64_t> ranks) const;
   virtual bool counts_batches() const { return false; }
   /// Applies the op and updates the running statistics from its results.
@@ -106,6 +145,7 @@ class StatisticsNorm : public Module {
 /// Normalizes each channel over the batch to mean 0 and variance 1. spatial() dimensions follow the channels.
 class BatchNorm : public StatisticsNorm {
  public:
+  using Options = BatchNormOptions;
   Tensor forward(const Tensor& input) override;
 
  protected:
@@ -117,8 +157,9 @@ class BatchNorm1d : public Layer<BatchNorm1d, BatchNorm> {
  public:
   static constexpr const char* kName = "BatchNorm1d";
   BatchNorm1d() = default;
-  explicit BatchNorm1d(int64_t num_features, const StatisticsOptions& options = {}) {
-    configure(num_features, options);
+  explicit BatchNorm1d(const Options& given) {
+    options = given;
+    build(options.dtype);
   }
 
  protected:
@@ -128,8 +169,9 @@ class BatchNorm2d : public Layer<BatchNorm2d, BatchNorm> {
  public:
   static constexpr const char* kName = "BatchNorm2d";
   BatchNorm2d() = default;
-  explicit BatchNorm2d(int64_t num_features, const StatisticsOptions& options = {}) {
-    configure(num_features, options);
+  explicit BatchNorm2d(const Options& given) {
+    options = given;
+    build(options.dtype);
   }
 
  protected:
@@ -139,8 +181,9 @@ class BatchNorm3d : public Layer<BatchNorm3d, BatchNorm> {
  public:
   static constexpr const char* kName = "BatchNorm3d";
   BatchNorm3d() = default;
-  explicit BatchNorm3d(int64_t num_features, const StatisticsOptions& options = {}) {
-    configure(num_features, options);
+  explicit BatchNorm3d(const Options& given) {
+    options = given;
+    build(options.dtype);
   }
 
  protected:
@@ -150,10 +193,14 @@ class BatchNorm3d : public Layer<BatchNorm3d, BatchNorm> {
 /// Normalizes each channel of each sample to mean 0 and variance 1.
 class InstanceNorm : public StatisticsNorm {
  public:
-  InstanceNorm() { affine = track_running_stats = false; }
+  using Options = InstanceNormOptions;
+  InstanceNorm() { set_options({}); }
   Tensor forward(const Tensor& input) override;
 
  protected:
+  void set_options(const Options& given) {
+    options = {given.num_features, given.eps, given.momentum, given.affine, given.track_running_stats, given.dtype};
+  }
   virtual int64_t spatial() const = 0;
 };
 
@@ -161,9 +208,9 @@ class InstanceNorm1d : public Layer<InstanceNorm1d, InstanceNorm> {
  public:
   static constexpr const char* kName = "InstanceNorm1d";
   InstanceNorm1d() = default;
-  explicit InstanceNorm1d(int64_t num_features,
-                          const StatisticsOptions& options = {.affine = false, .track_running_stats = false}) {
-    configure(num_features, options);
+  explicit InstanceNorm1d(const Options& given) {
+    set_options(given);
+    build(options.dtype);
   }
 
  protected:
@@ -173,9 +220,9 @@ class InstanceNorm2d : public Layer<InstanceNorm2d, InstanceNorm> {
  public:
   static constexpr const char* kName = "InstanceNorm2d";
   InstanceNorm2d() = default;
-  explicit InstanceNorm2d(int64_t num_features,
-                          const StatisticsOptions& options = {.affine = false, .track_running_stats = false}) {
-    configure(num_features, options);
+  explicit InstanceNorm2d(const Options& given) {
+    set_options(given);
+    build(options.dtype);
   }
 
  protected:
@@ -185,9 +232,9 @@ class InstanceNorm3d : public Layer<InstanceNorm3d, InstanceNorm> {
  public:
   static constexpr const char* kName = "InstanceNorm3d";
   InstanceNorm3d() = default;
-  explicit InstanceNorm3d(int64_t num_features,
-                          const StatisticsOptions& options = {.affine = false, .track_running_stats = false}) {
-    configure(num_features, options);
+  explicit InstanceNorm3d(const Options& given) {
+    set_options(given);
+    build(options.dtype);
   }
 
  protected:

@@ -5,14 +5,11 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
-/// Settings by name: `MSELoss({{"reduction", "sum"}})`.
-using Settings = std::vector<std::pair<std::string, Item>>;
-
 /// A module that applies one op of the op table. Its settings are attributes of the op. Tensors of the op that are not
 /// inputs are parameters and buffers of the module with the same names.
 class OpModule : public Module {
  public:
-  OpModule(Settings defaults, const Settings& given);
+  explicit OpModule(Settings settings) : settings_(std::move(settings)) {}
 
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
@@ -32,11 +29,18 @@ class OpModule : public Module {
   Settings settings_;
 };
 
-/// An OpModule for one op. Self defines kName, kOp and defaults().
-template <typename Self, typename Base = OpModule>
+/// An OpModule for one op. Self defines kName and kOp. The options that fields() lists are the settings; others are
+/// tensors.
+template <typename Self, typename Options_, typename Base = OpModule>
 class OpLayer : public Layer<Self, Base> {
  public:
-  explicit OpLayer(const Settings& settings = {}) : Layer<Self, Base>(Self::defaults(), settings) {}
+  using Options = Options_;
+  OpLayer() : Layer<Self, Base>(settings_of(Options())) {}
+  explicit OpLayer(const Options& options) : Layer<Self, Base>(settings_of(options)) {
+    this->build(std::nullopt);
+    if constexpr (requires { options.weight; }) this->register_buffer("weight", options.weight);
+    if constexpr (requires { options.pos_weight; }) this->register_buffer("pos_weight", options.pos_weight);
+  }
 
  protected:
   std::string op_name() const override { return Self::kOp; }

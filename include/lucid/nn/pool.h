@@ -5,6 +5,25 @@
 #pragma GCC visibility push(default)
 namespace lucid::nn {
 
+/// Options of max pools.
+struct MaxPoolOptions {
+  Setting kernel_size = 1;
+  Setting stride = kNone;
+  Setting padding = 0;
+  Setting dilation = 1;
+  bool ceil_mode = false;
+  bool return_indices = false;
+
+  void fields(auto& visit) {
+    visit("kernel_size", kernel_size);
+    visit("stride", stride);
+    visit("padding", padding);
+    visit("dilation", dilation);
+    visit("ceil_mode", ceil_mode);
+    visit("return_indices", return_indices);
+  }
+};
+
 /// The largest element of each window and, with the setting return_indices, its position.
 class MaxPool : public OpModule {
  public:
@@ -12,29 +31,50 @@ class MaxPool : public OpModule {
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return !setting("return_indices").to_bool(); }
-  static Settings defaults() {
-    return {{"kernel_size", 1}, {"stride", Item()},   {"padding", 0},
-            {"dilation", 1},    {"ceil_mode", false}, {"return_indices", false}};
-  }
   std::string extra_repr() const override;
+};
+
+/// Options of average pools.
+struct AvgPoolOptions {
+  Setting kernel_size = 1;
+  Setting stride = kNone;
+  Setting padding = 0;
+  bool ceil_mode = false;
+  bool count_include_pad = true;
+  std::optional<int64_t> divisor_override = std::nullopt;
+
+  void fields(auto& visit) {
+    visit("kernel_size", kernel_size);
+    visit("stride", stride);
+    visit("padding", padding);
+    visit("ceil_mode", ceil_mode);
+    visit("count_include_pad", count_include_pad);
+    visit("divisor_override", divisor_override);
+  }
 };
 
 /// The mean of each window.
 class AvgPool : public OpModule {
  public:
   using OpModule::OpModule;
-  static Settings defaults() {
-    return {{"kernel_size", 1},   {"stride", Item()},          {"padding", 0},
-            {"ceil_mode", false}, {"count_include_pad", true}, {"divisor_override", Item()}};
-  }
   std::string extra_repr() const override;
+};
+
+/// Options of adaptive pools.
+struct AdaptivePoolOptions {
+  Setting output_size = 1;
+  bool return_indices = false;
+
+  void fields(auto& visit) {
+    visit("output_size", output_size);
+    visit("return_indices", return_indices);
+  }
 };
 
 /// Pools with windows chosen so that the result has the setting output_size. None for a dimension keeps its size.
 class AdaptivePool : public OpModule {
  public:
   using OpModule::OpModule;
-  static Settings defaults() { return {{"output_size", 1}, {"return_indices", false}}; }
   Tensor forward(const Tensor& input) override;
   Item forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return !setting("return_indices").to_bool(); }
@@ -46,12 +86,37 @@ class AdaptivePool : public OpModule {
   std::vector<Tensor> pooled(const Tensor& input);
 };
 
+/// Options of LP pools.
+struct LPPoolOptions {
+  double norm_type = 2.0;
+  Setting kernel_size = 1;
+  Setting stride = kNone;
+  bool ceil_mode = false;
+
+  void fields(auto& visit) {
+    visit("norm_type", norm_type);
+    visit("kernel_size", kernel_size);
+    visit("stride", stride);
+    visit("ceil_mode", ceil_mode);
+  }
+};
+
 /// The p-norm of each window, where p is the setting norm_type.
 class LPPool : public OpModule {
  public:
   using OpModule::OpModule;
-  static Settings defaults() {
-    return {{"norm_type", 2.0}, {"kernel_size", 1}, {"stride", Item()}, {"ceil_mode", false}};
+};
+
+/// Options of max unpools.
+struct MaxUnpoolOptions {
+  Setting kernel_size = 1;
+  Setting stride = kNone;
+  Setting padding = 0;
+
+  void fields(auto& visit) {
+    visit("kernel_size", kernel_size);
+    visit("stride", stride);
+    visit("padding", padding);
   }
 };
 
@@ -59,49 +124,48 @@ class LPPool : public OpModule {
 class MaxUnpool : public OpModule {
  public:
   using OpModule::OpModule;
-  static Settings defaults() { return {{"kernel_size", 1}, {"stride", Item()}, {"padding", 0}}; }
   Item forward_with(const Arguments& arguments) override;
 };
 
-class MaxPool1d : public OpLayer<MaxPool1d, MaxPool> {
+class MaxPool1d : public OpLayer<MaxPool1d, MaxPoolOptions, MaxPool> {
  public:
   static constexpr const char* kName = "MaxPool1d";
   static constexpr const char* kOp = "max_pool1d";
   using OpLayer::OpLayer;
 };
-class MaxPool2d : public OpLayer<MaxPool2d, MaxPool> {
+class MaxPool2d : public OpLayer<MaxPool2d, MaxPoolOptions, MaxPool> {
  public:
   static constexpr const char* kName = "MaxPool2d";
   static constexpr const char* kOp = "max_pool2d";
   using OpLayer::OpLayer;
 };
-class MaxPool3d : public OpLayer<MaxPool3d, MaxPool> {
+class MaxPool3d : public OpLayer<MaxPool3d, MaxPoolOptions, MaxPool> {
  public:
   static constexpr const char* kName = "MaxPool3d";
   static constexpr const char* kOp = "max_pool3d";
   using OpLayer::OpLayer;
 };
 
-class AvgPool1d : public OpLayer<AvgPool1d, AvgPool> {
+class AvgPool1d : public OpLayer<AvgPool1d, AvgPoolOptions, AvgPool> {
  public:
   static constexpr const char* kName = "AvgPool1d";
   static constexpr const char* kOp = "avg_pool1d";
   using OpLayer::OpLayer;
 };
-class AvgPool2d : public OpLayer<AvgPool2d, AvgPool> {
+class AvgPool2d : public OpLayer<AvgPool2d, AvgPoolOptions, AvgPool> {
  public:
   static constexpr const char* kName = "AvgPool2d";
   static constexpr const char* kOp = "avg_pool2d";
   using OpLayer::OpLayer;
 };
-class AvgPool3d : public OpLayer<AvgPool3d, AvgPool> {
+class AvgPool3d : public OpLayer<AvgPool3d, AvgPoolOptions, AvgPool> {
  public:
   static constexpr const char* kName = "AvgPool3d";
   static constexpr const char* kOp = "avg_pool3d";
   using OpLayer::OpLayer;
 };
 
-class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePool> {
+class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveAvgPool1d";
   static constexpr const char* kOp = "adaptive_avg_pool1d";
@@ -110,7 +174,7 @@ class AdaptiveAvgPool1d : public OpLayer<AdaptiveAvgPool1d, AdaptivePool> {
  protected:
   int64_t spatial() const override { return 1; }
 };
-class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePool> {
+class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveAvgPool2d";
   static constexpr const char* kOp = "adaptive_avg_pool2d";
@@ -119,7 +183,7 @@ class AdaptiveAvgPool2d : public OpLayer<AdaptiveAvgPool2d, AdaptivePool> {
  protected:
   int64_t spatial() const override { return 2; }
 };
-class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePool> {
+class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveAvgPool3d";
   static constexpr const char* kOp = "adaptive_avg_pool3d";
@@ -128,7 +192,7 @@ class AdaptiveAvgPool3d : public OpLayer<AdaptiveAvgPool3d, AdaptivePool> {
  protected:
   int64_t spatial() const override { return 3; }
 };
-class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePool> {
+class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveMaxPool1d";
   static constexpr const char* kOp = "adaptive_max_pool1d_with_indices";
@@ -137,7 +201,7 @@ class AdaptiveMaxPool1d : public OpLayer<AdaptiveMaxPool1d, AdaptivePool> {
  protected:
   int64_t spatial() const override { return 1; }
 };
-class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePool> {
+class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveMaxPool2d";
   static constexpr const char* kOp = "adaptive_max_pool2d_with_indices";
@@ -146,7 +210,7 @@ class AdaptiveMaxPool2d : public OpLayer<AdaptiveMaxPool2d, AdaptivePool> {
  protected:
   int64_t spatial() const override { return 2; }
 };
-class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePool> {
+class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePoolOptions, AdaptivePool> {
  public:
   static constexpr const char* kName = "AdaptiveMaxPool3d";
   static constexpr const char* kOp = "adaptive_max_pool3d_with_indices";
@@ -156,37 +220,37 @@ class AdaptiveMaxPool3d : public OpLayer<AdaptiveMaxPool3d, AdaptivePool> {
   int64_t spatial() const override { return 3; }
 };
 
-class LPPool1d : public OpLayer<LPPool1d, LPPool> {
+class LPPool1d : public OpLayer<LPPool1d, LPPoolOptions, LPPool> {
  public:
   static constexpr const char* kName = "LPPool1d";
   static constexpr const char* kOp = "lp_pool1d";
   using OpLayer::OpLayer;
 };
-class LPPool2d : public OpLayer<LPPool2d, LPPool> {
+class LPPool2d : public OpLayer<LPPool2d, LPPoolOptions, LPPool> {
  public:
   static constexpr const char* kName = "LPPool2d";
   static constexpr const char* kOp = "lp_pool2d";
   using OpLayer::OpLayer;
 };
-class LPPool3d : public OpLayer<LPPool3d, LPPool> {
+class LPPool3d : public OpLayer<LPPool3d, LPPoolOptions, LPPool> {
  public:
   static constexpr const char* kName = "LPPool3d";
   static constexpr const char* kOp = "lp_pool3d";
   using OpLayer::OpLayer;
 };
-class MaxUnpool1d : public OpLayer<MaxUnpool1d, MaxUnpool> {
+class MaxUnpool1d : public OpLayer<MaxUnpool1d, MaxUnpoolOptions, MaxUnpool> {
  public:
   static constexpr const char* kName = "MaxUnpool1d";
   static constexpr const char* kOp = "max_unpool1d";
   using OpLayer::OpLayer;
 };
-class MaxUnpool2d : public OpLayer<MaxUnpool2d, MaxUnpool> {
+class MaxUnpool2d : public OpLayer<MaxUnpool2d, MaxUnpoolOptions, MaxUnpool> {
  public:
   static constexpr const char* kName = "MaxUnpool2d";
   static constexpr const char* kOp = "max_unpool2d";
   using OpLayer::OpLayer;
 };
-class MaxUnpool3d : public OpLayer<MaxUnpool3d, MaxUnpool> {
+class MaxUnpool3d : public OpLayer<MaxUnpool3d, MaxUnpoolOptions, MaxUnpool> {
  public:
   static constexpr const char* kName = "MaxUnpool3d";
   static constexpr const char* kOp = "max_unpool3d";

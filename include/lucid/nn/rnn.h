@@ -7,6 +7,8 @@ namespace lucid::nn {
 
 /// Options of RNN, LSTM and GRU.
 struct RecurrentOptions {
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
   int64_t num_layers = 1;
   bool bias = true;
   /// Whether the batch comes first, before time.
@@ -28,14 +30,8 @@ using RecurrentState = std::vector<Tensor>;
 /// the sequence of hidden states and the final state, of shape (num_layers * directions, batch, size).
 class Recurrent : public Module {
  public:
-  int64_t input_size = 0;
-  int64_t hidden_size = 0;
-  int64_t num_layers = 1;
-  bool bias = true;
-  bool batch_first = false;
-  double dropout = 0;
-  bool bidirectional = false;
-  int64_t proj_size = 0;
+  using Options = RecurrentOptions;
+  Options options;
 
   struct Result {
     Tensor output;
@@ -54,7 +50,6 @@ class Recurrent : public Module {
   void reset_parameters() override;
 
  protected:
-  void configure(int64_t input, int64_t hidden, const RecurrentOptions& options);
   /// The number of gates: rows of a weight divided by the hidden size.
   virtual int64_t gates() const = 0;
   virtual size_t states() const { return 1; }
@@ -67,8 +62,8 @@ class Recurrent : public Module {
   struct Weights {
     Tensor ih, hh, bias_ih, bias_hh, hr;
   };
-  int64_t directions() const { return bidirectional ? 2 : 1; }
-  int64_t output_size() const { return proj_size > 0 ? proj_size : hidden_size; }
+  int64_t directions() const { return options.bidirectional ? 2 : 1; }
+  int64_t output_size() const { return options.proj_size > 0 ? options.proj_size : options.hidden_size; }
   Weights weights(int64_t layer, bool reverse) const;
   RecurrentState first_state(const RecurrentState& given, int64_t batch, Dtype dtype) const;
   Result run_direction(const Tensor& data, const std::vector<int64_t>& batch_sizes, const Weights& weights,
@@ -80,11 +75,10 @@ class RNN : public Layer<RNN, Recurrent> {
  public:
   static constexpr const char* kName = "RNN";
   RNN() = default;
-  RNN(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {}) {
-    nonlinearity = options.nonlinearity;
-    configure(input_size, hidden_size, options);
+  explicit RNN(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
-  std::string nonlinearity = "tanh";
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
 
@@ -99,8 +93,9 @@ class LSTM : public Layer<LSTM, Recurrent> {
  public:
   static constexpr const char* kName = "LSTM";
   LSTM() = default;
-  LSTM(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {}) {
-    configure(input_size, hidden_size, options);
+  explicit LSTM(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
 
  protected:
@@ -116,8 +111,9 @@ class GRU : public Layer<GRU, Recurrent> {
  public:
   static constexpr const char* kName = "GRU";
   GRU() = default;
-  GRU(int64_t input_size, int64_t hidden_size, const RecurrentOptions& options = {}) {
-    configure(input_size, hidden_size, options);
+  explicit GRU(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
 
  protected:
@@ -126,13 +122,22 @@ class GRU : public Layer<GRU, Recurrent> {
                       const Tensor& bias_hh, const Tensor& weight_hr) const override;
 };
 
+/// Options of RNNCell, LSTMCell and GRUCell.
+struct RecurrentCellOptions {
+  int64_t input_size = 0;
+  int64_t hidden_size = 0;
+  bool bias = true;
+  /// For RNNCell: "tanh" or "relu".
+  std::string nonlinearity = "tanh";
+  std::optional<Dtype> dtype = std::nullopt;
+};
+
 /// One step of a recurrent layer. Called with the input and the previous state (default: zeros); returns the next
 /// state.
 class RecurrentCell : public Module {
  public:
-  int64_t input_size = 0;
-  int64_t hidden_size = 0;
-  bool bias = true;
+  using Options = RecurrentCellOptions;
+  Options options;
   RecurrentState run(const Tensor& input, const RecurrentState& state = {});
   Item forward_with(const Arguments& arguments) override;
   bool returns_one_tensor() const override { return false; }
@@ -142,7 +147,6 @@ class RecurrentCell : public Module {
   void reset_parameters() override;
 
  protected:
-  void configure(int64_t input, int64_t hidden, bool bias, std::optional<Dtype> dtype);
   virtual int64_t gates() const = 0;
   virtual size_t states() const { return 1; }
   virtual RecurrentState step(const Tensor& from_input, const RecurrentState& state) const = 0;
@@ -152,12 +156,10 @@ class RNNCell : public Layer<RNNCell, RecurrentCell> {
  public:
   static constexpr const char* kName = "RNNCell";
   RNNCell() = default;
-  RNNCell(int64_t input_size, int64_t hidden_size, bool bias = true, std::string nonlinearity = "tanh",
-          std::optional<Dtype> dtype = std::nullopt)
-      : nonlinearity(std::move(nonlinearity)) {
-    configure(input_size, hidden_size, bias, dtype);
+  explicit RNNCell(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
-  std::string nonlinearity = "tanh";
   std::string extra_repr() const override;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
@@ -171,8 +173,9 @@ class LSTMCell : public Layer<LSTMCell, RecurrentCell> {
  public:
   static constexpr const char* kName = "LSTMCell";
   LSTMCell() = default;
-  LSTMCell(int64_t input_size, int64_t hidden_size, bool bias = true, std::optional<Dtype> dtype = std::nullopt) {
-    configure(input_size, hidden_size, bias, dtype);
+  explicit LSTMCell(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
 
  protected:
@@ -185,8 +188,9 @@ class GRUCell : public Layer<GRUCell, RecurrentCell> {
  public:
   static constexpr const char* kName = "GRUCell";
   GRUCell() = default;
-  GRUCell(int64_t input_size, int64_t hidden_size, bool bias = true, std::optional<Dtype> dtype = std::nullopt) {
-    configure(input_size, hidden_size, bias, dtype);
+  explicit GRUCell(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
 
  protected:

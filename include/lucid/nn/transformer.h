@@ -8,10 +8,15 @@ namespace lucid::nn {
 
 /// Options of transformers and their layers.
 struct TransformerOptions {
+  int64_t d_model = 512;
+  int64_t nhead = 8;
+  /// For Transformer: the numbers of layers.
+  int64_t num_encoder_layers = 6;
+  int64_t num_decoder_layers = 6;
   int64_t dim_feedforward = 2048;
   double dropout = 0.1;
-  /// "relu" or "gelu".
-  std::string activation = "relu";
+  /// "relu", "gelu", or a function of another language. A submodule named "activation" takes precedence.
+  Item activation = "relu";
   double layer_norm_eps = 1e-5;
   bool batch_first = false;
   /// Whether each norm comes before its attention or feed-forward block, instead of after it.
@@ -23,20 +28,12 @@ struct TransformerOptions {
 /// Base of the encoder and decoder layers.
 class TransformerLayer : public Module {
  public:
-  int64_t d_model = 0;
-  int64_t nhead = 1;
-  int64_t dim_feedforward = 2048;
-  double dropout_probability = 0.1;
-  /// A name, or a function of another language. A submodule named "activation" takes precedence.
-  Item activation = Item("relu");
-  double layer_norm_eps = 1e-5;
-  bool batch_first = false;
-  bool norm_first = false;
+  using Options = TransformerOptions;
+  Options options;
   void fields(Fields& visit) override;
   void build(std::optional<Dtype> dtype) override;
 
  protected:
-  void configure(int64_t model, int64_t heads, const TransformerOptions& options);
   /// The number of norms and dropouts, and the names of the attentions.
   virtual int64_t parts() const = 0;
   virtual std::vector<std::string> attentions() const = 0;
@@ -44,8 +41,6 @@ class TransformerLayer : public Module {
   Tensor attended(const char* name, int64_t index, const Tensor& x, const Tensor& memory, const Item& mask,
                   const Item& padding, const Item& is_causal) const;
   Tensor fed_forward(int64_t index, const Tensor& x) const;
-
-  bool has_bias_ = true;
 };
 
 /// Self-attention, followed by a two-layer feed-forward network.
@@ -53,8 +48,9 @@ class TransformerEncoderLayer : public Layer<TransformerEncoderLayer, Transforme
  public:
   static constexpr const char* kName = "TransformerEncoderLayer";
   TransformerEncoderLayer() = default;
-  TransformerEncoderLayer(int64_t d_model, int64_t nhead, const TransformerOptions& options = {}) {
-    configure(d_model, nhead, options);
+  explicit TransformerEncoderLayer(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
   /// Arguments: src, src_mask, src_key_padding_mask, is_causal.
   Item forward_with(const Arguments& arguments) override;
@@ -70,8 +66,9 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, Transforme
  public:
   static constexpr const char* kName = "TransformerDecoderLayer";
   TransformerDecoderLayer() = default;
-  TransformerDecoderLayer(int64_t d_model, int64_t nhead, const TransformerOptions& options = {}) {
-    configure(d_model, nhead, options);
+  explicit TransformerDecoderLayer(Options given) {
+    options = std::move(given);
+    build(options.dtype);
   }
   /// Arguments: tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask, tgt_is_causal,
   /// memory_is_causal.
@@ -82,12 +79,20 @@ class TransformerDecoderLayer : public Layer<TransformerDecoderLayer, Transforme
   std::vector<std::string> attentions() const override { return {"self_attn", "multihead_attn"}; }
 };
 
+/// Options of TransformerEncoder and TransformerDecoder.
+struct TransformerStackOptions {
+  Ptr<Module> layer = nullptr;
+  int64_t num_layers = 0;
+  Ptr<Module> norm = nullptr;
+};
+
 /// A stack of copies of a layer, with an optional final norm.
 class TransformerEncoder : public Layer<TransformerEncoder> {
  public:
   static constexpr const char* kName = "TransformerEncoder";
   TransformerEncoder() = default;
-  TransformerEncoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm = nullptr);
+  using Options = TransformerStackOptions;
+  explicit TransformerEncoder(const Options& options);
   int64_t num_layers = 0;
   /// Arguments: src, mask, src_key_padding_mask, is_causal.
   Item forward_with(const Arguments& arguments) override;
@@ -100,7 +105,8 @@ class TransformerDecoder : public Layer<TransformerDecoder> {
  public:
   static constexpr const char* kName = "TransformerDecoder";
   TransformerDecoder() = default;
-  TransformerDecoder(const Ptr<Module>& layer, int64_t num_layers, Ptr<Module> norm = nullptr);
+  using Options = TransformerStackOptions;
+  explicit TransformerDecoder(const Options& options);
   int64_t num_layers = 0;
   /// Arguments: as for TransformerDecoderLayer.
   Item forward_with(const Arguments& arguments) override;
@@ -112,11 +118,9 @@ class Transformer : public Layer<Transformer> {
  public:
   static constexpr const char* kName = "Transformer";
   Transformer() = default;
-  Transformer(int64_t d_model, int64_t nhead, int64_t num_encoder_layers = 6, int64_t num_decoder_layers = 6,
-              const TransformerOptions& options = {});
-  int64_t d_model = 512;
-  int64_t nhead = 8;
-  bool batch_first = false;
+  using Options = TransformerOptions;
+  explicit Transformer(const Options& options);
+  Options options;
   /// Arguments: src, tgt, src_mask, tgt_mask, memory_mask, src_key_padding_mask, tgt_key_padding_mask,
   /// memory_key_padding_mask, src_is_causal, tgt_is_causal, memory_is_causal.
   Item forward_with(const Arguments& arguments) override;
