@@ -6,8 +6,10 @@ add_library(lucid_runtime_library SHARED ${PROJECT_SOURCE_DIR}/src/program/c_api
             ${PROJECT_SOURCE_DIR}/src/program/library/missing_parts.cpp)
 # Of the archives, only what the interface needs is taken.
 lucid_link_layers(lucid_runtime_library PRIVATE base code runtime data program)
-target_link_options(lucid_runtime_library PRIVATE ${LUCID_LINK_OPTIONS} -Wl,--gc-sections -Wl,--as-needed -Wl,-s
-                    -Wl,--no-undefined)
+target_link_options(lucid_runtime_library PRIVATE ${LUCID_LINK_OPTIONS} -Wl,--gc-sections -Wl,--as-needed -Wl,-s)
+if(NOT LUCID_SANITIZE)
+  target_link_options(lucid_runtime_library PRIVATE -Wl,--no-undefined)
+endif()
 lucid_hide_symbols(lucid_runtime_library runtime_library.map)
 target_include_directories(lucid_runtime_library INTERFACE
   $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)

@@ -8,12 +8,14 @@ import itertools
 import os
 import pathlib
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from . import _core, _effects
 from ._exported import input_names, original
 from .autograd import grad_enabled, no_grad
+from .compiler._capture import Capture, Outcome, Recording
+from .compiler._leaving import LeavingFloats
 from .nn import Module
 from .optim import Optimizer
 
@@ -75,6 +77,35 @@ class _Call(NamedTuple):
     shapes: list[list[int]]
 
 
+@_effects.pure
+def _call(target: Callable[..., Any], values: tuple[Any, ...]) -> Any:
+    return target(*values)
+
+
+def _has_tensor(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return any(map(_has_tensor, value.values()))
+    return isinstance(value, _core.Tensor) or (isinstance(value, list | tuple) and any(map(_has_tensor, value)))
+
+
+def _leaves(result: Any, name: str) -> Iterator[tuple[str, _core.Tensor]]:
+    """The tensors of a result, each with the key of the dict that holds it."""
+    if isinstance(result, _core.Tensor):
+        yield name, result
+    elif isinstance(result, Mapping):
+        for key, value in result.items():
+            # The tensors of a list in a dict have no names.
+            yield from _leaves(value, str(key) if isinstance(value, _core.Tensor) and not name else "")
+    elif isinstance(result, list | tuple):
+        for value in result:
+            yield from _leaves(value, "")
+    elif result is not None:
+        raise TypeError(
+            f"lucid.export: the function returns an object of class {type(result).__name__}; return tensors, or "
+            "tensors in lists, tuples and dicts"
+        )
+
+
 class _Exporter:
     """Records calls of a function with examples."""
 
@@ -85,6 +116,7 @@ class _Exporter:
         self.inputs: list[_Input] = []
         self.calls: list[_Call] = []
         self.output_names: list[str] = []
+        self.capture = Capture(target)
         # Whether gradients are recorded: a training step needs that.
         self.keeps_gradients = grad_enabled() and not isinstance(target, Module)
         self.name = getattr(target, "__name__", type(target).__name__)
@@ -92,7 +124,8 @@ class _Exporter:
     def add_examples(self, examples: Sequence[tuple[Any, ...]]) -> None:
         self._describe_inputs(examples[0])
         for args in examples:
-            self._check(args)
+            self._check(args, examples[0])
+        for args in examples:
             self._record(args)
         described = [each.described() for each in self.inputs]
         while self.symbols:
@@ -105,7 +138,15 @@ class _Exporter:
                     f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for {sizes} "
                     "too; export smaller ranges"
                 )
-            self._record(self._resized(examples[0], missing))
+            for args in examples:
+                self._record_resized(args, missing)
+
+    def _record_resized(self, args: tuple[Any, ...], sizes: Sequence[int]) -> None:
+        try:
+            self._record(self._resized(args, sizes))
+        except Exception as error:
+            named = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, sizes))
+            raise ValueError(f"lucid.export: the function fails for {named}: {error}") from error
 
     def _describe_inputs(self, args: tuple[Any, ...]) -> None:
         tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
@@ -127,12 +168,14 @@ class _Exporter:
 
     def _symbol(self, name: str, dim: int, given: str | Dim) -> int:
         symbol = Dim(given) if isinstance(given, str) else given
-        if not isinstance(symbol, Dim) or not symbol.name.isidentifier():
+        if not isinstance(symbol, Dim) or not isinstance(symbol.name, str) or not symbol.name.isidentifier():
             raise TypeError(
                 f"lucid.export: dynamic[{name!r}][{dim}] must be a name or a lucid.Dim with a name, got {given!r}"
             )
-        if not 1 <= symbol.min <= symbol.max:
-            raise ValueError(f"lucid.export: {symbol} needs 1 <= min <= max")
+        if not isinstance(symbol.min, int) or not isinstance(symbol.max, int):
+            raise TypeError(f"lucid.export: the bounds of {symbol} must be integers")
+        if not 1 <= symbol.min <= symbol.max < 2**31:
+            raise ValueError(f"lucid.export: {symbol} needs 1 <= min <= max < 2**31")
         for index, known in enumerate(self.symbols):
             if known.name == symbol.name:
                 if isinstance(given, Dim) and known != symbol:
@@ -141,7 +184,15 @@ class _Exporter:
         self.symbols.append(symbol)
         return len(self.symbols) - 1
 
-    def _check(self, args: tuple[Any, ...]) -> None:
+    def _check(self, args: tuple[Any, ...], first: tuple[Any, ...]) -> None:
+        others, expected = ([arg for arg in each if not isinstance(arg, _core.Tensor)] for each in (args, first))
+        if any(map(_has_tensor, others)):
+            raise TypeError("lucid.export: pass tensors as arguments of their own, not in lists, tuples or dicts")
+        if _core.call_key(tuple(others), {}) != _core.call_key(tuple(expected), {}):
+            raise ValueError(
+                "lucid.export: the examples have different arguments that are not tensors, whose values are fixed; "
+                "export a program for each"
+            )
         tensors = [arg for arg in args if isinstance(arg, _core.Tensor)]
         if len(tensors) != len(self.inputs):
             raise ValueError("lucid.export: the examples have different numbers of tensors")
@@ -165,6 +216,17 @@ class _Exporter:
         return tuple(resized)
 
     def _record(self, args: tuple[Any, ...]) -> None:
+        """Records a call, and leaves the gradients of parameters as they were."""
+        modules = [value for _, value in self._referenced() if isinstance(value, Module)]
+        gradients = [(each, each.grad) for module in modules for each in module.parameters()]
+        try:
+            self.calls.append(self._recorded(args))
+        finally:
+            for parameter, gradient in gradients:
+                if parameter.grad is not gradient:
+                    parameter.grad = gradient
+
+    def _recorded(self, args: tuple[Any, ...]) -> _Call:
         # Copies, so that each input has memory of its own, in row-major order.
         given = [_detach(_clone(_contiguous(arg))) for arg in args if isinstance(arg, _core.Tensor)]
         if _core.is_tracing():
@@ -174,33 +236,49 @@ class _Exporter:
             # Without a backward pass, a gradient graph would only hold memory.
             self.keeps_gradients = False
             first, results = self._trace(args, given)
-        self._check_recording(first)
         captured = [tensor for tensor in first.met if all(tensor is not each for each in given)]
         dims = [
             [(dim, *self.symbols[symbol][1:]) for dim, symbol in enumerate(known.symbols) if symbol >= 0]
             for known in self.inputs
         ]
-        if any(dims):
-            program, obstacle = self._trace_sizes(args, given, captured, dims)
-        else:
-            program, obstacle = _core.record_trace(first, given, results, captured, self.name)
+        recorded = self._trace_sizes(args, given, captured, dims) if any(dims) else None
+        program, obstacle = recorded or _core.record_trace(first, given, results, captured, self.name)
         if program is not None:
             obstacle = program.compile_now()
         if program is None or obstacle is not None:
-            raise ValueError(f"lucid.export: the call cannot be compiled: it {obstacle}")
+            raise ValueError(f"lucid.export: the call cannot be compiled: {obstacle}")
         names = self._state_names()
         state = [names.get(id(tensor), "state") for tensor in program.state]
-        self.calls.append(_Call(program, state, [list(tensor.shape) for tensor in given]))
+        return _Call(program, state, [list(tensor.shape) for tensor in given])
 
     def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
-        tracing = _core.Tracing()
-        tracing.keep_contents()
-        try:
-            results = self._run(args, given)
-        finally:
-            tracing.stop()
-            tracing.restore_contents()
-        return tracing, results
+        """Records a call, as often as it takes to know what it depends on."""
+        while True:
+            values = self._values(args, given)
+            recording = self.capture.begin(values)
+            tracing = _core.Tracing()
+            tracing.keep_contents()
+            try:
+                with self._grad_mode(), recording:
+                    result = _call(self.target, values)
+                results = self._results(result)
+            finally:
+                tracing.stop()
+                tracing.restore_contents()
+            if tracing.sets_up:
+                raise ValueError(
+                    "lucid.export: the call creates state that later calls use, such as an optimizer's; call the "
+                    "function once before it is exported"
+                )
+            floats = LeavingFloats(tracing.floats)
+            leaving = floats if floats.copies and recording.hands_on(floats) else None
+            outcome = recording.finish(result, leaving, tracing.effects)
+            writes = recording.written
+            _core.replace_in([(place, before) for place, _, before, _ in writes])
+            tracing.hands_on_floats = leaving is not None
+            if not outcome.learned:
+                self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
+                return tracing, results
 
     def _trace_sizes(
         self,
@@ -208,7 +286,8 @@ class _Exporter:
         given: list[_core.Tensor],
         captured: list[_core.Tensor],
         dims: list[list[tuple[int, int, int]]],
-    ) -> tuple[_core.Program | None, str | None]:
+    ) -> tuple[_core.Program | None, str | None] | None:
+        """Records a call with sizes that vary. None if it uses them in a way that only plain numbers allow."""
         tracing = _core.SecondTracing()
         traced = [
             tracing.trace_sizes(tensor, position, dims[position]) if dims[position] else tensor
@@ -217,36 +296,43 @@ class _Exporter:
         tracing.start()
         tracing.keep_contents()
         try:
-            results = self._run(args, traced)
+            with self._grad_mode():
+                result = self.target(*self._values(args, traced))
+            results = self._results(result)
+        except Exception:
+            return None
         finally:
             tracing.stop()
             tracing.restore_contents()
         return tracing.record(traced, results, captured, self.name)
 
-    def _run(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> list[_core.Tensor]:
-        """Calls the function. Its results are in row-major order, and not part of a gradient graph."""
-        from .compiler._results import CannotRebuild, flatten_result
-
+    @staticmethod
+    def _values(args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[Any, ...]:
         tensors = iter(given)
-        values = [next(tensors) if isinstance(arg, _core.Tensor) else arg for arg in args]
-        with contextlib.nullcontext() if self.keeps_gradients else no_grad():
-            result = self.target(*values)
-        if isinstance(result, Mapping):
-            self.output_names = [str(name) for name in result]
-        try:
-            results, _ = flatten_result(result)
-        except CannotRebuild as error:
-            raise TypeError(f"lucid.export: {error}; return tensors, or tensors in lists, tuples and dicts") from None
-        return [_contiguous(_detach(tensor)) for tensor in results]
+        return tuple(next(tensors) if isinstance(arg, _core.Tensor) else arg for arg in args)
 
-    def _check_recording(self, tracing: _core.Tracing) -> None:
-        if tracing.sets_up:
+    def _grad_mode(self) -> contextlib.AbstractContextManager[Any]:
+        return contextlib.nullcontext() if self.keeps_gradients else no_grad()
+
+    def _results(self, result: Any) -> list[_core.Tensor]:
+        """The tensors of a result, in row-major order and outside the gradient graph."""
+        leaves = list(_leaves(result, ""))
+        names = [name for name, _ in leaves]
+        self.output_names = [name if names.count(name) == 1 else "" for name in names]
+        return [_contiguous(_detach(tensor)) for _, tensor in leaves]
+
+    def _check_recording(
+        self, tracing: _core.Tracing, recording: Recording, outcome: Outcome, replaced: list[str]
+    ) -> None:
+        if outcome.guards is None or tracing.obstacle:
+            # An obstacle in the use of tensors is more specific than state that the call might have read.
+            reason = recording.obstacle or tracing.obstacle or outcome.reason
+            raise ValueError(f"lucid.export: the call cannot be recorded: {reason}")
+        if replaced:
             raise ValueError(
-                "lucid.export: the call creates state that later calls use, such as an optimizer's; call the function "
-                "once before it is exported"
+                f"lucid.export: the call replaces what {', '.join(replaced)} holds, which a program cannot; write to "
+                "tensors in place: `self.state.copy_(new)`"
             )
-        if tracing.obstacle:
-            raise ValueError(f"lucid.export: the call cannot be recorded: it {tracing.obstacle}")
 
     def _state_names(self) -> dict[int, str]:
         """The names of tensors that the function refers to, by their ids."""
@@ -326,6 +412,10 @@ def export(
     >>> bool((program(lucid.ones(5, 3)) == model(lucid.ones(5, 3))).all())
     True
     """
+    if dynamic is not None and not (
+        isinstance(dynamic, Mapping) and all(isinstance(dims, Mapping) for dims in dynamic.values())
+    ):
+        raise TypeError(f'lucid.export: dynamic must be like {{"x": {{0: "batch"}}}}, got {dynamic!r}')
     all_examples = [each if isinstance(each, tuple) else (each,) for each in (args, *examples)]
     exporter = _Exporter(original(function, "lucid.export"), dynamic or {})
     exporter.add_examples(all_examples)
@@ -385,6 +475,12 @@ class Program:
     def copy(self) -> Program:
         """Another program with state of its own, as in the file. It shares the weights."""
         return Program(self._loaded.copy())
+
+    def __copy__(self) -> Program:
+        return self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        return self.copy()
 
     def graph(self) -> str:
         """The text of the graphs of its calls."""

@@ -181,7 +181,7 @@ PlanSource form_of(const CallPlan& call, std::span<const int64_t> sizes, CpuLeve
   CallGraph graph = graph_of(call);
   if (call.source) {
     const std::optional<SizeTrace::Evaluation> evaluation = SizeTrace::Evaluation::of(trace, sizes);
-    LUCID_CHECK(evaluation, "the recording of {} does not describe calls with these sizes", call.graph.name);
+    if (!evaluation) throw ValueError("export: a number is too large for some of the sizes; export smaller ranges");
     graph = with_sizes(graph, SizeReplacer(*evaluation, SizeReplacer::Kind::kTraced));
   }
   const PlanRequest request = request_of(graph);

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "compiler/compile_plan.h"
 #include "ir/evaluate.h"
+#include "ir/node_call.h"
+#include "passes/may_raise.h"
 #include "program/export_code.h"
 #include "program/object_writer.h"
 
@@ -34,7 +36,7 @@ class Exporter {
   }
 
   std::string file() {
-    for (const ExportedCall& call : request_.calls) add_call(call);
+    add_calls();
     std::vector<WrittenCode> codes;
     ExportedCode code(request_, file_);
     for (const CpuLevel level : request_.levels) codes.push_back(code.for_level(level));
@@ -43,7 +45,7 @@ class Exporter {
 
   std::string object(const std::string& symbol) {
     LUCID_CHECK(request_.levels.size() == 1, "an object file for {} levels", request_.levels.size());
-    for (const ExportedCall& call : request_.calls) add_call(call);
+    add_calls();
     ExportedCode code(request_, file_);
     WrittenCode written = code.for_level(request_.levels.front());
     const std::vector<KernelCode> kernels = written.kernels;
@@ -78,6 +80,11 @@ class Exporter {
    private:
     const SizeTrace* trace_;
   };
+
+  void add_calls() {
+    for (const ExportedCall& call : request_.calls) add_call(call);
+    describe_outputs();
+  }
 
   /// Whether the call serves these sizes of the symbols.
   bool takes(const Call& call, std::span<const int64_t> values) const {
@@ -121,7 +128,8 @@ class Exporter {
     add_results(exported, call, formulas);
     add_writes(exported, call);
     for (const PlanUpdate& update : plan.updates)
-      call.updates.emplace_back(static_cast<uint32_t>(update.input), static_cast<uint32_t>(update.output));
+      if (std::ranges::find(call.writes, update.output, &Call::Write::output) != call.writes.end())
+        call.updates.emplace_back(static_cast<uint32_t>(update.input), static_cast<uint32_t>(update.output));
     add_errors(graph, call);
     call.graph = to_text(graph);
   }
@@ -134,7 +142,9 @@ class Exporter {
           program.arguments(), request_.inputs.size());
     if (program.numbers() > 0) throw ValueError("export: a number of the call varies; pass a tensor instead");
     if (program.reads_gradients())
-      throw ValueError("export: the call adds to gradients from before it; call zero_grad() in it before backward()");
+      throw ValueError(
+          "export: the call reads gradients from before it; call zero_grad(), which sets them to None, in it before "
+          "backward()");
   }
 
   /// What a call does with sizes between the bounds is not noted, so it serves no others. Sizes with one name are
@@ -197,7 +207,10 @@ class Exporter {
     return static_cast<uint32_t>(found->second);
   }
 
-  std::string unique(const std::string& name) {
+  std::string unique(const std::string& wanted) {
+    // Names that mean something else in the file.
+    const bool is_reserved = wanted.starts_with("lucid.") || wanted.starts_with("__");
+    const std::string name = is_reserved ? "state." + wanted : wanted;
     std::string result = name;
     for (int number = 1; !names_.insert(result).second; ++number) result = fmt::format("{}.{}", name, number);
     return result;
@@ -237,7 +250,6 @@ class Exporter {
 
   void add_results(const ExportedCall& exported, Call& call, const Formulas& formulas) {
     const std::vector<jit::Outcome::Source> sources = exported.program->outcome().sources();
-    const bool is_first = file_.calls.size() == 1;
     for (size_t i = 0; i < sources.size(); ++i) {
       const jit::Outcome::Source& source = sources[i];
       if (source.handle >= 0)
@@ -246,43 +258,55 @@ class Exporter {
                              ? "input " + request_.inputs[static_cast<size_t>(source.handle)].name
                              : exported.state_names[static_cast<size_t>(source.handle) - request_.inputs.size()]);
       call.results.push_back({static_cast<uint32_t>(source.cell), source.dtype, formulas(source.geometry)});
-      if (is_first || i < file_.outputs.size()) describe_output(call, i);
+      check_output(call, i);
     }
     if (sources.size() != file_.outputs.size())
       throw ValueError("export: the examples return different numbers of results");
   }
 
-  /// The shape of a result by the symbols of the inputs, where it has one of these sizes.
-  std::vector<Signature::Size> described_shape(const Call& call, const Call::Result& result) const {
-    std::vector<Signature::Size> shape;
-    for (const SizeFormula& size : result.view.shape) {
-      Signature::Size& described = shape.emplace_back();
-      described.number = size.is_constant() ? size.constant() : -1;
-      for (size_t symbol = 0; symbol < call.sizes.size(); ++symbol)
-        if (size.text() == fmt::format("s{}", symbol))
-          described.symbol = request_.inputs[call.sizes[symbol].input].shape[call.sizes[symbol].dim].symbol;
+  /// Checks that a call returns what the first one does.
+  void check_output(const Call& call, size_t i) {
+    const Call::Result& result = call.results[i];
+    if (i == file_.outputs.size() && file_.calls.size() == 1) {
+      const bool has_name = i < request_.output_names.size() && !request_.output_names[i].empty();
+      file_.outputs.push_back({has_name ? request_.output_names[i] : fmt::format("output{}", i), result.dtype,
+                               std::vector<Signature::Size>(result.view.shape.size())});
     }
-    return shape;
+    if (i >= file_.outputs.size() || file_.outputs[i].dtype != result.dtype ||
+        file_.outputs[i].shape.size() != result.view.shape.size())
+      throw ValueError("export: the examples return results of different dtypes, ranks or numbers");
   }
 
-  /// Describes an output, which may have other sizes in other calls.
-  void describe_output(const Call& call, size_t i) {
-    const Call::Result& result = call.results[i];
-    std::vector<Signature::Size> shape = described_shape(call, result);
-    if (i == file_.outputs.size()) {
-      const bool has_name = i < request_.output_names.size();
-      file_.outputs.push_back({has_name ? request_.output_names[i] : fmt::format("output{}", i), result.dtype, shape});
-      return;
-    }
-    Signature& known = file_.outputs[i];
-    if (known.dtype != result.dtype || known.shape.size() != shape.size())
-      throw ValueError("export: the examples return results of different dtypes or ranks");
-    for (size_t dim = 0; dim < shape.size(); ++dim) {
-      if (shape[dim].symbol >= 0)
-        known.shape[dim] = shape[dim];
-      else if (known.shape[dim].symbol < 0 && known.shape[dim].number != shape[dim].number)
-        known.shape[dim].number = -1;
-    }
+  /// Whether a size of a result is that of a symbol in a call: it is traced, or both are fixed and the same.
+  bool is_size_of(const Call& call, const SizeFormula& size, int32_t symbol) const {
+    for (size_t i = 0; i < call.shapes.size(); ++i)
+      for (size_t dim = 0; dim < call.shapes[i].size(); ++dim) {
+        if (file_.inputs[i].shape[dim].symbol != symbol) continue;
+        const SizeFormula& own = call.shapes[i][dim];
+        if (own.is_constant() ? size.is_constant() && size.constant() == own.constant() : size.text() == own.text())
+          return true;
+      }
+    return false;
+  }
+
+  /// Describes the sizes of outputs as far as they are the same in all calls.
+  void describe_outputs() {
+    for (size_t i = 0; i < file_.outputs.size(); ++i)
+      for (size_t dim = 0; dim < file_.outputs[i].shape.size(); ++dim) {
+        const auto size_in = [&](const Call& call) -> const SizeFormula& { return call.results[i].view.shape[dim]; };
+        Signature::Size& size = file_.outputs[i].shape[dim];
+        const SizeFormula& first = size_in(file_.calls.front());
+        const auto is_first = [&](const Call& call) {
+          return size_in(call).is_constant() && size_in(call).constant() == first.constant();
+        };
+        size.number = first.is_constant() && std::ranges::all_of(file_.calls, is_first) ? first.constant() : -1;
+        if (size.number >= 0) continue;
+        for (size_t symbol = 0; symbol < file_.symbols.size(); ++symbol) {
+          const auto index = static_cast<int32_t>(symbol);
+          const auto has_it = [&](const Call& call) { return is_size_of(call, size_in(call), index); };
+          if (std::ranges::all_of(file_.calls, has_it)) size.symbol = index;
+        }
+      }
   }
 
   void add_writes(const ExportedCall& exported, Call& call) {
@@ -311,11 +335,17 @@ class Exporter {
     }
   }
 
+  /// The ops that may reject values, as the function calls them.
   static void add_errors(const IRGraph& graph, Call& call) {
-    std::set<std::string> seen;
+    std::vector<std::string> parts;  // the messages of the primitives that composites consist of
     for (const IRNode& node : expand_to_primitives(graph).nodes)
-      if (!node.op->errors.empty() && seen.insert(node.op->name()).second)
-        call.errors.push_back({node.op->name(), {node.op->errors.begin(), node.op->errors.end()}});
+      if (parts.empty()) parts = node.op->errors;
+    std::set<std::string> seen;
+    for (const IRNode& node : graph.nodes) {
+      const std::vector<std::string>& messages = node.op->errors.empty() ? parts : node.op->errors;
+      if (may_raise(NodeCall(graph, node).call()) && seen.insert(node.op->name()).second)
+        call.errors.push_back({node.op->name(), messages});
+    }
   }
 
   const ExportRequest& request_;

@@ -7,8 +7,7 @@
 
 namespace lucid::program {
 
-/// Calls `function` with sizes of the symbols until it returns false: with all, or with many of them if there are very
-/// many.
+/// Calls `function` with all sizes of the symbols until it returns false. Throws ValueError if there are very many.
 void for_each_size(std::span<const Symbol> symbols, const std::function<bool(std::span<const int64_t>)>& function);
 
 /// The plans and kernels of the calls of a request.

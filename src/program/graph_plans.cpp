@@ -23,7 +23,11 @@ IRGraph graph_of(const Call& call, std::span<const int64_t> sizes) {
     graph = SizeReplacer(*evaluation)(graph);
     graph.sizes.reset();
   }
-  verify(graph);
+  try {
+    verify(graph);
+  } catch (const InternalError& error) {
+    fail(error.what());
+  }
   if (!graph.param_ids.empty() || !graph.state_ids.empty() || !graph.constant_ids.empty() || !graph.updates.empty())
     fail("a graph has other inputs than its call");
   for (const auto& [id, value] : graph.values)

@@ -65,7 +65,7 @@ class ProgramCode {
   Mutex& mutex() const { return mutex_of(LockRank::kPlanFamily, this); }
 
   using Key = std::pair<size_t, std::vector<int64_t>>;
-  /// Plans for sizes that have not occurred for long make room for others.
+  /// The oldest plans make room for others.
   static constexpr size_t kMaxPlans = 256;
 
   const ProgramFile file_;

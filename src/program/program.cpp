@@ -9,6 +9,7 @@
 #include "tensor/api.h"
 #include "tensor/eager.h"
 #include "tensor/grad_mode.h"
+#include "tensor/observer.h"
 
 namespace lucid {
 
@@ -21,6 +22,7 @@ namespace {
 
 /// A contiguous tensor on the CPU; of a parameter too, because programs compute no gradients.
 TensorRef input_of(const Tensor& tensor) {
+  note_escape(unwrap(tensor), "passes a tensor to a program from a file");
   if (unwrap(tensor).device().is_gpu()) throw ValueError("Program: inputs must be on the CPU; call x.cpu() first");
   const GradModeScope no_grad(false);
   return ref_of(tensor.detach().contiguous());

@@ -43,6 +43,17 @@ void check_memory(const ProgramFile& file, const Call& call, std::span<const int
     elements_of(result.view, sizes, size_of(result.dtype), output_bytes(result.output));
   for (const Call::Write& write : call.writes)
     require(file.state[write.state].is_written && output_bytes(write.output) == file.state[write.state].bytes());
+  // Kernels may write an output to the memory of the operand that it replaces: only if that is the same state.
+  for (const auto& [index, output] : call.updates) {
+    const Call::Operand& operand = call.operands[index];
+    const auto replaces = [&, output = output](const Call::Write& write) {
+      return write.output == output && write.state == operand.index;
+    };
+    require(operand.is_state && operand.first_byte == 0 && std::ranges::any_of(call.writes, replaces));
+    const Elements elements = elements_of(operand.view, sizes, size_of(operand.dtype), SIZE_MAX);
+    require(elements.is_contiguous() &&
+            static_cast<uint64_t>(elements.count) * size_of(operand.dtype) == file.state[operand.index].bytes());
+  }
   for (const Call::Generator& generator : call.generators) {
     const State& state = file.state[generator.state];
     require(state.is_written && state.bytes() >= 2 * sizeof(int64_t));
@@ -106,7 +117,12 @@ Ref<LoadedCode> ProgramCode::load(size_t kernel) {
   const KernelCode& code = code_.kernels[kernel];
   LoadedParts parts;
   for (const uint32_t part : code.parts) parts.push_back(load(part));
-  Ref<LoadedCode> loaded = loader_.load(code.symbol, code.object, std::move(parts), code.scratch_bytes);
+  Ref<LoadedCode> loaded;
+  try {
+    loaded = loader_.load(code.symbol, code.object, std::move(parts), code.scratch_bytes);
+  } catch (const InternalError& error) {
+    throw ValueError("load_program: the file is damaged: {}", error.what());
+  }
   const std::lock_guard lock(mutex());
   if (!codes_[kernel]) codes_[kernel] = loaded;
   return codes_[kernel];

@@ -53,7 +53,7 @@ class FileReader {
   ProgramFile read() {
     const std::string& bytes = file_.bytes_;
     const MemorySource source(bytes);
-    const SafetensorsHeader header = read_safetensors_header(source);
+    const SafetensorsHeader header = read_header(source);
     const auto last = std::ranges::find(header.entries, kDigest, &SafetensorsEntry::name);
     if (last == header.entries.end() || last->end - last->begin != kDigestBytes ||
         header.data_start + last->end != bytes.size())
@@ -68,10 +68,31 @@ class FileReader {
     for (const CpuLevel level : kLevels)
       if (file_.has(index_name(level))) file_.levels_.push_back(level);
     for (State& state : file_.state) read_state(header, state);
+    drop_state();
     return std::move(file_);
   }
 
  private:
+  static SafetensorsHeader read_header(const ByteSource& source) {
+    try {
+      return read_safetensors_header(source);
+    } catch (const ValueError& error) {
+      const std::string reason = error.what();
+      fail(reason.substr(reason.find(": ") + 2));
+    }
+  }
+
+  /// Keeps the sections only: the state has memory of its own.
+  void drop_state() {
+    std::string kept;
+    for (ProgramFile::Section& section : file_.sections_) {
+      const size_t first = kept.size();
+      kept += std::string_view(file_.bytes_).substr(section.first, section.bytes);
+      section.first = first;
+    }
+    file_.bytes_ = std::move(kept);
+  }
+
   void read_state(const SafetensorsHeader& header, State& state) {
     const auto found = std::ranges::find(header.entries, state.name, &SafetensorsEntry::name);
     if (found == header.entries.end() || state.name.starts_with(kPrefix))

@@ -250,6 +250,24 @@ def test_wrong_contents(tiny, section, old, new):
         lucid.load_program(folder / "wrong")(lucid.ones(1, 2))
 
 
+def test_only_state_is_written(path):
+    """An update of an input would overwrite the memory of the caller, and more of it than the input has."""
+    total = lucid.zeros(1000)
+
+    def function(x, y):
+        total.add_(y * x.sum())
+        return total.sum()
+
+    lucid.export(function, (lucid.ones(12), lucid.ones(1000)), path, targets=[])
+    memory = lucid.full((1000,), 7.0)
+    for operand in (b"0", b"1"):
+        wrong = changed(path.read_bytes(), "lucid.program", b'"operand":2', b'"operand":' + operand)
+        (path.parent / "wrong").write_bytes(wrong)
+        with pytest.raises(ValueError, match="the file is damaged"):
+            lucid.load_program(path.parent / "wrong")(memory[:12], lucid.ones(1000))
+        assert memory.tolist() == [7.0] * 1000
+
+
 def test_version_is_named(tiny):
     data, folder = tiny
     (folder / "newer").write_bytes(changed(data, "lucid.program", b'"version":1', b'"version":2'))

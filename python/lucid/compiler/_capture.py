@@ -124,6 +124,8 @@ class Recording:
         self._changes_modes = False
         # Why a plan cannot repeat the effects of the call.
         self.obstacle: str | None = None
+        # The places whose contents the call replaced.
+        self.written: list[Write] = []
 
     def _varying_numbers(self) -> list[VaryingPlace]:
         guards = self._capture.newest_guards()
@@ -298,6 +300,7 @@ class Recording:
             capture.writes += 1
             knowledge.forget_other_code(reflects)
             return Outcome(None, writes, capture.writes < _TRIES)
+        self.written = writes
         if late:
             knowledge.forget_other_code(reflects)
             return Outcome(None, None, True)
