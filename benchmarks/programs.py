@@ -1,9 +1,9 @@
 """Compares exported programs, run by a C program, with compiled calls in Python and with ONNX Runtime.
 
-python benchmarks/programs.py --runtime <liblucid_runtime.so> [--write]    (with a Python that has lucid, onnx, onnxruntime)
+python benchmarks/programs.py --runtime <liblucid_runtime.so> [--write]    (with lucid, onnx and onnxruntime)
 
-The same models, batch sizes and threads for all. ONNX Runtime gets the file that lucid.onnx.export writes. For each, the
-processes take turns; the minimum over all rounds counts.
+The same models, batch sizes and threads for all. ONNX Runtime gets the file of lucid.onnx.export. The processes
+take turns; the minimum over all rounds counts.
 """
 
 import argparse
@@ -18,7 +18,8 @@ import time
 import report
 
 ROOT = pathlib.Path(__file__).parent.parent
-ROUNDS, CALLS = 5, {"LeNet-5": 2000, "ResNet-18": 12, "GPT mini, one token": 400, "MiniLM, 4 x 32 tokens": 20, "LSTM": 300}
+ROUNDS = 5
+CALLS = {"LeNet-5": 2000, "ResNet-18": 12, "GPT mini, one token": 400, "MiniLM, 4 x 32 tokens": 20, "LSTM": 300}
 
 
 def models():
@@ -109,11 +110,9 @@ def main():
     folder = pathlib.Path(tempfile.mkdtemp())
     library = arguments.runtime.resolve()
     runner = folder / "programs"
-    subprocess.run(
-        ["cc", "-std=gnu99", "-O2", f"-I{ROOT / 'include'}", ROOT / "benchmarks/programs.c", library]
-        + [f"-Wl,-rpath,{library.parent}", "-o", runner],
-        check=True,
-    )
+    source = ROOT / "benchmarks" / "programs.c"
+    links = [library, f"-Wl,-rpath,{library.parent}"]
+    subprocess.run(["cc", "-std=gnu99", "-O2", f"-I{ROOT / 'include'}", source, *links, "-o", runner], check=True)
     rows = []
     for name, (function, args, dynamic, sizes) in models().items():
         path, onnx = folder / f"{len(rows)}.lucid", folder / f"{len(rows)}.onnx"

@@ -85,7 +85,9 @@ def main():
         assert builder.run("ahead.c", AHEAD_OF_TIME, arguments.runtime, objects=[folder / "lenet.o"]) == scores
     size = arguments.runtime.resolve().stat().st_size
     assert size < 1.5e6, size
-    names = subprocess.run(["nm", "-D", "--defined-only", arguments.runtime], check=True, capture_output=True, text=True)
+    names = subprocess.run(
+        ["nm", "-D", "--defined-only", arguments.runtime], check=True, capture_output=True, text=True
+    )
     assert all(line.split()[-1].startswith("lucid_") for line in names.stdout.splitlines()), names.stdout
     needed = subprocess.run(["ldd", arguments.runtime], check=True, capture_output=True, text=True).stdout
     assert not re.search("LLVM|python", needed), needed

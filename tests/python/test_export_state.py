@@ -59,7 +59,7 @@ def test_branch_that_was_not_exported(path, trusted):
     program = lucid.load_program(path, trusted=trusted)
     line = function.__code__.co_firstlineno + 1
     with pytest.raises(
-        RuntimeError, match=rf"branch .* was not exported.* at test_export.py:{line}; export it with an"
+        RuntimeError, match=rf"branch .* was not exported.* at test_export_state.py:{line}; export it with an"
     ):
         program(-lucid.ones(3))
     assert program(lucid.ones(3)).tolist() == [2, 2, 2]
