@@ -7,6 +7,7 @@
 #include "lucid/data.h"
 #include "lucid/dtype.h"
 #include "lucid/error.h"
+#include "lucid/export.h"
 #include "lucid/lr_scheduler.h"
 #include "lucid/models.h"
 #include "lucid/nn.h"

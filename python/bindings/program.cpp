@@ -40,18 +40,12 @@ program::ExportRequest request_of(const std::string& name, const std::vector<Sym
   return request;
 }
 
-CpuLevel level_named(const std::string& name) {
-  for (const CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
-    if (name_of(level) == name) return level;
-  throw ValueError("export: '{}' is not a target; targets are 'scalar', 'avx2' and 'avx512'", name);
-}
-
 void export_program(const nb::bytes& path, const std::string& name, const std::vector<SymbolTuple>& symbols,
                     const std::vector<InputTuple>& inputs, const std::vector<CallTuple>& calls,
                     const std::vector<std::string>& output_names, const std::vector<std::string>& targets) {
   program::ExportRequest request = request_of(name, symbols, inputs, calls);
   request.output_names = output_names;
-  for (const std::string& target : targets) request.levels.push_back(level_named(target));
+  for (const std::string& target : targets) request.levels.push_back(program::level_named(target));
   with_file([&, path = path_of(path)] {
     const std::string bytes = program::export_program(request);
     OutputFile file("export", path);
@@ -66,7 +60,7 @@ void export_object(const nb::bytes& path, const std::string& symbol, const std::
                    const std::string& target) {
   program::ExportRequest request = request_of(name, symbols, inputs, calls);
   request.output_names = output_names;
-  request.levels = {level_named(target)};
+  request.levels = {program::level_named(target)};
   with_file([&, path = path_of(path)] {
     const std::string bytes = program::export_object(request, symbol);
     OutputFile file("export", path);

@@ -13,7 +13,7 @@ FileError::FileError(const std::string& what, const std::string& path, int code)
     : FileError(what, path, code, std::strerror(code)) {}
 
 FileError::FileError(const std::string& what, const std::string& path, int code, const std::string& reason)
-    : Error(ErrorClass::kRuntime, fmt::format("{}: {}: {}", what, path, reason)),
+    : RuntimeError(fmt::format("{}: {}: {}", what, path, reason)),
       path_(path),
       reason_(reason),
       code_(code) {}

@@ -9,7 +9,7 @@
 namespace lucid {
 
 /// An error of the operating system; `code` is its errno.
-class FileError : public Error {
+class FileError : public RuntimeError {
  public:
   FileError(const std::string& what, const std::string& path, int code);
   /// With a more specific reason than the system's.

@@ -356,6 +356,12 @@ class Exporter {
 
 }  // namespace
 
+CpuLevel level_named(const std::string& name) {
+  for (const CpuLevel level : {CpuLevel::kScalar, CpuLevel::kAvx2, CpuLevel::kAvx512})
+    if (name_of(level) == name) return level;
+  throw ValueError("export: '{}' is not a target; targets are 'scalar', 'avx2' and 'avx512'", name);
+}
+
 std::optional<std::vector<int64_t>> missing_sizes(const ExportRequest& request) { return Exporter(request).missing(); }
 
 std::string export_program(const ExportRequest& request) { return Exporter(request).file(); }

@@ -27,6 +27,9 @@ struct ExportRequest {
   std::vector<CpuLevel> levels;
 };
 
+/// "scalar", "avx2" or "avx512". Throws ValueError for other names.
+CpuLevel level_named(const std::string& name);
+
 /// Sizes of the symbols for which no call was recorded, if there are any.
 std::optional<std::vector<int64_t>> missing_sizes(const ExportRequest& request);
 
