@@ -1,7 +1,7 @@
 /* Runs programs that lucid.export() wrote. C99.
  *
- * Link with -llucid_runtime, which has no compiler and runs the machine code in the file, or with -llucid, which can also
- * compile the program from its graph. Any thread may call any function. Programs compute no gradients.
+ * Link with -llucid_runtime, which has no compiler and runs the machine code in the file, or with -llucid, which can
+ * also compile the program from its graph. Any thread may call any function. Programs compute no gradients.
  */
 #ifndef LUCID_H
 #define LUCID_H
@@ -41,8 +41,8 @@ typedef struct {
   void* owner; /* of a result; NULL for other tensors */
 } lucid_tensor;
 
-/* What a program takes or returns. A size is -1 if it varies; its name is then in size_names. The strings live as long as
- * the program. */
+/* What a program takes or returns. A size is -1 if it varies; its name is then in size_names. The strings live as long
+ * as the program. */
 typedef struct {
   const char* name;
   lucid_dtype dtype;
@@ -69,7 +69,8 @@ typedef struct {
 
 /* Returns NULL on failure. The linked program must stay in memory. */
 lucid_program* lucid_program_open(const lucid_linked_program* linked);
-/* Another instance with the weights and the machine code of this one, and with the state as in the file. NULL on failure. */
+/* Another instance with the weights and the machine code of this one, and with the state as in the file. NULL on
+ * failure. */
 lucid_program* lucid_program_copy(const lucid_program* program);
 /* Does nothing for NULL. No other thread may be using the program. */
 void lucid_program_free(lucid_program* program);

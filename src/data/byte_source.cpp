@@ -13,10 +13,7 @@ FileError::FileError(const std::string& what, const std::string& path, int code)
     : FileError(what, path, code, std::strerror(code)) {}
 
 FileError::FileError(const std::string& what, const std::string& path, int code, const std::string& reason)
-    : RuntimeError(fmt::format("{}: {}: {}", what, path, reason)),
-      path_(path),
-      reason_(reason),
-      code_(code) {}
+    : RuntimeError(fmt::format("{}: {}: {}", what, path, reason)), path_(path), reason_(reason), code_(code) {}
 
 void check_path(const std::string& what, const std::string& path) {
   if (const size_t at = path.find('\0'); at != std::string::npos)

@@ -21,8 +21,8 @@ void initialize_normal(nn::Module& network, double deviation) {
 const std::vector<nn::LayerType>& layer_types() {
   static const std::vector<nn::LayerType> all = [] {
     std::vector<nn::LayerType> types;
-    nn::add_layer_types<ResidualBlock, ResNet, InvertedResidual, MobileNetV2, GPTBlock, GPT, GPTDecoder, Bert, VisionTransformer>(
-        types);
+    nn::add_layer_types<ResidualBlock, ResNet, InvertedResidual, MobileNetV2, GPTBlock, GPT, GPTDecoder, Bert,
+                        VisionTransformer>(types);
     return types;
   }();
   return all;

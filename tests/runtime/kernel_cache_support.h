@@ -52,8 +52,7 @@ class FakeGenerator : public codegen::CodeGenerator {
     return fmt::format("<{} {} {}>", kernel.name, name_of(target), std::string(controls_->padding, 'x'));
   }
 
-  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object,
-                                LoadedParts parts) override {
+  Ref<LoadedCode> load(const loop::Kernel& kernel, std::string_view object, LoadedParts parts) override {
     controls_->loads.fetch_add(1);
     if (!parts.empty()) controls_->last_parts = std::move(parts);
     if (!object.starts_with("<" + kernel.name + " ")) throw InternalError("{} is not object code", object);
