@@ -23,6 +23,8 @@ from .optim import Optimizer
 _DEFAULT_MAX = 64
 # How many times a function is recorded at most, for sizes for which it does something else.
 _MAX_CALLS = 64
+# How many calls are recorded until it is known what code they run.
+_MAX_TRIES = 16
 
 _clone, _contiguous = _core.ops["clone"], _core.ops["contiguous"]
 _detach = _core.Tensor.detach
@@ -132,7 +134,7 @@ class _Exporter:
             missing = _core.missing_sizes(self.name, self.symbols, described, self.calls)
             if missing is None:
                 return
-            if len(self.calls) == _MAX_CALLS:
+            if len(self.calls) >= _MAX_CALLS:
                 sizes = ", ".join(f"{symbol.name}={size}" for symbol, size in zip(self.symbols, missing))
                 raise ValueError(
                     f"lucid.export: the function does something else for each of {_MAX_CALLS} sizes, and for {sizes} "
@@ -253,7 +255,7 @@ class _Exporter:
 
     def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
         """Records a call, as often as it takes to know what it depends on."""
-        while True:
+        for _ in range(_MAX_TRIES):
             values = self._values(args, given)
             recording = self.capture.begin(values)
             tracing = _core.Tracing()
@@ -279,6 +281,7 @@ class _Exporter:
             if not outcome.learned:
                 self._check_recording(tracing, recording, outcome, [name for _, name, _, _ in writes])
                 return tracing, results
+        raise ValueError("lucid.export: the call runs other code each time that it is called")
 
     def _trace_sizes(
         self,
