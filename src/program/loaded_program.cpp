@@ -224,11 +224,12 @@ std::vector<Array> LoadedProgram::run(std::span<const Array> inputs) {
     known = run.reads();
   }
   if (!tried) fail_for_sizes(file, inputs);
-  const Call::Read& read = tried->reads[std::min(known.size(), tried->reads.size()) - 1];
+  std::string place;
+  if (!known.empty() && known.size() <= tried->reads.size()) place = tried->reads[known.size() - 1].source;
   throw RuntimeError(
       "{}: the branch that these inputs take was not exported: the program reads another value than in any exported "
       "call{}{}; export it with an example that takes this branch",
-      file.name, read.source.empty() ? "" : " at ", read.source);
+      file.name, place.empty() ? "" : " at ", place);
 }
 
 }  // namespace lucid::program
