@@ -13,7 +13,6 @@ using lucid::Dtype;
 using lucid::program::Array;
 using lucid::program::LoadedProgram;
 using lucid::program::ProgramCode;
-using lucid::program::ProgramFile;
 using lucid::program::Signature;
 
 static_assert(LUCID_BOOL == static_cast<int>(Dtype::kBool) && LUCID_F16 == static_cast<int>(Dtype::kF16) &&
