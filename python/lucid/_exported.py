@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -23,6 +22,8 @@ def original(function: Any, exporter: str) -> Callable[..., Any]:
 
 def input_names(target: Any, args: Sequence[Any]) -> list[str]:
     """The names of the parameters to which tensors are passed, as far as they are known."""
+    import inspect
+
     tensors = [position for position, arg in enumerate(args) if isinstance(arg, _core.Tensor)]
     try:
         forward = type(target).forward if isinstance(target, Module) else target

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import itertools
 import os
 import pathlib
@@ -357,6 +356,8 @@ class _Exporter:
 
     def _referenced(self) -> list[tuple[str, Any]]:
         """What the function refers to, with a prefix for the names of its tensors."""
+        import inspect
+
         target: Any = self.target
         if isinstance(target, Module):
             return [("", target)]
