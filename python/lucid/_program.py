@@ -8,15 +8,17 @@ import os
 import pathlib
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core, _effects
 from ._exported import input_names, original
 from .autograd import grad_enabled, no_grad
-from .compiler._capture import Capture, Outcome, Recording
-from .compiler._leaving import LeavingFloats
 from .nn import Module
 from .optim import Optimizer
+
+# The compiler is loaded when it is first used.
+if TYPE_CHECKING:
+    from .compiler._capture import Outcome, Recording
 
 # Sizes of a dimension that is given by a name only.
 _DEFAULT_MAX = 64
@@ -111,6 +113,8 @@ class _Exporter:
     """Records calls of a function with examples."""
 
     def __init__(self, target: Callable[..., Any], dynamic: Dynamic) -> None:
+        from .compiler._capture import Capture
+
         self.target = target
         self.dynamic = dynamic
         self.symbols: list[Dim] = []
@@ -254,6 +258,8 @@ class _Exporter:
 
     def _trace(self, args: tuple[Any, ...], given: Sequence[_core.Tensor]) -> tuple[_core.Tracing, list[_core.Tensor]]:
         """Records a call, as often as it takes to know what it depends on."""
+        from .compiler._leaving import LeavingFloats
+
         for _ in range(_MAX_TRIES):
             values = self._values(args, given)
             recording = self.capture.begin(values)
