@@ -19,7 +19,7 @@ import report
 
 ROOT = pathlib.Path(__file__).parent.parent
 ROUNDS = 5
-CALLS = {"LeNet-5": 2000, "ResNet-18": 12, "GPT mini, one token": 400, "MiniLM, 4 x 32 tokens": 20, "LSTM": 300}
+CALLS = {"LeNet-5": 2000, "ResNet-18": 30, "GPT mini, one token": 400, "MiniLM, 4 x 32 tokens": 20, "LSTM": 300}
 
 
 def models():
